@@ -1,0 +1,71 @@
+import type { KubeObject, Kind, Ref } from '../../api/index.ts'
+
+export interface ListQuery {
+  namespace?: string | undefined
+  /** A label selector in the API's own syntax: `app=web,tier in (a,b)`. */
+  labels?: string | undefined
+  fields?: string | undefined
+}
+
+export interface ApplyHow {
+  /** The field manager: one per controller. */
+  manager: string
+  /** Take fields over from other managers. Without it a taken field is a `conflict`. */
+  force?: boolean
+  dryRun?: boolean
+  subresource?: 'status'
+}
+
+export interface PatchHow {
+  subresource?: 'status'
+  manager?: string
+}
+
+export interface DeleteHow {
+  /** Preconditions: the object is deleted only if it is still this one (`conflict` otherwise). */
+  uid?: string | undefined
+  resourceVersion?: string | undefined
+  propagation?: 'Background' | 'Foreground' | 'Orphan'
+}
+
+/** RFC 6902. */
+export interface JsonPatchStep {
+  op: 'add' | 'remove' | 'replace' | 'test'
+  path: string
+  value?: unknown
+}
+
+export interface Identity {
+  user: string
+  groups?: string[]
+  uid?: string
+}
+
+/**
+ * One API server, as one identity. Each call is one request; errors are `Failure`s that name the object
+ * (`not-found`, `already-exists`, `conflict`, `invalid`, `forbidden`, `expired`, `unavailable`, …).
+ */
+export interface Kube {
+  /** The server's URL, for messages. */
+  readonly server: string
+  /** `undefined` when there is no such object. */
+  get<T extends KubeObject>(kind: Kind<T>, ref: Ref, signal?: AbortSignal): Promise<T | undefined>
+  /** All objects, fetched in pages. */
+  list<T extends KubeObject>(kind: Kind<T>, query?: ListQuery, signal?: AbortSignal): Promise<T[]>
+  create<T extends KubeObject>(kind: Kind<T>, object: T, how?: { manager?: string; dryRun?: boolean }): Promise<T>
+  /** Server-side apply: creates or brings the listed fields to these values. */
+  apply<T extends KubeObject>(kind: Kind<T>, object: T, how: ApplyHow): Promise<T>
+  /** JSON merge patch (an object) or JSON patch (an array). A `metadata.resourceVersion` in a merge patch is a precondition. */
+  patch<T extends KubeObject>(kind: Kind<T>, ref: Ref, patch: object | JsonPatchStep[], how?: PatchHow): Promise<T>
+  delete(kind: Kind, ref: Ref, how?: DeleteHow): Promise<'deleted' | 'absent'>
+  /** POST to a subresource or a review API: `post('/api/v1/namespaces/x/serviceaccounts/y/token', {...})`. */
+  post<T>(path: string, body: unknown): Promise<T>
+  /** GET of any path, parsed as JSON. */
+  read<T>(path: string, signal?: AbortSignal): Promise<T>
+  /** The kind behind an apiVersion and kind, from discovery; `undefined` when the server does not serve it. */
+  resolve(apiVersion: string, kind: string): Promise<Kind | undefined>
+  /** A watch or list page as raw text lines, for the caches. */
+  stream(path: string, signal: AbortSignal): Promise<AsyncIterable<string>>
+  /** The same server as somebody else (impersonation). */
+  as(identity: Identity): Kube
+}

@@ -1,0 +1,29 @@
+/** metav1.Condition. */
+export interface Condition {
+  type: string
+  status: 'True' | 'False' | 'Unknown'
+  reason: string
+  message: string
+  lastTransitionTime: string
+  observedGeneration?: number
+}
+
+/** A condition as a reconcile states it; the loop adds the time of the last change. */
+export type Statement = Omit<Condition, 'lastTransitionTime'>
+
+/** The new list: statements in their order, then whatever stood there of other types. Times move only with `status`. */
+export function withConditions(before: readonly Condition[] | undefined, statements: readonly Statement[], now: string): Condition[] {
+  const old = new Map((before ?? []).map((condition) => [condition.type, condition]))
+  const stated = statements.map((statement) => {
+    const was = old.get(statement.type)
+    old.delete(statement.type)
+    return { ...statement, lastTransitionTime: was && was.status === statement.status ? was.lastTransitionTime : now }
+  })
+  return [...stated, ...old.values()]
+}
+
+export const conditionOf = (list: readonly Condition[] | undefined, type: string): Condition | undefined =>
+  list?.find((condition) => condition.type === type)
+
+export const isTrue = (list: readonly Condition[] | undefined, type: string): boolean =>
+  conditionOf(list, type)?.status === 'True'

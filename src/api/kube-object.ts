@@ -1,0 +1,89 @@
+/** The envelope that every Kubernetes object wears; the generated types fill in `spec` and `status`. */
+export interface OwnerReference {
+  apiVersion: string
+  kind: string
+  name: string
+  uid: string
+  controller?: boolean
+  blockOwnerDeletion?: boolean
+}
+
+export interface ObjectMeta {
+  name: string
+  generateName?: string
+  namespace?: string
+  uid?: string
+  resourceVersion?: string
+  generation?: number
+  creationTimestamp?: string
+  deletionTimestamp?: string
+  labels?: Record<string, string>
+  annotations?: Record<string, string>
+  finalizers?: string[]
+  ownerReferences?: OwnerReference[]
+}
+
+export interface KubeObject {
+  apiVersion: string
+  kind: string
+  metadata: ObjectMeta
+}
+
+export interface CustomObject<Spec, Status> extends KubeObject {
+  spec: Spec
+  status?: Status
+}
+
+/** An object of whose inside nothing is known. */
+export interface AnyObject extends KubeObject {
+  [field: string]: unknown
+}
+
+/** Where objects of a kind live in the API. `T` is the type of the objects; it exists for the compiler only. */
+export interface Kind<T extends KubeObject = KubeObject> {
+  readonly group: string
+  readonly version: string
+  readonly kind: string
+  readonly plural: string
+  readonly namespaced: boolean
+  readonly example?: T
+}
+
+export const apiVersionOf = (kind: Kind): string => (kind.group ? `${kind.group}/${kind.version}` : kind.version)
+
+/** Name, and namespace where the kind has one. */
+export interface Ref {
+  readonly name: string
+  readonly namespace?: string | undefined
+}
+
+export const refOf = (object: KubeObject): Ref => ({
+  name: object.metadata.name,
+  namespace: object.metadata.namespace,
+})
+
+/** `namespace/name`, or `name` for what is cluster-scoped: the key of queues and caches. */
+export const keyOf = ({ name, namespace }: Ref): string => (namespace ? `${namespace}/${name}` : name)
+
+export function refFromKey(key: string): Ref {
+  const [first = '', second] = key.split('/')
+  return second === undefined ? { name: first } : { namespace: first, name: second }
+}
+
+/** How an object is named in messages: `DeploymentTargetClaim team-a/dev`. */
+export const nameOf = (object: KubeObject): string => `${object.kind} ${keyOf(refOf(object))}`
+
+export const isDeleting = (object: KubeObject): boolean => object.metadata.deletionTimestamp !== undefined
+
+export const hasFinalizer = (object: KubeObject, finalizer: string): boolean =>
+  object.metadata.finalizers?.includes(finalizer) ?? false
+
+/** A controller reference: garbage collection removes the dependent after the owner. */
+export const ownedBy = (owner: KubeObject): OwnerReference => ({
+  apiVersion: owner.apiVersion,
+  kind: owner.kind,
+  name: owner.metadata.name,
+  uid: owner.metadata.uid ?? '',
+  controller: true,
+  blockOwnerDeletion: false,
+})

@@ -1,0 +1,10 @@
+/**
+ * The house's own small standard library: failures, secrets, time, waiting, the log.
+ * It knows nothing of Kubernetes or Git, and nothing in it does I/O of its own.
+ * Read failure.ts first, then clock.ts and work-queue.ts.
+ */
+export { type Backoff, waitOf } from './backoff.ts'
+export { type Clock, hours, minutes, pause, seconds, systemClock, timestamp } from './clock.ts'
+export { Failure, type FailureCode, type FailureDetails, isFailure } from './failure.ts'
+export { createLog, type Fields, type Log, type LogLevel, silentLog } from './log.ts'
+export { Secret } from './secret.ts'
