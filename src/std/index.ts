@@ -8,3 +8,4 @@ export { type Clock, hours, minutes, pause, seconds, systemClock, timestamp } fr
 export { Failure, type FailureCode, type FailureDetails, isFailure } from './failure.ts'
 export { createLog, type Fields, type Log, type LogLevel, silentLog } from './log.ts'
 export { Secret } from './secret.ts'
+export { createWorkQueue, type WorkQueue } from './work-queue.ts'

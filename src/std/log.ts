@@ -15,7 +15,10 @@ export interface Log {
 
 /** JSON lines to `write` (a stream), one object a line. */
 export function createLog(level: LogLevel, write: { write(line: string): unknown }): Log {
-  const root = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'message' }, { write: (line) => void write.write(line) })
+  const root = pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime, messageKey: 'message' },
+    { write: (line) => void write.write(line) },
+  )
   return wrap(root)
 }
 

@@ -1,4 +1,4 @@
-import type { KubeObject, Kind, Ref } from '../../api/index.ts'
+import type { Kind, KubeObject, Ref } from '../../api/index.ts'
 
 export interface ListQuery {
   namespace?: string | undefined
@@ -35,6 +35,14 @@ export interface JsonPatchStep {
   value?: unknown
 }
 
+export interface ReadOptions {
+  signal?: AbortSignal | undefined
+  /** The Accept header; JSON without it. */
+  accept?: string | undefined
+  /** What it is about, for messages; the path without it. */
+  about?: string | undefined
+}
+
 export interface Identity {
   user: string
   groups?: string[]
@@ -61,11 +69,13 @@ export interface Kube {
   /** POST to a subresource or a review API: `post('/api/v1/namespaces/x/serviceaccounts/y/token', {...})`. */
   post<T>(path: string, body: unknown): Promise<T>
   /** GET of any path, parsed as JSON. */
-  read<T>(path: string, signal?: AbortSignal): Promise<T>
+  read<T>(path: string, options?: ReadOptions): Promise<T>
   /** The kind behind an apiVersion and kind, from discovery; `undefined` when the server does not serve it. */
   resolve(apiVersion: string, kind: string): Promise<Kind | undefined>
-  /** A watch or list page as raw text lines, for the caches. */
-  stream(path: string, signal: AbortSignal): Promise<AsyncIterable<string>>
+  /** A long answer line by line: watches, logs. */
+  stream(path: string, options?: ReadOptions): Promise<AsyncIterable<string>>
   /** The same server as somebody else (impersonation). */
   as(identity: Identity): Kube
+  /** Ends the connections; calls under way fail with `unavailable`. Shared by all identities of one connection. */
+  close(): Promise<void>
 }

@@ -1,5 +1,5 @@
 import type { Caches, Events, Kube } from '../../adapters/kube/index.ts'
-import type { AnyObject, KubeObject, Kind, Ref, Statement } from '../../api/index.ts'
+import type { Kind, KubeObject, Ref, Statement } from '../../api/index.ts'
 import type { Clock, Failure, Log } from '../../std/index.ts'
 
 /** What every controller of a program is built from. */
@@ -49,15 +49,18 @@ export const again = ({ after, why, status, object }: Said & { after: number; wh
 export type Reconcile<T extends KubeObject> = (object: T, signal: AbortSignal) => Promise<Next>
 
 /** Another kind whose changes concern objects of this controller. */
-export interface Watch {
-  kind: Kind
+export interface Watch<T extends KubeObject = KubeObject> {
+  kind: Kind<T>
   namespace?: string
   labels?: string
   metadataOnly?: boolean
+  /** All namespaces, also where the program is limited to one. */
+  everywhere?: boolean
   /** Which objects of the controller's own kind a change concerns. Called with the object before and after the change. */
-  wakes: (object: AnyObject) => Ref[]
+  wakes(object: T): Ref[]
 }
 
+/** Written with methods, so that a controller of any kind is a `Controller`. */
 export interface Controller<T extends KubeObject = KubeObject> {
   /** kebab-case; also the field manager, the metric label and the reporter of Events. */
   name: string
@@ -67,9 +70,11 @@ export interface Controller<T extends KubeObject = KubeObject> {
   watches?: Watch[]
   /** Reconciles that run at once; one object is never reconciled twice at the same time. */
   concurrency?: number
-  reconcile: Reconcile<T>
+  reconcile(object: T, signal: AbortSignal): Promise<Next>
+  /** Another source of wake-ups than the API: a stream from outside. Called once, ends with the signal. */
+  doorbell?: (ring: (ref: Ref) => void, signal: AbortSignal) => void
   /** The object is gone from the API. Rarely needed: what must be undone hangs on a finalizer. */
   gone?: (ref: Ref, signal: AbortSignal) => Promise<Next>
   /** What the status says after a failure. Without it only the log and an Event do. */
-  failed?: (object: T, failure: Failure) => StatusDraft | undefined
+  failed?(object: T, failure: Failure): StatusDraft | undefined
 }

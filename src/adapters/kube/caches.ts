@@ -1,0 +1,135 @@
+import { apiVersionOf, type Kind, type KubeObject } from '../../api/index.ts'
+import type { Clock, Failure, Log } from '../../std/index.ts'
+import type { Kube } from './kube.ts'
+import { matchesSelector } from './selector.ts'
+import { type Cache, type IndexFunctions, Store } from './store.ts'
+import { keepFed, type WatchScope } from './watch.ts'
+
+export interface CacheOptions<T extends KubeObject> extends WatchScope {
+  indexes?: IndexFunctions<T>
+  /** All namespaces, also where the program is limited to one. */
+  everywhere?: boolean
+}
+
+/**
+ * All caches of a program. Who asks for the same kind, namespace and selectors shares one watch; indexes add up.
+ * Writes through `kube` show in the caches at once, so a reconcile never acts on what it has itself just changed.
+ */
+export interface Caches {
+  readonly kube: Kube
+  of<T extends KubeObject>(kind: Kind<T>, options?: CacheOptions<T>): Cache<T>
+  /** Resolves when every cache has its first list; rejects only when the signal aborts. */
+  ready(signal?: AbortSignal): Promise<void>
+  /** Kinds whose first list is still missing, with the last reason: for readiness and doctor. */
+  waitingFor(): { kind: string; why: string }[]
+  stop(): Promise<void>
+}
+
+export interface CacheWiring {
+  kube: Kube
+  clock: Clock
+  log: Log
+  /** Limit to one namespace (cluster-scoped kinds and `everywhere` excepted). */
+  scope?: string | undefined
+}
+
+interface Watched {
+  kind: Kind
+  scope: WatchScope
+  store: Store<KubeObject>
+  listed: Promise<void>
+  isListed: boolean
+  why: string
+  done: Promise<void>
+}
+
+export function createCaches({ kube, clock, log, scope }: CacheWiring): Caches {
+  const watched = new Map<string, Watched>()
+  const stopping = new AbortController()
+
+  const start = (kind: Kind, limits: WatchScope): Watched => {
+    const store = new Store<KubeObject>()
+    const first = Promise.withResolvers<void>()
+    const entry: Watched = {
+      kind,
+      scope: limits,
+      store,
+      listed: first.promise,
+      isListed: false,
+      why: 'not listed yet',
+      done: Promise.resolve(),
+    }
+    const listed = () => {
+      entry.isListed = true
+      entry.why = ''
+      first.resolve()
+    }
+    const failed = (failure: Failure) => {
+      entry.why = failure.message
+    }
+    entry.done = keepFed({ kube, kind, scope: limits, store, clock, log, listed, failed }, stopping.signal)
+    return entry
+  }
+
+  return {
+    kube: remembering(kube, watched),
+    of<T extends KubeObject>(kind: Kind<T>, { indexes, everywhere, ...asked }: CacheOptions<T> = {}) {
+      const limits = kind.namespaced && scope && !everywhere && !asked.namespace ? { ...asked, namespace: scope } : asked
+      const key = JSON.stringify([
+        apiVersionOf(kind),
+        kind.plural,
+        limits.namespace,
+        limits.labels,
+        limits.fields,
+        limits.metadataOnly === true,
+      ])
+      const entry = watched.get(key) ?? start(kind, limits)
+      watched.set(key, entry)
+      const store = entry.store as unknown as Store<T> // as: the key holds the kind, and the kind says the type
+      if (indexes) store.addIndexes(indexes)
+      return store
+    },
+    async ready(signal) {
+      const aborted = Promise.withResolvers<never>()
+      const abort = () => aborted.reject(signal?.reason)
+      signal?.addEventListener('abort', abort, { once: true })
+      await Promise.race([Promise.all([...watched.values()].map(({ listed }) => listed)), aborted.promise])
+      signal?.removeEventListener('abort', abort)
+    },
+    waitingFor: () =>
+      [...watched.values()].filter(({ isListed }) => !isListed).map(({ kind, why }) => ({ kind: kind.kind, why })),
+    async stop() {
+      stopping.abort()
+      await Promise.all([...watched.values()].map(({ done }) => done))
+    },
+  }
+}
+
+/** Puts the answer of every write into the caches that would show the object. */
+function remembering(kube: Kube, watched: Map<string, Watched>): Kube {
+  const keep = <T extends KubeObject>(kind: Kind, written: T): T => {
+    for (const {
+      kind: { group, plural },
+      scope,
+      store,
+    } of watched.values()) {
+      if (group !== kind.group || plural !== kind.plural || !shows(scope, written)) continue
+      store.remember(
+        scope.metadataOnly ? { apiVersion: written.apiVersion, kind: written.kind, metadata: written.metadata } : written,
+      )
+    }
+    return written
+  }
+  return {
+    ...kube,
+    create: async (kind, object, how) =>
+      how?.dryRun ? kube.create(kind, object, how) : keep(kind, await kube.create(kind, object, how)),
+    apply: async (kind, object, how) =>
+      how.dryRun ? kube.apply(kind, object, how) : keep(kind, await kube.apply(kind, object, how)),
+    patch: async (kind, ref, patch, how) => keep(kind, await kube.patch(kind, ref, patch, how)),
+  }
+}
+
+/** Field selectors can't be judged here: such a cache waits for its watch. */
+const shows = (scope: WatchScope, { metadata }: KubeObject): boolean =>
+  !scope.fields && (!scope.namespace || scope.namespace === metadata.namespace) && matchesSelector(scope.labels, metadata.labels)

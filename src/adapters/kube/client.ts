@@ -1,0 +1,122 @@
+import { apiVersionOf, type Kind, type KubeObject, keyOf, type Ref } from '../../api/index.ts'
+import { Failure, systemClock } from '../../std/index.ts'
+import { type Connection, type ConnectionOptions, loadKubeConfig, openConnection } from './connection.ts'
+import { createDiscovery, type Discovery } from './discovery.ts'
+import type { ApplyHow, DeleteHow, Identity, JsonPatchStep, Kube, ListQuery, PatchHow } from './kube.ts'
+import { collectionPath, objectPath, queryString, selectors } from './paths.ts'
+
+interface Page<T> {
+  metadata?: { continue?: string; resourceVersion?: string }
+  items: T[]
+}
+
+const PAGE = 500
+
+/** A program's own way to the API server. */
+export function connect(
+  from: { kubeconfig?: string | undefined; context?: string | undefined } & Partial<ConnectionOptions> = {},
+): Kube {
+  const { kubeconfig, context, clock = systemClock, ...options } = from
+  return createKube(openConnection(loadKubeConfig({ file: kubeconfig, context }), { clock, ...options }))
+}
+
+export function createKube(
+  connection: Connection,
+  identity?: Identity,
+  discovery: Discovery = createDiscovery(connection),
+): Kube {
+  const headers = identity ? impersonation(identity) : {}
+  const call = <T>(
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+    path: string,
+    about: string,
+    rest: { body?: unknown; contentType?: string; signal?: AbortSignal | undefined } = {},
+  ) => connection.json<T>({ method, path, about, headers, ...rest })
+
+  return {
+    server: connection.server,
+
+    async get<T extends KubeObject>(kind: Kind<T>, ref: Ref, signal?: AbortSignal) {
+      const found = call<T>('GET', objectPath(kind, ref), title(kind, ref), { signal })
+      return absentIsUndefined(found)
+    },
+
+    async list<T extends KubeObject>(kind: Kind<T>, query: ListQuery = {}, signal?: AbortSignal) {
+      const items: T[] = []
+      for (let next: string | undefined = ''; next !== undefined; ) {
+        const path: string =
+          collectionPath(kind, query.namespace) + queryString({ ...selectors(query), limit: PAGE, continue: next || undefined })
+        const page: Page<T> = await call<Page<T>>('GET', path, kind.plural, { signal })
+        for (const item of page.items) items.push({ ...item, apiVersion: apiVersionOf(kind), kind: kind.kind })
+        next = page.metadata?.continue || undefined
+      }
+      return items
+    },
+
+    create: <T extends KubeObject>(kind: Kind<T>, object: T, how: { manager?: string; dryRun?: boolean } = {}) => {
+      const query = queryString({ fieldManager: how.manager, dryRun: how.dryRun ? 'All' : undefined, fieldValidation: 'Strict' })
+      return call<T>('POST', collectionPath(kind, object.metadata.namespace) + query, title(kind, object.metadata), {
+        body: object,
+      })
+    },
+
+    apply: <T extends KubeObject>(kind: Kind<T>, object: T, how: ApplyHow) => {
+      const query = queryString({
+        fieldManager: how.manager,
+        force: how.force,
+        dryRun: how.dryRun ? 'All' : undefined,
+        fieldValidation: 'Strict',
+      })
+      return call<T>('PATCH', objectPath(kind, object.metadata, how.subresource) + query, title(kind, object.metadata), {
+        body: { ...object, apiVersion: apiVersionOf(kind), kind: kind.kind },
+        contentType: 'application/apply-patch+yaml',
+      })
+    },
+
+    patch: <T extends KubeObject>(kind: Kind<T>, ref: Ref, patch: object | JsonPatchStep[], how: PatchHow = {}) =>
+      call<T>('PATCH', objectPath(kind, ref, how.subresource) + queryString({ fieldManager: how.manager }), title(kind, ref), {
+        body: patch,
+        contentType: Array.isArray(patch) ? 'application/json-patch+json' : 'application/merge-patch+json',
+      }),
+
+    async delete(kind: Kind, ref: Ref, { uid, resourceVersion, propagation = 'Background' }: DeleteHow = {}) {
+      const body = {
+        kind: 'DeleteOptions',
+        apiVersion: 'v1',
+        propagationPolicy: propagation,
+        preconditions: { uid, resourceVersion },
+      }
+      const found = await absentIsUndefined(call<object>('DELETE', objectPath(kind, ref), title(kind, ref), { body }))
+      return found ? 'deleted' : 'absent'
+    },
+
+    post: (path, body) => call('POST', path, path, { body }),
+    read: (path, { signal, accept, about = path } = {}) =>
+      connection.json({ method: 'GET', path, about, headers: { ...headers, ...(accept && { accept }) }, signal }),
+    resolve: (apiVersion, kind) => discovery.resolve(apiVersion, kind),
+    stream: (path, { signal, accept, about = path } = {}) =>
+      connection.lines({ method: 'GET', path, about, headers: { ...headers, ...(accept && { accept }) }, signal }),
+    as: (other) => createKube(connection, other, discovery),
+    close: () => connection.close(),
+  }
+}
+
+const title = (kind: Kind, ref: Ref): string => `${kind.kind} ${keyOf(ref)}`
+
+async function absentIsUndefined<T>(found: Promise<T>): Promise<T | undefined> {
+  try {
+    return await found
+  } catch (failure) {
+    if (isAbsent(failure)) return undefined
+    throw failure
+  }
+}
+
+/** A 404 for the object; a 404 for the whole kind (its CRD is not installed) stays an error. */
+const isAbsent = (failure: unknown): boolean =>
+  failure instanceof Failure && failure.code === 'not-found' && failure.reason === 'NotFound'
+
+/** https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation */
+function impersonation({ user, groups, uid }: Identity): Record<string, string | string[]> {
+  return { 'impersonate-user': user, ...(groups && { 'impersonate-group': groups }), ...(uid && { 'impersonate-uid': uid }) }
+}

@@ -1,0 +1,48 @@
+import type { Kind } from '../../api/index.ts'
+import { isFailure } from '../../std/index.ts'
+import type { Connection } from './connection.ts'
+
+export interface Discovery {
+  resolve(apiVersion: string, kind: string): Promise<Kind | undefined>
+}
+
+interface ResourceList {
+  resources: { name: string; kind: string; namespaced: boolean }[]
+}
+
+/**
+ * Which kinds the server serves, asked for group by group and remembered. A kind that is not known is asked for again,
+ * so a CRD that was just installed is found, and one that was replaced with another scope is seen after `forget`.
+ */
+export function createDiscovery(connection: Connection): Discovery {
+  const known = new Map<string, Promise<Map<string, Kind>>>()
+
+  const load = (apiVersion: string): Promise<Map<string, Kind>> => {
+    const loading = fetchGroup(connection, apiVersion)
+    known.set(apiVersion, loading)
+    loading.catch(() => known.delete(apiVersion))
+    return loading
+  }
+
+  return {
+    async resolve(apiVersion, kind) {
+      const remembered = (await known.get(apiVersion))?.get(kind)
+      return remembered ?? (await load(apiVersion)).get(kind)
+    },
+  }
+}
+
+async function fetchGroup(connection: Connection, apiVersion: string): Promise<Map<string, Kind>> {
+  const slash = apiVersion.indexOf('/')
+  const group = slash < 0 ? '' : apiVersion.slice(0, slash)
+  const version = apiVersion.slice(slash + 1)
+  const path = group ? `/apis/${apiVersion}` : `/api/${version}`
+  try {
+    const { resources } = await connection.json<ResourceList>({ method: 'GET', path, about: apiVersion })
+    const kinds = resources.filter(({ name }) => !name.includes('/'))
+    return new Map(kinds.map(({ kind, name, namespaced }) => [kind, { group, version, kind, plural: name, namespaced }]))
+  } catch (failure) {
+    if (isFailure(failure, 'not-found')) return new Map()
+    throw failure
+  }
+}

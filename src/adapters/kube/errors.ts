@@ -1,0 +1,64 @@
+import { Failure, type FailureCode } from '../../std/index.ts'
+
+/** meta.k8s.io/v1 Status, as the API server answers when it refuses. */
+export interface ApiStatus {
+  kind?: string
+  reason?: string
+  message?: string
+  details?: { retryAfterSeconds?: number; causes?: { reason?: string; message?: string; field?: string }[] }
+}
+
+const BY_REASON: Record<string, FailureCode> = {
+  NotFound: 'not-found',
+  AlreadyExists: 'already-exists',
+  Conflict: 'conflict',
+  Invalid: 'invalid',
+  BadRequest: 'invalid',
+  Forbidden: 'forbidden',
+  Unauthorized: 'unauthorized',
+  Expired: 'expired',
+  Gone: 'expired',
+  RequestEntityTooLarge: 'too-large',
+  Timeout: 'timeout',
+  ServerTimeout: 'unavailable',
+  TooManyRequests: 'unavailable',
+  ServiceUnavailable: 'unavailable',
+  InternalError: 'unavailable',
+}
+
+const BY_HTTP_STATUS: Record<number, FailureCode> = {
+  400: 'invalid',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not-found',
+  409: 'conflict',
+  410: 'expired',
+  413: 'too-large',
+  422: 'invalid',
+  429: 'unavailable',
+  504: 'timeout',
+}
+
+/** The server's refusal as a Failure. `about` names the object: `DeploymentTarget team-a/dev`. */
+export function failureFromStatus(httpStatus: number, status: ApiStatus, about: string): Failure {
+  const code = BY_REASON[status.reason ?? ''] ?? BY_HTTP_STATUS[httpStatus] ?? (httpStatus >= 500 ? 'unavailable' : 'internal')
+  const seconds = status.details?.retryAfterSeconds
+  return new Failure(code, status.message || `the API server answered HTTP ${httpStatus}`, {
+    object: about,
+    ...(status.reason && { reason: status.reason }),
+    ...(seconds !== undefined && { retryAfter: seconds * 1000 }),
+    cause: status,
+  })
+}
+
+/** Creating in a namespace that is being deleted is refused for good: waiting for it is pointless. */
+export const isNamespaceTerminating = (failure: unknown): boolean =>
+  failure instanceof Failure && causesOf(failure).some((cause) => cause.reason === 'NamespaceTerminating')
+
+const causesOf = (failure: Failure): { reason?: string }[] => {
+  const { cause } = failure
+  if (typeof cause !== 'object' || cause === null || !('details' in cause)) return []
+  const { details } = cause
+  if (typeof details !== 'object' || details === null || !('causes' in details)) return []
+  return Array.isArray(details.causes) ? details.causes : []
+}

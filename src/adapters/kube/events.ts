@@ -1,0 +1,156 @@
+import { apiVersionOf, type Kind, type KubeObject, refOf } from '../../api/index.ts'
+import { type Clock, Failure, type Log, minutes, seconds, timestamp } from '../../std/index.ts'
+import type { Kube } from './kube.ts'
+
+export interface Occurrence {
+  type: 'Normal' | 'Warning'
+  /** CamelCase word: `Bound`, `TargetMissing`. */
+  reason: string
+  message: string
+}
+
+/** Events for people. Recording never fails and never waits; the same occurrence again only raises a count. */
+export interface Events {
+  record(about: KubeObject, occurrence: Occurrence): void
+  /** Everything recorded so far is written. */
+  flush(): Promise<void>
+}
+
+interface EventObject extends KubeObject {
+  count: number
+}
+
+const EventKind: Kind<EventObject> = { group: '', version: 'v1', kind: 'Event', plural: 'events', namespaced: true }
+
+interface Series {
+  about: KubeObject
+  occurrence: Occurrence
+  ref: { name: string; namespace: string }
+  first: number
+  last: number
+  count: number
+  /** How many of `count` the API knows of. */
+  written: number
+  busy: boolean
+}
+
+/** An occurrence that comes again within this time is the same series. */
+const SERIES = minutes(10)
+/** A series is written at once the first time, then at most this often. */
+const QUIET = seconds(15)
+/** Per object: more than this many different series in SERIES are dropped, as client-go's spam filter does. */
+const MOST_PER_OBJECT = 25
+const IN_FLIGHT = 8
+
+export function createEvents({ kube, clock, log, reporter }: { kube: Kube; clock: Clock; log: Log; reporter: string }): Events {
+  const series = new Map<string, Series>()
+  const perObject = new Map<string, number>()
+  const waiting: Series[] = []
+  const flying = new Set<Promise<void>>()
+
+  const forgetOld = (now: number) => {
+    for (const [key, { last, about, busy }] of series) {
+      if (busy || now - last < SERIES) break
+      series.delete(key)
+      const uid = about.metadata.uid ?? ''
+      const left = (perObject.get(uid) ?? 1) - 1
+      if (left > 0) perObject.set(uid, left)
+      else perObject.delete(uid)
+    }
+  }
+
+  const pump = () => {
+    while (flying.size < IN_FLIGHT) {
+      const next = waiting.shift()
+      if (!next) return
+      const flight = write(kube, next, reporter)
+        .catch((thrown: unknown) => log.debug('event not written', { event: next.ref.name, failure: Failure.from(thrown) }))
+        .finally(() => {
+          next.busy = false
+          flying.delete(flight)
+          pump()
+        })
+      flying.add(flight)
+    }
+  }
+
+  const enqueue = (entry: Series) => {
+    if (entry.busy) return
+    entry.busy = true
+    waiting.push(entry)
+    pump()
+  }
+
+  return {
+    record(about, occurrence) {
+      const now = clock.now()
+      forgetOld(now)
+      const uid = about.metadata.uid ?? ''
+      const key = `${uid} ${occurrence.type} ${occurrence.reason} ${occurrence.message}`
+      const known = series.get(key)
+      if (known) {
+        known.count++
+        if (now - known.last >= QUIET) enqueue(known)
+        known.last = now
+        return
+      }
+      const many = perObject.get(uid) ?? 0
+      if (many >= MOST_PER_OBJECT) return
+      perObject.set(uid, many + 1)
+      const entry: Series = {
+        about,
+        occurrence,
+        ref: nameFor(about, now),
+        first: now,
+        last: now,
+        count: 1,
+        written: 0,
+        busy: false,
+      }
+      series.set(key, entry)
+      enqueue(entry)
+    },
+    async flush() {
+      while (flying.size > 0) await Promise.all(flying)
+    },
+  }
+}
+
+function nameFor(about: KubeObject, now: number): Series['ref'] {
+  const { name, namespace } = refOf(about)
+  const random = Math.floor(Math.random() * 0xffffffff).toString(16)
+  return { name: `${name.slice(0, 200)}.${now.toString(16)}${random}`, namespace: namespace ?? 'default' }
+}
+
+async function write(kube: Kube, entry: Series, reporter: string): Promise<void> {
+  const { count, last, ref } = entry
+  if (entry.written === 0) await kube.create(EventKind, render(entry, reporter))
+  else await kube.patch(EventKind, ref, { count, lastTimestamp: timestamp(last) })
+  entry.written = count
+}
+
+function render({ about, occurrence, ref, first, last, count }: Series, reporter: string): EventObject {
+  const { metadata, apiVersion, kind } = about
+  const event = {
+    apiVersion: apiVersionOf(EventKind),
+    kind: 'Event',
+    metadata: ref,
+    involvedObject: {
+      apiVersion,
+      kind,
+      name: metadata.name,
+      namespace: metadata.namespace,
+      uid: metadata.uid,
+      resourceVersion: metadata.resourceVersion,
+    },
+    ...occurrence,
+    message: occurrence.message.slice(0, 1024),
+    source: { component: reporter },
+    firstTimestamp: timestamp(first),
+    lastTimestamp: timestamp(last),
+    count,
+    reportingComponent: reporter,
+    reportingInstance: reporter,
+  }
+  return event
+}

@@ -1,0 +1,14 @@
+/**
+ * The Kubernetes API as the house sees it: one client (`Kube`), caches that follow the API by list and watch, Events,
+ * clients from other people's kubeconfigs. Not here: what any kind means (api/) and when to act (engines/).
+ * Read kube.ts (the port), then client.ts, connection.ts (the wire), watch.ts and store.ts (the caches).
+ */
+export { type CacheOptions, type Caches, createCaches } from './caches.ts'
+export { connect } from './client.ts'
+export type { Meter } from './connection.ts'
+export { type Bell, createDoorbell } from './doorbell.ts'
+export { isNamespaceTerminating } from './errors.ts'
+export { createEvents, type Events, type Occurrence } from './events.ts'
+export type { ApplyHow, DeleteHow, Identity, JsonPatchStep, Kube, ListQuery, PatchHow, ReadOptions } from './kube.ts'
+export { kubeFromSecret, readTarget, type TargetOptions } from './kubeconfig-secret.ts'
+export type { Cache } from './store.ts'

@@ -1,0 +1,159 @@
+import { KubeConfig } from '@kubernetes/client-node'
+import { parse } from 'yaml'
+import { type Clock, Failure, Secret, seconds, systemClock } from '../../std/index.ts'
+import { createKube } from './client.ts'
+import { openConnection } from './connection.ts'
+import type { Kube } from './kube.ts'
+
+export interface TargetOptions {
+  /** Take the cluster with this server (case does not matter) instead of the current context's. */
+  server?: string | undefined
+  insecureSkipTLSVerify?: boolean | undefined
+  clock?: Clock
+  /** Milliseconds until an answer must begin. */
+  timeout?: number
+}
+
+interface Named<T> {
+  name: string
+  value: T
+}
+
+interface Kubeconfig {
+  clusters: Named<Record<string, unknown>>[]
+  contexts: Named<{ cluster: string; user: string; namespace: string | undefined }>[]
+  users: Named<Record<string, unknown>>[]
+  current: string | undefined
+}
+
+/** What a kubeconfig that somebody else wrote may not contain: each would run, read or reach something on our side. */
+const REFUSED_OF_USER = [
+  'exec',
+  'auth-provider',
+  'tokenFile',
+  'client-certificate',
+  'client-key',
+  'as',
+  'as-groups',
+  'as-uid',
+  'as-user-extra',
+]
+const REFUSED_OF_CLUSTER = ['certificate-authority', 'proxy-url']
+
+/**
+ * A client from a kubeconfig that a tenant wrote. Only a server, a CA and a token are taken from it.
+ * Errors are `invalid` with a reason: UnableToParseKubeconfigData, UnableToLocateContext, UnableToCreateClient.
+ */
+export function kubeFromSecret(kubeconfig: Secret<string>, options: TargetOptions = {}): Kube {
+  const { clock = systemClock, timeout = seconds(10) } = options
+  const { server, ca, token, insecure } = readTarget(kubeconfig, options)
+  const config = new KubeConfig()
+  config.loadFromClusterAndUser(
+    { name: 'target', server, skipTLSVerify: insecure, ...(ca !== undefined && { caData: ca }) },
+    { name: 'target', token: token.reveal() },
+  )
+  return createKube(openConnection(config, { clock, timeout, connections: 8 }))
+}
+
+/** The parts of a tenant's kubeconfig that are used, after everything dangerous was refused. */
+export function readTarget(kubeconfig: Secret<string>, { server: wanted, insecureSkipTLSVerify }: TargetOptions = {}) {
+  const config = parseKubeconfig(kubeconfig)
+  const { cluster, user } = locate(config, wanted)
+  for (const key of REFUSED_OF_USER) if (key in user) throw refused(`users[].user.${key}`)
+  for (const key of REFUSED_OF_CLUSTER) if (key in cluster) throw refused(`clusters[].cluster.${key}`)
+  const { token } = user
+  if (typeof token !== 'string' || token === '') {
+    throw broken(
+      'UnableToCreateClient',
+      "the kubeconfig's user has no token",
+      'Put a service account token into users[].user.token.',
+    )
+  }
+  const ca = cluster['certificate-authority-data']
+  return {
+    server: String(cluster['server']),
+    ca: typeof ca === 'string' ? ca : undefined,
+    token: new Secret(token),
+    insecure: insecureSkipTLSVerify ?? cluster['insecure-skip-tls-verify'] === true,
+  }
+}
+
+function locate(config: Kubeconfig, wanted: string | undefined) {
+  const context = wanted === undefined ? config.contexts.find(({ name }) => name === config.current) : contextFor(config, wanted)
+  if (!context) {
+    const what =
+      wanted === undefined
+        ? `current-context "${config.current ?? ''}" names no context`
+        : `no context leads to a cluster whose server is ${wanted}`
+    throw broken(
+      'UnableToLocateContext',
+      `the kubeconfig is not usable: ${what}`,
+      'Add the context, or correct apiURL so that both are the same text.',
+    )
+  }
+  const cluster = config.clusters.find(({ name }) => name === context.value.cluster)?.value
+  const user = config.users.find(({ name }) => name === context.value.user)?.value
+  if (!cluster || typeof cluster['server'] !== 'string')
+    throw broken(
+      'UnableToLocateContext',
+      `the kubeconfig's context "${context.name}" names no cluster with a server`,
+      'Add clusters[].cluster.server.',
+    )
+  if (!user)
+    throw broken(
+      'UnableToLocateContext',
+      `the kubeconfig's context "${context.name}" names no user`,
+      'Add the user that the context names.',
+    )
+  return { cluster, user }
+}
+
+/** The last context that leads to the server wins, as upstream does. */
+function contextFor({ clusters, contexts }: Kubeconfig, server: string) {
+  const same = clusters
+    .filter(({ value }) => String(value['server']).toLowerCase() === server.toLowerCase())
+    .map(({ name }) => name)
+  return contexts.findLast(({ value }) => same.includes(value.cluster))
+}
+
+function parseKubeconfig(kubeconfig: Secret<string>): Kubeconfig {
+  const remedy = 'Store a kubeconfig as `kubectl config view --raw --minify` prints it under the key `kubeconfig`.'
+  let document: unknown
+  try {
+    document = parse(kubeconfig.reveal(), { maxAliasCount: 10 })
+  } catch {
+    // The parser's message quotes the text, and the text holds the token.
+    throw broken('UnableToParseKubeconfigData', 'the kubeconfig is not YAML', remedy)
+  }
+  if (!isRecord(document)) throw broken('UnableToParseKubeconfigData', 'the kubeconfig is not a mapping', remedy)
+  return {
+    clusters: namedOf(document['clusters'], 'cluster', (value) => value),
+    users: namedOf(document['users'], 'user', (value) => value),
+    contexts: namedOf(document['contexts'], 'context', (value) => ({
+      cluster: String(value['cluster'] ?? ''),
+      user: String(value['user'] ?? ''),
+      namespace: undefined,
+    })),
+    current: typeof document['current-context'] === 'string' ? document['current-context'] : undefined,
+  }
+}
+
+function namedOf<T>(list: unknown, key: string, read: (value: Record<string, unknown>) => T): Named<T>[] {
+  if (!Array.isArray(list)) return []
+  return list.filter(isRecord).flatMap((item) => {
+    const value = item[key]
+    return isRecord(value) ? [{ name: String(item['name'] ?? ''), value: read(value) }] : []
+  })
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const broken = (reason: string, message: string, remedy: string) => new Failure('invalid', message, { reason, remedy })
+
+const refused = (field: string) =>
+  broken(
+    'UnableToCreateClient',
+    `the kubeconfig's ${field} is not allowed`,
+    'Use a kubeconfig with a server, certificate-authority-data and a token only.',
+  )

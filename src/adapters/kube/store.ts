@@ -1,0 +1,153 @@
+import { type KubeObject, keyOf, type Ref, refOf } from '../../api/index.ts'
+
+export type IndexFunctions<T> = Record<string, (object: T) => string[]>
+export type Listener<T> = (now: T | undefined, before: T | undefined) => void
+
+/** What a controller reads: objects of one kind as the last watch event, or the own last write, left them. Never change what it returns. */
+export interface Cache<T extends KubeObject> {
+  get(ref: Ref): T | undefined
+  all(): Iterable<T>
+  in(namespace: string): T[]
+  /** Objects for which this index function gave this value. */
+  by(index: string, value: string): T[]
+  /** Called after each change; the answer ends it. */
+  onChange(listener: Listener<T>): () => void
+  readonly size: number
+}
+
+interface Index<T> {
+  of: (object: T) => string[]
+  buckets: Map<string, Set<string>>
+}
+
+const BY_NAMESPACE = ' namespace'
+
+/** The memory of one watch: objects by key, and indexes kept with every change. */
+export class Store<T extends KubeObject> implements Cache<T> {
+  readonly #objects = new Map<string, T>()
+  readonly #indexes = new Map<string, Index<T>>()
+  readonly #listeners = new Set<Listener<T>>()
+  /** The newest resourceVersion that the watch has seen; an own write that is older and not here was deleted since. */
+  #seen = ''
+
+  constructor() {
+    this.addIndexes({ [BY_NAMESPACE]: ({ metadata }) => (metadata.namespace ? [metadata.namespace] : []) })
+  }
+
+  get size(): number {
+    return this.#objects.size
+  }
+
+  get(ref: Ref): T | undefined {
+    return this.#objects.get(keyOf(ref))
+  }
+
+  all(): Iterable<T> {
+    return this.#objects.values()
+  }
+
+  in(namespace: string): T[] {
+    return this.by(BY_NAMESPACE, namespace)
+  }
+
+  by(index: string, value: string): T[] {
+    const keys = this.#indexes.get(index)?.buckets.get(value) ?? []
+    const found: T[] = []
+    for (const key of keys) {
+      const object = this.#objects.get(key)
+      if (object) found.push(object)
+    }
+    return found
+  }
+
+  onChange(listener: Listener<T>): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  addIndexes(functions: IndexFunctions<T>): void {
+    for (const [name, of] of Object.entries(functions)) {
+      if (this.#indexes.has(name)) continue
+      const index: Index<T> = { of, buckets: new Map() }
+      this.#indexes.set(name, index)
+      for (const [key, object] of this.#objects) fill(index, key, object)
+    }
+  }
+
+  /** A watch event. */
+  put(object: T): void {
+    this.saw(object.metadata.resourceVersion ?? '')
+    this.#set(object)
+  }
+
+  remove(object: T): void {
+    this.saw(object.metadata.resourceVersion ?? '')
+    const key = keyOf(refOf(object))
+    const before = this.#objects.get(key)
+    if (!before || isNewer(before.metadata.resourceVersion, object.metadata.resourceVersion)) return
+    this.#drop(key, before)
+  }
+
+  /** The answer to an own write: shown at once unless the watch already knows better. */
+  remember(object: T): void {
+    const version = object.metadata.resourceVersion
+    const known = this.#objects.has(keyOf(refOf(object)))
+    if (!known && !isNewer(version, this.#seen)) return
+    this.#set(object)
+  }
+
+  /** A fresh list: what is not in it is gone, except own writes that are younger than the list. */
+  replace(objects: T[], version: string): void {
+    const keys = new Set(objects.map((object) => keyOf(refOf(object))))
+    for (const [key, before] of this.#objects) {
+      if (!keys.has(key) && !isNewer(before.metadata.resourceVersion, version)) this.#drop(key, before)
+    }
+    for (const object of objects) this.#set(object)
+    this.saw(version)
+  }
+
+  saw(version: string): void {
+    if (isNewer(version, this.#seen)) this.#seen = version
+  }
+
+  #set(object: T): void {
+    const key = keyOf(refOf(object))
+    const before = this.#objects.get(key)
+    if (before && !isNewer(object.metadata.resourceVersion, before.metadata.resourceVersion)) return
+    this.#objects.set(key, object)
+    for (const index of this.#indexes.values()) {
+      if (before) empty(index, key, before)
+      fill(index, key, object)
+    }
+    for (const listener of this.#listeners) listener(object, before)
+  }
+
+  #drop(key: string, before: T): void {
+    this.#objects.delete(key)
+    for (const index of this.#indexes.values()) empty(index, key, before)
+    for (const listener of this.#listeners) listener(undefined, before)
+  }
+}
+
+function fill<T>({ of, buckets }: Index<T>, key: string, object: T): void {
+  for (const value of of(object)) {
+    const bucket = buckets.get(value)
+    if (bucket) bucket.add(key)
+    else buckets.set(value, new Set([key]))
+  }
+}
+
+function empty<T>({ of, buckets }: Index<T>, key: string, object: T): void {
+  for (const value of of(object)) {
+    const bucket = buckets.get(value)
+    bucket?.delete(key)
+    if (bucket?.size === 0) buckets.delete(value)
+  }
+}
+
+/** resourceVersions of one kind are decimal numbers that grow (KEP-5504); longer than a double holds. */
+export function isNewer(a: string | undefined, b: string | undefined): boolean {
+  if (!a) return false
+  if (!b) return true
+  return a.length === b.length ? a > b : a.length > b.length
+}

@@ -1,0 +1,157 @@
+import { apiVersionOf, type Kind, type KubeObject } from '../../api/index.ts'
+import { type Clock, Failure, isFailure, type Log, minutes, pause, seconds, waitOf } from '../../std/index.ts'
+import { type ApiStatus, failureFromStatus } from './errors.ts'
+import type { Kube } from './kube.ts'
+import { collectionPath, queryString } from './paths.ts'
+import type { Store } from './store.ts'
+
+export interface WatchScope {
+  namespace?: string | undefined
+  labels?: string | undefined
+  fields?: string | undefined
+  /** Only metadata is fetched and kept (PartialObjectMetadata). */
+  metadataOnly?: boolean | undefined
+}
+
+export interface Feed<T extends KubeObject> {
+  kube: Kube
+  kind: Kind<T>
+  scope: WatchScope
+  store: Store<T>
+  clock: Clock
+  log: Log
+  /** Called after each complete list. */
+  listed: () => void
+  /** Called when a list or watch failed, before the wait. */
+  failed: (failure: Failure) => void
+}
+
+interface Page<T> {
+  metadata: { continue?: string; resourceVersion: string }
+  items: T[]
+}
+
+interface WatchEvent<T> {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
+  object: T & ApiStatus & { code?: number }
+}
+
+const PAGE = 500
+const BACKOFF = { base: 200, max: seconds(15), jitter: 0.5 }
+/** The API server sends a bookmark each minute; a watch that is silent for longer than two is dead without knowing it. */
+const STALL = minutes(2.5)
+
+/**
+ * Keeps a store equal to the API until the signal aborts: list in pages, watch from there, resume from the last
+ * resourceVersion, list again on 410. It never ends by itself.
+ */
+export async function keepFed<T extends KubeObject>(feed: Feed<T>, signal: AbortSignal): Promise<void> {
+  let version: string | undefined
+  let attempt = 0
+  while (!signal.aborted) {
+    try {
+      if (version === undefined) {
+        version = await list(feed, signal)
+        feed.listed()
+      }
+      await watch(feed, version, signal, (newer) => {
+        version = newer
+        attempt = 0
+      })
+    } catch (thrown) {
+      const failure = Failure.from(thrown)
+      if (signal.aborted) return
+      if (isFailure(failure, 'expired')) version = undefined
+      feed.failed(failure)
+      feed.log.debug('watch interrupted', { kind: feed.kind.kind, failure })
+      await pause(feed.clock, failure.retryAfter ?? waitOf(BACKOFF, attempt++), signal)
+    }
+  }
+}
+
+async function list<T extends KubeObject>(feed: Feed<T>, signal: AbortSignal): Promise<string> {
+  const { kube, kind, scope, store } = feed
+  const objects: T[] = []
+  let version = ''
+  for (let next: string | undefined = ''; next !== undefined; ) {
+    const path: string = pathOf(kind, scope, { limit: PAGE, continue: next || undefined })
+    const page: Page<T> = await kube.read<Page<T>>(path, {
+      about: `list of ${kind.plural}`,
+      accept: accept(scope, 'List'),
+      signal,
+    })
+    for (const item of page.items) objects.push(slim(kind, item))
+    version = page.metadata.resourceVersion
+    next = page.metadata.continue || undefined
+  }
+  store.replace(objects, version)
+  return version
+}
+
+async function watch<T extends KubeObject>(
+  feed: Feed<T>,
+  from: string,
+  signal: AbortSignal,
+  advance: (version: string) => void,
+): Promise<void> {
+  const { kube, kind, scope, clock } = feed
+  const stalled = new AbortController()
+  let calm = clock.after(STALL, () => stalled.abort())
+  try {
+    const path = pathOf(kind, scope, {
+      watch: true,
+      allowWatchBookmarks: true,
+      resourceVersion: from,
+      timeoutSeconds: 240 + Math.floor(Math.random() * 240),
+    })
+    const either = AbortSignal.any([signal, stalled.signal])
+    const lines = await kube.stream(path, { about: `watch of ${kind.plural}`, accept: accept(scope, ''), signal: either })
+    for await (const line of lines) {
+      calm()
+      calm = clock.after(STALL, () => stalled.abort())
+      if (line) advance(take(feed, line))
+    }
+  } catch (thrown) {
+    if (stalled.signal.aborted && !signal.aborted)
+      throw new Failure('unavailable', `the watch of ${kind.plural} was silent for ${STALL / 1000} s`)
+    throw thrown
+  } finally {
+    calm()
+  }
+}
+
+/** One watch event into the store; the answer is the version to resume from. */
+function take<T extends KubeObject>({ kind, store }: Feed<T>, line: string): string {
+  const { type, object }: WatchEvent<T> = parseEvent(line)
+  if (type === 'ERROR') throw failureFromStatus(object.code ?? 500, object, `watch of ${kind.plural}`)
+  const version = object.metadata.resourceVersion ?? ''
+  if (type === 'DELETED') store.remove(slim(kind, object))
+  else if (type === 'BOOKMARK') store.saw(version)
+  else store.put(slim(kind, object))
+  return version
+}
+
+function parseEvent<T>(line: string): WatchEvent<T> {
+  try {
+    return JSON.parse(line)
+  } catch (cause) {
+    throw new Failure('unavailable', 'the watch was cut in the middle of an event', { cause })
+  }
+}
+
+const pathOf = (
+  kind: Kind,
+  { namespace, labels, fields }: WatchScope,
+  query: Record<string, string | number | boolean | undefined>,
+): string => collectionPath(kind, namespace) + queryString({ labelSelector: labels, fieldSelector: fields, ...query })
+
+const accept = ({ metadataOnly }: WatchScope, suffix: 'List' | ''): string | undefined =>
+  metadataOnly ? `application/json;as=PartialObjectMetadata${suffix};g=meta.k8s.io;v=v1,application/json` : undefined
+
+/** managedFields are half of an object's size and nobody here reads them. */
+function slim<T extends KubeObject>(kind: Kind<T>, object: T): T {
+  if ('managedFields' in object.metadata) delete object.metadata.managedFields
+  object.apiVersion = apiVersionOf(kind)
+  object.kind = kind.kind
+  return object
+}

@@ -1,0 +1,31 @@
+import { type Failure, minutes, seconds, waitOf } from '../../std/index.ts'
+
+/** What happens after a failed reconcile: try again after a wait, or wait for a change of something that is watched. */
+export type Retry = { after: number } | 'on-change'
+
+/** Our own mistakes and what a user must mend are looked at again seldom, in case the world changed unseen. */
+const SELDOM = { base: minutes(5), max: minutes(30), factor: 2, jitter: 0.2 }
+/** The other side is slow, away or busy. */
+const PATIENT = { base: seconds(0.5), max: minutes(2), factor: 2, jitter: 0.5 }
+/** Somebody else wrote first: the watch brings the newer version within milliseconds. */
+const SOON = { base: 20, max: seconds(5), factor: 2, jitter: 0.5 }
+
+/** The one place that decides about retries. `attempt` counts failures in a row, from 0. */
+export function retryAfter(failure: Failure, attempt: number): Retry {
+  switch (failure.code) {
+    case 'cancelled':
+      return 'on-change'
+    case 'conflict':
+    case 'already-exists':
+      return { after: waitOf(SOON, attempt) }
+    case 'invalid':
+    case 'too-large':
+      return { after: waitOf(SELDOM, attempt) }
+    default:
+      return { after: failure.retryAfter ?? waitOf(PATIENT, attempt) }
+  }
+}
+
+/** A failure that the user should hear of at once; a lost race or a passing outage is told only when it stays. */
+export const isWorthTelling = (failure: Failure, attempt: number): boolean =>
+  failure.code !== 'cancelled' && (failure.code === 'invalid' || failure.code === 'forbidden' || attempt >= 3)

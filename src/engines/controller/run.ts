@@ -1,0 +1,71 @@
+import { type Bell, createDoorbell } from '../../adapters/kube/index.ts'
+import { type KubeObject, keyOf, refOf } from '../../api/index.ts'
+import { type Loop, type LoopMeter, startLoop } from './loop.ts'
+import type { Controller, Watch, Workshop } from './reconcile.ts'
+
+/** Runs the controllers until the signal aborts, then lets what is under way finish. */
+export async function runControllers(
+  workshop: Workshop,
+  controllers: Controller[],
+  signal: AbortSignal,
+  meter?: LoopMeter,
+): Promise<void> {
+  const parts = controllers.map((controller) => assemble(workshop, controller, meter))
+  try {
+    await workshop.caches.ready(signal)
+  } catch {
+    return stopAll(parts)
+  }
+  const doorbell = createDoorbell(parts.flatMap(({ bells }) => bells))
+  await doorbell.start()
+  for (const { begin } of parts) begin(signal)
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+  doorbell.stop()
+  await stopAll(parts)
+}
+
+interface Part {
+  bells: Bell[]
+  loop: Loop
+  begin: (signal: AbortSignal) => void
+}
+
+const stopAll = async (parts: Part[]): Promise<void> => {
+  await Promise.all(parts.map(({ loop }) => loop.stop()))
+}
+
+function assemble<T extends KubeObject>(workshop: Workshop, controller: Controller<T>, meter: LoopMeter | undefined): Part {
+  const { caches } = workshop
+  const cache = caches.of(controller.kind, { labels: controller.labels })
+  const loop = startLoop(workshop, controller, cache, meter)
+  const own: Bell<T> = {
+    kind: controller.kind,
+    cache,
+    ring(now, before) {
+      const object = now ?? before
+      if (object && (now || controller.gone)) loop.enqueue(keyOf(refOf(object)))
+    },
+  }
+  const others = (controller.watches ?? []).map((watch) => bellOf(workshop, watch, loop))
+  return {
+    bells: [own, ...others],
+    loop,
+    begin(signal) {
+      for (const object of cache.all()) loop.enqueue(keyOf(refOf(object)))
+      controller.doorbell?.((ref) => loop.enqueue(keyOf(ref)), signal)
+    },
+  }
+}
+
+function bellOf({ caches }: Workshop, watch: Watch, loop: Loop): Bell {
+  const { kind, wakes, ...options } = watch
+  const ring = (now: KubeObject | undefined, before: KubeObject | undefined) => {
+    // Both sides of a change: what the object concerned before it may be concerned by its leaving.
+    const refs = [...(now ? wakes(now) : []), ...(before ? wakes(before) : [])]
+    for (const key of new Set(refs.map(keyOf))) loop.enqueue(key)
+  }
+  return { kind, cache: caches.of(kind, options), ring }
+}
