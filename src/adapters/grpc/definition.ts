@@ -1,0 +1,15 @@
+import { type DescMessage, type DescMethod, fromBinary, type MessageShape, toBinary } from '@bufbuild/protobuf'
+import type { MethodDefinition } from '@grpc/grpc-js'
+
+/** A method as grpc-js wants it: path, direction, and how messages become bytes. */
+export const definitionOf = <I extends DescMessage, O extends DescMessage>(
+  method: DescMethod & { input: I; output: O },
+): MethodDefinition<MessageShape<I>, MessageShape<O>> => ({
+  path: `/${method.parent.typeName}/${method.name}`,
+  requestStream: method.methodKind === 'client_streaming' || method.methodKind === 'bidi_streaming',
+  responseStream: method.methodKind === 'server_streaming' || method.methodKind === 'bidi_streaming',
+  requestSerialize: (message) => Buffer.from(toBinary(method.input, message)),
+  requestDeserialize: (bytes) => fromBinary(method.input, bytes),
+  responseSerialize: (message) => Buffer.from(toBinary(method.output, message)),
+  responseDeserialize: (bytes) => fromBinary(method.output, bytes),
+})

@@ -1,0 +1,103 @@
+import { type Batch, collectBatch, Gitops, type GitRef, requestFor } from '../../rpc/index.ts'
+import { type Backoff, type Clock, Failure, minutes, pause, type Secret, seconds, waitOf } from '../../std/index.ts'
+import { type Connection, dial } from './dial.ts'
+
+export interface ObjectStreamOptions {
+  /** Where kas listens: `host:port`, `grpc://host:port` or `grpcs://host:port`. */
+  address: string
+  token: () => Promise<Secret<string>>
+  ca?: Uint8Array | undefined
+  clock: Clock
+}
+
+export interface Wanted {
+  /** `spec.path` of the GitProject (`<namespace>/<name>` where it has none). */
+  projectId: string
+  ref: GitRef
+  /** Patterns of files, from the root of the repository. `deploy/**` is everything below deploy. */
+  globs: readonly string[]
+  /** The namespace on whose behalf an operator asks; kas believes it from the operator's own service account only. */
+  namespace?: string | undefined
+}
+
+export interface FollowOptions {
+  /** The commit that was applied last, so that it is not delivered again. */
+  commitId?: string
+  /** Called with each new commit, one at a time. The next one is asked for when it returns; if it throws, the same commit comes again. */
+  onBatch(batch: Batch): Promise<void> | void
+  /** The stream ended with an error and will be opened again after a wait. `reason` and `remedy` are those of kas. */
+  onFailure?(failure: Failure): void
+  backoff?: Backoff
+  signal: AbortSignal
+}
+
+export interface ObjectStream {
+  /**
+   * The files as soon as the commit differs from `commitId` (at once when that is empty, the default).
+   * `undefined`: kas ended the stream for its own reasons; ask again.
+   */
+  fetchObjects(wanted: Wanted, signal: AbortSignal, commitId?: string): Promise<Batch | undefined>
+  /** Keeps asking until the signal aborts. Errors go to `onFailure`; the promise never rejects. */
+  follow(wanted: Wanted, options: FollowOptions): Promise<void>
+  close(): void
+}
+
+const PATIENCE: Backoff = { base: seconds(1), max: minutes(1) }
+/** A server that ends streams sooner than this is not asked again at once. */
+const BRIEF = seconds(1)
+
+/** The client of kas' object stream: one connection for any number of projects. */
+export function createObjectStream({ address, token, ca, clock }: ObjectStreamOptions): ObjectStream {
+  const connection = dial({ address, token, ca })
+  const fetchObjects: ObjectStream['fetchObjects'] = (wanted, signal, commitId = '') => call(connection, wanted, commitId, signal)
+  return {
+    fetchObjects,
+    follow: (wanted, options) => follow(fetchObjects, clock, wanted, options),
+    close: () => connection.close(),
+  }
+}
+
+async function call(connection: Connection, wanted: Wanted, commitId: string, signal: AbortSignal): Promise<Batch | undefined> {
+  const metadata = wanted.namespace === undefined ? {} : { 'berth-namespace': wanted.namespace }
+  const responses = connection.stream(Gitops.method.getObjectsToSynchronize, requestFor({ ...wanted, commitId }), {
+    metadata,
+    signal,
+  })
+  const batch = await collectBatch(responses)
+  // A batch whose call was called off may be cut short without an error.
+  return signal.aborted ? undefined : batch
+}
+
+async function follow(
+  fetchObjects: ObjectStream['fetchObjects'],
+  clock: Clock,
+  wanted: Wanted,
+  options: FollowOptions,
+): Promise<void> {
+  const { onBatch, onFailure = () => undefined, backoff = PATIENCE, signal } = options
+  let { commitId = '' } = options
+  let failures = 0
+  while (!signal.aborted) {
+    const opened = clock.now()
+    try {
+      const batch = await fetchObjects(wanted, signal, commitId)
+      if (batch) {
+        await onBatch(batch)
+        commitId = batch.commitId
+        failures = 0
+      } else if (clock.now() - opened < BRIEF) await pause(clock, BRIEF, signal)
+    } catch (thrown) {
+      if (signal.aborted) return
+      onFailure(Failure.from(thrown))
+      await pause(clock, waitOf(backoff, failures++), signal)
+    }
+    // A commit never changes: there is nothing to wait for once it is here.
+    if (commitId !== '' && wanted.ref.kind === 'commit') return untilAborted(signal)
+  }
+}
+
+const untilAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })

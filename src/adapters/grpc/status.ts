@@ -1,0 +1,66 @@
+import { Metadata, type ServiceError, type StatusObject, status } from '@grpc/grpc-js'
+import { Failure, type FailureCode, isFailure } from '../../std/index.ts'
+
+/** `invalid` is the user's mistake in the repository or in an object; a malformed request says so by its reason. */
+const STATUS: Record<FailureCode, status> = {
+  invalid: status.FAILED_PRECONDITION,
+  'not-found': status.NOT_FOUND,
+  'already-exists': status.ALREADY_EXISTS,
+  conflict: status.ABORTED,
+  forbidden: status.PERMISSION_DENIED,
+  unauthorized: status.UNAUTHENTICATED,
+  expired: status.UNAVAILABLE,
+  'too-large': status.FAILED_PRECONDITION,
+  timeout: status.DEADLINE_EXCEEDED,
+  unavailable: status.UNAVAILABLE,
+  cancelled: status.CANCELLED,
+  internal: status.UNAVAILABLE,
+}
+
+const CODE: ReadonlyMap<status, FailureCode> = new Map([
+  [status.INVALID_ARGUMENT, 'invalid'],
+  [status.FAILED_PRECONDITION, 'invalid'],
+  [status.NOT_FOUND, 'not-found'],
+  [status.ALREADY_EXISTS, 'already-exists'],
+  [status.ABORTED, 'conflict'],
+  [status.PERMISSION_DENIED, 'forbidden'],
+  [status.UNAUTHENTICATED, 'unauthorized'],
+  [status.DEADLINE_EXCEEDED, 'timeout'],
+  [status.RESOURCE_EXHAUSTED, 'unavailable'],
+  [status.UNAVAILABLE, 'unavailable'],
+  [status.CANCELLED, 'cancelled'],
+])
+
+/** Reason and remedy travel beside the status, binary, because gRPC metadata is ASCII and remedies are prose. */
+const REASON = 'berth-reason'
+const REMEDY = 'berth-remedy-bin'
+
+/** What the other side may see. The text of an `internal` failure stays here: it may tell of paths, hosts or secrets. */
+export function statusFromFailure(thrown: unknown): StatusObject {
+  const failure = Failure.from(thrown)
+  const metadata = new Metadata()
+  if (failure.reason) metadata.set(REASON, failure.reason)
+  if (failure.remedy) metadata.set(REMEDY, Buffer.from(failure.remedy, 'utf8'))
+  const malformed = failure.reason === 'InvalidRequest'
+  return {
+    code: malformed ? status.INVALID_ARGUMENT : STATUS[failure.code],
+    details: failure.code === 'internal' ? 'internal error; the cause is in the log of the server' : failure.message,
+    metadata,
+  }
+}
+
+/** The other side's status as one of our failures. With a reason the text is a sentence for users and stays as it is. */
+export function failureFromStatus(thrown: unknown, about: string): Failure {
+  if (!isServiceError(thrown)) return Failure.from(thrown, about)
+  const reason = thrown.metadata.get(REASON)[0]
+  const remedy = thrown.metadata.get(REMEDY)[0]
+  const message = reason === undefined ? `${about}: ${thrown.details}` : thrown.details
+  return new Failure(CODE.get(thrown.code) ?? 'internal', message, {
+    cause: thrown,
+    ...(reason === undefined ? {} : { reason: String(reason) }),
+    ...(remedy === undefined ? {} : { remedy: remedy.toString('utf8') }),
+  })
+}
+
+const isServiceError = (thrown: unknown): thrown is ServiceError =>
+  !isFailure(thrown) && thrown instanceof Error && 'code' in thrown && 'details' in thrown && 'metadata' in thrown

@@ -1,0 +1,29 @@
+/**
+ * The vocabulary of the wire: what programs say to each other, as protobuf messages and service definitions.
+ * It opens no connection; adapters/grpc serves and dials what is defined here. The names and numbers are a contract with
+ * peers that we did not write, so a field is added but never renumbered. Read gitops.proto, then object-stream.ts.
+ * Everything in generated/ comes from the .proto files by hack/update-rpc.ts.
+ */
+export {
+  Gitops,
+  type GitRefCF,
+  GitRefCFSchema,
+  type ObjectsToSynchronizeRequest,
+  ObjectsToSynchronizeRequestSchema,
+  type ObjectsToSynchronizeResponse,
+  ObjectsToSynchronizeResponseSchema,
+  type PathCF,
+  PathCFSchema,
+} from './generated/gitops_pb.ts'
+export {
+  type Batch,
+  collectBatch,
+  type GitRef,
+  header,
+  type ObjectFile,
+  type ObjectsWanted,
+  objectChunk,
+  refOfRequest,
+  requestFor,
+  trailer,
+} from './object-stream.ts'

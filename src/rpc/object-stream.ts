@@ -1,0 +1,129 @@
+import { create } from '@bufbuild/protobuf'
+import { Failure } from '../std/index.ts'
+import {
+  type ObjectsToSynchronizeRequest,
+  ObjectsToSynchronizeRequestSchema,
+  type ObjectsToSynchronizeResponse,
+  ObjectsToSynchronizeResponseSchema,
+} from './generated/gitops_pb.ts'
+
+/** What a caller follows in a repository. */
+export type GitRef =
+  | { readonly kind: 'default' }
+  | { readonly kind: 'branch'; readonly name: string }
+  | { readonly kind: 'tag'; readonly name: string }
+  | { readonly kind: 'commit'; readonly name: string }
+
+export interface ObjectFile {
+  /** Path in the repository, with `/` between its parts. */
+  readonly source: string
+  readonly data: Uint8Array
+}
+
+/** All that one call delivered: complete, or it would not exist. */
+export interface Batch {
+  readonly commitId: string
+  readonly projectId: bigint
+  readonly files: readonly ObjectFile[]
+}
+
+export interface ObjectsWanted {
+  /** Full path of the GitProject. */
+  readonly projectId: string
+  readonly ref: GitRef
+  /** The last commit that was processed; empty at first. */
+  readonly commitId: string
+  readonly globs: readonly string[]
+}
+
+export const requestFor = ({ projectId, ref, commitId, globs }: ObjectsWanted): ObjectsToSynchronizeRequest =>
+  create(ObjectsToSynchronizeRequestSchema, {
+    projectId,
+    commitId,
+    paths: globs.map((glob) => ({ path: { case: 'glob' as const, value: glob } })),
+    ...(ref.kind === 'default' ? {} : { ref: { ref: { case: ref.kind, value: ref.name } } }),
+  })
+
+/** An absent ref is the default branch; a ref without a name is the caller's mistake. */
+export function refOfRequest({ ref }: ObjectsToSynchronizeRequest): GitRef {
+  if (!ref) return { kind: 'default' }
+  const { case: kind, value: name } = ref.ref
+  if (kind === undefined || name === '')
+    throw new Failure('invalid', 'ref must name a tag, a branch or a commit', { reason: 'InvalidRequest' })
+  return { kind, name }
+}
+
+export const header = (commitId: string, projectId: bigint): ObjectsToSynchronizeResponse =>
+  create(ObjectsToSynchronizeResponseSchema, { message: { case: 'header', value: { commitId, projectId } } })
+
+export const objectChunk = (source: string, data: Uint8Array): ObjectsToSynchronizeResponse =>
+  create(ObjectsToSynchronizeResponseSchema, { message: { case: 'object', value: { source, data } } })
+
+export const trailer = (): ObjectsToSynchronizeResponse =>
+  create(ObjectsToSynchronizeResponseSchema, { message: { case: 'trailer', value: {} } })
+
+/**
+ * Reads one call to its end. `undefined`: the stream ended at once, there is nothing new.
+ * A batch without trailer is refused: acting on half of it would prune what merely had not arrived.
+ */
+export async function collectBatch(
+  responses: AsyncIterable<ObjectsToSynchronizeResponse>,
+  maxBytes = 64 * 2 ** 20,
+): Promise<Batch | undefined> {
+  const open = new OpenBatch(maxBytes)
+  for await (const { message } of responses) {
+    if (message.case === 'header') open.header(message.value.commitId, message.value.projectId)
+    else if (message.case === 'object') open.object(message.value.source, message.value.data)
+    else if (message.case === 'trailer') open.trailer()
+    else throw misplaced('a message of unknown kind')
+  }
+  return open.end()
+}
+
+/** Where in `Header, Object*, Trailer` the stream stands, and what it has brought so far. */
+class OpenBatch {
+  readonly #maxBytes: number
+  readonly #files: { source: string; chunks: Uint8Array[] }[] = []
+  #head: { commitId: string; projectId: bigint } | undefined
+  #complete = false
+  #bytes = 0
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
+
+  header(commitId: string, projectId: bigint): void {
+    if (this.#head) throw misplaced('a second header')
+    if (commitId === '') throw misplaced('a header without a commit')
+    this.#head = { commitId, projectId }
+  }
+
+  object(source: string, data: Uint8Array): void {
+    if (!this.#head || this.#complete) throw misplaced('an object')
+    if (source === '') throw misplaced('an object without a source')
+    this.#bytes += data.length
+    if (this.#bytes > this.#maxBytes) throw new Failure('too-large', `the batch is larger than ${this.#maxBytes} bytes`)
+    const last = this.#files.at(-1)
+    if (last?.source === source) last.chunks.push(data)
+    else this.#files.push({ source, chunks: [data] })
+  }
+
+  trailer(): void {
+    if (!this.#head || this.#complete) throw misplaced('a trailer')
+    this.#complete = true
+  }
+
+  end(): Batch | undefined {
+    if (!this.#head) return undefined
+    if (!this.#complete) throw new Failure('unavailable', 'the object stream ended before its trailer; the batch is dropped')
+    const files = this.#files.map(({ source, chunks }) => ({ source, data: joined(chunks) }))
+    return { ...this.#head, files }
+  }
+}
+
+function joined(chunks: Uint8Array[]): Uint8Array {
+  const [only] = chunks
+  return only && chunks.length === 1 ? only : Buffer.concat(chunks)
+}
+
+const misplaced = (what: string): Failure => new Failure('internal', `the object stream brought ${what} where none may be`)
