@@ -1,0 +1,109 @@
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { type Clock, Failure, type Log, pause, seconds } from '../../std/index.ts'
+
+/** A request that has been read whole. */
+export interface Question {
+  readonly method: string
+  /** The path as it was sent, without the query. */
+  readonly path: string
+  header(name: string): string | undefined
+  readonly body: Buffer
+}
+
+export interface Answer {
+  status: number
+  text?: string
+  contentType?: string
+}
+
+export type Responder = (question: Question) => Promise<Answer> | Answer
+
+export interface ServeHttpOptions {
+  /** `host:port`; port 0 lets the kernel choose. */
+  address: string
+  respond: Responder
+  /** Longest request body. */
+  maxBytes?: number
+  clock: Clock
+  log: Log
+}
+
+export interface HttpServer {
+  readonly address: string
+  stop(grace?: number): Promise<void>
+}
+
+export async function serveHttp({ address, respond, maxBytes = 2 ** 20, clock, log }: ServeHttpOptions): Promise<HttpServer> {
+  const server = createServer((request, response) => {
+    void answer(request, respond, maxBytes, log).then(({ status, text = '', contentType = 'text/plain; charset=utf-8' }) => {
+      response.writeHead(status, {
+        'content-type': contentType,
+        'x-content-type-options': 'nosniff',
+        'cache-control': 'no-store',
+      })
+      response.end(text)
+    })
+  })
+  const host = address.slice(0, address.lastIndexOf(':'))
+  const port = await listen(server, host.replace(/^\[(.*)\]$/, '$1'), Number(address.slice(host.length + 1)))
+  return { address: `${host}:${port}`, stop: (grace = seconds(2)) => stop(server, clock, grace) }
+}
+
+const listen = (server: Server, host: string, port: number): Promise<number> =>
+  new Promise((resolve, reject) => {
+    server.once('error', (error) =>
+      reject(new Failure('unavailable', `cannot listen on ${host}:${port}: ${error.message}`, { cause: error })),
+    )
+    server.listen({ host, port }, () => {
+      const bound = server.address()
+      resolve(typeof bound === 'object' && bound ? bound.port : port)
+    })
+  })
+
+/** What fails inside answers 500 without saying why; the cause is in the log. */
+async function answer(request: IncomingMessage, respond: Responder, maxBytes: number, log: Log): Promise<Answer> {
+  try {
+    const body = await bodyOf(request, maxBytes)
+    if (!body) return { status: 413, text: `The body is larger than ${maxBytes} bytes.\n` }
+    return await respond(questionOf(request, body))
+  } catch (thrown) {
+    log.error('An HTTP request failed', { method: request.method, error: Failure.from(thrown) })
+    return { status: 500, text: 'Internal error; the cause is in the log.\n' }
+  }
+}
+
+function questionOf(request: IncomingMessage, body: Buffer): Question {
+  const { pathname } = new URL(request.url ?? '/', 'http://localhost')
+  return {
+    method: request.method ?? 'GET',
+    path: pathname,
+    header(name) {
+      const value = request.headers[name.toLowerCase()]
+      return Array.isArray(value) ? value[0] : value
+    },
+    body,
+  }
+}
+
+async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
+  // Said beforehand it is answered; leaving the loop below can only hang up.
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return undefined
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request) {
+    bytes += chunk.length
+    if (bytes > maxBytes) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+async function stop(server: Server, clock: Clock, grace: number): Promise<void> {
+  const waiting = new AbortController()
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+  server.closeIdleConnections()
+  await Promise.race([closed, pause(clock, grace, waiting.signal)])
+  waiting.abort()
+  server.closeAllConnections()
+  await closed
+}
