@@ -7,7 +7,7 @@ import { collectionPath, objectPath, queryString, selectors } from './paths.ts'
 
 interface Page<T> {
   metadata?: { continue?: string; resourceVersion?: string }
-  items: T[]
+  items: T[] | null
 }
 
 const PAGE = 500
@@ -47,7 +47,7 @@ export function createKube(
         const path: string =
           collectionPath(kind, query.namespace) + queryString({ ...selectors(query), limit: PAGE, continue: next || undefined })
         const page: Page<T> = await call<Page<T>>('GET', path, kind.plural, { signal })
-        for (const item of page.items) items.push({ ...item, apiVersion: apiVersionOf(kind), kind: kind.kind })
+        for (const item of page.items ?? []) items.push({ ...item, apiVersion: apiVersionOf(kind), kind: kind.kind })
         next = page.metadata?.continue || undefined
       }
       return items

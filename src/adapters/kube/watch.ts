@@ -28,7 +28,7 @@ export interface Feed<T extends KubeObject> {
 
 interface Page<T> {
   metadata: { continue?: string; resourceVersion: string }
-  items: T[]
+  items: T[] | null
 }
 
 interface WatchEvent<T> {
@@ -80,7 +80,7 @@ async function list<T extends KubeObject>(feed: Feed<T>, signal: AbortSignal): P
       accept: accept(scope, 'List'),
       signal,
     })
-    for (const item of page.items) objects.push(slim(kind, item))
+    for (const item of page.items ?? []) objects.push(slim(kind, item))
     version = page.metadata.resourceVersion
     next = page.metadata.continue || undefined
   }
