@@ -1,0 +1,100 @@
+import { GitPluginError } from 'simple-git'
+import { Failure, type FailureCode } from '../../std/index.ts'
+import { type Remote, redact } from './remote.ts'
+
+interface Sign {
+  says: RegExp
+  code: FailureCode
+  reason: string
+  /** What to tell: the URL is put in front. */
+  tells: string
+  remedy: string
+}
+
+/** Words of git and curl, first match wins, so that what is special comes before what is general. */
+const SIGNS: readonly Sign[] = [
+  {
+    says: /returned error: 30\d|unable to update url base from redirection/,
+    code: 'invalid',
+    reason: 'RepositoryMoved',
+    tells: 'the server answers with a redirect',
+    remedy: 'Put the address it redirects to into spec.url.',
+  },
+  {
+    says: /Authentication failed|could not read (Username|Password)|returned error: 401|terminal prompts disabled|HTTP Basic: Access denied/,
+    code: 'unauthorized',
+    reason: 'AuthenticationFailed',
+    tells: 'the server did not accept the credentials, or wants some',
+    remedy: 'Check the Secret that spec.credentialsSecretRef names.',
+  },
+  {
+    says: /returned error: 403/,
+    code: 'forbidden',
+    reason: 'AuthenticationFailed',
+    tells: 'the credentials may not read the repository',
+    remedy: 'Give them read access, or name another Secret in spec.credentialsSecretRef.',
+  },
+  {
+    says: /(repository|Repository) .*not found|returned error: 404|does not appear to be a git repository|not valid: is this a git repository/,
+    code: 'not-found',
+    reason: 'RepositoryNotFound',
+    tells: 'there is no such repository, or these credentials may not see it',
+    remedy: 'Correct spec.url, or the credentials.',
+  },
+  {
+    says: /transport '.*' not allowed/,
+    code: 'invalid',
+    reason: 'ProtocolNotAllowed',
+    tells: 'its protocol is not allowed here',
+    remedy: 'Use https.',
+  },
+  {
+    says: /not our ref|couldn't find remote ref|unadvertised object|no such remote ref/i,
+    code: 'not-found',
+    reason: 'RefNotFound',
+    tells: 'the commit is not in the repository',
+    remedy: 'Push it, or name one that is there.',
+  },
+  {
+    says: /certificate|SSL|TLS/,
+    code: 'unavailable',
+    reason: 'CertificateInvalid',
+    tells: 'its TLS certificate is not trusted',
+    remedy: 'Serve a certificate of a known authority, or give kas the authority.',
+  },
+  {
+    says: /not a git repository|object file .* is empty|loose object|bad object|is corrupt|shallow file has changed|\.lock': File exists|unable to read tree|missing object|not a tree object|missing blob|Not a valid object name/,
+    code: 'internal',
+    reason: 'MirrorDamaged',
+    tells: 'the local copy was damaged and is thrown away',
+    remedy: 'Nothing is to be done: the next try makes a new one.',
+  },
+  {
+    says: /Could not resolve host|Failed to connect|Couldn't connect|Connection (refused|reset|timed out)|timed? ?out|unable to access|Empty reply|hung up|early EOF|RPC failed|Operation too slow/i,
+    code: 'unavailable',
+    reason: 'Unreachable',
+    tells: 'the server does not answer',
+    remedy: 'Check spec.url, and that kas can reach the host.',
+  },
+]
+
+/** What git said, as one of ours. Its own words are kept, without secrets, as the cause. */
+export function failureFromGit(thrown: unknown, remote: Remote): Failure {
+  const said = redact(thrown instanceof Error ? thrown.message : String(thrown), remote)
+    .trim()
+    .slice(0, 2000)
+  const cause = new Failure('internal', said)
+  if (thrown instanceof GitPluginError && thrown.plugin === 'abort') return new Failure('cancelled', 'called off', { cause })
+  if (thrown instanceof GitPluginError && thrown.plugin === 'timeout') return unreachable(remote, cause)
+  const sign = SIGNS.find(({ says }) => says.test(said))
+  if (!sign) return new Failure('internal', `${remote.url}: git failed`, { reason: 'GitFailed', cause })
+  const { code, reason, tells, remedy } = sign
+  return new Failure(code, `${remote.url}: ${tells}`, { reason, remedy, cause })
+}
+
+const unreachable = (remote: Remote, cause: Failure) =>
+  new Failure('timeout', `${remote.url}: the server does not answer in time`, {
+    reason: 'Unreachable',
+    remedy: 'Check that the host answers.',
+    cause,
+  })
