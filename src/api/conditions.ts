@@ -12,7 +12,11 @@ export interface Condition {
 export type Statement = Omit<Condition, 'lastTransitionTime'>
 
 /** The new list: statements in their order, then whatever stood there of other types. Times move only with `status`. */
-export function withConditions(before: readonly Condition[] | undefined, statements: readonly Statement[], now: string): Condition[] {
+export function withConditions(
+  before: readonly Condition[] | undefined,
+  statements: readonly Statement[],
+  now: string,
+): Condition[] {
   const old = new Map((before ?? []).map((condition) => [condition.type, condition]))
   const stated = statements.map((statement) => {
     const was = old.get(statement.type)

@@ -2,7 +2,95 @@
  * The vocabulary of the cluster: kinds, their types (generated from crds/), labels, annotations, conditions.
  * Nothing here talks to a server. Read kube-object.ts first, then the file of the kind you look for.
  */
+
+export { type Agent, type AgentSpec, type AgentStatus, Agents } from './agent.ts'
 export { type Condition, conditionOf, isTrue, type Statement, withConditions } from './conditions.ts'
+export {
+  type BoundObject,
+  type ClusterRole,
+  type ClusterRoleBinding,
+  ClusterRoleBindings,
+  ClusterRoles,
+  type ConfigMap,
+  ConfigMaps,
+  type ContainerState,
+  type ContainerStatus,
+  type CoreCondition,
+  type CoreSecret,
+  type CustomResourceDefinition,
+  CustomResourceDefinitions,
+  type Deployment,
+  Deployments,
+  type Lease,
+  Leases,
+  type LimitRange,
+  type LimitRangeItem,
+  LimitRanges,
+  type Namespace,
+  Namespaces,
+  NetworkPolicies,
+  type NetworkPolicy,
+  type PersistentVolumeClaim,
+  PersistentVolumeClaims,
+  type Pod,
+  Pods,
+  type PolicyRule,
+  type Quantities,
+  type ResourceQuota,
+  ResourceQuotas,
+  type Role,
+  type RoleBinding,
+  RoleBindings,
+  Roles,
+  Secrets,
+  type Service,
+  type ServiceAccount,
+  ServiceAccounts,
+  Services,
+  type StatefulSet,
+  StatefulSets,
+  type Subject,
+  type TokenRequest,
+} from './core.ts'
+export {
+  claimRefOf,
+  type DeploymentTarget,
+  type DeploymentTargetSpec,
+  type DeploymentTargetStatus,
+  DeploymentTargets,
+} from './deployment-target.ts'
+export {
+  type DeploymentTargetClaim,
+  type DeploymentTargetClaimSpec,
+  type DeploymentTargetClaimStatus,
+  DeploymentTargetClaims,
+} from './deployment-target-claim.ts'
+export {
+  type DeploymentTargetClass,
+  DeploymentTargetClasses,
+  type DeploymentTargetClassSpec,
+  type DeploymentTargetClassStatus,
+} from './deployment-target-class.ts'
+export { type Environment, type EnvironmentSpec, type EnvironmentStatus, Environments } from './environment.ts'
+export { type GitProject, type GitProjectSpec, type GitProjectStatus, GitProjects } from './git-project.ts'
+export {
+  type GitOpsDeployment,
+  type GitOpsDeploymentSpec,
+  type GitOpsDeploymentStatus,
+  GitOpsDeployments,
+} from './gitops-deployment.ts'
+export {
+  type GitOpsDeploymentManagedEnvironment,
+  type GitOpsDeploymentManagedEnvironmentSpec,
+  type GitOpsDeploymentManagedEnvironmentStatus,
+  GitOpsDeploymentManagedEnvironments,
+} from './gitops-deployment-managed-environment.ts'
+export {
+  type GitOpsDeploymentSyncRun,
+  type GitOpsDeploymentSyncRunSpec,
+  type GitOpsDeploymentSyncRunStatus,
+  GitOpsDeploymentSyncRuns,
+} from './gitops-deployment-sync-run.ts'
 export {
   type AnyObject,
   apiVersionOf,
@@ -20,3 +108,19 @@ export {
   refFromKey,
   refOf,
 } from './kube-object.ts'
+export {
+  annotations,
+  BERTH_NAMESPACE,
+  finalizers,
+  KUBECONFIG_KEY,
+  labels,
+  MANAGED_BY_BERTH,
+  SANDBOX_PROVISIONER,
+  SANDBOX_TIER,
+  secretTypes,
+  YES,
+} from './labels.ts'
+export { type SpaceRequest, type SpaceRequestSpec, type SpaceRequestStatus, SpaceRequests } from './space-request.ts'
+export { type SpaceTier, type SpaceTierSpec, type SpaceTierStatus, SpaceTiers } from './space-tier.ts'
+export { type Workspace, type WorkspaceSpec, type WorkspaceStatus, Workspaces } from './workspace.ts'
+export { type WorkspaceClass, WorkspaceClasses, type WorkspaceClassSpec, type WorkspaceClassStatus } from './workspace-class.ts'

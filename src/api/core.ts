@@ -1,0 +1,236 @@
+import type {
+  V1DeploymentSpec,
+  V1PersistentVolumeClaimSpec,
+  V1PodSpec,
+  V1ServiceSpec,
+  V1StatefulSetSpec,
+} from '@kubernetes/client-node'
+import type { Kind, KubeObject, ObjectMeta } from './kube-object.ts'
+
+/** A condition of a built-in kind. Unlike ours it may lack a reason, a message and a time. */
+export interface CoreCondition {
+  type: string
+  status: string
+  reason?: string
+  message?: string
+  lastTransitionTime?: string
+}
+
+export type Quantities = Record<string, number | string>
+
+export interface Namespace extends KubeObject {
+  spec?: { finalizers?: string[] }
+  status?: { phase?: string; conditions?: CoreCondition[] }
+}
+
+/** `data` is base64; `stringData` is accepted when written and never returned. */
+export interface CoreSecret extends KubeObject {
+  type?: string
+  immutable?: boolean
+  data?: Record<string, string>
+  stringData?: Record<string, string>
+}
+
+export interface ConfigMap extends KubeObject {
+  immutable?: boolean
+  data?: Record<string, string>
+  binaryData?: Record<string, string>
+}
+
+export interface ServiceAccount extends KubeObject {
+  automountServiceAccountToken?: boolean
+  imagePullSecrets?: { name: string }[]
+}
+
+export interface ResourceQuota extends KubeObject {
+  spec?: { hard?: Quantities }
+  status?: { hard?: Quantities; used?: Quantities }
+}
+
+export interface LimitRangeItem {
+  type: string
+  default?: Quantities
+  defaultRequest?: Quantities
+  max?: Quantities
+  min?: Quantities
+  maxLimitRequestRatio?: Quantities
+}
+
+export interface LimitRange extends KubeObject {
+  spec?: { limits: LimitRangeItem[] }
+}
+
+export interface Service extends KubeObject {
+  spec?: V1ServiceSpec
+}
+
+export interface PersistentVolumeClaim extends KubeObject {
+  spec?: V1PersistentVolumeClaimSpec
+  status?: { phase?: string; conditions?: CoreCondition[]; capacity?: Quantities }
+}
+
+export interface ContainerStatus {
+  name: string
+  ready: boolean
+  restartCount: number
+  image?: string
+  state?: ContainerState
+  lastState?: ContainerState
+}
+
+export interface ContainerState {
+  waiting?: { reason?: string; message?: string }
+  running?: { startedAt?: string }
+  terminated?: { exitCode: number; reason?: string; message?: string; startedAt?: string; finishedAt?: string }
+}
+
+export interface Pod extends KubeObject {
+  spec?: V1PodSpec
+  status?: {
+    phase?: string
+    reason?: string
+    message?: string
+    podIP?: string
+    startTime?: string
+    conditions?: CoreCondition[]
+    containerStatuses?: ContainerStatus[]
+    initContainerStatuses?: ContainerStatus[]
+  }
+}
+
+export interface Deployment extends KubeObject {
+  spec?: V1DeploymentSpec
+  status?: {
+    observedGeneration?: number
+    replicas?: number
+    readyReplicas?: number
+    updatedReplicas?: number
+    availableReplicas?: number
+    unavailableReplicas?: number
+    conditions?: CoreCondition[]
+  }
+}
+
+export interface StatefulSet extends KubeObject {
+  spec?: V1StatefulSetSpec
+  status?: {
+    observedGeneration?: number
+    replicas?: number
+    readyReplicas?: number
+    updatedReplicas?: number
+    currentRevision?: string
+    updateRevision?: string
+  }
+}
+
+export interface PolicyRule {
+  apiGroups?: string[]
+  resources?: string[]
+  resourceNames?: string[]
+  verbs: string[]
+  nonResourceURLs?: string[]
+}
+
+export interface Role extends KubeObject {
+  rules?: PolicyRule[]
+}
+
+export interface ClusterRole extends KubeObject {
+  rules?: PolicyRule[]
+}
+
+export interface Subject {
+  kind: 'ServiceAccount' | 'User' | 'Group'
+  name: string
+  namespace?: string
+  apiGroup?: string
+}
+
+export interface RoleBinding extends KubeObject {
+  roleRef: { apiGroup: string; kind: 'Role' | 'ClusterRole'; name: string }
+  subjects?: Subject[]
+}
+
+export interface ClusterRoleBinding extends KubeObject {
+  roleRef: { apiGroup: string; kind: 'ClusterRole'; name: string }
+  subjects?: Subject[]
+}
+
+/** `spec` stays loose: it is passed through from tiers and classes, never looked into. */
+export interface NetworkPolicy extends KubeObject {
+  spec?: Record<string, unknown>
+}
+
+export interface Lease extends KubeObject {
+  spec?: {
+    holderIdentity?: string
+    leaseDurationSeconds?: number
+    acquireTime?: string
+    renewTime?: string
+    leaseTransitions?: number
+  }
+}
+
+export interface CustomResourceDefinition extends KubeObject {
+  spec: {
+    group: string
+    scope: 'Namespaced' | 'Cluster'
+    names: { kind: string; plural: string; singular?: string; shortNames?: string[]; categories?: string[] }
+    versions: { name: string; served: boolean; storage: boolean }[]
+  }
+  status?: { conditions?: CoreCondition[] }
+}
+
+/** The answer of `…/serviceaccounts/<name>/token`. */
+export interface TokenRequest {
+  apiVersion: string
+  kind: string
+  metadata?: Partial<ObjectMeta>
+  spec: { audiences?: string[]; expirationSeconds?: number; boundObjectRef?: BoundObject }
+  status?: { token: string; expirationTimestamp: string }
+}
+
+/** The object with which a token ends. */
+export interface BoundObject {
+  apiVersion: string
+  kind: string
+  name: string
+  uid?: string
+}
+
+const kindOf = <T extends KubeObject>(group: string, kind: string, plural: string, namespaced = true): Kind<T> => ({
+  group,
+  version: 'v1',
+  kind,
+  plural,
+  namespaced,
+})
+
+export const Namespaces = kindOf<Namespace>('', 'Namespace', 'namespaces', false)
+export const Secrets = kindOf<CoreSecret>('', 'Secret', 'secrets')
+export const ConfigMaps = kindOf<ConfigMap>('', 'ConfigMap', 'configmaps')
+export const ServiceAccounts = kindOf<ServiceAccount>('', 'ServiceAccount', 'serviceaccounts')
+export const ResourceQuotas = kindOf<ResourceQuota>('', 'ResourceQuota', 'resourcequotas')
+export const LimitRanges = kindOf<LimitRange>('', 'LimitRange', 'limitranges')
+export const Services = kindOf<Service>('', 'Service', 'services')
+export const PersistentVolumeClaims = kindOf<PersistentVolumeClaim>('', 'PersistentVolumeClaim', 'persistentvolumeclaims')
+export const Pods = kindOf<Pod>('', 'Pod', 'pods')
+export const Deployments = kindOf<Deployment>('apps', 'Deployment', 'deployments')
+export const StatefulSets = kindOf<StatefulSet>('apps', 'StatefulSet', 'statefulsets')
+export const Roles = kindOf<Role>('rbac.authorization.k8s.io', 'Role', 'roles')
+export const RoleBindings = kindOf<RoleBinding>('rbac.authorization.k8s.io', 'RoleBinding', 'rolebindings')
+export const ClusterRoles = kindOf<ClusterRole>('rbac.authorization.k8s.io', 'ClusterRole', 'clusterroles', false)
+export const ClusterRoleBindings = kindOf<ClusterRoleBinding>(
+  'rbac.authorization.k8s.io',
+  'ClusterRoleBinding',
+  'clusterrolebindings',
+  false,
+)
+export const NetworkPolicies = kindOf<NetworkPolicy>('networking.k8s.io', 'NetworkPolicy', 'networkpolicies')
+export const Leases = kindOf<Lease>('coordination.k8s.io', 'Lease', 'leases')
+export const CustomResourceDefinitions = kindOf<CustomResourceDefinition>(
+  'apiextensions.k8s.io',
+  'CustomResourceDefinition',
+  'customresourcedefinitions',
+  false,
+)

@@ -1,0 +1,115 @@
+// Generated from crds/ by hack/update-crd-types.ts. Do not edit.
+import type { Condition } from '../conditions.ts'
+
+/**
+ * How the agent connects and where its configuration is.
+ */
+export interface AgentSpec {
+  /**
+   * Path of the GitProject that holds `.berth/agents/<name>/config.yaml`.
+   */
+  configurationProject: string
+  /**
+   * Tokens with which the agent may connect. Removing one ends its connections at once.
+   */
+  tokens?: {
+    /**
+     * Name, to tell tokens apart.
+     */
+    name: string
+    /**
+     * SHA-256 of the token in hexadecimal. The token itself is kept nowhere.
+     */
+    sha256: string
+    /**
+     * When it stops being accepted. Without it never.
+     */
+    expiresAt?: string
+  }[]
+}
+
+/**
+ * What is known of the agent.
+ */
+export interface AgentStatus {
+  /**
+   * The pods of the agent that are connected.
+   */
+  connectedPods?: {
+    /**
+     * Name of the pod.
+     */
+    name: string
+    /**
+     * Version of the agent.
+     */
+    version?: string
+    /**
+     * Since when it is connected.
+     */
+    connectedAt?: string
+  }[]
+  /**
+   * The configuration that is in use.
+   */
+  configuration?: {
+    /**
+     * Commit it was read from.
+     */
+    commit?: string
+    /**
+     * File it was read from.
+     */
+    path?: string
+    /**
+     * What is wrong with it; while there are any, the last good configuration stays in use.
+     */
+    errors?: {
+      /**
+       * What is wrong and how to mend it.
+       */
+      message: string
+      /**
+       * Line in the file, from 1.
+       */
+      line?: number
+      /**
+       * Column in the line, from 1.
+       */
+      column?: number
+    }[]
+  }
+  /**
+   * The manifest projects that the agent synchronises.
+   */
+  projects?: {
+    /**
+     * Path of the GitProject.
+     */
+    id: string
+    /**
+     * Commit that is in effect.
+     */
+    commit?: string
+    /**
+     * How many objects it has.
+     */
+    objects?: number
+    /**
+     * The worst health among them.
+     */
+    health?: 'Healthy' | 'Progressing' | 'Degraded' | 'Suspended' | 'Missing' | 'Unknown'
+    /**
+     * Why.
+     */
+    message?: string
+  }[]
+  /**
+   * The generation of the spec that this status speaks of.
+   */
+  observedGeneration?: number
+  /**
+   * Ready (at least one pod is connected with a valid configuration), Connected and ConfigurationValid.
+   */
+  conditions?: Condition[]
+}

@@ -1,0 +1,54 @@
+// Generated from crds/ by hack/update-crd-types.ts. Do not edit.
+import type { Condition } from '../conditions.ts'
+
+/**
+ * How to reach the cluster.
+ */
+export interface GitOpsDeploymentManagedEnvironmentSpec {
+  /**
+   * URL of the Kubernetes API, starting with `https://`. Must equal the `server` of a cluster in the kubeconfig of the secret.
+   */
+  apiURL: string
+  /**
+   * Name of a Secret of type `managed-gitops.redhat.com/managed-environment` in the same namespace, with a kubeconfig under the key `kubeconfig`.
+   */
+  credentialsSecret: string
+  /**
+   * Do not verify the certificate of the API server. For development only.
+   */
+  allowInsecureSkipTLSVerify?: boolean
+  /**
+   * Make a service account of its own in the cluster and use that instead of the credentials given.
+   */
+  createNewServiceAccount?: boolean
+  /**
+   * Namespaces that may be deployed to. Empty means all.
+   */
+  namespaces?: string[]
+  /**
+   * Whether cluster-scoped objects may be deployed too. Ignored without `namespaces`.
+   */
+  clusterResources?: boolean
+}
+
+/**
+ * What the last connection check said.
+ */
+export interface GitOpsDeploymentManagedEnvironmentStatus {
+  /**
+   * When the connection was checked last.
+   */
+  lastCheckTime?: string
+  /**
+   * The version that the API server told.
+   */
+  serverVersion?: string
+  /**
+   * The generation of the spec that this status speaks of.
+   */
+  observedGeneration?: number
+  /**
+   * Ready and ConnectionInitializationSucceeded.
+   */
+  conditions?: Condition[]
+}

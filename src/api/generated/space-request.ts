@@ -1,0 +1,55 @@
+// Generated from crds/ by hack/update-crd-types.ts. Do not edit.
+import type { Condition } from '../conditions.ts'
+
+/**
+ * What is asked for.
+ */
+export interface SpaceRequestSpec {
+  /**
+   * Name of the SpaceTier that says what the namespace looks like.
+   */
+  tierName: string
+  /**
+   * Roles that the cluster must have. Empty means this cluster.
+   */
+  targetClusterRoles?: string[]
+  /**
+   * Whether the people who may use the parent space may not use this one.
+   */
+  disableInheritance?: boolean
+}
+
+/**
+ * What was provisioned.
+ */
+export interface SpaceRequestStatus {
+  /**
+   * URL of the Kubernetes API of the cluster that has the namespace.
+   */
+  targetClusterURL?: string
+  /**
+   * The namespaces, and where the credentials for each are.
+   */
+  namespaceAccess?: {
+    /**
+     * Name of the namespace.
+     */
+    name: string
+    /**
+     * Name of the Secret in the namespace of the request, with a kubeconfig under the key `kubeconfig`. Empty when the tier has no service account.
+     */
+    secretRef: string
+    /**
+     * When the token in the Secret expires. It is renewed long before.
+     */
+    expiresAt?: string
+  }[]
+  /**
+   * The generation of the spec that this status speaks of.
+   */
+  observedGeneration?: number
+  /**
+   * Ready, with the reasons Provisioning, ProvisioningPending, Provisioned, UnableToProvision, Terminating and UnableToTerminate.
+   */
+  conditions?: Condition[]
+}

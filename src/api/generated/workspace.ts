@@ -1,0 +1,240 @@
+// Generated from crds/ by hack/update-crd-types.ts. Do not edit.
+import type { Condition } from '../conditions.ts'
+import type { WorkspaceClassSpec } from './workspace-class.ts'
+
+/**
+ * What the workspace is, and whether it should run.
+ */
+export interface WorkspaceSpec {
+  /**
+   * What the workspace should be. RestartRequested becomes Running by itself once it has stopped. Terminated is final.
+   */
+  desiredState?: 'Running' | 'Stopped' | 'RestartRequested' | 'Terminated'
+  /**
+   * Asks for a restart each time it is set to a later time, as an alternative to RestartRequested that does not change `desiredState`.
+   */
+  restartedAt?: string
+  /**
+   * User name of the person whose workspace it is. Set from the identity of whoever creates it.
+   */
+  owner?: string
+  /**
+   * WorkspaceClass. Without it the class `default`.
+   */
+  workspaceClassName?: string
+  /**
+   * The project to work on. Without it the workspace starts empty.
+   */
+  project?: {
+    /**
+     * Name of a GitProject in the same namespace.
+     */
+    gitProject: string
+    /**
+     * Branch, tag or commit. Without it the default branch.
+     */
+    ref?: string
+  }
+  /**
+   * Where the devfile comes from. Without it the one of the class.
+   */
+  devfile?: {
+    /**
+     * The devfile itself, as YAML.
+     */
+    inline?: string
+    /**
+     * Path of the devfile in the project.
+     */
+    path?: string
+  }
+  /**
+   * Where the workspace runs. Without it a claim of its own is made from the class.
+   */
+  target?: {
+    /**
+     * Name of a DeploymentTargetClaim in the same namespace, which may be shared.
+     */
+    claimName: string
+  }
+  /**
+   * Variables and files for the workspace, frozen at its creation.
+   */
+  variables?: {
+    /**
+     * Name of the variable or file.
+     */
+    name: string
+    /**
+     * Its value. Secrets belong into secretKeyRef.
+     */
+    value?: string
+    /**
+     * A key of a Secret in the same namespace.
+     */
+    secretKeyRef?: {
+      /**
+       * Name of the Secret.
+       */
+      name: string
+      /**
+       * Key in it.
+       */
+      key: string
+    }
+    /**
+     * environment - an environment variable. file - a file, and an environment variable of that name that holds its path.
+     */
+    type?: 'environment' | 'file'
+  }[]
+  /**
+   * Ports besides the endpoints of the devfile.
+   */
+  ports?: {
+    /**
+     * Name of the port.
+     */
+    name: string
+    /**
+     * Number of the port.
+     */
+    port: number
+    /**
+     * Who may reach it - owner, or everybody who is logged in.
+     */
+    visibility?: 'owner' | 'authenticated'
+  }[]
+}
+
+/**
+ * What the workspace is.
+ */
+export interface WorkspaceStatus {
+  /**
+   * One of the eleven states. Error - its objects could not be applied. Failed - they were applied and do not become ready.
+   */
+  actualState?:
+    | 'CreationRequested'
+    | 'Starting'
+    | 'Running'
+    | 'Stopping'
+    | 'Stopped'
+    | 'Failed'
+    | 'Error'
+    | 'RestartRequested'
+    | 'Terminating'
+    | 'Terminated'
+    | 'Unknown'
+  /**
+   * Where the workspace is opened in a browser.
+   */
+  url?: string
+  /**
+   * The ports that can be reached, and where.
+   */
+  ports?: {
+    /**
+     * Name of the port.
+     */
+    name: string
+    /**
+     * Number of the port.
+     */
+    port: number
+    /**
+     * Where it is reached.
+     */
+    url?: string
+  }[]
+  /**
+   * What went wrong, and what can be done.
+   */
+  failure?: {
+    /**
+     * One word.
+     */
+    reason: string
+    /**
+     * The object or step that failed.
+     */
+    cause?: string
+    /**
+     * What can be done about it.
+     */
+    remedy?: string
+    /**
+     * What happened.
+     */
+    message: string
+  }
+  /**
+   * What the workspace still waits for.
+   */
+  waitingFor?: string
+  /**
+   * Where the workspace runs.
+   */
+  target?: {
+    /**
+     * The claim.
+     */
+    claimName?: string
+    /**
+     * The DeploymentTarget.
+     */
+    name?: string
+    /**
+     * Namespace in the target.
+     */
+    namespace?: string
+    /**
+     * API of the target.
+     */
+    apiURL?: string
+  }
+  /**
+   * The class settings that the workspace was created with.
+   */
+  class?: {
+    /**
+     * Name of the WorkspaceClass.
+     */
+    name?: string
+    /**
+     * Its generation at that time.
+     */
+    generation?: number
+    /**
+     * Its spec at that time.
+     */
+    settings?: WorkspaceClassSpec
+  }
+  /**
+   * The `restartedAt` that was acted on last.
+   */
+  restartedAt?: string
+  /**
+   * When it was found running.
+   */
+  startedAt?: string
+  /**
+   * When it was found stopped.
+   */
+  stoppedAt?: string
+  /**
+   * When it will be stopped, and why in the condition Expiring.
+   */
+  willStopAt?: string
+  /**
+   * When it will be terminated.
+   */
+  willTerminateAt?: string
+  /**
+   * The generation of the spec that this status speaks of.
+   */
+  observedGeneration?: number
+  /**
+   * Ready, TargetBound, DevfileValid, ObjectsApplied, Available and Expiring.
+   */
+  conditions?: Condition[]
+}

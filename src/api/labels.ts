@@ -1,0 +1,77 @@
+/**
+ * Every label, annotation, finalizer and well-known name that Berth reads or writes. The groups' prefixes are the seeds' own,
+ * so that objects written for them keep their meaning; what is ours lies under berth.dev.
+ */
+
+/** On claims and targets. Where the seed document misspells a key, `misspelt` holds its spelling: read, never written. */
+export const annotations = {
+  /** On a claim: the provisioner that is asked to make a target. */
+  provisioner: 'provisioner.appstudio.redhat.com/dt-provisioner',
+  provisionerMisspelt: 'provionser.appstudio.redhat.com/dt-provisioner',
+  /** On a target: the provisioner that made it. */
+  provisionedBy: 'provisioner.appstudio.redhat.com/provisioned-by',
+  provisionedByMisspelt: 'provionser.appstudio.redhat.com/provisioned-by',
+  /** On a claim: the binding is complete. */
+  bindComplete: 'dt.appstudio.redhat.com/bind-complete',
+  /** On a claim: Berth chose the target. */
+  boundByController: 'dt.appstudio.redhat.com/bound-by-controller',
+  /** On a Released target: `true` makes it Available again. */
+  recycle: 'berth.dev/recycle',
+} as const
+
+export const labels = {
+  /** On a SpaceRequest: the name of the claim it was made for. */
+  claim: 'appstudio.openshift.io/dtc',
+  /** On a SpaceRequest: the name of the target that was made from it. */
+  target: 'appstudio.openshift.io/dt',
+  /** On a provisioned target and on a SpaceRequest: the UID of the claim, which a name cannot replace. */
+  claimUid: 'berth.dev/claim-uid',
+  /** On the copy of a credentials Secret: the Environment it is for. */
+  environmentSecret: 'appstudio.openshift.io/environment-secret',
+  /** On a namespace and its Secret: the SpaceRequest they were made for. */
+  spaceRequest: 'toolchain.dev.openshift.com/spacerequest',
+  spaceRequestNamespace: 'toolchain.dev.openshift.com/spacerequest-namespace',
+  spaceRequestUid: 'berth.dev/spacerequest-uid',
+  /** On the Secret: the namespace it gives access to. */
+  provisionedNamespace: 'toolchain.dev.openshift.com/spacerequest-provisioned-namespace',
+  /** On a namespace: the tier it follows. */
+  tier: 'toolchain.dev.openshift.com/tier',
+  /** On everything that Berth makes. */
+  managedBy: 'app.kubernetes.io/managed-by',
+  /** On what is made for a workspace: its name and UID. */
+  workspace: 'berth.dev/workspace',
+  workspaceUid: 'berth.dev/workspace-uid',
+  /** On a namespace: `true` asks for Environments and claims made in advance. */
+  onboarding: 'berth.dev/onboarding',
+  podSecurity: 'pod-security.kubernetes.io/enforce',
+} as const
+
+/** Value of `labels.managedBy`. */
+export const MANAGED_BY_BERTH = 'berth'
+
+export const finalizers = {
+  claim: 'binder.appstudio.redhat.com/finalizer',
+  target: 'dt.appstudio.redhat.com/finalizer',
+  spaceRequest: 'finalizer.toolchain.dev.openshift.com',
+  gitopsDeployment: 'resources-finalizer.managed-gitops.redhat.com',
+  workspace: 'berth.dev/workspace',
+} as const
+
+/** The value of an annotation that says yes. */
+export const YES = 'true'
+
+/** Types of Secrets that mean something here. */
+export const secretTypes = {
+  opaque: 'Opaque',
+  managedEnvironment: 'managed-gitops.redhat.com/managed-environment',
+} as const
+
+/** The key under which a Secret holds a kubeconfig. */
+export const KUBECONFIG_KEY = 'kubeconfig'
+
+/** The provisioner that makes namespaces from SpaceRequests, and the tier it asks for. */
+export const SANDBOX_PROVISIONER = 'appstudio.redhat.com/devsandbox'
+export const SANDBOX_TIER = 'appstudio-env'
+
+/** Where Berth itself lives. */
+export const BERTH_NAMESPACE = 'berth-system'
