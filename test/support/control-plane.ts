@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto'
+import { connect, type Kube } from '../../src/adapters/kube/index.ts'
+import { Namespaces } from '../../src/api/index.ts'
+import { Failure } from '../../src/std/index.ts'
+
+export interface TestCluster {
+  /** As cluster-admin. */
+  kube: Kube
+  /** The file that says where and who. */
+  kubeconfig: string
+  /** A fresh namespace with this in its name; `close` removes it. */
+  namespace(hint?: string): Promise<string>
+  /** Removes what `namespace()` made (without waiting for the end of it) and hangs up. */
+  close(): Promise<void>
+}
+
+/** The API server that the whole run shares, with Berth's CRDs and policies on it. `test/run.ts` names it. */
+export function testCluster(): TestCluster {
+  const kubeconfig = process.env.TEST_KUBECONFIG
+  if (!kubeconfig) {
+    throw new Failure('invalid', 'TEST_KUBECONFIG is not set', {
+      remedy: 'Run the file by `npm test <part of its path>`, or name the kubeconfig of a cluster that may be written to.',
+    })
+  }
+  const kube = connect({ kubeconfig })
+  const made: string[] = []
+  return {
+    kube,
+    kubeconfig,
+    async namespace(hint = 'test') {
+      const name = `${hint}-${randomBytes(4).toString('hex')}`
+      await kube.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+      made.push(name)
+      return name
+    },
+    async close() {
+      await Promise.all(made.map((name) => kube.delete(Namespaces, { name })))
+      await kube.close()
+    },
+  }
+}

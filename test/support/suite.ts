@@ -1,0 +1,67 @@
+import { suite as uvu } from 'uvu'
+
+type Step = () => unknown
+interface It {
+  /** One claim in the present tense, unique in its suite. */
+  (title: string, body: Step): void
+  before(step: Step): void
+  beforeEach(step: Step): void
+  afterEach(step: Step): void
+  after(step: Step): void
+}
+
+/** A uvu suite that runs itself, never swallows a failing hook, and refuses to be empty or ambiguous. */
+export function describe(name: string, define: (it: It) => void): void {
+  const test = uvu(name)
+  const titles = new Set<string>()
+  const before: Step[] = []
+  const beforeEach: Step[] = []
+  const afterEach: Step[] = []
+  const after: Step[] = []
+  let ready: Promise<void> | undefined
+
+  const it = (title: string, body: Step) => {
+    if (titles.has(title)) throw new Error(`${name}: two tests are called "${title}"`)
+    titles.add(title)
+    test(
+      title,
+      guarded(async () => {
+        ready ??= inTurn(before)
+        await ready
+        await inTurn(beforeEach)
+        try {
+          await body()
+        } finally {
+          await inTurn(afterEach)
+        }
+      }),
+    )
+  }
+  const hook = (list: Step[]) => (step: Step) => void list.push(step)
+  define(Object.assign(it, {
+    before: hook(before),
+    beforeEach: hook(beforeEach),
+    afterEach: hook(afterEach),
+    after: hook(after),
+  }))
+  if (titles.size === 0) throw new Error(`${name}: no tests`)
+  if (after.length > 0)
+    test(
+      'leaves nothing behind',
+      guarded(() => inTurn(after)),
+    )
+  test.run()
+}
+
+async function inTurn(steps: Step[]): Promise<void> {
+  for (const step of steps) await step()
+}
+
+/** uvu takes `throw null` for success; so whatever is thrown becomes an Error. */
+const guarded = (body: Step) => async () => {
+  try {
+    await body()
+  } catch (thrown) {
+    throw thrown instanceof Error ? thrown : new Error(`threw a non-error: ${String(thrown)}`)
+  }
+}
