@@ -54,16 +54,20 @@ export {
 } from './core.ts'
 export {
   claimRefOf,
+  claims,
   type DeploymentTarget,
   type DeploymentTargetSpec,
   type DeploymentTargetStatus,
   DeploymentTargets,
+  provisionedByOf,
 } from './deployment-target.ts'
 export {
+  askedProvisionerOf,
   type DeploymentTargetClaim,
   type DeploymentTargetClaimSpec,
   type DeploymentTargetClaimStatus,
   DeploymentTargetClaims,
+  isBindComplete,
 } from './deployment-target-claim.ts'
 export {
   type DeploymentTargetClass,
@@ -120,6 +124,7 @@ export {
   secretTypes,
   YES,
 } from './labels.ts'
+export { quantity } from './quantity.ts'
 export { type SpaceRequest, type SpaceRequestSpec, type SpaceRequestStatus, SpaceRequests } from './space-request.ts'
 export { type SpaceTier, type SpaceTierSpec, type SpaceTierStatus, SpaceTiers } from './space-tier.ts'
 export { type Workspace, type WorkspaceSpec, type WorkspaceStatus, Workspaces } from './workspace.ts'

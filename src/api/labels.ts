@@ -17,6 +17,17 @@ export const annotations = {
   boundByController: 'dt.appstudio.redhat.com/bound-by-controller',
   /** On a Released target: `true` makes it Available again. */
   recycle: 'berth.dev/recycle',
+  /** On a deleting target: why its provisioner cannot free what is behind it. Empty or absent: it is still at it. */
+  reclaimFailed: 'provisioner.appstudio.redhat.com/reclaim-failed',
+  /** On what a provisioner makes: the reclaim policy of the class at that time, so that a class that is gone does not matter. */
+  reclaimPolicy: 'berth.dev/reclaim-policy',
+  /** On a SpaceRequest made for a claim: the claim's `spec.resources` and the class's `spec.parameters`, as JSON. */
+  resources: 'berth.dev/resources',
+  parameters: 'berth.dev/parameters',
+  /** On a namespace: the SpaceRequest it was made for, as `namespace/name`. */
+  spaceRequest: 'berth.dev/spacerequest',
+  /** On a namespace: the keys of labels and annotations that its tier put there, as JSON; so those that leave the tier are known. */
+  tierKeys: 'berth.dev/tier-keys',
 } as const
 
 export const labels = {
@@ -52,6 +63,8 @@ export const MANAGED_BY_BERTH = 'berth'
 export const finalizers = {
   claim: 'binder.appstudio.redhat.com/finalizer',
   target: 'dt.appstudio.redhat.com/finalizer',
+  /** On a target, by the provisioner that made it: freed before the target goes. */
+  provisioner: 'provisioner.appstudio.redhat.com/finalizer',
   spaceRequest: 'finalizer.toolchain.dev.openshift.com',
   gitopsDeployment: 'resources-finalizer.managed-gitops.redhat.com',
   workspace: 'berth.dev/workspace',

@@ -53,6 +53,7 @@ export interface Watch<T extends KubeObject = KubeObject> {
   kind: Kind<T>
   namespace?: string
   labels?: string
+  fields?: string
   metadataOnly?: boolean
   /** All namespaces, also where the program is limited to one. */
   everywhere?: boolean

@@ -1,0 +1,232 @@
+import {
+  annotations,
+  askedProvisionerOf,
+  claimRefOf,
+  type DeploymentTarget,
+  type DeploymentTargetClaim,
+  DeploymentTargetClaims,
+  DeploymentTargets,
+  finalizers,
+  hasFinalizer,
+  isBindComplete,
+  isDeleting,
+  refOf,
+  YES,
+} from '../../../api/index.ts'
+import { type Next, settled, type Workshop } from '../../../engines/controller/index.ts'
+import { mismatch, unsuitable } from './match.ts'
+import { type Books, bestFree, ownTargets, provisioningOf, reservedTargets } from './situation.ts'
+import {
+  alreadyClaimed,
+  bound,
+  doesNotMatch,
+  lost,
+  missingClass,
+  pending,
+  resourcesCondition,
+  statusOf,
+  type Verdict,
+} from './status.ts'
+
+const MANAGER = 'claim-binding'
+
+export interface Binding {
+  workshop: Workshop
+  books: Books
+  /** UIDs of targets that another claim is just being given, by this process. */
+  taken: Set<string>
+}
+
+/** Claims get targets, one each. The write of `claimRef` with the claim's UID on the target is what decides. */
+export async function reconcileClaim(claim: DeploymentTargetClaim, binding: Binding): Promise<Next> {
+  if (isDeleting(claim)) return letGo(claim, binding)
+
+  const own = ownTargets(binding.books, claim)
+  const mine = own.find(({ metadata }) => metadata.name === claim.spec.targetName) ?? own[0]
+  // The lock is ours: finish what an earlier pass, or a provisioner, began.
+  if (mine) return isBindComplete(claim) || isUsable(mine) ? complete(claim, mine, binding) : waitFor(claim, mine, binding)
+
+  if (isBindComplete(claim)) return recover(claim, binding)
+  if (claim.spec.targetName) return bindNamed(claim, claim.spec.targetName, binding)
+  return bindBest(claim, binding)
+}
+
+const isUsable = ({ status }: DeploymentTarget): boolean => status?.phase === 'Available' || status?.phase === 'Bound'
+
+/** The claim is going: the target's controller releases the target, then nothing holds the claim any longer. */
+async function letGo(claim: DeploymentTargetClaim, { workshop, books }: Binding): Promise<Next> {
+  if (!hasFinalizer(claim, finalizers.claim)) return settled()
+  const held = ownTargets(books, claim).filter((target) => !isDeleting(target))
+  if (held.length > 0) return settled()
+  await workshop.kube.patch(DeploymentTargetClaims, refOf(claim), {
+    metadata: {
+      resourceVersion: claim.metadata.resourceVersion,
+      finalizers: claim.metadata.finalizers?.filter((name) => name !== finalizers.claim) ?? [],
+    },
+  })
+  return settled()
+}
+
+/** bind-complete was written once, and no target carries the UID any more. */
+async function recover(claim: DeploymentTargetClaim, binding: Binding): Promise<Next> {
+  const { targetName = '' } = claim.spec
+  const ref = { name: targetName, namespace: claim.metadata.namespace }
+  // A cache that lags must not make anybody Lost.
+  const target =
+    targetName === '' ? undefined : (binding.books.targets.get(ref) ?? (await binding.workshop.kube.get(DeploymentTargets, ref)))
+  if (!target) return say(claim, lost(claim, `DeploymentTarget "${targetName}" does not exist any more`), binding)
+  const holder = claimRefOf(target)
+  if (holder && (holder.name !== claim.metadata.name || holder.uid !== undefined)) {
+    return say(claim, lost(claim, `DeploymentTarget "${targetName}" belongs to another DeploymentTargetClaim`), binding)
+  }
+  const why =
+    target.spec.deploymentTargetClassName === claim.spec.deploymentTargetClassName
+      ? unsuitable(claim, target)
+      : 'deploymentTargetClassName does not match'
+  return why
+    ? say(claim, lost(claim, `DeploymentTarget "${targetName}" cannot be had again: ${why}`), binding)
+    : take(claim, target, binding)
+}
+
+/** The user named the target. If the target names the claim too, both know what they want and the class is not asked. */
+async function bindNamed(claim: DeploymentTargetClaim, name: string, binding: Binding): Promise<Next> {
+  const target = binding.books.targets.get({ name, namespace: claim.metadata.namespace })
+  if (!target)
+    return say(
+      claim,
+      pending('TargetNotFound', `waiting for DeploymentTarget "${name}" to be created in this namespace`),
+      binding,
+    )
+  const holder = claimRefOf(target)
+  if (holder && (holder.name !== claim.metadata.name || holder.uid !== undefined))
+    return say(claim, alreadyClaimed(target, holder.name), binding)
+  const why = holder ? unsuitable(claim, target) : mismatch(claim, target)
+  if (why && target.status?.phase === 'Pending') return waitFor(claim, target, binding)
+  return why ? say(claim, doesNotMatch(claim, target, why), binding) : take(claim, target, binding)
+}
+
+/** A target that is reserved for this claim comes before all others, then the best free one, then a new one. */
+async function bindBest(claim: DeploymentTargetClaim, binding: Binding): Promise<Next> {
+  const { books, taken } = binding
+  const reserved = reservedTargets(books, claim)
+  const ready = reserved.find((target) => !mismatch(claim, target))
+  if (ready) return take(claim, ready, binding)
+  const unready = reserved.find(({ status }) => !status?.phase || status.phase === 'Pending')
+  if (unready) return waitFor(claim, unready, binding)
+
+  const provisioning = provisioningOf(books, claim)
+  // What is being made for this claim belongs to it; taking another one now would leave that without an owner.
+  const best = provisioning ? undefined : bestFree(books, claim, taken)
+  if (best) return take(claim, best, binding)
+  const hint = reserved[0]
+    ? `DeploymentTarget ${reserved[0].metadata.name} names this claim but ${mismatch(claim, reserved[0])}`
+    : undefined
+  return askForOne(claim, binding, provisioning?.message ?? hint)
+}
+
+/** Nothing fits: mark the claim for the provisioner of its class. */
+async function askForOne(claim: DeploymentTargetClaim, binding: Binding, news: string | undefined): Promise<Next> {
+  const { deploymentTargetClassName: name } = claim.spec
+  const waiting = (what: string) => pending('WaitingForTarget', news ? `${what}; ${news}` : what)
+  if (name === '')
+    return say(claim, waiting('no DeploymentTarget without class is free. Create one, or name a class that provisions'), binding)
+  const found = binding.books.classes.get({ name })
+  if (!found) return say(claim, missingClass(claim), binding)
+  const { provisioner, bindingMode } = found.spec
+  if (bindingMode === 'WaitForFirstConsumer' && !isWanted(claim, binding)) {
+    return say(
+      claim,
+      pending(
+        'WaitingForFirstConsumer',
+        `waiting for an Environment that names this claim, as DeploymentTargetClass "${name}" wants it`,
+      ),
+      binding,
+    )
+  }
+  return say(claim, { ...waiting(`waiting for provisioner ${provisioner}`), reason: 'Provisioning' }, binding, {
+    [annotations.provisioner]: provisioner,
+  })
+}
+
+const isWanted = ({ metadata }: DeploymentTargetClaim, { books }: Binding): boolean =>
+  books.environments.by('claimName', `${metadata.namespace}/${metadata.name}`).length > 0
+
+const waitFor = (claim: DeploymentTargetClaim, target: DeploymentTarget, binding: Binding): Promise<Next> => {
+  const news = target.status?.conditions?.find(({ type }) => type === 'Ready')?.message
+  return say(
+    claim,
+    pending('TargetNotReady', `waiting for DeploymentTarget ${target.metadata.name} to become usable${news ? `: ${news}` : ''}`),
+    binding,
+  )
+}
+
+/** The lock, then the rest. Who loses the race gets a conflict and looks again. */
+async function take(claim: DeploymentTargetClaim, target: DeploymentTarget, binding: Binding): Promise<Next> {
+  const { workshop, taken } = binding
+  const { name, uid } = claim.metadata
+  const { resourceVersion, uid: key = '' } = target.metadata
+  taken.add(key)
+  try {
+    const locked = await workshop.kube.patch(
+      DeploymentTargets,
+      refOf(target),
+      { metadata: { resourceVersion }, spec: { claimRef: { name, uid } } },
+      { manager: MANAGER },
+    )
+    return await complete(claim, locked, binding)
+  } finally {
+    taken.delete(key)
+  }
+}
+
+async function complete(claim: DeploymentTargetClaim, target: DeploymentTarget, binding: Binding): Promise<Next> {
+  const { workshop, books } = binding
+  const chosen = claim.spec.targetName ? {} : { [annotations.boundByController]: YES }
+  const object = await keepMarks(claim, workshop, { [annotations.bindComplete]: YES, ...chosen }, target.metadata.name)
+  if (claim.status?.phase !== 'Bound')
+    workshop.events.record(claim, { type: 'Normal', reason: 'Bound', message: `got DeploymentTarget ${target.metadata.name}` })
+  const mayGrow = books.classes.get({ name: claim.spec.deploymentTargetClassName })?.spec.allowTargetResourceExpansion === true
+  return settled({ object, status: statusOf(bound(target), resourcesCondition(claim, target, mayGrow)) })
+}
+
+async function say(
+  claim: DeploymentTargetClaim,
+  verdict: Verdict,
+  { workshop }: Binding,
+  marks: Record<string, string> = {},
+): Promise<Next> {
+  const object = await keepMarks(claim, workshop, marks)
+  const before = claim.status?.conditions?.find(({ type }) => type === 'Ready')
+  if (verdict.error !== undefined && before?.message !== verdict.message) {
+    workshop.events.record(claim, { type: 'Warning', reason: verdict.reason, message: verdict.message })
+  }
+  return settled({ object, status: statusOf(verdict) })
+}
+
+/** One write for finalizer, annotations and target name; none when they stand already. */
+async function keepMarks(
+  claim: DeploymentTargetClaim,
+  { kube }: Workshop,
+  marks: Record<string, string>,
+  targetName?: string,
+): Promise<DeploymentTargetClaim> {
+  const has = claim.metadata.annotations ?? {}
+  const stale =
+    askedProvisionerOf(claim) !== undefined && claim.spec.deploymentTargetClassName === ''
+      ? { [annotations.provisioner]: null, [annotations.provisionerMisspelt]: null }
+      : {}
+  const missing = { ...Object.fromEntries(Object.entries(marks).filter(([key, value]) => has[key] !== value)), ...stale }
+  const guarded = hasFinalizer(claim, finalizers.claim)
+  const named = targetName === undefined || claim.spec.targetName === targetName
+  if (guarded && named && Object.keys(missing).length === 0) return claim
+  const { resourceVersion, finalizers: others = [] } = claim.metadata
+  return kube.patch(
+    DeploymentTargetClaims,
+    refOf(claim),
+    {
+      metadata: { resourceVersion, ...(!guarded && { finalizers: [...others, finalizers.claim] }), annotations: missing },
+      ...(!named && { spec: { targetName } }),
+    },
+    { manager: MANAGER },
+  )
+}

@@ -1,0 +1,83 @@
+import type { Cache } from '../../../adapters/kube/index.ts'
+import {
+  claimRefOf,
+  conditionOf,
+  type DeploymentTarget,
+  type DeploymentTargetClaim,
+  type DeploymentTargetClass,
+  type Environment,
+  isDeleting,
+  labels,
+  type SpaceRequest,
+} from '../../../api/index.ts'
+import { compareTargets, mismatch } from './match.ts'
+
+/** The caches that binding reads, and the questions it asks of them. */
+export interface Books {
+  claims: Cache<DeploymentTargetClaim>
+  targets: Cache<DeploymentTarget>
+  classes: Cache<DeploymentTargetClass>
+  requests: Cache<SpaceRequest>
+  environments: Cache<Environment>
+}
+
+/** Index values, so that nothing scans: `namespace/word`. */
+export const indexes = {
+  targets: {
+    claimUid: (target: DeploymentTarget) => [claimRefOf(target)?.uid ?? ''],
+    claimName: (target: DeploymentTarget) => [`${target.metadata.namespace}/${claimRefOf(target)?.name ?? ''}`],
+    /** On offer to anybody. */
+    free: (target: DeploymentTarget) => (claimRefOf(target) || isDeleting(target) ? [] : [poolOf(target)]),
+  },
+  claims: {
+    targetName: (claim: DeploymentTargetClaim) => [`${claim.metadata.namespace}/${claim.spec.targetName ?? ''}`],
+    unbound: (claim: DeploymentTargetClaim) =>
+      claim.status?.phase === 'Bound' ? [] : [poolOf(claim), claim.spec.deploymentTargetClassName],
+  },
+  requests: { claimUid: (request: SpaceRequest) => [request.metadata.labels?.[labels.claimUid] ?? ''] },
+  environments: {
+    claimName: (environment: Environment) => [
+      `${environment.metadata.namespace}/${environment.spec.configuration?.target?.deploymentTargetClaim.claimName ?? ''}`,
+    ],
+  },
+}
+
+export const poolOf = ({ metadata, spec }: DeploymentTarget | DeploymentTargetClaim): string =>
+  `${metadata.namespace}/${spec.deploymentTargetClassName}`
+
+/** Targets that carry this claim's UID. More than one only for a moment, or when somebody made a second one. */
+export const ownTargets = ({ targets }: Books, { metadata }: DeploymentTargetClaim): DeploymentTarget[] =>
+  metadata.uid ? targets.by('claimUid', metadata.uid) : []
+
+/** Targets that a user reserved for a claim of this name. */
+export const reservedTargets = ({ targets }: Books, { metadata }: DeploymentTargetClaim): DeploymentTarget[] =>
+  targets.by('claimName', `${metadata.namespace}/${metadata.name}`).filter((target) => claimRefOf(target)?.uid === undefined)
+
+/** The best target that nobody has: `taken` holds those for which a write is under way in this process. */
+export function bestFree(
+  { targets }: Books,
+  claim: DeploymentTargetClaim,
+  taken: ReadonlySet<string>,
+): DeploymentTarget | undefined {
+  let best: DeploymentTarget | undefined
+  for (const target of targets.by('free', poolOf(claim))) {
+    if (taken.has(target.metadata.uid ?? '') || mismatch(claim, target)) continue
+    if (!best || compareTargets(target, best) < 0) best = target
+  }
+  return best
+}
+
+/** What is being made for the claim, and how far it is. */
+export function provisioningOf(
+  { requests }: Books,
+  { metadata }: DeploymentTargetClaim,
+): { request: SpaceRequest; message: string } | undefined {
+  const [request] = metadata.uid ? requests.by('claimUid', metadata.uid) : []
+  if (!request) return undefined
+  const ready = conditionOf(request.status?.conditions, 'Ready')
+  const state = ready ? `${ready.reason}${ready.message ? `: ${ready.message}` : ''}` : 'not looked at yet'
+  return {
+    request,
+    message: `SpaceRequest ${request.metadata.name} is ${ready?.status === 'True' ? 'ready' : 'not ready'} (${state})`,
+  }
+}

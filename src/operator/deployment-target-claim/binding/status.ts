@@ -1,0 +1,121 @@
+import {
+  type DeploymentTarget,
+  type DeploymentTargetClaim,
+  type DeploymentTargetClaimStatus,
+  isDeleting,
+  isTrue,
+  type Statement,
+} from '../../../api/index.ts'
+import type { Failure } from '../../../std/index.ts'
+import { shortOf } from './match.ts'
+
+type Phase = NonNullable<DeploymentTargetClaimStatus['phase']>
+
+/** What is said of the claim: one reason and one sentence, with the remedy where the user has to act. */
+export interface Verdict {
+  phase: Phase
+  reason: string
+  message: string
+  /** The user has to act: `ErrorOccurred` turns True with this text. */
+  error?: string
+  target?: { name: string; uid?: string }
+}
+
+export function statusOf(verdict: Verdict, more: Statement[] = []) {
+  const { phase, reason, message, error, target } = verdict
+  const ready: Statement = { type: 'Ready', status: phase === 'Bound' ? 'True' : 'False', reason, message }
+  return { phase, ...(target && { target }), conditions: [ready, errorCondition(error), ...more] }
+}
+
+/** Upstream's pair of values; a message without error is empty there, and clients compare it. */
+const errorCondition = (error: string | undefined): Statement =>
+  error === undefined
+    ? { type: 'ErrorOccurred', status: 'False', reason: 'Success', message: '' }
+    : { type: 'ErrorOccurred', status: 'True', reason: 'ErrorOccurred', message: error }
+
+const targetRef = ({ metadata }: DeploymentTarget) => ({
+  name: metadata.name,
+  ...(metadata.uid !== undefined && { uid: metadata.uid }),
+})
+
+export const bound = (target: DeploymentTarget): Verdict => ({
+  phase: 'Bound',
+  reason: isDeleting(target) ? 'TargetTerminating' : 'Bound',
+  message: isDeleting(target)
+    ? `DeploymentTarget ${target.metadata.name} is being deleted; the claim will be Lost`
+    : `has DeploymentTarget ${target.metadata.name}`,
+  target: targetRef(target),
+})
+
+export const lost = (claim: DeploymentTargetClaim, why: string): Verdict => {
+  const { name, namespace } = claim.metadata
+  const error = `failed to process bound DeploymentTargetClaim: DeploymentTarget not found for a bounded DeploymentTargetClaim ${name} in namespace ${namespace}`
+  return {
+    phase: 'Lost',
+    reason: 'TargetLost',
+    message: `${why}. Delete and create the claim again, or bring a DeploymentTarget "${claim.spec.targetName}" back.`,
+    error,
+    ...(claim.status?.target && { target: claim.status.target }),
+  }
+}
+
+export const pending = (reason: string, message: string, error?: string): Verdict => ({
+  phase: 'Pending',
+  reason,
+  message,
+  ...(error !== undefined && { error }),
+})
+
+export const missingClass = ({ metadata, spec }: DeploymentTargetClaim): Verdict => {
+  const name = spec.deploymentTargetClassName
+  const error = `unable to handle provisioning of SpaceRequest: DeploymentTargetClaim ${metadata.name} does not have a matching DeploymentTargetClass ${name}: the resource could not be found on the cluster`
+  return pending(
+    'ClassNotFound',
+    `there is no DeploymentTargetClass "${name}". Create it, or name another one in spec.deploymentTargetClassName.`,
+    error,
+  )
+}
+
+export const doesNotMatch = (claim: DeploymentTargetClaim, target: DeploymentTarget, reason: string): Verdict => {
+  const { name, namespace } = claim.metadata
+  const text = `DeploymentTarget ${target.metadata.name} does not match DeploymentTargetClaim ${name} in namespace ${namespace}: ${reason}`
+  return pending(
+    'TargetDoesNotMatch',
+    `${text}. Change spec.targetName, or the target.`,
+    `DeploymentTarget does not match the specified DeploymentTargetClaim: ${text}`,
+  )
+}
+
+export const alreadyClaimed = (target: DeploymentTarget, holder: string): Verdict =>
+  pending(
+    'TargetClaimed',
+    `DeploymentTarget ${target.metadata.name} belongs to DeploymentTargetClaim ${holder}. Name another one in spec.targetName, or leave it empty.`,
+    'DeploymentTargetClaim wants to claim a DeploymentTarget that is already claimed',
+  )
+
+/** A bound claim that asks for more than its target has: whether that can happen is the class's word. */
+export function resourcesCondition(claim: DeploymentTargetClaim, target: DeploymentTarget, mayGrow: boolean): Statement[] {
+  if (!claim.spec.resources?.requests) return []
+  const short = shortOf(claim, target)
+  if (!short)
+    return [
+      { type: 'ResourcesSatisfied', status: 'True', reason: 'Satisfied', message: 'the target has what the claim requests' },
+    ]
+  const message = mayGrow
+    ? `waiting for the provisioner to give DeploymentTarget ${target.metadata.name} more ${short}`
+    : `DeploymentTarget ${target.metadata.name} has less ${short} than requested, and its class does not allow expansion. Make a new claim with these requests.`
+  return [{ type: 'ResourcesSatisfied', status: 'False', reason: mayGrow ? 'Expanding' : 'ExpansionNotAllowed', message }]
+}
+
+/** After a failure the phase stays; only the error is said. */
+export function statusAfter(claim: DeploymentTargetClaim, failure: Failure) {
+  const { phase = 'Pending', target, conditions } = claim.status ?? {}
+  const message = failure.code === 'internal' ? 'unexpected internal error occurred in DTC controller' : failure.message
+  const ready: Statement = {
+    type: 'Ready',
+    status: phase === 'Bound' && isTrue(conditions, 'Ready') ? 'True' : 'False',
+    reason: failure.reason ?? 'ReconcileFailed',
+    message,
+  }
+  return { phase, ...(target && { target }), conditions: [ready, errorCondition(message)] }
+}

@@ -1,0 +1,45 @@
+import {
+  claimRefOf,
+  type DeploymentTarget,
+  type DeploymentTargetClass,
+  DeploymentTargetClasses,
+  DeploymentTargets,
+  type Environment,
+  Environments,
+  type KubeObject,
+  labels,
+  type Ref,
+  refOf,
+  type SpaceRequest,
+  SpaceRequests,
+} from '../../../api/index.ts'
+import type { Watch } from '../../../engines/controller/index.ts'
+import { type Books, poolOf } from './situation.ts'
+
+/** What else wakes a claim: its target, a target that came free, its class, what is being made for it, who needs it. */
+export const watchesOf = (books: Books): Watch[] => [
+  { kind: DeploymentTargets, wakes: (target: DeploymentTarget) => concernedBy(target, books) },
+  {
+    kind: DeploymentTargetClasses,
+    wakes: ({ metadata }: DeploymentTargetClass) => books.claims.by('unbound', metadata.name).map(refOf),
+  },
+  { kind: SpaceRequests, wakes: (request: SpaceRequest) => claimOf(request) },
+  {
+    kind: Environments,
+    wakes: ({ metadata, spec }: Environment) =>
+      named(metadata.namespace, spec.configuration?.target?.deploymentTargetClaim.claimName),
+  },
+]
+
+function concernedBy(target: DeploymentTarget, { claims }: Books): Ref[] {
+  const { name, namespace } = target.metadata
+  const holder = claimRefOf(target)
+  const naming = claims.by('targetName', `${namespace}/${name}`).map(refOf)
+  // Nobody waits for a resync: a target without holder is offered to all that wait for one of its class.
+  const waiting = holder ? [] : claims.by('unbound', poolOf(target)).map(refOf)
+  return [...naming, ...named(namespace, holder?.name), ...waiting]
+}
+
+const claimOf = ({ metadata }: KubeObject): Ref[] => named(metadata.namespace, metadata.labels?.[labels.claim])
+
+const named = (namespace: string | undefined, name: string | undefined): Ref[] => (name ? [{ name, namespace }] : [])

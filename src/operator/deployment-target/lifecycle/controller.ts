@@ -1,0 +1,79 @@
+import {
+  type CoreSecret,
+  claimRefOf,
+  type DeploymentTarget,
+  type DeploymentTargetClaim,
+  DeploymentTargetClaims,
+  type DeploymentTargetClass,
+  DeploymentTargetClasses,
+  DeploymentTargets,
+  labels,
+  refOf,
+  Secrets,
+  type SpaceRequest,
+  SpaceRequests,
+  secretTypes,
+} from '../../../api/index.ts'
+import type { Controller, Watch, Workshop } from '../../../engines/controller/index.ts'
+import { createJudge } from './credentials.ts'
+import { type Lifecycle, reconcileTarget } from './reconcile.ts'
+import { statusAfter } from './status.ts'
+
+const indexes = {
+  secret: ({ metadata, spec }: DeploymentTarget) => [
+    `${metadata.namespace}/${spec.kubernetesCredentials.clusterCredentialsSecret}`,
+  ],
+  holder: (target: DeploymentTarget) => [`${target.metadata.namespace}/${claimRefOf(target)?.name ?? ''}`],
+  class: ({ spec }: DeploymentTarget) => [spec.deploymentTargetClassName],
+}
+const requestIndexes = {
+  target: ({ metadata }: SpaceRequest) => [`${metadata.namespace}/${metadata.labels?.[labels.target] ?? ''}`],
+}
+
+/** Follows DeploymentTargets from their creation to their end (ADR 8: phases, release, reclaim). */
+export function targetLifecycle(workshop: Workshop): Controller<DeploymentTarget> {
+  const { caches } = workshop
+  const targets = caches.of(DeploymentTargets, { indexes })
+  const types = Object.values(secretTypes)
+  const lifecycle: Lifecycle = {
+    workshop,
+    targets,
+    claims: caches.of(DeploymentTargetClaims),
+    classes: caches.of(DeploymentTargetClasses),
+    secrets: types.map((type) => caches.of(Secrets, { fields: `type=${type}` })),
+    requests: caches.of(SpaceRequests, { indexes: requestIndexes }),
+    judge: createJudge(),
+  }
+  const watches: Watch[] = [
+    {
+      kind: DeploymentTargetClaims,
+      wakes({ metadata, spec }: DeploymentTargetClaim) {
+        const named = spec.targetName ? [{ name: spec.targetName, namespace: metadata.namespace }] : []
+        return [...named, ...targets.by('holder', `${metadata.namespace}/${metadata.name}`).map(refOf)]
+      },
+    },
+    ...types.map((type) => ({
+      kind: Secrets,
+      fields: `type=${type}`,
+      wakes: ({ metadata }: CoreSecret) => targets.by('secret', `${metadata.namespace}/${metadata.name}`).map(refOf),
+    })),
+    {
+      kind: DeploymentTargetClasses,
+      wakes: ({ metadata }: DeploymentTargetClass) => targets.by('class', metadata.name).map(refOf),
+    },
+    {
+      kind: SpaceRequests,
+      wakes({ metadata }: SpaceRequest) {
+        const name = metadata.labels?.[labels.target]
+        return name ? [{ name, namespace: metadata.namespace }] : []
+      },
+    },
+  ]
+  return {
+    name: 'target-lifecycle',
+    kind: DeploymentTargets,
+    watches,
+    reconcile: (target) => reconcileTarget(target, lifecycle),
+    failed: statusAfter,
+  }
+}

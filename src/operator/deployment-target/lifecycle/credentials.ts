@@ -1,0 +1,47 @@
+import { readTarget } from '../../../adapters/kube/index.ts'
+import { type CoreSecret, type DeploymentTarget, KUBECONFIG_KEY, secretTypes } from '../../../api/index.ts'
+import { Failure, Secret } from '../../../std/index.ts'
+
+/** What can be said of a target's credentials without calling anybody. */
+export interface Opinion {
+  usable: boolean
+  reason: string
+  message: string
+}
+
+export type Judge = (target: DeploymentTarget, secret: CoreSecret | undefined) => Opinion
+
+const USABLE: Opinion = { usable: true, reason: 'Valid', message: 'the Secret holds a kubeconfig for the API URL' }
+
+/** Judges credentials, each version of a Secret once: parsing a kubeconfig costs more than the rest of a reconcile. */
+export function createJudge(): Judge {
+  const known = new WeakMap<CoreSecret, { url: string; opinion: Opinion }>()
+  return (target, secret) => {
+    const { clusterCredentialsSecret: name, apiURL } = target.spec.kubernetesCredentials
+    if (!secret)
+      return bad(
+        'SecretNotFound',
+        `spec.kubernetesCredentials.clusterCredentialsSecret names Secret "${name}", which does not exist (or has another type than ${Object.values(secretTypes).join(', ')}). Create it in this namespace`,
+      )
+    const remembered = known.get(secret)
+    if (remembered?.url === apiURL) return remembered.opinion
+    const opinion = judge(target, secret)
+    known.set(secret, { url: apiURL, opinion })
+    return opinion
+  }
+}
+
+function judge({ spec }: DeploymentTarget, { metadata, data }: CoreSecret): Opinion {
+  const written = data?.[KUBECONFIG_KEY]
+  if (!written)
+    return bad('MissingKubeConfigField', `Secret "${metadata.name}" has no key "${KUBECONFIG_KEY}". Store a kubeconfig under it`)
+  try {
+    readTarget(new Secret(Buffer.from(written, 'base64').toString()), { server: spec.kubernetesCredentials.apiURL })
+    return USABLE
+  } catch (thrown) {
+    const { reason = 'InvalidKubeconfig', message, remedy = '' } = Failure.from(thrown)
+    return bad(reason, `Secret "${metadata.name}": ${message}. ${remedy}`)
+  }
+}
+
+const bad = (reason: string, message: string): Opinion => ({ usable: false, reason, message })

@@ -1,0 +1,6 @@
+/**
+ * The life of a DeploymentTarget: its phase, its credentials, its release when the claim goes.
+ * Freeing what it stands for is its provisioner's work (deployment-target/reclaim for the built-in one).
+ * Read reconcile.ts (the story), then status.ts (the words) and credentials.ts (when a Secret is usable).
+ */
+export { targetLifecycle } from './controller.ts'

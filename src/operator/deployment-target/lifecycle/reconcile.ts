@@ -1,0 +1,212 @@
+import type { Cache } from '../../../adapters/kube/index.ts'
+import {
+  annotations,
+  type CoreSecret,
+  claimRefOf,
+  conditionOf,
+  type DeploymentTarget,
+  type DeploymentTargetClaim,
+  DeploymentTargetClaims,
+  type DeploymentTargetClass,
+  type DeploymentTargetStatus,
+  DeploymentTargets,
+  finalizers,
+  hasFinalizer,
+  isDeleting,
+  provisionedByOf,
+  refOf,
+  type SpaceRequest,
+  YES,
+} from '../../../api/index.ts'
+import { type Next, settled, type Workshop } from '../../../engines/controller/index.ts'
+import { minutes, timestamp } from '../../../std/index.ts'
+import type { Judge, Opinion } from './credentials.ts'
+import { failed, had, onOffer, released, statusOf } from './status.ts'
+
+const MANAGER = 'target-lifecycle'
+/** ADR 8: a release that takes longer and says that it can't is Failed. */
+const PATIENCE = minutes(2)
+
+export interface Lifecycle {
+  workshop: Workshop
+  targets: Cache<DeploymentTarget>
+  claims: Cache<DeploymentTargetClaim>
+  classes: Cache<DeploymentTargetClass>
+  secrets: Cache<CoreSecret>[]
+  requests: Cache<SpaceRequest>
+  judge: Judge
+}
+
+/** A target's life: Pending, Available, Bound, Released or Failed, gone. Its claims come and go; the claims' controller binds. */
+export async function reconcileTarget(target: DeploymentTarget, lifecycle: Lifecycle): Promise<Next> {
+  const credentials = lifecycle.judge(target, secretOf(target, lifecycle))
+  if (isDeleting(target)) return seeOff(target, credentials, lifecycle)
+
+  // Before anybody can have it: or a deletion would leave what it stands for behind.
+  const object = hasFinalizer(target, finalizers.target) ? target : await addFinalizer(target, lifecycle)
+
+  const holder = claimRefOf(object)
+  if (!holder) return offerAgain(object, credentials, lifecycle)
+  if (holder.uid === undefined) return settled({ object, status: statusOf(onOffer(credentials, holder.name)) })
+  if (isReleased(object)) return afterRelease(object, credentials, lifecycle)
+
+  const claim = await livingClaim(object, holder, lifecycle)
+  if (!claim || isSurplus(object, claim, lifecycle)) return release(object, holder, credentials, lifecycle)
+  return belong(object, claim, credentials, lifecycle)
+}
+
+const isReleased = ({ status }: DeploymentTarget): boolean => status?.phase === 'Released' || status?.phase === 'Failed'
+
+const secretOf = ({ metadata, spec }: DeploymentTarget, { secrets }: Lifecycle): CoreSecret | undefined => {
+  const ref = { name: spec.kubernetesCredentials.clusterCredentialsSecret, namespace: metadata.namespace }
+  return secrets.map((cache) => cache.get(ref)).find((secret) => secret !== undefined)
+}
+
+const addFinalizer = ({ metadata, ...target }: DeploymentTarget, { workshop }: Lifecycle): Promise<DeploymentTarget> =>
+  workshop.kube.patch(
+    DeploymentTargets,
+    refOf({ ...target, metadata }),
+    { metadata: { resourceVersion: metadata.resourceVersion, finalizers: [...(metadata.finalizers ?? []), finalizers.target] } },
+    { manager: MANAGER },
+  )
+
+/** The claim that has the target, if it lives. The cache may lag behind the binding, so absence is asked for. */
+async function livingClaim(
+  { metadata }: DeploymentTarget,
+  { name, uid }: { name: string; uid?: string },
+  { workshop, claims }: Lifecycle,
+): Promise<DeploymentTargetClaim | undefined> {
+  const ref = { name, namespace: metadata.namespace }
+  const known = claims.get(ref)
+  const claim = known?.metadata.uid === uid ? known : await workshop.kube.get(DeploymentTargetClaims, ref)
+  return claim && claim.metadata.uid === uid && !isDeleting(claim) ? claim : undefined
+}
+
+/** The claim went on with another target of its own: this one, made or locked for it, is one too many. */
+function isSurplus({ metadata }: DeploymentTarget, claim: DeploymentTargetClaim, { targets }: Lifecycle): boolean {
+  const { targetName } = claim.spec
+  if (!targetName || targetName === metadata.name) return false
+  const other = targets.get({ name: targetName, namespace: metadata.namespace })
+  return other !== undefined && claimRefOf(other)?.uid === claim.metadata.uid
+}
+
+async function belong(
+  target: DeploymentTarget,
+  claim: DeploymentTargetClaim,
+  credentials: Opinion,
+  lifecycle: Lifecycle,
+): Promise<Next> {
+  const status =
+    credentials.usable || target.status?.phase === 'Bound'
+      ? had(claim.metadata.name, credentials, policyOf(target, lifecycle))
+      : { ...onOffer(credentials, claim.metadata.name), policy: policyOf(target, lifecycle) }
+  return settled({ object: target, status: statusOf(status) })
+}
+
+/** Copied once, at binding: a class that goes or changes later changes nothing for this target. */
+function policyOf(target: DeploymentTarget, { classes }: Lifecycle): NonNullable<DeploymentTargetStatus['reclaimPolicy']> {
+  const { reclaimPolicy } = target.status ?? {}
+  if (reclaimPolicy) return reclaimPolicy
+  const found = classes.get({ name: target.spec.deploymentTargetClassName })
+  return found?.spec.reclaimPolicy ?? (provisionedByOf(target) ? 'Delete' : 'Retain')
+}
+
+/** No claim has it. Once had, it stays Released until somebody says that it may be had again. */
+async function offerAgain(target: DeploymentTarget, credentials: Opinion, { workshop }: Lifecycle): Promise<Next> {
+  if (!isReleased(target)) return settled({ object: target, status: statusOf(onOffer(credentials, undefined)) })
+  if (target.metadata.annotations?.[annotations.recycle] !== YES) {
+    return settled({ object: target, status: statusOf(released(target, credentials, timestamp(workshop.clock.now()))) })
+  }
+  const { resourceVersion } = target.metadata
+  const status = statusOf(onOffer(credentials, undefined))
+  // Status first: with the annotation gone and the phase still Released, nobody would try again.
+  if (target.status?.phase === 'Released') {
+    const { conditions: _, ...phase } = status
+    await workshop.kube.patch(
+      DeploymentTargets,
+      refOf(target),
+      { metadata: { resourceVersion }, status: { ...phase, lastClaim: null, releasedAt: null, reclaimPolicy: null } },
+      { subresource: 'status', manager: MANAGER },
+    )
+  }
+  const object = await workshop.kube.patch(
+    DeploymentTargets,
+    refOf(target),
+    { metadata: { annotations: { [annotations.recycle]: null } } },
+    { manager: MANAGER },
+  )
+  return settled({ object, status })
+}
+
+/** The claim is gone. First it is said who had the target, so that an interruption here forgets nothing. */
+async function release(
+  target: DeploymentTarget,
+  holder: { name: string; uid?: string },
+  credentials: Opinion,
+  lifecycle: Lifecycle,
+): Promise<Next> {
+  const { workshop } = lifecycle
+  const status = { ...target.status, lastClaim: holder, reclaimPolicy: policyOf(target, lifecycle) }
+  workshop.events.record(target, { type: 'Normal', reason: 'Released', message: `DeploymentTargetClaim ${holder.name} is gone` })
+  return settled({
+    object: target,
+    status: statusOf(released({ ...target, status }, credentials, timestamp(workshop.clock.now()))),
+  })
+}
+
+/** Released and still naming the former claim: delete what was made for it, give everything else free of the name. */
+async function afterRelease(target: DeploymentTarget, credentials: Opinion, lifecycle: Lifecycle): Promise<Next> {
+  const { kube, clock } = lifecycle.workshop
+  const { uid, resourceVersion } = target.metadata
+  // A target that nobody provisioned is never deleted with its claim.
+  if (policyOf(target, lifecycle) === 'Delete' && provisionedByOf(target) !== undefined) {
+    await kube.delete(DeploymentTargets, refOf(target), { uid })
+    return settled()
+  }
+  const object = await kube.patch(
+    DeploymentTargets,
+    refOf(target),
+    { metadata: { resourceVersion }, spec: { claimRef: null } },
+    { manager: MANAGER },
+  )
+  return settled({ object, status: statusOf(released(object, credentials, timestamp(clock.now()))) })
+}
+
+/** Deleting: provisioners that hold it with finalizers of their own free what it stands for; then it may go. */
+async function seeOff(target: DeploymentTarget, credentials: Opinion, lifecycle: Lifecycle): Promise<Next> {
+  const { workshop } = lifecycle
+  const others = target.metadata.finalizers?.filter((name) => name !== finalizers.target) ?? []
+  if (others.length === 0) {
+    if (!hasFinalizer(target, finalizers.target)) return settled()
+    await workshop.kube.patch(
+      DeploymentTargets,
+      refOf(target),
+      { metadata: { resourceVersion: target.metadata.resourceVersion, finalizers: [] } },
+      { manager: MANAGER },
+    )
+    return settled()
+  }
+  const now = workshop.clock.now()
+  const lastClaim = target.status?.lastClaim ?? claimRefOf(target)
+  const known = {
+    ...target,
+    status: { ...target.status, reclaimPolicy: policyOf(target, lifecycle), ...(lastClaim && { lastClaim }) },
+  }
+  const { why, recheck } = troubleOf(target, lifecycle, now)
+  const verdict =
+    why === undefined ? released(known, credentials, timestamp(now)) : failed(known, credentials, why, timestamp(now))
+  return settled({ recheck, status: statusOf(verdict) })
+}
+
+/** Why it cannot be freed, if it is time to say so; else when to look again. */
+function troubleOf(target: DeploymentTarget, { requests }: Lifecycle, now: number): { why?: string; recheck?: number } {
+  const told = target.metadata.annotations?.[annotations.reclaimFailed]
+  if (told) return { why: told }
+  const { name, namespace } = target.metadata
+  const [request] = requests.by('target', `${namespace}/${name}`)
+  const since = request?.metadata.deletionTimestamp
+  const ready = conditionOf(request?.status?.conditions, 'Ready')
+  if (since === undefined || ready?.reason !== 'UnableToTerminate') return {}
+  const left = Date.parse(since) + PATIENCE - now
+  return left > 0 ? { recheck: left + 1 } : { why: `SpaceRequest ${request?.metadata.name}: ${ready.message}` }
+}
