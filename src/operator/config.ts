@@ -1,0 +1,67 @@
+import { Failure, type LogLevel } from '../std/index.ts'
+
+export interface Config {
+  /** --kubeconfig FILE, else KUBECONFIG, the pod's service account, ~/.kube/config. */
+  kubeconfig: string | undefined
+  /** --context NAME: of the kubeconfig. */
+  context: string | undefined
+  /** --namespace NS, BERTH_WATCH_NAMESPACE: look after one namespace only; all without it. */
+  namespace: string | undefined
+  /** --lease-namespace NS, BERTH_NAMESPACE: where the Lease of the leader lives. */
+  leaseNamespace: string
+  /** --identity NAME, POD_NAME: this replica's name in the Lease. */
+  identity: string | undefined
+  /** --no-leader-election: several operators act at once. Safe, and slower. */
+  leaderElection: boolean
+  /** --operations HOST:PORT, BERTH_OPERATIONS: /livez, /readyz and /metrics. Port 0 lets the kernel choose. */
+  operations: string
+  /** --api-url URL, BERTH_API_URL: how people and agents reach this cluster's API; goes into kubeconfigs that are handed out. */
+  apiUrl: string | undefined
+  /** --kas HOST:PORT, BERTH_KAS: where kas serves Git. */
+  kas: string
+  /** --kas-ca FILE, BERTH_KAS_CA: certificate authority of kas; plain text without it. */
+  kasCa: string | undefined
+  /** --kubectl FILE, BERTH_KUBECTL: the program that renders kustomizations. */
+  kubectl: string
+  /** --log-level debug|info|warn|error, BERTH_LOG_LEVEL */
+  logLevel: LogLevel
+}
+
+export type Flags = Partial<Record<keyof Config, string | boolean>>
+
+const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent']
+
+/** Flags win over variables, variables over defaults. Errors name the setting. */
+export function parseConfig(flags: Flags, env: Record<string, string | undefined>): Config {
+  const text = (flag: keyof Config, variable?: string): string | undefined => {
+    const given = flags[flag]
+    return typeof given === 'string' ? given : (variable && env[variable]) || undefined
+  }
+  return {
+    kubeconfig: text('kubeconfig'),
+    context: text('context'),
+    namespace: text('namespace', 'BERTH_WATCH_NAMESPACE'),
+    leaseNamespace: text('leaseNamespace', 'BERTH_NAMESPACE') ?? 'berth-system',
+    identity: text('identity', 'POD_NAME'),
+    leaderElection: flags.leaderElection !== false,
+    operations: address(text('operations', 'BERTH_OPERATIONS') ?? '127.0.0.1:8081', '--operations'),
+    apiUrl: text('apiUrl', 'BERTH_API_URL'),
+    kas: address(text('kas', 'BERTH_KAS') ?? '127.0.0.1:8150', '--kas'),
+    kasCa: text('kasCa', 'BERTH_KAS_CA'),
+    kubectl: text('kubectl', 'BERTH_KUBECTL') ?? 'kubectl',
+    logLevel: level(text('logLevel', 'BERTH_LOG_LEVEL') ?? 'info'),
+  }
+}
+
+function address(given: string, flag: string): string {
+  if (/^\S+:\d{1,5}$/.test(given)) return given
+  throw new Failure('invalid', `${flag} is "${given}", which is not HOST:PORT`, {
+    remedy: `Write it like ${flag} 127.0.0.1:8081.`,
+  })
+}
+
+function level(given: string): LogLevel {
+  const found = LEVELS.find((name) => name === given)
+  if (found) return found
+  throw new Failure('invalid', `--log-level is "${given}"`, { remedy: `Use one of ${LEVELS.join(', ')}.` })
+}
