@@ -1,0 +1,60 @@
+import {
+  finalizers,
+  hasFinalizer,
+  isDeleting,
+  labels,
+  type Namespace,
+  Namespaces,
+  refOf,
+  type SpaceRequest,
+  SpaceRequests,
+} from '../../api/index.ts'
+import { type Next, settled, type Workshop } from '../../engines/controller/index.ts'
+import { isFailure, minutes } from '../../std/index.ts'
+import { uidOf } from './namespace.ts'
+import { MANAGER } from './pieces.ts'
+import { terminating, unableToTerminate } from './status.ts'
+
+/** A namespace that takes longer than this to go is said to hang. */
+const PATIENCE = minutes(2)
+/** How often what hangs is looked at again, so that the message stays true. */
+const LOOK_AGAIN = minutes(1)
+
+/** The request is going: its namespace goes first, and nothing of it is left when the finalizer comes off. */
+export async function cleanUp(request: SpaceRequest, { kube, clock }: Workshop): Promise<Next> {
+  if (!hasFinalizer(request, finalizers.spaceRequest)) return settled()
+  // Asked live: a namespace that the cache does not show yet would stay behind for ever.
+  const left = await kube.list(Namespaces, { labels: `${labels.spaceRequestUid}=${uidOf(request)}` })
+  if (left.length === 0) return release(request, kube)
+
+  for (const { metadata } of left.filter((namespace) => !isDeleting(namespace))) {
+    await kube.delete(Namespaces, { name: metadata.name }, { uid: metadata.uid })
+  }
+  const names = left.map(({ metadata }) => metadata.name).join(', ')
+  const since = Date.parse(request.metadata.deletionTimestamp ?? '')
+  const patience = since + PATIENCE - clock.now()
+  return patience > 0
+    ? settled({ recheck: patience, status: terminating(request, `namespace ${names} is being deleted`) })
+    : settled({ recheck: LOOK_AGAIN, status: unableToTerminate(request, whatHangs(names, left)) })
+}
+
+async function release(request: SpaceRequest, kube: Workshop['kube']): Promise<Next> {
+  const { resourceVersion, finalizers: all = [] } = request.metadata
+  const others = all.filter((name) => name !== finalizers.spaceRequest)
+  try {
+    await kube.patch(SpaceRequests, refOf(request), { metadata: { resourceVersion, finalizers: others } }, { manager: MANAGER })
+  } catch (failure) {
+    if (!isFailure(failure, 'not-found')) throw failure // Gone is what we want.
+  }
+  return settled()
+}
+
+/** The namespace controller says in conditions what it cannot remove. */
+function whatHangs(names: string, left: Namespace[]): string {
+  const hangs = left
+    .flatMap(({ status }) => status?.conditions ?? [])
+    .filter(({ status, message }) => status === 'True' && message)
+    .map(({ message }) => message)
+  const why = hangs.length > 0 ? hangs.join(' ') : 'The API server does not say what holds it.'
+  return `namespace ${names} is still there 2 minutes after its deletion began. ${why} Remove what hangs there, or its finalizers.`
+}

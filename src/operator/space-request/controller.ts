@@ -1,0 +1,77 @@
+import type { Cache } from '../../adapters/kube/index.ts'
+import {
+  annotations,
+  ConfigMaps,
+  type KubeObject,
+  type Namespace,
+  Namespaces,
+  type Ref,
+  refFromKey,
+  refOf,
+  Secrets,
+  ServiceAccounts,
+  type SpaceRequest,
+  SpaceRequests,
+  SpaceTiers,
+} from '../../api/index.ts'
+import type { Controller, Watch, Workshop } from '../../engines/controller/index.ts'
+import { byOwner } from './credentials.ts'
+import { ROOT_CA, rootCertificates, type SpaceSettings } from './endpoint.ts'
+import { byRequest } from './namespace.ts'
+import { createPieces, MANAGER, OF_SPACES, PIECE_KINDS } from './pieces.ts'
+import { type Desk, reconcileRequest } from './reconcile.ts'
+import { afterFailure } from './status.ts'
+
+/** Makes namespaces for SpaceRequests, on this cluster. */
+export function spaceRequests(workshop: Workshop, settings: SpaceSettings = {}): Controller<SpaceRequest> {
+  const { caches } = workshop
+  const requests = caches.of(SpaceRequests, { indexes: { tierName: ({ spec }) => [spec.tierName] } })
+  const namespaces = caches.of(Namespaces, { ...OF_SPACES, metadataOnly: true, indexes: byRequest })
+  const desk: Desk = {
+    workshop,
+    settings,
+    tiers: caches.of(SpaceTiers),
+    namespaces,
+    accounts: caches.of(ServiceAccounts, { ...OF_SPACES, metadataOnly: true }),
+    secrets: caches.of(Secrets, { labels: OF_SPACES.labels, indexes: byOwner }),
+    certificates: rootCertificates(workshop),
+    pieces: createPieces(workshop),
+  }
+  return {
+    name: MANAGER,
+    kind: SpaceRequests,
+    watches: watchesOf(requests, namespaces),
+    reconcile: (request) => reconcileRequest(request, desk),
+    failed: afterFailure,
+  }
+}
+
+function watchesOf(requests: Cache<SpaceRequest>, namespaces: Cache<Namespace>): Watch[] {
+  const ofNamespace = (namespace: KubeObject | undefined): Ref[] => {
+    const key = namespace?.metadata.annotations?.[annotations.spaceRequest]
+    return key ? [refFromKey(key)] : []
+  }
+  const pieces = PIECE_KINDS.map(({ kind, metadataOnly }) => ({
+    kind,
+    ...OF_SPACES,
+    ...(metadataOnly && { metadataOnly }),
+    wakes: ({ metadata }: KubeObject) => ofNamespace(namespaces.get({ name: metadata.namespace ?? '' })),
+  }))
+  return [
+    { kind: SpaceTiers, wakes: ({ metadata }) => requests.by('tierName', metadata.name).map(refOf) },
+    { kind: Namespaces, ...OF_SPACES, metadataOnly: true, wakes: ofNamespace },
+    { kind: Secrets, labels: OF_SPACES.labels, wakes: ownerOf },
+    // New certificates of the API server go into every kubeconfig.
+    {
+      kind: ConfigMaps,
+      namespace: ROOT_CA.namespace,
+      wakes: ({ metadata }) => (metadata.name === ROOT_CA.name ? [...requests.all()].map(refOf) : []),
+    },
+    ...pieces,
+  ]
+}
+
+const ownerOf = ({ metadata }: KubeObject): Ref[] =>
+  (metadata.ownerReferences ?? [])
+    .filter(({ kind }) => kind === SpaceRequests.kind)
+    .map(({ name }) => ({ name, namespace: metadata.namespace }))

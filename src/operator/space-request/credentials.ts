@@ -1,0 +1,154 @@
+import type { Cache } from '../../adapters/kube/index.ts'
+import {
+  apiVersionOf,
+  type CoreSecret,
+  KUBECONFIG_KEY,
+  type KubeObject,
+  labels,
+  ownedBy,
+  refOf,
+  Secrets,
+  type SpaceRequest,
+  secretTypes,
+  type TokenRequest,
+} from '../../api/index.ts'
+import type { Workshop } from '../../engines/controller/index.ts'
+import { Failure, isFailure, Secret } from '../../std/index.ts'
+import { ownLabels, type Space, serviceAccountOf } from './desired.ts'
+import { type Endpoint, kubeconfigOf, tokenIn } from './kubeconfig.ts'
+import { asLabel, secretNames } from './names.ts'
+import { uidOf } from './namespace.ts'
+import { MANAGER } from './pieces.ts'
+import { factsOf, renewalOf, type TokenFacts } from './token.ts'
+import { secondsOf } from './token-lifetime.ts'
+
+/** The credentials as they stand: in which Secret, until when, and when they are to be renewed (milliseconds since the epoch). */
+export interface Access {
+  secretRef: string
+  expiresAt?: number
+  renewAt?: number
+}
+
+export interface Keyring {
+  workshop: Workshop
+  endpoint: Endpoint
+  secrets: Cache<CoreSecret>
+  accounts: Cache<KubeObject>
+}
+
+export const byOwner = { request: ({ metadata }: CoreSecret) => [metadata.labels?.[labels.spaceRequestUid] ?? ''] }
+
+/** A kubeconfig with a bound token, in the namespace of the request; renewed in time, put back when changed or deleted. */
+export async function keepCredentials(keyring: Keyring, space: Space): Promise<Access> {
+  const secret = secretOf(keyring, space.request)
+  if (serviceAccountOf(space.tier) === '') return withdraw(keyring, secret)
+  const facts = secret && factsOfGood(keyring, space, secret)
+  if (secret && facts && renewalOf(facts) > keyring.workshop.clock.now()) return accessOf(secret, facts)
+
+  const token = await requestToken(keyring, space)
+  const kubeconfig = kubeconfigOf(keyring.endpoint, space.namespace, token)
+  const written = await writeSecret(keyring, space, secret, kubeconfig)
+  const issued = factsOf(token)
+  return issued ? accessOf(written, issued) : { secretRef: written.metadata.name }
+}
+
+function secretOf({ secrets }: Keyring, request: SpaceRequest): CoreSecret | undefined {
+  const mine = secrets.by('request', uidOf(request)).filter((secret) => isOurs(secret, request))
+  const recorded = request.status?.namespaceAccess?.[0]?.secretRef
+  return mine.find(({ metadata }) => metadata.name === recorded) ?? mine[0]
+}
+
+const isOurs = ({ metadata }: CoreSecret, request: SpaceRequest): boolean =>
+  metadata.ownerReferences?.some(({ uid }) => uid === uidOf(request)) ?? false
+
+/** The token's facts if the Secret says, letter for letter, what we would write with it; `undefined` if it has to be written anew. */
+function factsOfGood({ endpoint, accounts }: Keyring, space: Space, secret: CoreSecret): TokenFacts | undefined {
+  const keys = Object.keys(secret.data ?? {})
+  const kubeconfig = new Secret(Buffer.from(secret.data?.[KUBECONFIG_KEY] ?? '', 'base64').toString('utf8'))
+  const token = tokenIn(kubeconfig)
+  if (!token || keys.length !== 1) return undefined
+  if (kubeconfigOf(endpoint, space.namespace, token).reveal() !== kubeconfig.reveal()) return undefined
+  const facts = factsOf(token)
+  // A token ends with its service account; one of the same name that was made later is another.
+  const account = accounts.get({ name: serviceAccountOf(space.tier), namespace: space.namespace })
+  return facts && facts.serviceAccountUid === account?.metadata.uid ? facts : undefined
+}
+
+const accessOf = ({ metadata }: CoreSecret, facts: TokenFacts): Access => ({
+  secretRef: metadata.name,
+  expiresAt: facts.expiresAt,
+  renewAt: renewalOf(facts),
+})
+
+async function requestToken({ workshop }: Keyring, { tier, namespace }: Space): Promise<Secret<string>> {
+  const account = serviceAccountOf(tier)
+  const answer = await workshop.kube.post<TokenRequest>(
+    `/api/v1/namespaces/${namespace}/serviceaccounts/${encodeURIComponent(account)}/token`,
+    {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      spec: { expirationSeconds: secondsOf(tier.tokenLifetime) },
+    },
+  )
+  if (answer.status) return new Secret(answer.status.token)
+  throw new Failure('unavailable', `the API server issued no token for ServiceAccount ${namespace}/${account}`)
+}
+
+/** Under the recorded name if there is one, so that whoever refers to it goes on working. */
+async function writeSecret(keyring: Keyring, space: Space, there: CoreSecret | undefined, kubeconfig: Secret<string>) {
+  const wanted = secretFor(space, there?.metadata.name ?? '', kubeconfig)
+  if (there) return replace(keyring, there, wanted)
+  const recorded = space.request.status?.namespaceAccess?.[0]?.secretRef
+  const names = secretNames(space.request.metadata.name, uidOf(space.request))
+  for (const name of recorded ? [recorded, ...names] : names) {
+    const written = await makeSecret(keyring, space.request, { ...wanted, metadata: { ...wanted.metadata, name } })
+    if (written) return written
+  }
+  throw new Failure('invalid', `Secrets of other owners have every name that could be given: ${names.join(', ')}`, {
+    reason: 'UnableToProvision',
+    remedy: 'Delete those Secrets, or make the SpaceRequest anew under another name',
+  })
+}
+
+/** `undefined` when somebody else's Secret has the name. */
+async function makeSecret(keyring: Keyring, request: SpaceRequest, wanted: CoreSecret): Promise<CoreSecret | undefined> {
+  const { kube } = keyring.workshop
+  try {
+    return await kube.create(Secrets, wanted, { manager: MANAGER })
+  } catch (failure) {
+    if (!isFailure(failure, 'already-exists')) throw failure
+    const there = await kube.get(Secrets, refOf(wanted))
+    return there && isOurs(there, request) ? replace(keyring, there, wanted) : undefined
+  }
+}
+
+async function replace({ workshop }: Keyring, there: CoreSecret, wanted: CoreSecret): Promise<CoreSecret> {
+  const others = Object.keys(there.data ?? {}).filter((key) => key !== KUBECONFIG_KEY)
+  const data = { ...wanted.data, ...Object.fromEntries(others.map((key) => [key, null])) }
+  return workshop.kube.patch(Secrets, refOf(there), { metadata: { labels: wanted.metadata.labels }, data }, { manager: MANAGER })
+}
+
+function secretFor({ request, namespace }: Space, name: string, kubeconfig: Secret<string>): CoreSecret {
+  return {
+    apiVersion: apiVersionOf(Secrets),
+    kind: Secrets.kind,
+    metadata: {
+      name,
+      namespace: request.metadata.namespace ?? '',
+      labels: {
+        ...asLabel(labels.spaceRequest, request.metadata.name),
+        [labels.provisionedNamespace]: namespace,
+        ...ownLabels(request),
+      },
+      ownerReferences: [ownedBy(request)],
+    },
+    type: secretTypes.opaque,
+    data: { [KUBECONFIG_KEY]: Buffer.from(kubeconfig.reveal(), 'utf8').toString('base64') },
+  }
+}
+
+/** The tier has no service account (any more): what was given out is taken back. */
+async function withdraw({ workshop }: Keyring, secret: CoreSecret | undefined): Promise<Access> {
+  if (secret) await workshop.kube.delete(Secrets, refOf(secret), { uid: secret.metadata.uid })
+  return { secretRef: '' }
+}

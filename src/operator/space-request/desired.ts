@@ -1,0 +1,112 @@
+import {
+  annotations,
+  apiVersionOf,
+  type Kind,
+  type KubeObject,
+  keyOf,
+  LimitRanges,
+  labels,
+  MANAGED_BY_BERTH,
+  type Namespace,
+  Namespaces,
+  NetworkPolicies,
+  type ObjectMeta,
+  type PolicyRule,
+  ResourceQuotas,
+  RoleBindings,
+  Roles,
+  refOf,
+  ServiceAccounts,
+  type SpaceRequest,
+  type SpaceTierSpec,
+} from '../../api/index.ts'
+import { asLabel } from './names.ts'
+
+/** A namespace that a request gets, and what its tier wants of it. */
+export interface Space {
+  request: SpaceRequest
+  namespace: string
+  tier: SpaceTierSpec
+  /** The tier's quota, narrowed to what the claim asks for. */
+  quota: Record<string, number | string>
+}
+
+/** One object in the namespace. */
+export interface Piece {
+  kind: Kind
+  object: KubeObject
+}
+
+/** The service account whose credentials the requester gets; none when the tier says so. */
+export const serviceAccountOf = ({ serviceAccountName }: SpaceTierSpec): string => serviceAccountName ?? 'namespace-manager'
+
+/** What marks an object as belonging to the space of this request. */
+export const ownLabels = (request: SpaceRequest): Record<string, string> => ({
+  [labels.spaceRequestUid]: request.metadata.uid ?? '',
+  [labels.managedBy]: MANAGED_BY_BERTH,
+})
+
+export function namespaceOf(request: SpaceRequest, tier: SpaceTierSpec, name: string): Namespace {
+  const { metadata, spec } = request
+  const keys = { labels: Object.keys(tier.labels ?? {}), annotations: Object.keys(tier.annotations ?? {}) }
+  return {
+    apiVersion: apiVersionOf(Namespaces),
+    kind: Namespaces.kind,
+    metadata: {
+      name,
+      labels: {
+        ...tier.labels,
+        ...asLabel(labels.spaceRequest, metadata.name),
+        ...asLabel(labels.tier, spec.tierName),
+        [labels.spaceRequestNamespace]: metadata.namespace ?? '',
+        [labels.podSecurity]: tier.podSecurityLevel ?? 'restricted',
+        ...ownLabels(request),
+      },
+      annotations: {
+        ...tier.annotations,
+        [annotations.spaceRequest]: keyOf(refOf(request)),
+        [annotations.tierKeys]: JSON.stringify(keys),
+      },
+    },
+  }
+}
+
+/** Everything in the namespace that the tier asks for. */
+export function piecesOf(space: Space): Piece[] {
+  const { tier, quota } = space
+  return [
+    ...(Object.keys(quota).length > 0 ? [piece(space, ResourceQuotas, 'tier', { spec: { hard: quota } })] : []),
+    ...(tier.limitRange?.length ? [piece(space, LimitRanges, 'tier', { spec: { limits: tier.limitRange } })] : []),
+    ...(tier.networkPolicies ?? []).map(({ name, spec }) => piece(space, NetworkPolicies, name, { spec })),
+    ...(serviceAccountOf(tier) === '' ? [] : accessOf(space)),
+  ]
+}
+
+function accessOf(space: Space): Piece[] {
+  const { tier } = space
+  const roles = tier.roles ?? []
+  const given = roles.length > 0 ? roles.map(({ name }) => name) : [tier.clusterRole ?? 'admin']
+  const kind = roles.length > 0 ? 'Role' : 'ClusterRole'
+  return [
+    piece(space, ServiceAccounts, serviceAccountOf(tier), {}),
+    ...roles.map(({ name, rules }) => piece(space, Roles, name, { rules: rules.map(plainRule) })),
+    ...given.map((name) => bindingOf(space, kind, name)),
+  ]
+}
+
+/** A binding can't be turned to another role; so its name says which, and another role is another binding. */
+function bindingOf(space: Space, kind: 'Role' | 'ClusterRole', role: string): Piece {
+  const account = serviceAccountOf(space.tier)
+  return piece(space, RoleBindings, `${account}-${role}`, {
+    roleRef: { apiGroup: Roles.group, kind, name: role },
+    subjects: [{ kind: 'ServiceAccount', name: account, namespace: space.namespace }],
+  })
+}
+
+/** RBAC wants groups and resources written out; a tier may leave out what is the core group. */
+const plainRule = ({ apiGroups, ...rule }: PolicyRule): PolicyRule => ({ apiGroups: apiGroups ?? [''], ...rule })
+
+function piece(space: Space, kind: Kind, name: string, body: object): Piece {
+  const metadata: ObjectMeta = { name, namespace: space.namespace, labels: ownLabels(space.request) }
+  return { kind, object: { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata, ...body } }
+}

@@ -1,0 +1,30 @@
+import type { Cache } from '../../adapters/kube/index.ts'
+import { type ConfigMap, ConfigMaps } from '../../api/index.ts'
+import type { Workshop } from '../../engines/controller/index.ts'
+import type { Endpoint } from './kubeconfig.ts'
+
+/** How tenants reach this cluster, where that differs from how the operator does. */
+export interface SpaceSettings {
+  /** URL of the API server as seen from outside. */
+  server?: string | undefined
+  /** PEM. Without it the one that the cluster publishes. */
+  certificateAuthority?: string | undefined
+  /** For development only. */
+  insecureSkipTLSVerify?: boolean | undefined
+}
+
+/** Where every cluster publishes the certificate authority of its API server. */
+export const ROOT_CA = { name: 'kube-root-ca.crt', namespace: 'kube-public' } as const
+const ROOT_CA_KEY = 'ca.crt'
+
+export const rootCertificates = ({ caches }: Workshop): Cache<ConfigMap> =>
+  caches.of(ConfigMaps, { namespace: ROOT_CA.namespace })
+
+export function endpointOf({ kube }: Workshop, settings: SpaceSettings, published: Cache<ConfigMap>): Endpoint {
+  const pem = settings.certificateAuthority ?? published.get(ROOT_CA)?.data?.[ROOT_CA_KEY] ?? ''
+  return {
+    server: settings.server || kube.server,
+    certificateAuthority: Buffer.from(pem, 'utf8').toString('base64'),
+    insecureSkipTLSVerify: settings.insecureSkipTLSVerify ?? false,
+  }
+}

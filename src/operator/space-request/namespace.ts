@@ -1,0 +1,77 @@
+import type { Cache } from '../../adapters/kube/index.ts'
+import {
+  annotations,
+  isDeleting,
+  labels,
+  type Namespace,
+  Namespaces,
+  type SpaceRequest,
+  type SpaceTierSpec,
+} from '../../api/index.ts'
+import type { Workshop } from '../../engines/controller/index.ts'
+import { Failure, isFailure } from '../../std/index.ts'
+import { namespaceOf } from './desired.ts'
+import { namespaceNames } from './names.ts'
+import { MANAGER } from './pieces.ts'
+
+export const uidOf = ({ metadata }: SpaceRequest): string => metadata.uid ?? ''
+
+/** The index of the namespaces' cache: the UID of the request that each was made for. */
+export const byRequest = { request: ({ metadata }: Namespace) => [metadata.labels?.[labels.spaceRequestUid] ?? ''] }
+
+/** The namespace of the request, as the tier wants it: the one that was made for it, or a new one. Never one that somebody else made. */
+export async function keepNamespace(
+  workshop: Workshop,
+  namespaces: Cache<Namespace>,
+  request: SpaceRequest,
+  tier: SpaceTierSpec,
+): Promise<Namespace> {
+  const [mine] = namespaces.by('request', uidOf(request))
+  if (!mine) return makeNamespace(workshop, request, tier)
+  return isDeleting(mine) ? mine : follow(workshop, mine, namespaceOf(request, tier, mine.metadata.name))
+}
+
+async function makeNamespace({ kube }: Workshop, request: SpaceRequest, tier: SpaceTierSpec): Promise<Namespace> {
+  const names = namespaceNames(request.metadata.namespace ?? '', uidOf(request))
+  for (const name of names) {
+    try {
+      return await kube.create(Namespaces, namespaceOf(request, tier, name), { manager: MANAGER })
+    } catch (failure) {
+      if (!isFailure(failure, 'already-exists')) throw failure
+      const there = await kube.get(Namespaces, { name })
+      if (there?.metadata.labels?.[labels.spaceRequestUid] === uidOf(request)) return there
+    }
+  }
+  throw new Failure('invalid', `namespaces of other owners have every name that could be given: ${names.join(', ')}`, {
+    reason: 'UnableToProvision',
+    remedy: 'Make the SpaceRequest anew under another name',
+  })
+}
+
+/** Labels and annotations of the tier, and none that it had before and has no more. */
+async function follow({ kube }: Workshop, there: Namespace, wanted: Namespace): Promise<Namespace> {
+  const before = keysOf(there)
+  const patch = {
+    labels: changes(there.metadata.labels, wanted.metadata.labels, before.labels),
+    annotations: changes(there.metadata.annotations, wanted.metadata.annotations, before.annotations),
+  }
+  if (!patch.labels && !patch.annotations) return there
+  const { resourceVersion, name } = there.metadata
+  return kube.patch(Namespaces, { name }, { metadata: { resourceVersion, ...patch } }, { manager: MANAGER })
+}
+
+type Marks = Record<string, string>
+
+function changes(has: Marks = {}, wanted: Marks = {}, former: string[] = []): Record<string, string | null> | undefined {
+  const put = Object.entries(wanted).filter(([key, value]) => has[key] !== value)
+  const drop = former.filter((key) => !(key in wanted) && key in has).map((key) => [key, null] as const)
+  return put.length + drop.length > 0 ? Object.fromEntries([...put, ...drop]) : undefined
+}
+
+function keysOf({ metadata }: Namespace): { labels?: string[]; annotations?: string[] } {
+  try {
+    return JSON.parse(metadata.annotations?.[annotations.tierKeys] ?? '{}')
+  } catch {
+    return {} // Somebody overwrote our note: what left the tier stays then, what is in it is put back.
+  }
+}

@@ -1,0 +1,131 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Cache } from '../../adapters/kube/index.ts'
+import {
+  type Kind,
+  type KubeObject,
+  keyOf,
+  LimitRanges,
+  labels,
+  NetworkPolicies,
+  nameOf,
+  ResourceQuotas,
+  RoleBindings,
+  Roles,
+  refOf,
+  ServiceAccounts,
+} from '../../api/index.ts'
+import type { Workshop } from '../../engines/controller/index.ts'
+import { isFailure } from '../../std/index.ts'
+import { type Canonical, createCanonical } from './canonical.ts'
+import { type Piece, piecesOf, type Space } from './desired.ts'
+import { settleAll } from './settle-all.ts'
+
+export const MANAGER = 'space-request'
+
+/** The kinds that a tier can put into a namespace; of service accounts nothing but their presence matters. */
+export const PIECE_KINDS: { kind: Kind; metadataOnly: boolean }[] = [
+  { kind: ResourceQuotas, metadataOnly: false },
+  { kind: LimitRanges, metadataOnly: false },
+  { kind: NetworkPolicies, metadataOnly: false },
+  { kind: Roles, metadataOnly: false },
+  { kind: RoleBindings, metadataOnly: false },
+  { kind: ServiceAccounts, metadataOnly: true },
+]
+
+/** What a watch and a cache of these kinds look at: the objects of all spaces, wherever they are. */
+export const OF_SPACES = { labels: labels.spaceRequestUid, everywhere: true } as const
+
+/** The objects in the namespaces: made where they are missing, put back where they were changed, removed where the tier dropped them. */
+export interface Pieces {
+  keep(space: Space): Promise<void>
+}
+
+interface Shelf {
+  kind: Kind
+  cache: Cache<KubeObject>
+}
+
+export function createPieces(workshop: Workshop): Pieces {
+  const shelves: Shelf[] = PIECE_KINDS.map(({ kind, metadataOnly }) => ({
+    kind,
+    cache: workshop.caches.of(kind, { ...OF_SPACES, ...(metadataOnly && { metadataOnly }) }),
+  }))
+  const canonical = createCanonical(workshop.kube, MANAGER)
+  return {
+    async keep(space) {
+      const wanted = piecesOf(space)
+      await settleAll(wanted.map((piece) => ensure(workshop, shelves, canonical, space, piece)))
+      await settleAll(leftOver(shelves, space, wanted).map((piece) => remove(workshop, piece)))
+    },
+  }
+}
+
+async function ensure(
+  { kube, events }: Workshop,
+  shelves: Shelf[],
+  canonical: Canonical,
+  space: Space,
+  { kind, object }: Piece,
+): Promise<void> {
+  const there = shelves.find((shelf) => shelf.kind === kind)?.cache.get(refOf(object))
+  if (!there) return make(kube, canonical, { kind, object })
+  if (await isAsWanted(canonical, kind, object, there)) return
+  await kube.patch(kind, refOf(object), repairOf(object), { manager: MANAGER })
+  events.record(space.request, {
+    type: 'Normal',
+    reason: 'Repaired',
+    message: `${nameOf(object)} differed from SpaceTier ${space.request.spec.tierName} and was put back`,
+  })
+}
+
+/** A plain create costs the API server half of what an apply does, and nearly always nothing is there yet. */
+async function make(kube: Workshop['kube'], canonical: Canonical, { kind, object }: Piece): Promise<void> {
+  try {
+    canonical.learn(kind, object, await kube.create(kind, object, { manager: MANAGER }))
+  } catch (failure) {
+    // There, but without our label: the label brings it into our sight, and what else differs is then put back.
+    if (!isFailure(failure, 'already-exists')) throw failure
+    await kube.apply(kind, object, { manager: MANAGER, force: true })
+  }
+}
+
+async function isAsWanted(canonical: Canonical, kind: Kind, wanted: KubeObject, there: KubeObject): Promise<boolean> {
+  const has = there.metadata.labels ?? {}
+  if (Object.entries(wanted.metadata.labels ?? {}).some(([key, value]) => has[key] !== value)) return false
+  const body = bodyOf(wanted)
+  if (Object.keys(body).length === 0) return true
+  const found = Object.fromEntries(Object.entries(bodyOf(there)).filter(([key]) => key in body))
+  return isDeepStrictEqual(found, body) || isDeepStrictEqual(found, bodyOf(await canonical.of(kind, wanted)))
+}
+
+/** Whole fields are replaced, so that nothing of what somebody added inside of them stays. */
+function repairOf(wanted: KubeObject) {
+  const marks = Object.entries(wanted.metadata.labels ?? {}).map(([key, value]) => ({
+    op: 'add' as const,
+    path: `/metadata/labels/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`,
+    value,
+  }))
+  const body = Object.entries(bodyOf(wanted)).map(([key, value]) => ({ op: 'add' as const, path: `/${key}`, value }))
+  return [...marks, ...body]
+}
+
+/** All but the envelope and what the cluster writes. */
+export function bodyOf(object: KubeObject): Record<string, unknown> {
+  const envelope = ['apiVersion', 'kind', 'metadata', 'status']
+  return Object.fromEntries(Object.entries(object).filter(([key]) => !envelope.includes(key)))
+}
+
+function leftOver(shelves: Shelf[], { request, namespace }: Space, wanted: Piece[]): Piece[] {
+  const kept = new Set(wanted.map(({ kind, object }) => `${kind.plural} ${keyOf(refOf(object))}`))
+  return shelves.flatMap(({ kind, cache }) =>
+    cache
+      .in(namespace)
+      .filter((object) => object.metadata.labels?.[labels.spaceRequestUid] === request.metadata.uid)
+      .filter((object) => !kept.has(`${kind.plural} ${keyOf(refOf(object))}`))
+      .map((object) => ({ kind, object })),
+  )
+}
+
+async function remove({ kube }: Workshop, { kind, object }: Piece): Promise<void> {
+  await kube.delete(kind, refOf(object), { uid: object.metadata.uid })
+}

@@ -1,0 +1,111 @@
+import type { Cache } from '../../adapters/kube/index.ts'
+import {
+  type ConfigMap,
+  finalizers,
+  hasFinalizer,
+  isDeleting,
+  type Namespace,
+  type Quantities,
+  refOf,
+  type SpaceRequest,
+  SpaceRequests,
+  type SpaceTier,
+  type SpaceTierSpec,
+} from '../../api/index.ts'
+import { type Next, settled, type Workshop } from '../../engines/controller/index.ts'
+import { Failure } from '../../std/index.ts'
+import { cleanUp } from './clean-up.ts'
+import { type Keyring, keepCredentials } from './credentials.ts'
+import { endpointOf, type SpaceSettings } from './endpoint.ts'
+import { keepNamespace, uidOf } from './namespace.ts'
+import { MANAGER, type Pieces } from './pieces.ts'
+import { quotaOf } from './quota.ts'
+import { provisioned, provisioning } from './status.ts'
+
+/** What a reconcile of a request reads and writes with. */
+export interface Desk extends Pick<Keyring, 'secrets' | 'accounts'> {
+  workshop: Workshop
+  settings: SpaceSettings
+  tiers: Cache<SpaceTier>
+  namespaces: Cache<Namespace>
+  certificates: Cache<ConfigMap>
+  pieces: Pieces
+}
+
+/** A request gets a namespace as its tier says, and credentials for it that are renewed as long as it exists. */
+export async function reconcileRequest(before: SpaceRequest, desk: Desk): Promise<Next> {
+  const { workshop } = desk
+  if (isDeleting(before)) return cleanUp(before, workshop)
+
+  const plan = planOf(before, desk)
+  if (plan instanceof Failure) return refuse(before, plan, desk)
+  const { tier, quota } = plan
+  // Nothing may exist elsewhere before the finalizer does, or a fast delete would leave it behind.
+  const request = hasFinalizer(before, finalizers.spaceRequest) ? before : await addFinalizer(before, workshop)
+
+  const { metadata } = await keepNamespace(workshop, desk.namespaces, request, tier)
+  if (metadata.deletionTimestamp !== undefined) {
+    const message = `somebody deleted namespace ${metadata.name}; it is made anew when it is gone`
+    return settled({ object: request, status: provisioning(request, message) })
+  }
+  // Limits come before credentials: nobody is in the namespace while it has none.
+  const space = { request, namespace: metadata.name, tier, quota }
+  await desk.pieces.keep(space)
+  const endpoint = endpointOf(workshop, desk.settings, desk.certificates)
+  const access = await keepCredentials({ ...desk, endpoint }, space)
+  return settled({
+    object: request,
+    status: provisioned(request, endpoint.server, metadata.name, access),
+    recheck: access.renewAt === undefined ? undefined : Math.max(access.renewAt - workshop.clock.now(), 1000),
+  })
+}
+
+/** What was made before goes on working while the request is at fault: its credentials are still renewed. */
+async function refuse(request: SpaceRequest, refusal: Failure, desk: Desk): Promise<never> {
+  const [namespace] = desk.namespaces.by('request', uidOf(request))
+  const account = namespace && desk.accounts.in(namespace.metadata.name)[0]
+  if (namespace && account && !isDeleting(namespace)) {
+    const tier = { serviceAccountName: account.metadata.name }
+    const endpoint = endpointOf(desk.workshop, desk.settings, desk.certificates)
+    await keepCredentials({ ...desk, endpoint }, { request, namespace: namespace.metadata.name, tier, quota: {} })
+  }
+  throw refusal
+}
+
+interface Plan {
+  tier: SpaceTierSpec
+  quota: Quantities
+}
+
+function planOf(request: SpaceRequest, desk: Desk): Plan | Failure {
+  try {
+    const { metadata, spec } = tierOf(request, desk)
+    return { tier: spec, quota: quotaOf(request, metadata.name, spec) }
+  } catch (thrown) {
+    return Failure.from(thrown)
+  }
+}
+
+function tierOf({ spec }: SpaceRequest, { tiers }: Desk): SpaceTier {
+  if (spec.tierName.trim() === '') throw refusal('tierName cannot be blank', 'Name a SpaceTier in spec.tierName')
+  const [role] = spec.targetClusterRoles ?? []
+  if (role !== undefined)
+    throw refusal(
+      `no other cluster is known, so none with the role "${role}"`,
+      'Leave spec.targetClusterRoles empty for this cluster',
+    )
+  const tier = tiers.get({ name: spec.tierName })
+  if (tier) return tier
+  const names = [...tiers.all()].map(({ metadata }) => metadata.name).sort()
+  const remedy = names.length > 0 ? `Name one of: ${names.join(', ')}` : 'Ask the platform engineer to create it'
+  throw refusal(`there is no SpaceTier "${spec.tierName}"`, remedy)
+}
+
+const refusal = (message: string, remedy: string): Failure =>
+  new Failure('invalid', message, { reason: 'UnableToProvision', remedy })
+
+async function addFinalizer(request: SpaceRequest, { kube }: Workshop): Promise<SpaceRequest> {
+  const { resourceVersion, finalizers: others = [] } = request.metadata
+  const metadata = { resourceVersion, finalizers: [...others, finalizers.spaceRequest] }
+  return kube.patch(SpaceRequests, refOf(request), { metadata }, { manager: MANAGER })
+}
