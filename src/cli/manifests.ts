@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseAllDocuments } from 'yaml'
+import type { AnyObject } from '../api/index.ts'
+import { Failure } from '../std/index.ts'
+
+/** The Kubernetes objects that the text of one YAML file holds. */
+export function objectsIn(text: string, file: string): AnyObject[] {
+  const documents = parseAllDocuments(text)
+  if (!Array.isArray(documents)) return []
+  return documents.flatMap((document) => {
+    const [error] = document.errors
+    if (error) throw new Failure('invalid', `${file} is not YAML: ${error.message}`, { cause: error })
+    const value: unknown = document.toJS()
+    if (value === null) return []
+    if (isObject(value)) return [value]
+    throw new Failure(
+      'invalid',
+      `${file} holds something that is no Kubernetes object (apiVersion, kind and metadata.name are needed).`,
+    )
+  })
+}
+
+function isObject(value: unknown): value is AnyObject {
+  if (typeof value !== 'object' || value === null || !('metadata' in value)) return false
+  const { metadata } = value
+  return 'apiVersion' in value && 'kind' in value && typeof metadata === 'object' && metadata !== null && 'name' in metadata
+}
+
+/** A CustomResourceDefinition, as far as the command line cares. */
+export interface Definition extends AnyObject {
+  spec: {
+    group: string
+    scope: string
+    names: { kind: string; plural: string; shortNames?: string[] }
+    versions: { name: string; schema?: unknown }[]
+  }
+}
+
+const isDefinition = (object: AnyObject): object is Definition => object.kind === 'CustomResourceDefinition'
+
+/** The CustomResourceDefinitions of this installation, with the text of their files. */
+export function definitionsIn(home: string): { text: string; definition: Definition }[] {
+  const folder = join(home, 'crds')
+  const files = readdirSync(folder).filter((file) => file.endsWith('.yaml') && file !== 'kustomization.yaml')
+  return files.toSorted().flatMap((file) => {
+    const text = readFileSync(join(folder, file), 'utf8')
+    return objectsIn(text, file)
+      .filter(isDefinition)
+      .map((definition) => ({ text: text.trim(), definition }))
+  })
+}

@@ -1,0 +1,67 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { connect, type Kube } from '../adapters/kube/index.ts'
+import { Failure } from '../std/index.ts'
+import { FORMATS } from './output.ts'
+import type { Shell } from './shell.ts'
+
+/** The folder of a local control plane, below the folder in which one stands. */
+const LOCAL = join('.berth', 'local')
+
+export const withDir = (command: Command): Command => command.option('--dir <folder>', 'folder of the local control plane', LOCAL)
+
+export const withOutput = (command: Command): Command =>
+  command.addOption(new Option('-o, --output <format>', 'how to print').choices(FORMATS).default('table'))
+
+export const withKubeconfig = (command: Command): Command =>
+  command
+    .option(
+      '--kubeconfig <file>',
+      'kubeconfig of the cluster (default: $KUBECONFIG, else what `berth up` left here, else ~/.kube/config)',
+    )
+    .option('--context <name>', 'context in the kubeconfig')
+
+export const dirOf = (shell: Shell, { dir }: { dir: string }): string => resolve(shell.cwd, dir)
+
+export interface ClusterOptions {
+  kubeconfig?: string
+  context?: string
+}
+
+export const kubeconfigIn = (dir: string): string => join(dir, 'kubeconfig')
+
+/** The kubeconfig to use; `undefined` stands for the user's own default. */
+export function kubeconfigOf(shell: Shell, { kubeconfig }: ClusterOptions): string | undefined {
+  if (kubeconfig) return resolve(shell.cwd, kubeconfig)
+  // It may list several files: the client reads that itself.
+  if (shell.env.KUBECONFIG) return undefined
+  const local = kubeconfigIn(resolve(shell.cwd, LOCAL))
+  return existsSync(local) ? local : undefined
+}
+
+export function kubeOf(shell: Shell, options: ClusterOptions): Kube {
+  const file = kubeconfigOf(shell, options)
+  if (options.kubeconfig && file && !existsSync(file)) {
+    throw new Failure('not-found', `there is no kubeconfig ${file}.`, {
+      remedy: 'Name an existing file with --kubeconfig, or run `berth up` first.',
+    })
+  }
+  return connect({ kubeconfig: file, context: options.context })
+}
+
+/** Commander's parser for a count or a number of seconds. */
+export function wholeNumber(text: string): number {
+  const number = Number(text)
+  if (!Number.isInteger(number) || number < 0) throw new InvalidArgumentError('It must be a whole number, 0 or more.')
+  return number
+}
+
+/** The examples at the end of a verb's help. */
+export const examples = (...lines: [command: string, what: string][]): string => {
+  const width = Math.max(...lines.map(([command]) => command.length))
+  const body = lines.map(([command, what]) =>
+    width + what.length > 74 ? `  # ${what}\n  ${command}` : `  ${command.padEnd(width)}  # ${what}`,
+  )
+  return `\nExamples:\n${body.join('\n')}`
+}

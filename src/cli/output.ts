@@ -1,0 +1,68 @@
+import { stringify } from 'yaml'
+import { type Paint, plain } from './shell.ts'
+
+export const FORMATS = ['table', 'json', 'yaml'] as const
+export type Format = (typeof FORMATS)[number]
+
+export interface Column<Row> {
+  title: string
+  of: (row: Row) => string
+  /** Colours a cell; it is called with the padded text. */
+  paint?: (row: Row, text: string) => string
+}
+
+/** Prints the same data for people (`table`) or for programs (`json`, `yaml`). */
+export function render<Row extends object>(format: Format, rows: readonly Row[], columns: readonly Column<Row>[]): string {
+  return format === 'table' ? table(rows, columns) : renderData(format, rows)
+}
+
+export const renderData = (format: 'json' | 'yaml', data: unknown): string =>
+  format === 'json' ? JSON.stringify(data, undefined, 2) : stringify(data, { lineWidth: 0 }).trimEnd()
+
+const WIDTH = 80
+const GAP = 2
+
+/** A table no wider than a terminal of 80 columns: the last column wraps, the others are as wide as their contents. */
+export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], width = WIDTH): string {
+  const cells = rows.map((row) => columns.map((column) => column.of(row)))
+  const widths = columns.map((column, at) => Math.max(column.title.length, ...cells.map((line) => line[at]?.length ?? 0)))
+  const before = widths.slice(0, -1).reduce((sum, each) => sum + each + GAP, 0)
+  const last = Math.max(16, width - before)
+  const head = columns.map((column, at) => column.title.padEnd(widths[at] ?? 0)).join(' '.repeat(GAP))
+  const body = rows.flatMap((row, index) => rowLines(row, cells[index] ?? [], columns, widths, last))
+  return [head, ...body].map((line) => line.trimEnd()).join('\n')
+}
+
+function rowLines<Row>(row: Row, cells: string[], columns: readonly Column<Row>[], widths: number[], last: number): string[] {
+  const wrapped = wrap(cells.at(-1) ?? '', last)
+  const fixed = cells.slice(0, -1).map((cell, at) => {
+    const text = cell.padEnd(widths[at] ?? 0)
+    return columns[at]?.paint?.(row, text) ?? text
+  })
+  const indent = widths.slice(0, -1).reduce((sum, each) => sum + each + GAP, 0)
+  const paintLast = columns.at(-1)?.paint ?? ((_: Row, text: string) => text)
+  return wrapped.map((part, at) =>
+    at === 0 ? [...fixed, paintLast(row, part)].join(' '.repeat(GAP)) : ' '.repeat(indent) + paintLast(row, part),
+  )
+}
+
+/** Lines of at most `width` characters, broken at blanks; a longer word stays whole, so that it can be copied. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    if (line && line.length + 1 + word.length > width) {
+      lines.push(line)
+      line = word
+    } else {
+      line = line ? `${line} ${word}` : word
+    }
+  }
+  return [...lines, line]
+}
+
+export type Mark = 'ok' | 'warn' | 'fail'
+
+const COLOUR_OF = { ok: 'green', warn: 'yellow', fail: 'red' } as const
+
+export const marked = (mark: Mark, text: string, paint: Paint = plain): string => paint(COLOUR_OF[mark], text)

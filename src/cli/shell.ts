@@ -1,0 +1,45 @@
+/** What a command sees of the process that runs it. Only main.ts makes one; tests make their own. */
+export interface Shell {
+  /** Data, for people and pipes: standard output. */
+  print(text: string): void
+  /** Progress and remarks: standard error. */
+  say(text: string): void
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** The folder that the command was given in. */
+  readonly cwd: string
+  /** Where Berth itself lies: crds/, deploy/, examples/. */
+  readonly home: string
+  /** The program and arguments that start Berth again, for programs that run beside this one. */
+  readonly berth: readonly [string, ...string[]]
+  /** Aborted by the first SIGINT or SIGTERM; the second one ends the process at once. */
+  readonly signal: AbortSignal
+  readonly paint: Paint
+  /** Whether standard error is a terminal that can redraw a line. */
+  readonly lively: boolean
+}
+
+export type Colour = 'red' | 'green' | 'yellow' | 'cyan' | 'bold' | 'dim'
+export type Paint = (colour: Colour, text: string) => string
+
+const CODES: Record<Colour, [number, number]> = {
+  red: [31, 39],
+  green: [32, 39],
+  yellow: [33, 39],
+  cyan: [36, 39],
+  bold: [1, 22],
+  dim: [2, 22],
+}
+
+export const plain: Paint = (_, text) => text
+
+export const coloured: Paint = (colour, text) => {
+  const [open, close] = CODES[colour]
+  return `\u001B[${open}m${text}\u001B[${close}m`
+}
+
+/** Colours where a person looks, unless they said no (no-color.org) or said yes (FORCE_COLOR). */
+export function paintFor(stream: { isTTY?: boolean | undefined }, env: Shell['env']): Paint {
+  if (env.NO_COLOR) return plain
+  if (env.FORCE_COLOR && env.FORCE_COLOR !== '0') return coloured
+  return stream.isTTY && env.TERM !== 'dumb' ? coloured : plain
+}

@@ -1,0 +1,38 @@
+import type { Command } from 'commander'
+import type { ExitCode } from './exit-codes.ts'
+import type { Shell } from './shell.ts'
+
+/** A command as a file of commands/ exports it: options, help and examples in `define`, the work in its action. */
+export interface Verb {
+  define: (command: Command, shell: Shell, finish: Finish) => void
+}
+
+/** Wraps an action: its exit code becomes the process's. */
+export type Finish = <Arguments extends unknown[]>(
+  action: (...given: Arguments) => Promise<ExitCode>,
+) => (...given: Arguments) => Promise<void>
+
+interface Entry {
+  name: string
+  summary: string
+  load: () => Promise<{ verb: Verb }>
+}
+
+/** Every verb. A file is loaded only when its verb is asked for. */
+export const verbs: readonly Entry[] = [
+  { name: 'tour', summary: 'show everything once, on a control plane of its own', load: () => import('./commands/tour.ts') },
+  { name: 'up', summary: 'bring up a local control plane with Berth on it', load: () => import('./commands/up.ts') },
+  { name: 'down', summary: 'end what `up --detach` left running', load: () => import('./commands/down.ts') },
+  { name: 'status', summary: 'show what runs, and how many objects of each kind', load: () => import('./commands/status.ts') },
+  { name: 'doctor', summary: 'say what is wrong with a cluster or an installation', load: () => import('./commands/doctor.ts') },
+  { name: 'crds', summary: 'print the CustomResourceDefinitions', load: () => import('./commands/crds.ts') },
+  { name: 'operator', summary: 'run the operator', load: () => import('./commands/operator.ts') },
+  { name: 'kas', summary: 'run kas, the server that holds the Git credentials', load: () => import('./commands/kas.ts') },
+  {
+    name: 'git-server',
+    summary: 'serve a folder of Git repositories on loopback',
+    load: () => import('./commands/git-server.ts'),
+  },
+  { name: 'completion', summary: 'print a completion script for your shell', load: () => import('./commands/completion.ts') },
+  { name: 'version', summary: 'print the version', load: () => import('./commands/version.ts') },
+]
