@@ -34,6 +34,8 @@ export function loopMeter(metrics: Metrics): LoopMeter {
     help: 'Time between wake-up and reconcile',
     labels: ['controller'],
   })
+  /** A new term of leadership brings new queues under the old names. */
+  const depths = new Map<string, () => number>()
   return {
     reconciled({ controller, outcome, ms, waited, failure }) {
       reconciles.add({ controller, outcome })
@@ -41,12 +43,12 @@ export function loopMeter(metrics: Metrics): LoopMeter {
       wait.observe(waited / 1000, { controller })
       if (failure) failures.add({ controller, code: failure.code })
     },
-    depth: (controller, read) => {
-      metrics.gauge({
-        name: `berth_queue_depth_${controller.replaceAll('-', '_')}`,
-        help: `Keys that wait in the queue of ${controller}`,
-        read,
-      })
+    depth(controller, read) {
+      if (!depths.has(controller)) {
+        const name = `berth_queue_depth_${controller.replaceAll('-', '_')}`
+        metrics.gauge({ name, help: `Keys that wait in the queue of ${controller}`, read: () => depths.get(controller)?.() ?? 0 })
+      }
+      depths.set(controller, read)
     },
   }
 }

@@ -40,7 +40,7 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
       await turn.caches.stop()
       turn = openShop(config, kube, log)
     }
-    await runControllers(turn, turn.controllers, term, isFirst ? meter : undefined)
+    await runControllers(turn, turn.controllers, term, meter)
     isFirst = false
   }
   if (config.leaderElection) {

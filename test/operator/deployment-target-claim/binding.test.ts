@@ -1,0 +1,299 @@
+import * as assert from 'uvu/assert'
+import {
+  annotations,
+  conditionOf,
+  type DeploymentTargetClaim,
+  DeploymentTargetClaims,
+  DeploymentTargetClasses,
+  DeploymentTargets,
+  finalizers,
+  Secrets,
+} from '../../../src/api/index.ts'
+import { targetLifecycle } from '../../../src/operator/deployment-target/lifecycle/index.ts'
+import { claimBinding } from '../../../src/operator/deployment-target-claim/binding/index.ts'
+import { testCluster } from '../../support/control-plane.ts'
+import { describe } from '../../support/suite.ts'
+import { claim, credentialsSecret, holderOf, target, targetClass } from '../../support/targets.ts'
+import { eventually, expectGone, expectObject } from '../../support/verbs.ts'
+import { openShop, type RunningShop } from '../../support/workshop.ts'
+
+describe('binding', (it) => {
+  const cluster = testCluster()
+  const { kube } = cluster
+  let shop: RunningShop
+  let namespace = ''
+  const suffix = () => namespace.slice(-8)
+
+  it.beforeEach(async () => {
+    namespace = await cluster.namespace('binding')
+    await kube.create(Secrets, credentialsSecret(namespace))
+    shop = await openShop({
+      kubeconfig: cluster.kubeconfig,
+      namespace,
+      controllers: (workshop) => [claimBinding(workshop), targetLifecycle(workshop)],
+    })
+  })
+  it.afterEach(() => shop.stop())
+  it.after(() => cluster.close())
+
+  const phase = (name: string, wanted: string) =>
+    expectObject(kube, DeploymentTargetClaims, { name, namespace }, ({ status }) => status?.phase === wanted)
+  const targetPhase = (name: string, wanted: string) =>
+    expectObject(kube, DeploymentTargets, { name, namespace }, ({ status }) => status?.phase === wanted)
+  const reason = (name: string, wanted: string) =>
+    expectObject(
+      kube,
+      DeploymentTargetClaims,
+      { name, namespace },
+      ({ status }) => conditionOf(status?.conditions, 'Ready')?.reason === wanted,
+    )
+  const error = (object: DeploymentTargetClaim) => conditionOf(object.status?.conditions, 'ErrorOccurred')
+  const available = async (name: string, spec = {}) => {
+    await kube.create(DeploymentTargets, target(namespace, name, spec))
+    await targetPhase(name, 'Available')
+  }
+
+  it('D13: a claim without class stays Pending, unmarked', async () => {
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'dev', { deploymentTargetClassName: '' }))
+    const dev = await phase('dev', 'Pending')
+    assert.is(dev.metadata.annotations?.[annotations.provisioner], undefined)
+    assert.ok(dev.metadata.finalizers?.includes(finalizers.claim))
+  })
+
+  it("D11: a claim that nothing fits is marked with the name of its class's provisioner", async () => {
+    const name = `marked-${suffix()}`
+    await kube.create(DeploymentTargetClasses, targetClass(name, { provisioner: 'example.com/made-up' }))
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'dev', { deploymentTargetClassName: name }))
+    const dev = await phase('dev', 'Pending')
+    assert.is(dev.metadata.annotations?.[annotations.provisioner], 'example.com/made-up')
+    assert.is(dev.metadata.annotations?.[annotations.boundByController], undefined)
+    await kube.delete(DeploymentTargetClasses, { name })
+  })
+
+  it('D44, X12: a missing class is named, and its creation is noticed at once', async () => {
+    const name = `late-${suffix()}`
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'dev', { deploymentTargetClassName: name }))
+    const dev = await reason('dev', 'ClassNotFound')
+    assert.is(
+      error(dev)?.message,
+      `unable to handle provisioning of SpaceRequest: DeploymentTargetClaim dev does not have a matching DeploymentTargetClass ${name}: the resource could not be found on the cluster`,
+    )
+    await kube.create(DeploymentTargetClasses, targetClass(name))
+    const seen = await reason('dev', 'Provisioning')
+    assert.is(error(seen)?.status, 'False')
+    await kube.delete(DeploymentTargetClasses, { name })
+  })
+
+  it('D16, X2: a claim gets the free target that it names, in either order', async () => {
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'early', { targetName: 'prod' }))
+    await reason('early', 'TargetNotFound')
+    await available('prod')
+    const early = await phase('early', 'Bound')
+    assert.is(early.metadata.annotations?.[annotations.bindComplete], 'true')
+    assert.is(early.metadata.annotations?.[annotations.boundByController], undefined)
+    const prod = await targetPhase('prod', 'Bound')
+    assert.equal(holderOf(prod), { name: 'early', uid: early.metadata.uid })
+  })
+
+  it('D12, X1: a target that names the claim comes before a better one', async () => {
+    await available('aaa-better')
+    await available('reserved', { claimRef: 'dev' })
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'dev'))
+    const dev = await phase('dev', 'Bound')
+    assert.is(dev.spec.targetName, 'reserved')
+    assert.is(dev.metadata.annotations?.[annotations.boundByController], 'true')
+    assert.equal(error(dev)?.reason, 'Success')
+  })
+
+  it('D15: claim and target that name each other bind whatever their classes', async () => {
+    await available('prod', { claimRef: { name: 'dev' }, deploymentTargetClassName: 'other' })
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'dev', { targetName: 'prod' }))
+    await phase('dev', 'Bound')
+  })
+
+  it("D18: a named target of another class is refused in upstream's words", async () => {
+    await available('prod', { deploymentTargetClassName: 'other' })
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'dev', { targetName: 'prod' }))
+    const dev = await reason('dev', 'TargetDoesNotMatch')
+    assert.match(
+      error(dev)?.message ?? '',
+      `DeploymentTarget prod does not match DeploymentTargetClaim dev in namespace ${namespace}: deploymentTargetClassName does not match`,
+    )
+  })
+
+  it('D17: a target that names another claim is not given away', async () => {
+    await available('prod', { claimRef: { name: 'somebody' } })
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'dev', { targetName: 'prod' }))
+    const dev = await reason('dev', 'TargetClaimed')
+    assert.is(error(dev)?.message, 'DeploymentTargetClaim wants to claim a DeploymentTarget that is already claimed')
+  })
+
+  it('takes the smallest target that suffices, of the asked architecture', async () => {
+    const size = (memory: string, arch = 'amd64') => ({ resources: { requests: { memory, cpu: '2' } }, arch })
+    await available('huge', size('64Gi'))
+    await available('fits', size('16Gi', 'x86–64'))
+    await available('tiny', size('1Gi'))
+    await available('arm', size('8Gi', 'arm64'))
+    await kube.create(
+      DeploymentTargetClaims,
+      claim(namespace, 'dev', { arch: 'x86_64', resources: { requests: { memory: '4Gi' } } }),
+    )
+    const dev = await phase('dev', 'Bound')
+    assert.is(dev.spec.targetName, 'fits')
+  })
+
+  it('waits for usable credentials and says what is wrong with them', async () => {
+    await kube.create(
+      DeploymentTargets,
+      target(namespace, 'prod', {
+        kubernetesCredentials: { defaultNamespace: '', apiURL: 'https://late.example', clusterCredentialsSecret: 'late' },
+      }),
+    )
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'dev', { targetName: 'prod' }))
+    const prod = await targetPhase('prod', 'Pending')
+    assert.is(conditionOf(prod.status?.conditions, 'CredentialsValid')?.reason, 'SecretNotFound')
+    const dev = await reason('dev', 'TargetNotReady')
+    assert.match(conditionOf(dev.status?.conditions, 'Ready')?.message ?? '', '"late"')
+    await kube.create(Secrets, credentialsSecret(namespace, 'late', 'https://late.example'))
+    await phase('dev', 'Bound')
+  })
+
+  it("X4, X9: under Retain the target is Released, free of the claim's name, and remembers it", async () => {
+    await available('prod')
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'dev'))
+    const dev = await phase('dev', 'Bound')
+    await kube.delete(DeploymentTargetClaims, { name: 'dev', namespace })
+    await expectGone(kube, DeploymentTargetClaims, { name: 'dev', namespace })
+    const prod = await expectObject(
+      kube,
+      DeploymentTargets,
+      { name: 'prod', namespace },
+      (object) => object.status?.phase === 'Released' && holderOf(object) === undefined,
+    )
+    assert.equal(prod.status?.lastClaim, { name: 'dev', uid: dev.metadata.uid })
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'next', { targetName: 'prod' }))
+    await reason('next', 'TargetDoesNotMatch')
+  })
+
+  it('offers a Released target again when it is annotated for recycling', async () => {
+    await available('prod')
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'dev'))
+    await phase('dev', 'Bound')
+    await kube.delete(DeploymentTargetClaims, { name: 'dev', namespace })
+    await expectObject(
+      kube,
+      DeploymentTargets,
+      { name: 'prod', namespace },
+      (object) => object.status?.phase === 'Released' && holderOf(object) === undefined,
+    )
+    await kube.patch(
+      DeploymentTargets,
+      { name: 'prod', namespace },
+      { metadata: { annotations: { [annotations.recycle]: 'true' } } },
+    )
+    const prod = await targetPhase('prod', 'Available')
+    assert.is(prod.status?.lastClaim, undefined)
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'next'))
+    await phase('next', 'Bound')
+  })
+
+  it('never deletes a target that a user made, whatever the class says', async () => {
+    const name = `delete-${suffix()}`
+    await kube.create(DeploymentTargetClasses, targetClass(name, { reclaimPolicy: 'Delete' }))
+    await available('mine', { deploymentTargetClassName: name })
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'dev', { deploymentTargetClassName: name }))
+    await phase('dev', 'Bound')
+    await kube.delete(DeploymentTargetClaims, { name: 'dev', namespace })
+    const mine = await targetPhase('mine', 'Released')
+    assert.is(mine.metadata.deletionTimestamp, undefined)
+    await kube.delete(DeploymentTargetClasses, { name })
+  })
+
+  it('deletes a provisioned target with its claim under Delete, also when the class is gone', async () => {
+    const name = `gone-${suffix()}`
+    await kube.create(DeploymentTargetClasses, targetClass(name, { reclaimPolicy: 'Delete' }))
+    await kube.create(
+      DeploymentTargets,
+      target(
+        namespace,
+        'made',
+        { deploymentTargetClassName: name },
+        { annotations: { [annotations.provisionedBy]: 'example.com/nobody' } },
+      ),
+    )
+    await targetPhase('made', 'Available')
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'dev', { deploymentTargetClassName: name }))
+    await phase('dev', 'Bound')
+    await targetPhase('made', 'Bound')
+    await kube.delete(DeploymentTargetClasses, { name })
+    await kube.delete(DeploymentTargetClaims, { name: 'dev', namespace })
+    await expectGone(kube, DeploymentTargetClaims, { name: 'dev', namespace })
+    await expectGone(kube, DeploymentTargets, { name: 'made', namespace })
+  })
+
+  it('X5, D7: a claim whose target is deleted is Lost, and stays', async () => {
+    await available('prod')
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'dev'))
+    await phase('dev', 'Bound')
+    await kube.delete(DeploymentTargets, { name: 'prod', namespace })
+    const dev = await phase('dev', 'Lost')
+    assert.match(
+      error(dev)?.message ?? '',
+      `DeploymentTarget not found for a bounded DeploymentTargetClaim dev in namespace ${namespace}`,
+    )
+  })
+
+  it('leaves Lost only for a target that is unclaimed', async () => {
+    await available('prod')
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'dev'))
+    await phase('dev', 'Bound')
+    await kube.delete(DeploymentTargets, { name: 'prod', namespace })
+    await phase('dev', 'Lost')
+    await expectGone(kube, DeploymentTargets, { name: 'prod', namespace })
+    await kube.create(DeploymentTargets, target(namespace, 'prod', { claimRef: { name: 'somebody' } }))
+    await targetPhase('prod', 'Available')
+    assert.is((await kube.get(DeploymentTargetClaims, { name: 'dev', namespace }))?.status?.phase, 'Lost')
+    await kube.patch(DeploymentTargets, { name: 'prod', namespace }, { spec: { claimRef: null } })
+    await phase('dev', 'Bound')
+  })
+
+  it('takes a claim that is created again under the same name for a new one', async () => {
+    await available('prod')
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'dev'))
+    const first = await phase('dev', 'Bound')
+    await kube.delete(DeploymentTargetClaims, { name: 'dev', namespace })
+    await expectGone(kube, DeploymentTargetClaims, { name: 'dev', namespace })
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'dev'))
+    await phase('dev', 'Pending')
+    const prod = await expectObject(
+      kube,
+      DeploymentTargets,
+      { name: 'prod', namespace },
+      (object) => object.status?.phase === 'Released' && holderOf(object) === undefined,
+    )
+    assert.is(prod.status?.lastClaim?.uid, first.metadata.uid)
+  })
+
+  it('wakes every claim that waits when a target comes free', async () => {
+    for (const name of ['one', 'two', 'three']) await kube.create(DeploymentTargetClaims, claim(namespace, name))
+    for (const name of ['one', 'two', 'three']) await phase(name, 'Pending')
+    for (const name of ['a', 'b', 'c']) await kube.create(DeploymentTargets, target(namespace, name))
+    for (const name of ['one', 'two', 'three']) await phase(name, 'Bound')
+    const held = [...shop.caches.of(DeploymentTargets).in(namespace)].map((object) => holderOf(object)?.name)
+    assert.equal(held.sort(), ['one', 'three', 'two'])
+  })
+
+  it('takes five requests from creation to Bound, event included, and none when idle', async () => {
+    await available('prod')
+    await shop.events.flush()
+    const total = () => Object.values(shop.requests).reduce((sum, count) => sum + count, 0)
+    const before = total()
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'dev'))
+    await phase('dev', 'Bound')
+    await targetPhase('prod', 'Bound')
+    await eventually(async () => {
+      await shop.events.flush()
+      return total() - before === 5
+    })
+  })
+})
