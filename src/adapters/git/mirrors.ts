@@ -3,14 +3,21 @@ import { join } from 'node:path'
 import { type Clock, Failure, hours, isFailure } from '../../std/index.ts'
 import { failureFromGit } from './failures.ts'
 import { mirrorName, type Remote } from './remote.ts'
-import { checkRevision, describeRevision, type Revision, refsOf } from './revision.ts'
+import { checkRevision, describeRevision, parseRefs, type Refs, type Revision, refsOf } from './revision.ts'
 import { CONFIGURATION, type GitSettings, git, type Run } from './run.ts'
 import { parseBatch, parseTree, type TreeFile } from './tree.ts'
+
+/** Where a revision was found. */
+export interface Located {
+  commit: string
+  /** Full name, such as `refs/heads/main`; `undefined` for a commit that was asked for by its id. */
+  refName: string | undefined
+}
 
 /** A bare copy of the parts of a repository that somebody follows, and the way to its server. */
 export interface Mirror {
   /** The commit that a revision is now, asked of the server. `undefined`: the repository is empty. */
-  locate(revision: Revision, signal: AbortSignal): Promise<string | undefined>
+  locate(revision: Revision, signal: AbortSignal): Promise<Located | undefined>
   /** Brings a commit here, unless it is. Only what is missing is transferred, without history. */
   fetch(commit: string, signal: AbortSignal): Promise<void>
   /** The regular files of a commit that was fetched. */
@@ -76,17 +83,17 @@ class BareMirror implements Mirror {
     this.#clock = clock
   }
 
-  async locate(revision: Revision, signal: AbortSignal): Promise<string | undefined> {
+  async locate(revision: Revision, signal: AbortSignal): Promise<Located | undefined> {
     checkRevision(revision)
-    if (revision.kind === 'commit') return revision.name
+    if (revision.kind === 'commit') return { commit: revision.name, refName: undefined }
     const wanted = refsOf(revision)
     const refs = await this.#listRefs(wanted, signal)
-    for (const ref of wanted) {
-      const commit = refs.get(ref)
-      if (commit) return commit
+    for (const name of wanted) {
+      const commit = refs.commits.get(name)
+      if (commit) return { commit, refName: refs.links.get(name) ?? name.replace(/\^\{\}$/, '') }
     }
     const everything = await this.#listRefs([], signal)
-    if (everything.size === 0) return undefined
+    if (everything.commits.size === 0) return undefined
     throw new Failure('not-found', `${this.#remote.url} has no ${describeRevision(revision).replace(/^the /, '')}`, {
       reason: 'RefNotFound',
       remedy: 'Push it, or name one that is there.',
@@ -120,22 +127,9 @@ class BareMirror implements Mirror {
     ])
   }
 
-  async #listRefs(names: string[], signal: AbortSignal): Promise<Map<string, string>> {
-    const output = await this.#git(['ls-remote', '--', this.#remote.url, ...names], {
-      folder: this.#settings.home,
-      remote: this.#remote,
-      signal,
-    })
-    // Names given to ls-remote match the ends of refs too, so the map is asked for the exact one.
-    return new Map(
-      output
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => {
-          const [commit = '', name = ''] = line.split('\t')
-          return [name, commit]
-        }),
-    )
+  async #listRefs(names: string[], signal: AbortSignal): Promise<Refs> {
+    const run = { folder: this.#settings.home, remote: this.#remote, signal }
+    return parseRefs(await this.#git(['ls-remote', '--symref', '--', this.#remote.url, ...names], run))
   }
 
   async #has(commit: string, signal: AbortSignal): Promise<boolean> {

@@ -29,3 +29,22 @@ export function refsOf(revision: Revision): string[] {
   if (revision.kind === 'tag') return [`refs/tags/${revision.name}^{}`, `refs/tags/${revision.name}`]
   return ['HEAD', 'refs/heads/main', 'refs/heads/master']
 }
+
+export interface Refs {
+  /** Ids by full name. */
+  commits: Map<string, string>
+  /** What HEAD and its like point to. */
+  links: Map<string, string>
+}
+
+/** Reads `git ls-remote --symref`. The names given to it match the ends of refs too, so the maps are asked for the exact one. */
+export function parseRefs(output: string): Refs {
+  const refs: Refs = { commits: new Map(), links: new Map() }
+  for (const line of output.split('\n')) {
+    const [value = '', name] = line.split('\t')
+    if (name === undefined) continue
+    if (value.startsWith('ref: ')) refs.links.set(name, value.slice(5))
+    else refs.commits.set(name, value)
+  }
+  return refs
+}

@@ -18,6 +18,8 @@ export interface Wanted {
   globs: readonly string[]
   /** The namespace on whose behalf an operator asks; kas believes it from the operator's own service account only. */
   namespace?: string | undefined
+  /** Beside it: the service account with whose rights will be applied, for grants that name one. */
+  serviceAccount?: string | undefined
 }
 
 export interface FollowOptions {
@@ -58,7 +60,11 @@ export function createObjectStream({ address, token, ca, clock }: ObjectStreamOp
 }
 
 async function call(connection: Connection, wanted: Wanted, commitId: string, signal: AbortSignal): Promise<Batch | undefined> {
-  const metadata = wanted.namespace === undefined ? {} : { 'berth-namespace': wanted.namespace }
+  const { namespace, serviceAccount } = wanted
+  const metadata = {
+    ...(namespace === undefined ? {} : { 'berth-namespace': namespace }),
+    ...(serviceAccount === undefined ? {} : { 'berth-service-account': serviceAccount }),
+  }
   const responses = connection.stream(Gitops.method.getObjectsToSynchronize, requestFor({ ...wanted, commitId }), {
     metadata,
     signal,

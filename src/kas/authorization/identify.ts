@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto'
+import type { Cache } from '../../adapters/kube/index.ts'
+import { type Agent, isDeleting } from '../../api/index.ts'
+import { type Clock, Failure, Secret } from '../../std/index.ts'
+import type { Caller, Claim } from '../ports.ts'
+import type { ReviewToken, ServiceAccountName } from './token-reviews.ts'
+
+export interface Identities {
+  /** Must have the index `BY_TOKEN`. */
+  agents: Cache<Agent>
+  reviewToken: ReviewToken
+  /** Whose word on namespaces is taken. */
+  operator: ServiceAccountName
+  clock: Clock
+}
+
+export const BY_TOKEN = { token: (agent: Agent): string[] => (agent.spec.tokens ?? []).map(({ sha256 }) => sha256) }
+
+/** Who a caller is. Asked again before each poll, because tokens end. */
+export async function identify(identities: Identities, claim: Claim): Promise<Caller> {
+  const token = bearerOf(claim.authorization)
+  const agent = agentOf(identities, token)
+  if (agent) return agent
+  const account = await identities.reviewToken(token)
+  const isOperator = account.namespace === identities.operator.namespace && account.name === identities.operator.name
+  if (!isOperator) return { kind: 'service-account', ...account }
+  if (!claim.namespace)
+    throw new Failure('invalid', 'the operator must say for which namespace it asks (berth-namespace)', {
+      reason: 'InvalidRequest',
+    })
+  return { kind: 'service-account', namespace: claim.namespace, name: claim.serviceAccount }
+}
+
+/** The scheme's case does not matter. */
+export function bearerOf(authorization: string | undefined): Secret<string> {
+  const [, token] = /^bearer +(\S+)$/i.exec(authorization ?? '') ?? []
+  if (token === undefined) throw new Failure('unauthorized', 'the call carries no bearer token', { reason: 'TokenMissing' })
+  return new Secret(token)
+}
+
+/** The agent that has this token now. Only digests are compared, so the time taken tells nothing of the token. */
+export function agentOf({ agents, clock }: Pick<Identities, 'agents' | 'clock'>, token: Secret<string>): Caller | undefined {
+  const sha256 = createHash('sha256').update(token.reveal()).digest('hex')
+  for (const agent of agents.by('token', sha256)) {
+    const valid = agent.spec.tokens?.some((one) => one.sha256 === sha256 && !hasEnded(one.expiresAt, clock))
+    if (valid && !isDeleting(agent))
+      return { kind: 'agent', namespace: agent.metadata.namespace ?? '', name: agent.metadata.name }
+  }
+  return undefined
+}
+
+const hasEnded = (expiresAt: string | undefined, clock: Clock): boolean =>
+  expiresAt !== undefined && Date.parse(expiresAt) <= clock.now()

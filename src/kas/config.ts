@@ -1,0 +1,115 @@
+import { Failure, hours, type LogLevel, minutes } from '../std/index.ts'
+
+export interface Config {
+  /** --kubeconfig FILE, else KUBECONFIG, the pod's service account, ~/.kube/config. */
+  kubeconfig: string | undefined
+  /** --context NAME: of the kubeconfig. */
+  context: string | undefined
+  /** --namespace NS, BERTH_WATCH_NAMESPACE: know the GitProjects and Agents of one namespace only; all without it. */
+  namespace: string | undefined
+  /** --listen HOST:PORT, BERTH_LISTEN: gRPC, for agents and the operator. Port 0 lets the kernel choose. */
+  listen: string
+  /** --operations HOST:PORT, BERTH_OPERATIONS: /livez, /readyz and /metrics. */
+  operations: string
+  /** --webhooks HOST:PORT, BERTH_WEBHOOKS: where Git servers tell of pushes. */
+  webhooks: string
+  /** --data-dir DIR, BERTH_DATA_DIR: mirrors of repositories; can be lost at any time. One running kas per folder. */
+  dataDir: string
+  /** --tls-cert FILE and --tls-key FILE, BERTH_TLS_CERT, BERTH_TLS_KEY: PEM; plain text without them. */
+  tls: { certificate: string; key: string } | undefined
+  /** --operator NAMESPACE/NAME, BERTH_OPERATOR: the service account that may ask on behalf of namespaces. */
+  operator: { namespace: string; name: string }
+  /** --audience NAME, BERTH_AUDIENCE: for which service account tokens must have been issued. */
+  audience: string
+  /** --protocols https,http, BERTH_GIT_PROTOCOLS: which repositories may be fetched. */
+  protocols: ('https' | 'http')[]
+  /** --git-processes N, BERTH_GIT_PROCESSES: how many run at once. */
+  gitProcesses: number
+  /** --max-files N, BERTH_MAX_FILES: files under the folders of one request. */
+  maxFiles: number
+  /** Age at which idle streams end cleanly, before a load balancer cuts them; milliseconds. */
+  streamAge: number
+  /** PATH and the proxy variables: all that git gets of the program's environment. */
+  environment: Record<string, string>
+  /** --log-level debug|info|warn|error, BERTH_LOG_LEVEL */
+  logLevel: LogLevel
+}
+
+export type Flags = Partial<Record<keyof Config | 'tlsCert' | 'tlsKey', string | boolean>>
+
+const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent']
+const INHERITED = [
+  'PATH',
+  'HTTPS_PROXY',
+  'https_proxy',
+  'HTTP_PROXY',
+  'http_proxy',
+  'NO_PROXY',
+  'no_proxy',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+]
+
+/** Flags win over variables, variables over defaults. Errors name the setting. */
+export function parseConfig(flags: Flags, env: Record<string, string | undefined>): Config {
+  const text = (flag: keyof Flags, variable?: string): string | undefined => {
+    const given = flags[flag]
+    return typeof given === 'string' ? given : (variable && env[variable]) || undefined
+  }
+  return {
+    kubeconfig: text('kubeconfig'),
+    context: text('context'),
+    namespace: text('namespace', 'BERTH_WATCH_NAMESPACE'),
+    listen: address(text('listen', 'BERTH_LISTEN') ?? '127.0.0.1:8150', '--listen'),
+    operations: address(text('operations', 'BERTH_OPERATIONS') ?? '127.0.0.1:8151', '--operations'),
+    webhooks: address(text('webhooks', 'BERTH_WEBHOOKS') ?? '127.0.0.1:8152', '--webhooks'),
+    dataDir: text('dataDir', 'BERTH_DATA_DIR') ?? '.berth/kas',
+    tls: tls(text('tlsCert', 'BERTH_TLS_CERT'), text('tlsKey', 'BERTH_TLS_KEY')),
+    operator: serviceAccount(text('operator', 'BERTH_OPERATOR') ?? 'berth-system/berth-operator'),
+    audience: text('audience', 'BERTH_AUDIENCE') ?? 'berth-kas',
+    protocols: protocols(text('protocols', 'BERTH_GIT_PROTOCOLS') ?? 'https,http'),
+    gitProcesses: count(text('gitProcesses', 'BERTH_GIT_PROCESSES') ?? '8', '--git-processes'),
+    maxFiles: count(text('maxFiles', 'BERTH_MAX_FILES') ?? '1000', '--max-files'),
+    streamAge: hours(1) - minutes(24),
+    environment: Object.fromEntries(INHERITED.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
+    logLevel: level(text('logLevel', 'BERTH_LOG_LEVEL') ?? 'info'),
+  }
+}
+
+const wrong = (flag: string, given: string, remedy: string) => new Failure('invalid', `${flag} is "${given}"`, { remedy })
+
+function address(given: string, flag: string): string {
+  if (/^\S+:\d{1,5}$/.test(given)) return given
+  throw wrong(flag, given, `Write it like ${flag} 127.0.0.1:8150.`)
+}
+
+function tls(certificate: string | undefined, key: string | undefined): Config['tls'] {
+  if (certificate && key) return { certificate, key }
+  if (!certificate && !key) return undefined
+  throw wrong(key ? '--tls-cert' : '--tls-key', '', 'Give --tls-cert and --tls-key together, or neither.')
+}
+
+function serviceAccount(given: string): Config['operator'] {
+  const [, namespace, name] = /^([a-z0-9-]+)\/([a-z0-9.-]+)$/.exec(given) ?? []
+  if (!namespace || !name) throw wrong('--operator', given, 'Write it like --operator berth-system/berth-operator.')
+  return { namespace, name }
+}
+
+function protocols(given: string): Config['protocols'] {
+  return given.split(',').map((name) => {
+    if (name === 'https' || name === 'http') return name
+    throw wrong('--protocols', given, 'Write https, http, or both with a comma between.')
+  })
+}
+
+function count(given: string, flag: string): number {
+  const number = Number(given)
+  if (!Number.isInteger(number) || number < 1) throw wrong(flag, given, 'Write a whole number from 1.')
+  return number
+}
+
+function level(given: string): LogLevel {
+  const found = LEVELS.find((name) => name === given)
+  if (found) return found
+  throw wrong('--log-level', given, `Use one of ${LEVELS.join(', ')}.`)
+}

@@ -1,0 +1,71 @@
+import type { GitCredential } from '../../adapters/git/index.ts'
+import type { Kube } from '../../adapters/kube/index.ts'
+import { type CoreSecret, keyOf, type Ref, Secrets } from '../../api/index.ts'
+import { Failure, Secret } from '../../std/index.ts'
+import type { Credentials } from '../ports.ts'
+import type { Project } from '../project.ts'
+
+/** Reads Secrets one by one and keeps none: a changed or deleted one counts at the next poll, and kas needs no right to list them. */
+export const createCredentials = (kube: Kube): Credentials => ({
+  async forGit(project) {
+    if (!project.credentials) return undefined
+    return gitCredential(await read(kube, project, project.credentials), project)
+  },
+  async forWebhooks(project) {
+    const ref = project.webhookSecret
+    if (!ref)
+      throw failure(project, 'WebhookSecretMissing', 'it has no webhook secret', 'Name a Secret in spec.webhookSecretRef.')
+    const secret = textOf(await read(kube, project, ref), 'secret')
+    if (!secret)
+      throw failure(
+        project,
+        'SecretInvalid',
+        `Secret ${keyOf(ref)} has no key secret`,
+        'Put the secret of the webhook under the key secret.',
+      )
+    return secret
+  },
+})
+
+async function read(kube: Kube, project: Project, ref: Ref): Promise<CoreSecret> {
+  const secret = await kube.get(Secrets, ref)
+  if (!secret)
+    throw failure(
+      project,
+      'SecretNotFound',
+      `Secret ${keyOf(ref)} does not exist`,
+      'Create it, or correct spec.credentialsSecretRef.',
+    )
+  return secret
+}
+
+function gitCredential(secret: CoreSecret, project: Project): GitCredential {
+  const username = textOf(secret, 'username')
+  const password = textOf(secret, 'password') ?? textOf(secret, 'token')
+  if (password === undefined) {
+    const message = `Secret ${keyOf(secret.metadata)} has neither username and password nor token`
+    throw failure(project, 'SecretInvalid', message, 'Put the credentials under username and password, or a token under token.')
+  }
+  if (/[\0\r\n]/.test(`${username ?? ''}${password}`)) {
+    throw failure(
+      project,
+      'SecretInvalid',
+      `Secret ${keyOf(secret.metadata)} has a line break in its credentials`,
+      'Write them without one.',
+    )
+  }
+  return { ...(username === undefined ? {} : { username }), password: new Secret(password) }
+}
+
+/** One trailing newline is an editor's, not the user's. */
+const textOf = (secret: CoreSecret, key: string): string | undefined => {
+  const encoded = secret.data?.[key]
+  return encoded === undefined
+    ? undefined
+    : Buffer.from(encoded, 'base64')
+        .toString('utf8')
+        .replace(/\r?\n$/, '')
+}
+
+const failure = ({ ref }: Project, reason: string, message: string, remedy: string) =>
+  new Failure('invalid', message, { object: `GitProject ${keyOf(ref)}`, reason, remedy })

@@ -1,0 +1,170 @@
+import { type Backoff, type Clock, Failure, minutes, pause, waitOf } from '../../std/index.ts'
+import type { Following, Sighting } from '../ports.ts'
+import type { Project } from '../project.ts'
+
+export interface PollWork {
+  /** Asks the Git server once. */
+  look: () => Promise<Sighting>
+  /** Tells what was found. */
+  report: (projects: Project[], sighting: Sighting) => void
+  clock: Clock
+}
+
+interface Follower {
+  project: Project
+  renew: () => Promise<void>
+  /** Set when the right was not renewed. */
+  refused?: Failure
+}
+
+const LONGEST_WAIT = minutes(5)
+/** Polls of many repositories drift apart instead of coming in waves. */
+const JITTER = 0.1
+
+/**
+ * One repository, ref and credential, asked for by any number of followers. It looks every interval while somebody follows,
+ * waits longer after failures, and ends by itself when nobody has come back for an interval.
+ */
+export class Poll {
+  readonly #work: PollWork
+  readonly #followers = new Set<Follower>()
+  #last: { sighting: Sighting; at: number } | undefined
+  #failures = 0
+  /** The shortest interval that is, or was last, asked for. */
+  #pace = LONGEST_WAIT
+  #alarm = new AbortController()
+  #isResting = false
+  #hasEnded = false
+  /** Resolved, and replaced, with each sighting and each refusal. */
+  #news = Promise.withResolvers<void>()
+
+  constructor(work: PollWork) {
+    this.#work = work
+  }
+
+  follow(project: Project, renew: () => Promise<void>): Following {
+    const follower: Follower = { project, renew }
+    this.#followers.add(follower)
+    // A look that is under way will serve this one too.
+    if (this.#isResting && !this.#isFresh()) this.poke()
+    return {
+      next: (seen, signal) => this.#next(follower, seen, signal),
+      close: () => void this.#followers.delete(follower),
+    }
+  }
+
+  /** Nobody may join any more. */
+  get hasEnded(): boolean {
+    return this.#hasEnded
+  }
+
+  get projects(): Project[] {
+    return [...this.#followers].map(({ project }) => project)
+  }
+
+  /** Looks now, and forgets that it was to wait longer. */
+  poke(): void {
+    this.#failures = 0
+    this.#alarm.abort()
+  }
+
+  /** Returns when the signal aborts, or when it is no longer wanted. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#renew()
+      const interval = this.#interval()
+      if (this.#followers.size > 0) await this.#look(signal)
+      await this.#rest(
+        this.#failures > 0 ? waitOf(this.#backoff(interval), this.#failures - 1) : interval * (1 + JITTER * Math.random()),
+        signal,
+      )
+      if (this.#followers.size === 0) break
+    }
+    this.#hasEnded = true
+  }
+
+  async #look(signal: AbortSignal): Promise<void> {
+    const sighting = await this.#work.look()
+    if (signal.aborted) return
+    // What the user has to mend in the cluster costs nothing to look at again, so it is not made to wait.
+    const isOurs = 'failure' in sighting && !/^Secret/.test(sighting.failure.reason ?? '')
+    this.#failures = isOurs ? this.#failures + 1 : 0
+    const known = this.#last?.sighting
+    const kept = known && isSameAndHere(known, sighting) ? known : sighting
+    this.#last = { sighting: kept, at: this.#work.clock.now() }
+    this.#work.report(this.projects, kept)
+    this.#announce()
+  }
+
+  /** Asks each follower whether it still may; a poll for nobody is not made. */
+  async #renew(): Promise<void> {
+    const ask = async (follower: Follower) => {
+      try {
+        await follower.renew()
+      } catch (thrown) {
+        follower.refused = Failure.from(thrown)
+        this.#followers.delete(follower)
+      }
+    }
+    const before = this.#followers.size
+    await Promise.all([...this.#followers].map(ask))
+    if (this.#followers.size < before) this.#announce()
+  }
+
+  async #next(follower: Follower, seen: Sighting | undefined, signal: AbortSignal): Promise<Sighting | undefined> {
+    while (!signal.aborted) {
+      if (follower.refused) throw follower.refused
+      const news = this.#news.promise
+      if (this.#last && this.#last.sighting !== seen && this.#isFresh()) return this.#last.sighting
+      await unlessAborted(news, signal)
+    }
+    return undefined
+  }
+
+  /** Sightings from before the last wait are not for newcomers. A failure stays what is known until the next look. */
+  #isFresh(): boolean {
+    if (!this.#last) return false
+    return 'failure' in this.#last.sighting || this.#work.clock.now() - this.#last.at < this.#interval() * (1 + JITTER)
+  }
+
+  #interval(): number {
+    const asked = [...this.#followers].map(({ project }) => project.pollInterval)
+    if (asked.length > 0) this.#pace = Math.min(...asked)
+    return this.#pace
+  }
+
+  #backoff(interval: number): Backoff {
+    return { base: interval, max: Math.max(LONGEST_WAIT, interval) }
+  }
+
+  async #rest(ms: number, signal: AbortSignal): Promise<void> {
+    this.#isResting = true
+    await pause(this.#work.clock, ms, AbortSignal.any([signal, this.#alarm.signal]))
+    this.#isResting = false
+    this.#alarm = new AbortController()
+  }
+
+  #announce(): void {
+    this.#news.resolve()
+    this.#news = Promise.withResolvers<void>()
+  }
+}
+
+/** The same commit whose files have been fetched: the older sighting saves fetching them again. */
+function isSameAndHere(known: Sighting, now: Sighting): boolean {
+  if (!('snapshot' in known && 'snapshot' in now)) return false
+  return (
+    known.snapshot.isFetched && known.snapshot.commit === now.snapshot.commit && known.snapshot.refName === now.snapshot.refName
+  )
+}
+
+function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    signal.addEventListener('abort', done, { once: true })
+    void promise.then(done)
+  })
+}

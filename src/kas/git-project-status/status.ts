@@ -1,0 +1,75 @@
+import type { Revision } from '../../adapters/git/index.ts'
+import { type Condition, type GitProjectStatus, type Statement, withConditions } from '../../api/index.ts'
+import type { Failure } from '../../std/index.ts'
+import type { Sighting } from '../ports.ts'
+import type { Project } from '../project.ts'
+
+/** What one poll found, and when. */
+export interface Finding {
+  /** `sourceOf` the project that was polled. */
+  source: string
+  revision: Revision
+  sighting: Sighting
+  /** RFC 3339. */
+  at: string
+}
+
+/** The status after a finding. The same finding a second time changes nothing. */
+export function statusAfter(
+  before: GitProjectStatus | undefined,
+  project: Project,
+  { revision, sighting, at }: Omit<Finding, 'source'>,
+): GitProjectStatus {
+  const status: GitProjectStatus = { ...before, observedGeneration: project.generation }
+  const statement = readiness(project, revision, sighting)
+  if (statement) status.conditions = withConditions(conditionsOf(before), [statement], at)
+  if (!('snapshot' in sighting) || !sighting.snapshot.refName) return status
+  const { refName, commit } = sighting.snapshot
+  if (revision.kind === 'default' || (revision.kind === 'branch' && revision.name === project.defaultBranch)) {
+    status.defaultBranch = refName.replace(/^refs\/heads\//, '')
+  }
+  status.refs = withRef(before?.refs ?? [], { name: refName, commit, seenAt: at })
+  return status
+}
+
+const conditionsOf = (status: GitProjectStatus | undefined): Condition[] =>
+  (status?.conditions ?? []).map((condition) => ({ ...condition }))
+
+/** `undefined`: the finding says nothing of the project as a whole. That somebody follows a branch that is not there is theirs. */
+function readiness(project: Project, revision: Revision, sighting: Sighting): Statement | undefined {
+  const ready = { type: 'Ready', observedGeneration: project.generation }
+  if ('failure' in sighting) {
+    const isDefault = revision.kind === 'default' || (revision.kind === 'branch' && revision.name === project.defaultBranch)
+    if (!isDefault && /^Ref/.test(sighting.failure.reason ?? '')) return undefined
+    return { ...ready, status: 'False', reason: sighting.failure.reason ?? 'GitFailed', message: sentence(sighting.failure) }
+  }
+  if ('empty' in sighting) {
+    return {
+      ...ready,
+      status: 'True',
+      reason: 'RepositoryEmpty',
+      message: 'The repository can be read; nothing has been pushed yet.',
+    }
+  }
+  return { ...ready, status: 'True', reason: 'Reachable', message: 'The repository can be read.' }
+}
+
+const sentence = ({ code, message, remedy }: Failure): string => {
+  const what = code === 'internal' ? 'internal error; the cause is in the log of kas' : message
+  return `${what.replace(/\.?$/, '.')}${remedy ? ` ${remedy}` : ''}`
+}
+
+interface SeenRef {
+  name: string
+  commit: string
+  seenAt?: string
+}
+
+const KEPT = 32
+
+/** Newest first; a commit that was seen before keeps its time. */
+function withRef(before: readonly SeenRef[], seen: SeenRef): SeenRef[] {
+  const known = before.find(({ name }) => name === seen.name)
+  if (known?.commit === seen.commit) return [...before]
+  return [seen, ...before.filter(({ name }) => name !== seen.name)].slice(0, KEPT)
+}

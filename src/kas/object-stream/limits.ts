@@ -1,0 +1,13 @@
+/** What one request may cost. Each limit has its own error. */
+export interface Limits {
+  /** Path patterns in a request. */
+  paths: number
+  /** Files under the folders of the patterns, whether they match or not. */
+  files: number
+  /** Bytes of one file. */
+  fileBytes: number
+  /** Bytes of all files together. */
+  totalBytes: number
+}
+
+export const defaultLimits: Limits = { paths: 100, files: 1000, fileBytes: 5 * 2 ** 20, totalBytes: 20 * 2 ** 20 }

@@ -1,0 +1,37 @@
+import { checkRevision, type Revision } from '../../adapters/git/index.ts'
+import { type ObjectsToSynchronizeRequest, refOfRequest } from '../../rpc/index.ts'
+import { Failure } from '../../std/index.ts'
+import { parseGlob } from './glob.ts'
+import type { Limits } from './limits.ts'
+import type { Selection } from './select.ts'
+
+/** A request that makes sense. */
+export interface Wanted {
+  readonly path: string
+  readonly revision: Revision
+  /** The commit that the caller has. */
+  readonly commitId: string
+  readonly selection: Selection
+}
+
+export function parseRequest(request: ObjectsToSynchronizeRequest, limits: Limits): Wanted {
+  const { projectId, commitId, paths } = request
+  if (projectId === '') throw malformed('project_id is empty')
+  if (paths.length === 0) throw malformed('paths is empty')
+  if (paths.length > limits.paths) throw malformed(`paths has ${paths.length} entries; at most ${limits.paths} are allowed`)
+  const globs: string[] = []
+  const files: string[] = []
+  for (const { path } of paths) {
+    if (!path.value) throw malformed('a path is empty')
+    if (path.case === 'glob') globs.push(path.value)
+    else files.push(path.value)
+  }
+  return {
+    path: projectId,
+    commitId,
+    revision: checkRevision(refOfRequest(request)),
+    selection: { globs: globs.map(parseGlob), files },
+  }
+}
+
+const malformed = (why: string) => new Failure('invalid', why, { reason: 'InvalidRequest' })

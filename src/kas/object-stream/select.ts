@@ -1,0 +1,87 @@
+import { Failure } from '../../std/index.ts'
+import type { Glob } from './glob.ts'
+import type { Limits } from './limits.ts'
+
+/** A file of a commit, before its content is known. */
+export interface Candidate {
+  readonly path: string
+  readonly size: number
+}
+
+/** What a request asks for: patterns, and files by name. */
+export interface Selection {
+  readonly globs: readonly Glob[]
+  readonly files: readonly string[]
+}
+
+/**
+ * The files to send, in the order of the patterns and, within one, of the tree. What lies in a folder whose name starts with
+ * a dot is never meant; two patterns for one file are a mistake that is told instead of guessed at.
+ */
+export function select<T extends Candidate>(tree: readonly T[], { globs, files }: Selection, limits: Limits): T[] {
+  const chosen = new Map<string, T>()
+  let visited = 0
+  for (const glob of globs) {
+    for (const file of tree) {
+      if (!lies(file.path, glob)) continue
+      if (++visited > limits.files) throw tooManyFiles(limits.files)
+      if (isHidden(file.path) || !glob.matches(file.path)) continue
+      if (chosen.has(file.path)) throw visitedTwice(file.path)
+      chosen.set(file.path, file)
+    }
+  }
+  addNamed(chosen, tree, files)
+  checkSizes(chosen.values(), limits)
+  return [...chosen.values()]
+}
+
+function lies(path: string, { folder, recursive }: Glob): boolean {
+  if (folder !== '' && !path.startsWith(`${folder}/`)) return false
+  const below = folder === '' ? path : path.slice(folder.length + 1)
+  return recursive || !below.includes('/')
+}
+
+const isHidden = (path: string): boolean => (path.startsWith('.') ? path.includes('/') : /\/\.[^/]*\//.test(path))
+
+function addNamed<T extends Candidate>(chosen: Map<string, T>, tree: readonly T[], names: readonly string[]): void {
+  for (const name of names) {
+    const file = tree.find(({ path }) => path === name)
+    if (!file) throw mistake('FileNotFound', `there is no regular file ${name}`, 'Correct its path, or add it.')
+    chosen.set(file.path, file)
+  }
+}
+
+function checkSizes(files: Iterable<Candidate>, limits: Limits): void {
+  let total = 0
+  for (const { path, size } of files) {
+    if (size > limits.fileBytes)
+      throw mistake(
+        'FileTooLarge',
+        `${path} is ${size} bytes; at most ${limits.fileBytes} are allowed`,
+        'Make it smaller, or leave it out by the path patterns.',
+      )
+    total += size
+    if (total > limits.totalBytes)
+      throw mistake(
+        'TooLarge',
+        `the files are more than ${limits.totalBytes} bytes together`,
+        'Choose fewer by the path patterns.',
+      )
+  }
+}
+
+const tooManyFiles = (limit: number) =>
+  mistake(
+    'TooManyFiles',
+    `more than ${limit} files lie under the folders of the path patterns`,
+    'Begin the patterns with the folder that is meant.',
+  )
+
+const visitedTwice = (path: string) =>
+  mistake(
+    'PathVisitedTwice',
+    `${path} is chosen by more than one path pattern`,
+    'Write patterns that do not overlap, or only one.',
+  )
+
+const mistake = (reason: string, message: string, remedy: string) => new Failure('invalid', message, { reason, remedy })

@@ -1,0 +1,136 @@
+import { type Call, offer, type Service } from '../../adapters/grpc/index.ts'
+import type { Counter } from '../../adapters/http/index.ts'
+import {
+  Gitops,
+  header,
+  type ObjectsToSynchronizeRequest,
+  type ObjectsToSynchronizeResponse,
+  objectChunk,
+  trailer,
+} from '../../rpc/index.ts'
+import { type Clock, Failure } from '../../std/index.ts'
+import type { Admission, Gate, Polls, Sighting, Snapshot } from '../ports.ts'
+import type { Limits } from './limits.ts'
+import { parseRequest, type Wanted } from './request.ts'
+import { select } from './select.ts'
+
+export interface ObjectStreamDesk {
+  gate: Gate
+  polls: Polls
+  limits: Limits
+  /** Streams end after so long, before a load balancer cuts them. Milliseconds. */
+  maxAge: number
+  /** Counts delivered batches. */
+  delivered: Counter
+  clock: Clock
+}
+
+export const createObjectStreamService = (desk: ObjectStreamDesk): Service =>
+  offer(Gitops, { getObjectsToSynchronize: (request, call) => serve(desk, request, call) })
+
+/** One call: admitted, held until there is a commit that the caller does not have, answered with one batch, ended. */
+async function* serve(
+  desk: ObjectStreamDesk,
+  request: ObjectsToSynchronizeRequest,
+  call: Call,
+): AsyncGenerator<ObjectsToSynchronizeResponse> {
+  const wanted = parseRequest(request, desk.limits)
+  const admission = await desk.gate.admit({
+    authorization: call.metadata('authorization'),
+    namespace: call.metadata('berth-namespace'),
+    serviceAccount: call.metadata('berth-service-account'),
+    path: wanted.path,
+  })
+  const ending = endOf(desk, admission, call)
+  const following = desk.polls.follow(admission.project, wanted.revision, () => admission.renew())
+  try {
+    const snapshot = await newCommit((seen) => following.next(seen, ending.signal), wanted.commitId)
+    if (snapshot) yield* batch(desk, wanted, snapshot, admission, call.signal)
+    throwRevocation(admission)
+  } catch (thrown) {
+    throwRevocation(admission)
+    throw thrown
+  } finally {
+    following.close()
+    admission.close()
+    ending.cancel()
+  }
+}
+
+type Next = (seen: Sighting | undefined) => Promise<Sighting | undefined>
+
+/** `undefined`: the stream ends before there is one. */
+async function newCommit(next: Next, known: string): Promise<Snapshot | undefined> {
+  for (let seen = await next(undefined); seen; seen = await next(seen)) {
+    if ('failure' in seen) throw seen.failure
+    if ('snapshot' in seen && seen.snapshot.commit !== known) return seen.snapshot
+  }
+  return undefined
+}
+
+/** Once begun a batch is brought to its end, unless nobody may or wants to have it any more: without a trailer the caller drops it. */
+async function* batch(
+  desk: ObjectStreamDesk,
+  { selection }: Wanted,
+  snapshot: Snapshot,
+  admission: Admission,
+  hungUp: AbortSignal,
+): AsyncGenerator<ObjectsToSynchronizeResponse> {
+  const signal = AbortSignal.any([hungUp, admission.ended])
+  await admission.renew()
+  const files = select(await snapshot.files(), selection, desk.limits)
+  yield header(snapshot.commit, admission.project.id)
+  for (const portion of portions(files)) {
+    const contents = await snapshot.read(portion, signal)
+    for (const [at, data] of contents.entries()) {
+      for (const chunk of chunks(portion[at]?.path ?? '', data)) {
+        if (signal.aborted) return
+        yield chunk
+      }
+    }
+  }
+  if (signal.aborted) return
+  yield trailer()
+  desk.delivered.add()
+}
+
+/** The caller hangs up, the server stops, the right ends, or the stream has become old: each ends it, and only a lost right is an error. */
+function endOf(
+  { clock, maxAge }: ObjectStreamDesk,
+  { ended }: Admission,
+  call: Call,
+): { signal: AbortSignal; cancel: () => void } {
+  const old = new AbortController()
+  const cancel = clock.after(maxAge * (1 + 0.05 * Math.random()), () => old.abort())
+  return { signal: AbortSignal.any([call.signal, ended, old.signal]), cancel }
+}
+
+function throwRevocation({ ended }: Admission): void {
+  if (ended.aborted && ended.reason instanceof Failure) throw ended.reason
+}
+
+const CHUNK = 128 * 2 ** 10
+
+function* chunks(source: string, data: Uint8Array): Generator<ObjectsToSynchronizeResponse> {
+  // An empty file is a file: kustomize may generate something from it.
+  if (data.length === 0) yield objectChunk(source, data)
+  for (let at = 0; at < data.length; at += CHUNK) yield objectChunk(source, data.subarray(at, at + CHUNK))
+}
+
+const PORTION = 4 * 2 ** 20
+
+/** Files that are read into memory together. */
+function* portions<T extends { size: number }>(files: readonly T[]): Generator<T[]> {
+  let portion: T[] = []
+  let bytes = 0
+  for (const file of files) {
+    if (bytes + file.size > PORTION && portion.length > 0) {
+      yield portion
+      portion = []
+      bytes = 0
+    }
+    portion.push(file)
+    bytes += file.size
+  }
+  if (portion.length > 0) yield portion
+}

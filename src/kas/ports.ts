@@ -1,0 +1,82 @@
+import type { GitCredential, Revision, TreeFile } from '../adapters/git/index.ts'
+import type { Ref } from '../api/index.ts'
+import type { Failure } from '../std/index.ts'
+import type { Project } from './project.ts'
+
+/** Who asks, once that has been proved. */
+export interface Caller {
+  readonly kind: 'agent' | 'service-account'
+  readonly namespace: string
+  /** `undefined`: whichever of the namespace; an operator asks for a namespace as a whole. */
+  readonly name: string | undefined
+}
+
+/** What a caller shows. */
+export interface Claim {
+  authorization: string | undefined
+  /** On whose behalf an operator asks. */
+  namespace: string | undefined
+  serviceAccount: string | undefined
+  /** Path of the project. */
+  path: string
+}
+
+/** The right to read one project, while it lasts. */
+export interface Admission {
+  readonly caller: Caller
+  readonly project: Project
+  /** Proves the right again; throws when it is gone. Asked before every poll and every delivery. */
+  renew(): Promise<void>
+  /** Aborts at the moment of a revocation (its reason is a `Failure`) or when the project is another now (its reason is `moved`). */
+  readonly ended: AbortSignal
+  close(): void
+}
+
+/** The reason of `ended` when the caller just has to ask again. */
+export const moved = 'moved'
+
+export interface Gate {
+  admit(claim: Claim): Promise<Admission>
+}
+
+/** The files of one commit; fetched when first asked for, once for everybody. */
+export interface Snapshot {
+  readonly commit: string
+  /** Full name of the ref; `undefined` for a commit that was asked for by its id. */
+  readonly refName: string | undefined
+  /** Whether the files are here. */
+  readonly isFetched: boolean
+  files(): Promise<TreeFile[]>
+  read(files: readonly TreeFile[], signal: AbortSignal): Promise<Uint8Array[]>
+}
+
+/** What a poll found. */
+export type Sighting = { snapshot: Snapshot } | { empty: true } | { failure: Failure }
+
+export interface Following {
+  /** The first sighting that is not `seen`, at once if it is known and fresh. `undefined` when the signal aborts first. */
+  next(seen: Sighting | undefined, signal: AbortSignal): Promise<Sighting | undefined>
+  close(): void
+}
+
+export interface Outcome {
+  /** Everybody whose poll it was. */
+  projects: Project[]
+  revision: Revision
+  sighting: Sighting
+}
+
+export interface Polls {
+  /** Joins the poll of this repository, ref and credential, or starts it. `renew` is asked before each poll; who fails is let go. */
+  follow(project: Project, revision: Revision, renew: () => Promise<void>): Following
+  /** Polls now whatever is followed of this project; tells how many polls that are. */
+  poke(project: Ref): number
+  onOutcome(listener: (outcome: Outcome) => void): void
+  stop(): Promise<void>
+}
+
+/** Secrets as kas needs them. Each throws a `Failure` with a reason that users understand. */
+export interface Credentials {
+  forGit(project: Project): Promise<GitCredential | undefined>
+  forWebhooks(project: Project): Promise<string>
+}

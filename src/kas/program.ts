@@ -1,0 +1,138 @@
+import { readFile } from 'node:fs/promises'
+import { openMirrors } from '../adapters/git/index.ts'
+import { type GrpcServer, serveGrpc } from '../adapters/grpc/index.ts'
+import { createMetrics, type Metrics, serveHttp, serveOperations } from '../adapters/http/index.ts'
+import { type Caches, connect, createCaches, type Meter } from '../adapters/kube/index.ts'
+import { Agents, GitProjects } from '../api/index.ts'
+import { createLog, Failure, type Log, Secret, systemClock } from '../std/index.ts'
+import { BY_TOKEN, createGate, createTokenReviews } from './authorization/index.ts'
+import type { Config } from './config.ts'
+import { createCredentials, createPolls } from './git-polling/index.ts'
+import { reportStatus } from './git-project-status/index.ts'
+import { createObjectStreamService, defaultLimits } from './object-stream/index.ts'
+import { BY_PATH, projectsOf } from './project.ts'
+import { receiveWebhooks } from './webhooks/index.ts'
+
+export interface Addresses {
+  listen: string
+  operations: string
+  webhooks: string
+}
+
+/** Where the program writes its log lines, and whom it tells when it is up. */
+export interface Surroundings {
+  log: { write(line: string): unknown }
+  /** Called once, when streams are served. */
+  up?: (addresses: Addresses) => void
+}
+
+const clock = systemClock
+
+/** Runs kas until the signal aborts; then streams end cleanly and nothing is left open, also when it could not start. */
+export async function start(config: Config, signal: AbortSignal, surroundings: Surroundings): Promise<void> {
+  const log = createLog(config.logLevel, surroundings.log).with({ program: 'kas' })
+  const open: (() => Promise<void>)[] = []
+  try {
+    const addresses = await openHouse(config, signal, log, open)
+    log.info('kas started', { ...addresses, namespace: config.namespace ?? 'all' })
+    surroundings.up?.(addresses)
+    await aborted(signal)
+  } finally {
+    // Streams first, so that callers go elsewhere; then what fed them.
+    for (const close of open.reverse()) await close()
+    log.info('kas stopped')
+  }
+}
+
+/** Starts everything in order; `open` gets what closes it again. */
+async function openHouse(config: Config, signal: AbortSignal, log: Log, open: (() => Promise<void>)[]): Promise<Addresses> {
+  const metrics = createMetrics({ process: true })
+  const kube = connect({ kubeconfig: config.kubeconfig, context: config.context, clock, meter: requestMeter(metrics) })
+  open.push(() => kube.close())
+  const caches = createCaches({ kube, clock, log, scope: config.namespace })
+  open.push(() => caches.stop())
+  const rooms = await furnish(config, caches, metrics, log)
+  open.push(() => rooms.polls.stop())
+  const ready = () => waitingFor(caches)
+  const operations = await serveOperations({ address: config.operations, live: () => undefined, ready, metrics, clock, log })
+  open.push(() => operations.stop())
+  await untilListed(caches, signal)
+  const status = rooms.report()
+  open.push(() => status.stop())
+  const webhooks = await serveHttp({ address: config.webhooks, respond: rooms.webhooks, clock, log })
+  open.push(() => webhooks.stop())
+  const server = await listen(config, rooms, log)
+  open.push(() => server.stop())
+  return { listen: server.address, operations: operations.address, webhooks: webhooks.address }
+}
+
+type Rooms = Awaited<ReturnType<typeof furnish>>
+
+/** Builds the rooms and hands each what it needs of the others. */
+async function furnish(config: Config, caches: Caches, metrics: Metrics, log: Log) {
+  const cache = caches.of(GitProjects, { indexes: BY_PATH })
+  const agents = caches.of(Agents, { indexes: BY_TOKEN })
+  const projects = projectsOf(cache)
+  const { dataDir, environment, protocols, operator } = config
+  const mirrors = await openMirrors({ folder: dataDir, environment, protocols, clock })
+  const credentials = createCredentials(caches.kube)
+  const polls = createPolls({ mirrors, credentials, protocols, concurrency: config.gitProcesses, clock, log })
+  const reviewToken = createTokenReviews(caches.kube, config.audience, clock)
+  const gate = createGate(projects, { agents, reviewToken, operator, clock })
+  const limits = { ...defaultLimits, files: config.maxFiles }
+  const delivered = metrics.counter({ name: 'berth_kas_batches_total', help: 'Batches of objects that were delivered whole' })
+  const looks = metrics.counter({ name: 'berth_kas_polls_total', help: 'Polls of repositories by outcome', labels: ['outcome'] })
+  polls.onOutcome(({ sighting }) => looks.add({ outcome: 'failure' in sighting ? (sighting.failure.reason ?? 'failed') : 'ok' }))
+  return {
+    polls,
+    objectStream: createObjectStreamService({ gate, polls, limits, maxAge: config.streamAge, delivered, clock }),
+    webhooks: receiveWebhooks({ projects, polls, credentials, log }),
+    report: () => reportStatus({ kube: caches.kube, cache, polls, clock, log }),
+  }
+}
+
+async function listen({ listen: address, tls }: Config, { objectStream }: Rooms, log: Log): Promise<GrpcServer> {
+  const keys = tls && { certificate: await pem(tls.certificate), key: new Secret<Uint8Array>(await pem(tls.key)) }
+  return serveGrpc({ address, tls: keys, services: [objectStream], clock, log })
+}
+
+async function pem(file: string): Promise<Uint8Array> {
+  try {
+    return await readFile(file)
+  } catch (thrown) {
+    throw new Failure('not-found', `cannot read ${file}`, {
+      cause: thrown,
+      remedy: 'Name PEM files with --tls-cert and --tls-key.',
+    })
+  }
+}
+
+function waitingFor(caches: Caches): string | undefined {
+  const [first] = caches.waitingFor()
+  return first && `waiting for ${first.kind}: ${first.why}`
+}
+
+/** Before the first lists are in, every project would look as if it did not exist. */
+async function untilListed(caches: Caches, signal: AbortSignal): Promise<void> {
+  try {
+    await caches.ready(signal)
+  } catch (thrown) {
+    if (!signal.aborted) throw thrown
+  }
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+
+/** Requests to the API server by verb and answer. */
+function requestMeter(metrics: Metrics): Meter {
+  const requests = metrics.counter({
+    name: 'berth_api_requests_total',
+    help: 'Requests to the Kubernetes API',
+    labels: ['verb', 'status'],
+  })
+  return ({ verb, status }) => requests.add({ verb, status: String(status) })
+}

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto'
+import type { Cache } from '../adapters/kube/index.ts'
+import { type GitProject, isDeleting, keyOf, type Ref, refOf } from '../api/index.ts'
+import { hours, minutes, seconds } from '../std/index.ts'
+
+/** A GitProject as kas works with it: defaults filled in, names made whole. */
+export interface Project {
+  readonly ref: Ref & { namespace: string }
+  readonly uid: string
+  readonly generation: number
+  /** As the user wrote it; adapters/git checks it when it is used. */
+  readonly url: string
+  readonly path: string
+  readonly defaultBranch: string | undefined
+  readonly credentials: Ref | undefined
+  readonly webhookSecret: Ref | undefined
+  readonly visibility: 'private' | 'internal' | 'public'
+  readonly agents: readonly Grantee[]
+  readonly serviceAccounts: readonly Grantee[]
+  /** Milliseconds. */
+  readonly pollInterval: number
+  /** The number that peers want beside the path: the same for the life of the object. */
+  readonly id: bigint
+  readonly createdAt: string
+}
+
+/** `name` may be `*`. */
+export interface Grantee {
+  readonly namespace: string
+  readonly name: string
+}
+
+export function projectFrom(object: GitProject): Project {
+  const { spec, metadata } = object
+  const namespace = metadata.namespace ?? ''
+  const secret = (ref: { name: string } | undefined) => (ref ? { namespace, name: ref.name } : undefined)
+  const grantee = (grant: { name: string; namespace?: string }) => ({ name: grant.name, namespace: grant.namespace ?? namespace })
+  const uid = metadata.uid ?? ''
+  return {
+    ref: { ...refOf(object), namespace },
+    uid,
+    generation: metadata.generation ?? 0,
+    url: spec.url,
+    path: spec.path,
+    defaultBranch: spec.defaultBranch,
+    credentials: secret(spec.credentialsSecretRef),
+    webhookSecret: secret(spec.webhookSecretRef),
+    visibility: spec.visibility ?? 'private',
+    agents: (spec.grants?.agents ?? []).map(grantee),
+    serviceAccounts: (spec.grants?.serviceAccounts ?? []).map(grantee),
+    pollInterval: durationOf(spec.pollInterval ?? '20s'),
+    id: numberOf(uid),
+    createdAt: metadata.creationTimestamp ?? '',
+  }
+}
+
+const UNITS: Record<string, number> = { s: seconds(1), m: minutes(1), h: hours(1) }
+
+/** `1m30s`. The schema has checked the form. */
+function durationOf(text: string): number {
+  const parts = [...text.matchAll(/(\d+)([smh])/g)]
+  return parts.reduce((sum, [, count, unit]) => sum + Number(count) * (UNITS[unit ?? ''] ?? 0), 0)
+}
+
+/** 48 bits of a digest: positive, and exact also where numbers are doubles. */
+const numberOf = (uid: string): bigint => BigInt(createHash('sha256').update(uid).digest().readUIntBE(0, 6))
+
+/** What streams depend on: when it changes they are opened anew. */
+export const sourceOf = ({ uid, url, credentials, defaultBranch, pollInterval }: Project): string =>
+  JSON.stringify([uid, url, credentials ? keyOf(credentials) : '', defaultBranch ?? '', pollInterval])
+
+/** All GitProjects, by the names that callers use. */
+export interface Projects {
+  get(ref: Ref): Project | undefined
+  all(): Project[]
+  /**
+   * The project of that path: the caller's own namespace first, then the oldest. So nobody takes a path away from its
+   * holder by creating it a second time.
+   */
+  find(path: string, namespace: string): Project | undefined
+  /** `ref` is the project that came, changed or went. */
+  onChange(listener: (ref: Ref) => void): () => void
+}
+
+export const BY_PATH = { path: (project: GitProject): string[] => [project.spec.path] }
+
+/** The cache must have the index `BY_PATH`. */
+export const projectsOf = (cache: Cache<GitProject>): Projects => ({
+  get(ref) {
+    const object = cache.get(ref)
+    return object && !isDeleting(object) ? projectFrom(object) : undefined
+  },
+  all: () => [...cache.all()].filter((object) => !isDeleting(object)).map(projectFrom),
+  find(path, namespace) {
+    const all = cache
+      .by('path', path)
+      .filter((object) => !isDeleting(object))
+      .map(projectFrom)
+    const [first] = all.sort(
+      (a, b) => rank(a, namespace) - rank(b, namespace) || compare(a.createdAt, b.createdAt) || compare(a.uid, b.uid),
+    )
+    return first
+  },
+  onChange: (listener) =>
+    cache.onChange((now, before) => {
+      const changed = now ?? before
+      if (changed) listener(refOf(changed))
+    }),
+})
+
+const rank = (project: Project, namespace: string): number => (project.ref.namespace === namespace ? 0 : 1)
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,0 +1,7 @@
+/**
+ * Webhooks: a Git server says that something was pushed, and the polls of that project look at once.
+ * GitHub's, GitLab's and Gitea's ways to sign are understood, and a plain HMAC (`X-Berth-Signature: sha256=<hex>`).
+ * Nothing in the body is believed. Read receive.ts first.
+ */
+export { receiveWebhooks, type WebhookDesk } from './receive.ts'
+export { isGenuine, isSigned } from './signature.ts'

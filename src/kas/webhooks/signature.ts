@@ -1,0 +1,32 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Question } from '../../adapters/http/index.ts'
+
+type Check = (given: string, body: Buffer, secret: string) => boolean
+
+const hmac = (body: Buffer, secret: string): string => createHmac('sha256', secret).update(body).digest('hex')
+
+const isEqual = (given: string, wanted: string): boolean => {
+  const [a, b] = [createHmac('sha256', 'length').update(given).digest(), createHmac('sha256', 'length').update(wanted).digest()]
+  return timingSafeEqual(a, b)
+}
+
+/** How each kind of Git server proves that it knows the secret. */
+const SIGNATURES: Record<string, Check> = {
+  'x-berth-signature': (given, body, secret) => isEqual(given, `sha256=${hmac(body, secret)}`),
+  'x-hub-signature-256': (given, body, secret) => isEqual(given, `sha256=${hmac(body, secret)}`),
+  'x-gitea-signature': (given, body, secret) => isEqual(given, hmac(body, secret)),
+  'x-gitlab-token': (given, _body, secret) => isEqual(given, secret),
+}
+
+/** Whether the question carries a proof at all; without one no Secret is read for it. */
+export const isSigned = (question: Question): boolean =>
+  Object.keys(SIGNATURES).some((header) => question.header(header) !== undefined)
+
+/** Every proof that is there must hold. */
+export function isGenuine(question: Question, secret: string): boolean {
+  const given = Object.entries(SIGNATURES).flatMap(([header, check]) => {
+    const value = question.header(header)
+    return value === undefined ? [] : [check(value, question.body, secret)]
+  })
+  return given.length > 0 && given.every(Boolean)
+}
