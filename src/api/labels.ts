@@ -21,8 +21,7 @@ export const annotations = {
   reclaimFailed: 'provisioner.appstudio.redhat.com/reclaim-failed',
   /** On what a provisioner makes: the reclaim policy of the class at that time, so that a class that is gone does not matter. */
   reclaimPolicy: 'berth.dev/reclaim-policy',
-  /** On a SpaceRequest made for a claim: the claim's `spec.resources` and the class's `spec.parameters`, as JSON. */
-  resources: 'berth.dev/resources',
+  /** On a SpaceRequest made for a claim: the class's `spec.parameters`, as JSON. */
   parameters: 'berth.dev/parameters',
   /** On a namespace: the SpaceRequest it was made for, as `namespace/name`. */
   spaceRequest: 'berth.dev/spacerequest',

@@ -14,6 +14,19 @@ export interface SpaceRequestSpec {
    */
   targetClusterRoles?: string[]
   /**
+   * Resources - what the namespace must have room for. Narrows the tier's quota; more than that gives is refused.
+   */
+  resources?: {
+    /**
+     * The least - by name (`cpu`, `memory`, …), as Kubernetes quantities.
+     */
+    requests?: Record<string, number | string>
+    /**
+     * The most - by name, as Kubernetes quantities.
+     */
+    limits?: Record<string, number | string>
+  }
+  /**
    * Whether the people who may use the parent space may not use this one.
    */
   disableInheritance?: boolean

@@ -1,4 +1,4 @@
-import { annotations, type Quantities, quantity, type SpaceRequest, type SpaceTierSpec } from '../../api/index.ts'
+import { type Quantities, quantity, type SpaceRequest, type SpaceTierSpec } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
 
 /**
@@ -17,15 +17,10 @@ export function quotaOf(request: SpaceRequest, tierName: string, tier: SpaceTier
 }
 
 /** A quota counts what all containers together ask for, under `requests.` and `limits.`. */
-function askedFor(request: SpaceRequest): Quantities {
-  const asked: Quantities = {}
-  const resources = parsed(request.metadata.annotations?.[annotations.resources])
-  for (const side of ['requests', 'limits']) {
-    for (const [name, amount] of Object.entries(parsed(resources[side]))) {
-      if (typeof amount === 'string' || typeof amount === 'number') asked[`${side}.${name}`] = amount
-    }
-  }
-  return asked
+function askedFor({ spec }: SpaceRequest): Quantities {
+  const sides = Object.entries({ requests: spec.resources?.requests, limits: spec.resources?.limits })
+  const entries = sides.flatMap(([side, amounts]) => Object.entries(amounts ?? {}).map(([name, amount]) => [`${side}.${name}`, amount]))
+  return Object.fromEntries(entries)
 }
 
 function tooMuch(key: string, asked: number | string, most: number | string, tier: string): Failure {
@@ -33,19 +28,4 @@ function tooMuch(key: string, asked: number | string, most: number | string, tie
     reason: 'UnableToProvision',
     remedy: 'Ask for less, or use a class with a larger tier',
   })
-}
-
-/** An object, or the JSON of one; anything else is an empty one. */
-function parsed(value: unknown): Record<string, unknown> {
-  if (typeof value === 'string') return parsed(fromJson(value))
-  return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : {}
-}
-
-function fromJson(text: string): unknown {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'string' ? undefined : value
-  } catch {
-    return undefined // Not ours: the provisioner writes JSON.
-  }
 }
