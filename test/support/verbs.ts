@@ -37,10 +37,13 @@ async function attempt<T>(read: () => T | Promise<T>): Promise<Attempt<T>> {
 
 const holds = <T>(value: T): value is Exclude<T, undefined | false> => value !== undefined && value !== false
 
-function tooLate(within: number, seen: Attempt<unknown>): Failure {
-  if (!('thrown' in seen)) return new Failure('timeout', `still ${JSON.stringify(seen.value)} after ${within / 1000} s`)
-  const last = seen.thrown instanceof Error ? seen.thrown.message : String(seen.thrown)
-  return new Failure('timeout', `not so within ${within / 1000} s; at the end: ${last}`, { cause: seen.thrown })
+/** The last error itself goes up, so that the runner prints what was expected and what was there. */
+function tooLate(within: number, seen: Attempt<unknown>): Error {
+  const time = `within ${within / 1000} s`
+  if (!('thrown' in seen)) return new Failure('timeout', `not so ${time}: still ${JSON.stringify(seen.value)}`)
+  if (!(seen.thrown instanceof Error)) return new Failure('timeout', `not so ${time}: ${String(seen.thrown)}`)
+  seen.thrown.message = `not so ${time}; at the end: ${seen.thrown.message}`
+  return seen.thrown
 }
 
 /** Applies YAML text (any number of documents) or objects, as a user would; gives them as the server has them. */

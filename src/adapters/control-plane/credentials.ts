@@ -1,0 +1,49 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { Failure } from '../../std/index.ts'
+import type { Layout } from './layout.ts'
+
+const PRIVATE = { mode: 0o600 }
+
+/** Keys and the administrator's token, made once for a folder. The API server makes its own certificate. */
+export function ensureCredentials(layout: Layout): void {
+  if (!existsSync(layout.serviceAccountKey)) {
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', {
+      modulusLength: 2048,
+      privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+    })
+    writeFileSync(layout.serviceAccountPublicKey, publicKey)
+    writeFileSync(layout.serviceAccountKey, privateKey, PRIVATE)
+  }
+  if (!existsSync(layout.tokens)) {
+    writeFileSync(layout.tokens, `${randomBytes(24).toString('hex')},berth-admin,berth-admin,system:masters\n`, PRIVATE)
+  }
+}
+
+/** The authority is the second certificate in the file of the self-made serving certificate. */
+export function readAuthority(layout: Layout): string | undefined {
+  if (!existsSync(layout.certificate)) return undefined
+  const blocks = readFileSync(layout.certificate, 'utf8').match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g)
+  return blocks?.[1]
+}
+
+export function adminToken(layout: Layout): string {
+  const token = readFileSync(layout.tokens, 'utf8').split(',')[0]
+  if (!token) throw new Failure('internal', `${layout.tokens} holds no token`)
+  return token
+}
+
+/** JSON is YAML too; every client reads it. */
+export function writeKubeconfig(layout: Layout, server: string, authority: string): void {
+  const name = 'berth'
+  const kubeconfig = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': name,
+    clusters: [{ name, cluster: { server, 'certificate-authority-data': Buffer.from(authority).toString('base64') } }],
+    users: [{ name, user: { token: adminToken(layout) } }],
+    contexts: [{ name, context: { cluster: name, user: name, namespace: 'default' } }],
+  }
+  writeFileSync(layout.kubeconfig, `${JSON.stringify(kubeconfig, null, 2)}\n`, PRIVATE)
+}

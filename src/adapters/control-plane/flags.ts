@@ -1,0 +1,106 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Layout } from './layout.ts'
+import type { Tool } from './tools.ts'
+
+/** The programs that keep running, in the order in which they start. */
+export const SERVERS = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kwok'] as const satisfies Tool[]
+export type ServerName = (typeof SERVERS)[number]
+
+/** Only what Kubernetes objects need to live; no cloud, no certificates, no node addresses. A wrong name ends it at start. */
+const CONTROLLERS = [
+  'namespace-controller',
+  'garbage-collector-controller',
+  'serviceaccount-controller',
+  'serviceaccount-token-controller',
+  'root-ca-certificate-publisher-controller',
+  'clusterrole-aggregation-controller',
+  'resourcequota-controller',
+  'deployment-controller',
+  'replicaset-controller',
+  'statefulset-controller',
+  'daemonset-controller',
+  'job-controller',
+  'cronjob-controller',
+  'disruption-controller',
+  'endpointslice-controller',
+  'pod-garbage-collector-controller',
+  'ttl-after-finished-controller',
+  'persistentvolume-binder-controller',
+  'persistentvolume-protection-controller',
+  'persistentvolumeclaim-protection-controller',
+  'node-lifecycle-controller',
+  'taint-eviction-controller',
+  'validatingadmissionpolicy-status-controller',
+]
+
+export interface Situation {
+  layout: Layout
+  /** The API server's port: the only one that is opened. etcd listens on a socket, the others serve nothing. */
+  port: number
+  stages: string
+}
+
+export const FLAGS: Record<ServerName, (situation: Situation) => string[]> = {
+  etcd: () => [
+    '--data-dir=etcd',
+    // Losing power may lose the cluster, which is disposable; not waiting for the disk halves the time of every test.
+    '--unsafe-no-fsync',
+    '--listen-client-urls=unix://etcd.sock',
+    '--listen-peer-urls=unix://etcd-peer.sock',
+    // Nobody else joins, but etcd insists on an address of this form.
+    '--advertise-client-urls=http://127.0.0.1:1',
+    '--initial-advertise-peer-urls=http://127.0.0.1:1',
+    '--initial-cluster=default=http://127.0.0.1:1',
+    '--auto-compaction-mode=periodic',
+    '--auto-compaction-retention=5m',
+    '--quota-backend-bytes=4294967296',
+    '--log-level=warn',
+  ],
+  'kube-apiserver': ({ layout, port }) => [
+    '--etcd-servers=unix:etcd.sock',
+    '--bind-address=127.0.0.1',
+    `--secure-port=${port}`,
+    // Loopback is refused in EndpointSlices, so nobody keeps the endpoints of the `kubernetes` Service.
+    '--advertise-address=127.0.0.1',
+    '--endpoint-reconciler-type=none',
+    `--cert-dir=${layout.certificates}`,
+    `--token-auth-file=${layout.tokens}`,
+    '--authorization-mode=RBAC',
+    '--service-account-issuer=https://kubernetes.default.svc',
+    `--service-account-key-file=${layout.serviceAccountPublicKey}`,
+    `--service-account-signing-key-file=${layout.serviceAccountKey}`,
+    '--service-cluster-ip-range=10.96.0.0/16',
+    '--allow-privileged=true',
+    '--profiling=false',
+  ],
+  'kube-controller-manager': ({ layout }) => [
+    `--kubeconfig=${layout.kubeconfig}`,
+    '--secure-port=0',
+    '--leader-elect=false',
+    `--root-ca-file=${layout.authority}`,
+    `--service-account-private-key-file=${layout.serviceAccountKey}`,
+    '--concurrent-namespace-syncs=20',
+    '--profiling=false',
+    `--controllers=${CONTROLLERS.join(',')}`,
+  ],
+  'kube-scheduler': ({ layout }) => [
+    `--kubeconfig=${layout.kubeconfig}`,
+    '--secure-port=0',
+    '--leader-elect=false',
+    '--profiling=false',
+  ],
+  kwok: ({ layout, stages }) => [
+    `--kubeconfig=${layout.kubeconfig}`,
+    '--manage-all-nodes',
+    '--node-lease-duration-seconds=40',
+    '--cidr=10.100.0.1/16',
+    ...stageFiles(stages).map((file) => `--config=${file}`),
+  ],
+}
+
+const stageFiles = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith('.yaml'))
+    .sort()
+    .map((name) => join(folder, name))

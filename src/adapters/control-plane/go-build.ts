@@ -1,0 +1,56 @@
+import { mkdirSync, renameSync, rmSync } from 'node:fs'
+import { Failure } from '../../std/index.ts'
+import type { Recipe } from './recipe.ts'
+import type { Report } from './report.ts'
+import { run } from './run.ts'
+import { type Tool, toolsIn } from './tools.ts'
+
+export interface Build {
+  recipe: Recipe
+  /** The folder that is to exist, whole, at the end. */
+  into: string
+  wanted: readonly Tool[]
+  /** The caller's environment: PATH, HOME, GOPROXY, … */
+  env: Record<string, string | undefined>
+  report: Report
+  signal?: AbortSignal | undefined
+}
+
+/** What `go` says about itself, or undefined where it is not installed. */
+export async function goVersion(env: Build['env']): Promise<string | undefined> {
+  const said = await run('go', ['version'], { env }).catch(() => undefined)
+  return said && /go\d\S*/.exec(said)?.[0]
+}
+
+/** Builds the module's tools beside the goal and renames them there, so that nobody ever meets half of them. */
+export async function goBuild({ recipe, into, wanted, env, report, signal }: Build): Promise<void> {
+  const beside = `${into}.building`
+  rmSync(beside, { recursive: true, force: true })
+  mkdirSync(beside, { recursive: true })
+  const go = { cwd: recipe.folder, env: { ...env, CGO_ENABLED: '0', GOBIN: beside }, signal }
+
+  report.progress({ what: 'fetching Go modules', done: 0, total: 1 })
+  const total = (await run('go', ['list', '-deps', 'tool'], go)).trim().split('\n').length + wanted.length
+  let compiled = 0
+  const count = (line: string) => {
+    // `-v` prints the name of each package as its turn comes, and other remarks with spaces in them.
+    if (line === '' || line.includes(' ')) return
+    compiled++
+    const linked = wanted.length - toolsIn(beside, wanted).missing.length
+    report.progress({ what: 'building the control plane', done: Math.min(compiled + linked, total), total })
+  }
+  await run('go', ['install', '-v', '-trimpath', '-ldflags', linkerFlags(recipe), 'tool'], { ...go, onLine: count })
+
+  const { missing } = toolsIn(beside, wanted)
+  if (missing.length > 0) throw new Failure('internal', `the Go build made no ${missing.join(', ')}`)
+  rmSync(into, { recursive: true, force: true })
+  renameSync(beside, into)
+  report.progress({ what: 'building the control plane', done: total, total })
+}
+
+/** Without a version the API server believes to be v0.0.0, and clients that ask for features are misled. */
+function linkerFlags({ kubernetes }: Recipe): string {
+  const [major, minor] = kubernetes.slice(1).split('.')
+  const set = (name: string, value = '0') => `-X k8s.io/component-base/version.${name}=${value}`
+  return ['-s', '-w', set('gitVersion', kubernetes), set('gitMajor', major), set('gitMinor', minor)].join(' ')
+}

@@ -1,0 +1,13 @@
+/**
+ * A real Kubernetes control plane on this machine: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, and kwok,
+ * which lets nodes and pods live without a kubelet. For the tour, `berth up`, the tests and the example provisioner.
+ * Not here: clients of the API (adapters/kube), and what is installed on it (the caller's kubectl).
+ * Read acquire.ts (where the programs come from), then start.ts (how they run), server.ts (how none is left behind).
+ */
+export { type Acquisition, acquireTools } from './acquire.ts'
+export type { ServerName } from './flags.ts'
+export { type Recipe, readRecipe } from './recipe.ts'
+export { type Report, silentReport } from './report.ts'
+export { type ControlPlane, type Start, startControlPlane, stopControlPlane } from './start.ts'
+export { type Status, statusOf } from './state.ts'
+export { TOOLS, type Tool, type Tools, toolsIn } from './tools.ts'

@@ -1,0 +1,41 @@
+import { chmodSync, mkdirSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** What lies where in the folder of a control plane. Servers run in the folder, so that socket paths stay short. */
+export interface Layout {
+  dir: string
+  kubeconfig: string
+  state: string
+  logs: string
+  certificates: string
+  certificate: string
+  authority: string
+  tokens: string
+  serviceAccountKey: string
+  serviceAccountPublicKey: string
+}
+
+export function layoutOf(dir: string): Layout {
+  const at = (name: string) => join(dir, name)
+  return {
+    dir,
+    kubeconfig: at('kubeconfig'),
+    state: at('control-plane.json'),
+    logs: at('logs'),
+    certificates: at('certificates'),
+    certificate: at('certificates/apiserver.crt'),
+    authority: at('certificates/authority.crt'),
+    tokens: at('tokens.csv'),
+    serviceAccountKey: at('service-account.key'),
+    serviceAccountPublicKey: at('service-account.pub'),
+  }
+}
+
+/** Nobody else may look inside: etcd's socket and the keys are protected by the folder. */
+export function ensureFolders(dir: string): Layout {
+  mkdirSync(dir, { recursive: true })
+  chmodSync(dir, 0o700)
+  const layout = layoutOf(realpathSync(dir))
+  for (const folder of [layout.logs, layout.certificates]) mkdirSync(folder, { recursive: true })
+  return layout
+}

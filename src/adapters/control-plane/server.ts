@@ -1,0 +1,113 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Clock, Failure, pause, seconds } from '../../std/index.ts'
+import { isAlive, signal } from './processes.ts'
+
+/** One running program. */
+export interface Server {
+  name: string
+  pid: number
+  /** The end, however it came. */
+  exited: Promise<void>
+  hasExited(): boolean
+}
+
+export interface Launch {
+  name: string
+  program: string
+  flags: string[]
+  dir: string
+  log: string
+  /** true: the server outlives this process. false: it dies with it, whatever kills it. */
+  detached: boolean
+}
+
+/**
+ * Runs the server and ends it when stdin closes, which the kernel sees to even when the parent is killed with -9.
+ * It prints the server's process id. The reader is a process of its own, because `wait` cannot wait for two things;
+ * while it lives, so does the shell, or at least the server's entry in the process table: the id cannot be another's.
+ */
+const KEEPER = `
+exec 3<&0
+"$@" </dev/null >&2 3<&- & server=$!
+echo "$server"; exec >&-
+{ read -r _ <&3; kill -KILL "$server"; } 2>/dev/null & reader=$!
+exec 3<&-
+wait "$server"; code=$?
+kill "$reader" 2>/dev/null
+exit "$code"`
+
+export async function launch(what: Launch): Promise<Server> {
+  const log = openSync(what.log, 'a', 0o600)
+  try {
+    return what.detached ? await alone(what, log) : await kept(what, log)
+  } finally {
+    closeSync(log)
+  }
+}
+
+/** In a session of its own, so that Ctrl-C in the terminal reaches only us, and we stop the servers in good order. */
+async function kept({ name, program, flags, dir }: Launch, log: number): Promise<Server> {
+  const keeper = spawn('sh', ['-c', KEEPER, 'keeper', program, ...flags], {
+    cwd: dir,
+    detached: true,
+    stdio: ['pipe', 'pipe', log],
+  })
+  const exited = ended(keeper)
+  keeper.stdin?.on('error', () => undefined)
+  const pid = await new Promise<number>((resolve, reject) => {
+    keeper.once('error', (thrown) => reject(Failure.from(thrown, name)))
+    keeper.stdout?.once('data', (text: Buffer) => resolve(Number(text.toString())))
+    keeper.stdout?.once('end', () => reject(new Failure('internal', `${name} did not start`)))
+  })
+  keeper.unref()
+  keeper.stdout?.destroy()
+  return { name, pid, ...exited }
+}
+
+async function alone({ name, program, flags, dir }: Launch, log: number): Promise<Server> {
+  const child = spawn(program, flags, { cwd: dir, detached: true, stdio: ['ignore', log, log] })
+  const exited = ended(child)
+  await new Promise<void>((resolve, reject) => {
+    child.once('spawn', resolve)
+    child.once('error', (thrown) => reject(Failure.from(thrown, name)))
+  })
+  child.unref()
+  return { name, pid: child.pid ?? 0, ...exited }
+}
+
+function ended(child: ChildProcess): Pick<Server, 'exited' | 'hasExited'> {
+  let over = false
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => {
+      over = true
+      resolve()
+    })
+  })
+  return { exited, hasExited: () => over }
+}
+
+/** Asks first, insists after `grace`. */
+export async function endServer(pid: number, clock: Clock, grace = seconds(3)): Promise<void> {
+  signal(pid, 'SIGCONT')
+  signal(pid, 'SIGTERM')
+  await untilGone(pid, clock, grace)
+  signal(pid, 'SIGKILL')
+  await untilGone(pid, clock, grace)
+}
+
+async function untilGone(pid: number, clock: Clock, patience: number): Promise<void> {
+  const deadline = clock.now() + patience
+  while (isAlive(pid) && clock.now() < deadline) await pause(clock, 20)
+}
+
+export const lastLines = (log: string, count = 5): string => {
+  try {
+    return readFileSync(log, 'utf8').trim().split('\n').slice(-count).join('\n')
+  } catch {
+    return ''
+  }
+}
+
+export const logOf = (logs: string, name: string): string => join(logs, `${name}.log`)

@@ -1,0 +1,172 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Clock, Failure, isFailure, systemClock } from '../../std/index.ts'
+import { adminToken, ensureCredentials, readAuthority, writeKubeconfig } from './credentials.ts'
+import { FLAGS, SERVERS, type ServerName } from './flags.ts'
+import { ensureFolders, type Layout, layoutOf } from './layout.ts'
+import { furnish } from './nodes.ts'
+import { freePort } from './ports.ts'
+import { isAlive, signal as send } from './processes.ts'
+import { isReady, waitUntil } from './ready.ts'
+import { RECIPE_FOLDER } from './recipe.ts'
+import { endServer, lastLines, launch, logOf, type Server } from './server.ts'
+import { endServersOf, writeState } from './state.ts'
+import type { Tools } from './tools.ts'
+
+export interface Start {
+  /** All state is in this folder. Started again in the same folder, the control plane has what it had. */
+  dir: string
+  tools: Tools
+  /** It outlives this process; `stopControlPlane(dir)` ends it. Without, it dies with this process, however that ends. */
+  detached?: boolean
+  /** How many fake nodes there are. */
+  nodes?: number
+  /** The folder of kwok's Stage files. */
+  stages?: string
+  clock?: Clock
+  signal?: AbortSignal | undefined
+}
+
+export interface ControlPlane {
+  /** The administrator's kubeconfig file. */
+  kubeconfig: string
+  /** The API server's URL. */
+  server: string
+  dir: string
+  /** Ends all servers, the data stays in the folder. */
+  stop(): Promise<void>
+  /** Ends all servers and removes the folder. */
+  remove(): Promise<void>
+  /** One server for itself: for tests of bad days. */
+  servers: {
+    /** SIGKILL. */
+    kill(name: ServerName): Promise<void>
+    /** With the same port, keys and data; the API server is waited for until it is ready. */
+    start(name: ServerName): Promise<void>
+    /** Neither answers nor closes anything, until it is resumed. */
+    freeze(name: ServerName): void
+    resume(name: ServerName): void
+  }
+}
+
+interface Plan {
+  layout: Layout
+  tools: Tools
+  port: number
+  url: string
+  stages: string
+  detached: boolean
+  clock: Clock
+  signal: AbortSignal | undefined
+  running: Map<ServerName, Server>
+}
+
+/** Brings up etcd, the API server and their companions; returns when the API server is ready and the nodes are there. */
+export async function startControlPlane(start: Start): Promise<ControlPlane> {
+  const { dir, tools, nodes = 2, detached = false, clock = systemClock, signal } = start
+  const layout = ensureFolders(dir)
+  await endServersOf(layout, clock) // an earlier start may have been killed before it could tidy up
+  ensureCredentials(layout)
+  const basics = { layout, tools, detached, clock, signal, stages: start.stages ?? join(RECIPE_FOLDER, 'stages') }
+  const plan = await startAll(basics)
+  try {
+    const kubectl = tools.paths.kubectl
+    if (kubectl) await furnish(kubectl, layout.kubeconfig, nodes)
+  } catch (thrown) {
+    await stopAll(plan)
+    throw thrown
+  }
+  return handleOf(plan)
+}
+
+/** Between asking the kernel for a free port and listening on it somebody else may take it; so another is tried. */
+async function startAll(basics: Omit<Plan, 'port' | 'url' | 'running'>, attempts = 3): Promise<Plan> {
+  const port = await freePort()
+  const plan: Plan = { ...basics, port, url: `https://127.0.0.1:${port}`, running: new Map() }
+  try {
+    for (const name of SERVERS) await startServer(plan, name)
+    return plan
+  } catch (thrown) {
+    await stopAll(plan)
+    if (attempts > 1 && isFailure(thrown, 'already-exists')) return startAll(basics, attempts - 1)
+    throw thrown
+  }
+}
+
+async function startServer(plan: Plan, name: ServerName): Promise<void> {
+  const { layout, tools, detached, port, stages } = plan
+  const program = tools.paths[name]
+  if (!program) return
+  const log = logOf(layout.logs, name)
+  const flags = FLAGS[name]({ layout, port, stages })
+  plan.running.set(name, await launch({ name, program, flags, dir: layout.dir, log, detached }))
+  remember(plan)
+  if (name === 'kube-apiserver') await untilReady(plan)
+}
+
+async function untilReady(plan: Plan): Promise<void> {
+  const { layout, url, clock, signal } = plan
+  await waitUntil(
+    async () => {
+      failIfEnded(plan)
+      const authority = readAuthority(layout)
+      return authority !== undefined && isReady({ server: url, authority, token: adminToken(layout) })
+    },
+    { what: `the API server in ${layout.dir} is ready`, clock, signal },
+  )
+  const authority = readAuthority(layout) ?? ''
+  writeFileSync(layout.authority, authority)
+  writeKubeconfig(layout, url, authority)
+}
+
+function failIfEnded({ running, layout }: Plan): void {
+  const ended = [...running].find(([, server]) => server.hasExited())
+  if (!ended) return
+  const last = lastLines(logOf(layout.logs, ended[0]))
+  const code = last.includes('address already in use') ? 'already-exists' : 'internal'
+  throw new Failure(code, `${ended[0]} ended while it started: ${last}`, { remedy: `Its log is in ${layout.logs}.` })
+}
+
+function remember({ layout, running, url, port }: Plan): void {
+  const pids = Object.fromEntries([...running].map(([name, { pid }]) => [name, pid]))
+  writeState(layout, { server: url, port, pids })
+}
+
+async function stopAll({ running, layout, clock }: Plan): Promise<void> {
+  for (const { pid } of [...running.values()].reverse()) await endServer(pid, clock)
+  rmSync(layout.state, { force: true })
+}
+
+function handleOf(plan: Plan): ControlPlane {
+  const { layout, running, clock } = plan
+  const serverOf = (name: ServerName): Server => {
+    const server = running.get(name)
+    if (!server) throw new Failure('not-found', `no ${name} was started in ${layout.dir}`)
+    return server
+  }
+  return {
+    kubeconfig: layout.kubeconfig,
+    server: plan.url,
+    dir: layout.dir,
+    stop: () => stopAll(plan),
+    async remove() {
+      await stopAll(plan)
+      rmSync(layout.dir, { recursive: true, force: true })
+    },
+    servers: {
+      async kill(name) {
+        const { pid } = serverOf(name)
+        send(pid, 'SIGKILL')
+        await waitUntil(() => !isAlive(pid), { what: `${name} is gone`, clock })
+      },
+      start: (name) => startServer(plan, name),
+      freeze: (name) => send(serverOf(name).pid, 'SIGSTOP'),
+      resume: (name) => send(serverOf(name).pid, 'SIGCONT'),
+    },
+  }
+}
+
+/** Ends what was started detached, or was left over, in this folder; answers whether anything ran. The data stays. */
+export async function stopControlPlane(dir: string, clock: Clock = systemClock): Promise<boolean> {
+  return endServersOf(layoutOf(dir), clock)
+}

@@ -1,0 +1,59 @@
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { type Clock, Failure } from '../../std/index.ts'
+import { type Layout, layoutOf } from './layout.ts'
+import { worksIn } from './processes.ts'
+import { endServer } from './server.ts'
+
+/** What a later process has to know about a control plane that this one started. */
+export interface State {
+  server: string
+  port: number
+  /** Process ids by the name of the server, in the order of their start. */
+  pids: Record<string, number>
+}
+
+export function writeState(layout: Layout, state: State): void {
+  const beside = `${layout.state}.new`
+  writeFileSync(beside, `${JSON.stringify(state, null, 2)}\n`)
+  renameSync(beside, layout.state)
+}
+
+export function readState({ state }: Layout): State | undefined {
+  if (!existsSync(state)) return undefined
+  try {
+    const value: unknown = JSON.parse(readFileSync(state, 'utf8'))
+    return isState(value) ? value : undefined
+  } catch (thrown) {
+    throw new Failure('invalid', `${state} cannot be read`, { cause: thrown, remedy: 'Remove the folder if nothing runs in it.' })
+  }
+}
+
+const isState = (value: unknown): value is State =>
+  typeof value === 'object' && value !== null && 'server' in value && 'port' in value && 'pids' in value
+
+export interface Status {
+  running: boolean
+  kubeconfig: string
+  server: string
+  /** The servers that were started and are not there any more. */
+  dead: string[]
+}
+
+/** `undefined` where no control plane ever was, or where it was stopped. */
+export function statusOf(dir: string): Status | undefined {
+  if (!existsSync(dir)) return undefined
+  const layout = layoutOf(dir)
+  const state = readState(layout)
+  if (!state) return undefined
+  const dead = Object.keys(state.pids).filter((name) => !worksIn(state.pids[name] ?? 0, dir))
+  return { running: dead.length < Object.keys(state.pids).length, kubeconfig: layout.kubeconfig, server: state.server, dead }
+}
+
+/** Ends whatever still runs of an earlier start, the last started first. The data stays. */
+export async function endServersOf(layout: Layout, clock: Clock): Promise<boolean> {
+  const state = readState(layout)
+  const running = Object.values(state?.pids ?? {}).filter((pid) => worksIn(pid, layout.dir))
+  for (const pid of running.reverse()) await endServer(pid, clock)
+  rmSync(layout.state, { force: true })
+  return running.length > 0
+}

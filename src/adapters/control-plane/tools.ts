@@ -1,0 +1,47 @@
+import { accessSync, constants, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** The programs that a control plane is made of, in the order in which they matter. */
+export const TOOLS = ['etcd', 'kube-apiserver', 'kubectl', 'kube-controller-manager', 'kube-scheduler', 'kwok'] as const
+export type Tool = (typeof TOOLS)[number]
+
+/** A set of programs of one origin. */
+export interface Tools {
+  /** Where each program lies; a missing one is not in the map. */
+  paths: Partial<Record<Tool, string>>
+  missing: Tool[]
+}
+
+/** What a control plane cannot do without a program. The first three are not in the list: nothing goes without them. */
+const COSTS: Partial<Record<Tool, string>> = {
+  'kube-controller-manager': 'namespaces do not finish deleting, nothing is garbage-collected, Deployments make no pods',
+  'kube-scheduler': 'pods get no node',
+  kwok: 'nodes and pods do not become ready',
+}
+
+/** Go names a binary after the last part of its import path; for etcd that is `server`. */
+const FILE_NAMES: Partial<Record<Tool, string[]>> = { etcd: ['etcd', 'server'] }
+
+export function toolsIn(folder: string, wanted: readonly Tool[] = TOOLS): Tools {
+  const paths: Partial<Record<Tool, string>> = {}
+  for (const tool of wanted) {
+    const found = (FILE_NAMES[tool] ?? [tool]).map((name) => join(folder, name)).find(isProgram)
+    if (found) paths[tool] = found
+  }
+  return { paths, missing: wanted.filter((tool) => !paths[tool]) }
+}
+
+/** Enough for an API server, if not for everything. */
+export const isUsable = ({ missing }: Tools): boolean => missing.every((tool) => COSTS[tool] !== undefined)
+
+export const costOf = ({ missing }: Tools): string =>
+  missing.map((tool) => `without ${tool} ${COSTS[tool] ?? 'there is no control plane'}`).join('; ')
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK)
+    return statSync(path).isFile()
+  } catch {
+    return false
+  }
+}
