@@ -51,7 +51,8 @@ export async function reconcileTarget(target: DeploymentTarget, lifecycle: Lifec
   if (isReleased(object)) return afterRelease(object, credentials, lifecycle)
 
   const claim = await livingClaim(object, holder, lifecycle)
-  if (!claim || isSurplus(object, claim, lifecycle)) return release(object, holder, credentials, lifecycle)
+  if (!claim) return release(object, holder, credentials, lifecycle)
+  if (isSurplus(object, claim, lifecycle)) return giveBack(object, credentials, lifecycle)
   return belong(object, claim, credentials, lifecycle)
 }
 
@@ -88,6 +89,22 @@ function isSurplus({ metadata }: DeploymentTarget, claim: DeploymentTargetClaim,
   if (!targetName || targetName === metadata.name) return false
   const other = targets.get({ name: targetName, namespace: metadata.namespace })
   return other !== undefined && claimRefOf(other)?.uid === claim.metadata.uid
+}
+
+/** It was never used: what was made for the claim goes, everything else is on offer again. */
+async function giveBack(target: DeploymentTarget, credentials: Opinion, { workshop }: Lifecycle): Promise<Next> {
+  const { uid, resourceVersion } = target.metadata
+  if (provisionedByOf(target) !== undefined) {
+    await workshop.kube.delete(DeploymentTargets, refOf(target), { uid })
+    return settled()
+  }
+  const object = await workshop.kube.patch(
+    DeploymentTargets,
+    refOf(target),
+    { metadata: { resourceVersion }, spec: { claimRef: null } },
+    { manager: MANAGER },
+  )
+  return settled({ object, status: statusOf(onOffer(credentials, undefined)) })
 }
 
 async function belong(
