@@ -1,0 +1,72 @@
+import * as assert from 'uvu/assert'
+import type { Kube } from '../../../src/adapters/kube/index.ts'
+import { DeploymentTargetClaims, DeploymentTargets, isBindComplete, Secrets } from '../../../src/api/index.ts'
+import { targetLifecycle } from '../../../src/operator/deployment-target/lifecycle/index.ts'
+import { claimBinding } from '../../../src/operator/deployment-target-claim/binding/index.ts'
+import { pause, systemClock } from '../../../src/std/index.ts'
+import { testCluster } from '../../support/control-plane.ts'
+import { describe } from '../../support/suite.ts'
+import { claim, credentialsSecret, holderOf, target } from '../../support/targets.ts'
+import { eventually } from '../../support/verbs.ts'
+import { openShop } from '../../support/workshop.ts'
+
+/** Watch events arrive up to this much later than they could, milliseconds. */
+const LAG = 150
+const TARGETS = 50
+const CLAIMS = 100
+
+const lagging = (kube: Kube): Kube => ({
+  ...kube,
+  async stream(path, options) {
+    const lines = await kube.stream(path, options)
+    return (async function* () {
+      for await (const line of lines) {
+        if (Math.random() < 0.05) await pause(systemClock, Math.random() * LAG)
+        yield line
+      }
+    })()
+  },
+})
+
+describe('binding under a race', (it) => {
+  const cluster = testCluster()
+  const { kube } = cluster
+  it.after(() => cluster.close())
+
+  it('binds exactly as many claims as there are targets, with two operators at once and caches that lag', async () => {
+    const namespace = await cluster.namespace('race')
+    await kube.create(Secrets, credentialsSecret(namespace))
+    const open = () =>
+      openShop({
+        kubeconfig: cluster.kubeconfig,
+        namespace,
+        via: lagging,
+        controllers: (workshop) => [claimBinding(workshop), targetLifecycle(workshop)],
+      })
+    const shops = await Promise.all([open(), open()])
+    await Promise.all([
+      ...Array.from({ length: TARGETS }, (_, n) => kube.create(DeploymentTargets, target(namespace, `t${n}`))),
+      ...Array.from({ length: CLAIMS }, (_, n) => kube.create(DeploymentTargetClaims, claim(namespace, `c${n}`))),
+    ])
+
+    await eventually(
+      async () => {
+        const claims = await kube.list(DeploymentTargetClaims, { namespace })
+        const targets = await kube.list(DeploymentTargets, { namespace })
+        const bound = claims.filter(({ status }) => status?.phase === 'Bound')
+        assert.is(bound.length, TARGETS)
+        assert.is(claims.filter(isBindComplete).length, TARGETS, 'no pair is left half bound')
+        assert.is(claims.filter(({ status }) => status?.phase === 'Pending').length, CLAIMS - TARGETS)
+        assert.is(new Set(bound.map(({ spec }) => spec.targetName)).size, TARGETS, 'no target has two claims')
+        for (const one of bound) {
+          const its = targets.find(({ metadata }) => metadata.name === one.spec.targetName)
+          assert.equal(its && holderOf(its), { name: one.metadata.name, uid: one.metadata.uid })
+          assert.is(its?.status?.phase, 'Bound')
+        }
+        return true
+      },
+      { within: 60_000 },
+    )
+    await Promise.all(shops.map((shop) => shop.stop()))
+  })
+})
