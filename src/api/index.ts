@@ -125,7 +125,14 @@ export {
   YES,
 } from './labels.ts'
 export { quantity } from './quantity.ts'
-export { type SpaceRequest, type SpaceRequestSpec, type SpaceRequestStatus, SpaceRequests } from './space-request.ts'
+export {
+  claimKeysOf,
+  isMadeFor,
+  type SpaceRequest,
+  type SpaceRequestSpec,
+  type SpaceRequestStatus,
+  SpaceRequests,
+} from './space-request.ts'
 export { type SpaceTier, type SpaceTierSpec, type SpaceTierStatus, SpaceTiers } from './space-tier.ts'
 export { type Workspace, type WorkspaceSpec, type WorkspaceStatus, Workspaces } from './workspace.ts'
 export { type WorkspaceClass, WorkspaceClasses, type WorkspaceClassSpec, type WorkspaceClassStatus } from './workspace-class.ts'

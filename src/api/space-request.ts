@@ -1,5 +1,6 @@
 import type { SpaceRequestSpec, SpaceRequestStatus } from './generated/space-request.ts'
-import type { CustomObject, Kind } from './kube-object.ts'
+import type { CustomObject, Kind, KubeObject } from './kube-object.ts'
+import { labels } from './labels.ts'
 
 export type { SpaceRequestSpec, SpaceRequestStatus }
 
@@ -12,4 +13,23 @@ export const SpaceRequests: Kind<SpaceRequest> = {
   kind: 'SpaceRequest',
   plural: 'spacerequests',
   namespaced: true,
+}
+
+/**
+ * Was the request made for this claim? Its UID decides. A request without one was not made by Berth; then the name decides,
+ * and the age: what is older than the claim was made for an earlier claim of the same name.
+ */
+export function isMadeFor({ metadata }: SpaceRequest, claim: KubeObject): boolean {
+  const uid = metadata.labels?.[labels.claimUid]
+  if (uid !== undefined) return uid === claim.metadata.uid
+  const isYounger = (metadata.creationTimestamp ?? '') >= (claim.metadata.creationTimestamp ?? '')
+  return metadata.labels?.[labels.claim] === claim.metadata.name && isYounger
+}
+
+/** Index values by which a claim's requests are found: the UID, and `namespace/name` for those without. */
+export function claimKeysOf({ metadata }: SpaceRequest): string[] {
+  const uid = metadata.labels?.[labels.claimUid]
+  if (uid !== undefined) return [uid]
+  const name = metadata.labels?.[labels.claim]
+  return name === undefined ? [] : [`${metadata.namespace}/${name}`]
 }

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto'
+import {
+  annotations,
+  apiVersionOf,
+  type DeploymentTargetClaim,
+  type DeploymentTargetClass,
+  finalizers,
+  labels,
+  MANAGED_BY_BERTH,
+  SANDBOX_TIER,
+  type SpaceRequest,
+  SpaceRequests,
+} from '../../../api/index.ts'
+
+const LONGEST = 63
+
+/** The same claim always asks under the same name, so that asking twice is asking once; a later claim of its name asks under another. */
+export function requestNameOf({ metadata }: DeploymentTargetClaim): string {
+  const hash = createHash('sha256')
+    .update(metadata.uid ?? '')
+    .digest('hex')
+  return `${metadata.name.slice(0, LONGEST - 6).replace(/[-.]+$/, '')}-${hash.slice(0, 5)}`
+}
+
+/** Label values are shorter than names: one that is too long ends in a hash of the whole. The UID beside it is what decides. */
+export function labelValueOf(name: string): string {
+  if (name.length <= LONGEST) return name
+  const hash = createHash('sha256').update(name).digest('hex').slice(0, 8)
+  return `${name.slice(0, LONGEST - 9)}-${hash}`
+}
+
+/** Without an owner reference: under Retain the request outlives its claim. */
+export function requestFor(claim: DeploymentTargetClaim, from: DeploymentTargetClass): SpaceRequest {
+  const { name, namespace = '', uid = '' } = claim.metadata
+  const { parameters = {}, reclaimPolicy } = from.spec
+  const tierName = parameters.tierName
+  const { resources } = claim.spec
+  return {
+    apiVersion: apiVersionOf(SpaceRequests),
+    kind: SpaceRequests.kind,
+    metadata: {
+      name: requestNameOf(claim),
+      namespace,
+      labels: { [labels.claim]: labelValueOf(name), [labels.claimUid]: uid, [labels.managedBy]: MANAGED_BY_BERTH },
+      annotations: {
+        [annotations.reclaimPolicy]: reclaimPolicy,
+        ...(Object.keys(parameters).length > 0 && { [annotations.parameters]: JSON.stringify(parameters) }),
+      },
+      // Here already, so that the request needs no write of its own for it.
+      finalizers: [finalizers.spaceRequest],
+    },
+    spec: {
+      tierName: typeof tierName === 'string' ? tierName : SANDBOX_TIER,
+      targetClusterRoles: [],
+      ...(resources && { resources }),
+    },
+  }
+}

@@ -1,0 +1,81 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Cache } from '../../../adapters/kube/index.ts'
+import {
+  askedProvisionerOf,
+  type DeploymentTargetClaim,
+  type DeploymentTargetClass,
+  isDeleting,
+  isMadeFor,
+  keyOf,
+  refOf,
+  SANDBOX_PROVISIONER,
+  type SpaceRequest,
+  SpaceRequests,
+} from '../../../api/index.ts'
+import { type Next, settled, type Workshop } from '../../../engines/controller/index.ts'
+import { Failure, isFailure } from '../../../std/index.ts'
+import { requestFor } from './desired.ts'
+
+export const MANAGER = 'devsandbox-provisioner'
+
+export interface Provisioning {
+  workshop: Workshop
+  classes: Cache<DeploymentTargetClass>
+  requests: Cache<SpaceRequest>
+}
+
+/** A claim that the binder marked for this provisioner gets one SpaceRequest. What the claim's status says is the binder's. */
+export async function provision(claim: DeploymentTargetClaim, provisioning: Provisioning): Promise<Next> {
+  if (isDeleting(claim) || askedProvisionerOf(claim) !== SANDBOX_PROVISIONER) return settled()
+  // Its absence is told by the binder, its arrival wakes the claim.
+  const from = provisioning.classes.get({ name: claim.spec.deploymentTargetClassName })
+  if (from?.spec.provisioner !== SANDBOX_PROVISIONER) return settled()
+
+  const request = requestOf(claim, provisioning)
+  if (request) return follow(claim, from, request, provisioning)
+  // A claim that has a target, or wants a certain one, needs no new one.
+  if (claim.status?.phase !== 'Pending' || claim.spec.targetName) return settled()
+  await ask(claim, from, provisioning)
+  return settled()
+}
+
+const requestOf = (claim: DeploymentTargetClaim, { requests }: Provisioning): SpaceRequest | undefined =>
+  [...requests.by('claim', claim.metadata.uid ?? ''), ...requests.by('claim', keyOf(refOf(claim)))].find((request) =>
+    isMadeFor(request, claim),
+  )
+
+async function ask(claim: DeploymentTargetClaim, from: DeploymentTargetClass, { workshop }: Provisioning): Promise<void> {
+  const request = requestFor(claim, from)
+  try {
+    await workshop.kube.create(SpaceRequests, request, { manager: MANAGER })
+  } catch (failure) {
+    if (!isFailure(failure, 'already-exists')) throw failure
+    const there = await workshop.kube.get(SpaceRequests, refOf(request))
+    // Ours, and the cache lags behind; or somebody else's, which is never taken over.
+    if (!there || isMadeFor(there, claim)) return
+    throw new Failure('invalid', `SpaceRequest ${request.metadata.name} is there already and was not made for this claim`, {
+      reason: 'SpaceRequestTaken',
+      remedy: 'Delete that SpaceRequest, or make the claim anew under another name',
+    })
+  }
+}
+
+/** A claim that grew makes its request grow, where the class allows it. One that is on its way out is waited for. */
+async function follow(
+  claim: DeploymentTargetClaim,
+  from: DeploymentTargetClass,
+  request: SpaceRequest,
+  { workshop }: Provisioning,
+): Promise<Next> {
+  const { resources } = claim.spec
+  const mayChange = claim.status?.phase !== 'Bound' || from.spec.allowTargetResourceExpansion === true
+  if (isDeleting(request) || !mayChange || !resources || isDeepStrictEqual(resources, request.spec.resources)) return settled()
+  const { resourceVersion } = request.metadata
+  await workshop.kube.patch(
+    SpaceRequests,
+    refOf(request),
+    { metadata: { resourceVersion }, spec: { resources } },
+    { manager: MANAGER },
+  )
+  return settled()
+}

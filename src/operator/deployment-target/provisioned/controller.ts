@@ -1,0 +1,59 @@
+import {
+  claimKeysOf,
+  type DeploymentTarget,
+  type DeploymentTargetClaim,
+  DeploymentTargetClaims,
+  type DeploymentTargetClass,
+  DeploymentTargetClasses,
+  DeploymentTargets,
+  keyOf,
+  labels,
+  type Ref,
+  refOf,
+  SANDBOX_PROVISIONER,
+  type SpaceRequest,
+  SpaceRequests,
+} from '../../../api/index.ts'
+import type { Controller, Workshop } from '../../../engines/controller/index.ts'
+import { MANAGER, makeTarget } from './reconcile.ts'
+
+export interface TargetSettings {
+  /** For development only: targets are reached without verifying the certificate of their API server. */
+  insecureSkipTLSVerify?: boolean | undefined
+}
+
+/** Makes DeploymentTargets of the SpaceRequests that the devsandbox provisioner asked for. */
+export function sandboxTargets(workshop: Workshop, settings: TargetSettings = {}): Controller<SpaceRequest> {
+  const { caches } = workshop
+  const requests = caches.of(SpaceRequests, { indexes: { claim: claimKeysOf } })
+  const making = {
+    workshop,
+    claims: caches.of(DeploymentTargetClaims, { indexes: { uid: ({ metadata }) => [metadata.uid ?? ''] } }),
+    classes: caches.of(DeploymentTargetClasses),
+    targets: caches.of(DeploymentTargets, { indexes: { ofClaim: claimUidOf } }),
+    insecureSkipTLSVerify: settings.insecureSkipTLSVerify ?? false,
+  }
+  const ofClaim = ({ metadata }: DeploymentTargetClaim): Ref[] =>
+    [...requests.by('claim', metadata.uid ?? ''), ...requests.by('claim', keyOf({ ...metadata }))].map(refOf)
+  const ofTarget = ({ metadata }: DeploymentTarget): Ref[] =>
+    requests.by('claim', metadata.labels?.[labels.claimUid] ?? 'none').map(refOf)
+  return {
+    name: MANAGER,
+    kind: SpaceRequests,
+    watches: [
+      { kind: DeploymentTargetClaims, wakes: ofClaim },
+      { kind: DeploymentTargets, wakes: ofTarget },
+      {
+        kind: DeploymentTargetClasses,
+        wakes: ({ spec }: DeploymentTargetClass) =>
+          spec.provisioner === SANDBOX_PROVISIONER ? [...requests.all()].map(refOf) : [],
+      },
+    ],
+    reconcile: (request) => makeTarget(request, making),
+  }
+}
+
+const claimUidOf = ({ metadata }: DeploymentTarget): string[] => {
+  const uid = metadata.labels?.[labels.claimUid]
+  return uid === undefined ? [] : [uid]
+}

@@ -1,0 +1,70 @@
+import {
+  annotations,
+  apiVersionOf,
+  type DeploymentTarget,
+  type DeploymentTargetClaim,
+  DeploymentTargets,
+  finalizers,
+  labels,
+  MANAGED_BY_BERTH,
+  SANDBOX_PROVISIONER,
+  type SpaceRequest,
+} from '../../../api/index.ts'
+
+/** What a request that is ready gives access to. */
+export interface Access {
+  apiURL: string
+  namespace: string
+  secret: string
+  insecureSkipTLSVerify: boolean
+}
+
+const LONGEST = 253
+
+/** Names for the target, best first: `<claim>-dt` may be taken by one that has nothing to do with the claim. */
+export function targetNames({ metadata }: DeploymentTargetClaim): string[] {
+  const stem = metadata.name.slice(0, LONGEST - 24)
+  const digits = (metadata.uid ?? '').replaceAll('-', '')
+  return [`${stem}-dt`, `${stem}-dt-${digits.slice(0, 5)}`, `${stem}-dt-${digits.slice(0, 20)}`]
+}
+
+/** Everything in one object, finalizers too: whatever interrupts us, the target is either not there or complete. */
+export function targetOf(name: string, claim: DeploymentTargetClaim, request: SpaceRequest, access: Access): DeploymentTarget {
+  const { spec, metadata } = claim
+  const policy = request.metadata.annotations?.[annotations.reclaimPolicy]
+  const resources = request.spec.resources ?? spec.resources
+  return {
+    apiVersion: apiVersionOf(DeploymentTargets),
+    kind: DeploymentTargets.kind,
+    metadata: {
+      name,
+      namespace: metadata.namespace ?? '',
+      labels: {
+        ...classLabel(spec.deploymentTargetClassName),
+        [labels.claimUid]: metadata.uid ?? '',
+        [labels.managedBy]: MANAGED_BY_BERTH,
+      },
+      annotations: {
+        [annotations.provisionedBy]: SANDBOX_PROVISIONER,
+        ...(policy !== undefined && { [annotations.reclaimPolicy]: policy }),
+      },
+      finalizers: [finalizers.target, finalizers.provisioner],
+    },
+    spec: {
+      deploymentTargetClassName: spec.deploymentTargetClassName,
+      claimRef: { name: metadata.name, uid: metadata.uid ?? '' },
+      kubernetesCredentials: {
+        defaultNamespace: access.namespace,
+        apiURL: access.apiURL,
+        clusterCredentialsSecret: access.secret,
+        allowInsecureSkipTLSVerify: access.insecureSkipTLSVerify,
+      },
+      ...(resources && { resources }),
+      ...(spec.arch !== undefined && { arch: spec.arch }),
+    },
+  }
+}
+
+/** The label that upstream gives to targets: the class. A name that is no label value is left out; the spec has it anyway. */
+const classLabel = (name: string): Record<string, string> =>
+  name.length <= 63 && name !== '' ? { [annotations.provisioner]: name } : {}

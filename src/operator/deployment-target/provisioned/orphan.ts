@@ -1,0 +1,33 @@
+import type { Cache } from '../../../adapters/kube/index.ts'
+import {
+  annotations,
+  type DeploymentTarget,
+  type DeploymentTargetClass,
+  labels,
+  SANDBOX_PROVISIONER,
+  type SpaceRequest,
+} from '../../../api/index.ts'
+
+export type Verdict = 'keep' | 'delete' | 'unknown'
+
+/** What becomes of a request whose claim is gone. */
+export function isOrphan(
+  request: SpaceRequest,
+  { targets, classes }: { targets: Cache<DeploymentTarget>; classes: Cache<DeploymentTargetClass> },
+): Verdict {
+  const { namespace, labels: marks = {}, annotations: notes = {} } = request.metadata
+  const name = marks[labels.target]
+  // The target goes first, and takes the request along or leaves it, as its policy says.
+  if (name !== undefined && targets.get({ name, namespace })) return 'keep'
+  const uid = marks[labels.claimUid]
+  if (uid !== undefined && targets.by('ofClaim', uid).length > 0) return 'keep'
+  const policy = notes[annotations.reclaimPolicy] ?? commonPolicy(classes)
+  return policy === 'Delete' ? 'delete' : policy === 'Retain' ? 'keep' : 'unknown'
+}
+
+/** A request that Berth did not make carries no policy: what all classes of this provisioner say, if they agree. */
+function commonPolicy(classes: Cache<DeploymentTargetClass>): string | undefined {
+  const ours = [...classes.all()].filter(({ spec }) => spec.provisioner === SANDBOX_PROVISIONER)
+  const policies = new Set(ours.map(({ spec }) => spec.reclaimPolicy))
+  return policies.size === 1 ? [...policies][0] : undefined
+}

@@ -1,0 +1,152 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Cache } from '../../../adapters/kube/index.ts'
+import {
+  claimRefOf,
+  conditionOf,
+  type DeploymentTarget,
+  type DeploymentTargetClaim,
+  DeploymentTargetClaims,
+  type DeploymentTargetClass,
+  DeploymentTargets,
+  isDeleting,
+  isMadeFor,
+  labels,
+  refOf,
+  type SpaceRequest,
+  SpaceRequests,
+} from '../../../api/index.ts'
+import { type Next, settled, type Workshop } from '../../../engines/controller/index.ts'
+import { Failure, isFailure } from '../../../std/index.ts'
+import { type Access, targetNames, targetOf } from './desired.ts'
+import { isOrphan } from './orphan.ts'
+
+export const MANAGER = 'devsandbox-targets'
+
+export interface Making {
+  workshop: Workshop
+  claims: Cache<DeploymentTargetClaim>
+  classes: Cache<DeploymentTargetClass>
+  targets: Cache<DeploymentTarget>
+  insecureSkipTLSVerify: boolean
+}
+
+/** A SpaceRequest that is ready and was made for a claim becomes the claim's target. Its status is the space controller's. */
+export async function makeTarget(request: SpaceRequest, making: Making): Promise<Next> {
+  // Made by a person, for whatever it is.
+  if (request.metadata.labels?.[labels.claim] === undefined || isDeleting(request)) return settled()
+
+  const claim = claimOf(request, making)
+  if (!claim) return lookAfterOrphan(request, making)
+  const access = accessOf(request, making)
+  if (!access || isDeleting(claim)) return settled()
+
+  const target = targetFor(claim, request, making)
+  if (target) return follow(target, request, making)
+  // A claim that lost its target, or took another one, is not given one behind its back.
+  if (claim.status?.phase === 'Lost' || (claim.status?.phase === 'Bound' && claim.spec.targetName)) return settled()
+  const made = await create(claim, request, access, making)
+  await nameIt(request, made, making)
+  return settled()
+}
+
+/** Its name may be too long for the label; then only the UID says which one it is. */
+function claimOf(request: SpaceRequest, { claims }: Making): DeploymentTargetClaim | undefined {
+  const { namespace = '', labels: marks = {} } = request.metadata
+  const uid = marks[labels.claimUid]
+  const named = claims.get({ name: marks[labels.claim] ?? '', namespace })
+  const found = uid === undefined ? named : claims.by('uid', uid)[0]
+  return found && isMadeFor(request, found) ? found : undefined
+}
+
+function accessOf(request: SpaceRequest, { workshop, insecureSkipTLSVerify }: Making): Access | undefined {
+  const ready = conditionOf(request.status?.conditions, 'Ready')
+  const { namespaceAccess = [], targetClusterURL = '' } = request.status ?? {}
+  const [first, second] = namespaceAccess
+  if (ready?.status !== 'True' || !first) return undefined
+  const refusal = second
+    ? `gives access to ${namespaceAccess.length} namespaces; a DeploymentTarget stands for one. Use a tier that makes one namespace`
+    : first.secretRef === ''
+      ? 'gives no credentials, and a DeploymentTarget needs some. Use a tier with a service account'
+      : undefined
+  if (refusal === undefined)
+    return { apiURL: targetClusterURL, namespace: first.name, secret: first.secretRef, insecureSkipTLSVerify }
+  workshop.events.record(request, {
+    type: 'Warning',
+    reason: 'NoTargetMade',
+    message: `SpaceRequest ${request.metadata.name} ${refusal}`,
+  })
+  return undefined
+}
+
+/** The one that was made of this request before, or that holds the claim already. */
+function targetFor(claim: DeploymentTargetClaim, { metadata }: SpaceRequest, { targets }: Making): DeploymentTarget | undefined {
+  const named = targets.get({ name: metadata.labels?.[labels.target] ?? '', namespace: metadata.namespace })
+  if (named && claimRefOf(named)?.uid === claim.metadata.uid) return named
+  return targets.by('ofClaim', claim.metadata.uid ?? '')[0]
+}
+
+async function create(
+  claim: DeploymentTargetClaim,
+  request: SpaceRequest,
+  access: Access,
+  { workshop }: Making,
+): Promise<DeploymentTarget> {
+  for (const name of targetNames(claim)) {
+    const target = targetOf(name, claim, request, access)
+    try {
+      return await workshop.kube.create(DeploymentTargets, target, { manager: MANAGER })
+    } catch (failure) {
+      if (!isFailure(failure, 'already-exists')) throw failure
+      const there = await workshop.kube.get(DeploymentTargets, refOf(target))
+      if (there && !isDeleting(there) && there.metadata.labels?.[labels.claimUid] === claim.metadata.uid) return there
+    }
+  }
+  throw new Failure('invalid', `other DeploymentTargets have every name that could be given: ${targetNames(claim).join(', ')}`, {
+    reason: 'NoTargetMade',
+    remedy: 'Delete or rename one of them',
+  })
+}
+
+/** The label by which people, and whoever waits for the end of the request, find the one from the other. */
+async function nameIt(request: SpaceRequest, { metadata }: DeploymentTarget, { workshop }: Making): Promise<void> {
+  if (request.metadata.labels?.[labels.target] === metadata.name) return
+  const mark = { [labels.target]: metadata.name, [labels.claimUid]: metadata.labels?.[labels.claimUid] ?? '' }
+  await workshop.kube.patch(SpaceRequests, refOf(request), { metadata: { labels: mark } }, { manager: MANAGER })
+}
+
+/** After an interruption the label is missing; after an expansion the target must say what it has now. */
+async function follow(target: DeploymentTarget, request: SpaceRequest, making: Making): Promise<Next> {
+  if (isDeleting(target)) return settled()
+  await nameIt(request, target, making)
+  const { resources } = request.spec
+  const seen = conditionOf(request.status?.conditions, 'Ready')?.observedGeneration ?? request.metadata.generation
+  if (!resources || seen !== request.metadata.generation || isDeepStrictEqual(resources, target.spec.resources)) return settled()
+  const { resourceVersion } = target.metadata
+  await making.workshop.kube.patch(
+    DeploymentTargets,
+    refOf(target),
+    { metadata: { resourceVersion }, spec: { resources } },
+    { manager: MANAGER },
+  )
+  return settled()
+}
+
+/** Nobody asks for it any more, and no target was made of it that would be reclaimed. */
+async function lookAfterOrphan(request: SpaceRequest, { workshop, ...making }: Making): Promise<Next> {
+  const verdict = isOrphan(request, making)
+  if (verdict === 'unknown') {
+    const message = `the DeploymentTargetClaim of SpaceRequest ${request.metadata.name} is gone, and no DeploymentTargetClass says whether to keep it. Delete it if it is not needed`
+    workshop.events.record(request, { type: 'Warning', reason: 'ClaimGone', message })
+  }
+  if (verdict !== 'delete' || (await claimLives(request, workshop))) return settled()
+  await workshop.kube.delete(SpaceRequests, refOf(request), { uid: request.metadata.uid })
+  return settled()
+}
+
+/** A cache that lags must not cost anybody a namespace. */
+async function claimLives({ metadata }: SpaceRequest, { kube }: Workshop): Promise<boolean> {
+  const { namespace = '', labels: marks = {} } = metadata
+  const uid = marks[labels.claimUid]
+  const claims = await kube.list(DeploymentTargetClaims, { namespace })
+  return claims.some((claim) => (uid === undefined ? claim.metadata.name === marks[labels.claim] : claim.metadata.uid === uid))
+}

@@ -1,0 +1,78 @@
+import type { Cache } from '../../../adapters/kube/index.ts'
+import {
+  annotations,
+  type DeploymentTarget,
+  type DeploymentTargetClass,
+  DeploymentTargets,
+  finalizers,
+  hasFinalizer,
+  isDeleting,
+  keyOf,
+  labels,
+  provisionedByOf,
+  refOf,
+  SANDBOX_PROVISIONER,
+  type SpaceRequest,
+  SpaceRequests,
+} from '../../../api/index.ts'
+import { type Next, settled, type Workshop } from '../../../engines/controller/index.ts'
+import { isFailure } from '../../../std/index.ts'
+
+export const MANAGER = 'devsandbox-reclaim'
+
+export interface Reclaim {
+  workshop: Workshop
+  classes: Cache<DeploymentTargetClass>
+  requests: Cache<SpaceRequest>
+}
+
+/** A target that this provisioner made and that is being deleted: what is behind it goes first, unless it is to be kept. */
+export async function reclaim(target: DeploymentTarget, desk: Reclaim): Promise<Next> {
+  if (provisionedByOf(target) !== SANDBOX_PROVISIONER) return settled()
+  if (!isDeleting(target) || !hasFinalizer(target, finalizers.provisioner)) return settled()
+
+  const requests = requestsOf(target, desk)
+  if (policyOf(target, desk, requests) !== 'Delete') return letGo(target, desk)
+  const left = requests.length > 0 ? requests : await askAgain(target, desk)
+  if (left.length === 0) return letGo(target, desk)
+  for (const request of left.filter((each) => !isDeleting(each))) {
+    await desk.workshop.kube.delete(SpaceRequests, refOf(request), { uid: request.metadata.uid })
+  }
+  return settled() // The end of the request wakes the target.
+}
+
+function requestsOf({ metadata }: DeploymentTarget, { requests }: Reclaim): SpaceRequest[] {
+  const uid = metadata.labels?.[labels.claimUid]
+  const ofClaim = uid === undefined ? [] : requests.by('claim', uid)
+  return [...new Set([...ofClaim, ...requests.by('targetName', keyOf(metadata))])]
+}
+
+/** Before the last thing that holds the target goes: the cache may not show yet what was made a moment ago. */
+async function askAgain({ metadata }: DeploymentTarget, { workshop }: Reclaim): Promise<SpaceRequest[]> {
+  const uid = metadata.labels?.[labels.claimUid]
+  if (uid === undefined) return []
+  return workshop.kube.list(SpaceRequests, { namespace: metadata.namespace, labels: `${labels.claimUid}=${uid}` })
+}
+
+/** As it was when the target was bound, or made; a class that is gone since does not matter. In doubt nothing is destroyed. */
+function policyOf(target: DeploymentTarget, { classes }: Reclaim, requests: SpaceRequest[]): string {
+  const noted = [target, ...requests].map(({ metadata }) => metadata.annotations?.[annotations.reclaimPolicy])
+  const ofClass = classes.get({ name: target.spec.deploymentTargetClassName })?.spec.reclaimPolicy
+  return target.status?.reclaimPolicy ?? noted.find((policy) => policy !== undefined) ?? ofClass ?? 'Retain'
+}
+
+async function letGo(target: DeploymentTarget, { workshop }: Reclaim): Promise<Next> {
+  const { resourceVersion, finalizers: all = [] } = target.metadata
+  const others = all.filter((name) => name !== finalizers.provisioner)
+  try {
+    await workshop.kube.patch(
+      DeploymentTargets,
+      refOf(target),
+      { metadata: { resourceVersion, finalizers: others } },
+      { manager: MANAGER },
+    )
+  } catch (failure) {
+    if (!isFailure(failure, 'not-found')) throw failure // Gone is what we want.
+  }
+  return settled()
+}
