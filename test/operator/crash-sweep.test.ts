@@ -1,0 +1,147 @@
+import * as assert from 'uvu/assert'
+import {
+  DeploymentTargetClaims,
+  DeploymentTargetClasses,
+  DeploymentTargets,
+  labels,
+  Namespaces,
+  SANDBOX_PROVISIONER,
+  Secrets,
+  SpaceRequests,
+  SpaceTiers,
+} from '../../src/api/index.ts'
+import { controllersOf } from '../../src/operator/controllers.ts'
+import { parseConfig } from '../../src/operator/index.ts'
+import { testCluster } from '../support/control-plane.ts'
+import { lifeOf, mortal } from '../support/mortal.ts'
+import { describe } from '../support/suite.ts'
+import { claim, holderOf, targetClass } from '../support/targets.ts'
+import { eventually, expectGone } from '../support/verbs.ts'
+import { openShop, type RunningShop } from '../support/workshop.ts'
+
+type Policy = 'Delete' | 'Retain'
+
+/** Lives that are lived at the same time. */
+const AT_ONCE = 8
+
+describe('an operator that is killed after any of its writes', (it) => {
+  const cluster = testCluster()
+  const { kube } = cluster
+  const policies: readonly Policy[] = ['Delete', 'Retain']
+  const classOf = (policy: Policy) => `sweep-${policy.toLowerCase()}`
+  const tier = 'sweep'
+
+  it.before(async () => {
+    await kube.apply(
+      SpaceTiers,
+      { apiVersion: 'berth.dev/v1alpha1', kind: 'SpaceTier', metadata: { name: tier }, spec: { quota: { pods: '10' } } },
+      { manager: 'test' },
+    )
+    for (const policy of policies) {
+      await kube.apply(
+        DeploymentTargetClasses,
+        targetClass(classOf(policy), { provisioner: SANDBOX_PROVISIONER, reclaimPolicy: policy, parameters: { tierName: tier } }),
+        { manager: 'test' },
+      )
+    }
+  })
+  it.after(async () => {
+    for (const policy of policies) await kube.delete(DeploymentTargetClasses, { name: classOf(policy) })
+    await kube.delete(SpaceTiers, { name: tier })
+    await cluster.close()
+  })
+
+  /** A claim's whole life under an operator that dies after `writes` writes and is then replaced; how many writes there were. */
+  async function live(policy: Policy, writes: number): Promise<number> {
+    const namespace = await cluster.namespace('sweep')
+    const life = lifeOf(writes)
+    const open = (kill: boolean) =>
+      openShop({
+        kubeconfig: cluster.kubeconfig,
+        namespace,
+        ...(kill && { via: (api) => mortal(api, life) }),
+        controllers: (workshop) => controllersOf(workshop, parseConfig({}, {})),
+      })
+    let shop: RunningShop = await open(true)
+    const replaced = life.end.then(async () => {
+      await shop.stop()
+      shop = await open(false)
+    })
+
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'dev', { deploymentTargetClassName: classOf(policy) }))
+    await expectOnePair(namespace)
+    await kube.delete(DeploymentTargetClaims, { name: 'dev', namespace })
+    await expectGone(kube, DeploymentTargetClaims, { name: 'dev', namespace }, { within: 60_000 })
+    await expectEnd(policy, namespace)
+    if (life.left <= 0) await replaced
+    await shop.stop()
+    return life.written
+  }
+
+  const spacesOf = (namespace: string) => kube.list(Namespaces, { labels: `${labels.spaceRequestNamespace}=${namespace}` })
+
+  async function expectOnePair(namespace: string) {
+    await eventually(
+      async () => {
+        const dev = await kube.get(DeploymentTargetClaims, { name: 'dev', namespace })
+        const targets = await kube.list(DeploymentTargets, { namespace })
+        assert.is(dev?.status?.phase, 'Bound', JSON.stringify(dev?.status))
+        assert.equal(
+          targets.map((object) => [object.status?.phase, holderOf(object)?.uid]),
+          [['Bound', dev?.metadata.uid]],
+        )
+        assert.is(dev?.spec.targetName, targets[0]?.metadata.name)
+        assert.is((await kube.list(SpaceRequests, { namespace })).length, 1, 'one request')
+        assert.is((await spacesOf(namespace)).length, 1, 'one namespace')
+        const secret = targets[0]?.spec.kubernetesCredentials.clusterCredentialsSecret ?? ''
+        assert.ok(await kube.get(Secrets, { name: secret, namespace }), 'credentials')
+        return true
+      },
+      { within: 60_000 },
+    )
+  }
+
+  async function expectEnd(policy: Policy, namespace: string) {
+    await eventually(
+      async () => {
+        const targets = await kube.list(DeploymentTargets, { namespace })
+        const requests = await kube.list(SpaceRequests, { namespace })
+        const spaces = (await spacesOf(namespace)).length
+        if (policy === 'Delete') assert.equal([targets.length, requests.length, spaces], [0, 0, 0])
+        else {
+          assert.equal(
+            targets.map((object) => [object.status?.phase, holderOf(object)]),
+            [['Released', undefined]],
+          )
+          assert.equal([requests.length, spaces], [1, 1])
+        }
+        return true
+      },
+      { within: 60_000 },
+    )
+  }
+
+  for (const policy of policies) {
+    it(`leaves what one that lives on leaves, under ${policy}`, async () => {
+      const whole = await live(policy, Number.POSITIVE_INFINITY)
+      assert.ok(whole >= 15, `a whole life has ${whole} writes`)
+      const deaths = Array.from({ length: whole }, (_, n) => n + 1)
+      const next = async (): Promise<void> => {
+        const writes = deaths.shift()
+        if (writes === undefined) return
+        await live(policy, writes).catch((failure: unknown) => {
+          throw new assert.Assertion({
+            message: `killed after write ${writes} of ${whole}: ${failure instanceof Error ? failure.message : failure}`,
+            details: '',
+            generated: false,
+            operator: 'sweep',
+            expects: '',
+            actual: '',
+          })
+        })
+        await next()
+      }
+      await Promise.all(Array.from({ length: AT_ONCE }, next))
+    })
+  }
+})
