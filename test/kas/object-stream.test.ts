@@ -1,0 +1,213 @@
+import { randomBytes } from 'node:crypto'
+import { equal, is, match, ok } from 'uvu/assert'
+import { Agents, GitProjects, isTrue } from '../../src/api/index.ts'
+import { Failure, isFailure } from '../../src/std/index.ts'
+import { testCluster } from '../support/control-plane.ts'
+import { type GitHost, gitHost } from '../support/git-host.ts'
+import { describe } from '../support/suite.ts'
+import { eventually, expectObject } from '../support/verbs.ts'
+import { createAgent, createProject, type RunningKas, runKas } from './running-kas.ts'
+
+const text = (data: Uint8Array | undefined): string | undefined => data && Buffer.from(data).toString()
+const never = new AbortController().signal
+
+/** The failure with which something ends. */
+async function failureOf(work: Promise<unknown>): Promise<Failure> {
+  try {
+    await work
+  } catch (thrown) {
+    if (isFailure(thrown)) return thrown
+    throw thrown
+  }
+  throw new Failure('internal', 'it succeeded')
+}
+
+describe('kas: object stream', (it) => {
+  const cluster = testCluster()
+  let namespace = ''
+  let host: GitHost
+  let kas: RunningKas
+  let token = ''
+
+  it.before(async () => {
+    namespace = await cluster.namespace('kas')
+    host = await gitHost()
+    token = await createAgent(cluster.kube, namespace, 'home')
+    kas = await runKas({ kubeconfig: cluster.kubeconfig, namespace })
+  })
+  it.after(async () => {
+    await kas.stop()
+    await host.close()
+    await cluster.close()
+  })
+
+  const wanted = (name: string, more: object = {}) => ({
+    projectId: `${namespace}/${name}`,
+    ref: { kind: 'default' as const },
+    globs: ['**/*.yaml'],
+    ...more,
+  })
+
+  /** A repository with these files, its GitProject, and kas knowing it. */
+  const given = async (name: string, files: Record<string, string | Uint8Array>, spec: object = {}) => {
+    const repository = await host.repository(name)
+    const commit = await repository.commit(files)
+    await createProject(cluster.kube, namespace, name, { url: repository.url, ...spec })
+    await expectObject(cluster.kube, GitProjects, { name, namespace }, ({ status }) => isTrue(status?.conditions, 'Ready'))
+    return { repository, commit }
+  }
+
+  it('delivers the files that the patterns choose, and says in the status what it saw', async () => {
+    const files = { 'deploy/a.yaml': 'a: 1\n', 'deploy/sub/b.yaml': 'b: 1\n', 'readme.md': '# no', '.hidden/c.yaml': 'c: 1\n' }
+    const { commit } = await given('plain', files)
+    const batch = await kas.stream(token).fetchObjects(wanted('plain'), never)
+    is(batch?.commitId, commit)
+    ok(batch.projectId > 0n)
+    equal(
+      batch.files.map(({ source, data }) => [source, text(data)]),
+      [
+        ['deploy/a.yaml', 'a: 1\n'],
+        ['deploy/sub/b.yaml', 'b: 1\n'],
+      ],
+    )
+    const { status } = await expectObject(
+      cluster.kube,
+      GitProjects,
+      { name: 'plain', namespace },
+      ({ status }) => status?.defaultBranch,
+    )
+    is(status?.defaultBranch, 'main')
+    equal(
+      status?.refs?.map(({ name, commit }) => [name, commit]),
+      [['refs/heads/main', commit]],
+    )
+  })
+
+  it('delivers every file below a folder when it is asked for all', async () => {
+    await given('whole', {
+      'overlay/kustomization.yaml': 'resources: []\n',
+      'overlay/config.env': 'A=1',
+      'overlay/empty': '',
+      'other/x': 'x',
+    })
+    const batch = await kas.stream(token).fetchObjects(wanted('whole', { globs: ['overlay/**'] }), never)
+    equal(
+      batch?.files.map(({ source }) => source),
+      ['overlay/config.env', 'overlay/empty', 'overlay/kustomization.yaml'],
+    )
+    is(batch?.files[1]?.data.length, 0)
+  })
+
+  it('puts a file together again that was larger than a chunk', async () => {
+    const large = randomBytes(300 * 1024)
+    await given('large', { 'a.yaml': large, 'b.yaml': 'b' })
+    const batch = await kas.stream(token).fetchObjects(wanted('large'), never)
+    ok(batch?.files[0]?.data && Buffer.from(batch.files[0].data).equals(large))
+    is(batch.files.length, 2)
+  })
+
+  it('holds the stream until there is a new commit, and transfers only what is new', async () => {
+    const { repository, commit } = await given('held', { 'big.bin': randomBytes(500_000), 'a.yaml': 'a: 1' })
+    const stream = kas.stream(token)
+    await stream.fetchObjects(wanted('held'), never)
+    host.traffic()
+    const next = stream.fetchObjects(wanted('held'), never, commit)
+    const second = await repository.commit({ 'a.yaml': 'a: 2' })
+    const batch = await next
+    is(batch?.commitId, second)
+    is(text(batch?.files[0]?.data), 'a: 2')
+    const { bytes } = host.traffic()
+    ok(bytes < 50_000, `the second commit cost ${bytes} bytes`)
+  })
+
+  it('asks the server once for any number of streams', async () => {
+    const { commit } = await given('shared', { 'a.yaml': 'a: 1' }, { pollInterval: '1h' })
+    const stream = kas.stream(token)
+    await stream.fetchObjects(wanted('shared'), never)
+    host.traffic()
+    const batches = await Promise.all(Array.from({ length: 20 }, () => stream.fetchObjects(wanted('shared'), never)))
+    ok(batches.every((batch) => batch?.commitId === commit))
+    is(host.traffic().requests, 0)
+  })
+
+  it('follows branches, tags and commits', async () => {
+    const { repository, commit } = await given('refs', { 'a.yaml': 'main' })
+    const release = await repository.commit({ 'a.yaml': 'release' }, 'release')
+    await repository.tag('v1', commit)
+    const stream = kas.stream(token)
+    const contents = async (ref: object) => text((await stream.fetchObjects(wanted('refs', { ref }), never))?.files[0]?.data)
+    is(await contents({ kind: 'branch', name: 'release' }), 'release')
+    is(await contents({ kind: 'tag', name: 'v1' }), 'main')
+    is(await contents({ kind: 'commit', name: release }), 'release')
+    is(await contents({ kind: 'default' }), 'main')
+  })
+
+  it('ends a stream whose branch vanishes, and leaves the project ready', async () => {
+    const { repository } = await given('vanishing', { 'a.yaml': 'main' })
+    const there = await repository.commit({ 'a.yaml': 'side' }, 'side')
+    const ref = { kind: 'branch', name: 'side' }
+    const stream = kas.stream(token)
+    await stream.fetchObjects(wanted('vanishing', { ref }), never)
+    const held = failureOf(stream.fetchObjects(wanted('vanishing', { ref }), never, there))
+    await repository.removeBranch('side')
+    const failure = await held
+    equal([failure.code, failure.reason], ['not-found', 'RefNotFound'])
+    match(failure.message, 'has no branch side')
+    ok(isTrue((await cluster.kube.get(GitProjects, { name: 'vanishing', namespace }))?.status?.conditions, 'Ready'))
+  })
+
+  it('names each limit that is passed', async () => {
+    const many = Object.fromEntries(Array.from({ length: 1001 }, (_, at) => [`many/${at}.yaml`, `${at}`]))
+    await given('limits', { ...many, 'huge.json': Buffer.alloc(5 * 2 ** 20 + 1), 'a.yaml': 'a' })
+    const stream = kas.stream(token)
+    const reason = async (globs: string[]) => (await failureOf(stream.fetchObjects(wanted('limits', { globs }), never))).reason
+    is(await reason(['many/*.yaml']), 'TooManyFiles')
+    is(await reason(['*.json']), 'FileTooLarge')
+    is(await reason(['*.yaml', 'a.*']), 'PathVisitedTwice')
+    is(await reason(['[']), 'GlobInvalid')
+    is(await reason(Array.from({ length: 101 }, () => 'x')), 'InvalidRequest')
+    is(await reason([]), 'InvalidRequest')
+  })
+
+  it('refuses tokens that are unknown, missing or over', async () => {
+    await given('closed', { 'a.yaml': 'a' })
+    const over = await createAgent(cluster.kube, namespace, 'over', { expiresAt: '2020-01-01T00:00:00Z' })
+    for (const bad of ['nonsense', over]) {
+      is((await failureOf(kas.stream(bad).fetchObjects(wanted('closed'), never))).code, 'unauthorized')
+    }
+  })
+
+  it('ends open streams of an agent whose token is removed', async () => {
+    const { commit } = await given('revoked', { 'a.yaml': 'a' }, { pollInterval: '1h' })
+    const agentToken = await createAgent(cluster.kube, namespace, 'revoked')
+    const stream = kas.stream(agentToken)
+    is((await eventually(() => stream.fetchObjects(wanted('revoked'), never)))?.commitId, commit)
+    const held = failureOf(stream.fetchObjects(wanted('revoked'), never, commit))
+    await cluster.kube.patch(Agents, { name: 'revoked', namespace }, { spec: { tokens: [] } })
+    equal([(await held).code, (await held).reason], ['unauthorized', 'TokenRevoked'])
+  })
+
+  it('ends open streams when the project is deleted', async () => {
+    const { commit } = await given('deleted', { 'a.yaml': 'a' }, { pollInterval: '1h' })
+    const stream = kas.stream(token)
+    await stream.fetchObjects(wanted('deleted'), never)
+    const held = failureOf(stream.fetchObjects(wanted('deleted'), never, commit))
+    await cluster.kube.delete(GitProjects, { name: 'deleted', namespace })
+    equal([(await held).code, (await held).reason], ['forbidden', 'ProjectNotAccessible'])
+  })
+
+  it('keeps following over commits until it is told to stop', async () => {
+    const { repository, commit } = await given('followed', { 'a.yaml': '1' })
+    const seen: string[] = []
+    const ending = new AbortController()
+    const following = kas
+      .stream(token)
+      .follow(wanted('followed'), { onBatch: ({ commitId }) => void seen.push(commitId), signal: ending.signal })
+    await eventually(() => seen.length === 1)
+    const second = await repository.commit({ 'a.yaml': '2' })
+    await eventually(() => seen.length === 2)
+    ending.abort()
+    await following
+    equal(seen, [commit, second])
+  })
+})

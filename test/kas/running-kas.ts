@@ -1,0 +1,109 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createObjectStream, type ObjectStream } from '../../src/adapters/grpc/index.ts'
+import type { Kube } from '../../src/adapters/kube/index.ts'
+import { type Agent, Agents, type CoreSecret, type GitProject, GitProjects, Secrets } from '../../src/api/index.ts'
+import { type Addresses, parseConfig, start } from '../../src/kas/index.ts'
+import { Secret, systemClock } from '../../src/std/index.ts'
+
+export interface RunningKas {
+  addresses: Addresses
+  /** Everything it has logged. */
+  log(): string
+  /** A client with this token. */
+  stream(token: string): ObjectStream
+  stop(): Promise<void>
+}
+
+/** kas as it is, on free ports, in one namespace. */
+export async function runKas({
+  kubeconfig,
+  namespace,
+  flags = {},
+}: {
+  kubeconfig: string
+  namespace: string
+  flags?: Record<string, string>
+}): Promise<RunningKas> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'berth-kas-'))
+  const anywhere = '127.0.0.1:0'
+  const given = {
+    kubeconfig,
+    namespace,
+    dataDir,
+    listen: anywhere,
+    operations: anywhere,
+    webhooks: anywhere,
+    logLevel: 'debug',
+    ...flags,
+  }
+  const lines: string[] = []
+  const ending = new AbortController()
+  const up = Promise.withResolvers<Addresses>()
+  const done = start(parseConfig(given, process.env), ending.signal, {
+    log: { write: (line) => lines.push(line) },
+    up: up.resolve,
+  })
+  done.catch(up.reject)
+  const addresses = await up.promise
+  const streams: ObjectStream[] = []
+  return {
+    addresses,
+    log: () => lines.join(''),
+    stream(token) {
+      const stream = createObjectStream({ address: addresses.listen, token: async () => new Secret(token), clock: systemClock })
+      streams.push(stream)
+      return stream
+    },
+    async stop() {
+      for (const stream of streams) stream.close()
+      ending.abort()
+      await done
+      await rm(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+export const project = (namespace: string, name: string, spec: Partial<GitProject['spec']> & { url: string }): GitProject => ({
+  apiVersion: 'berth.dev/v1alpha1',
+  kind: 'GitProject',
+  metadata: { name, namespace },
+  spec: { path: `${namespace}/${name}`, pollInterval: '1s', ...spec },
+})
+
+export const createProject = (kube: Kube, ...of: Parameters<typeof project>): Promise<GitProject> =>
+  kube.create(GitProjects, project(...of))
+
+export const secret = (namespace: string, name: string, stringData: Record<string, string>): CoreSecret => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, namespace },
+  stringData,
+})
+
+export const createSecret = (kube: Kube, ...of: Parameters<typeof secret>): Promise<CoreSecret> =>
+  kube.create(Secrets, secret(...of))
+
+/** An Agent, and a token with which it may connect. */
+export async function createAgent(
+  kube: Kube,
+  namespace: string,
+  name: string,
+  { expiresAt }: { expiresAt?: string } = {},
+): Promise<string> {
+  const token = `berth-agent-${randomBytes(16).toString('hex')}`
+  const sha256 = createHash('sha256').update(token).digest('hex')
+  const agent: Agent = {
+    apiVersion: 'berth.dev/v1alpha1',
+    kind: 'Agent',
+    metadata: { name, namespace },
+    spec: {
+      configurationProject: `${namespace}/config`,
+      tokens: [{ name: 'first', sha256, ...(expiresAt ? { expiresAt } : {}) }],
+    },
+  }
+  await kube.create(Agents, agent)
+  return token
+}

@@ -1,0 +1,102 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { type GitCredential, serveGit } from '../../src/adapters/git/index.ts'
+
+const run = promisify(execFile)
+
+export interface TestRepository {
+  /** Without credentials. */
+  url: string
+  /** Writes these files (`undefined` removes one), commits, pushes; gives the commit. */
+  commit(files: Record<string, string | Uint8Array | undefined>, branch?: string): Promise<string>
+  tag(name: string, commit: string): Promise<void>
+  removeBranch(branch: string): Promise<void>
+}
+
+export interface GitHost {
+  url: string
+  /** PATH, for programs that run git. */
+  environment: { PATH: string }
+  /** What was asked of the server since the last time: requests, and bytes that it answered. */
+  traffic(): { requests: number; bytes: number }
+  /** An empty repository; with commits if it is given any. */
+  repository(name: string): Promise<TestRepository>
+  close(): Promise<void>
+}
+
+/** A real Git server over smart HTTP, with repositories to push to. */
+export async function gitHost({ credential }: { credential?: GitCredential } = {}): Promise<GitHost> {
+  const folder = await mkdtemp(join(tmpdir(), 'berth-git-'))
+  const environment = { PATH: process.env['PATH'] ?? '' }
+  let requests: { bytes: () => number }[] = []
+  const repositories = join(folder, 'repositories')
+  await mkdir(repositories)
+  const onRequest = (request: { bytes: () => number }) => void requests.push(request)
+  const server = await serveGit({ folder: repositories, environment, onRequest, ...(credential ? { credential } : {}) })
+  return {
+    url: server.url,
+    environment,
+    traffic() {
+      const taken = requests
+      requests = []
+      return { requests: taken.length, bytes: taken.reduce((sum, { bytes }) => sum + bytes(), 0) }
+    },
+    async repository(name) {
+      const bare = join(repositories, `${name}.git`)
+      await git(repositories, 'init', '--quiet', '--bare', '--initial-branch=main', bare)
+      return repositoryIn(bare, join(folder, 'work', name), `${server.url}/${name}.git`)
+    },
+    async close() {
+      await server.stop()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function repositoryIn(bare: string, work: string, url: string): TestRepository {
+  const prepare = async (branch: string) => {
+    await mkdir(work, { recursive: true })
+    await git(work, 'init', '--quiet', '--initial-branch=main')
+    await git(work, 'checkout', '--quiet', '-B', branch)
+  }
+  return {
+    url,
+    async commit(files, branch = 'main') {
+      await prepare(branch)
+      for (const [path, content] of Object.entries(files)) {
+        const file = join(work, path)
+        await mkdir(dirname(file), { recursive: true })
+        await (content === undefined ? rm(file) : writeFile(file, content))
+      }
+      await git(work, 'add', '--all')
+      await git(
+        work,
+        '-c',
+        'user.name=test',
+        '-c',
+        'user.email=test@example.com',
+        'commit',
+        '--quiet',
+        '--allow-empty',
+        '-m',
+        'change',
+      )
+      await git(work, 'push', '--quiet', '--force', bare, branch)
+      return git(work, 'rev-parse', 'HEAD')
+    },
+    async tag(name, commit) {
+      await git(bare, '-c', 'user.name=test', '-c', 'user.email=test@example.com', 'tag', '-a', '-m', 'tag', name, commit)
+    },
+    async removeBranch(branch) {
+      await git(bare, 'update-ref', '-d', `refs/heads/${branch}`)
+    },
+  }
+}
+
+async function git(folder: string, ...words: string[]): Promise<string> {
+  const { stdout } = await run('git', words, { cwd: folder })
+  return stdout.trim()
+}
