@@ -16,7 +16,7 @@ import {
 } from '../../api/index.ts'
 import type { Controller, Watch, Workshop } from '../../engines/controller/index.ts'
 import { byOwner } from './credentials.ts'
-import { ROOT_CA, rootCertificates, type SpaceSettings } from './endpoint.ts'
+import { ROOT_CA_WATCH, rootCertificates, type SpaceSettings } from './endpoint.ts'
 import { byRequest } from './namespace.ts'
 import { createPieces, MANAGER, OF_SPACES, PIECE_KINDS } from './pieces.ts'
 import { type Desk, reconcileRequest } from './reconcile.ts'
@@ -62,11 +62,7 @@ function watchesOf(requests: Cache<SpaceRequest>, namespaces: Cache<Namespace>):
     { kind: Namespaces, ...OF_SPACES, metadataOnly: true, wakes: ofNamespace },
     { kind: Secrets, labels: OF_SPACES.labels, wakes: ownerOf },
     // New certificates of the API server go into every kubeconfig.
-    {
-      kind: ConfigMaps,
-      namespace: ROOT_CA.namespace,
-      wakes: ({ metadata }) => (metadata.name === ROOT_CA.name ? [...requests.all()].map(refOf) : []),
-    },
+    { kind: ConfigMaps, ...ROOT_CA_WATCH, wakes: () => [...requests.all()].map(refOf) },
     ...pieces,
   ]
 }

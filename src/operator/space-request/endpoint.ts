@@ -14,11 +14,12 @@ export interface SpaceSettings {
 }
 
 /** Where every cluster publishes the certificate authority of its API server. */
-export const ROOT_CA = { name: 'kube-root-ca.crt', namespace: 'kube-public' } as const
+const ROOT_CA = { name: 'kube-root-ca.crt', namespace: 'kube-public' } as const
+/** By name, so that the right to read one public object is enough. */
+export const ROOT_CA_WATCH = { namespace: ROOT_CA.namespace, fields: `metadata.name=${ROOT_CA.name}` } as const
 const ROOT_CA_KEY = 'ca.crt'
 
-export const rootCertificates = ({ caches }: Workshop): Cache<ConfigMap> =>
-  caches.of(ConfigMaps, { namespace: ROOT_CA.namespace })
+export const rootCertificates = ({ caches }: Workshop): Cache<ConfigMap> => caches.of(ConfigMaps, ROOT_CA_WATCH)
 
 export function endpointOf({ kube }: Workshop, settings: SpaceSettings, published: Cache<ConfigMap>): Endpoint {
   const pem = settings.certificateAuthority ?? published.get(ROOT_CA)?.data?.[ROOT_CA_KEY] ?? ''

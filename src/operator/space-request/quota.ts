@@ -19,7 +19,9 @@ export function quotaOf(request: SpaceRequest, tierName: string, tier: SpaceTier
 /** A quota counts what all containers together ask for, under `requests.` and `limits.`. */
 function askedFor({ spec }: SpaceRequest): Quantities {
   const sides = Object.entries({ requests: spec.resources?.requests, limits: spec.resources?.limits })
-  const entries = sides.flatMap(([side, amounts]) => Object.entries(amounts ?? {}).map(([name, amount]) => [`${side}.${name}`, amount]))
+  const entries = sides.flatMap(([side, amounts]) =>
+    Object.entries(amounts ?? {}).map(([name, amount]) => [`${side}.${name}`, amount]),
+  )
   return Object.fromEntries(entries)
 }
 
