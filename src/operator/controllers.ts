@@ -1,10 +1,18 @@
 import type { Controller, Workshop } from '../engines/controller/index.ts'
 import type { Config } from './config.ts'
 import { targetLifecycle } from './deployment-target/lifecycle/index.ts'
+import { sandboxTargets } from './deployment-target/provisioned/index.ts'
+import { sandboxReclaim } from './deployment-target/reclaim/index.ts'
 import { claimBinding } from './deployment-target-claim/binding/index.ts'
+import { sandboxProvisioning } from './deployment-target-claim/provisioning/index.ts'
+import { spaceRequests } from './space-request/index.ts'
 
 /** Every controller of the operator, in the order of a claim's life. This list is the only place where rooms meet. */
-export const controllersOf = (workshop: Workshop, _config: Config): Controller[] => [
+export const controllersOf = (workshop: Workshop, config: Config): Controller[] => [
   claimBinding(workshop),
+  sandboxProvisioning(workshop),
+  spaceRequests(workshop, { server: config.apiUrl }),
+  sandboxTargets(workshop),
   targetLifecycle(workshop),
+  sandboxReclaim(workshop),
 ]
