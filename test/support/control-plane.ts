@@ -1,4 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { acquireTools, type ControlPlane, startControlPlane } from '../../src/adapters/control-plane/index.ts'
 import { connect, type Kube } from '../../src/adapters/kube/index.ts'
 import { Namespaces } from '../../src/api/index.ts'
 import { Failure } from '../../src/std/index.ts'
@@ -36,6 +40,25 @@ export function testCluster(): TestCluster {
     async close() {
       await Promise.all(made.map((name) => kube.delete(Namespaces, { name })))
       await kube.close()
+    },
+  }
+}
+
+export interface OwnControlPlane extends ControlPlane {
+  kube: Kube
+}
+
+/** A control plane for one test file alone, for tests that stop, freeze or kill its servers. Nothing is installed on it. */
+export async function ownControlPlane(start: { nodes?: number } = {}): Promise<OwnControlPlane> {
+  const tools = await acquireTools({ env: process.env })
+  const plane = await startControlPlane({ ...start, dir: await mkdtemp(join(tmpdir(), 'berth-own-')), tools })
+  const kube = connect({ kubeconfig: plane.kubeconfig })
+  return {
+    ...plane,
+    kube,
+    async remove() {
+      await kube.close()
+      await plane.remove()
     },
   }
 }

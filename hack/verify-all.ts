@@ -1,0 +1,4 @@
+/** Runs every hack/verify-*.ts and reports all failures, not only the first. */
+import { runScripts } from './scripts.ts'
+
+process.exitCode = await runScripts('verify')

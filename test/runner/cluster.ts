@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { acquireTools, startControlPlane } from '../../src/adapters/control-plane/index.ts'
+import { Failure } from '../../src/std/index.ts'
+
+export interface SharedCluster {
+  kubeconfig: string
+  remove(): Promise<void>
+}
+
+/** The cluster of the whole run: the one that TEST_KUBECONFIG names, or a control plane of our own; with Berth's CRDs on it. */
+export async function sharedCluster(print: (line: string) => void, signal: AbortSignal): Promise<SharedCluster> {
+  const given = process.env.TEST_KUBECONFIG
+  const tools = await acquireTools({
+    env: process.env,
+    report: reportTo(print),
+    signal,
+    ...(given ? { wanted: ['kubectl'] } : {}),
+  })
+  const kubectl = tools.paths.kubectl ?? 'kubectl'
+  if (given) {
+    await install(kubectl, given)
+    return { kubeconfig: given, remove: async () => undefined }
+  }
+  const plane = await startControlPlane({ dir: await mkdtemp(join(tmpdir(), 'berth-test-')), tools, signal })
+  try {
+    await install(kubectl, plane.kubeconfig)
+  } catch (thrown) {
+    await plane.remove()
+    throw thrown
+  }
+  return { kubeconfig: plane.kubeconfig, remove: () => plane.remove() }
+}
+
+/** As a platform engineer does it. */
+async function install(kubectl: string, kubeconfig: string): Promise<void> {
+  const run = promisify(execFile)
+  const parameters = ['--kubeconfig', kubeconfig, 'apply', '--server-side', '--force-conflicts', '-k', '.']
+  await run(kubectl, parameters).catch((thrown: unknown) => {
+    throw Failure.from(thrown, 'kubectl apply -k .')
+  })
+  const crds = ['--kubeconfig', kubeconfig, 'wait', '--for=condition=Established', '--timeout=30s', 'crd', '--all']
+  await run(kubectl, crds).catch((thrown: unknown) => {
+    throw Failure.from(thrown, 'waiting for the CRDs')
+  })
+}
+
+function reportTo(print: (line: string) => void) {
+  let tenth = -1
+  return {
+    line: print,
+    progress({ what, done, total }: { what: string; done: number; total: number }) {
+      const now = Math.floor((done / total) * 10)
+      if (now === tenth) return
+      tenth = now
+      print(`${what}: ${done} of ${total}`)
+    },
+  }
+}
