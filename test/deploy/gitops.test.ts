@@ -1,0 +1,84 @@
+import { match } from 'uvu/assert'
+import { type KubeObject, nameOf } from '../../src/api/index.ts'
+import { testCluster } from '../support/control-plane.ts'
+import { refusalOf } from '../support/refusal.ts'
+import { describe } from '../support/suite.ts'
+import { apply } from '../support/verbs.ts'
+
+describe('the schemas of delivery', (it) => {
+  const cluster = testCluster()
+  let namespace = ''
+  it.before(async () => {
+    namespace = await cluster.namespace('delivery')
+  })
+  it.after(() => cluster.close())
+
+  const object = (apiVersion: string, kind: string, name: string, spec: object): KubeObject =>
+    Object.assign({ apiVersion, kind, metadata: { name } }, { spec })
+  const put = (one: KubeObject) => apply(cluster.kube, one, { namespace })
+  const managed = (name: string, apiURL: string) =>
+    object('managed-gitops.redhat.com/v1alpha1', 'GitOpsDeploymentManagedEnvironment', name, { apiURL, credentialsSecret: 's' })
+  const source = { repoURL: 'https://git.example.com/shop.git', path: 'deploy' }
+  const deployment = (name: string, spec: object) =>
+    object('managed-gitops.redhat.com/v1alpha1', 'GitOpsDeployment', name, { type: 'automated', source, ...spec })
+  const project = (spec: object) =>
+    object('berth.dev/v1alpha1', 'GitProject', 'shop', { path: 'team-a/shop', url: 'https://git.example.com/shop.git', ...spec })
+
+  const accepted: [KubeObject, string][] = [
+    [managed('https', 'https://api.example.com:6443'), 'its API is reached by https'],
+    [managed('empty', ''), 'the seeds let it be empty'],
+    [deployment('plain', {}), 'it goes to its own namespace'],
+    [deployment('manual', { type: 'manual' }), 'manual is a type'],
+    [deployment('create-namespace', { syncPolicy: { syncOptions: ['CreateNamespace=true'] } }), 'the option is known'],
+    [deployment('somewhere', { destination: { environment: 'e', namespace: 'n' } }), 'it says where the namespace is'],
+    [deployment('root', { source: { ...source, path: '.' } }), 'a dot is the root'],
+    [project({}), 'it says all that is needed'],
+  ]
+  for (const [given, why] of accepted) it(`take ${nameOf(given)}, because ${why}`, () => put(given))
+
+  const refused: [KubeObject, RegExp, string][] = [
+    [managed('http', 'http://api.example.com'), /cluster api url must start with https:\/\//, 'http'],
+    [managed('smtp', 'smtp://api.example.com'), /cluster api url must start with https:\/\//, 'another scheme'],
+    [deployment('wrong', { type: 'now' }), /spec type must be manual or automated/, 'an unknown type'],
+    [
+      deployment('wrong', { syncPolicy: { syncOptions: ['CreateNamespace=maybe'] } }),
+      /the specified sync option in \.spec\.syncPolicy\.syncOptions is either mispelled or is not supported/,
+      'an unknown sync option',
+    ],
+    [
+      deployment('wrong', { destination: { namespace: 'n' } }),
+      /the environment field should not be empty when the namespace is non-empty/,
+      'a namespace without environment',
+    ],
+    [
+      deployment('wrong', { destination: { namespace: 'n', environment: '' } }),
+      /the environment field should not be empty when the namespace is non-empty/,
+      'a namespace with an empty environment',
+    ],
+    [
+      deployment('wrong', { source: { ...source, path: '../other' } }),
+      /path must stay inside/,
+      'a path that leaves the repository',
+    ],
+    [deployment('wrong', { source: { ...source, path: '/etc' } }), /path must stay inside/, 'an absolute path'],
+    [project({ url: 'https://me:secret@git.example.com/x' }), /url must not contain credentials/, 'credentials in a URL'],
+    [project({ url: 'file:///etc' }), /url must start with https:/, 'a file URL'],
+    [project({ pollInterval: '10ms' }), /pollInterval/, 'a poll interval of milliseconds'],
+    [project({ path: '../etc' }), /spec\.path/, 'a project path that climbs'],
+  ]
+  for (const [given, words, what] of refused)
+    it(`refuse ${given.kind} with ${what}`, async () => {
+      match(await refusalOf(put(given)), words)
+    })
+
+  it('refuse, on update, what they refuse at creation', async () => {
+    await put(deployment('later', {}))
+    match(await refusalOf(put(deployment('later', { type: 'now' }))), /spec type must be manual or automated/)
+    match(
+      await refusalOf(put(deployment('later', { destination: { namespace: 'n' } }))),
+      /the environment field should not be empty/,
+    )
+    await put(managed('later', 'https://api.example.com'))
+    match(await refusalOf(put(managed('later', 'smtp://api.example.com'))), /cluster api url must start with https/)
+  })
+})

@@ -1,0 +1,40 @@
+import { equal, match } from 'uvu/assert'
+import { type Workspace, Workspaces } from '../../src/api/index.ts'
+import { testCluster } from '../support/control-plane.ts'
+import { refusalOf } from '../support/refusal.ts'
+import { describe } from '../support/suite.ts'
+
+describe('the owner of a Workspace', (it) => {
+  const cluster = testCluster()
+  const ada = cluster.kube.as({ user: 'ada@example.com', groups: ['system:masters'] })
+  let namespace = ''
+  it.before(async () => {
+    namespace = await cluster.namespace('workspace')
+  })
+  it.after(() => cluster.close())
+
+  const workspace = (name: string, owner?: string): Workspace => ({
+    apiVersion: 'berth.dev/v1alpha1',
+    kind: 'Workspace',
+    metadata: { name, namespace },
+    spec: owner === undefined ? {} : { owner },
+  })
+  const change = (name: string, spec: object) => cluster.kube.patch(Workspaces, { name, namespace }, { spec })
+
+  it('is whoever creates it', async () => {
+    equal((await ada.create(Workspaces, workspace('plain'))).spec.owner, 'ada@example.com')
+  })
+  it('is nobody else, whatever the manifest says', async () => {
+    equal((await ada.create(Workspaces, workspace('pretended', 'grace@example.com'))).spec.owner, 'ada@example.com')
+  })
+  it('is whoever applies it first, and stays so when others apply it', async () => {
+    await ada.apply(Workspaces, workspace('applied'), { manager: 'ada' })
+    const again = await cluster.kube.apply(Workspaces, workspace('applied'), { manager: 'grace' })
+    equal(again.spec.owner, 'ada@example.com')
+  })
+  it('cannot change or be removed', async () => {
+    await ada.create(Workspaces, workspace('kept'))
+    match(await refusalOf(change('kept', { owner: 'grace@example.com' })), /owner cannot change/)
+    match(await refusalOf(change('kept', { owner: null })), /owner cannot change/)
+  })
+})

@@ -1,0 +1,96 @@
+import { equal, match } from 'uvu/assert'
+import { type Workspace, type WorkspaceClass, WorkspaceClasses, Workspaces } from '../../src/api/index.ts'
+import { testCluster } from '../support/control-plane.ts'
+import { refusalOf } from '../support/refusal.ts'
+import { describe } from '../support/suite.ts'
+
+describe('the schemas of workspaces', (it) => {
+  const cluster = testCluster()
+  const { kube } = cluster
+  let namespace = ''
+  it.before(async () => {
+    namespace = await cluster.namespace('schema')
+  })
+  it.after(() => cluster.close())
+
+  const create = (name: string, spec: Workspace['spec'] = {}) =>
+    kube.create(Workspaces, { apiVersion: 'berth.dev/v1alpha1', kind: 'Workspace', metadata: { name, namespace }, spec })
+  const change = (name: string, spec: object) => kube.patch(Workspaces, { name, namespace }, { spec })
+  const tryClass = (spec: WorkspaceClass['spec']) =>
+    kube.create(
+      WorkspaceClasses,
+      { apiVersion: 'berth.dev/v1alpha1', kind: 'WorkspaceClass', metadata: { name: namespace }, spec },
+      { dryRun: true },
+    )
+
+  it('let a workspace run unless it says otherwise', async () => {
+    equal((await create('plain')).spec.desiredState, 'Running')
+  })
+  it('let the desired state change until it is Terminated', async () => {
+    await create('ended')
+    for (const desiredState of ['Stopped', 'RestartRequested', 'Running', 'Terminated']) await change('ended', { desiredState })
+    match(await refusalOf(change('ended', { desiredState: 'Running' })), /Terminated is final; make another workspace/)
+  })
+  it('keep project, class, target and variables as they were at creation', async () => {
+    await create('fixed', {
+      workspaceClassName: 'default',
+      project: { gitProject: 'shop' },
+      target: { claimName: 'development' },
+      variables: [{ name: 'COLOR', value: 'blue' }],
+    })
+    match(await refusalOf(change('fixed', { project: { ref: 'other' } })), /project cannot change/)
+    match(await refusalOf(change('fixed', { workspaceClassName: 'other' })), /workspaceClassName cannot change/)
+    match(await refusalOf(change('fixed', { target: null })), /target cannot change/)
+    match(await refusalOf(change('fixed', { variables: [{ name: 'COLOR', value: 'red' }] })), /variables are frozen/)
+  })
+  it('refuse a variable with two values, or none', async () => {
+    const secretKeyRef = { name: 's', key: 'k' }
+    match(
+      await refusalOf(create('twice', { variables: [{ name: 'A', value: 'x', secretKeyRef }] })),
+      /either value or secretKeyRef/,
+    )
+    match(await refusalOf(create('never', { variables: [{ name: 'A' }] })), /either value or secretKeyRef/)
+  })
+  it('refuse a devfile that is in two places', async () => {
+    match(await refusalOf(create('both', { devfile: { inline: 'x', path: 'y' } })), /either inline or path/)
+  })
+  it('refuse a name that is no part of a host name', async () => {
+    match(await refusalOf(create('a'.repeat(64))), /becomes part of its host name/)
+    match(await refusalOf(create('my.workspace')), /becomes part of its host name/)
+  })
+
+  it('fill a class with the defaults of the seeds', async () => {
+    const { spec } = await tryClass({})
+    equal(spec.networkPolicy, {
+      enabled: true,
+      egress: [{ allow: '0.0.0.0/0', except: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'] }],
+    })
+    equal([spec.workspacesQuota, spec.workspacesPerUserQuota], [-1, -1])
+    equal([spec.maxActiveHoursBeforeStop, spec.maxStoppedHoursBeforeTermination], [36, 744])
+    equal([spec.proxy?.httpEnabled, spec.proxy?.sshEnabled], [true, true])
+    equal([spec.allowPrivilegeEscalation, spec.useKubernetesUserNamespaces, spec.defaultRuntimeClass], [false, false, ''])
+  })
+  const quantities = { cpu: 1, memory: '1Gi' }
+  const refused: [WorkspaceClass['spec'], RegExp][] = [
+    [{ maxActiveHoursBeforeStop: 8760, maxStoppedHoursBeforeTermination: 1 }, /together must not exceed 8760/],
+    [{ maxActiveHoursBeforeStop: 0 }, /maxActiveHoursBeforeStop/],
+    [{ allowPrivilegeEscalation: true }, /allowPrivilegeEscalation needs useKubernetesUserNamespaces or a defaultRuntimeClass/],
+    [
+      { sharedNamespace: 'all', maxResourcesPerWorkspace: { requests: quantities, limits: quantities } },
+      /must be empty with a sharedNamespace/,
+    ],
+    [{ sharedNamespace: 'all', imagePullSecrets: [{ name: 's', namespace: 'other' }] }, /must be in that namespace/],
+    [{ defaultResourcesPerWorkspaceContainer: { requests: quantities } }, /give both requests and limits, or neither/],
+    [{ labels: { 'app.kubernetes.io/name': 'x' } }, /are reserved/],
+    [{ annotations: { 'agent.gitlab.com/id': '1' } }, /are reserved/],
+    [{ networkPolicy: { egress: [{ allow: 'everywhere' }] } }, /must be an address range/],
+    [{ dnsZone: 'not a zone' }, /dnsZone/],
+    [{ workspacesQuota: -2 }, /workspacesQuota/],
+  ]
+  for (const [spec, words] of refused)
+    it(`refuse a class with ${JSON.stringify(spec)}`, async () => {
+      match(await refusalOf(tryClass(spec)), words)
+    })
+  it('let a class gain privileges in user namespaces', () =>
+    tryClass({ allowPrivilegeEscalation: true, useKubernetesUserNamespaces: true, labels: { 'team.example.com/x': 'y' } }))
+})
