@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
-import type { AnyObject } from '../api/index.ts'
+import type { AnyObject, CustomResourceDefinition, KubeObject } from '../api/index.ts'
 import { Failure } from '../std/index.ts'
 
 /** The Kubernetes objects that the text of one YAML file holds. */
@@ -27,20 +27,10 @@ function isObject(value: unknown): value is AnyObject {
   return 'apiVersion' in value && 'kind' in value && typeof metadata === 'object' && metadata !== null && 'name' in metadata
 }
 
-/** A CustomResourceDefinition, as far as the command line cares. */
-export interface Definition extends AnyObject {
-  spec: {
-    group: string
-    scope: string
-    names: { kind: string; plural: string; shortNames?: string[] }
-    versions: { name: string; schema?: unknown }[]
-  }
-}
-
-const isDefinition = (object: AnyObject): object is Definition => object.kind === 'CustomResourceDefinition'
+const isDefinition = (object: KubeObject): object is CustomResourceDefinition => object.kind === 'CustomResourceDefinition'
 
 /** The CustomResourceDefinitions of this installation, with the text of their files. */
-export function definitionsIn(home: string): { text: string; definition: Definition }[] {
+export function definitionsIn(home: string): { text: string; definition: CustomResourceDefinition }[] {
   const folder = join(home, 'crds')
   const files = readdirSync(folder).filter((file) => file.endsWith('.yaml') && file !== 'kustomization.yaml')
   return files.toSorted().flatMap((file) => {

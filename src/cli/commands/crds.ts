@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander'
+import type { CustomResourceDefinition } from '../../api/index.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { type Definition, definitionsIn } from '../manifests.ts'
+import { definitionsIn } from '../manifests.ts'
 import { examples } from '../options.ts'
 import { FORMATS, type Format, render, renderData } from '../output.ts'
 import type { Shell } from '../shell.ts'
@@ -35,7 +36,7 @@ function printed(output: Format, found: ReturnType<typeof definitionsIn>): strin
   ])
 }
 
-const summaryOf = ({ spec: { group, names, versions } }: Definition) => ({
+const summaryOf = ({ spec: { group, names, versions } }: CustomResourceDefinition) => ({
   kind: names.kind,
   short: names.shortNames?.join(',') ?? '',
   group: `${group}/${versions.map(({ name }) => name).join(',')}`,

@@ -1,0 +1,34 @@
+import { existsSync, realpathSync, rmSync } from 'node:fs'
+import type { Command } from 'commander'
+import { exitCodes } from '../exit-codes.ts'
+import { takeDown } from '../local/installation.ts'
+import { dirOf, examples, withDir } from '../options.ts'
+import type { Shell } from '../shell.ts'
+import type { Finish } from '../verbs.ts'
+
+interface Options {
+  dir: string
+  remove?: boolean
+}
+
+export const verb = {
+  define(command: Command, shell: Shell, finish: Finish): void {
+    withDir(command)
+      .description('End what `berth up` left running in a folder. What is stored there stays, for the next `up`.')
+      .option('--remove', 'also remove the folder with everything in it')
+      .addHelpText(
+        'after',
+        examples(['berth down', 'what runs for this folder'], ['berth down --dir /tmp/one --remove', 'and forget it']),
+      )
+      .action(
+        finish(async (options: Options) => {
+          const given = dirOf(shell, options)
+          const dir = existsSync(given) ? realpathSync(given) : given
+          const ran = await takeDown(dir)
+          if (options.remove) rmSync(dir, { recursive: true, force: true })
+          shell.print(ran ? `Berth in ${dir} is down.` : `Nothing was running in ${dir}.`)
+          return exitCodes.ok
+        }),
+      )
+  },
+}

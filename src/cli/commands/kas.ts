@@ -1,0 +1,65 @@
+import { type Command, Option } from 'commander'
+import { parseConfig, start } from '../../kas/index.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { type ClusterOptions, examples, withCluster } from '../options.ts'
+import type { Shell } from '../shell.ts'
+import type { Finish } from '../verbs.ts'
+
+export const verb = {
+  define(command: Command, shell: Shell, finish: Finish): void {
+    withCluster(command)
+      .description(
+        'Run kas: the only holder of Git credentials. It fetches repositories and streams their files to the operator and to agents. Its log goes to standard output, one JSON object a line.',
+      )
+      .addOption(
+        new Option('--namespace <name>', 'know the GitProjects and Agents of one namespace only').env('BERTH_WATCH_NAMESPACE'),
+      )
+      .addOption(
+        new Option('--listen <host:port>', 'gRPC, for agents and the operator (default: 127.0.0.1:8150)').env('BERTH_LISTEN'),
+      )
+      .addOption(
+        new Option('--operations <host:port>', '/livez, /readyz, /metrics (default: 127.0.0.1:8151)').env('BERTH_OPERATIONS'),
+      )
+      .addOption(
+        new Option('--webhooks <host:port>', 'where Git servers tell of pushes (default: 127.0.0.1:8152)').env('BERTH_WEBHOOKS'),
+      )
+      .addOption(
+        new Option('--data-dir <folder>', 'mirrors of repositories; can be lost at any time (default: .berth/kas)').env(
+          'BERTH_DATA_DIR',
+        ),
+      )
+      .addOption(new Option('--tls-cert <file>', 'certificate, PEM; plain text without it').env('BERTH_TLS_CERT'))
+      .addOption(new Option('--tls-key <file>', 'key of the certificate, PEM').env('BERTH_TLS_KEY'))
+      .addOption(
+        new Option(
+          '--operator <namespace/name>',
+          'service account that may ask for namespaces (default: berth-system/berth-operator)',
+        ).env('BERTH_OPERATOR'),
+      )
+      .addOption(
+        new Option('--audience <name>', 'for which service account tokens must have been issued (default: berth-kas)').env(
+          'BERTH_AUDIENCE',
+        ),
+      )
+      .addOption(
+        new Option('--protocols <list>', 'which repositories may be fetched (default: https,http)').env('BERTH_GIT_PROTOCOLS'),
+      )
+      .addOption(new Option('--git-processes <number>', 'how many run at once (default: 8)').env('BERTH_GIT_PROCESSES'))
+      .addOption(new Option('--max-files <number>', 'files in one answer (default: 1000)').env('BERTH_MAX_FILES'))
+      .addOption(new Option('--log-level <level>', 'debug, info, warn or error (default: info)').env('BERTH_LOG_LEVEL'))
+      .addHelpText(
+        'after',
+        examples(
+          ['berth kas --kubeconfig ~/.kube/config', 'beside the cluster'],
+          ['berth kas --listen 0.0.0.0:8150 --tls-cert tls.crt --tls-key tls.key', 'for agents elsewhere'],
+        ),
+      )
+      .action(
+        finish(async (given: ClusterOptions & Record<string, string | boolean>) => {
+          const config = parseConfig(given, shell.env)
+          await start(config, shell.signal, { log: { write: (line) => shell.print(line.trimEnd()) } })
+          return exitCodes.ok
+        }),
+      )
+  },
+}

@@ -1,0 +1,60 @@
+import type { Command } from 'commander'
+import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import { bringUp, type Installation, takeDown } from '../local/installation.ts'
+import { dirOf, examples, withDir } from '../options.ts'
+import { reportTo } from '../report.ts'
+import type { Shell } from '../shell.ts'
+import { ended } from '../signals.ts'
+import type { Finish } from '../verbs.ts'
+
+interface Options {
+  dir: string
+  detach?: boolean
+  kubeconfig?: string
+}
+
+export const verb = {
+  define(command: Command, shell: Shell, finish: Finish): void {
+    withDir(command)
+      .description(
+        'Bring up a local control plane, install Berth on it, and run the operator, kas and a Git server beside it. Each folder has its own.',
+      )
+      .option('--detach', 'leave it running; `berth down` ends it')
+      .option('--kubeconfig <file>', 'install on this cluster instead of starting a control plane')
+      .addHelpText(
+        'after',
+        examples(
+          ['berth up', 'until Ctrl-C'],
+          ['berth up --dir /tmp/one --detach', 'and return'],
+          ['berth up --kubeconfig kind.yaml', 'on a cluster that is there'],
+        ),
+      )
+      .action(finish((options: Options) => up(shell, options)))
+  },
+}
+
+async function up(shell: Shell, options: Options): Promise<ExitCode> {
+  const dir = dirOf(shell, options)
+  const detached = options.detach === true
+  try {
+    const installation = await bringUp({ shell, dir, detached, report: reportTo(shell), kubeconfig: options.kubeconfig })
+    shell.print(howToUse(installation, options))
+    if (detached) return exitCodes.ok
+    await ended(shell.signal)
+  } catch (thrown) {
+    await takeDown(dir)
+    throw thrown
+  }
+  shell.say('Taking it down ...\n')
+  await takeDown(dir)
+  return exitCodes.ok
+}
+
+const howToUse = ({ kubeconfig, gitUrl, repositories, dir }: Installation, { detach }: Options): string =>
+  [
+    'Berth is up.',
+    `  export KUBECONFIG=${kubeconfig}`,
+    `  git: ${gitUrl}/<name>.git is ${repositories}/<name>.git (git init --bare)`,
+    `  logs: ${dir}/logs`,
+    detach ? `  berth down --dir ${dir}    ends it` : '  Ctrl-C ends it',
+  ].join('\n')

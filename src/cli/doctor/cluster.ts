@@ -1,0 +1,65 @@
+import { Failure } from '../../std/index.ts'
+import { type Examination, type Finding, fail, ok, type Patient, warn } from './finding.ts'
+
+interface Review {
+  status?: { allowed?: boolean; reason?: string }
+}
+
+const OLDEST_MINOR = 30
+
+/** Does the API answer, and is it new enough? Nothing else is examined when it does not. */
+export const examineApi: Examination = async ({ kube }) => {
+  const began = performance.now()
+  try {
+    const { gitVersion, major, minor } = await kube.read<{ gitVersion: string; major: string; minor: string }>('/version')
+    const ms = Math.round(performance.now() - began)
+    if (Number(major) === 1 && Number.parseInt(minor, 10) < OLDEST_MINOR) {
+      return [
+        fail('api', `Kubernetes ${gitVersion} has no ValidatingAdmissionPolicy v1`, `Use Kubernetes 1.${OLDEST_MINOR} or newer.`),
+      ]
+    }
+    return [ok('api', `Kubernetes ${gitVersion} at ${kube.server} answers in ${ms} ms`)]
+  } catch (thrown) {
+    const failure = Failure.from(thrown)
+    const refused = failure.code === 'unauthorized' || failure.code === 'forbidden'
+    const remedy = refused
+      ? 'Log in again: the credentials of the kubeconfig are not accepted.'
+      : 'Start the cluster (`berth up` starts a local one), or name another one with --kubeconfig.'
+    return [fail('api', failure.message, remedy)]
+  }
+}
+
+/** What whoever asks may do: what is needed to install Berth, and what a developer needs. */
+const NEEDED: readonly { group: string; resource: string; verb: string; namespaced: boolean }[] = [
+  { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions', verb: 'create', namespaced: false },
+  { group: 'admissionregistration.k8s.io', resource: 'validatingadmissionpolicies', verb: 'create', namespaced: false },
+  { group: 'rbac.authorization.k8s.io', resource: 'clusterroles', verb: 'create', namespaced: false },
+  { group: 'appstudio.redhat.com', resource: 'deploymenttargetclaims', verb: 'create', namespaced: true },
+  { group: 'managed-gitops.redhat.com', resource: 'gitopsdeployments', verb: 'create', namespaced: true },
+  { group: 'berth.dev', resource: 'workspaces', verb: 'create', namespaced: true },
+]
+
+export const examinePermissions: Examination = async (patient) => {
+  const answers = await Promise.all(NEEDED.map((need) => mayI(patient, need)))
+  const refused = NEEDED.filter((_, at) => !answers[at])
+  if (refused.length === 0) return [ok('permissions', 'you may install Berth and use it')]
+  return refused.map(refusedFinding)
+}
+
+function refusedFinding({ group, resource, verb }: (typeof NEEDED)[number]): Finding {
+  return warn(
+    'permissions',
+    `you may not ${verb} ${resource}.${group}`,
+    'Ask an administrator for a role that allows it, if you need it.',
+  )
+}
+
+async function mayI({ kube }: Patient, { group, resource, verb, namespaced }: (typeof NEEDED)[number]): Promise<boolean> {
+  const resourceAttributes = { group, resource, verb, ...(namespaced && { namespace: 'default' }) }
+  const review = await kube.post<Review>('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SelfSubjectAccessReview',
+    spec: { resourceAttributes },
+  })
+  return review.status?.allowed === true
+}

@@ -1,0 +1,81 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { type AnyObject, type CustomResourceDefinition, CustomResourceDefinitions, type Kind } from '../../api/index.ts'
+import { isFailure } from '../../std/index.ts'
+import { definitionsIn, objectsIn } from '../manifests.ts'
+import { type Examination, type Finding, fail, ok, type Patient, warn } from './finding.ts'
+
+const INSTALL = 'Run `kubectl apply --server-side --force-conflicts -k .` in the folder of Berth.'
+
+/** Every kind is there, established, and as this version of Berth has it. */
+export const examineDefinitions: Examination = async (patient) => {
+  const wanted = definitionsIn(patient.home).map(({ definition }) => definition)
+  const findings = await Promise.all(wanted.map((definition) => definitionFinding(patient, definition)))
+  const well = findings.filter(({ mark }) => mark === 'ok').length
+  const bad = findings.filter(({ mark }) => mark !== 'ok')
+  return bad.length > 0 ? bad : [ok('crds', `${well} kinds are installed, established and of this version`)]
+}
+
+async function definitionFinding({ kube }: Patient, wanted: CustomResourceDefinition): Promise<Finding> {
+  const { name } = wanted.metadata
+  const found = await kube.get(CustomResourceDefinitions, { name })
+  if (!found) return fail('crds', `${name} is not installed`, INSTALL)
+  const established = found.status?.conditions?.find(({ type }) => type === 'Established')
+  if (established?.status !== 'True')
+    return fail('crds', `${name} is not established: ${established?.message ?? 'no condition says why'}`, INSTALL)
+  const differs = await differsFrom(kube, wanted, found)
+  if (differs === undefined)
+    return warn(
+      'crds',
+      `${name} could not be compared with this version`,
+      'Run the doctor with the right to patch CustomResourceDefinitions.',
+    )
+  return differs ? fail('crds', `${name} is of another version of Berth`, INSTALL) : ok('crds', name)
+}
+
+/** The server itself says what an installation would change: a dry run, so that its defaults do not look like differences. */
+async function differsFrom(
+  kube: Patient['kube'],
+  wanted: CustomResourceDefinition,
+  found: CustomResourceDefinition,
+): Promise<boolean | undefined> {
+  try {
+    const then = await kube.apply(CustomResourceDefinitions, wanted, { manager: 'kubectl', force: true, dryRun: true })
+    return !isDeepStrictEqual(then.spec, found.spec)
+  } catch (thrown) {
+    if (isFailure(thrown, 'forbidden')) return undefined
+    throw thrown
+  }
+}
+
+/** The admission policies and their bindings. */
+export const examinePolicies: Examination = async ({ kube, home }) => {
+  const findings: Finding[] = []
+  for (const wanted of policiesIn(home)) {
+    const kind = await kube.resolve(wanted.apiVersion, wanted.kind)
+    const { name } = wanted.metadata
+    if (!kind) {
+      findings.push(
+        warn(
+          'policies',
+          `the cluster does not serve ${wanted.apiVersion} ${wanted.kind} (${name})`,
+          'Use Kubernetes 1.36 or newer, or the replacements in deploy/policies/legacy.',
+        ),
+      )
+    } else if (!(await kube.get(kind satisfies Kind, { name }))) {
+      findings.push(fail('policies', `${wanted.kind} ${name} is missing: bad input is not refused`, INSTALL))
+    }
+  }
+  return findings.length > 0 ? findings : [ok('policies', 'every admission policy and its binding is there')]
+}
+
+function policiesIn(home: string): AnyObject[] {
+  const folder = join(home, 'deploy', 'policies')
+  const files = readdirSync(folder, { withFileTypes: true }).filter(
+    (entry) => entry.isFile() && entry.name.endsWith('.yaml') && entry.name !== 'kustomization.yaml',
+  )
+  return files
+    .flatMap(({ name }) => objectsIn(readFileSync(join(folder, name), 'utf8'), name))
+    .filter(({ kind }) => kind.includes('AdmissionPolicy'))
+}

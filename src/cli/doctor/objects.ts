@@ -1,0 +1,84 @@
+import {
+  type AnyObject,
+  type Condition,
+  type CustomResourceDefinition,
+  conditionOf,
+  DeploymentTargetClasses,
+  isDeleting,
+  type Kind,
+  nameOf,
+} from '../../api/index.ts'
+import { minutes } from '../../std/index.ts'
+import { definitionsIn } from '../manifests.ts'
+import { type Examination, type Finding, ok, type Patient, warn } from './finding.ts'
+
+/** Patience before something that is not ready is worth a line. */
+const LONG = minutes(2)
+const MOST = 10
+
+/** Not ready because somebody wants it so. */
+const ON_PURPOSE = new Set(['Stopped', 'Suspended', 'Terminated', 'Manual'])
+
+/** Without a class every claim waits for a target that somebody makes by hand. */
+export const examineClasses: Examination = async ({ kube }) => {
+  const classes = await kube.list(DeploymentTargetClasses)
+  if (classes.length > 0) return [ok('classes', `there is ${classes.map(({ metadata }) => metadata.name).join(', ')}`)]
+  return [
+    warn(
+      'classes',
+      'there is no DeploymentTargetClass: nothing is provisioned',
+      'Run `kubectl apply -k deploy/defaults`, or write one of your own.',
+    ),
+  ]
+}
+
+/** Objects of every kind that have not become ready, or gone, for long; with what they say of themselves. */
+export const examineObjects: Examination = async (patient) => {
+  const definitions = definitionsIn(patient.home).map(({ definition }) => definition)
+  const found = await Promise.all(definitions.map((definition) => troublesOf(patient, definition)))
+  const troubles = found.flat()
+  if (troubles.length === 0) return [ok('objects', 'none waits for long')]
+  const rest = troubles.length - MOST
+  return rest > 0
+    ? [...troubles.slice(0, MOST), warn('objects', `${rest} more are not ready`, 'Run `kubectl get berth -A`.')]
+    : troubles
+}
+
+async function troublesOf({ kube, now }: Patient, { spec }: CustomResourceDefinition): Promise<Finding[]> {
+  const { group, names, versions, scope } = spec
+  const kind: Kind<AnyObject> = {
+    group,
+    version: versions[0]?.name ?? 'v1alpha1',
+    kind: names.kind,
+    plural: names.plural,
+    namespaced: scope === 'Namespaced',
+  }
+  if (!(await kube.resolve(`${group}/${kind.version}`, kind.kind))) return []
+  const objects = await kube.list(kind)
+  return objects.flatMap((object) => troubleOf(object, now))
+}
+
+export function troubleOf(object: AnyObject, now: number): Finding[] {
+  const since = (time: string | undefined): number => now - Date.parse(time ?? '')
+  const describe = `Run \`kubectl describe ${object.kind.toLowerCase()} ${object.metadata.name}${object.metadata.namespace ? ` -n ${object.metadata.namespace}` : ''}\`.`
+  if (isDeleting(object)) {
+    if (since(object.metadata.deletionTimestamp) < LONG) return []
+    const waits = (object.metadata.finalizers ?? []).join(', ')
+    return [
+      warn(
+        'objects',
+        `${nameOf(object)} is being deleted since ${object.metadata.deletionTimestamp}, held by ${waits}`,
+        describe,
+      ),
+    ]
+  }
+  const ready = conditionOf(conditionsOf(object), 'Ready')
+  if (!ready || ready.status === 'True' || ON_PURPOSE.has(ready.reason) || since(ready.lastTransitionTime) < LONG) return []
+  return [warn('objects', `${nameOf(object)} is not ready (${ready.reason}): ${ready.message}`, describe)]
+}
+
+/** The conditions of an object of which nothing is known. */
+export function conditionsOf({ status }: AnyObject): Condition[] {
+  if (typeof status !== 'object' || status === null || !('conditions' in status)) return []
+  return Array.isArray(status.conditions) ? status.conditions : []
+}

@@ -1,0 +1,64 @@
+import { Deployments, GitProjects, Leases } from '../../api/index.ts'
+import { minutes, seconds } from '../../std/index.ts'
+import { type Examination, type Finding, fail, ok, type Patient, warn } from './finding.ts'
+
+/** Lease times are written by another machine's clock. */
+const SKEW = seconds(15)
+const START_OPERATOR = 'Start it: `kubectl apply -k deploy`, or `berth operator` beside the cluster.'
+
+/** The operator is alive when the holder of its Lease renews it. */
+export const examineOperator: Examination = async ({ kube, namespace, now }) => {
+  const lease = await kube.get(Leases, { name: 'berth-operator', namespace })
+  const holder = lease?.spec?.holderIdentity
+  if (!lease?.spec)
+    return [
+      fail('operator', `no operator has ever led in ${namespace}: there is no Lease ${namespace}/berth-operator`, START_OPERATOR),
+    ]
+  if (!holder) return [fail('operator', 'nobody leads: the last operator gave up its Lease', START_OPERATOR)]
+  const age = now - Date.parse(lease.spec.renewTime ?? '')
+  const fresh = age < (lease.spec.leaseDurationSeconds ?? 15) * 1000 + SKEW
+  if (fresh) return [ok('operator', `${holder} leads`)]
+  return [
+    fail(
+      'operator',
+      `${holder} holds the Lease, and has not renewed it for ${Math.round(age / 1000)} s`,
+      `Look at its log. ${START_OPERATOR}`,
+    ),
+  ]
+}
+
+/** kas needs no Lease, since all replicas act: what shows that it lives is its Deployment, or that it looks at new projects. */
+export const examineKas: Examination = async (patient) => {
+  const deployment = await patient.kube.get(Deployments, { name: 'berth-kas', namespace: patient.namespace })
+  if (deployment) {
+    const available = deployment.status?.availableReplicas ?? 0
+    if (available > 0) return [ok('kas', `${available} of ${deployment.status?.replicas ?? available} replicas are available`)]
+    return [
+      fail(
+        'kas',
+        'no replica of its Deployment is available',
+        `Run \`kubectl -n ${patient.namespace} describe deployment berth-kas\`.`,
+      ),
+    ]
+  }
+  return outsideKas(patient)
+}
+
+async function outsideKas({ kube, namespace, now }: Patient): Promise<Finding[]> {
+  const projects = await kube.list(GitProjects)
+  const ignored = projects.find(
+    ({ metadata, status }) => !status?.conditions?.length && now - Date.parse(metadata.creationTimestamp ?? '') > minutes(1),
+  )
+  const start = 'Start it: `kubectl apply -k deploy`, or `berth kas` beside the cluster.'
+  if (ignored)
+    return [
+      fail(
+        'kas',
+        `nobody has looked at GitProject ${ignored.metadata.namespace}/${ignored.metadata.name} since it was created`,
+        start,
+      ),
+    ]
+  if (projects.some(({ status }) => status?.conditions?.length))
+    return [ok('kas', 'it has looked at every GitProject; it runs outside of the cluster')]
+  return [warn('kas', `there is no Deployment ${namespace}/berth-kas and no GitProject, so nothing shows whether it runs`, start)]
+}

@@ -1,0 +1,138 @@
+import { mkdirSync, realpathSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { acquireTools, startControlPlane, stopControlPlane } from '../../adapters/control-plane/index.ts'
+import { connect, type Kube } from '../../adapters/kube/index.ts'
+import { type CustomResourceDefinition, CustomResourceDefinitions } from '../../api/index.ts'
+import { Failure, pause, seconds, systemClock } from '../../std/index.ts'
+import { definitionsIn } from '../manifests.ts'
+import type { Report } from '../report.ts'
+import type { Shell } from '../shell.ts'
+import { endParts, type Part, startPart } from './parts.ts'
+import { runProgram } from './program.ts'
+
+/** Where a local installation is, and what runs in it. */
+export interface Installation {
+  dir: string
+  kubeconfig: string
+  kubectl: string
+  /** The folder of bare repositories that the Git server serves. */
+  repositories: string
+  gitUrl: string
+  parts: Part[]
+}
+
+export interface BringUp {
+  shell: Shell
+  dir: string
+  detached: boolean
+  report: Report
+  /** A cluster that is there: no control plane is started. */
+  kubeconfig?: string | undefined
+}
+
+export interface Ground {
+  kubeconfig: string
+  kubectl: string
+}
+
+/** Brings up everything in the folder, in the order in which one needs the other. */
+export async function bringUp(plan: BringUp): Promise<Installation> {
+  const ground = await prepareGround(plan)
+  await install(plan, ground)
+  return startPrograms(plan, ground)
+}
+
+/** A control plane of the folder's own, or the cluster that was named. */
+export async function prepareGround({ shell, dir, detached, report, kubeconfig }: BringUp): Promise<Ground> {
+  mkdirSync(dir, { recursive: true, mode: 0o700 })
+  // An earlier run may have been killed before it could tidy up.
+  await endParts(dir)
+  const { env, signal } = shell
+  if (kubeconfig) {
+    report.line(`Using the cluster of ${kubeconfig}.`)
+    return { kubeconfig: resolve(shell.cwd, kubeconfig), kubectl: 'kubectl' }
+  }
+  const tools = await acquireTools({ env, report, signal })
+  const plane = await startControlPlane({ dir, tools, detached, signal })
+  return { kubeconfig: plane.kubeconfig, kubectl: tools.paths.kubectl ?? 'kubectl' }
+}
+
+/** The kinds, policies and roles of the root kustomization; then, when the kinds can be used, what an installation starts with. */
+export async function install({ shell }: Pick<BringUp, 'shell'>, { kubeconfig, kubectl }: Ground): Promise<void> {
+  const apply = (folder: string) =>
+    runProgram(kubectl, ['--kubeconfig', kubeconfig, 'apply', '--server-side', '--force-conflicts', '-k', folder], {
+      env: shell.env,
+      signal: shell.signal,
+    })
+  const kube = connect({ kubeconfig })
+  try {
+    await apply(shell.home)
+    await untilEstablished(shell, kube)
+    await apply(join(shell.home, 'deploy', 'defaults'))
+  } finally {
+    await kube.close()
+  }
+}
+
+async function untilEstablished(shell: Shell, kube: Kube): Promise<void> {
+  const names = definitionsIn(shell.home).map(({ definition }) => definition.metadata.name)
+  const deadline = systemClock.now() + seconds(30)
+  for (const name of names) {
+    while (!isEstablished(await kube.get(CustomResourceDefinitions, { name }, shell.signal))) {
+      if (systemClock.now() > deadline)
+        throw new Failure('timeout', `CustomResourceDefinition ${name} was not established within 30 s`)
+      await pause(systemClock, 50, shell.signal)
+    }
+  }
+}
+
+const isEstablished = (definition: CustomResourceDefinition | undefined): boolean =>
+  definition?.status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True') ?? false
+
+/** The Git server first, then kas, which reads from it, then the operator, which asks kas. */
+export async function startPrograms(plan: BringUp, { kubeconfig, kubectl }: Ground): Promise<Installation> {
+  const { shell, detached } = plan
+  const dir = realpathSync(plan.dir)
+  const repositories = join(dir, 'repositories')
+  mkdirSync(repositories, { recursive: true })
+  const run = (name: string, up: string, ...flags: string[]) =>
+    startPart({ dir, name, up, detached, signal: shell.signal, command: [...shell.berth, name, ...flags] })
+  const cluster = ['--kubeconfig', kubeconfig]
+  const ports = ['--operations', '127.0.0.1:0']
+  try {
+    const git = await run('git-server', 'serving', '--repositories', repositories)
+    const kas = await run(
+      'kas',
+      'kas started',
+      ...cluster,
+      ...ports,
+      '--listen',
+      '127.0.0.1:0',
+      '--webhooks',
+      '127.0.0.1:0',
+      '--data-dir',
+      join(dir, 'mirrors'),
+    )
+    const operator = await run(
+      'operator',
+      'operator started',
+      ...cluster,
+      ...ports,
+      '--kas',
+      kas.facts.listen ?? '',
+      '--kubectl',
+      kubectl,
+    )
+    return { dir, kubeconfig, kubectl, repositories, gitUrl: git.facts.url ?? '', parts: [git, kas, operator] }
+  } catch (thrown) {
+    await endParts(dir)
+    throw thrown
+  }
+}
+
+/** Ends the programs, then the control plane. Answers whether anything ran. */
+export async function takeDown(dir: string): Promise<boolean> {
+  const parts = await endParts(dir)
+  const plane = await stopControlPlane(dir)
+  return parts || plane
+}

@@ -1,0 +1,106 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { endServer, lastLines, launch, type Server, worksIn } from '../../adapters/control-plane/index.ts'
+import { Failure, pause, seconds, systemClock } from '../../std/index.ts'
+
+/** A program of Berth that runs beside this one, working in the folder of a local installation. */
+export interface Part {
+  name: string
+  pid: number
+  /** What it said of itself when it was up: addresses, mostly. */
+  facts: Record<string, string>
+}
+
+export interface PartPlan {
+  dir: string
+  name: string
+  /** The program with its arguments. */
+  command: readonly [string, ...string[]]
+  /** The constant message of the log line that says it is up. */
+  up: string
+  detached: boolean
+  signal: AbortSignal
+}
+
+const STARTS_WITHIN = seconds(30)
+
+/** Starts a part and waits until its log says that it is up; the log begins anew. */
+export async function startPart(plan: PartPlan): Promise<Part> {
+  const { dir, name, command, detached } = plan
+  const [program, ...flags] = command
+  const log = logOf(dir, name)
+  mkdirSync(join(dir, 'logs'), { recursive: true })
+  writeFileSync(log, '', { mode: 0o600 })
+  const server = await launch({ name, program, flags, dir, log, detached })
+  remember(dir, { name, pid: server.pid, facts: {} })
+  const part = { name, pid: server.pid, facts: await factsOf(plan, server) }
+  remember(dir, part)
+  return part
+}
+
+async function factsOf({ dir, name, up, signal }: PartPlan, server: Server): Promise<Record<string, string>> {
+  const log = logOf(dir, name)
+  const deadline = systemClock.now() + STARTS_WITHIN
+  while (systemClock.now() < deadline) {
+    const facts = saidIn(readFileSync(log, 'utf8'), up)
+    if (facts) return facts
+    if (signal.aborted) throw new Failure('cancelled', `stopped while ${name} started`)
+    if (server.hasExited())
+      throw new Failure('unavailable', `${name} ended while it started: ${lastLines(log, 1)}`, { remedy: `Its log is ${log}.` })
+    await pause(systemClock, 30, signal)
+  }
+  throw new Failure('timeout', `${name} did not start within ${STARTS_WITHIN / 1000} s: ${lastLines(log, 1)}`, {
+    remedy: `Its log is ${log}.`,
+  })
+}
+
+/** The texts of the first JSON line whose message is this one. */
+function saidIn(log: string, message: string): Record<string, string> | undefined {
+  for (const line of log.split('\n')) {
+    const fields = parsed(line)
+    if (fields?.message !== message) continue
+    return Object.fromEntries(Object.entries(fields).flatMap(([key, value]) => (typeof value === 'string' ? [[key, value]] : [])))
+  }
+  return undefined
+}
+
+function parsed(line: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(line)
+    return typeof value === 'object' && value !== null ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export const isRunning = (dir: string, { pid }: Part): boolean => worksIn(pid, dir)
+
+/** What was started in the folder, in the order of the start. */
+export function partsOf(dir: string): Part[] {
+  const file = stateOf(dir)
+  if (!existsSync(file)) return []
+  const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
+  return Array.isArray(value) ? value.filter(isPart) : []
+}
+
+const isPart = (value: unknown): value is Part =>
+  typeof value === 'object' && value !== null && 'name' in value && 'pid' in value && 'facts' in value
+
+/** Ends them, the last started first. Answers whether one was running. */
+export async function endParts(dir: string): Promise<boolean> {
+  const running = partsOf(dir).filter((part) => isRunning(dir, part))
+  for (const { pid } of running.reverse()) await endServer(pid, systemClock, seconds(5))
+  rmSync(stateOf(dir), { force: true })
+  return running.length > 0
+}
+
+/** Written beside and renamed: whoever reads meanwhile sees the old list or the new one. */
+function remember(dir: string, part: Part): void {
+  const parts = [...partsOf(dir).filter(({ name }) => name !== part.name), part]
+  writeFileSync(`${stateOf(dir)}.new`, JSON.stringify(parts, undefined, 2))
+  renameSync(`${stateOf(dir)}.new`, stateOf(dir))
+}
+
+const stateOf = (dir: string): string => join(dir, 'parts.json')
+
+export const logOf = (dir: string, name: string): string => join(dir, 'logs', `${name}.log`)

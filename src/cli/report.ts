@@ -1,0 +1,45 @@
+import type { Shell } from './shell.ts'
+
+/** What a long work tells the person who waits for it. */
+export interface Report {
+  /** A finished sentence. */
+  line(text: string): void
+  /** Where a long work stands. */
+  progress(step: { what: string; done: number; total: number }): void
+}
+
+const BAR = 24
+const CLEAR = '\r\u001B[K'
+
+/** Lines and a progress bar on standard error. Where it cannot redraw a line, each tenth of the way is a line. */
+export function reportTo(shell: Pick<Shell, 'say' | 'lively'>): Report {
+  let barIsUp = false
+  let tenth = -1
+  const drop = () => {
+    if (barIsUp) shell.say(CLEAR)
+    barIsUp = false
+  }
+  return {
+    line(text) {
+      drop()
+      shell.say(`${text}\n`)
+    },
+    progress({ what, done, total }) {
+      const share = total > 0 ? Math.min(1, done / total) : 0
+      if (shell.lively) {
+        shell.say(`${CLEAR}${barOf(share)} ${what}`.slice(0, 78 + CLEAR.length))
+        barIsUp = share < 1
+        if (!barIsUp) shell.say('\n')
+        return
+      }
+      if (Math.floor(share * 10) === tenth) return
+      tenth = Math.floor(share * 10)
+      shell.say(`${String(Math.floor(share * 100)).padStart(3)} % ${what}\n`)
+    },
+  }
+}
+
+function barOf(share: number): string {
+  const full = Math.round(share * BAR)
+  return `[${'#'.repeat(full)}${'.'.repeat(BAR - full)}] ${String(Math.floor(share * 100)).padStart(3)} %`
+}
