@@ -62,7 +62,7 @@ describe('kas: object stream', (it) => {
     const { commit } = await given('plain', files)
     const batch = await kas.stream(token).fetchObjects(wanted('plain'), never)
     is(batch?.commitId, commit)
-    ok(batch.projectId > 0n)
+    ok(batch && batch.projectId > 0n)
     equal(
       batch.files.map(({ source, data }) => [source, text(data)]),
       [

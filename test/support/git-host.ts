@@ -30,7 +30,7 @@ export interface GitHost {
 /** A real Git server over smart HTTP, with repositories to push to. */
 export async function gitHost({ credential }: { credential?: GitCredential } = {}): Promise<GitHost> {
   const folder = await mkdtemp(join(tmpdir(), 'berth-git-'))
-  const environment = { PATH: process.env['PATH'] ?? '' }
+  const environment = { PATH: process.env.PATH ?? '' }
   let requests: { bytes: () => number }[] = []
   const repositories = join(folder, 'repositories')
   await mkdir(repositories)

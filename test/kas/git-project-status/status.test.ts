@@ -1,0 +1,53 @@
+import { equal, is } from 'uvu/assert'
+import type { GitProjectStatus } from '../../../src/api/index.ts'
+import { statusAfter } from '../../../src/kas/git-project-status/index.ts'
+import type { Sighting } from '../../../src/kas/ports.ts'
+import { projectFrom } from '../../../src/kas/project.ts'
+import { Failure } from '../../../src/std/index.ts'
+import { describe } from '../../support/suite.ts'
+import { project } from '../running-kas.ts'
+
+const shop = projectFrom(project('home', 'shop', { url: 'https://example.com/shop' }))
+const seen = (commit: string, refName = 'refs/heads/main'): Sighting => ({
+  snapshot: { commit, refName, isFetched: false, files: async () => [], read: async () => [] },
+})
+const failed = (reason: string): Sighting => ({
+  failure: new Failure('unauthorized', 'it did not work', { reason, remedy: 'Mend it.' }),
+})
+const after = (before: GitProjectStatus | undefined, sighting: Sighting, at: string, kind: 'default' | 'side' = 'default') =>
+  statusAfter(before, shop, { revision: kind === 'default' ? { kind } : { kind: 'branch', name: 'side' }, sighting, at })
+
+describe('GitProject status', (it) => {
+  it('stays the same when the same is found again', () => {
+    const first = after(undefined, seen('c1'), '2030-01-01T00:00:00Z')
+    equal(after(first, seen('c1'), '2030-01-01T00:00:20Z'), first)
+    is(first.defaultBranch, 'main')
+  })
+
+  it('puts the ref that moved last first, with its time', () => {
+    const first = after(after(undefined, seen('c1'), 't1'), seen('s1', 'refs/heads/side'), 't2', 'side')
+    equal(after(first, seen('c2'), 't3').refs, [
+      { name: 'refs/heads/main', commit: 'c2', seenAt: 't3' },
+      { name: 'refs/heads/side', commit: 's1', seenAt: 't2' },
+    ])
+  })
+
+  it('says why it is not ready and what helps', () => {
+    const [condition] = after(undefined, failed('AuthenticationFailed'), 't1').conditions ?? []
+    equal(
+      [condition?.status, condition?.reason, condition?.message],
+      ['False', 'AuthenticationFailed', 'it did not work. Mend it.'],
+    )
+  })
+
+  it('does not blame the project for a branch that somebody else misses', () => {
+    const ready = after(undefined, seen('c1'), 't1')
+    equal(after(ready, failed('RefNotFound'), 't2', 'side'), ready)
+    is(after(ready, failed('RefNotFound'), 't2').conditions?.[0]?.status, 'False')
+  })
+
+  it('shows no text of an internal error', () => {
+    const [condition] = after(undefined, { failure: new Failure('internal', '/secret/path') }, 't1').conditions ?? []
+    is(condition?.message, 'internal error; the cause is in the log of kas.')
+  })
+})

@@ -1,0 +1,64 @@
+import { equal, is, ok } from 'uvu/assert'
+import { parseGlob } from '../../../src/kas/object-stream/index.ts'
+import { describe } from '../../support/suite.ts'
+
+const CASES: [glob: string, path: string, matches: boolean, why: string][] = [
+  ['**/*.{yaml,yml,json}', 'a.yml', true, '** stands for no folder too'],
+  ['**/*.{yaml,yml,json}', 'a/b/c.json', true, 'and for many'],
+  ['**/*.{yaml,yml,json}', 'a/b/c.txt', false, 'none of the alternatives'],
+  ['**.yaml', 'a.yaml', true, '** within a name is a plain star'],
+  ['**.yaml', 'a/b.yaml', false, 'so it does not go into folders'],
+  ['**', 'a/b/c', true, 'everything'],
+  ['/deploy/*.yaml', 'deploy/a.yaml', true, 'a leading slash is the root of the repository'],
+  ['deploy/*.yaml', 'deploy/x/a.yaml', false, 'a star stays within its folder'],
+  ['deploy/**/a.yaml', 'deploy/a.yaml', true, '** in the middle stands for nothing too'],
+  ['deploy/**', 'deploy/x/.env', true, 'names that begin with a dot are names'],
+  ['*', '.x.yaml', true, 'also for a star'],
+  ['a?c', 'abc', true, 'one character'],
+  ['a?c', 'ac', false, 'not none'],
+  ['a?c', 'a/c', false, 'and never a slash'],
+  ['[a-c]x', 'bx', true, 'a range'],
+  ['[!a-c]x', 'bx', false, 'not in it'],
+  ['[^a-c]x', 'dx', true, 'the other way to say not'],
+  ['[]]', ']', true, 'a bracket that comes first is itself'],
+  ['a\\*', 'a*', true, 'a backslash takes the meaning away'],
+  ['a\\*', 'ab', false, 'so it is not a star'],
+  ['!a', '!a', true, 'an exclamation mark negates nothing'],
+  ['{a,b{c,d}}/x', 'bd/x', true, 'braces in braces'],
+  ['{a,b/c}/x', 'b/c/x', true, 'a slash in braces'],
+  ['x*y*z', 'xaybyz', true, 'stars that have to try again'],
+  ['ü?', 'üä', true, 'characters, not bytes'],
+]
+
+describe('path patterns', (it) => {
+  for (const [glob, path, matches, why] of CASES) {
+    it(`${glob} ${matches ? 'matches' : 'does not match'} ${path}: ${why}`, () => is(parseGlob(glob).matches(path), matches, why))
+  }
+
+  it('look only into the folder before the first special character', () => {
+    const of = (text: string) => [parseGlob(text).folder, parseGlob(text).recursive]
+    equal(of('deploy/prod/*.yaml'), ['deploy/prod', false])
+    equal(of('deploy/**'), ['deploy', true])
+    equal(of('deploy/a*/b'), ['deploy', true])
+    equal(of('*.yaml'), ['', false])
+    equal(of('a/b.yaml'), ['a', false])
+  })
+
+  for (const bad of ['', '/', '[a', '{a', 'a\\', '{a,b}'.repeat(9), 'x'.repeat(600)]) {
+    it(`refuse ${JSON.stringify(bad.slice(0, 20))} of ${bad.length} characters with a reason`, () => {
+      try {
+        parseGlob(bad)
+      } catch (thrown) {
+        return is(Object(thrown).reason, 'GlobInvalid')
+      }
+      ok(false, 'was accepted')
+    })
+  }
+
+  it('take no longer for hostile patterns', () => {
+    const started = performance.now()
+    is(parseGlob(`${'*a'.repeat(100)}b`).matches('a'.repeat(2000)), false)
+    is(parseGlob(`${'**/'.repeat(60)}b`).matches('a/'.repeat(500)), false)
+    ok(performance.now() - started < 1000)
+  })
+})

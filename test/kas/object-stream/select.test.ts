@@ -1,0 +1,70 @@
+import { equal, is } from 'uvu/assert'
+import { defaultLimits, parseGlob, select } from '../../../src/kas/object-stream/index.ts'
+import { isFailure } from '../../../src/std/index.ts'
+import { describe } from '../../support/suite.ts'
+
+const tree = (...paths: string[]) => paths.map((path) => ({ path, size: 10 }))
+const chosen = (
+  files: { path: string; size: number }[],
+  globs: string[],
+  { names = [], limits = {} }: { names?: string[]; limits?: object } = {},
+) => select(files, { globs: globs.map(parseGlob), files: names }, { ...defaultLimits, ...limits }).map(({ path }) => path)
+
+const reasonOf = (work: () => unknown): string | undefined => {
+  try {
+    work()
+  } catch (thrown) {
+    if (isFailure(thrown, 'invalid')) return thrown.reason
+    throw thrown
+  }
+  return undefined
+}
+
+describe('object selection', (it) => {
+  it('leaves out what lies in a folder that begins with a dot, and keeps files that do', () => {
+    equal(chosen(tree('.x.yaml', 'a/.y.yaml', '.git/z.yaml', 'a/.b/c/z.yaml', 'b.yaml'), ['**']), [
+      '.x.yaml',
+      'a/.y.yaml',
+      'b.yaml',
+    ])
+  })
+
+  it('counts the files that lie under the folder, whether they match or not', () => {
+    const files = tree('a/1.yaml', 'a/2.txt', 'a/3.txt', 'b/4.yaml')
+    equal(chosen(files, ['a/*.yaml'], { limits: { files: 3 } }), ['a/1.yaml'])
+    is(
+      reasonOf(() => chosen(files, ['a/*.yaml'], { limits: { files: 2 } })),
+      'TooManyFiles',
+    )
+  })
+
+  it('does not count what a pattern without folders cannot reach', () => {
+    equal(chosen(tree('x.yaml', 'a/1', 'a/2'), ['*.yaml'], { limits: { files: 1 } }), ['x.yaml'])
+  })
+
+  it('tells of two patterns for one file', () => {
+    is(
+      reasonOf(() => chosen(tree('a.yaml'), ['*.yaml', 'a.*'])),
+      'PathVisitedTwice',
+    )
+  })
+
+  it('takes named files once, after the patterns', () => {
+    equal(chosen(tree('a.yaml', 'z.txt'), ['*.yaml'], { names: ['z.txt', 'a.yaml'] }), ['a.yaml', 'z.txt'])
+    is(
+      reasonOf(() => chosen(tree('a.yaml'), [], { names: ['b.yaml'] })),
+      'FileNotFound',
+    )
+  })
+
+  it('tells one file that is too large from too much in all', () => {
+    is(
+      reasonOf(() => chosen(tree('a', 'b'), ['**'], { limits: { fileBytes: 9 } })),
+      'FileTooLarge',
+    )
+    is(
+      reasonOf(() => chosen(tree('a', 'b'), ['**'], { limits: { totalBytes: 19 } })),
+      'TooLarge',
+    )
+  })
+})
