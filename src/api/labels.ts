@@ -27,6 +27,12 @@ export const annotations = {
   spaceRequest: 'berth.dev/spacerequest',
   /** On a namespace: the keys of labels and annotations that its tier put there, as JSON; so those that leave the tier are known. */
   tierKeys: 'berth.dev/tier-keys',
+  /** On a namespace: the class of the claims that onboarding makes. */
+  onboardingClass: 'berth.dev/onboarding-class',
+  /** On a namespace: what onboarding made, so that it is made once. */
+  onboarded: 'berth.dev/onboarded',
+  /** On a DeploymentTargetClass: `true` for the one that is meant when nobody names one. */
+  defaultClass: 'berth.dev/is-default-class',
 } as const
 
 export const labels = {

@@ -1,0 +1,123 @@
+import { isDeepStrictEqual } from 'node:util'
+import {
+  type CoreSecret,
+  type Environment,
+  type GitOpsDeploymentManagedEnvironment,
+  GitOpsDeploymentManagedEnvironments,
+  type Kind,
+  type KubeObject,
+  keyOf,
+  labels,
+  ownedBy,
+  refOf,
+  Secrets,
+} from '../../api/index.ts'
+import type { Workshop } from '../../engines/controller/index.ts'
+import { Failure, isFailure } from '../../std/index.ts'
+import { type Books, secretIn } from './books.ts'
+import { managedEnvironmentFor, managedEnvironmentRef, secretCopyFor, secretCopyRef } from './desired.ts'
+import { controllerOf, isMadeFor } from './possession.ts'
+
+export const MANAGER = 'environment'
+
+/** What an Environment has: its managed environment and its copy of a Secret. Nothing is written that is right already. */
+export interface Belongings {
+  workshop: Workshop
+  books: Books
+}
+
+/**
+ * The managed environment with this spec. It is patched, not applied: fields that somebody else set, and the owner
+ * that had the name before, must go, and server-side apply leaves both.
+ */
+export async function keepManagedEnvironment(
+  environment: Environment,
+  spec: GitOpsDeploymentManagedEnvironment['spec'],
+  { workshop: { kube }, books }: Belongings,
+): Promise<GitOpsDeploymentManagedEnvironment> {
+  const ref = managedEnvironmentRef(environment)
+  const existing = books.managed.get(ref)
+  if (!existing) {
+    return kube.create(GitOpsDeploymentManagedEnvironments, managedEnvironmentFor(environment, spec), { manager: MANAGER })
+  }
+  if (controllerOf(existing) && !isMadeFor(existing, environment.metadata)) throw occupied(existing, environment)
+  const metadata = ownershipPatch(existing, environment)
+  const isRight = isDeepStrictEqual({ ...existing.spec, ...spec }, existing.spec)
+  if (isRight && !metadata) return existing
+  return kube.patch(GitOpsDeploymentManagedEnvironments, ref, { ...(metadata && { metadata }), spec }, { manager: MANAGER })
+}
+
+/** The copy of this Secret, data and all. What was added to the copy goes, what was taken from it comes back. */
+export async function keepSecretCopy(
+  environment: Environment,
+  source: CoreSecret,
+  { workshop: { kube }, books }: Belongings,
+): Promise<void> {
+  const desired = secretCopyFor(environment, source)
+  const ref = secretCopyRef(environment)
+  const existing = secretIn(books, ref) ?? (await createdOrFound(kube, desired))
+  if (!existing) return
+  const isOurs = isMadeFor(existing, environment.metadata) || isUnclaimedCopy(existing, environment)
+  if (!isOurs || existing.type !== desired.type) throw occupied(existing, environment)
+  const ownership = ownershipPatch(existing, environment)
+  const isLabelled = existing.metadata.labels?.[labels.environmentSecret] === environment.metadata.name
+  const isSame = isDeepStrictEqual(existing.data ?? {}, desired.data)
+  if (isSame && isLabelled && !ownership) return
+  const surplus = Object.keys(existing.data ?? {}).filter((key) => !(key in (desired.data ?? {})))
+  const data = { ...Object.fromEntries(surplus.map((key) => [key, null])), ...desired.data }
+  const metadata = { labels: desired.metadata.labels, ...ownership }
+  await kube.patch(Secrets, ref, { metadata, data }, { manager: MANAGER })
+}
+
+/** `undefined`: created as wanted. The caches of Secrets learn of it from their watch only, so it may be there already. */
+async function createdOrFound(kube: Workshop['kube'], desired: CoreSecret): Promise<CoreSecret | undefined> {
+  try {
+    await kube.create(Secrets, desired, { manager: MANAGER })
+    return undefined
+  } catch (failure) {
+    if (!isFailure(failure, 'already-exists')) throw failure
+    return kube.get(Secrets, refOf(desired))
+  }
+}
+
+export async function dropManagedEnvironment(environment: Environment, belongings: Belongings): Promise<void> {
+  const existing = belongings.books.managed.get(managedEnvironmentRef(environment))
+  await drop(GitOpsDeploymentManagedEnvironments, existing, environment, belongings)
+}
+
+/** `inUse` is the Secret that the managed environment names now: a user may have given it the copy's name. */
+export async function dropSecretCopy(environment: Environment, belongings: Belongings, inUse?: string): Promise<void> {
+  const ref = secretCopyRef(environment)
+  if (inUse === ref.name) return
+  await drop(Secrets, secretIn(belongings.books, ref), environment, belongings)
+}
+
+async function drop<T extends KubeObject>(
+  kind: Kind<T>,
+  existing: T | undefined,
+  { metadata }: Environment,
+  { workshop: { kube } }: Belongings,
+): Promise<void> {
+  // What a user made under our name is not ours to delete.
+  if (!existing || !isMadeFor(existing, metadata)) return
+  await kube.delete(kind, refOf(existing), { uid: existing.metadata.uid })
+}
+
+/** Only one controller may own an object: an Environment that had the name before is replaced by this one. */
+function ownershipPatch({ metadata }: KubeObject, environment: Environment): Partial<KubeObject['metadata']> | undefined {
+  const wanted = ownedBy(environment)
+  const owners = metadata.ownerReferences ?? []
+  if (owners.some(({ uid, apiVersion }) => uid === wanted.uid && apiVersion === wanted.apiVersion)) return undefined
+  const others = owners.filter(({ kind, controller }) => kind !== environment.kind && !controller)
+  return { ownerReferences: [...others, wanted] }
+}
+
+const isUnclaimedCopy = (secret: CoreSecret, { metadata }: Environment): boolean =>
+  controllerOf(secret) === undefined && secret.metadata.labels?.[labels.environmentSecret] === metadata.name
+
+const occupied = (existing: KubeObject, environment: Environment) =>
+  new Failure('invalid', `${existing.kind} ${keyOf(refOf(existing))} is in the way: it was not made for this Environment`, {
+    reason: 'NameOccupied',
+    object: `Environment ${keyOf(refOf(environment))}`,
+    remedy: `Delete it, or give the Environment another name.`,
+  })

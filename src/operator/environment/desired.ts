@@ -1,0 +1,71 @@
+import {
+  apiVersionOf,
+  type CoreSecret,
+  type Environment,
+  type GitOpsDeploymentManagedEnvironment,
+  GitOpsDeploymentManagedEnvironments,
+  labels,
+  ownedBy,
+  secretTypes,
+} from '../../api/index.ts'
+import type { Access } from './destination.ts'
+
+const MANAGED_ENVIRONMENT = 'managed-environment-'
+const SECRET_COPY = 'managed-environment-secret-'
+
+export const managedEnvironmentRef = ({ metadata }: Environment) => ({
+  name: MANAGED_ENVIRONMENT + metadata.name,
+  namespace: metadata.namespace,
+})
+
+export const secretCopyRef = ({ metadata }: Environment) => ({
+  name: SECRET_COPY + metadata.name,
+  namespace: metadata.namespace,
+})
+
+/** The other way round: for which Environment would an object of this name be? */
+export const environmentNameIn = {
+  managedEnvironment: (name: string) => after(MANAGED_ENVIRONMENT, name),
+  secretCopy: (name: string) => after(SECRET_COPY, name),
+}
+
+const after = (prefix: string, name: string): string | undefined =>
+  name.startsWith(prefix) ? name.slice(prefix.length) : undefined
+
+type Spec = GitOpsDeploymentManagedEnvironment['spec']
+
+/** Every field is written out, so that a comparison and a patch leave nothing of an older spec behind. */
+export const managedEnvironmentSpec = (access: Access, secretName: string): Spec => ({
+  apiURL: access.apiURL,
+  credentialsSecret: secretName,
+  allowInsecureSkipTLSVerify: access.allowInsecureSkipTLSVerify,
+  namespaces: access.namespaces,
+  clusterResources: access.clusterResources,
+})
+
+export function managedEnvironmentFor(environment: Environment, spec: Spec): GitOpsDeploymentManagedEnvironment {
+  const { name, namespace } = managedEnvironmentRef(environment)
+  return {
+    apiVersion: apiVersionOf(GitOpsDeploymentManagedEnvironments),
+    kind: GitOpsDeploymentManagedEnvironments.kind,
+    metadata: { name, ...(namespace && { namespace }), ownerReferences: [ownedBy(environment)] },
+    spec,
+  }
+}
+
+/** The copy has the type that managed environments want; users are not asked to know that type. */
+export function secretCopyFor(environment: Environment, { data = {} }: CoreSecret): CoreSecret {
+  const { name, namespace } = secretCopyRef(environment)
+  return {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: {
+      name,
+      ...(namespace && { namespace }),
+      labels: { [labels.environmentSecret]: environment.metadata.name },
+      ownerReferences: [ownedBy(environment)],
+    },
+    type: secretTypes.managedEnvironment,
+    data,
+  }
+}

@@ -1,0 +1,145 @@
+import {
+  claimRefOf,
+  claims,
+  type DeploymentTarget,
+  type DeploymentTargetClaim,
+  type Environment,
+  refOf,
+} from '../../api/index.ts'
+import { type Books, BY, claimNameOf, credentialsOf, targetNameOf } from './books.ts'
+
+/** How the place that an Environment leads to is reached. */
+export interface Access {
+  apiURL: string
+  secret: string
+  allowInsecureSkipTLSVerify: boolean
+  namespaces: string[]
+  clusterResources: boolean
+  /** The target, when a claim led here. */
+  target?: string
+  /** Where these credentials are written, for messages. */
+  of: string
+}
+
+/** What the user has to mend: upstream's sentence, which clients compare, and ours, which helps. */
+export interface Problem {
+  reason: string
+  message: string
+  advice: string
+}
+
+export type Destination =
+  | { kind: 'nowhere' }
+  | { kind: 'waiting'; claim: DeploymentTargetClaim; lost: boolean }
+  | { kind: 'wrong'; problem: Problem; claimGone?: boolean }
+  | { kind: 'access'; access: Access }
+
+/** Where the Environment leads, read from the caches; nothing is written and nobody is asked. */
+export function destinationOf(environment: Environment, books: Books): Destination {
+  const claimName = claimNameOf(environment)
+  if (claimName && environment.spec.unstableConfigurationFields) return wrong(BOTH)
+  if (claimName) return behindClaim(environment, claimName, books)
+  const credentials = credentialsOf(environment)
+  if (!credentials) return { kind: 'nowhere' }
+  return reachedBy({
+    apiURL: credentials.apiURL,
+    secret: credentials.clusterCredentialsSecret,
+    allowInsecureSkipTLSVerify: credentials.allowInsecureSkipTLSVerify ?? false,
+    namespaces: credentials.namespaces ?? [],
+    clusterResources: credentials.clusterResources ?? false,
+    of: 'spec.unstableConfigurationFields.kubernetesCredentials',
+  })
+}
+
+/** A managed environment with such a URL would be refused at admission, with words that name an object nobody made. */
+const reachedBy = (access: Access): Destination =>
+  access.apiURL === '' || access.apiURL.startsWith('https://') ? { kind: 'access', access } : wrong(notHttps(access))
+
+function behindClaim({ metadata }: Environment, claimName: string, books: Books): Destination {
+  const claim = books.claims.get({ name: claimName, namespace: metadata.namespace })
+  if (!claim) return { ...wrong(noClaim(claimName)), claimGone: true }
+  const phase = claim.status?.phase
+  if (phase !== 'Bound') return { kind: 'waiting', claim, lost: phase === 'Lost' }
+  const found = targetOf(claim, books)
+  return 'reason' in found ? wrong(found) : reachedBy(accessTo(found))
+}
+
+const accessTo = ({ metadata, spec }: DeploymentTarget): Access => {
+  const { apiURL, clusterCredentialsSecret, allowInsecureSkipTLSVerify = false, defaultNamespace } = spec.kubernetesCredentials
+  return {
+    apiURL,
+    secret: clusterCredentialsSecret,
+    allowInsecureSkipTLSVerify,
+    namespaces: defaultNamespace ? [defaultNamespace] : [],
+    clusterResources: false,
+    target: metadata.name,
+    of: `DeploymentTarget ${metadata.name}: spec.kubernetesCredentials`,
+  }
+}
+
+/** The target that a Bound claim has: the one it names, else the only one that names it. */
+function targetOf(claim: DeploymentTargetClaim, { targets }: Books): DeploymentTarget | Problem {
+  const { name: claimName, namespace } = claim.metadata
+  const name = targetNameOf(claim)
+  if (name) {
+    const target = targets.get({ name, namespace })
+    if (!target) return missingTarget(claimName, name)
+    const holder = claimRefOf(target)
+    return holder && !claims(target, claim) ? takenTarget(claimName, name, holder.name) : target
+  }
+  const naming = targets.by(BY.claimRef, `${namespace}/${claimName}`).filter((target) => claims(target, claim))
+  const [only] = naming
+  if (!only) return noTarget(claimName)
+  return naming.length > 1
+    ? manyTargets(
+        claimName,
+        naming.map((target) => refOf(target).name),
+      )
+    : only
+}
+
+const wrong = (problem: Problem) => ({ kind: 'wrong' as const, problem })
+
+const BOTH: Problem = {
+  reason: 'InvalidEnvironment',
+  message: 'Environment is invalid since it cannot have both DeploymentTargetClaim and credentials configuration set',
+  advice: 'Remove either spec.configuration.target.deploymentTargetClaim or spec.unstableConfigurationFields',
+}
+
+const notHttps = ({ of, apiURL }: Access): Problem => ({
+  reason: 'InvalidAPIURL',
+  message: 'cluster api url must start with https://',
+  advice: `${of}.apiURL is "${apiURL}". Use the https:// URL of the Kubernetes API`,
+})
+
+const noClaim = (claim: string): Problem => ({
+  reason: 'DeploymentTargetClaimNotFound',
+  message: 'DeploymentTargetClaim not found while generating the desired Environment resource',
+  advice: `spec.configuration.target.deploymentTargetClaim.claimName names "${claim}". Create that DeploymentTargetClaim in this namespace, or name another`,
+})
+
+const targetProblem = (message: string, advice: string): Problem => ({ reason: 'DeploymentTargetNotFound', message, advice })
+
+const missingTarget = (claim: string, target: string) =>
+  targetProblem(
+    'DeploymentTargetClaim references a DeploymentTarget that does not exist',
+    `DeploymentTargetClaim ${claim} has DeploymentTarget "${target}". Bring it back, or name another claim`,
+  )
+
+const noTarget = (claim: string) =>
+  targetProblem(
+    'DeploymentTarget not found for DeploymentTargetClaim',
+    `DeploymentTargetClaim ${claim} is Bound, but names no target and no DeploymentTarget names it. Delete and create the claim again`,
+  )
+
+const takenTarget = (claim: string, target: string, holder: string) =>
+  targetProblem(
+    'Unable to find the DeploymentTarget for DeploymentTargetClaim',
+    `DeploymentTargetClaim ${claim} names DeploymentTarget ${target}, which DeploymentTargetClaim ${holder} has. Name another claim`,
+  )
+
+const manyTargets = (claim: string, targets: string[]) =>
+  targetProblem(
+    'Unable to find the DeploymentTarget for DeploymentTargetClaim',
+    `DeploymentTargetClaim ${claim} is named by several DeploymentTargets: ${targets.sort().join(', ')}. Remove spec.claimRef from all but one`,
+  )

@@ -1,0 +1,62 @@
+import {
+  type CoreSecret,
+  claimRefOf,
+  type DeploymentTarget,
+  type DeploymentTargetClaim,
+  DeploymentTargetClaims,
+  DeploymentTargets,
+  type Environment,
+  type GitOpsDeploymentManagedEnvironment,
+  GitOpsDeploymentManagedEnvironments,
+  labels,
+  type Ref,
+  refOf,
+  Secrets,
+} from '../../api/index.ts'
+import type { Watch } from '../../engines/controller/index.ts'
+import { type Books, BY, SECRETS_WATCHED } from './books.ts'
+import { environmentNameIn } from './desired.ts'
+import { ownersOf } from './possession.ts'
+
+/** What else wakes an Environment: its claim, the target behind it, the Secret behind that, and what was made for it. */
+export const watchesOf = (books: Books): Watch[] => [
+  { kind: DeploymentTargetClaims, wakes: (claim: DeploymentTargetClaim) => environmentsOfClaim(books, claim.metadata) },
+  { kind: DeploymentTargets, wakes: (target: DeploymentTarget) => environmentsOfTarget(books, target) },
+  {
+    kind: GitOpsDeploymentManagedEnvironments,
+    wakes: (managed: GitOpsDeploymentManagedEnvironment) => [
+      ...ownersOf(managed),
+      // One that somebody made under our name is in the way until it goes.
+      ...named(managed.metadata.namespace, environmentNameIn.managedEnvironment(managed.metadata.name)),
+    ],
+  },
+  ...SECRETS_WATCHED.map((fields) => ({
+    kind: Secrets,
+    fields,
+    wakes: (secret: CoreSecret) => environmentsOfSecret(books, secret),
+  })),
+]
+
+export const environmentsOfClaim = ({ environments }: Books, { name, namespace }: Ref): Ref[] =>
+  environments.by(BY.claim, `${namespace}/${name}`).map(refOf)
+
+export function environmentsOfTarget(books: Books, target: DeploymentTarget): Ref[] {
+  const { name, namespace } = target.metadata
+  const named = books.claims.by(BY.target, `${namespace}/${name}`).map(({ metadata }) => metadata.name)
+  const holder = claimRefOf(target)?.name
+  const claims = new Set(holder ? [...named, holder] : named)
+  return [...claims].flatMap((claim) => environmentsOfClaim(books, { name: claim, namespace }))
+}
+
+export function environmentsOfSecret(books: Books, { metadata }: CoreSecret): Ref[] {
+  const { name, namespace } = metadata
+  const key = `${namespace}/${name}`
+  return [
+    ...books.environments.by(BY.secret, key).map((environment: Environment) => refOf(environment)),
+    ...books.targets.by(BY.secret, key).flatMap((target) => environmentsOfTarget(books, target)),
+    ...named(namespace, metadata.labels?.[labels.environmentSecret]),
+    ...named(namespace, environmentNameIn.secretCopy(name)),
+  ]
+}
+
+const named = (namespace: string | undefined, name: string | undefined): Ref[] => (name ? [{ name, namespace }] : [])

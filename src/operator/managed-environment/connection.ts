@@ -1,0 +1,99 @@
+import { type Kube, kubeFromSecret } from '../../adapters/kube/index.ts'
+import type { GitOpsDeploymentManagedEnvironment } from '../../api/index.ts'
+import { Failure, type Secret, seconds } from '../../std/index.ts'
+import { broken } from './contract.ts'
+
+/** A cluster that takes longer does not answer. */
+const PATIENCE = seconds(8)
+const VERDICT = 'UnableToValidateClusterCredentials'
+
+/** Asks the cluster as a delivery would: the first namespace of the list, or any. The answer is its version, when it says one. */
+export async function tryConnection(
+  { spec }: GitOpsDeploymentManagedEnvironment,
+  kubeconfig: Secret<string>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { apiURL, namespaces = [], allowInsecureSkipTLSVerify = false } = spec
+  const target = kubeFromSecret(kubeconfig, {
+    server: apiURL,
+    insecureSkipTLSVerify: allowInsecureSkipTLSVerify,
+    timeout: PATIENCE,
+  })
+  const inTime = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)])
+  const [first] = namespaces
+  const path = first === undefined ? '/api/v1/namespaces?limit=1' : `/api/v1/namespaces/${first}`
+  try {
+    const [, version] = await Promise.all([target.read(path, { signal: inTime }), versionOf(target, inTime)])
+    return version
+  } catch (thrown) {
+    if (signal.aborted) throw thrown
+    throw explained(Failure.from(thrown), apiURL, first)
+  } finally {
+    await target.close()
+  }
+}
+
+/** Good to know; a cluster that hides it is none the worse. */
+async function versionOf(target: Kube, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    const { gitVersion } = await target.read<{ gitVersion?: unknown }>('/version', { signal })
+    return typeof gitVersion === 'string' ? gitVersion.slice(0, 64) : undefined
+  } catch (thrown) {
+    // The other request tells of the same trouble, and better.
+    Failure.from(thrown)
+    return undefined
+  }
+}
+
+/**
+ * In our words only. The text of an answer is never shown: apiURL may lead to a machine inside the network that the
+ * user can't read from otherwise, and a server may echo the token.
+ */
+function explained(failure: Failure, apiURL: string, namespace: string | undefined): Failure {
+  const what = namespace === undefined ? 'list namespaces' : `get namespace "${namespace}"`
+  switch (failure.code) {
+    case 'unauthorized':
+      return broken(VERDICT, `${apiURL} refuses the token`, 'Renew users[].user.token in the kubeconfig of the Secret')
+    case 'forbidden':
+      return broken(
+        VERDICT,
+        `${apiURL} takes the token, but does not let it ${what}`,
+        namespace === undefined ? 'Grant that, or name the namespaces it may use in spec.namespaces' : 'Grant that',
+      )
+    case 'not-found':
+      return namespace === undefined ? noKubernetes(apiURL) : noNamespace(apiURL, namespace)
+    default:
+      return isAnswer(failure) ? noKubernetes(apiURL) : unreachable(failure, apiURL)
+  }
+}
+
+const noNamespace = (apiURL: string, namespace: string) =>
+  broken(
+    VERDICT,
+    `${apiURL} has no namespace "${namespace}", which spec.namespaces names first`,
+    'Create it there, or correct the list',
+  )
+
+const noKubernetes = (apiURL: string) =>
+  broken(VERDICT, `${apiURL} answers, but not like a Kubernetes API`, 'Check spec.apiURL, and the cluster behind it')
+
+function unreachable(failure: Failure, apiURL: string): Failure {
+  const isLate = failure.code === 'timeout' || failure.code === 'cancelled'
+  const why = isLate ? `within ${PATIENCE / 1000} s` : `(${networkWord(failure)})`
+  return broken(
+    VERDICT,
+    `${apiURL} does not answer ${why}`,
+    'Check spec.apiURL, the network in between, and certificate-authority-data in the kubeconfig',
+  )
+}
+
+/** Of a network error only its code: the sentence around it may quote the other side's certificate. */
+function networkWord(failure: Failure): string {
+  for (let at: unknown = failure; at instanceof Error; at = at.cause) {
+    if (!(at instanceof Failure) && 'code' in at && typeof at.code === 'string') return at.code.slice(0, 64)
+  }
+  return 'no connection'
+}
+
+/** A failure that comes from an HTTP answer has the answer as its cause, one from the network an Error. */
+const isAnswer = ({ cause }: Failure): boolean => cause !== undefined && !(cause instanceof Error)

@@ -1,0 +1,58 @@
+import type { Cache } from '../../adapters/kube/index.ts'
+import {
+  type CoreSecret,
+  type GitOpsDeploymentManagedEnvironment,
+  GitOpsDeploymentManagedEnvironments,
+  keyOf,
+  type Ref,
+  refOf,
+  Secrets,
+  secretTypes,
+} from '../../api/index.ts'
+import { type Controller, settled, type Workshop } from '../../engines/controller/index.ts'
+import { reconcileManagedEnvironment } from './reconcile.ts'
+import { undecided } from './status.ts'
+
+export interface ManagedEnvironmentSettings {
+  /** Refuse API URLs that lead to this machine or to a cloud's metadata service. Off, since the own cluster may be there. */
+  refuseLocalAddresses?: boolean
+}
+
+/** Clusters that don't answer hold their worker for seconds, so there are more workers than elsewhere. */
+const WORKERS = 48
+const BY_SECRET = 'managed-environment/secret'
+
+/** Checks the credentials of every GitOpsDeploymentManagedEnvironment, on each change and every few minutes. */
+export function managedEnvironments(
+  workshop: Workshop,
+  { refuseLocalAddresses = false }: ManagedEnvironmentSettings = {},
+): Controller<GitOpsDeploymentManagedEnvironment> {
+  const { caches } = workshop
+  const all = caches.of(GitOpsDeploymentManagedEnvironments, {
+    indexes: {
+      [BY_SECRET]: ({ metadata, spec }: GitOpsDeploymentManagedEnvironment) => [
+        `${metadata.namespace}/${spec.credentialsSecret}`,
+      ],
+    },
+  })
+  const scopes = Object.values(secretTypes).map((type) => `type=${type}`)
+  const secrets: Cache<CoreSecret>[] = scopes.map((fields) => caches.of(Secrets, { fields }))
+  const asked = new Map<string, { question: string; again: number }>()
+  const inspection = { workshop, secrets, asked, refuseLocal: refuseLocalAddresses }
+  return {
+    name: 'managed-environment',
+    kind: GitOpsDeploymentManagedEnvironments,
+    concurrency: WORKERS,
+    watches: scopes.map((fields) => ({
+      kind: Secrets,
+      fields,
+      wakes: ({ metadata }: CoreSecret): Ref[] => all.by(BY_SECRET, `${metadata.namespace}/${metadata.name}`).map(refOf),
+    })),
+    reconcile: (managed, signal) => reconcileManagedEnvironment(managed, inspection, signal),
+    async gone(ref) {
+      asked.delete(keyOf(ref))
+      return settled()
+    },
+    failed: ({ status }) => undecided(status),
+  }
+}

@@ -1,0 +1,61 @@
+import { isNamespaceTerminating } from '../../adapters/kube/index.ts'
+import {
+  annotations,
+  DeploymentTargetClaims,
+  type DeploymentTargetClass,
+  Environments,
+  isDeleting,
+  type Kind,
+  type KubeObject,
+  type Namespace,
+  Namespaces,
+  refOf,
+} from '../../api/index.ts'
+import { type Next, settled, type Workshop } from '../../engines/controller/index.ts'
+import { isFailure } from '../../std/index.ts'
+import { chooseClass } from './choice.ts'
+import { claimFor, environmentFor, madeStages, missingStages } from './desired.ts'
+
+export const MANAGER = 'onboarding'
+
+/** One labelled namespace: make what it never had, then write down that it had it. */
+export async function onboard(namespace: Namespace, classes: DeploymentTargetClass[], { kube, events }: Workshop): Promise<Next> {
+  if (isDeleting(namespace)) return settled()
+
+  const stages = missingStages(namespace)
+  if (stages.length === 0) return settled()
+
+  const className = chooseClass(namespace, classes)
+  try {
+    for (const stage of stages) {
+      await createOnce(kube, DeploymentTargetClaims, claimFor(stage, namespace, className))
+      await createOnce(kube, Environments, environmentFor(stage, namespace))
+    }
+  } catch (failure) {
+    if (isNamespaceTerminating(failure)) return settled()
+    throw failure
+  }
+  const names = stages.map(({ name }) => name)
+  const onboarded = [...madeStages(namespace), ...names].join(',')
+  await kube.patch(
+    Namespaces,
+    refOf(namespace),
+    { metadata: { annotations: { [annotations.onboarded]: onboarded } } },
+    { manager: MANAGER },
+  )
+  events.record(namespace, {
+    type: 'Normal',
+    reason: 'Onboarded',
+    message: `made Environments and DeploymentTargetClaims ${names.join(', ')} of class ${className}`,
+  })
+  return settled()
+}
+
+/** What is there already, by a user or by an interrupted earlier try, is left as it is. */
+async function createOnce<T extends KubeObject>(kube: Workshop['kube'], kind: Kind<T>, object: T): Promise<void> {
+  try {
+    await kube.create(kind, object, { manager: MANAGER })
+  } catch (failure) {
+    if (!isFailure(failure, 'already-exists')) throw failure
+  }
+}
