@@ -1,0 +1,143 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { stopControlPlane } from '../../../src/adapters/control-plane/index.ts'
+import { kubeFromSecret } from '../../../src/adapters/kube/index.ts'
+import {
+  DeploymentTargetClaims,
+  DeploymentTargetClasses,
+  DeploymentTargets,
+  finalizers,
+  type Kind,
+  Namespaces,
+  Secrets,
+} from '../../../src/api/index.ts'
+import { targetLifecycle } from '../../../src/operator/deployment-target/lifecycle/index.ts'
+import { claimBinding } from '../../../src/operator/deployment-target-claim/binding/index.ts'
+import { Secret, seconds } from '../../../src/std/index.ts'
+import { testCluster } from '../../support/control-plane.ts'
+import { describe } from '../../support/suite.ts'
+import { claim, holderOf } from '../../support/targets.ts'
+import { apply, documents, eventually, expectGone, expectObject } from '../../support/verbs.ts'
+import { openShop, type RunningShop } from '../../support/workshop.ts'
+
+const EXAMPLE = new URL('../../../examples/cluster-provisioner/', import.meta.url).pathname
+const Nodes: Kind = { group: '', version: 'v1', kind: 'Node', plural: 'nodes', namespaced: false }
+const patient = { within: seconds(60) }
+
+describe('example cluster provisioner', (it) => {
+  const cluster = testCluster()
+  const { kube } = cluster
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'berth-clusters-')))
+  let shop: RunningShop
+  let program: ChildProcess | undefined
+  let namespace = ''
+  let className = ''
+
+  const start = () => {
+    const flags = ['--kubeconfig', cluster.kubeconfig, '--dir', dir, '--namespace', namespace]
+    program = spawn(process.execPath, [join(EXAMPLE, 'main.ts'), ...flags], { stdio: 'ignore' })
+  }
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    const ended = new Promise((resolve) => program?.once('exit', resolve))
+    if (!program?.kill(signal)) return
+    await ended
+    program = undefined
+  }
+
+  it.before(async () => {
+    namespace = await cluster.namespace('clusters')
+    className = `cluster-small-${namespace.slice(-8)}`
+    const [shipped] = documents(readFileSync(join(EXAMPLE, 'manifests/class.yaml'), 'utf8'))
+    assert.ok(shipped)
+    await apply(kube, { ...shipped, metadata: { name: className } })
+    shop = await openShop({
+      kubeconfig: cluster.kubeconfig,
+      namespace,
+      controllers: (workshop) => [claimBinding(workshop), targetLifecycle(workshop)],
+    })
+    start()
+  })
+  it.after(async () => {
+    await stop()
+    await shop.stop()
+    for (const uid of readdirSync(dir)) await stopControlPlane(join(dir, uid))
+    rmSync(dir, { recursive: true, force: true })
+    await kube.delete(DeploymentTargetClasses, { name: className })
+    await cluster.close()
+  })
+
+  const at = (name: string) => ({ name, namespace })
+  const ask = (name: string) =>
+    kube.create(DeploymentTargetClaims, claim(namespace, name, { deploymentTargetClassName: className }))
+  const bound = async (name: string) => {
+    const { spec } = await expectObject(
+      kube,
+      DeploymentTargetClaims,
+      at(name),
+      ({ status }) => status?.phase === 'Bound',
+      patient,
+    )
+    const target = await kube.get(DeploymentTargets, at(spec.targetName ?? ''))
+    assert.ok(target)
+    return target
+  }
+  const clientOf = async ({ spec }: Awaited<ReturnType<typeof bound>>) => {
+    const { clusterCredentialsSecret, apiURL } = spec.kubernetesCredentials
+    const secret = await kube.get(Secrets, at(clusterCredentialsSecret))
+    return kubeFromSecret(new Secret(Buffer.from(secret?.data?.kubeconfig ?? '', 'base64').toString('utf8')), { server: apiURL })
+  }
+
+  it('gives a claim a second control plane with the nodes that its class says, and takes it back', async () => {
+    const { metadata } = await ask('dev')
+    const target = await bound('dev')
+    assert.equal(holderOf(target), { name: 'dev', uid: metadata.uid })
+    assert.ok(target.metadata.finalizers?.includes(finalizers.provisioner))
+    const tenant = await clientOf(target)
+    assert.is.not(tenant.server, kube.server)
+    assert.is((await tenant.list(Nodes)).length, 3)
+    await tenant.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'only-there' } })
+    assert.is(await kube.get(Namespaces, { name: 'only-there' }), undefined)
+
+    await kube.delete(DeploymentTargetClaims, at('dev'))
+    await expectGone(kube, DeploymentTargetClaims, at('dev'), patient)
+    await expectGone(kube, DeploymentTargets, at(target.metadata.name), patient)
+    await expectGone(kube, Secrets, at(target.spec.kubernetesCredentials.clusterCredentialsSecret))
+    assert.not(existsSync(join(dir, metadata.uid ?? '')))
+    const silence = await tenant.get(Namespaces, { name: 'only-there' }).then(
+      () => 'answered',
+      () => 'silent',
+    )
+    assert.is(silence, 'silent')
+    await tenant.close()
+  })
+
+  it('finishes, once, what it had begun when it was killed', async () => {
+    const { metadata } = await ask('again')
+    await eventually(() => existsSync(join(dir, metadata.uid ?? '')), patient)
+    await stop('SIGKILL')
+    start()
+    const target = await bound('again')
+    const tenant = await clientOf(target)
+    await eventually(async () => (await tenant.list(Nodes)).length === 3, patient)
+    await tenant.close()
+    assert.is((await kube.list(DeploymentTargets, { namespace })).length, 1)
+    assert.equal(readdirSync(dir), [metadata.uid])
+    await kube.delete(DeploymentTargetClaims, at('again'))
+    await expectGone(kube, DeploymentTargets, at(target.metadata.name), patient)
+    await eventually(() => readdirSync(dir).length === 0, patient)
+  })
+
+  it('removes a cluster whose claim went before it had its target', async () => {
+    const { metadata } = await ask('hasty')
+    await eventually(() => existsSync(join(dir, metadata.uid ?? '')), patient)
+    await stop('SIGKILL')
+    await kube.delete(DeploymentTargetClaims, at('hasty'))
+    await expectGone(kube, DeploymentTargetClaims, at('hasty'), patient)
+    start()
+    await eventually(() => readdirSync(dir).length === 0, patient)
+    assert.is((await kube.list(DeploymentTargets, { namespace })).length, 0)
+  })
+})
