@@ -1,0 +1,53 @@
+/**
+ * What may import what. Widening it is a visible diff, and a decision: say why in docs/decisions.
+ * A room is a folder below src/ with one door, index.ts; everything below it belongs to it.
+ */
+export interface Room {
+  /** Rooms that may be entered, each by its door. */
+  imports: string[]
+  /** Outside packages that are at home here. Elsewhere only their types may be named, where `typesOf` allows it. */
+  packages?: string[]
+  typesOf?: string[]
+  /** What this room may do with the process it runs in, beside reading nothing at all of it. */
+  process?: string[] | 'everything'
+  /** A program: its rooms do not know one another; only its root files know them. */
+  isProgram?: boolean
+  /** Casts are allowed here, with a reason on the same line. */
+  casts?: boolean
+}
+
+const CONTROLLERS = ['std', 'api', 'adapters/kube', 'adapters/http', 'engines/controller']
+
+/** From the ground up: a room may import only rooms that stand above it in this list, so the folders cannot form a cycle. */
+export const LAW: Record<string, Room> = {
+  std: { imports: [], packages: ['pino', 'yaml'] },
+  api: { imports: ['std'], typesOf: ['@kubernetes/client-node'] },
+  rpc: { imports: ['std'], packages: ['@bufbuild/protobuf'] },
+  devfile: { imports: ['std'], packages: ['yaml'] },
+  'adapters/kube': {
+    imports: ['std', 'api'],
+    packages: ['@kubernetes/client-node', '@dot-i/k8s-operator', 'undici', 'yaml'],
+    casts: true,
+  },
+  'adapters/git': { imports: ['std'], packages: ['simple-git'], casts: true },
+  'adapters/grpc': { imports: ['std', 'rpc'], packages: ['@grpc/grpc-js', '@bufbuild/protobuf'], casts: true },
+  'adapters/http': { imports: ['std'], packages: ['prom-client'], casts: true },
+  'adapters/control-plane': { imports: ['std'], process: ['kill', 'pid'], casts: true },
+  'engines/controller': { imports: ['std', 'api', 'adapters/kube'] },
+  'engines/gitops': { imports: ['std', 'api', 'adapters/kube'], packages: ['yaml', 'picomatch'] },
+  operator: {
+    imports: [...CONTROLLERS, 'rpc', 'devfile', 'adapters/grpc', 'engines/gitops'],
+    isProgram: true,
+  },
+  kas: { imports: [...CONTROLLERS, 'rpc', 'devfile', 'adapters/git', 'adapters/grpc'], packages: ['picomatch'], isProgram: true },
+  cli: {
+    imports: ['std', 'api', 'adapters/kube', 'adapters/git', 'adapters/http', 'adapters/control-plane', 'operator', 'kas'],
+    packages: ['commander', 'yaml'],
+    process: 'everything',
+  },
+}
+
+/** These say nothing about what is inside. */
+export const BANNED_NAMES = /^(utils?|helpers?|common|misc|shared|types|manager)(\.ts)?$/
+
+export const LIMITS = { fileLines: 400, functionLines: 80 }
