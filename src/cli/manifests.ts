@@ -35,8 +35,8 @@ export function definitionsIn(home: string): { text: string; definition: CustomR
   const files = readdirSync(folder).filter((file) => file.endsWith('.yaml') && file !== 'kustomization.yaml')
   return files.toSorted().flatMap((file) => {
     const text = readFileSync(join(folder, file), 'utf8')
-    return objectsIn(text, file)
-      .filter(isDefinition)
-      .map((definition) => ({ text: text.trim(), definition }))
+    return objectsIn(text, file).flatMap((definition: KubeObject) =>
+      isDefinition(definition) ? [{ text: text.trim(), definition }] : [],
+    )
   })
 }

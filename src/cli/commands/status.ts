@@ -2,8 +2,9 @@ import { existsSync, realpathSync } from 'node:fs'
 import type { Command } from 'commander'
 import { statusOf } from '../../adapters/control-plane/index.ts'
 import { connect, type Kube } from '../../adapters/kube/index.ts'
-import { type AnyObject, isTrue, type Kind } from '../../api/index.ts'
+import { type AnyObject, conditionOf, type Kind } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
+import { conditionsOf } from '../doctor/objects.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { isRunning, partsOf } from '../local/parts.ts'
 import { definitionsIn } from '../manifests.ts'
@@ -29,7 +30,8 @@ interface Component {
 interface Count {
   kind: string
   objects: number
-  ready: number
+  /** `undefined` where objects of the kind do not say whether they are. */
+  ready: number | undefined
 }
 
 export const verb = {
@@ -102,15 +104,16 @@ async function counts(kube: Kube, home: string): Promise<Count[]> {
         namespaced: scope === 'Namespaced',
       }
       const objects = (await kube.resolve(`${group}/${kind.version}`, kind.kind)) ? await kube.list(kind) : []
-      return { kind: names.kind, objects: objects.length, ready: objects.filter(isReady).length }
+      const said = objects
+        .map((object) => conditionOf(conditionsOf(object), 'Ready')?.status)
+        .filter((word) => word !== undefined)
+      return {
+        kind: names.kind,
+        objects: objects.length,
+        ready: said.length > 0 ? said.filter((word) => word === 'True').length : undefined,
+      }
     }),
   )
-}
-
-function isReady({ status }: AnyObject): boolean {
-  if (typeof status !== 'object' || status === null || !('conditions' in status)) return false
-  const { conditions } = status
-  return Array.isArray(conditions) && isTrue(conditions, 'Ready')
 }
 
 function tables(shell: Shell, components: Component[], kinds: Count[]): string {
@@ -127,7 +130,7 @@ function tables(shell: Shell, components: Component[], kinds: Count[]): string {
   const lower = table(kinds, [
     { title: 'KIND', of: ({ kind }) => kind },
     { title: 'OBJECTS', of: ({ objects }) => String(objects) },
-    { title: 'READY', of: ({ ready }) => String(ready) },
+    { title: 'READY', of: ({ ready }) => (ready === undefined ? '-' : String(ready)) },
   ])
   return [components.length > 0 ? upper : '', kinds.length > 0 ? lower : ''].filter(Boolean).join('\n\n')
 }

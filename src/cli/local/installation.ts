@@ -43,18 +43,30 @@ export async function bringUp(plan: BringUp): Promise<Installation> {
 }
 
 /** A control plane of the folder's own, or the cluster that was named. */
-export async function prepareGround({ shell, dir, detached, report, kubeconfig }: BringUp): Promise<Ground> {
+export async function prepareGround(plan: BringUp): Promise<Ground> {
+  const { shell, dir, detached, report, kubeconfig } = plan
   mkdirSync(dir, { recursive: true, mode: 0o700 })
   // An earlier run may have been killed before it could tidy up.
   await endParts(dir)
   const { env, signal } = shell
   if (kubeconfig) {
     report.line(`Using the cluster of ${kubeconfig}.`)
-    return { kubeconfig: resolve(shell.cwd, kubeconfig), kubectl: 'kubectl' }
+    return { kubeconfig: resolve(shell.cwd, kubeconfig), kubectl: await kubectlOf(plan) }
   }
   const tools = await acquireTools({ env, report, signal })
   const plane = await startControlPlane({ dir, tools, detached, signal })
   return { kubeconfig: plane.kubeconfig, kubectl: tools.paths.kubectl ?? 'kubectl' }
+}
+
+/** The one in the PATH; where there is none, the one that a control plane is made with. */
+async function kubectlOf({ shell: { env, signal }, report }: BringUp): Promise<string> {
+  try {
+    await runProgram('kubectl', ['version', '--client'], { env, signal })
+    return 'kubectl'
+  } catch {
+    const tools = await acquireTools({ env, report, signal, wanted: ['kubectl'] })
+    return tools.paths.kubectl ?? 'kubectl'
+  }
 }
 
 /** The kinds, policies and roles of the root kustomization; then, when the kinds can be used, what an installation starts with. */

@@ -1,0 +1,163 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { Command } from 'commander'
+import { connect } from '../../adapters/kube/index.ts'
+import { Failure, systemClock } from '../../std/index.ts'
+import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import { type BringUp, type Installation, install, prepareGround, startPrograms, takeDown } from '../local/installation.ts'
+import { examples, wholeNumber } from '../options.ts'
+import { reportTo } from '../report.ts'
+import type { Shell } from '../shell.ts'
+import { ended } from '../signals.ts'
+import { stageOf } from '../tour/stage.ts'
+import { stepsOf, TRACES } from '../tour/steps.ts'
+import type { Finish } from '../verbs.ts'
+
+interface Options {
+  dir?: string
+  exit?: boolean
+  kubeconfig?: string
+  timeout: number
+}
+
+export const verb = {
+  define(command: Command, shell: Shell, finish: Finish): void {
+    command
+      .description(
+        'Show everything once: a control plane, Berth on it, a claim, a push, a workspace, another push. Then it stays until Ctrl-C and leaves nothing behind.',
+      )
+      .option('--exit', 'end after the last step')
+      .option('--dir <folder>', 'work in this folder and keep it (default: a temporary one)')
+      .option(
+        '--kubeconfig <file>',
+        'use this cluster instead of starting a control plane; what the tour makes there is removed at the end',
+      )
+      .option('--timeout <seconds>', 'how long each step may take', wholeNumber, 60)
+      .addHelpText(
+        'after',
+        examples(['berth tour', 'stay and look around'], ['berth tour --exit', 'as a check: exit code 0 when all went well']),
+      )
+      .action(finish((options: Options) => tour(shell, options)))
+  },
+}
+
+async function tour(shell: Shell, options: Options): Promise<ExitCode> {
+  const dir = options.dir ? resolve(shell.cwd, options.dir) : realpathSync(mkdtempSync(join(tmpdir(), 'berth-tour-')))
+  const plan: BringUp = { shell, dir, detached: false, report: reportTo(shell), kubeconfig: options.kubeconfig }
+  const scene: Scene = { plan, options, began: systemClock.now() }
+  try {
+    await play(scene)
+    if (options.exit) return exitCodes.ok
+    shell.print(howToUse(scene))
+    await ended(shell.signal)
+    shell.say('Taking it down ...\n')
+    return exitCodes.ok
+  } finally {
+    await tidyUp(scene)
+  }
+}
+
+interface Scene {
+  plan: BringUp
+  options: Options
+  began: number
+  installation?: Installation
+}
+
+async function play(scene: Scene): Promise<void> {
+  const { plan, options } = scene
+  const { shell, dir } = plan
+  const cluster = options.kubeconfig ? `--kubeconfig ${options.kubeconfig}` : `--dir ${dir}`
+  const ground = await timed(shell, 'bring up a control plane', `berth up ${cluster}`, async () => {
+    const found = await prepareGround(plan)
+    return { value: found, seen: found.kubeconfig }
+  })
+  await timed(
+    shell,
+    'install kinds, policies, roles',
+    'kubectl apply --server-side -k . && kubectl apply --server-side -k deploy/defaults',
+    async () => ({
+      value: await install(plan, ground),
+      seen: 'the kinds are established',
+    }),
+  )
+  const installation = await timed(
+    shell,
+    'start operator, kas, Git server',
+    'berth operator & berth kas & berth git-server &',
+    async () => {
+      const started = await startPrograms(plan, ground)
+      return { value: started, seen: started.parts.map(({ name, pid }) => `${name} ${pid}`).join(', ') }
+    },
+  )
+  scene.installation = installation
+  const kube = connect({ kubeconfig: installation.kubeconfig })
+  try {
+    const stage = stageOf(shell, installation, kube, join(installation.dir, 'work', 'shop'), options.timeout)
+    for (const { title, command, run } of stepsOf(installation.gitUrl)) {
+      await timed(shell, title, command, async () => ({ value: undefined, seen: await run(stage) }))
+    }
+  } finally {
+    await kube.close()
+  }
+  shell.print(`The tour took ${secondsSince(scene.began)} s.`)
+}
+
+/** One line for each step: its time, what it made true, what is to be seen, what a person would have typed. */
+async function timed<T>(
+  shell: Shell,
+  title: string,
+  command: string,
+  work: () => Promise<{ value: T; seen: string }>,
+): Promise<T> {
+  const { paint, print } = shell
+  const began = systemClock.now()
+  const line = (mark: string, text: string) => print(`${mark} ${secondsSince(began).padStart(5)} s  ${text}`)
+  try {
+    const { value, seen } = await work()
+    line(paint('green', 'ok  '), `${title}: ${seen}  ${paint('dim', `$ ${command}`)}`)
+    return value
+  } catch (thrown) {
+    const failure = Failure.from(thrown)
+    if (failure.code === 'cancelled' || shell.signal.aborted) throw new Failure('cancelled', `interrupted at the step "${title}"`)
+    line(paint('red', 'FAIL'), `${title}  ${paint('dim', `$ ${command}`)}`)
+    throw new Failure(failure.code, `the step "${title}" failed: ${failure.message}`, {
+      ...(failure.remedy && { remedy: failure.remedy }),
+      cause: failure,
+    })
+  }
+}
+
+const secondsSince = (began: number): string => ((systemClock.now() - began) / 1000).toFixed(1)
+
+function howToUse({ installation, plan }: Scene): string {
+  if (!installation) return ''
+  const { kubeconfig, dir, gitUrl } = installation
+  return [
+    '',
+    'It stays up. In another terminal:',
+    `  export KUBECONFIG=${kubeconfig}`,
+    '  kubectl get berth -A                # everything that the tour made',
+    `  cd ${dir}/work/shop   # change something, commit, then`,
+    `  git push ${gitUrl}/shop.git main`,
+    `  logs: ${dir}/logs`,
+    plan.kubeconfig ? 'Ctrl-C ends the programs and removes what the tour made.' : 'Ctrl-C ends it and leaves nothing behind.',
+  ].join('\n')
+}
+
+/** A cluster of our own goes as a whole; in another one's, what the tour made goes while the operator can still clean up. */
+async function tidyUp({ plan, options, installation }: Scene): Promise<void> {
+  const { dir, shell, kubeconfig } = plan
+  if (kubeconfig && installation) {
+    // The first Ctrl-C has aborted the signal already: tidying up must not be cut off by it.
+    const patient = { ...shell, signal: new AbortController().signal }
+    const { kubectl } = stageOf(patient, installation, connect({ kubeconfig }), dir, options.timeout)
+    const files = TRACES.flatMap((file) => ['-f', file])
+    await kubectl(['delete', '--ignore-not-found', `--timeout=${options.timeout}s`, ...files]).catch((thrown: unknown) => {
+      shell.say(`berth: what the tour made is not all gone: ${Failure.from(thrown).message}\n`)
+    })
+  }
+  await takeDown(dir)
+  if (!options.dir) rmSync(dir, { recursive: true, force: true })
+}

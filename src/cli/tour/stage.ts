@@ -1,0 +1,116 @@
+import type { Kube } from '../../adapters/kube/index.ts'
+import { type AnyObject, type Condition, type Kind, type KubeObject, keyOf, nameOf, type Ref } from '../../api/index.ts'
+import { Failure, pause, seconds, systemClock } from '../../std/index.ts'
+import { conditionsOf } from '../doctor/objects.ts'
+import type { Installation } from '../local/installation.ts'
+import { runProgram } from '../local/program.ts'
+import type { Shell } from '../shell.ts'
+
+/** Where the steps of the tour play. */
+export interface Stage {
+  shell: Shell
+  installation: Installation
+  kube: Kube
+  /** Runs `kubectl` on the cluster of the tour. */
+  kubectl(parameters: readonly string[], input?: string): Promise<string>
+  /** Runs `git` in the working copy. */
+  git(...parameters: string[]): Promise<string>
+  /** The working copy from which the tour pushes. */
+  workingCopy: string
+  /** The text of a file of the tour with the address of its Git server in it. */
+  patience: number
+}
+
+export interface Step {
+  /** What a person wants, as a claim that the step makes true. */
+  title: string
+  /** What a person would have typed. */
+  command: string
+  /** Makes it true; answers what is to be seen. */
+  run: (stage: Stage) => Promise<string>
+}
+
+/** The team's namespace, and the names in the files of the tour. */
+export const TEAM = 'team-a'
+
+export function stageOf(shell: Shell, installation: Installation, kube: Kube, workingCopy: string, patience: number): Stage {
+  const { env, signal, home } = shell
+  const { kubectl, kubeconfig } = installation
+  return {
+    shell,
+    installation,
+    kube,
+    workingCopy,
+    patience,
+    kubectl: (parameters, input) =>
+      runProgram(kubectl, ['--kubeconfig', kubeconfig, ...parameters], {
+        env,
+        signal,
+        cwd: home,
+        ...(input !== undefined && { input }),
+      }),
+    git: (...parameters) => runProgram('git', parameters, { env: gitEnvironment(env), signal, cwd: workingCopy }),
+  }
+}
+
+/** The tour's commits are the tour's: neither the person's name nor their hooks and signing keys go into it. */
+const gitEnvironment = (env: Shell['env']): Record<string, string | undefined> => ({
+  PATH: env.PATH,
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_AUTHOR_NAME: 'Berth tour',
+  GIT_AUTHOR_EMAIL: 'tour@berth.dev',
+  GIT_COMMITTER_NAME: 'Berth tour',
+  GIT_COMMITTER_EMAIL: 'tour@berth.dev',
+})
+
+/** Waits until `check` answers something about the object; when time is up, the failure says what the object says of itself. */
+export async function until<T extends KubeObject, Seen>(
+  { kube, shell, patience }: Stage,
+  kind: Kind<T>,
+  ref: Ref,
+  check: (object: T) => Seen | undefined,
+): Promise<Seen> {
+  const deadline = systemClock.now() + seconds(patience)
+  for (;;) {
+    const object = await kube.get(kind, ref, shell.signal)
+    const seen = object && check(object)
+    if (seen !== undefined) return seen
+    if (shell.signal.aborted) throw new Failure('cancelled', 'interrupted')
+    if (systemClock.now() > deadline) throw tooLate(kind, ref, object, patience)
+    await pause(systemClock, 100, shell.signal)
+  }
+}
+
+export async function untilGone({ kube, shell, patience }: Stage, kind: Kind, ref: Ref): Promise<void> {
+  const deadline = systemClock.now() + seconds(patience)
+  while (await kube.get(kind, ref, shell.signal)) {
+    if (shell.signal.aborted) throw new Failure('cancelled', 'interrupted')
+    if (systemClock.now() > deadline)
+      throw new Failure('timeout', `${kind.kind} ${keyOf(ref)} is still there after ${patience} s`)
+    await pause(systemClock, 100, shell.signal)
+  }
+}
+
+function tooLate(kind: Kind, ref: Ref, object: KubeObject | undefined, patience: number): Failure {
+  if (!object) return new Failure('timeout', `there is no ${kind.kind} ${keyOf(ref)} after ${patience} s`)
+  const said = complaintsOf({ ...object })
+  return new Failure('timeout', `not so after ${patience} s; ${said || 'it says nothing of itself, so nobody looks after it'}`, {
+    object: nameOf(object),
+  })
+}
+
+/** What does not hold, in the object's own words. */
+function complaintsOf(object: AnyObject): string {
+  const { status } = object
+  const phase = typeof status === 'object' && status !== null && 'phase' in status ? `phase is ${String(status.phase)}` : ''
+  const conditions = conditionsOf(object)
+    .filter(isComplaint)
+    .map(({ type, reason, message }) => `${type} (${reason}): ${message}`)
+  return [phase, ...conditions].filter(Boolean).join('; ')
+}
+
+const GOOD_WHEN_FALSE = /^(ErrorOccurred|SyncError|Stalled|Progressing)$/
+
+const isComplaint = ({ type, status }: Condition): boolean => status === (GOOD_WHEN_FALSE.test(type) ? 'True' : 'False')
