@@ -87,7 +87,7 @@ export interface DeploymentTargetStatus {
    */
   observedGeneration?: number
   /**
-   * Ready (can be bound or is bound), CredentialsValid (the Secret is there and usable), Reachable (the API answered; informs only) and ErrorOccurred.
+   * Ready (can be bound or is bound), CredentialsValid (the Secret is there and usable) and ErrorOccurred.
    */
   conditions?: Condition[]
 }

@@ -14,7 +14,7 @@ export interface SpaceRequestSpec {
    */
   targetClusterRoles?: string[]
   /**
-   * Resources - what the namespace must have room for. Narrows the tier's quota; more than that gives is refused.
+   * Resources - what the namespace must have room for. Narrows the quota of the tier; more than the tier gives is refused.
    */
   resources?: {
     /**
