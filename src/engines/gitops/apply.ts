@@ -1,0 +1,105 @@
+import type { Kube } from '../../adapters/kube/index.ts'
+import { type AnyObject, type Kind, refOf } from '../../api/index.ts'
+import { type Clock, Failure, isFailure, pause, seconds } from '../../std/index.ts'
+import type { Entry } from './change-set.ts'
+import { eachOf } from './each.ts'
+import { conditionOf } from './health.ts'
+import { keyOfId } from './object-id.ts'
+import { kindOfAny } from './observe.ts'
+import { inOrder } from './order.ts'
+import { type Desired, OWNER_ANNOTATION, OWNER_LABEL } from './place.ts'
+import type { Live } from './plan.ts'
+import { sentenceAbout } from './sentence.ts'
+
+/** The field manager of everything that comes from Git. */
+export const FIELD_MANAGER = 'berth-gitops'
+
+const AT_ONCE = 6
+/** A CRD is served a moment after it was accepted. */
+const CRD_PATIENCE = seconds(10)
+
+export interface Applying {
+  kube: Kube
+  clock: Clock
+  owner: string
+  /** Before the first write, where it was read: an apply that changed nothing is told by it. */
+  live?: Live | undefined
+  signal?: AbortSignal | undefined
+}
+
+/** Server-side apply, kind by kind in order; one object's failure is its own entry and stops no other. */
+export async function apply(desired: readonly Desired[], applying: Applying): Promise<Entry[]> {
+  const entries: Entry[] = []
+  for (const group of inOrder(desired, ({ id }) => id.kind)) {
+    applying.signal?.throwIfAborted()
+    entries.push(...(await eachOf(group, AT_ONCE, (item) => applyOne(item, applying))))
+    await established(group, entries, applying)
+  }
+  return entries
+}
+
+async function applyOne(item: Desired, applying: Applying): Promise<Entry> {
+  const { id, object, source } = item
+  try {
+    const kind = await applying.kube.resolve(object.apiVersion, id.kind)
+    if (!kind) return { id, change: 'failed', why: `the destination serves no kind ${id.kind} in ${object.apiVersion}`, source }
+    const written = await write(kindOfAny(kind), object, applying)
+    const before = applying.live?.get(keyOfId(id))
+    const { uid } = written.metadata
+    return { id, change: changeOf(written, before), source, ...(uid !== undefined && { uid }) }
+  } catch (thrown) {
+    return { id, change: 'failed', why: sentenceAbout(id, Failure.from(thrown)), source }
+  }
+}
+
+/**
+ * First without force: a conflict is how another owner shows itself, at no cost in the ordinary case. Who merely edited
+ * the object is overruled; another sync that keeps it is not.
+ */
+async function write(kind: Kind<AnyObject>, object: AnyObject, { kube, owner }: Applying): Promise<AnyObject> {
+  const manager = managerOf(owner)
+  try {
+    return await kube.apply(kind, object, { manager })
+  } catch (failure) {
+    if (!isFailure(failure, 'conflict')) throw failure
+    const live = await kube.get(kind, refOf(object))
+    const keeper = live?.metadata.labels?.[OWNER_LABEL]
+    if (keeper !== undefined && keeper !== owner) throw keptByOther(live)
+    return await kube.apply(kind, object, { manager, force: true })
+  }
+}
+
+/** One manager per sync: with one for all, the server could not tell two syncs that want the same object apart. */
+export const managerOf = (owner: string): string => `${FIELD_MANAGER}-${owner}`.slice(0, 128)
+
+const keptByOther = (live: AnyObject | undefined): Failure =>
+  new Failure('already-exists', `is kept by ${live?.metadata.annotations?.[OWNER_ANNOTATION] ?? 'another sync'}`, {
+    reason: 'KeptByOther',
+    remedy: 'Remove the object from one of the two.',
+  })
+
+function changeOf(written: AnyObject, before: AnyObject | undefined): 'created' | 'configured' | 'unchanged' {
+  if (before) return before.metadata.resourceVersion === written.metadata.resourceVersion ? 'unchanged' : 'configured'
+  return isFresh(written) ? 'created' : 'configured'
+}
+
+/** Only its creation has happened to it: one writer, and that at the moment of creation. */
+function isFresh({ metadata }: AnyObject): boolean {
+  const writers = 'managedFields' in metadata && Array.isArray(metadata.managedFields) ? metadata.managedFields : []
+  const [only] = writers
+  return writers.length === 1 && only?.operation === 'Apply' && only?.time === metadata.creationTimestamp
+}
+
+/** What a CRD declares can be applied only when the server serves it. */
+async function established(group: readonly Desired[], entries: readonly Entry[], { kube, clock, signal }: Applying): Promise<void> {
+  const written = group.filter(({ id }) => id.kind === 'CustomResourceDefinition' && entries.some((entry) => entry.id === id && entry.change !== 'failed'))
+  const deadline = clock.now() + CRD_PATIENCE
+  for (const { object, id } of written) {
+    const kind = await kube.resolve(object.apiVersion, id.kind)
+    while (kind && clock.now() < deadline && !signal?.aborted) {
+      const crd = await kube.get(kindOfAny(kind), refOf(object), signal)
+      if (!crd || conditionOf(crd, 'Established')?.status === 'True') break
+      await pause(clock, 100, signal)
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import type { Entry } from './change-set.ts'
+import { keyOfId, type ObjectId } from './object-id.ts'
+import type { Desired } from './place.ts'
+
+/** One object that is ours, or may be. */
+export interface Held {
+  readonly id: ObjectId
+  readonly version: string
+  /** Of the object that we wrote; unknown while a write may be under way. */
+  readonly uid?: string
+  /** Of the content that is certainly in effect. Without it the object is written again. */
+  readonly hash?: string
+}
+
+/** All that a sync has ever made and not yet removed, in one destination. */
+export interface Inventory {
+  /** URL of the server that the objects are on. */
+  readonly server: string
+  readonly held: readonly Held[]
+}
+
+/** Where an inventory outlives the process. `save` fails with `conflict` when somebody else saved since `load`. */
+export interface InventoryStore {
+  load(): Promise<Inventory | undefined>
+  save(inventory: Inventory): Promise<void>
+}
+
+/**
+ * What to write before the first change: everything that was there, and everything about to be written. An object whose
+ * write is under way has no hash, so a crash in between leaves neither an orphan nor a wrong "unchanged".
+ */
+export function superset(before: readonly Held[], toApply: readonly Desired[]): Held[] {
+  const held = new Map(before.map((item) => [keyOfId(item.id), item]))
+  for (const { id, version } of toApply) {
+    const uid = held.get(keyOfId(id))?.uid
+    held.set(keyOfId(id), { id, version, ...(uid !== undefined && { uid }) })
+  }
+  return [...held.values()]
+}
+
+/** What is so after all changes: what was removed or let go is out, what was written has its hash. */
+export function exact(before: readonly Held[], desired: readonly Desired[], entries: readonly Entry[]): Held[] {
+  const wanted = new Map(desired.map((item) => [keyOfId(item.id), item]))
+  const held = new Map(before.map((item) => [keyOfId(item.id), item]))
+  for (const { id, change, uid } of entries) {
+    const key = keyOfId(id)
+    const target = wanted.get(key)
+    if (!target && (change === 'pruned' || change === 'skipped')) held.delete(key)
+    if (target && (change === 'created' || change === 'configured' || change === 'unchanged'))
+      held.set(key, { id, version: target.version, hash: target.hash, ...(uid !== undefined && { uid }) })
+    if (target && change === 'skipped') held.delete(key)
+  }
+  return [...held.values()]
+}

@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { Failure, seconds } from '../../std/index.ts'
+import { checkPath, refused, type SourceFile } from './source.ts'
+
+export interface KustomizeLimits {
+  /** Milliseconds. */
+  time: number
+  /** Of the output. */
+  bytes: number
+  /** Go's soft limit of the heap. */
+  memory: string
+}
+
+export const KUSTOMIZE_LIMITS: KustomizeLimits = { time: seconds(20), bytes: 32 * 2 ** 20, memory: '256MiB' }
+
+/**
+ * Runs the real kustomize (`kubectl kustomize`) where it can do no harm: a folder of its own that holds nothing but the
+ * given files, an empty PATH and home, and a dead end for a proxy. Its own load restriction keeps it below its root.
+ */
+export async function kustomize(
+  kubectl: string,
+  files: readonly SourceFile[],
+  path: string,
+  limits: KustomizeLimits,
+  signal?: AbortSignal,
+): Promise<string> {
+  const room = await mkdtemp(join(tmpdir(), 'berth-render-'))
+  try {
+    const checkout = join(room, 'checkout')
+    const home = join(room, 'home')
+    await mkdir(home)
+    await mkdir(join(checkout, path), { recursive: true })
+    for (const file of files) await place(checkout, file)
+    return await run(kubectl, ['kustomize', join(checkout, path)], { room, home, limits, signal })
+  } finally {
+    await rm(room, { recursive: true, force: true })
+  }
+}
+
+/** A fresh folder holds no links, and none are made: so nothing is ever written through one. */
+async function place(checkout: string, { source, data, link }: SourceFile): Promise<void> {
+  if (link !== undefined) throw refused(`${source}: is a symbolic link`, 'Commit the file itself.')
+  const target = join(checkout, checkPath(source))
+  await mkdir(dirname(target), { recursive: true })
+  await writeFile(target, data, { flag: 'wx', mode: 0o600 })
+}
+
+interface Confinement {
+  room: string
+  home: string
+  limits: KustomizeLimits
+  signal: AbortSignal | undefined
+}
+
+function run(program: string, args: string[], { room, home, limits, signal }: Confinement): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  const child = spawn(program, args, {
+    cwd: home,
+    env: { HOME: home, TMPDIR: home, PATH: join(room, 'none'), HTTP_PROXY: DEAD_END, HTTPS_PROXY: DEAD_END, GOMEMLIMIT: limits.memory, GOMAXPROCS: '2' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: limits.time,
+    killSignal: 'SIGKILL',
+    ...(signal && { signal }),
+  })
+  const output: Buffer[] = []
+  let complaint = ''
+  let size = 0
+  child.stdout.on('data', (chunk: Buffer) => {
+    size += chunk.length
+    if (size > limits.bytes) child.kill('SIGKILL')
+    else output.push(chunk)
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    if (complaint.length < 4000) complaint += chunk.toString('utf8')
+  })
+  child.on('error', (thrown) => reject(Failure.from(thrown, 'kustomize')))
+  child.on('close', (code, killed) => {
+    if (size > limits.bytes) reject(new Failure('too-large', `kustomize wrote more than ${limits.bytes} bytes`, { reason: 'RenderFailed' }))
+    else if (killed) reject(new Failure('invalid', `kustomize was ended after ${limits.time / 1000} s`, { reason: 'RenderFailed' }))
+    else if (code !== 0) reject(new Failure('invalid', plain(complaint, room), { reason: 'RenderFailed', remedy: 'Correct the kustomization and push.' }))
+    else resolve(Buffer.concat(output).toString('utf8'))
+  })
+  return promise
+}
+
+const DEAD_END = 'http://127.0.0.1:9'
+
+/** The first line of what it said, without the names of our folders. */
+const plain = (complaint: string, room: string): string =>
+  `kustomize: ${(complaint.trim().split('\n')[0] ?? '').replaceAll(`${room}/checkout/`, '').replaceAll(`${room}/checkout`, '.').replace(/^error: /, '').slice(0, 600)}`

@@ -1,0 +1,74 @@
+import type { AnyObject } from '../../api/index.ts'
+import { Failure, isRecord, parseYaml } from '../../std/index.ts'
+import { LIMITS } from './source.ts'
+
+/** One object as the repository describes it. */
+export interface Manifest {
+  readonly object: AnyObject
+  /** Where it stands: `deploy/web.yaml:12`. */
+  readonly source: string
+}
+
+/** All objects of a file: several documents, Lists taken apart. Problems name the file and the line. */
+export function manifestsOf(source: string, text: string): { manifests: Manifest[]; problems: string[] } {
+  const { documents, problem } = parseYaml(text)
+  if (problem) return { manifests: [], problems: [`${source}:${problem.line}:${problem.column}: ${problem.message}`] }
+  const manifests: Manifest[] = []
+  const problems: string[] = []
+  for (const [index, { line, value }] of documents.entries()) {
+    for (const item of itemsOf(value)) {
+      const what = faultOf(item)
+      if (what === undefined && isObject(item)) manifests.push({ object: sanitized(item), source: `${source}:${line}` })
+      else problems.push(`${source}:${line}: document ${index + 1} ${what}`)
+    }
+  }
+  return { manifests, problems }
+}
+
+/** One failure for all problems of a rendering, so that they can be mended at once. */
+export function checkRendered(manifests: Manifest[], problems: string[]): Manifest[] {
+  const more = problems.length > 5 ? `; and ${problems.length - 5} more` : ''
+  if (problems.length > 0)
+    throw new Failure('invalid', problems.slice(0, 5).join('; ') + more, { reason: 'RenderFailed', remedy: 'Correct the files and push.' })
+  if (manifests.length > LIMITS.objects)
+    throw new Failure('too-large', `the path describes ${manifests.length} objects; at most ${LIMITS.objects} are applied`, { reason: 'TooManyObjects' })
+  return manifests
+}
+
+const itemsOf = (value: unknown): unknown[] => {
+  if (!isRecord(value) || !String(value['kind']).endsWith('List')) return [value]
+  const { items } = value
+  return Array.isArray(items) ? items.flatMap(itemsOf) : [value]
+}
+
+/** What keeps a value from being a Kubernetes object, as the rest of a sentence. */
+function faultOf(value: unknown): string | undefined {
+  if (!isRecord(value)) return 'is not a mapping'
+  if (!isText(value['apiVersion'])) return 'has no apiVersion'
+  if (!isText(value['kind'])) return 'has no kind'
+  const { metadata } = value
+  if (!isRecord(metadata)) return `(${value['kind']}) has no metadata`
+  if (isText(metadata['name'])) return undefined
+  return 'generateName' in metadata
+    ? `(${value['kind']}) has generateName, which makes another object each time; give it a name`
+    : `(${value['kind']}) has no metadata.name`
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+const isObject = (value: unknown): value is AnyObject => faultOf(value) === undefined
+
+/** What only the server says. Sent along, it would be taken for our wish. */
+const SERVER_SIDE = ['managedFields', 'resourceVersion', 'uid', 'creationTimestamp', 'generation', 'selfLink', 'ownerReferences']
+
+function sanitized({ status: _, ...object }: AnyObject): AnyObject {
+  const metadata = Object.fromEntries(Object.entries(object.metadata).filter(([key]) => !SERVER_SIDE.includes(key)))
+  return foldStringData({ ...object, metadata: { ...metadata, name: object.metadata.name } })
+}
+
+/** The server never forgets a key that was once written by stringData; `data` it does. */
+function foldStringData(object: AnyObject): AnyObject {
+  const { stringData, ...rest } = object
+  if (object.kind !== 'Secret' || object.apiVersion !== 'v1' || !isRecord(stringData)) return object
+  const folded = Object.entries(stringData).map(([key, value]) => [key, Buffer.from(String(value)).toString('base64')])
+  return { ...rest, data: { ...(isRecord(rest['data']) ? rest['data'] : {}), ...Object.fromEntries(folded) } }
+}

@@ -1,0 +1,26 @@
+import type { AnyObject, Ref } from '../../api/index.ts'
+
+/** Which object, whatever version of its API it is written in. */
+export interface ObjectId {
+  readonly group: string
+  readonly kind: string
+  readonly namespace?: string
+  readonly name: string
+}
+
+export const groupOf = (apiVersion: string): string => (apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '')
+export const versionOf = (apiVersion: string): string => apiVersion.slice(apiVersion.indexOf('/') + 1)
+export const apiVersionFor = (group: string, version: string): string => (group ? `${group}/${version}` : version)
+
+export function idOf({ apiVersion, kind, metadata: { namespace, name } }: AnyObject): ObjectId {
+  return { group: groupOf(apiVersion), kind, ...(namespace && { namespace }), name }
+}
+
+/** One text for one object: none of the characters between the parts may be in them. */
+export const keyOfId = ({ group, kind, namespace = '', name }: ObjectId): string => `${group}/${kind}/${namespace}/${name}`
+
+/** As people say it: `Deployment.apps team-a/web`. */
+export const sayId = ({ group, kind, namespace, name }: ObjectId): string =>
+  `${group ? `${kind}.${group}` : kind} ${namespace ? `${namespace}/` : ''}${name}`
+
+export const refOfId = ({ namespace, name }: ObjectId): Ref => ({ namespace, name })

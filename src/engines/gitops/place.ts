@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto'
+import type { Kube } from '../../adapters/kube/index.ts'
+import type { AnyObject } from '../../api/index.ts'
+import { Failure, isRecord } from '../../std/index.ts'
+import type { Entry } from './change-set.ts'
+import type { Manifest } from './manifest.ts'
+import { idOf, keyOfId, type ObjectId, sayId } from './object-id.ts'
+
+/** In whose name objects are kept. */
+export interface Owner {
+  /** Fit for a label value, and never used again: a UID. */
+  id: string
+  /** For people: `GitOpsDeployment team-a/shop`. */
+  title: string
+}
+
+export const OWNER_LABEL = 'gitops.berth.dev/sync'
+export const OWNER_ANNOTATION = 'gitops.berth.dev/owner'
+
+export interface Destination {
+  /** The target, as the tenant. Nothing is read or written in another way. */
+  kube: Kube
+  /** For objects that name no namespace. */
+  namespace: string | undefined
+  /** The namespaces that may be deployed to; without it, whichever the tenant's rights allow. */
+  namespaces?: readonly string[] | undefined
+  clusterResources?: boolean | undefined
+}
+
+/** An object as it is to be in the cluster. */
+export interface Desired {
+  readonly id: ObjectId
+  readonly version: string
+  readonly object: AnyObject
+  readonly source: string
+  /** Of the object as it is sent. */
+  readonly hash: string
+}
+
+/** Gives every object its namespace and our mark. What may not be there is an entry with the reason; the others go on. */
+export async function place(manifests: readonly Manifest[], to: Destination, owner: Owner): Promise<{ desired: Desired[]; refused: Entry[] }> {
+  const desired = new Map<string, Desired>()
+  const refused: Entry[] = []
+  const scopes = declaredScopes(manifests)
+  for (const { object, source } of manifests) {
+    const namespaced = await isNamespaced(to.kube, object, scopes)
+    const placed = withNamespace(object, namespaced, to.namespace)
+    const why = namespaced === undefined ? unknownKind(object) : objection(placed, namespaced, to)
+    const item = desiredOf(placed, source, owner)
+    const key = keyOfId(item.id)
+    const twin = desired.get(key)
+    if (twin) throw twice(item, twin)
+    if (why === undefined) desired.set(key, item)
+    else refused.push({ id: item.id, change: 'failed', why, source })
+  }
+  return { desired: [...desired.values()], refused }
+}
+
+function desiredOf(placed: AnyObject, source: string, owner: Owner): Desired {
+  const { metadata } = placed
+  const object: AnyObject = {
+    ...placed,
+    metadata: {
+      ...metadata,
+      labels: { ...metadata.labels, [OWNER_LABEL]: owner.id },
+      annotations: { ...metadata.annotations, [OWNER_ANNOTATION]: owner.title },
+    },
+  }
+  return { id: idOf(object), version: object.apiVersion.slice(object.apiVersion.indexOf('/') + 1), object, source, hash: hashOf(object) }
+}
+
+function withNamespace(object: AnyObject, namespaced: boolean | undefined, fallback: string | undefined): AnyObject {
+  const { namespace, ...metadata } = object.metadata
+  const own = namespaced === false ? undefined : namespace || fallback
+  return { ...object, metadata: { ...metadata, ...(own && { namespace: own }) } }
+}
+
+function objection({ kind, metadata: { namespace } }: AnyObject, namespaced: boolean, { namespaces, clusterResources }: Destination): string | undefined {
+  if (namespaced && namespace === undefined) return 'names no namespace, and the destination gives none; set metadata.namespace or spec.destination.namespace'
+  if (!namespaces || namespaces.length === 0) return undefined
+  if (!namespaced && !clusterResources) return `${kind} is cluster-scoped, and the destination allows namespaced objects only; set clusterResources on the managed environment`
+  if (namespace !== undefined && !namespaces.includes(namespace)) return `namespace ${namespace} is outside the destination, which allows ${namespaces.join(', ')}`
+  return undefined
+}
+
+/** A CRD of the same commit says where its objects live before the server can. */
+function declaredScopes(manifests: readonly Manifest[]): Map<string, boolean> {
+  const scopes = new Map<string, boolean>()
+  for (const { object } of manifests) {
+    const { spec } = object
+    if (object.kind !== 'CustomResourceDefinition' || !isRecord(spec) || !isRecord(spec['names'])) continue
+    scopes.set(`${String(spec['group'])}/${String(spec['names']['kind'])}`, spec['scope'] !== 'Cluster')
+  }
+  return scopes
+}
+
+async function isNamespaced(kube: Kube, object: AnyObject, scopes: Map<string, boolean>): Promise<boolean | undefined> {
+  const { group, kind } = idOf(object)
+  return scopes.get(`${group}/${kind}`) ?? (await kube.resolve(object.apiVersion, kind))?.namespaced
+}
+
+const unknownKind = ({ apiVersion, kind }: AnyObject): string =>
+  `the destination serves no kind ${kind} in ${apiVersion}; correct apiVersion, or install its CustomResourceDefinition`
+
+const twice = (item: Desired, twin: Desired): Failure =>
+  new Failure('invalid', `${sayId(item.id)} stands in ${twin.source} and again in ${item.source}`, {
+    reason: 'DuplicateObject',
+    remedy: 'Keep one of them.',
+  })
+
+export function hashOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value, sortedKeys)).digest('hex').slice(0, 32)
+}
+
+const sortedKeys = (_: string, value: unknown): unknown =>
+  isRecord(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value

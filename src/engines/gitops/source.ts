@@ -1,0 +1,50 @@
+import { Failure } from '../../std/index.ts'
+
+export interface SourceFile {
+  /** From the root of the repository, with `/` between its parts. */
+  readonly source: string
+  readonly data: Uint8Array
+  /** Where it leads, if it is a symbolic link. Such a file is refused when the rendering needs it. */
+  readonly link?: string
+}
+
+/** The files of one commit, or those of them that were asked for. */
+export interface Snapshot {
+  readonly commitId: string
+  readonly files: readonly SourceFile[]
+}
+
+/** What one sync may be made of; each limit has its own message. */
+export const LIMITS = { fileBytes: 4 * 2 ** 20, objects: 10_000, depth: 20 } as const
+
+/** A path made of plain parts: no `..`, nothing absolute, no `.git` in any spelling that a file system takes for it. */
+export function checkPath(path: string): string {
+  const parts = path.split('/')
+  const bad = parts.find((part) => part === '' || part === '.' || part === '..' || isGitFolder(part))
+  if (bad !== undefined || path.includes('\0') || path.includes('\\'))
+    throw refused(`${JSON.stringify(path)} is not a path inside the repository`)
+  return path
+}
+
+const isGitFolder = (part: string): boolean => /^\.git[ .]*$|^git~\d+$/i.test(part.replaceAll(/[\u200c-\u206f\ufeff]/g, ''))
+
+/** `reference` as written in a file of `folder` (`''` is the root); refused when it leaves the repository. */
+export function resolvePath(folder: string, reference: string, from: string): string {
+  if (reference.startsWith('/') || reference.includes('\\') || reference.includes('\0'))
+    throw refused(`${from}: ${JSON.stringify(reference)} is not a relative path`)
+  const parts = folder === '' ? [] : folder.split('/')
+  for (const part of reference.split('/')) {
+    if (part === '' || part === '.') continue
+    if (part !== '..') parts.push(part)
+    else if (parts.pop() === undefined) throw refused(`${from}: ${JSON.stringify(reference)} leads out of the repository`)
+  }
+  return parts.join('/')
+}
+
+/** `.`, `./a/`, `a//b` as the other functions write folders: without ends and dots. */
+export const folderOf = (path: string): string => resolvePath('', path, 'path')
+
+export const isBelow = (path: string, folder: string): boolean => folder === '' || path === folder || path.startsWith(`${folder}/`)
+
+export const refused = (message: string, remedy?: string): Failure =>
+  new Failure('invalid', message, { reason: 'SourceRefused', ...(remedy !== undefined && { remedy }) })
