@@ -38,6 +38,12 @@ describe('DeploymentTargetClasses', (it) => {
     it(`refuse the change ${JSON.stringify(spec)}`, async () => {
       match(await refusalOf(change(spec)), /a DeploymentTargetClass is immutable; make a class of another name/)
     })
+  it('take empty parameters and none for the same', async () => {
+    const bare = targetClass(`${name}-bare`)
+    await kube.create(DeploymentTargetClasses, bare)
+    await kube.apply(DeploymentTargetClasses, { ...bare, spec: { ...bare.spec, parameters: {} } }, { manager: 'adr', force: true })
+    await kube.delete(DeploymentTargetClasses, { name: bare.metadata.name })
+  })
   it('let labels change', () => kube.patch(DeploymentTargetClasses, { name }, { metadata: { labels: { tier: 'gold' } } }))
   it('refuse a reclaim policy that nobody knows', async () => {
     const object = targetClass(`${name}-recycle`)
