@@ -31,7 +31,7 @@ function habit(which: Habit, isWrong: (file: string) => boolean): Rule {
 }
 
 /** The longest name wins: `adapters/kube` before a room that would be called `adapters`. */
-export function roomOf(file: string, law: Record<string, Room>): string | undefined {
+function roomOf(file: string, law: Record<string, Room>): string | undefined {
   const rooms = Object.keys(law).filter((room) => file.startsWith(`${room}/`))
   return rooms.sort((a, b) => b.length - a.length)[0]
 }

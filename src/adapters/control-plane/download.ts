@@ -57,7 +57,7 @@ async function unpack(bytes: Buffer, into: string): Promise<void> {
 }
 
 /** The index is YAML of one fixed shape: a file name, below it `hash:` and `selfLink:` in either order. */
-export function archivesIn(index: string, { os, arch }: Download['platform']): Archive[] {
+function archivesIn(index: string, { os, arch }: Download['platform']): Archive[] {
   const entry = /^\s*envtest-(v[\d.]+)-(\w+)-(\w+)\.tar\.gz:\s*\n((?:\s+(?:hash|selfLink): *\S+ *\n?)+)/gm
   return [...index.matchAll(entry)].flatMap(([, version = '', itsOs, itsArch, fields = '']) => {
     const sha512 = /hash: *["']?([0-9a-f]{128})/.exec(fields)?.[1]

@@ -6,9 +6,9 @@
  */
 export { type Acquisition, acquireTools } from './acquire.ts'
 export type { ServerName } from './flags.ts'
+export { worksIn } from './processes.ts'
 export { type Recipe, readRecipe } from './recipe.ts'
 export { type Report, silentReport } from './report.ts'
-export { worksIn } from './processes.ts'
 export { endServer, lastLines, launch, type Server } from './server.ts'
 export { type ControlPlane, type Start, startControlPlane, stopControlPlane } from './start.ts'
 export { type Status, statusOf } from './state.ts'

@@ -1,11 +1,17 @@
+import { dirname, join } from 'node:path'
 import { run } from './run.ts'
 
 /** Fake nodes, and the storage class whose volumes the stages provide. */
 export async function furnish(kubectl: string, kubeconfig: string, nodes: number): Promise<void> {
   const items = [storageClass, ...Array.from({ length: nodes }, (_, index) => node(`node-${index + 1}`))]
   const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items })
-  // Caches of discovery belong into no one's home folder; an empty environment has none.
-  await run(kubectl, ['--kubeconfig', kubeconfig, 'apply', '--server-side', '--validate=false', '-f', '-'], { env: {}, input })
+  // Its cache of discovery belongs to the cluster, not to whoever starts it.
+  const cache = join(dirname(kubeconfig), 'kubectl-cache')
+  await run(
+    kubectl,
+    ['--kubeconfig', kubeconfig, '--cache-dir', cache, 'apply', '--server-side', '--validate=false', '-f', '-'],
+    { env: {}, input },
+  )
 }
 
 const node = (name: string) => ({

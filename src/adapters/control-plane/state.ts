@@ -18,7 +18,7 @@ export function writeState(layout: Layout, state: State): void {
   renameSync(beside, layout.state)
 }
 
-export function readState({ state }: Layout): State | undefined {
+function readState({ state }: Layout): State | undefined {
   if (!existsSync(state)) return undefined
   try {
     const value: unknown = JSON.parse(readFileSync(state, 'utf8'))
