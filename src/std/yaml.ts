@@ -28,7 +28,12 @@ export function parseYaml(text: string): YamlText {
     const { line, col } = lines.linePos(offset)
     return { line: Math.max(line, 1), column: Math.max(col, 1) }
   }
-  const parsed = parseAllDocuments(text, { schema: 'yaml-1.1', customTags: likeKubernetes, lineCounter: lines, prettyErrors: false })
+  const parsed = parseAllDocuments(text, {
+    schema: 'yaml-1.1',
+    customTags: likeKubernetes,
+    lineCounter: lines,
+    prettyErrors: false,
+  })
   const documents: YamlDocument[] = []
   for (const document of Array.isArray(parsed) ? parsed : []) {
     const [error] = document.errors

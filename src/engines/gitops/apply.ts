@@ -91,8 +91,14 @@ function isFresh({ metadata }: AnyObject): boolean {
 }
 
 /** What a CRD declares can be applied only when the server serves it. */
-async function established(group: readonly Desired[], entries: readonly Entry[], { kube, clock, signal }: Applying): Promise<void> {
-  const written = group.filter(({ id }) => id.kind === 'CustomResourceDefinition' && entries.some((entry) => entry.id === id && entry.change !== 'failed'))
+async function established(
+  group: readonly Desired[],
+  entries: readonly Entry[],
+  { kube, clock, signal }: Applying,
+): Promise<void> {
+  const written = group.filter(
+    ({ id }) => id.kind === 'CustomResourceDefinition' && entries.some((entry) => entry.id === id && entry.change !== 'failed'),
+  )
   const deadline = clock.now() + CRD_PATIENCE
   for (const { object, id } of written) {
     const kind = await kube.resolve(object.apiVersion, id.kind)

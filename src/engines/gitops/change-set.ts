@@ -14,4 +14,5 @@ export interface Entry {
   readonly uid?: string
 }
 
-export const entriesOf = (entries: readonly Entry[], ...changes: Change[]): Entry[] => entries.filter(({ change }) => changes.includes(change))
+export const entriesOf = (entries: readonly Entry[], ...changes: Change[]): Entry[] =>
+  entries.filter(({ change }) => changes.includes(change))

@@ -77,9 +77,9 @@ function referencesOf(file: SourceFile): Reference[] {
     for (const field of ['generators', 'transformers', 'validators'])
       references.push(...textsOf(document[field]).map((written) => ({ written, plugin: true })))
     for (const field of ['patches', 'patchesJson6902', 'replacements'])
-      for (const entry of listOf(document[field])) references.push(...textsOf([entry['path']]).map((written) => ({ written })))
+      for (const entry of listOf(document[field])) references.push(...textsOf([entry.path]).map((written) => ({ written })))
     const { openapi } = document
-    if (isRecord(openapi)) references.push(...textsOf([openapi['path']]).map((written) => ({ written })))
+    if (isRecord(openapi)) references.push(...textsOf([openapi.path]).map((written) => ({ written })))
     for (const field of ['configMapGenerator', 'secretGenerator'])
       references.push(...listOf(document[field]).flatMap(generatorFiles))
   }
@@ -91,24 +91,31 @@ function referencesOf(file: SourceFile): Reference[] {
 }
 
 const generatorFiles = (generator: Record<string, unknown>): Reference[] =>
-  [...textsOf(generator['files']).map((entry) => entry.slice(entry.indexOf('=') + 1)), ...textsOf(generator['envs']), ...textsOf([generator['env']])].map(
-    (written) => ({ written }),
-  )
+  [
+    ...textsOf(generator.files).map((entry) => entry.slice(entry.indexOf('=') + 1)),
+    ...textsOf(generator.envs),
+    ...textsOf([generator.env]),
+  ].map((written) => ({ written }))
 
 /** kustomize takes for remote what has a scheme, a `user@host:` or a `?ref=`, and hosts that it knows by name. */
 const isRemote = (written: string): boolean =>
-  /^[a-z][a-z0-9+.-]*:|^[^/]+@[^/]+:|[?&](ref|version|timeout|submodules)=|^(github\.com|gitlab\.com|bitbucket\.org)[/:]|^git@/i.test(written)
+  /^[a-z][a-z0-9+.-]*:|^[^/]+@[^/]+:|[?&](ref|version|timeout|submodules)=|^(github\.com|gitlab\.com|bitbucket\.org)[/:]|^git@/i.test(
+    written,
+  )
 
 function refuseRemote(source: string, values: readonly unknown[]): void {
   for (const value of values) {
     if (typeof value === 'string' && /[a-z][a-z0-9+.-]*:\/\/|git@/i.test(value)) throw remote(source, value.split('\n')[0] ?? '')
-    else if (Array.isArray(value)) refuseRemote(source, value)
+    if (Array.isArray(value)) refuseRemote(source, value)
     else if (isRecord(value)) refuseRemote(source, Object.values(value))
   }
 }
 
 const remote = (source: string, written: string) =>
-  refused(`${source}: ${JSON.stringify(redacted(written))} is remote; only files of the repository are used`, 'Commit a copy of it.')
+  refused(
+    `${source}: ${JSON.stringify(redacted(written))} is remote; only files of the repository are used`,
+    'Commit a copy of it.',
+  )
 
 const redacted = (url: string): string => url.replace(/\/\/[^/@]*@/, '//***@')
 

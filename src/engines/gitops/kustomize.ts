@@ -59,7 +59,15 @@ function run(program: string, args: string[], { room, home, limits, signal }: Co
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const child = spawn(program, args, {
     cwd: home,
-    env: { HOME: home, TMPDIR: home, PATH: join(room, 'none'), HTTP_PROXY: DEAD_END, HTTPS_PROXY: DEAD_END, GOMEMLIMIT: limits.memory, GOMAXPROCS: '2' },
+    env: {
+      HOME: home,
+      TMPDIR: home,
+      PATH: join(room, 'none'),
+      HTTP_PROXY: DEAD_END,
+      HTTPS_PROXY: DEAD_END,
+      GOMEMLIMIT: limits.memory,
+      GOMAXPROCS: '2',
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: limits.time,
     killSignal: 'SIGKILL',
@@ -78,16 +86,22 @@ function run(program: string, args: string[], { room, home, limits, signal }: Co
   })
   child.on('error', (thrown) => reject(Failure.from(thrown, 'kustomize')))
   child.on('close', (code, killed) => {
-    if (size > limits.bytes) reject(new Failure('too-large', `kustomize wrote more than ${limits.bytes} bytes`, { reason: 'RenderFailed' }))
-    else if (killed) reject(new Failure('invalid', `kustomize was ended after ${limits.time / 1000} s`, { reason: 'RenderFailed' }))
-    else if (code !== 0) reject(new Failure('invalid', plain(complaint, room), { reason: 'RenderFailed', remedy: 'Correct the kustomization and push.' }))
-    else resolve(Buffer.concat(output).toString('utf8'))
+    if (size > limits.bytes) reject(broken('too-large', `kustomize wrote more than ${limits.bytes} bytes`))
+    else if (killed) reject(broken('invalid', `kustomize was ended after ${limits.time / 1000} s`))
+    else if (code === 0) resolve(Buffer.concat(output).toString('utf8'))
+    else reject(broken('invalid', plain(complaint, room)))
   })
   return promise
 }
 
+const broken = (code: 'invalid' | 'too-large', message: string): Failure =>
+  new Failure(code, message, { reason: 'RenderFailed', remedy: 'Correct the kustomization and push' })
+
 const DEAD_END = 'http://127.0.0.1:9'
 
 /** The first line of what it said, without the names of our folders. */
-const plain = (complaint: string, room: string): string =>
-  `kustomize: ${(complaint.trim().split('\n')[0] ?? '').replaceAll(`${room}/checkout/`, '').replaceAll(`${room}/checkout`, '.').replace(/^error: /, '').slice(0, 600)}`
+function plain(complaint: string, room: string): string {
+  const [line = ''] = complaint.trim().split('\n')
+  const text = line.replaceAll(`${room}/checkout/`, '').replaceAll(`${room}/checkout`, '.')
+  return `kustomize: ${text.replace(/^error: /, '').slice(0, 600)}`
+}

@@ -29,14 +29,19 @@ export function manifestsOf(source: string, text: string): { manifests: Manifest
 export function checkRendered(manifests: Manifest[], problems: string[]): Manifest[] {
   const more = problems.length > 5 ? `; and ${problems.length - 5} more` : ''
   if (problems.length > 0)
-    throw new Failure('invalid', problems.slice(0, 5).join('; ') + more, { reason: 'RenderFailed', remedy: 'Correct the files and push.' })
+    throw new Failure('invalid', problems.slice(0, 5).join('; ') + more, {
+      reason: 'RenderFailed',
+      remedy: 'Correct the files and push.',
+    })
   if (manifests.length > LIMITS.objects)
-    throw new Failure('too-large', `the path describes ${manifests.length} objects; at most ${LIMITS.objects} are applied`, { reason: 'TooManyObjects' })
+    throw new Failure('too-large', `the path describes ${manifests.length} objects; at most ${LIMITS.objects} are applied`, {
+      reason: 'TooManyObjects',
+    })
   return manifests
 }
 
 const itemsOf = (value: unknown): unknown[] => {
-  if (!isRecord(value) || !String(value['kind']).endsWith('List')) return [value]
+  if (!isRecord(value) || !String(value.kind).endsWith('List')) return [value]
   const { items } = value
   return Array.isArray(items) ? items.flatMap(itemsOf) : [value]
 }
@@ -44,14 +49,14 @@ const itemsOf = (value: unknown): unknown[] => {
 /** What keeps a value from being a Kubernetes object, as the rest of a sentence. */
 function faultOf(value: unknown): string | undefined {
   if (!isRecord(value)) return 'is not a mapping'
-  if (!isText(value['apiVersion'])) return 'has no apiVersion'
-  if (!isText(value['kind'])) return 'has no kind'
+  if (!isText(value.apiVersion)) return 'has no apiVersion'
+  if (!isText(value.kind)) return 'has no kind'
   const { metadata } = value
-  if (!isRecord(metadata)) return `(${value['kind']}) has no metadata`
-  if (isText(metadata['name'])) return undefined
+  if (!isRecord(metadata)) return `(${value.kind}) has no metadata`
+  if (isText(metadata.name)) return undefined
   return 'generateName' in metadata
-    ? `(${value['kind']}) has generateName, which makes another object each time; give it a name`
-    : `(${value['kind']}) has no metadata.name`
+    ? `(${value.kind}) has generateName, which makes another object each time; give it a name`
+    : `(${value.kind}) has no metadata.name`
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
@@ -70,5 +75,5 @@ function foldStringData(object: AnyObject): AnyObject {
   const { stringData, ...rest } = object
   if (object.kind !== 'Secret' || object.apiVersion !== 'v1' || !isRecord(stringData)) return object
   const folded = Object.entries(stringData).map(([key, value]) => [key, Buffer.from(String(value)).toString('base64')])
-  return { ...rest, data: { ...(isRecord(rest['data']) ? rest['data'] : {}), ...Object.fromEntries(folded) } }
+  return { ...rest, data: { ...(isRecord(rest.data) ? rest.data : {}), ...Object.fromEntries(folded) } }
 }

@@ -8,7 +8,8 @@ export interface ObjectId {
   readonly name: string
 }
 
-export const groupOf = (apiVersion: string): string => (apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '')
+export const groupOf = (apiVersion: string): string =>
+  apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
 export const versionOf = (apiVersion: string): string => apiVersion.slice(apiVersion.indexOf('/') + 1)
 export const apiVersionFor = (group: string, version: string): string => (group ? `${group}/${version}` : version)
 

@@ -23,7 +23,8 @@ async function readGroup(kube: Kube, kind: Kind, group: Held[], owner: string, s
   const reading = kindOfAny(kind)
   const namespace = group[0]?.id.namespace
   try {
-    if (group.length > 1) return await kube.list(reading, { ...(namespace && { namespace }), labels: `${OWNER_LABEL}=${owner}` }, signal)
+    if (group.length > 1)
+      return await kube.list(reading, { ...(namespace && { namespace }), labels: `${OWNER_LABEL}=${owner}` }, signal)
   } catch (failure) {
     if (!isFailure(failure, 'forbidden')) throw failure
   }
@@ -31,7 +32,8 @@ async function readGroup(kube: Kube, kind: Kind, group: Held[], owner: string, s
   for (const { id } of group) {
     const object = await kube.get(reading, refOfId(id), signal)
     // A list would not show it either: without our label it has drifted.
-    if (object?.metadata.labels?.[OWNER_LABEL] === owner) found.push({ ...object, apiVersion: apiVersionOf(kind), kind: kind.kind })
+    if (object?.metadata.labels?.[OWNER_LABEL] === owner)
+      found.push({ ...object, apiVersion: apiVersionOf(kind), kind: kind.kind })
   }
   return found
 }
@@ -48,4 +50,10 @@ function groupsOf(held: readonly Held[]): Held[][] {
 }
 
 /** The same place in the API, read as objects of whose inside nothing is known. */
-export const kindOfAny = ({ group, version, kind, plural, namespaced }: Kind): Kind<AnyObject> => ({ group, version, kind, plural, namespaced })
+export const kindOfAny = ({ group, version, kind, plural, namespaced }: Kind): Kind<AnyObject> => ({
+  group,
+  version,
+  kind,
+  plural,
+  namespaced,
+})

@@ -38,7 +38,11 @@ export interface Desired {
 }
 
 /** Gives every object its namespace and our mark. What may not be there is an entry with the reason; the others go on. */
-export async function place(manifests: readonly Manifest[], to: Destination, owner: Owner): Promise<{ desired: Desired[]; refused: Entry[] }> {
+export async function place(
+  manifests: readonly Manifest[],
+  to: Destination,
+  owner: Owner,
+): Promise<{ desired: Desired[]; refused: Entry[] }> {
   const desired = new Map<string, Desired>()
   const refused: Entry[] = []
   const scopes = declaredScopes(manifests)
@@ -66,7 +70,13 @@ function desiredOf(placed: AnyObject, source: string, owner: Owner): Desired {
       annotations: { ...metadata.annotations, [OWNER_ANNOTATION]: owner.title },
     },
   }
-  return { id: idOf(object), version: object.apiVersion.slice(object.apiVersion.indexOf('/') + 1), object, source, hash: hashOf(object) }
+  return {
+    id: idOf(object),
+    version: object.apiVersion.slice(object.apiVersion.indexOf('/') + 1),
+    object,
+    source,
+    hash: hashOf(object),
+  }
 }
 
 function withNamespace(object: AnyObject, namespaced: boolean | undefined, fallback: string | undefined): AnyObject {
@@ -75,11 +85,18 @@ function withNamespace(object: AnyObject, namespaced: boolean | undefined, fallb
   return { ...object, metadata: { ...metadata, ...(own && { namespace: own }) } }
 }
 
-function objection({ kind, metadata: { namespace } }: AnyObject, namespaced: boolean, { namespaces, clusterResources }: Destination): string | undefined {
-  if (namespaced && namespace === undefined) return 'names no namespace, and the destination gives none; set metadata.namespace or spec.destination.namespace'
+function objection(
+  { kind, metadata: { namespace } }: AnyObject,
+  namespaced: boolean,
+  { namespaces, clusterResources }: Destination,
+): string | undefined {
+  if (namespaced && namespace === undefined)
+    return 'names no namespace, and the destination gives none; set metadata.namespace or spec.destination.namespace'
   if (!namespaces || namespaces.length === 0) return undefined
-  if (!namespaced && !clusterResources) return `${kind} is cluster-scoped, and the destination allows namespaced objects only; set clusterResources on the managed environment`
-  if (namespace !== undefined && !namespaces.includes(namespace)) return `namespace ${namespace} is outside the destination, which allows ${namespaces.join(', ')}`
+  if (!namespaced && !clusterResources)
+    return `${kind} is cluster-scoped, and the destination allows namespaced objects only; set clusterResources on the managed environment`
+  if (namespace !== undefined && !namespaces.includes(namespace))
+    return `namespace ${namespace} is outside the destination, which allows ${namespaces.join(', ')}`
   return undefined
 }
 
@@ -88,8 +105,8 @@ function declaredScopes(manifests: readonly Manifest[]): Map<string, boolean> {
   const scopes = new Map<string, boolean>()
   for (const { object } of manifests) {
     const { spec } = object
-    if (object.kind !== 'CustomResourceDefinition' || !isRecord(spec) || !isRecord(spec['names'])) continue
-    scopes.set(`${String(spec['group'])}/${String(spec['names']['kind'])}`, spec['scope'] !== 'Cluster')
+    if (object.kind !== 'CustomResourceDefinition' || !isRecord(spec) || !isRecord(spec.names)) continue
+    scopes.set(`${String(spec.group)}/${String(spec.names.kind)}`, spec.scope !== 'Cluster')
   }
   return scopes
 }

@@ -43,7 +43,8 @@ async function pruneOne({ id, version }: Held, { kube, owner, namespaces, signal
     if (!live) return { id, change: 'pruned' }
     const kept = reasonToKeep(live, owner)
     if (kept !== undefined) return { id, change: 'skipped', why: kept }
-    if (isDeleting(live)) return { id, change: 'terminating', why: `is being deleted since ${live.metadata.deletionTimestamp}${blockedBy(live)}` }
+    if (isDeleting(live))
+      return { id, change: 'terminating', why: `is being deleted since ${live.metadata.deletionTimestamp}${blockedBy(live)}` }
     // The precondition is what makes this safe: another object of the same name is not ours.
     const { uid } = live.metadata
     await kube.delete(kind, refOfId(id), { uid })
@@ -52,7 +53,11 @@ async function pruneOne({ id, version }: Held, { kube, owner, namespaces, signal
     const failure = Failure.from(thrown)
     const outside = namespaces !== undefined && namespaces.length > 0 && !namespaces.includes(id.namespace ?? '')
     if (outside && isFailure(failure, 'forbidden'))
-      return { id, change: 'skipped', why: 'is outside the destination as it is now, and may not be deleted any more; it is left behind' }
+      return {
+        id,
+        change: 'skipped',
+        why: 'is outside the destination as it is now, and may not be deleted any more; it is left behind',
+      }
     return { id, change: 'failed', why: sentenceAbout(id, failure) }
   }
 }
@@ -64,6 +69,8 @@ function reasonToKeep({ metadata: { labels, annotations } }: AnyObject, owner: s
   return undefined
 }
 
-const goesSlowly = ({ kind, metadata }: AnyObject): boolean => (metadata.finalizers?.length ?? 0) > 0 || kind === 'Namespace' || kind === 'Pod'
+const goesSlowly = ({ kind, metadata }: AnyObject): boolean =>
+  (metadata.finalizers?.length ?? 0) > 0 || kind === 'Namespace' || kind === 'Pod'
 
-const blockedBy = ({ metadata: { finalizers = [] } }: AnyObject): string => (finalizers.length > 0 ? `, waits for finalizers ${finalizers.join(', ')}` : '')
+const blockedBy = ({ metadata: { finalizers = [] } }: AnyObject): string =>
+  finalizers.length > 0 ? `, waits for finalizers ${finalizers.join(', ')}` : ''

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Failure } from '../../std/index.ts'
-import { KUSTOMIZE_LIMITS, type KustomizeLimits, kustomize } from './kustomize.ts'
 import { kustomizationIn, reachOf } from './kustomization.ts'
+import { KUSTOMIZE_LIMITS, type KustomizeLimits, kustomize } from './kustomize.ts'
 import { checkRendered, type Manifest, manifestsOf } from './manifest.ts'
 import { checkPath, folderOf, isBelow, LIMITS, refused, type Snapshot, type SourceFile } from './source.ts'
 
@@ -38,11 +38,19 @@ function needed(snapshot: Snapshot, folder: string): SourceFile[] {
   const byPath = new Map(snapshot.files.map((file) => [checkPath(file.source), file]))
   const { paths, missing } = reachOf(byPath, folder)
   const [absent] = missing
-  if (absent) throw refused(`${absent.from}: ${JSON.stringify(absent.written)} is not in the repository`, 'Remote bases are not fetched; correct the path or commit the file.')
+  if (absent)
+    throw refused(
+      `${absent.from}: ${JSON.stringify(absent.written)} is not in the repository`,
+      'Remote bases are not fetched; correct the path or commit the file.',
+    )
   const files = snapshot.files.filter((file) => paths.some((path) => isBelow(file.source, path)))
   if (files.length === 0) {
     const reason = { reason: 'PathNotFound', remedy: 'Correct spec.source.path, or push files there.' }
-    throw new Failure('invalid', `path ${JSON.stringify(folder || '.')} holds no files in commit ${snapshot.commitId.slice(0, 12)}`, reason)
+    throw new Failure(
+      'invalid',
+      `path ${JSON.stringify(folder || '.')} holds no files in commit ${snapshot.commitId.slice(0, 12)}`,
+      reason,
+    )
   }
   return files.sort((a, b) => (a.source < b.source ? -1 : 1))
 }
@@ -52,7 +60,13 @@ function build(kubectl: string, files: readonly SourceFile[], folder: string, li
   return kustomizationIn(byPath, folder) ? overlay(kubectl, files, folder, limits, signal) : Promise.resolve(plainFiles(files))
 }
 
-async function overlay(kubectl: string, files: readonly SourceFile[], folder: string, limits: KustomizeLimits, signal?: AbortSignal) {
+async function overlay(
+  kubectl: string,
+  files: readonly SourceFile[],
+  folder: string,
+  limits: KustomizeLimits,
+  signal?: AbortSignal,
+) {
   const output = await kustomize(kubectl, files, folder, limits, signal)
   const { manifests, problems } = manifestsOf(`${folder || '.'} (kustomize)`, output)
   return checkRendered(manifests, problems)
@@ -71,7 +85,8 @@ function plainFiles(files: readonly SourceFile[]): readonly Manifest[] {
 
 function fromFile({ source, data, link }: SourceFile): ReturnType<typeof manifestsOf> {
   if (link !== undefined) throw refused(`${source}: is a symbolic link`, 'Commit the file itself.')
-  if (data.length > LIMITS.fileBytes) throw new Failure('too-large', `${source}: is larger than ${LIMITS.fileBytes} bytes`, { reason: 'FileTooLarge' })
+  if (data.length > LIMITS.fileBytes)
+    throw new Failure('too-large', `${source}: is larger than ${LIMITS.fileBytes} bytes`, { reason: 'FileTooLarge' })
   return manifestsOf(source, Buffer.from(data).toString('utf8'))
 }
 

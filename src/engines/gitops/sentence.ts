@@ -3,7 +3,7 @@ import { type ObjectId, sayId } from './object-id.ts'
 
 /** A failure about an object as users may read it: what the server says about a Secret may quote the Secret. */
 export function sentenceAbout(id: ObjectId, failure: Failure): string {
-  if (failure.code === 'internal') return "unexpected internal error; the log says more"
+  if (failure.code === 'internal') return 'unexpected internal error; the log says more'
   if (id.kind === 'Secret') return `the API server refused it (${failure.reason ?? failure.code})${fieldsOf(failure)}`
   const message = failure.message.replace(`${failure.object}: `, '')
   const text = failure.remedy ? `${message}. ${failure.remedy}` : message
@@ -11,8 +11,8 @@ export function sentenceAbout(id: ObjectId, failure: Failure): string {
 }
 
 function fieldsOf({ cause }: Failure): string {
-  if (!isRecord(cause) || !isRecord(cause['details']) || !Array.isArray(cause['details']['causes'])) return ''
-  const fields = cause['details']['causes'].filter(isRecord).map(({ field }) => String(field))
+  if (!isRecord(cause) || !isRecord(cause.details) || !Array.isArray(cause.details.causes)) return ''
+  const fields = cause.details.causes.filter(isRecord).map(({ field }) => String(field))
   return fields.length > 0 ? `: ${fields.join(', ')}` : ''
 }
 

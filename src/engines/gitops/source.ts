@@ -44,7 +44,8 @@ export function resolvePath(folder: string, reference: string, from: string): st
 /** `.`, `./a/`, `a//b` as the other functions write folders: without ends and dots. */
 export const folderOf = (path: string): string => resolvePath('', path, 'path')
 
-export const isBelow = (path: string, folder: string): boolean => folder === '' || path === folder || path.startsWith(`${folder}/`)
+export const isBelow = (path: string, folder: string): boolean =>
+  folder === '' || path === folder || path.startsWith(`${folder}/`)
 
 export const refused = (message: string, remedy?: string): Failure =>
   new Failure('invalid', message, { reason: 'SourceRefused', ...(remedy !== undefined && { remedy }) })
