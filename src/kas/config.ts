@@ -1,4 +1,4 @@
-import { Failure, hours, type LogLevel, minutes } from '../std/index.ts'
+import { Failure, type LogLevel, seconds } from '../std/index.ts'
 
 export interface Config {
   /** --kubeconfig FILE, else KUBECONFIG, the pod's service account, ~/.kube/config. */
@@ -27,7 +27,7 @@ export interface Config {
   gitProcesses: number
   /** --max-files N, BERTH_MAX_FILES: files under the folders of one request. */
   maxFiles: number
-  /** Age at which idle streams end cleanly, before a load balancer cuts them; milliseconds. */
+  /** --stream-age SECONDS, BERTH_STREAM_AGE: age at which idle streams end cleanly, before a load balancer cuts them. In milliseconds here. */
   streamAge: number
   /** PATH and the proxy variables: all that git gets of the program's environment. */
   environment: Record<string, string>
@@ -70,7 +70,7 @@ export function parseConfig(flags: Flags, env: Record<string, string | undefined
     protocols: protocols(text('protocols', 'BERTH_GIT_PROTOCOLS') ?? 'https,http'),
     gitProcesses: count(text('gitProcesses', 'BERTH_GIT_PROCESSES') ?? '8', '--git-processes'),
     maxFiles: count(text('maxFiles', 'BERTH_MAX_FILES') ?? '1000', '--max-files'),
-    streamAge: hours(1) - minutes(24),
+    streamAge: seconds(count(text('streamAge', 'BERTH_STREAM_AGE') ?? '2160', '--stream-age')),
     environment: Object.fromEntries(INHERITED.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
     logLevel: level(text('logLevel', 'BERTH_LOG_LEVEL') ?? 'info'),
   }

@@ -85,7 +85,7 @@ async function furnish(config: Config, caches: Caches, metrics: Metrics, log: Lo
   polls.onOutcome(({ sighting }) => looks.add({ outcome: 'failure' in sighting ? (sighting.failure.reason ?? 'failed') : 'ok' }))
   return {
     polls,
-    objectStream: createObjectStreamService({ gate, polls, limits, maxAge: config.streamAge, delivered, clock }),
+    objectStream: createObjectStreamService({ gate, polls, limits, maxAge: config.streamAge, delivered, clock, log }),
     webhooks: receiveWebhooks({ projects, polls, credentials, log }),
     report: () => reportStatus({ kube: caches.kube, cache, polls, clock, log }),
   }

@@ -111,7 +111,7 @@ describe('kas: credentials', (it) => {
     await readiness('refused', 'AuthenticationFailed')
     const failure = await failureOf(kas.stream(agent).fetchObjects(wanted('refused'), never))
     seen.push(failure.message, failure.stack ?? '', JSON.stringify(failure))
-    equal([failure.code, failure.reason], ['unauthorized', 'AuthenticationFailed'])
+    equal([failure.code, failure.reason], ['invalid', 'AuthenticationFailed'])
     ok(failure.remedy)
   })
 

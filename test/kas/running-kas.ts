@@ -14,6 +14,9 @@ export interface RunningKas {
   log(): string
   /** A client with this token. */
   stream(token: string): ObjectStream
+  /** Ends it, but not the clients. */
+  shut(): Promise<void>
+  /** Ends it, and the clients first. */
   stop(): Promise<void>
 }
 
@@ -49,6 +52,11 @@ export async function runKas({
   done.catch(up.reject)
   const addresses = await up.promise
   const streams: ObjectStream[] = []
+  const shut = async () => {
+    ending.abort()
+    await done
+    await rm(dataDir, { recursive: true, force: true })
+  }
   return {
     addresses,
     log: () => lines.join(''),
@@ -57,11 +65,10 @@ export async function runKas({
       streams.push(stream)
       return stream
     },
+    shut,
     async stop() {
       for (const stream of streams) stream.close()
-      ending.abort()
-      await done
-      await rm(dataDir, { recursive: true, force: true })
+      await shut()
     },
   }
 }

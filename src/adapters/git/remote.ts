@@ -46,8 +46,9 @@ export function remoteUrl(text: string, protocols: readonly Protocol[]): string 
 
 const refused = (reason: string, message: string, remedy: string) => new Failure('invalid', message, { reason, remedy })
 
-/** Whatever stands between `//` and `@`, in any text. */
-export const redactUrls = (text: string): string => text.replace(/(\w+:\/\/)[^\s/@]*@/g, `$1${REDACTED}@`)
+/** Whatever stands between `//` and `@`, or behind a `?`, of URLs in any text. */
+export const redactUrls = (text: string): string =>
+  text.replace(/(\w+:\/\/)[^\s/@]*@/g, `$1${REDACTED}@`).replace(/(\w+:\/\/[^\s?']*\?)[^\s']+/g, `$1${REDACTED}`)
 
 /** Text of git with everything secret of this remote taken out, in each form in which it is sent. */
 export function redact(text: string, { credential }: Remote): string {

@@ -37,9 +37,10 @@ export function dial({ address, token, ca }: DialOptions): Connection {
   const client = new Client(target, credentials, CHANNEL)
   return {
     async *stream(method, request, { metadata = {}, signal } = {}) {
-      if (signal?.aborted) return
       const { path, requestSerialize, responseDeserialize } = definitionOf(method)
       const headers = await headersOf(metadata, token)
+      // An abort that came while the token was read would never be heard of again.
+      if (signal?.aborted) return
       const call = client.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request, headers)
       const cancel = () => call.cancel()
       signal?.addEventListener('abort', cancel, { once: true })

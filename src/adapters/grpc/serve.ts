@@ -1,6 +1,13 @@
 import { once } from 'node:events'
 import type { DescMessage, DescMethod, DescMethodServerStreaming, DescService, MessageShape } from '@bufbuild/protobuf'
-import { Server, ServerCredentials, type ServerWritableStream, type UntypedServiceImplementation } from '@grpc/grpc-js'
+import {
+  logVerbosity,
+  Server,
+  ServerCredentials,
+  type ServerWritableStream,
+  setLogVerbosity,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js'
 import { type Clock, Failure, type Log, pause, type Secret, seconds } from '../../std/index.ts'
 import { definitionOf } from './definition.ts'
 import { statusFromFailure } from './status.ts'
@@ -55,6 +62,8 @@ const CHANNEL = {
 } as const
 
 export async function serveGrpc({ address, services, tls, clock, log }: ServeOptions): Promise<GrpcServer> {
+  // The library would print to standard error what we throw anyway.
+  setLogVerbosity(logVerbosity.NONE)
   const server = new Server(CHANNEL)
   const stopping = new AbortController()
   for (const service of services) service.addTo(server, stopping.signal, log)

@@ -8,7 +8,7 @@ import {
   objectChunk,
   trailer,
 } from '../../rpc/index.ts'
-import { type Clock, Failure } from '../../std/index.ts'
+import { type Clock, Failure, type Log } from '../../std/index.ts'
 import type { Admission, Gate, Polls, Sighting, Snapshot } from '../ports.ts'
 import type { Limits } from './limits.ts'
 import { parseRequest, type Wanted } from './request.ts'
@@ -23,6 +23,7 @@ export interface ObjectStreamDesk {
   /** Counts delivered batches. */
   delivered: Counter
   clock: Clock
+  log: Log
 }
 
 export const createObjectStreamService = (desk: ObjectStreamDesk): Service =>
@@ -35,12 +36,7 @@ async function* serve(
   call: Call,
 ): AsyncGenerator<ObjectsToSynchronizeResponse> {
   const wanted = parseRequest(request, desk.limits)
-  const admission = await desk.gate.admit({
-    authorization: call.metadata('authorization'),
-    namespace: call.metadata('berth-namespace'),
-    serviceAccount: call.metadata('berth-service-account'),
-    path: wanted.path,
-  })
+  const admission = await admit(desk, wanted.path, call)
   const ending = endOf(desk, admission, call)
   const following = desk.polls.follow(admission.project, wanted.revision, () => admission.renew())
   try {
@@ -57,12 +53,24 @@ async function* serve(
   }
 }
 
+/** Who is refused is named in the log: what was asked, from where, and why not. Never the token. */
+async function admit({ gate, log }: ObjectStreamDesk, path: string, call: Call): Promise<Admission> {
+  const [namespace, serviceAccount] = [call.metadata('berth-namespace'), call.metadata('berth-service-account')]
+  try {
+    return await gate.admit({ authorization: call.metadata('authorization'), namespace, serviceAccount, path })
+  } catch (thrown) {
+    const { code, reason, message } = Failure.from(thrown)
+    log.warn('A caller was refused', { peer: call.peer, path, namespace, code, reason, why: message })
+    throw thrown
+  }
+}
+
 type Next = (seen: Sighting | undefined) => Promise<Sighting | undefined>
 
 /** `undefined`: the stream ends before there is one. */
 async function newCommit(next: Next, known: string): Promise<Snapshot | undefined> {
   for (let seen = await next(undefined); seen; seen = await next(seen)) {
-    if ('failure' in seen) throw seen.failure
+    if ('failure' in seen) throw outward(seen.failure)
     if ('snapshot' in seen && seen.snapshot.commit !== known) return seen.snapshot
   }
   return undefined
@@ -92,6 +100,13 @@ async function* batch(
   if (signal.aborted) return
   yield trailer()
   desk.delivered.add()
+}
+
+/** That the Git server refused kas is not the caller's lack of rights: its status codes would make it look for another token. */
+function outward(failure: Failure): Failure {
+  if (failure.code !== 'unauthorized' && failure.code !== 'forbidden') return failure
+  const { reason, remedy } = failure
+  return new Failure('invalid', failure.message, { cause: failure, ...(reason ? { reason } : {}), ...(remedy ? { remedy } : {}) })
 }
 
 /** The caller hangs up, the server stops, the right ends, or the stream has become old: each ends it, and only a lost right is an error. */

@@ -1,0 +1,185 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { equal, is, match, not, ok } from 'uvu/assert'
+import { type GitCredential, type Mirrors, openMirrors, type Revision } from '../../../src/adapters/git/index.ts'
+import { Failure as Failed, type Failure, isFailure, Secret, systemClock } from '../../../src/std/index.ts'
+import { type GitHost, gitHost } from '../../support/git-host.ts'
+import { describe } from '../../support/suite.ts'
+
+const CANARY = 'canary-4b1d22e0'
+const never = new AbortController().signal
+const main: Revision = { kind: 'default' }
+
+async function failureOf(work: Promise<unknown>): Promise<Failure> {
+  try {
+    await work
+  } catch (thrown) {
+    if (isFailure(thrown)) return thrown
+    throw thrown
+  }
+  throw new Failed('internal', 'it succeeded')
+}
+
+/** Everything that a log line of a failure could hold. */
+const wholeText = (failure: Failure): string =>
+  `${failure.stack} ${JSON.stringify(failure)} ${failure.cause instanceof Error ? failure.cause.stack : ''}`
+
+describe('git mirrors', (it) => {
+  let host: GitHost
+  let folder = ''
+  let mirrors: Mirrors
+  const credential: GitCredential = { username: 'berth', password: new Secret(CANARY) }
+
+  const open = () => openMirrors({ folder, environment: host.environment, protocols: ['http'], clock: systemClock })
+  it.before(async () => {
+    host = await gitHost({ credential })
+    folder = await mkdtemp(join(tmpdir(), 'berth-mirrors-'))
+    mirrors = await open()
+  })
+  it.after(async () => {
+    await host.close()
+    await rm(folder, { recursive: true })
+  })
+
+  const mirrorOf = (url: string, as: GitCredential | undefined = credential) => mirrors.of({ url, credential: as, owner: 'test' })
+  const given = async (name: string, files: Record<string, string | Uint8Array>) => {
+    const repository = await host.repository(name)
+    const commit = await repository.commit(files)
+    return { repository, commit, mirror: mirrorOf(repository.url) }
+  }
+  const contentsOf = async (mirror: ReturnType<typeof mirrorOf>, commit: string) => {
+    await mirror.fetch(commit, never)
+    const files = await mirror.files(commit, never)
+    const data = await mirror.read(files, never)
+    return files.map(({ path }, at) => [path, Buffer.from(data[at] ?? []).toString()])
+  }
+
+  it('find the commit and the name behind each kind of revision', async () => {
+    const { repository, commit, mirror } = await given('revisions', { a: '1' })
+    const side = await repository.commit({ a: '2' }, 'feature/x')
+    await repository.tag('v1', commit)
+    const located = async (revision: Revision) => Object.values((await mirror.locate(revision, never)) ?? {})
+    equal(await located(main), [commit, 'refs/heads/main'])
+    equal(await located({ kind: 'branch', name: 'feature/x' }), [side, 'refs/heads/feature/x'])
+    equal(await located({ kind: 'tag', name: 'v1' }), [commit, 'refs/tags/v1'])
+    equal(await located({ kind: 'commit', name: side }), [side, undefined])
+  })
+
+  it('do not take the end of a name for the name', async () => {
+    const { repository, mirror } = await given('suffix', { a: '1' })
+    await repository.commit({ a: '2' }, 'x/refs/heads/y')
+    is((await failureOf(mirror.locate({ kind: 'branch', name: 'y' }, never))).reason, 'RefNotFound')
+  })
+
+  it('tell an empty repository from one without the branch', async () => {
+    const { url } = await host.repository('empty')
+    is(await mirrorOf(url).locate({ kind: 'branch', name: 'main' }, never), undefined)
+  })
+
+  it('read files with any name and content', async () => {
+    const binary = randomBytes(1000)
+    const { commit, mirror } = await given('contents', { 'd/ü x\n.yaml': 'a: 1\n', empty: '', binary })
+    await mirror.fetch(commit, never)
+    const files = await mirror.files(commit, never)
+    equal(
+      files.map(({ path, size }) => [path, size]),
+      [
+        ['binary', 1000],
+        ['d/ü x\n.yaml', 5],
+        ['empty', 0],
+      ],
+    )
+    const [first] = await mirror.read(files, never)
+    ok(first && Buffer.from(first).equals(binary))
+  })
+
+  it('transfer only what is new, and nothing for what is here', async () => {
+    const { repository, commit, mirror } = await given('incremental', { big: randomBytes(400_000), a: '1' })
+    await mirror.fetch(commit, never)
+    ok(host.traffic().bytes > 400_000)
+    await mirror.fetch(commit, never)
+    is(host.traffic().requests, 0)
+    const second = await repository.commit({ a: '2' })
+    await mirror.fetch(second, never)
+    ok(host.traffic().bytes < 10_000)
+    is((await contentsOf(mirror, second))[0]?.[1], '2')
+  })
+
+  it('come back from damage by fetching again', async () => {
+    const { commit, mirror } = await given('damaged', { a: '1' })
+    await mirror.fetch(commit, never)
+    const places = join(folder, 'mirrors')
+    for (const name of await readdir(places)) await rm(join(places, name, 'objects'), { recursive: true })
+    equal(await contentsOf(mirror, commit), [['a', '1']])
+  })
+
+  it('forget the locks of a git that was killed', async () => {
+    const { repository, commit, mirror } = await given('killed', { a: '1' })
+    await mirror.fetch(commit, never)
+    const places = join(folder, 'mirrors')
+    for (const name of await readdir(places)) await writeFile(join(places, name, 'shallow.lock'), '')
+    mirrors = await open()
+    const second = await repository.commit({ a: '2' })
+    equal(await contentsOf(mirrorOf(repository.url), second), [['a', '2']])
+  })
+
+  it('are removed at a start when nobody has opened them for a week', async () => {
+    const { commit, mirror } = await given('forgotten', { a: '1' })
+    await mirror.fetch(commit, never)
+    const places = join(folder, 'mirrors')
+    const [first = ''] = await readdir(places)
+    await utimes(join(places, first), 0, 0)
+    mirrors = await open()
+    ok(!(await readdir(places)).includes(first))
+    ok((await stat(places)).isDirectory())
+  })
+
+  it('are told apart by whose credentials fetched them', async () => {
+    const { repository, commit } = await given('owners', { a: '1' })
+    await mirrorOf(repository.url).fetch(commit, never)
+    const stranger = mirrors.of({ url: repository.url, owner: 'somebody else' })
+    is((await failureOf(stranger.fetch(commit, never))).reason, 'AuthenticationFailed')
+  })
+
+  it('call off a fetch when they are told to', async () => {
+    const { mirror } = await given('called-off', { a: '1' })
+    is((await failureOf(mirror.locate(main, AbortSignal.abort()))).code, 'cancelled')
+  })
+
+  const FAILURES: [why: string, url: () => string, as: GitCredential | undefined, reason: string][] = [
+    [
+      'wrong credentials',
+      () => `${host.url}/x.git`,
+      { username: 'berth', password: new Secret(`${CANARY}!`) },
+      'AuthenticationFailed',
+    ],
+    ['no repository', () => `${host.url}/absent.git`, credential, 'RepositoryNotFound'],
+    ['nobody listens', () => 'http://127.0.0.1:1/x.git', credential, 'Unreachable'],
+    ['a host without a name', () => 'http://no-such-host.invalid/x.git', credential, 'Unreachable'],
+    ['a protocol that is not allowed', () => 'file:///etc', undefined, 'ProtocolNotAllowed'],
+  ]
+  for (const [why, url, as, reason] of FAILURES) {
+    it(`name the reason and keep the secret: ${why}`, async () => {
+      const failure = await failureOf(mirrors.of({ url: url(), credential: as, owner: 'test' }).locate(main, never))
+      is(failure.reason, reason, wholeText(failure))
+      ok(failure.remedy)
+      not.match(wholeText(failure), CANARY)
+      not.match(wholeText(failure), Buffer.from(`berth:${CANARY}`).toString('base64').slice(0, 20))
+    })
+  }
+
+  for (const name of ['--upload-pack=x', '../x', 'a..b', 'a b', 'a~1', 'a:b', 'x.lock', '', 'a\nb', '/a', 'a/']) {
+    it(`refuse the branch name ${JSON.stringify(name)}`, async () => {
+      is((await failureOf(mirrorOf(`${host.url}/x.git`).locate({ kind: 'branch', name }, never))).reason, 'RefInvalid')
+    })
+  }
+
+  it('refuse commits that are not written out', async () => {
+    match(
+      (await failureOf(mirrorOf(`${host.url}/x.git`).locate({ kind: 'commit', name: 'abc123' }, never))).message,
+      'full commit id',
+    )
+  })
+})

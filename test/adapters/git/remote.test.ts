@@ -1,0 +1,42 @@
+import { equal, is, not } from 'uvu/assert'
+import { redactUrls, remoteUrl } from '../../../src/adapters/git/index.ts'
+import { type Failure, isFailure } from '../../../src/std/index.ts'
+import { describe } from '../../support/suite.ts'
+
+const refusalOf = (url: string): Failure | undefined => {
+  try {
+    remoteUrl(url, ['https'])
+  } catch (thrown) {
+    if (isFailure(thrown, 'invalid')) return thrown
+    throw thrown
+  }
+}
+
+describe('repository URLs', (it) => {
+  const CASES: [url: string, reason: string | undefined][] = [
+    ['https://example.com/shop.git', undefined],
+    ['https://user:canary@example.com/shop.git', 'UrlHasCredentials'],
+    ['https://canary@example.com/shop.git', 'UrlHasCredentials'],
+    ['https://example.com/shop.git?private_token=canary', 'UrlInvalid'],
+    ['http://example.com/shop.git', 'ProtocolNotAllowed'],
+    ['ssh://git@example.com/shop.git', 'UrlHasCredentials'],
+    ['ext::sh -c evil', 'UrlInvalid'],
+    ['git@example.com:shop.git', 'UrlInvalid'],
+    ['--upload-pack=x', 'UrlInvalid'],
+    ['file:///etc/passwd', 'UrlInvalid'],
+  ]
+  for (const [url, reason] of CASES) {
+    it(`${reason ? `refuse ${url} as ${reason}` : `take ${url}`}`, () => {
+      const failure = refusalOf(url)
+      is(failure?.reason, reason)
+      if (failure) not.match(`${failure.message} ${failure.remedy}`, 'canary')
+    })
+  }
+
+  it('are redacted wherever they stand in a text', () => {
+    equal(
+      redactUrls("fatal: 'https://a:b@h/x' and https://t@h and https://h/?token=c end"),
+      "fatal: 'https://***@h/x' and https://***@h and https://h/?*** end",
+    )
+  })
+})
