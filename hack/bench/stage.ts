@@ -1,0 +1,85 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { acquireTools, startControlPlane } from '../../src/adapters/control-plane/index.ts'
+import { connect, createCaches, createEvents, type Kube } from '../../src/adapters/kube/index.ts'
+import { runControllers, type Workshop } from '../../src/engines/controller/index.ts'
+import { controllersOf } from '../../src/operator/controllers.ts'
+import { parseConfig } from '../../src/operator/index.ts'
+import { createLog, systemClock } from '../../src/std/index.ts'
+
+const ROOT = join(import.meta.dirname, '../..')
+
+export interface Stage {
+  /** As the user, with a connection of its own. */
+  user: Kube
+  kubeconfig: string
+  close(): Promise<void>
+}
+
+export async function setStage(): Promise<Stage> {
+  const dir = mkdtempSync(join(tmpdir(), 'berth-bench-'))
+  const tools = await acquireTools({ env: process.env })
+  const plane = await startControlPlane({ dir, tools, nodes: 1 })
+  const kubectl = (...words: string[]) =>
+    execFileSync(tools.paths.kubectl ?? 'kubectl', words, {
+      env: { ...process.env, KUBECONFIG: plane.kubeconfig },
+      stdio: 'ignore',
+    })
+  kubectl('apply', '--server-side', '-k', ROOT)
+  kubectl('wait', '--for=condition=Established', 'crd', '--all')
+  const user = connect({ kubeconfig: plane.kubeconfig })
+  return {
+    user,
+    kubeconfig: plane.kubeconfig,
+    async close() {
+      await user.close()
+      await plane.remove()
+    },
+  }
+}
+
+export interface Crew extends Workshop {
+  requests: Map<string, number>
+  stop(): Promise<void>
+}
+
+/** All controllers of the operator, in this process, without leader election. */
+export async function hireCrew(kubeconfig: string, via: (kube: Kube) => Kube = (kube) => kube): Promise<Crew> {
+  const requests = new Map<string, number>()
+  const clock = systemClock
+  const log = createLog('error', process.stderr)
+  const own = connect({ kubeconfig, clock, meter: ({ verb }) => requests.set(verb, (requests.get(verb) ?? 0) + 1) })
+  const kube = via(own)
+  const caches = createCaches({ kube, clock, log })
+  const events = createEvents({ kube, clock, log, reporter: 'berth-operator' })
+  const workshop = { kube: caches.kube, caches, events, clock, log }
+  const ending = new AbortController()
+  const done = runControllers(workshop, controllersOf(workshop, parseConfig({}, {})), ending.signal)
+  await caches.ready()
+  return {
+    ...workshop,
+    requests,
+    async stop() {
+      ending.abort()
+      await done
+      await events.flush()
+      await caches.stop()
+      await own.close()
+    },
+  }
+}
+
+export const totalOf = (requests: Map<string, number>): number =>
+  [...requests].reduce((sum, [verb, count]) => sum + (verb === 'watch' ? 0 : count), 0)
+
+/** `workers` at once, each taking the next number. */
+export async function inParallel(count: number, workers: number, work: (n: number) => Promise<unknown>): Promise<void> {
+  let next = 0
+  await Promise.all(
+    Array.from({ length: workers }, async () => {
+      while (next < count) await work(next++)
+    }),
+  )
+}
