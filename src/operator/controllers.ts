@@ -5,6 +5,9 @@ import { sandboxTargets } from './deployment-target/provisioned/index.ts'
 import { sandboxReclaim } from './deployment-target/reclaim/index.ts'
 import { claimBinding } from './deployment-target-claim/binding/index.ts'
 import { sandboxProvisioning } from './deployment-target-claim/provisioning/index.ts'
+import { environments } from './environment/index.ts'
+import { managedEnvironments } from './managed-environment/index.ts'
+import { onboarding } from './onboarding/index.ts'
 import { spaceRequests } from './space-request/index.ts'
 
 /** Every controller of the operator, in the order of a claim's life. This list is the only place where rooms meet. */
@@ -15,4 +18,7 @@ export const controllersOf = (workshop: Workshop, config: Config): Controller[] 
   sandboxTargets(workshop),
   targetLifecycle(workshop),
   sandboxReclaim(workshop),
+  environments(workshop),
+  managedEnvironments(workshop),
+  onboarding(workshop),
 ]
