@@ -14,7 +14,7 @@ export interface DeploymentTargetClaimSpec {
    */
   targetName?: string
   /**
-   * Resources - what is asked for.
+   * What the target must have at least.
    */
   resources?: {
     /**

@@ -35,7 +35,7 @@ export interface DeploymentTargetSpec {
     allowInsecureSkipTLSVerify?: boolean
   }
   /**
-   * Resources - what this target offers.
+   * What this target offers.
    */
   resources?: {
     /**

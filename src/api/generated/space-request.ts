@@ -14,7 +14,7 @@ export interface SpaceRequestSpec {
    */
   targetClusterRoles?: string[]
   /**
-   * Resources - what the namespace must have room for. Narrows the quota of the tier; more than the tier gives is refused.
+   * What the namespace must have room for. Narrows the quota of the tier; more than the tier gives is refused.
    */
   resources?: {
     /**
