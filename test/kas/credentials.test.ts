@@ -126,8 +126,8 @@ describe('kas: credentials', (it) => {
     })
     await readiness('granted', 'Reachable')
     const operator = kas.stream(await accountToken('operator'))
-    const read = (namespace: string | undefined, serviceAccount?: string) =>
-      operator.fetchObjects(wanted('granted', { namespace, serviceAccount }), never)
+    const read = (behalf: string | undefined, serviceAccount?: string) =>
+      operator.fetchObjects(wanted('granted', { namespace: behalf, serviceAccount }), never)
     is((await read(namespace))?.commitId, commit)
     is((await read('friends'))?.commitId, commit)
     is((await read('single', 'deployer'))?.commitId, commit)

@@ -84,7 +84,7 @@ describe('kas: from start to stop', (it) => {
     const { namespace } = await prepare()
     const kas = await runKas({ kubeconfig: cluster.kubeconfig, namespace })
     const config = parseConfig(
-      { kubeconfig: cluster.kubeconfig, namespace, dataDir: '/proc/no', operations: '127.0.0.1:0' },
+      { kubeconfig: cluster.kubeconfig, namespace, dataDir: '/dev/null/no', operations: '127.0.0.1:0' },
       process.env,
     )
     const failure = await start(config, never, { log: { write: () => undefined } }).catch((thrown: unknown) => thrown)

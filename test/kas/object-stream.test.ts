@@ -70,15 +70,15 @@ describe('kas: object stream', (it) => {
         ['deploy/sub/b.yaml', 'b: 1\n'],
       ],
     )
-    const { status } = await expectObject(
+    const shown = await expectObject(
       cluster.kube,
       GitProjects,
       { name: 'plain', namespace },
       ({ status }) => status?.defaultBranch,
     )
-    is(status?.defaultBranch, 'main')
+    is(shown.status?.defaultBranch, 'main')
     equal(
-      status?.refs?.map(({ name, commit }) => [name, commit]),
+      shown.status?.refs?.map((ref) => [ref.name, ref.commit]),
       [['refs/heads/main', commit]],
     )
   })

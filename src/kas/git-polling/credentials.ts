@@ -8,8 +8,7 @@ import type { Project } from '../project.ts'
 /** Reads Secrets one by one and keeps none: a changed or deleted one counts at the next poll, and kas needs no right to list them. */
 export const createCredentials = (kube: Kube): Credentials => ({
   async forGit(project) {
-    if (!project.credentials) return undefined
-    return gitCredential(await read(kube, project, project.credentials), project)
+    return project.credentials && gitCredential(await read(kube, project, project.credentials), project)
   },
   async forWebhooks(project) {
     const ref = project.webhookSecret

@@ -91,10 +91,10 @@ describe('gRPC', (it) => {
     }
     const ending = new AbortController()
     const stream = client()
-    const call = stream.fetchObjects(wanted, ending.signal).catch(() => undefined)
+    const answer = stream.fetchObjects(wanted, ending.signal).catch(() => undefined)
     await called.promise
     ending.abort()
-    is(await call, undefined)
+    is(await answer, undefined)
     await hungUp.promise
     stream.close()
   })
@@ -139,14 +139,14 @@ describe('gRPC', (it) => {
       'grpc.default_compression_algorithm': compressionAlgorithms.gzip,
     })
     const path = '/gitlab.agent.gitops.rpc.Gitops/GetObjectsToSynchronize'
-    const request = Buffer.from(
+    const asking = Buffer.from(
       toBinary(ObjectsToSynchronizeRequestSchema, requestFor({ ...wanted, projectId: 'x'.repeat(1000), commitId: '' })),
     )
     const call = gzip.makeServerStreamRequest(
       path,
       (bytes: Buffer) => bytes,
       (bytes: Buffer) => bytes,
-      request,
+      asking,
       new Metadata(),
     )
     for await (const _ of call) ok(false, 'nothing is sent')

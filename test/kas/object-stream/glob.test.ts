@@ -1,5 +1,6 @@
 import { equal, is, ok } from 'uvu/assert'
 import { parseGlob } from '../../../src/kas/object-stream/index.ts'
+import { isFailure } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 
 const CASES: [glob: string, path: string, matches: boolean, why: string][] = [
@@ -49,7 +50,7 @@ describe('path patterns', (it) => {
       try {
         parseGlob(bad)
       } catch (thrown) {
-        return is(Object(thrown).reason, 'GlobInvalid')
+        return ok(isFailure(thrown, 'invalid') && thrown.reason === 'GlobInvalid')
       }
       ok(false, 'was accepted')
     })
