@@ -1,0 +1,125 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import * as assert from 'uvu/assert'
+import {
+  annotations,
+  ClusterRoleBindings,
+  DeploymentTargetClaims,
+  DeploymentTargetClasses,
+  DeploymentTargets,
+  labels,
+  Namespaces,
+  SANDBOX_PROVISIONER,
+  SpaceRequests,
+  SpaceTiers,
+} from '../../src/api/index.ts'
+import type { Controller, Workshop } from '../../src/engines/controller/index.ts'
+import { controllersOf } from '../../src/operator/controllers.ts'
+import { targetLifecycle } from '../../src/operator/deployment-target/lifecycle/index.ts'
+import { sandboxTargets } from '../../src/operator/deployment-target/provisioned/index.ts'
+import { sandboxReclaim } from '../../src/operator/deployment-target/reclaim/index.ts'
+import { claimBinding } from '../../src/operator/deployment-target-claim/binding/index.ts'
+import { sandboxProvisioning } from '../../src/operator/deployment-target-claim/provisioning/index.ts'
+import { parseConfig } from '../../src/operator/index.ts'
+import { spaceRequests } from '../../src/operator/space-request/index.ts'
+import type { Fields, Log } from '../../src/std/index.ts'
+import { testCluster } from '../support/control-plane.ts'
+import { spaceTier } from '../support/spaces.ts'
+import { describe } from '../support/suite.ts'
+import { claim, targetClass } from '../support/targets.ts'
+import { apply, expectGone, expectObject } from '../support/verbs.ts'
+import { openShop, type RunningShop } from '../support/workshop.ts'
+
+const ROLES = new URL('../../deploy/operator/roles/', import.meta.url)
+/** The controllers of a provisioned claim's life. Each is built alone: what the others watch, its role may not. */
+const FACTORIES: Record<string, (workshop: Workshop) => Controller> = {
+  'claim-binding': claimBinding,
+  'target-lifecycle': targetLifecycle,
+  'devsandbox-provisioner': sandboxProvisioning,
+  'devsandbox-targets': sandboxTargets,
+  'devsandbox-reclaim': sandboxReclaim,
+  'space-request': spaceRequests,
+}
+const CONTROLLERS = Object.keys(FACTORIES)
+
+describe('roles', (it) => {
+  const cluster = testCluster()
+  const { kube } = cluster
+  const shops: RunningShop[] = []
+  const refusals: string[] = []
+  let namespace = ''
+  let suffix = ''
+
+  /** What the loop logs about a refused request. */
+  const listening: Log = {
+    debug: () => undefined,
+    info: (message, fields) => listen(message, fields),
+    warn: (message, fields) => listen(message, fields),
+    error: (message, fields) => listen(message, fields),
+    with: () => listening,
+  }
+  const listen = (message: string, fields: Fields = {}) => {
+    const text = fields.failure instanceof Error ? fields.failure.message : ''
+    if (text.includes('cannot ') || text.includes('orbidden')) refusals.push(`${message}: ${text}`)
+  }
+
+  it.before(async () => {
+    namespace = await cluster.namespace('roles')
+    suffix = namespace.slice(-8)
+    for (const name of CONTROLLERS) {
+      await apply(kube, readFileSync(new URL(`${name}.yaml`, ROLES), 'utf8'))
+      await kube.create(ClusterRoleBindings, {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'ClusterRoleBinding',
+        metadata: { name: `${name}-${suffix}` },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: `berth-${name}` },
+        subjects: [{ kind: 'User', name: `${name}-${suffix}`, apiGroup: 'rbac.authorization.k8s.io' }],
+      })
+    }
+    await kube.create(SpaceTiers, spaceTier(`tier-${suffix}`))
+    const spec = { provisioner: SANDBOX_PROVISIONER, parameters: { tierName: `tier-${suffix}` } }
+    await kube.create(DeploymentTargetClasses, targetClass(`class-${suffix}`, spec))
+    for (const [name, factory] of Object.entries(FACTORIES)) shops.push(await openFor(name, factory))
+  })
+  it.after(async () => {
+    await Promise.all(shops.map((shop) => shop.stop()))
+    for (const name of CONTROLLERS) await kube.delete(ClusterRoleBindings, { name: `${name}-${suffix}` })
+    await kube.delete(DeploymentTargetClasses, { name: `class-${suffix}` })
+    await kube.delete(SpaceTiers, { name: `tier-${suffix}` })
+    await cluster.close()
+  })
+
+  const openFor = (name: string, factory: (workshop: Workshop) => Controller) =>
+    openShop({
+      kubeconfig: cluster.kubeconfig,
+      namespace,
+      log: listening,
+      via: (admin) => admin.as({ user: `${name}-${suffix}`, groups: ['system:authenticated'] }),
+      controllers: (workshop) => [factory(workshop)],
+    })
+
+  it('every controller has a role of its own', async () => {
+    const shop = await openShop({ kubeconfig: cluster.kubeconfig, namespace, controllers: () => [] })
+    const names = controllersOf(shop, parseConfig({}, {})).map(({ name }) => name)
+    await shop.stop()
+    const without = names.filter((name) => !existsSync(fileURLToPath(new URL(`${name}.yaml`, ROLES))))
+    assert.equal(without, [])
+  })
+
+  it('each controller of a claim, with nothing but its role, does its part from creation to the end', async () => {
+    const dev = { name: 'dev', namespace }
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'dev', { deploymentTargetClassName: `class-${suffix}` }))
+    const { spec } = await expectObject(kube, DeploymentTargetClaims, dev, ({ status }) => status?.phase === 'Bound')
+    assert.is(spec.targetName, 'dev-dt')
+    const [request] = await kube.list(SpaceRequests, { namespace })
+    const space = request?.status?.namespaceAccess?.[0]?.name ?? ''
+    const made = await kube.get(Namespaces, { name: space })
+    assert.is(made?.metadata.labels?.[labels.spaceRequestNamespace], namespace)
+    assert.is(made?.metadata.annotations?.[annotations.spaceRequest], `${namespace}/${request?.metadata.name}`)
+    await kube.delete(DeploymentTargetClaims, dev)
+    await expectGone(kube, DeploymentTargetClaims, dev)
+    await expectGone(kube, DeploymentTargets, { name: 'dev-dt', namespace })
+    await expectGone(kube, SpaceRequests, { name: request?.metadata.name ?? '', namespace })
+    assert.equal(refusals, [])
+  })
+})
