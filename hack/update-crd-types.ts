@@ -109,7 +109,7 @@ export async function generateCrdTypes(out: string): Promise<void> {
   for (const name of readdirSync(out)) rmSync(join(out, name))
   for (const name of readdirSync(crdFolder).sort()) {
     if (name === 'kustomization.yaml') continue
-    const crd = parse(readFileSync(join(crdFolder, name), 'utf8'))
+    const crd: Crd = parse(readFileSync(join(crdFolder, name), 'utf8'))
     writeFileSync(join(out, fileNameOf(crd.spec.names.kind)), await typesOf(crd))
   }
 }

@@ -44,7 +44,7 @@ export function roleFiles(): { path: string; text: string }[] {
 
 const clusterRolesIn = (text: string): string[] =>
   parseAllDocuments(text).flatMap((document) => {
-    const object = document.toJS()
+    const object: { kind?: string; metadata: { name: string } } | null = document.toJS()
     return object?.kind === 'ClusterRole' ? [object.metadata.name] : []
   })
 

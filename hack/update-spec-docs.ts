@@ -25,6 +25,13 @@ interface Schema {
   'x-kubernetes-validations'?: { rule: string; message?: string }[]
 }
 
+interface Crd {
+  spec: {
+    names: { kind: string; singular: string }
+    versions: { schema: { openAPIV3Schema: { properties: { spec: Schema; status: Schema } } } }[]
+  }
+}
+
 export interface Page {
   path: string
   kind: string
@@ -36,10 +43,10 @@ export function specPages(): Page[] {
   const folder = join(root, 'crds')
   const files = readdirSync(folder).filter((name) => name !== 'kustomization.yaml')
   return files.sort().map((name) => {
-    const crd = parse(readFileSync(join(folder, name), 'utf8'))
+    const crd: Crd = parse(readFileSync(join(folder, name), 'utf8'))
     const { kind, singular } = crd.spec.names
     const path = join(root, 'docs/spec/v1', `${singular}.md`)
-    const { spec, status } = crd.spec.versions[0].schema.openAPIV3Schema.properties
+    const { spec = {}, status = {} } = crd.spec.versions[0]?.schema.openAPIV3Schema.properties ?? {}
     return { path, kind, text: withTables(readFileSync(path, 'utf8'), path, [table('spec', spec), table('status', status)]) }
   })
 }

@@ -9,20 +9,26 @@ import { describe } from '../support/suite.ts'
 const isKind = (value: unknown): value is api.Kind =>
   typeof value === 'object' && value !== null && 'plural' in value && 'kind' in value
 
+interface Crd {
+  spec: { group: string; scope: string; names: { kind: string; plural: string }; versions: { name: string }[] }
+}
+
 const folder = join(import.meta.dirname, '../../crds')
 const crds = readdirSync(folder)
   .filter((name) => name !== 'kustomization.yaml')
-  .map((name) => parse(readFileSync(join(folder, name), 'utf8')).spec)
+  .map((name): Crd => parse(readFileSync(join(folder, name), 'utf8')))
 
 describe('the kinds of src/api', (it) => {
   const kinds = Object.values(api).filter(isKind)
 
-  for (const { group, names, scope, versions } of crds)
+  for (const {
+    spec: { group, names, scope, versions },
+  } of crds)
     it(`know ${names.kind} as its CRD has it`, () => {
       const known = kinds.find(({ kind, group: of }) => kind === names.kind && of === group)
       equal(known && { ...known }, {
         group,
-        version: versions[0].name,
+        version: versions[0]?.name,
         kind: names.kind,
         plural: names.plural,
         namespaced: scope === 'Namespaced',

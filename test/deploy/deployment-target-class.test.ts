@@ -41,13 +41,17 @@ describe('DeploymentTargetClasses', (it) => {
   it('take empty parameters and none for the same', async () => {
     const bare = targetClass(`${name}-bare`)
     await kube.create(DeploymentTargetClasses, bare)
-    await kube.apply(DeploymentTargetClasses, { ...bare, spec: { ...bare.spec, parameters: {} } }, { manager: 'adr', force: true })
+    await kube.apply(
+      DeploymentTargetClasses,
+      { ...bare, spec: { ...bare.spec, parameters: {} } },
+      { manager: 'adr', force: true },
+    )
     await kube.delete(DeploymentTargetClasses, { name: bare.metadata.name })
   })
   it('let labels change', () => kube.patch(DeploymentTargetClasses, { name }, { metadata: { labels: { tier: 'gold' } } }))
   it('refuse a reclaim policy that nobody knows', async () => {
     const object = targetClass(`${name}-recycle`)
-    const spec = Object.assign({}, object.spec, { reclaimPolicy: 'Recycle' })
+    const spec = { ...object.spec, reclaimPolicy: 'Recycle' }
     match(await refusalOf(kube.create(DeploymentTargetClasses, { ...object, spec })), /reclaimPolicy.*Delete.*Retain/s)
   })
 })

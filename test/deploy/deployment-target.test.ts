@@ -16,7 +16,7 @@ describe('the policy for DeploymentTargets', (it) => {
 
   const create = (name: string, claimRef: unknown) => {
     const object = target(namespace, name)
-    return kube.create(DeploymentTargets, { ...object, spec: Object.assign({}, object.spec, { claimRef }) })
+    return kube.create(DeploymentTargets, { ...object, spec: { ...object.spec, claimRef } })
   }
   const change = (name: string, spec: object) => kube.patch(DeploymentTargets, { name, namespace }, { spec })
 

@@ -13,8 +13,12 @@ describe('the schemas of delivery', (it) => {
   })
   it.after(() => cluster.close())
 
-  const object = (apiVersion: string, kind: string, name: string, spec: object): KubeObject =>
-    Object.assign({ apiVersion, kind, metadata: { name } }, { spec })
+  const object = (apiVersion: string, kind: string, name: string, spec: object): KubeObject => ({
+    apiVersion,
+    kind,
+    metadata: { name },
+    spec,
+  })
   const put = (one: KubeObject) => apply(cluster.kube, one, { namespace })
   const managed = (name: string, apiURL: string) =>
     object('managed-gitops.redhat.com/v1alpha1', 'GitOpsDeploymentManagedEnvironment', name, { apiURL, credentialsSecret: 's' })

@@ -1,14 +1,17 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { equal, ok } from 'uvu/assert'
-import { parseAllDocuments } from 'yaml'
+import { parse } from 'yaml'
 import type { ClusterRole, ClusterRoleBinding } from '../../src/api/index.ts'
 import { describe } from '../support/suite.ts'
 import { documents } from '../support/verbs.ts'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
-const resourcesOf = (folder: string): string[] => parseAllDocuments(read(join(folder, 'kustomization.yaml')))[0]?.toJS().resources
+const resourcesOf = (folder: string): string[] => {
+  const kustomization: { resources: string[] } = parse(read(join(folder, 'kustomization.yaml')))
+  return kustomization.resources
+}
 const yamlIn = (folder: string): string[] =>
   readdirSync(join(root, folder)).filter((name) => name.endsWith('.yaml') && name !== 'kustomization.yaml')
 
