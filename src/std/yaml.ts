@@ -12,7 +12,7 @@ export interface YamlProblem {
   message: string
 }
 
-export type YamlText = { documents: YamlDocument[]; problem?: undefined } | { problem: YamlProblem }
+export type YamlText = { documents: YamlDocument[]; problem?: undefined } | { problem: YamlProblem; documents?: undefined }
 
 /** An alias may stand for much; more expansions than this are an attack. */
 const MAX_ALIASES = 100

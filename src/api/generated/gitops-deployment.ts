@@ -191,6 +191,27 @@ export interface GitOpsDeploymentStatus {
     count?: number
   }
   /**
+   * The GitOpsDeploymentSyncRun that was carried out last.
+   */
+  lastSyncRun?: {
+    /**
+     * UID of the run.
+     */
+    uid: string
+    /**
+     * Succeeded or Failed.
+     */
+    result: 'Succeeded' | 'Failed'
+    /**
+     * The commit that was applied.
+     */
+    revision?: string
+    /**
+     * Why it failed.
+     */
+    message?: string
+  }
+  /**
    * When something was applied last.
    */
   lastSyncTime?: string

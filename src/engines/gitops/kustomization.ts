@@ -51,8 +51,13 @@ export function patternsFor(files: readonly SourceFile[], path: string): string[
   const { paths, missing } = reachOf(byPath, path)
   const wanted = [...new Set([...paths, ...missing.map((entry) => entry.path)])].sort()
   const roots = wanted.filter((one) => !wanted.some((other) => other !== one && isBelow(one, other)))
-  return roots.flatMap((root) => (root === '' ? ['**'] : byPath.has(root) ? [root] : [`${root}/**`, root])).sort()
+  return roots.map((root) => patternFor(root, byPath.has(root) || missing.some((entry) => entry.path === root && isFileName(root)))).sort()
 }
+
+const patternFor = (root: string, isFile: boolean): string => (isFile ? root : root === '' ? '**' : `${root}/**`)
+
+/** Of a path that nobody has seen yet. */
+const isFileName = (path: string): boolean => /\.[a-z]+$/i.test(path)
 
 function holds(files: ReadonlyMap<string, SourceFile>, folder: string): boolean {
   for (const path of files.keys()) if (isBelow(path, folder)) return true

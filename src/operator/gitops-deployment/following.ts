@@ -1,0 +1,147 @@
+import type { ObjectStream } from '../../adapters/grpc/index.ts'
+import type { Ref } from '../../api/index.ts'
+import { keyOf } from '../../api/index.ts'
+import { patternsFor, type Snapshot } from '../../engines/gitops/index.ts'
+import type { GitRef } from '../../rpc/index.ts'
+import { type Clock, type Failure, isFailure, pause, seconds } from '../../std/index.ts'
+
+/** Where commits come from: kas, through its object stream. */
+export type Source = Pick<ObjectStream, 'follow'>
+
+/** What one deployment wants from a repository. */
+export interface Wish {
+  projectId: string
+  namespace: string
+  /** Tried in this order until one exists. */
+  revisions: readonly GitRef[]
+  path: string
+}
+
+/** What is known of it by now. Both may be there: the last commit, and why none came since. */
+export interface Seen {
+  snapshot?: Snapshot
+  failure?: Failure
+}
+
+interface Stream {
+  wish: string
+  seen: Seen
+  abort: AbortController
+}
+
+/** One open stream for each deployment; a new commit or failure rings. */
+export interface Following {
+  of(ref: Ref, wish: Wish): Seen
+  end(ref: Ref): void
+  /** From now on until the signal aborts. */
+  ringing(ring: (ref: Ref) => void, signal: AbortSignal): void
+}
+
+export function createFollowing(source: Source, clock: Clock): Following {
+  const streams = new Map<string, Stream>()
+  let ring: (ref: Ref) => void = () => undefined
+
+  const open = (ref: Ref, wish: Wish): Stream => {
+    const stream: Stream = { wish: JSON.stringify(wish), seen: {}, abort: new AbortController() }
+    const tell = (seen: Seen) => {
+      if (stream.abort.signal.aborted) return
+      stream.seen = seen
+      ring(ref)
+    }
+    void follow({ source, clock, wish, tell, seen: () => stream.seen, signal: stream.abort.signal })
+    return stream
+  }
+  const end = (key: string) => {
+    streams.get(key)?.abort.abort()
+    streams.delete(key)
+  }
+
+  return {
+    of(ref, wish) {
+      const key = keyOf(ref)
+      const known = streams.get(key)
+      if (known?.wish === JSON.stringify(wish)) return known.seen
+      end(key)
+      const stream = open(ref, wish)
+      streams.set(key, stream)
+      return stream.seen
+    },
+    end: (ref) => end(keyOf(ref)),
+    ringing(listener, signal) {
+      ring = listener
+      const endAll = () => {
+        for (const key of streams.keys()) end(key)
+      }
+      signal.addEventListener('abort', endAll, { once: true })
+    },
+  }
+}
+
+interface Pursuit {
+  source: Source
+  clock: Clock
+  wish: Wish
+  tell: (seen: Seen) => void
+  seen: () => Seen
+  signal: AbortSignal
+}
+
+/** After every revision was tried in vain. */
+const REST = seconds(15)
+
+/**
+ * Follows one revision with the patterns known so far. A commit that needs more folders (bases elsewhere), and a
+ * revision that does not exist, end the round; the next one asks for more, or for the next revision.
+ */
+async function follow(pursuit: Pursuit): Promise<void> {
+  const { wish, clock, signal } = pursuit
+  let globs = patternsFor([], wish.path)
+  for (let at = 0; !signal.aborted; ) {
+    const outcome = await round(pursuit, at, globs)
+    if (outcome.word === 'more') globs = outcome.globs
+    else {
+      at = (at + 1) % wish.revisions.length
+      if (at === 0) await pause(clock, REST, signal)
+    }
+  }
+}
+
+type Outcome = { word: 'more'; globs: string[] } | { word: 'nowhere' }
+
+async function round({ source, wish, tell, seen, signal }: Pursuit, at: number, globs: string[]): Promise<Outcome> {
+  const ending = new AbortController()
+  let outcome: Outcome = { word: 'nowhere' }
+  const [first] = wish.revisions
+  const ref = wish.revisions[at] ?? first
+  if (!ref) return outcome
+  const isAmbiguous = wish.revisions.length > 1
+  await source.follow(
+    { projectId: wish.projectId, namespace: wish.namespace, ref, globs },
+    {
+      signal: AbortSignal.any([signal, ending.signal]),
+      onBatch(batch) {
+        const more = patternsOf(batch, wish.path)
+        if (more.every((glob) => globs.includes(glob))) return tell({ snapshot: batch })
+        outcome = { word: 'more', globs: more }
+        ending.abort()
+      },
+      onFailure(failure) {
+        const isLast = at === wish.revisions.length - 1
+        const isAbsent = isFailure(failure, 'not-found') && failure.reason === 'RefNotFound'
+        if (!isAbsent || isLast) tell({ ...seen(), failure })
+        if (isAbsent && isAmbiguous) ending.abort()
+      },
+    },
+  )
+  return outcome
+}
+
+/** A kustomization that cannot be followed is left to the rendering, which says what is wrong with it. */
+function patternsOf(batch: Snapshot, path: string): string[] {
+  try {
+    return patternsFor(batch.files, path)
+  } catch (thrown) {
+    if (isFailure(thrown, 'invalid')) return []
+    throw thrown
+  }
+}

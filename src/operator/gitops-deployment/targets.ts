@@ -1,0 +1,80 @@
+import { type Kube, kubeFromSecret } from '../../adapters/kube/index.ts'
+import { type CoreSecret, type GitOpsDeployment, type GitOpsDeploymentManagedEnvironment, KUBECONFIG_KEY, keyOf, refOf, secretTypes } from '../../api/index.ts'
+import type { Destination } from '../../engines/gitops/index.ts'
+import { Failure, Secret } from '../../std/index.ts'
+import type { Books } from './books.ts'
+import { environmentNames } from './environment-name.ts'
+
+/** Clients for targets, kept while the credentials are the same. */
+export interface Targets {
+  of(environment: GitOpsDeploymentManagedEnvironment, secret: CoreSecret): Kube
+  close(): void
+}
+
+export function createTargets(): Targets {
+  const open = new Map<string, { version: string; kube: Kube }>()
+  return {
+    of(environment, secret) {
+      const key = keyOf(refOf(environment))
+      const { apiURL, allowInsecureSkipTLSVerify } = environment.spec
+      const version = JSON.stringify([secret.metadata.uid, secret.metadata.resourceVersion, apiURL, allowInsecureSkipTLSVerify])
+      const known = open.get(key)
+      if (known?.version === version) return known.kube
+      void known?.kube.close()
+      const kube = kubeFromSecret(kubeconfigOf(secret), { server: apiURL, insecureSkipTLSVerify: allowInsecureSkipTLSVerify })
+      open.set(key, { version, kube })
+      return kube
+    },
+    close() {
+      for (const { kube } of open.values()) void kube.close()
+      open.clear()
+    },
+  }
+}
+
+/**
+ * Where a deployment goes, and as whom: a managed environment with its own credentials, or the own namespace as a
+ * service account of that namespace. The operator's own rights are never lent to what comes from a repository.
+ */
+export function destinationOf(deployment: GitOpsDeployment, books: Books, { kube, targets }: { kube: Kube; targets: Targets }): Destination {
+  const { metadata, spec } = deployment
+  const own = metadata.namespace ?? ''
+  if (!spec.destination?.environment) {
+    const user = `system:serviceaccount:${own}:${spec.serviceAccountName || 'default'}`
+    return { kube: kube.as({ user }), namespace: own }
+  }
+  const environment = environmentOf(deployment, books)
+  const { namespaces = [], clusterResources } = environment.spec
+  return {
+    kube: targets.of(environment, secretOf(environment, books)),
+    namespace: spec.destination.namespace || namespaces[0],
+    namespaces,
+    clusterResources,
+  }
+}
+
+function environmentOf({ metadata: { namespace }, spec }: GitOpsDeployment, { environments }: Books): GitOpsDeploymentManagedEnvironment {
+  const [written, made] = environmentNames(spec)
+  for (const name of [written, made]) {
+    const found = name && environments.get({ namespace, name })
+    if (found) return found
+  }
+  throw missing(`spec.destination.environment "${written}": there is neither a GitOpsDeploymentManagedEnvironment ${written} nor ${made} in namespace ${namespace}`, 'Create the Environment, or wait until its claim is bound')
+}
+
+function secretOf({ metadata: { namespace, name }, spec }: GitOpsDeploymentManagedEnvironment, { secrets }: Books): CoreSecret {
+  const secret = secrets.get({ namespace, name: spec.credentialsSecret })
+  if (secret) return secret
+  throw missing(
+    `GitOpsDeploymentManagedEnvironment ${name}: there is no Secret ${spec.credentialsSecret} of type ${secretTypes.managedEnvironment} in namespace ${namespace}`,
+    'Create it, with a kubeconfig in it',
+  )
+}
+
+function kubeconfigOf({ metadata: { name }, data }: CoreSecret): Secret<string> {
+  const written = data?.[KUBECONFIG_KEY]
+  if (!written) throw missing(`missing ${KUBECONFIG_KEY} field in Secret ${name}`, `Store a kubeconfig under the key ${KUBECONFIG_KEY}`)
+  return new Secret(Buffer.from(written, 'base64').toString('utf8'))
+}
+
+const missing = (message: string, remedy: string) => new Failure('invalid', message, { reason: 'EnvironmentNotReady', remedy })
