@@ -1,7 +1,7 @@
 /**
  * The status of GitProjects: whether the repository can be read, by which reason not and what helps, and which commits were seen.
  * Nobody else writes it. It polls nothing by itself but projects of which nothing is known, or nothing good.
- * Read status.ts (pure) first, then report.ts.
+ * Read status.ts (pure) first, then report.ts and first-look.ts.
  */
 export { reportStatus, type StatusOptions, type StatusReports } from './report.ts'
 export { type Finding, statusAfter } from './status.ts'

@@ -3,9 +3,10 @@ import { redactUrls, remoteUrl } from '../../../src/adapters/git/index.ts'
 import { type Failure, isFailure } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 
-const refusalOf = (url: string): Failure | undefined => {
+function refusalOf(url: string): Failure | undefined {
   try {
     remoteUrl(url, ['https'])
+    return undefined
   } catch (thrown) {
     if (isFailure(thrown, 'invalid')) return thrown
     throw thrown
