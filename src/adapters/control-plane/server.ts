@@ -8,8 +8,7 @@ import { isAlive, signal } from './processes.ts'
 export interface Server {
   name: string
   pid: number
-  /** The end, however it came. */
-  exited: Promise<void>
+  /** Whether it, and what kept it, is gone. */
   hasExited(): boolean
 }
 
@@ -54,7 +53,7 @@ async function kept({ name, program, flags, dir }: Launch, log: number): Promise
     detached: true,
     stdio: ['pipe', 'pipe', log],
   })
-  const exited = ended(keeper)
+  const end = ended(keeper)
   keeper.stdin?.on('error', () => undefined)
   const pid = await new Promise<number>((resolve, reject) => {
     keeper.once('error', (thrown) => reject(Failure.from(thrown, name)))
@@ -63,29 +62,26 @@ async function kept({ name, program, flags, dir }: Launch, log: number): Promise
   })
   keeper.unref()
   keeper.stdout?.destroy()
-  return { name, pid, ...exited }
+  return { name, pid, ...end }
 }
 
 async function alone({ name, program, flags, dir }: Launch, log: number): Promise<Server> {
   const child = spawn(program, flags, { cwd: dir, detached: true, stdio: ['ignore', log, log] })
-  const exited = ended(child)
+  const end = ended(child)
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve)
     child.once('error', (thrown) => reject(Failure.from(thrown, name)))
   })
   child.unref()
-  return { name, pid: child.pid ?? 0, ...exited }
+  return { name, pid: child.pid ?? 0, ...end }
 }
 
-function ended(child: ChildProcess): Pick<Server, 'exited' | 'hasExited'> {
+function ended(child: ChildProcess): Pick<Server, 'hasExited'> {
   let over = false
-  const exited = new Promise<void>((resolve) => {
-    child.once('exit', () => {
-      over = true
-      resolve()
-    })
+  child.once('exit', () => {
+    over = true
   })
-  return { exited, hasExited: () => over }
+  return { hasExited: () => over }
 }
 
 /** Asks first, insists after `grace`. */

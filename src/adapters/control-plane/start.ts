@@ -133,7 +133,11 @@ function remember({ layout, running, url, port }: Plan): void {
 }
 
 async function stopAll({ running, layout, clock }: Plan): Promise<void> {
-  for (const { pid } of [...running.values()].reverse()) await endServer(pid, clock)
+  for (const { name, pid, hasExited } of [...running.values()].reverse()) {
+    await endServer(pid, clock)
+    // The keeper goes a moment after its server. Asking keeps this process alive; a child that is let go would not.
+    await waitUntil(hasExited, { what: `${name} has ended`, clock })
+  }
   rmSync(layout.state, { force: true })
 }
 

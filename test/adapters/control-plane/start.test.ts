@@ -28,7 +28,7 @@ describe('a control plane', (it) => {
   it.after(async () => {
     await first.remove()
     await stopControlPlane(join(home, 'detached'))
-    assert.equal(processesIn(home), [])
+    await eventually(() => processesIn(home).length === 0)
     rmSync(home, { recursive: true })
   })
 
