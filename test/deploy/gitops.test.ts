@@ -1,5 +1,5 @@
 import { match } from 'uvu/assert'
-import { type KubeObject, nameOf } from '../../src/api/index.ts'
+import { type AnyObject, type KubeObject, nameOf } from '../../src/api/index.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { refusalOf } from '../support/refusal.ts'
 import { describe } from '../support/suite.ts'
@@ -13,7 +13,7 @@ describe('the schemas of delivery', (it) => {
   })
   it.after(() => cluster.close())
 
-  const object = (apiVersion: string, kind: string, name: string, spec: object): KubeObject => ({
+  const object = (apiVersion: string, kind: string, name: string, spec: object): AnyObject => ({
     apiVersion,
     kind,
     metadata: { name },
