@@ -33,6 +33,8 @@ export interface ConnectionOptions {
   timeout?: number
   /** Connections for requests; watches have their own beside them. */
   connections?: number
+  /** Longest answer to a request, bytes. For servers that strangers run: one may answer without end. */
+  maxBytes?: number | undefined
 }
 
 /**
@@ -40,7 +42,7 @@ export interface ConnectionOptions {
  * The library's own way opens a TLS connection for every request: 462 creates/s instead of 1,897.
  */
 export function openConnection(config: KubeConfig, options: ConnectionOptions): Connection {
-  const { clock, meter, timeout = seconds(30), connections = 64 } = options
+  const { clock, meter, timeout = seconds(30), connections = 64, maxBytes = -1 } = options
   const server = config.getCurrentCluster()?.server.replace(/\/+$/, '')
   if (!server)
     throw new Failure('invalid', 'the kubeconfig has no current cluster', {
@@ -48,7 +50,7 @@ export function openConnection(config: KubeConfig, options: ConnectionOptions): 
     })
   const { origin, pathname } = new URL(server)
   const prefix = pathname === '/' ? '' : pathname
-  const credentials = createCredentials(config, clock, connections)
+  const credentials = createCredentials(config, clock, { connections, maxResponseSize: maxBytes })
 
   const send = async (call: Call, agent: 'requests' | 'watches', verb: string) => {
     const { agents, authorization } = await credentials.current()
@@ -102,7 +104,7 @@ interface Ready {
 }
 
 /** TLS material and the authorization header, read again each minute: tokens in files and from exec plugins rotate. */
-function createCredentials(config: KubeConfig, clock: Clock, connections: number) {
+function createCredentials(config: KubeConfig, clock: Clock, limits: { connections: number; maxResponseSize: number }) {
   let agents: { key: string; pair: Ready['agents'] } | undefined
   let ready: { until: number; value: Promise<Ready> } | undefined
 
@@ -119,7 +121,7 @@ function createCredentials(config: KubeConfig, clock: Clock, connections: number
     const key = JSON.stringify(tls)
     if (agents?.key !== key) {
       const common = { connect: { ...tls, keepAlive: true }, allowH2: false, pipelining: 1, keepAliveTimeout: minutes(1) }
-      agents = { key, pair: { requests: new Agent({ ...common, connections }), watches: new Agent(common) } }
+      agents = { key, pair: { requests: new Agent({ ...common, ...limits }), watches: new Agent(common) } }
     }
     return { agents: agents.pair, authorization: headersOf(options) }
   }

@@ -12,6 +12,8 @@ export interface TargetOptions {
   clock?: Clock
   /** Milliseconds until an answer must begin. */
   timeout?: number
+  /** Longest answer to a request, bytes; the server is a stranger's. */
+  maxBytes?: number
 }
 
 interface Named<T> {
@@ -25,6 +27,9 @@ interface Kubeconfig {
   users: Named<Record<string, unknown>>[]
   current: string | undefined
 }
+
+/** A page of 500 big objects fits; what goes on for ever does not. */
+const MOST_BYTES = 256 * 2 ** 20
 
 /** What a kubeconfig that somebody else wrote may not contain: each would run, read or reach something on our side. */
 const REFUSED_OF_USER = [
@@ -45,14 +50,14 @@ const REFUSED_OF_CLUSTER = ['certificate-authority', 'proxy-url']
  * Errors are `invalid` with a reason: UnableToParseKubeconfigData, UnableToLocateContext, UnableToCreateClient.
  */
 export function kubeFromSecret(kubeconfig: Secret<string>, options: TargetOptions = {}): Kube {
-  const { clock = systemClock, timeout = seconds(10) } = options
+  const { clock = systemClock, timeout = seconds(10), maxBytes = MOST_BYTES } = options
   const { server, ca, token, insecure } = readTarget(kubeconfig, options)
   const config = new KubeConfig()
   config.loadFromClusterAndUser(
     { name: 'target', server, skipTLSVerify: insecure, ...(ca !== undefined && { caData: ca }) },
     { name: 'target', token: token.reveal() },
   )
-  return createKube(openConnection(config, { clock, timeout, connections: 8 }))
+  return createKube(openConnection(config, { clock, timeout, maxBytes, connections: 8 }))
 }
 
 /** The parts of a tenant's kubeconfig that are used, after everything dangerous was refused. */
@@ -71,7 +76,7 @@ export function readTarget(kubeconfig: Secret<string>, { server: wanted, insecur
   }
   const ca = cluster['certificate-authority-data']
   return {
-    server: String(cluster['server']),
+    server: String(cluster.server),
     ca: typeof ca === 'string' ? ca : undefined,
     token: new Secret(token),
     insecure: insecureSkipTLSVerify ?? cluster['insecure-skip-tls-verify'] === true,
@@ -93,7 +98,7 @@ function locate(config: Kubeconfig, wanted: string | undefined) {
   }
   const cluster = config.clusters.find(({ name }) => name === context.value.cluster)?.value
   const user = config.users.find(({ name }) => name === context.value.user)?.value
-  if (!cluster || typeof cluster['server'] !== 'string')
+  if (!cluster || typeof cluster.server !== 'string')
     throw broken(
       'UnableToLocateContext',
       `the kubeconfig's context "${context.name}" names no cluster with a server`,
@@ -110,9 +115,7 @@ function locate(config: Kubeconfig, wanted: string | undefined) {
 
 /** The last context that leads to the server wins, as upstream does. */
 function contextFor({ clusters, contexts }: Kubeconfig, server: string) {
-  const same = clusters
-    .filter(({ value }) => String(value['server']).toLowerCase() === server.toLowerCase())
-    .map(({ name }) => name)
+  const same = clusters.filter(({ value }) => String(value.server).toLowerCase() === server.toLowerCase()).map(({ name }) => name)
   return contexts.findLast(({ value }) => same.includes(value.cluster))
 }
 
@@ -127,11 +130,11 @@ function parseKubeconfig(kubeconfig: Secret<string>): Kubeconfig {
   }
   if (!isRecord(document)) throw broken('UnableToParseKubeconfigData', 'the kubeconfig is not a mapping', remedy)
   return {
-    clusters: namedOf(document['clusters'], 'cluster', (value) => value),
-    users: namedOf(document['users'], 'user', (value) => value),
-    contexts: namedOf(document['contexts'], 'context', (value) => ({
-      cluster: String(value['cluster'] ?? ''),
-      user: String(value['user'] ?? ''),
+    clusters: namedOf(document.clusters, 'cluster', (value) => value),
+    users: namedOf(document.users, 'user', (value) => value),
+    contexts: namedOf(document.contexts, 'context', (value) => ({
+      cluster: String(value.cluster ?? ''),
+      user: String(value.user ?? ''),
       namespace: undefined,
     })),
     current: typeof document['current-context'] === 'string' ? document['current-context'] : undefined,
@@ -142,7 +145,7 @@ function namedOf<T>(list: unknown, key: string, read: (value: Record<string, unk
   if (!Array.isArray(list)) return []
   return list.filter(isRecord).flatMap((item) => {
     const value = item[key]
-    return isRecord(value) ? [{ name: String(item['name'] ?? ''), value: read(value) }] : []
+    return isRecord(value) ? [{ name: String(item.name ?? ''), value: read(value) }] : []
   })
 }
 
