@@ -1,33 +1,37 @@
 import { type Kube, kubeFromSecret } from '../../adapters/kube/index.ts'
 import type { GitOpsDeploymentManagedEnvironment } from '../../api/index.ts'
-import { Failure, type Secret, seconds } from '../../std/index.ts'
+import { Failure, isFailure, type Secret } from '../../std/index.ts'
 import { broken } from './contract.ts'
 
-/** A cluster that takes longer does not answer. */
-const PATIENCE = seconds(8)
+/** Neither a namespace nor a version is longer. */
+const MOST_BYTES = 2 ** 20
+const VERSION = /^v\d{1,4}(\.\d{1,4}){1,2}/
 const VERDICT = 'UnableToValidateClusterCredentials'
 
 /** Asks the cluster as a delivery would: the first namespace of the list, or any. The answer is its version, when it says one. */
 export async function tryConnection(
   { spec }: GitOpsDeploymentManagedEnvironment,
   kubeconfig: Secret<string>,
-  signal: AbortSignal,
+  { patience, signal }: { patience: number; signal: AbortSignal },
 ): Promise<string | undefined> {
   const { apiURL, namespaces = [], allowInsecureSkipTLSVerify = false } = spec
   const target = kubeFromSecret(kubeconfig, {
     server: apiURL,
     insecureSkipTLSVerify: allowInsecureSkipTLSVerify,
-    timeout: PATIENCE,
+    timeout: patience,
+    maxBytes: MOST_BYTES,
   })
-  const inTime = AbortSignal.any([signal, AbortSignal.timeout(PATIENCE)])
+  const inTime = AbortSignal.any([signal, AbortSignal.timeout(patience)])
   const [first] = namespaces
-  const path = first === undefined ? '/api/v1/namespaces?limit=1' : `/api/v1/namespaces/${first}`
+  const [path, kind] = first === undefined ? ['?limit=1', 'NamespaceList'] : [`/${first}`, 'Namespace']
+  const read = target.read<{ kind?: unknown }>(`/api/v1/namespaces${path}`, { signal: inTime })
   try {
-    const [, version] = await Promise.all([target.read(path, { signal: inTime }), versionOf(target, inTime)])
+    const [answer, version] = await Promise.all([read, versionOf(target, inTime)])
+    if (answer.kind !== kind) throw noKubernetes(apiURL)
     return version
   } catch (thrown) {
-    if (signal.aborted) throw thrown
-    throw explained(Failure.from(thrown), apiURL, first)
+    if (signal.aborted || isFailure(thrown, 'invalid')) throw thrown
+    throw explained(Failure.from(thrown), apiURL, { namespace: first, patience })
   } finally {
     await target.close()
   }
@@ -37,7 +41,8 @@ export async function tryConnection(
 async function versionOf(target: Kube, signal: AbortSignal): Promise<string | undefined> {
   try {
     const { gitVersion } = await target.read<{ gitVersion?: unknown }>('/version', { signal })
-    return typeof gitVersion === 'string' ? gitVersion.slice(0, 64) : undefined
+    // The numbers only: what follows could be anything, the caller's token too.
+    return typeof gitVersion === 'string' ? VERSION.exec(gitVersion)?.[0] : undefined
   } catch (thrown) {
     // The other request tells of the same trouble, and better.
     Failure.from(thrown)
@@ -49,7 +54,11 @@ async function versionOf(target: Kube, signal: AbortSignal): Promise<string | un
  * In our words only. The text of an answer is never shown: apiURL may lead to a machine inside the network that the
  * user can't read from otherwise, and a server may echo the token.
  */
-function explained(failure: Failure, apiURL: string, namespace: string | undefined): Failure {
+function explained(
+  failure: Failure,
+  apiURL: string,
+  { namespace, patience }: { namespace: string | undefined; patience: number },
+): Failure {
   const what = namespace === undefined ? 'list namespaces' : `get namespace "${namespace}"`
   switch (failure.code) {
     case 'unauthorized':
@@ -63,7 +72,7 @@ function explained(failure: Failure, apiURL: string, namespace: string | undefin
     case 'not-found':
       return namespace === undefined ? noKubernetes(apiURL) : noNamespace(apiURL, namespace)
     default:
-      return isAnswer(failure) ? noKubernetes(apiURL) : unreachable(failure, apiURL)
+      return isAnswer(failure) ? noKubernetes(apiURL) : unreachable(failure, apiURL, patience)
   }
 }
 
@@ -77,9 +86,9 @@ const noNamespace = (apiURL: string, namespace: string) =>
 const noKubernetes = (apiURL: string) =>
   broken(VERDICT, `${apiURL} answers, but not like a Kubernetes API`, 'Check spec.apiURL, and the cluster behind it')
 
-function unreachable(failure: Failure, apiURL: string): Failure {
+function unreachable(failure: Failure, apiURL: string, patience: number): Failure {
   const isLate = failure.code === 'timeout' || failure.code === 'cancelled'
-  const why = isLate ? `within ${PATIENCE / 1000} s` : `(${networkWord(failure)})`
+  const why = isLate ? `within ${patience / 1000} s` : `(${networkWord(failure)})`
   return broken(
     VERDICT,
     `${apiURL} does not answer ${why}`,

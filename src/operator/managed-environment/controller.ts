@@ -10,12 +10,15 @@ import {
   secretTypes,
 } from '../../api/index.ts'
 import { type Controller, settled, type Workshop } from '../../engines/controller/index.ts'
+import { seconds } from '../../std/index.ts'
 import { reconcileManagedEnvironment } from './reconcile.ts'
 import { undecided } from './status.ts'
 
 export interface ManagedEnvironmentSettings {
   /** Refuse API URLs that lead to this machine or to a cloud's metadata service. Off, since the own cluster may be there. */
   refuseLocalAddresses?: boolean
+  /** Milliseconds after which a cluster counts as not answering; 8 s without it. */
+  patience?: number
 }
 
 /** Clusters that don't answer hold their worker for seconds, so there are more workers than elsewhere. */
@@ -25,7 +28,7 @@ const BY_SECRET = 'managed-environment/secret'
 /** Checks the credentials of every GitOpsDeploymentManagedEnvironment, on each change and every few minutes. */
 export function managedEnvironments(
   workshop: Workshop,
-  { refuseLocalAddresses = false }: ManagedEnvironmentSettings = {},
+  { refuseLocalAddresses = false, patience = seconds(8) }: ManagedEnvironmentSettings = {},
 ): Controller<GitOpsDeploymentManagedEnvironment> {
   const { caches } = workshop
   const all = caches.of(GitOpsDeploymentManagedEnvironments, {
@@ -38,7 +41,7 @@ export function managedEnvironments(
   const scopes = Object.values(secretTypes).map((type) => `type=${type}`)
   const secrets: Cache<CoreSecret>[] = scopes.map((fields) => caches.of(Secrets, { fields }))
   const asked = new Map<string, { question: string; again: number }>()
-  const inspection = { workshop, secrets, asked, refuseLocal: refuseLocalAddresses }
+  const inspection = { workshop, secrets, asked, refuseLocal: refuseLocalAddresses, patience }
   return {
     name: 'managed-environment',
     kind: GitOpsDeploymentManagedEnvironments,

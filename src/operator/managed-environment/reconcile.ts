@@ -17,6 +17,8 @@ export interface Inspection {
   /** What was asked last, and when to ask again: our own status writes wake us too, and the cluster is somebody else's. */
   asked: Map<string, { question: string; again: number }>
   refuseLocal: boolean
+  /** Milliseconds after which a cluster counts as not answering. */
+  patience: number
 }
 
 type Managed = GitOpsDeploymentManagedEnvironment
@@ -57,7 +59,7 @@ const questionOf = ({ metadata }: Managed, secret: CoreSecret | undefined): stri
 async function verdictOn(
   managed: Managed,
   secret: CoreSecret | undefined,
-  { refuseLocal }: Inspection,
+  { refuseLocal, patience }: Inspection,
   signal: AbortSignal,
 ): Promise<Verdict> {
   let asked = false
@@ -67,7 +69,7 @@ async function verdictOn(
     checkServiceAccount(managed)
     const kubeconfig = kubeconfigOf(managed, secret)
     asked = true
-    return connected(managed.spec.apiURL, await tryConnection(managed, kubeconfig, signal))
+    return connected(managed.spec.apiURL, await tryConnection(managed, kubeconfig, { patience, signal }))
   } catch (thrown) {
     const failure = Failure.from(thrown)
     // What is wrong with the target is the verdict; what is wrong with us is not.

@@ -1,5 +1,5 @@
 import type { Kube } from '../../../src/adapters/kube/index.ts'
-import { ClusterRoleBindings, ConfigMaps, RoleBindings, ServiceAccounts, type TokenRequest } from '../../../src/api/index.ts'
+import { ConfigMaps, RoleBindings, ServiceAccounts, type TokenRequest } from '../../../src/api/index.ts'
 import { Failure } from '../../../src/std/index.ts'
 import { eventually } from '../verbs.ts'
 
@@ -31,21 +31,12 @@ export async function deployer(
   return { token, kubeconfig: kubeconfigText(kube.server, token, await authorityOf(kube, namespace)) } satisfies Deployer
 }
 
-const grant = (kube: Kube, namespace: string, name: string, role: string) =>
+/** What the account may do in its namespace. */
+export const grant = (kube: Kube, namespace: string, name: string, role: string) =>
   kube.create(RoleBindings, {
     apiVersion: `${RBAC}/v1`,
     kind: 'RoleBinding',
     metadata: { name: `${name}-${role}`, namespace },
-    roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: role },
-    subjects: [{ kind: 'ServiceAccount', name, namespace }],
-  })
-
-/** Lets the account look at the whole cluster. The caller removes the binding. */
-export const grantEverywhere = (kube: Kube, namespace: string, name: string, role: string) =>
-  kube.create(ClusterRoleBindings, {
-    apiVersion: `${RBAC}/v1`,
-    kind: 'ClusterRoleBinding',
-    metadata: { name: `${namespace}-${name}` },
     roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: role },
     subjects: [{ kind: 'ServiceAccount', name, namespace }],
   })
