@@ -23,7 +23,7 @@ describe('the access matrix of the seed document', (it) => {
     ['create', 'deploymenttargets', ['devsandbox-targets'], 'only a provisioner makes targets'],
     ['delete', 'deploymenttargets', ['target-lifecycle'], 'what goes with its claim goes through one door'],
     ['create', 'spacerequests', ['devsandbox-provisioner'], 'the sandbox provisioner asks for namespaces'],
-    ['delete', 'deploymenttargetclaims', [], 'a claim belongs to whoever made it'],
+    ['delete', 'deploymenttargetclaims', ['workspace'], 'a workspace takes the claim that it owns along'],
     ['delete', 'environments', [], 'an Environment belongs to whoever made it'],
     ['delete', 'workspaces', [], 'a workspace belongs to its owner'],
     ['create', 'namespaces', ['space-request'], 'namespaces are made in one place'],

@@ -222,7 +222,7 @@ export interface WorkspaceStatus {
    */
   stoppedAt?: string
   /**
-   * When it will be stopped, and why in the condition Expiring.
+   * When it will be stopped.
    */
   willStopAt?: string
   /**
@@ -234,7 +234,7 @@ export interface WorkspaceStatus {
    */
   observedGeneration?: number
   /**
-   * Ready, TargetBound, DevfileValid, ObjectsApplied, Available and Expiring.
+   * Ready, and a condition for each step - ClassResolved, DevfileValid, TargetReady, Applied and DeploymentReady.
    */
   conditions?: Condition[]
 }
