@@ -1,0 +1,61 @@
+import {
+  apiVersionOf,
+  type DeploymentTargetClaim,
+  DeploymentTargetClaims,
+  labels,
+  MANAGED_BY_BERTH,
+  ownedBy,
+  type Workspace,
+  type WorkspaceClassSpec,
+} from '../../api/index.ts'
+import { objectNameOf } from './names.ts'
+import type { Obstacle } from './obstacle.ts'
+
+/** The claim that somebody shares, or the workspace's own. */
+export const claimNameOf = (workspace: Workspace): string => workspace.spec.target?.claimName ?? objectNameOf(workspace)
+
+export const isOwnClaim = (workspace: Workspace, claim: DeploymentTargetClaim): boolean =>
+  claim.metadata.ownerReferences?.some(({ uid }) => uid === workspace.metadata.uid) ?? false
+
+/** The claim to make for the workspace; nothing when there is one, or when it uses somebody else's. */
+export function claimToMake(
+  workspace: Workspace,
+  { name, settings }: { name: string; settings: WorkspaceClassSpec },
+  claim: DeploymentTargetClaim | undefined,
+): DeploymentTargetClaim | Obstacle | undefined {
+  if (workspace.spec.target) return undefined
+  const claimName = claimNameOf(workspace)
+  if (claim) return isOwnClaim(workspace, claim) ? undefined : taken(claimName)
+  const targetClass = settings.deploymentTargetClassName
+  if (!targetClass) return noTargetClass(name)
+  return {
+    apiVersion: apiVersionOf(DeploymentTargetClaims),
+    kind: DeploymentTargetClaims.kind,
+    metadata: {
+      name: claimName,
+      namespace: workspace.metadata.namespace ?? '',
+      labels: {
+        [labels.managedBy]: MANAGED_BY_BERTH,
+        [labels.workspace]: workspace.metadata.name,
+        [labels.workspaceUid]: workspace.metadata.uid ?? '',
+      },
+      ownerReferences: [ownedBy(workspace)],
+    },
+    spec: { deploymentTargetClassName: targetClass },
+  }
+}
+
+const taken = (claimName: string): Obstacle => ({
+  step: 'TargetReady',
+  reason: 'ClaimTaken',
+  message: `DeploymentTargetClaim ${claimName} is there, but it is not this workspace's`,
+  remedy: 'Delete that claim, name the workspace otherwise, or share the claim by spec.target.claimName.',
+  waitingFor: `DeploymentTargetClaim ${claimName}`,
+})
+
+const noTargetClass = (name: string): Obstacle => ({
+  step: 'TargetReady',
+  reason: 'NoTargetClass',
+  message: `WorkspaceClass ${name} names no deploymentTargetClassName, and the workspace shares no claim`,
+  remedy: 'Make the workspace again with spec.target.claimName, or after the class was given a deploymentTargetClassName.',
+})

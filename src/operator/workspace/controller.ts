@@ -1,0 +1,98 @@
+import {
+  type CoreSecret,
+  type DeploymentTarget,
+  type DeploymentTargetClaim,
+  DeploymentTargetClaims,
+  DeploymentTargets,
+  type Ref,
+  refOf,
+  Secrets,
+  secretTypes,
+  type Workspace,
+  type WorkspaceClass,
+  WorkspaceClasses,
+  Workspaces,
+} from '../../api/index.ts'
+import type { Controller, Watch, Workshop } from '../../engines/controller/index.ts'
+import { claimNameOf } from './claim.ts'
+import { classNameOf } from './class.ts'
+import { objectNameOf } from './names.ts'
+import { reconcileWorkspace } from './reconcile.ts'
+import { CONTROLLER, type Room } from './room.ts'
+import { statusAfter } from './status.ts'
+import { createTargetWatch } from './target-watch.ts'
+
+const SECRET_TYPES = Object.values(secretTypes)
+
+/** Names of indexes are shared with whoever else reads the kind; so these are the workspaces' own. */
+const BY_SECRET = 'workspaces by secret'
+const BY_TARGET = 'workspaces by target'
+
+const indexes = {
+  class: (workspace: Workspace) => [classNameOf(workspace)],
+  claim: (workspace: Workspace) => [`${workspace.metadata.namespace}/${claimNameOf(workspace)}`],
+}
+
+/** Brings workspaces to what they should be, in the targets that they claim. */
+export function workspaces(workshop: Workshop): Controller<Workspace> {
+  const room = roomOf(workshop)
+  return {
+    name: CONTROLLER,
+    kind: Workspaces,
+    watches: watchesOf(workshop, room),
+    reconcile: (workspace) => reconcileWorkspace(workspace, room),
+    failed: statusAfter,
+    doorbell: (ring, signal) => room.targets.begin(ring, signal),
+  }
+}
+
+function roomOf(workshop: Workshop): Room {
+  const { caches, clock, log } = workshop
+  const claims = caches.of(DeploymentTargetClaims)
+  const targets = caches.of(DeploymentTargets)
+  const secrets = SECRET_TYPES.map((type) => caches.of(Secrets, { fields: `type=${type}` }))
+  return {
+    workshop,
+    workspaces: caches.of(Workspaces, { indexes }),
+    classes: caches.of(WorkspaceClasses),
+    claim: (ref) => claims.get(ref),
+    target: (ref) => targets.get(ref),
+    secret: (ref) => secrets.map((cache) => cache.get(ref)).find((secret) => secret !== undefined),
+    ownClaim: (workspace) => claims.get({ name: objectNameOf(workspace), namespace: workspace.metadata.namespace }),
+    targets: createTargetWatch({ clock, log }),
+    compared: new Map(),
+  }
+}
+
+function watchesOf({ caches }: Workshop, room: Room): Watch[] {
+  const targets = caches.of(DeploymentTargets, { indexes: { [BY_SECRET]: ofSecret } })
+  const claims = caches.of(DeploymentTargetClaims, { indexes: { [BY_TARGET]: ofTarget } })
+  const ofClaim = ({ namespace, name }: Ref): Ref[] => room.workspaces.by('claim', `${namespace}/${name}`).map(refOf)
+  const byTarget = ({ metadata }: DeploymentTarget): Ref[] =>
+    claims.by(BY_TARGET, `${metadata.namespace}/${metadata.name}`).flatMap((claim) => ofClaim(refOf(claim)))
+  return [
+    { kind: WorkspaceClasses, wakes: ({ metadata }: WorkspaceClass) => waitingFor(room, metadata.name) },
+    { kind: DeploymentTargetClaims, wakes: (claim: DeploymentTargetClaim) => ofClaim(refOf(claim)) },
+    { kind: DeploymentTargets, wakes: byTarget },
+    ...SECRET_TYPES.map((type) => ({
+      kind: Secrets,
+      fields: `type=${type}`,
+      wakes: ({ metadata }: CoreSecret) => targets.by(BY_SECRET, `${metadata.namespace}/${metadata.name}`).flatMap(byTarget),
+    })),
+  ]
+}
+
+/** A class matters to the workspaces that have no settings yet; the others keep theirs. */
+const waitingFor = (room: Room, name: string): Ref[] =>
+  room.workspaces
+    .by('class', name)
+    .filter(({ status }) => !status?.class?.settings)
+    .map(refOf)
+
+const ofSecret = ({ metadata, spec }: DeploymentTarget): string[] => [
+  `${metadata.namespace}/${spec.kubernetesCredentials.clusterCredentialsSecret}`,
+]
+
+const ofTarget = ({ metadata, spec, status }: DeploymentTargetClaim): string[] => [
+  `${metadata.namespace}/${status?.target?.name ?? spec.targetName ?? ''}`,
+]

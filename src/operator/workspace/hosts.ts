@@ -1,0 +1,41 @@
+import type { Workspace, WorkspaceClassSpec, WorkspaceStatus } from '../../api/index.ts'
+import type { Devfile, Endpoint } from '../../devfile/index.ts'
+
+/** The host of a port, as the proxy fills it in; `undefined` where workspaces are not published. */
+export const hostTemplateOf = ({ metadata }: Workspace, { dnsZone }: WorkspaceClassSpec): string | undefined =>
+  dnsZone ? `{{.port}}-${metadata.name}.${dnsZone}` : undefined
+
+/** A port by which a workspace is reached from outside its pod. */
+export interface Port {
+  name: string
+  port: number
+  isPublic: boolean
+  isUdp: boolean
+  path: string
+}
+
+/** Endpoints of the devfile, then the workspace's own ports; what only containers of the pod use is left out. */
+export function portsOf({ spec }: Workspace, devfile: Devfile): Port[] {
+  const endpoints = devfile.containers.flatMap((container) => container.endpoints).filter(({ exposure }) => exposure !== 'none')
+  const own = (spec.ports ?? []).map(({ name, port }) => ({ name, port, isPublic: true, isUdp: false, path: '' }))
+  const names = new Set<string>()
+  return [...endpoints.map(portFrom), ...own].filter(({ name }) => !names.has(name) && names.add(name))
+}
+
+const portFrom = ({ name, targetPort, exposure, protocol, path }: Endpoint): Port => ({
+  name,
+  port: targetPort,
+  isPublic: exposure === 'public',
+  isUdp: protocol === 'udp',
+  path,
+})
+
+/** What status tells of the ports: where each is reached, if it is. */
+export function publishedPorts(ports: readonly Port[], template: string | undefined): NonNullable<WorkspaceStatus['ports']> {
+  return ports.map(({ name, port, isPublic, path }) => ({
+    name,
+    port,
+    ...(template &&
+      isPublic && { url: `https://${template.replace('{{.port}}', String(port))}${path.startsWith('/') ? path : `/${path}`}` }),
+  }))
+}

@@ -1,0 +1,15 @@
+/** The steps to a running workspace, in order; each is a condition. */
+export const STEPS = ['ClassResolved', 'DevfileValid', 'TargetReady', 'Applied', 'DeploymentReady'] as const
+export type Step = (typeof STEPS)[number]
+
+/** Why a step cannot be done now. */
+export interface Obstacle {
+  step: Step
+  reason: string
+  message: string
+  remedy: string
+  /** What will bring it further, where something will: a name to look for. Without it the user must act. */
+  waitingFor?: string
+}
+
+export const isObstacle = (found: object): found is Obstacle => 'step' in found

@@ -1,0 +1,117 @@
+import {
+  type Deployment,
+  DeploymentTargetClaims,
+  finalizers,
+  hasFinalizer,
+  isDeleting,
+  nameOf,
+  type Pod,
+  refOf,
+  type Workspace,
+} from '../../api/index.ts'
+import { again, type Next, settled } from '../../engines/controller/index.ts'
+import { hours, seconds } from '../../std/index.ts'
+import { applyAll, isApplied } from './apply.ts'
+import { claimToMake } from './claim.ts'
+import { chooseClass } from './class.ts'
+import { cleanUp } from './clean-up.ts'
+import { desiredObjects, type Plan } from './desired.ts'
+import { readDevfile } from './devfile.ts'
+import { nextEnd } from './expiry.ts'
+import { isObstacle, type Obstacle } from './obstacle.ts'
+import { addFinalizer, CONTROLLER, change, type Room } from './room.ts'
+import { type Situation, statusOf } from './status.ts'
+import { findTarget, type Target } from './target.ts'
+import { BY_WORKSPACE, type Connection } from './target-watch.ts'
+import { troubleOf } from './trouble.ts'
+
+/** Everything of a workspace is compared with its target this often, also what is not watched. */
+const FULL = hours(1)
+const CONNECTING = seconds(3)
+
+export async function reconcileWorkspace(workspace: Workspace, room: Room): Promise<Next> {
+  if (isDeleting(workspace) || workspace.spec.desiredState === 'Terminated') return cleanUp(workspace, room)
+
+  // Nothing may exist in a target before the finalizer does, or a fast delete would leak it.
+  const held = hasFinalizer(workspace, finalizers.workspace) ? workspace : await addFinalizer(room, workspace)
+  return proceed(held, room)
+}
+
+async function proceed(workspace: Workspace, room: Room): Promise<Next> {
+  const now = room.workshop.clock.now()
+  const chosen = chooseClass(workspace, room.classes, room.workspaces.all())
+  if (isObstacle(chosen)) return stopAt(workspace, { now, obstacle: chosen })
+
+  const devfile = readDevfile(workspace, chosen.settings)
+  if (isObstacle(devfile)) return stopAt(workspace, { now, chosen, obstacle: devfile })
+
+  const claiming = await claim(workspace, room, chosen)
+  if (claiming) return stopAt(workspace, { now, chosen, devfile, obstacle: claiming })
+
+  const target = findTarget(workspace, chosen.settings.sharedNamespace ?? '', room)
+  if (isObstacle(target)) return stopAt(workspace, { now, chosen, devfile, obstacle: target })
+
+  const connection = room.targets.of(workspace, target)
+  if (!connection.isReady()) {
+    const status = statusOf(workspace, { now, chosen, devfile, target, obstacle: connecting(target, connection) })
+    return again({ after: CONNECTING, why: `the target ${target.name} does not answer yet`, status, object: workspace })
+  }
+  const plan = { workspace, settings: chosen.settings, devfile, namespace: target.namespace }
+  const deployment = await applied(plan, connection, room)
+  const pods = podsOf(workspace, connection)
+  return conclude(workspace, { now, chosen, devfile, target, deployment, trouble: troubleOf(deployment, pods) }, { pods, room })
+}
+
+/** What is missing is named; whatever brings it is watched and wakes the workspace. */
+const stopAt = (workspace: Workspace, situation: Situation): Next =>
+  settled({ status: statusOf(workspace, situation), object: workspace })
+
+async function claim(workspace: Workspace, room: Room, chosen: Parameters<typeof claimToMake>[1]): Promise<Obstacle | undefined> {
+  const wanted = claimToMake(workspace, chosen, room.ownClaim(workspace))
+  if (!wanted || isObstacle(wanted)) return wanted
+  await room.workshop.kube.create(DeploymentTargetClaims, wanted, { manager: CONTROLLER })
+  return undefined
+}
+
+const connecting = (target: Target, connection: Connection): Obstacle => ({
+  step: 'TargetReady',
+  reason: 'Connecting',
+  message: `no answer yet from ${target.apiURL} in namespace ${target.namespace}: ${connection.why()}`,
+  remedy: "If it stays so, check that the target's API can be reached and that its token may list deployments and pods there.",
+  waitingFor: `DeploymentTarget ${target.name}`,
+})
+
+/** The Deployment says whether the rest was applied; the rest itself is looked at now and then. */
+async function applied(plan: Plan, connection: Connection, room: Room): Promise<Deployment> {
+  const { workspace } = plan
+  const { pieces, deployment } = desiredObjects(plan)
+  const { clock, log } = room.workshop
+  const uid = workspace.metadata.uid ?? ''
+  const live = connection.deployments.get(refOf(deployment))
+  const fresh = clock.now() - (room.compared.get(uid) ?? Number.NEGATIVE_INFINITY) < FULL
+  if (live && fresh && isApplied(deployment, live)) return live
+  const result = await applyAll({ kube: connection.kube, workspace, pieces, deployment, manager: `berth-${CONTROLLER}` })
+  room.compared.set(uid, clock.now())
+  if (result.changed.length > 0) log.info('workspace applied', { workspace: nameOf(workspace), changed: result.changed })
+  return result.deployment
+}
+
+const podsOf = ({ metadata }: Workspace, { pods }: Connection): Pod[] => pods.by(BY_WORKSPACE, metadata.uid ?? '')
+
+/** The status; and what the workspace asks for itself: the second half of a restart, the end of its time. */
+async function conclude(workspace: Workspace, situation: Situation, { pods, room }: { pods: Pod[]; room: Room }): Promise<Next> {
+  const status = statusOf(workspace, situation)
+  if (workspace.spec.desiredState === 'RestartRequested' && status.actualState === 'Stopped' && pods.length === 0) {
+    return settled({ status, object: await change(room, workspace, { spec: { desiredState: 'Running' } }) })
+  }
+  const end = nextEnd(status)
+  if (!end) return settled({ status, object: workspace, recheck: FULL })
+  if (end.at > situation.now) return settled({ status, object: workspace, recheck: Math.min(FULL, end.at - situation.now) })
+  if ((workspace.spec.desiredState ?? 'Running') === end.becomes) return settled({ status, object: workspace, recheck: FULL })
+  room.workshop.events.record(workspace, {
+    type: 'Normal',
+    reason: `Time${end.becomes}`,
+    message: `its class's time limit is over: it becomes ${end.becomes}`,
+  })
+  return settled({ status, object: await change(room, workspace, { spec: { desiredState: end.becomes } }) })
+}

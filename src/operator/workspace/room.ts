@@ -1,0 +1,43 @@
+import type { Cache } from '../../adapters/kube/index.ts'
+import {
+  type DeploymentTargetClaim,
+  finalizers,
+  refOf,
+  type Workspace,
+  type WorkspaceClass,
+  Workspaces,
+} from '../../api/index.ts'
+import type { Workshop } from '../../engines/controller/index.ts'
+import type { Signposts } from './target.ts'
+import type { TargetWatch } from './target-watch.ts'
+
+export const CONTROLLER = 'workspace'
+
+/** What the reconcile of a workspace reads and works with. */
+export interface Room extends Signposts {
+  workshop: Workshop
+  workspaces: Cache<Workspace>
+  classes: Cache<WorkspaceClass>
+  ownClaim(workspace: Workspace): DeploymentTargetClaim | undefined
+  targets: TargetWatch
+  /** When everything of a workspace, by UID, was last compared with its target. */
+  compared: Map<string, number>
+}
+
+/** Changes the workspace itself; `conflict` when somebody else changed it since it was read. */
+export const change = (
+  { workshop }: Room,
+  workspace: Workspace,
+  what: { spec?: Partial<Workspace['spec']>; finalizers?: string[] },
+) => {
+  const { resourceVersion = '' } = workspace.metadata
+  const { spec, finalizers: names } = what
+  const patch = { metadata: { resourceVersion, ...(names && { finalizers: names }) }, ...(spec && { spec }) }
+  return workshop.kube.patch(Workspaces, refOf(workspace), patch, { manager: CONTROLLER })
+}
+
+export const addFinalizer = (room: Room, workspace: Workspace): Promise<Workspace> =>
+  change(room, workspace, { finalizers: [...(workspace.metadata.finalizers ?? []), finalizers.workspace] })
+
+export const removeFinalizer = (room: Room, workspace: Workspace): Promise<Workspace> =>
+  change(room, workspace, { finalizers: (workspace.metadata.finalizers ?? []).filter((name) => name !== finalizers.workspace) })
