@@ -6,11 +6,14 @@ import { paintFor, type Shell } from './shell.ts'
 
 // The only file that touches signals and the end of the process.
 const stop = new AbortController()
-let asked = 0
+// A Ctrl-C reaches us twice when npm started us: from the terminal, and from npm.
+const SAME_PRESS = 500
+let askedAt: number | undefined
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
-    asked += 1
-    if (asked > 1) process.exit(exitCodes.interrupted)
+    const now = performance.now()
+    askedAt ??= now
+    if (now - askedAt > SAME_PRESS) process.exit(exitCodes.interrupted)
     stop.abort()
   })
 }
@@ -35,5 +38,8 @@ const shell: Shell = {
   lively: process.stderr.isTTY === true,
 }
 
+const code = await run(process.argv.slice(2), shell)
+// A pipe takes long output in pieces: an exit before the last one would cut it off.
+await new Promise<void>((resolve) => process.stdout.write('', () => resolve()))
 // Kept-alive connections must not hold up a command that is done.
-process.exit(await run(process.argv.slice(2), shell))
+process.exit(code)

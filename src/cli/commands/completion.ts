@@ -38,8 +38,8 @@ export const verb = {
 async function describeVerbs(shell: Shell): Promise<Described[]> {
   const described = verbs.map(async ({ name, summary, load }) => {
     const command = new Command(name)
-    const { verb } = await load()
-    verb.define(command, shell, () => async () => undefined)
+    const loaded = await load()
+    loaded.verb.define(command, shell, () => async () => undefined)
     const options = command.options.map(({ long, short, description }) => ({ flag: long ?? short ?? '', about: description }))
     return { name, summary, options: [...options, { flag: '--help', about: 'print the help of this verb' }] }
   })

@@ -36,8 +36,8 @@ function printed(output: Format, found: ReturnType<typeof definitionsIn>): strin
   ])
 }
 
-const summaryOf = ({ spec: { group, names, versions } }: CustomResourceDefinition) => ({
+const summaryOf = ({ spec: { group, names } }: CustomResourceDefinition) => ({
   kind: names.kind,
   short: names.shortNames?.join(',') ?? '',
-  group: `${group}/${versions.map(({ name }) => name).join(',')}`,
+  group,
 })

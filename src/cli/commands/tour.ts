@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 import { connect } from '../../adapters/kube/index.ts'
 import { Failure, systemClock } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import { clusterAtHand } from '../local/cluster-at-hand.ts'
 import { type BringUp, type Installation, install, prepareGround, startPrograms, takeDown } from '../local/installation.ts'
 import { examples, wholeNumber } from '../options.ts'
 import { reportTo } from '../report.ts'
@@ -31,7 +32,7 @@ export const verb = {
       .option('--dir <folder>', 'work in this folder and keep it (default: a temporary one)')
       .option(
         '--kubeconfig <file>',
-        'use this cluster instead of starting a control plane; what the tour makes there is removed at the end',
+        'use this cluster (default: that of $KUBECONFIG when it is on this machine); what the tour makes there is removed at the end',
       )
       .option('--timeout <seconds>', 'how long each step may take', wholeNumber, 60)
       .addHelpText(
@@ -44,7 +45,9 @@ export const verb = {
 
 async function tour(shell: Shell, options: Options): Promise<ExitCode> {
   const dir = options.dir ? resolve(shell.cwd, options.dir) : realpathSync(mkdtempSync(join(tmpdir(), 'berth-tour-')))
-  const plan: BringUp = { shell, dir, detached: false, report: reportTo(shell), kubeconfig: options.kubeconfig }
+  const report = reportTo(shell)
+  const kubeconfig = options.kubeconfig ?? (await clusterAtHand(shell, report))
+  const plan: BringUp = { shell, dir, detached: false, report, kubeconfig }
   const scene: Scene = { plan, options, began: systemClock.now() }
   try {
     await play(scene)
@@ -67,8 +70,8 @@ interface Scene {
 
 async function play(scene: Scene): Promise<void> {
   const { plan, options } = scene
-  const { shell, dir } = plan
-  const cluster = options.kubeconfig ? `--kubeconfig ${options.kubeconfig}` : `--dir ${dir}`
+  const { shell, dir, kubeconfig } = plan
+  const cluster = kubeconfig ? `--kubeconfig ${kubeconfig}` : `--dir ${dir}`
   const ground = await timed(shell, 'bring up a control plane', `berth up ${cluster}`, async () => {
     const found = await prepareGround(plan)
     return { value: found, seen: found.kubeconfig }

@@ -101,7 +101,7 @@ async function untilEstablished(shell: Shell, kube: Kube): Promise<void> {
 const isEstablished = (definition: CustomResourceDefinition | undefined): boolean =>
   definition?.status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True') ?? false
 
-/** The Git server first, then kas, which reads from it, then the operator, which asks kas. */
+/** The Git server and kas, then the operator, which has to know where kas is. */
 export async function startPrograms(plan: BringUp, { kubeconfig, kubectl }: Ground): Promise<Installation> {
   const { shell, detached } = plan
   const dir = realpathSync(plan.dir)
@@ -112,19 +112,21 @@ export async function startPrograms(plan: BringUp, { kubeconfig, kubectl }: Grou
   const cluster = ['--kubeconfig', kubeconfig]
   const ports = ['--operations', '127.0.0.1:0']
   try {
-    const git = await run('git-server', 'serving', '--repositories', repositories)
-    const kas = await run(
-      'kas',
-      'kas started',
-      ...cluster,
-      ...ports,
-      '--listen',
-      '127.0.0.1:0',
-      '--webhooks',
-      '127.0.0.1:0',
-      '--data-dir',
-      join(dir, 'mirrors'),
-    )
+    const [git, kas] = await Promise.all([
+      run('git-server', 'serving', '--repositories', repositories),
+      run(
+        'kas',
+        'kas started',
+        ...cluster,
+        ...ports,
+        '--listen',
+        '127.0.0.1:0',
+        '--webhooks',
+        '127.0.0.1:0',
+        '--data-dir',
+        join(dir, 'mirrors'),
+      ),
+    ])
     const operator = await run(
       'operator',
       'operator started',

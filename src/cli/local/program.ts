@@ -19,7 +19,7 @@ export function runProgram(program: string, parameters: readonly string[], { cwd
         if (!error) return resolve(stdout)
         if (error.name === 'AbortError') return reject(Failure.from(error))
         const complaint = stderr.trim() || error.message
-        reject(new Failure('internal', `${program.split('/').at(-1)} ${parameters[0] ?? ''}: ${complaint}`, { cause: error }))
+        reject(new Failure('internal', `${program.split('/').at(-1)}: ${complaint}`, { cause: error }))
       },
     )
     // A program that ends without reading its input is not an error of ours.

@@ -73,7 +73,7 @@ export async function until<T extends KubeObject, Seen>(
   check: (object: T) => Seen | undefined,
 ): Promise<Seen> {
   const deadline = systemClock.now() + seconds(patience)
-  for (;;) {
+  while (true) {
     const object = await kube.get(kind, ref, shell.signal)
     const seen = object && check(object)
     if (seen !== undefined) return seen

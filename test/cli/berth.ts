@@ -1,0 +1,68 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { run } from '../../src/cli/run.ts'
+import { plain, type Shell } from '../../src/cli/shell.ts'
+
+export const ROOT = join(import.meta.dirname, '..', '..')
+
+const MAIN = join(ROOT, 'src', 'cli', 'main.ts')
+
+export interface Outcome {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+export interface Surroundings {
+  env?: Record<string, string | undefined>
+  cwd?: string
+}
+
+/** `berth` as a process of its own, with what it has printed so far. */
+export interface Berth {
+  process: ChildProcess
+  printed(): Outcome
+  ended: Promise<Outcome>
+}
+
+export function startBerth(parameters: string[], { env, cwd = ROOT }: Surroundings = {}): Berth {
+  const child = spawn(process.execPath, [MAIN, ...parameters], {
+    cwd,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const seen: Outcome = { code: null, stdout: '', stderr: '' }
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    seen.stdout += text
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    seen.stderr += text
+  })
+  const ended = new Promise<Outcome>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) => resolve({ ...seen, code }))
+  })
+  return { process: child, printed: () => seen, ended }
+}
+
+/** Runs a command line in this process, in a shell of its own: for all that needs no process. */
+export async function berth(parameters: string[], { env, cwd = ROOT }: Surroundings = {}): Promise<Outcome> {
+  const seen: Outcome = { code: null, stdout: '', stderr: '' }
+  const shell: Shell = {
+    print: (text) => {
+      seen.stdout += `${text}\n`
+    },
+    say: (text) => {
+      seen.stderr += text
+    },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+    cwd,
+    home: ROOT,
+    berth: [process.execPath, MAIN],
+    signal: new AbortController().signal,
+    paint: plain,
+    lively: false,
+  }
+  seen.code = await run(parameters, shell)
+  return seen
+}

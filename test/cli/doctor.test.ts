@@ -1,0 +1,119 @@
+import * as assert from 'uvu/assert'
+import type { AnyObject } from '../../src/api/index.ts'
+import { troubleOf } from '../../src/cli/doctor/objects.ts'
+import { minutes, timestamp } from '../../src/std/index.ts'
+import { testCluster } from '../support/control-plane.ts'
+import { describe } from '../support/suite.ts'
+import { berth } from './berth.ts'
+
+interface Finding {
+  check: string
+  mark: string
+  message: string
+  remedy?: string
+}
+
+const NOW = Date.parse('2026-01-01T12:00:00Z')
+const before = (ms: number) => timestamp(NOW - ms)
+
+const claim = (change: { deletionTimestamp?: string; condition?: Record<string, string> }): AnyObject => ({
+  apiVersion: 'appstudio.redhat.com/v1alpha1',
+  kind: 'DeploymentTargetClaim',
+  metadata: {
+    name: 'dev',
+    namespace: 'team-a',
+    finalizers: ['x/y'],
+    ...(change.deletionTimestamp && { deletionTimestamp: change.deletionTimestamp }),
+  },
+  status: {
+    conditions: change.condition
+      ? [{ type: 'Ready', status: 'False', reason: 'NoTarget', message: 'no target of class x', ...change.condition }]
+      : [],
+  },
+})
+
+describe('doctor', (it) => {
+  const cluster = testCluster()
+  it.after(() => cluster.close())
+
+  const examined = async (...parameters: string[]) => {
+    const outcome = await berth(['doctor', '--kubeconfig', cluster.kubeconfig, '-o', 'json', ...parameters])
+    const findings: Finding[] = JSON.parse(outcome.stdout)
+    return { ...outcome, findings, of: (check: string) => findings.filter((finding) => finding.check === check) }
+  }
+
+  it('finds the API, the kinds and the policies well', async () => {
+    const { of } = await examined()
+    for (const check of ['node', 'git', 'api', 'permissions', 'crds', 'policies'])
+      assert.equal(
+        of(check).map(({ mark }) => mark),
+        ['ok'],
+        check,
+      )
+  })
+
+  it('fails with a remedy where no operator has ever led', async () => {
+    const namespace = await cluster.namespace('doctor')
+    const { code, of } = await examined('--namespace', namespace)
+    assert.is(code, 8)
+    assert.is(of('operator')[0]?.mark, 'fail')
+    assert.match(of('operator')[0]?.message ?? '', `${namespace}/berth-operator`)
+    assert.match(of('operator')[0]?.remedy ?? '', 'berth operator')
+  })
+
+  it('tells a fresh Lease from one that nobody renews', async () => {
+    const [fresh, stale] = [await cluster.namespace('doctor'), await cluster.namespace('doctor')]
+    const lease = (namespace: string, renewed: number) =>
+      cluster.kube.post(`/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`, {
+        apiVersion: 'coordination.k8s.io/v1',
+        kind: 'Lease',
+        metadata: { name: 'berth-operator' },
+        spec: {
+          holderIdentity: 'operator-1',
+          leaseDurationSeconds: 15,
+          renewTime: new Date(renewed).toISOString().replace('Z', '000Z'),
+        },
+      })
+    await lease(fresh, Date.now())
+    await lease(stale, Date.now() - minutes(5))
+    assert.is((await examined('--namespace', fresh)).of('operator')[0]?.mark, 'ok')
+    const [finding] = (await examined('--namespace', stale)).of('operator')
+    assert.is(finding?.mark, 'fail')
+    assert.match(finding?.message ?? '', /not renewed it for \d+ s/)
+  })
+
+  it('gives every warning and failure a remedy', async () => {
+    const { findings } = await examined()
+    for (const { mark, message, remedy } of findings) assert.ok(mark === 'ok' || remedy, message)
+  })
+
+  it('prints at most 80 columns, and no colour under NO_COLOR', async () => {
+    const { stdout } = await berth(['doctor', '--kubeconfig', cluster.kubeconfig], { env: { NO_COLOR: '1', FORCE_COLOR: '1' } })
+    assert.not.match(stdout, '\u001B')
+    const long = stdout.split('\n').filter((line) => line.length > 80 && line.trim().includes(' ', 20))
+    assert.equal(long, [])
+  })
+
+  it('says why git or kubectl is missed', async () => {
+    const outcome = await berth(['doctor', '--kubeconfig', cluster.kubeconfig, '-o', 'json'], { env: { PATH: '/nonexistent' } })
+    const findings: Finding[] = JSON.parse(outcome.stdout)
+    assert.is(findings.find(({ check }) => check === 'git')?.mark, 'fail')
+    assert.is(findings.find(({ check }) => check === 'kubectl')?.mark, 'warn')
+  })
+
+  it('repeats what an object says when it is not ready for long', () => {
+    const [finding] = troubleOf(claim({ condition: { lastTransitionTime: before(minutes(3)) } }), NOW)
+    assert.match(finding?.message ?? '', 'DeploymentTargetClaim team-a/dev is not ready (NoTarget): no target of class x')
+    assert.match(finding?.remedy ?? '', 'kubectl describe deploymenttargetclaim dev -n team-a')
+  })
+
+  it('leaves alone what waits for a short time, or is stopped on purpose', () => {
+    assert.equal(troubleOf(claim({ condition: { lastTransitionTime: before(minutes(1)) } }), NOW), [])
+    assert.equal(troubleOf(claim({ condition: { lastTransitionTime: before(minutes(9)), reason: 'Stopped' } }), NOW), [])
+  })
+
+  it('names the finalizer that holds a deletion up', () => {
+    const [finding] = troubleOf(claim({ deletionTimestamp: before(minutes(3)) }), NOW)
+    assert.match(finding?.message ?? '', 'held by x/y')
+  })
+})

@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { describe } from '../support/suite.ts'
+import { berth } from './berth.ts'
+
+const kubeconfigFor = (server: string): string =>
+  JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'a', cluster: { server } }],
+    users: [{ name: 'a', user: { token: 'sesame' } }],
+    contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
+    'current-context': 'a',
+  })
+
+describe('exit codes', (it) => {
+  const folder = mkdtempSync(join(tmpdir(), 'berth-test-'))
+  it.after(() => rmSync(folder, { recursive: true }))
+
+  it('are 2 and a suggestion for a verb that does not exist', async () => {
+    const { code, stderr } = await berth(['opertor'])
+    assert.is(code, 2)
+    assert.match(stderr, "unknown command 'opertor'")
+    assert.match(stderr, 'Did you mean operator?')
+  })
+
+  it('are 2 for options that do not exist or say nothing', async () => {
+    for (const line of [
+      ['status', '--colour'],
+      ['crds', '-o', 'xml'],
+      ['git-server'],
+      ['tour', '--timeout', 'soon'],
+      ['completion', 'tcsh'],
+    ]) {
+      const { code, stderr } = await berth(line)
+      assert.is(code, 2, line.join(' '))
+      assert.match(stderr, `berth ${line[0]} --help`)
+    }
+  })
+
+  it('are 2 when no verb is given, with the help', async () => {
+    const { code, stdout, stderr } = await berth([])
+    assert.is(code, 2)
+    assert.match(stdout + stderr, 'Commands:')
+  })
+
+  it('are 3 for a kubeconfig or a folder that is not there, with a remedy in the same line', async () => {
+    const file = await berth(['version', '--server', '--kubeconfig', join(folder, 'nothing')])
+    assert.is(file.code, 3)
+    assert.is(file.stderr.trim().split('\n').length, 1)
+    assert.match(file.stderr, '--kubeconfig')
+    const dir = await berth(['status', '--dir', join(folder, 'nothing')])
+    assert.is(dir.code, 3)
+    assert.match(dir.stderr, 'berth up')
+  })
+
+  it('are 5 for a cluster that does not answer; the causes show with --verbose only', async () => {
+    const kubeconfig = join(folder, 'silent')
+    writeFileSync(kubeconfig, kubeconfigFor('https://127.0.0.1:1'))
+    const short = await berth(['version', '--server', '--kubeconfig', kubeconfig])
+    assert.is(short.code, 5)
+    assert.is(short.stderr.trim().split('\n').length, 1)
+    const long = await berth(['version', '--server', '--kubeconfig', kubeconfig, '--verbose'])
+    assert.is(long.code, 5)
+    assert.match(long.stderr, 'caused by')
+  })
+
+  it('are 4 for a cluster that refuses', async () => {
+    const server = createServer((_, response) =>
+      response.writeHead(403, { 'content-type': 'application/json' }).end('{"kind":"Status","message":"no"}'),
+    )
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const address = server.address()
+    const kubeconfig = join(folder, 'strict')
+    writeFileSync(kubeconfig, kubeconfigFor(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`))
+    const { code } = await berth(['version', '--server', '--kubeconfig', kubeconfig])
+    server.close()
+    assert.is(code, 4)
+  })
+
+  it('are 7 for a setting that is not valid, named in the message', async () => {
+    const { code, stderr } = await berth(['operator', '--operations', 'everywhere'])
+    assert.is(code, 7)
+    assert.match(stderr, '--operations')
+  })
+})
