@@ -51,7 +51,9 @@ export function patternsFor(files: readonly SourceFile[], path: string): string[
   const { paths, missing } = reachOf(byPath, path)
   const wanted = [...new Set([...paths, ...missing.map((entry) => entry.path)])].sort()
   const roots = wanted.filter((one) => !wanted.some((other) => other !== one && isBelow(one, other)))
-  return roots.map((root) => patternFor(root, byPath.has(root) || missing.some((entry) => entry.path === root && isFileName(root)))).sort()
+  return roots
+    .map((root) => patternFor(root, byPath.has(root) || missing.some((entry) => entry.path === root && isFileName(root))))
+    .sort()
 }
 
 const patternFor = (root: string, isFile: boolean): string => (isFile ? root : root === '' ? '**' : `${root}/**`)

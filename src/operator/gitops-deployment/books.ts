@@ -17,7 +17,7 @@ import {
 import type { Workshop } from '../../engines/controller/index.ts'
 import { INVENTORY_LABEL } from '../../engines/gitops/index.ts'
 import { environmentNames } from './environment-name.ts'
-import { sameRepository } from './repository.ts'
+import { sameRepository } from './same-repository.ts'
 
 export const INVENTORIES = { labels: INVENTORY_LABEL }
 export const CREDENTIALS = { fields: `type=${secretTypes.managedEnvironment}` }
@@ -32,7 +32,12 @@ export interface Books {
   inventories: Cache<ConfigMap>
 }
 
-export const BY = { url: 'gitops/url', environment: 'gitops/environment', secret: 'gitops/secret', deployment: 'gitops/deployment' } as const
+export const BY = {
+  url: 'gitops/url',
+  environment: 'gitops/environment',
+  secret: 'gitops/secret',
+  deployment: 'gitops/deployment',
+} as const
 
 export const openBooks = ({ caches }: Workshop): Books => ({
   deployments: caches.of(GitOpsDeployments, {

@@ -3,7 +3,7 @@ import type { Ref } from '../../api/index.ts'
 import { keyOf } from '../../api/index.ts'
 import { patternsFor, type Snapshot } from '../../engines/gitops/index.ts'
 import type { GitRef } from '../../rpc/index.ts'
-import { type Clock, type Failure, isFailure, pause, seconds } from '../../std/index.ts'
+import { type Clock, type Failure, isFailure, minutes, pause, seconds } from '../../std/index.ts'
 
 /** Where commits come from: kas, through its object stream. */
 export type Source = Pick<ObjectStream, 'follow'>
@@ -26,6 +26,8 @@ export interface Seen {
 interface Stream {
   wish: string
   seen: Seen
+  /** When `seen` was told. */
+  at: number
   abort: AbortController
 }
 
@@ -42,10 +44,11 @@ export function createFollowing(source: Source, clock: Clock): Following {
   let ring: (ref: Ref) => void = () => undefined
 
   const open = (ref: Ref, wish: Wish): Stream => {
-    const stream: Stream = { wish: JSON.stringify(wish), seen: {}, abort: new AbortController() }
+    const stream: Stream = { wish: JSON.stringify(wish), seen: {}, at: clock.now(), abort: new AbortController() }
     const tell = (seen: Seen) => {
       if (stream.abort.signal.aborted) return
       stream.seen = seen
+      stream.at = clock.now()
       ring(ref)
     }
     void follow({ source, clock, wish, tell, seen: () => stream.seen, signal: stream.abort.signal })
@@ -60,7 +63,7 @@ export function createFollowing(source: Source, clock: Clock): Following {
     of(ref, wish) {
       const key = keyOf(ref)
       const known = streams.get(key)
-      if (known?.wish === JSON.stringify(wish)) return known.seen
+      if (known?.wish === JSON.stringify(wish)) return current(known, clock)
       end(key)
       const stream = open(ref, wish)
       streams.set(key, stream)
@@ -76,6 +79,12 @@ export function createFollowing(source: Source, clock: Clock): Following {
     },
   }
 }
+
+/** A failing stream says so again and again; one that has fallen silent works, and only has nothing new. */
+const STALE = minutes(2)
+
+const current = ({ seen, at }: Stream, clock: Clock): Seen =>
+  seen.snapshot && clock.now() - at > STALE ? { snapshot: seen.snapshot } : seen
 
 interface Pursuit {
   source: Source

@@ -1,28 +1,31 @@
 import type { GitOpsDeployment, GitProject } from '../../api/index.ts'
 import type { GitRef } from '../../rpc/index.ts'
 import { Failure } from '../../std/index.ts'
-import { BY, type Books } from './books.ts'
-
-/** Two spellings of one repository give the same text: the host's case, `.git` and a slash at the end do not matter. */
-export function sameRepository(url: string): string {
-  const plain = url.trim().replace(/\/+$/, '').replace(/\.git$/, '')
-  return URL.canParse(plain) ? new URL(plain).href.replace(/\/$/, '') : plain
-}
+import { type Books, BY } from './books.ts'
+import { sameRepository } from './same-repository.ts'
 
 /** The GitProject of the URL: the own namespace's first, then one that is open to others. Whether it may be read, kas decides. */
 export function projectOf({ metadata: { namespace = '' }, spec }: GitOpsDeployment, { projects }: Books): GitProject {
   const found = projects.by(BY.url, sameRepository(spec.source.repoURL))
   const rank = (project: GitProject) => (project.metadata.namespace === namespace ? 0 : isOpenTo(project, namespace) ? 1 : 2)
-  const [best] = found.filter((project) => rank(project) < 2).sort((a, b) => rank(a) - rank(b) || (a.metadata.name < b.metadata.name ? -1 : 1))
+  const [best] = found
+    .filter((project) => rank(project) < 2)
+    .sort((a, b) => rank(a) - rank(b) || (a.metadata.name < b.metadata.name ? -1 : 1))
   if (best) return best
-  throw new Failure('invalid', `spec.source.repoURL ${redacted(spec.source.repoURL)} belongs to no GitProject that namespace ${namespace} may read`, {
-    reason: 'GitProjectNotFound',
-    remedy: `Create a GitProject with this url in namespace ${namespace}, or let its owner grant access`,
-  })
+  throw new Failure(
+    'invalid',
+    `spec.source.repoURL ${redacted(spec.source.repoURL)} belongs to no GitProject that namespace ${namespace} may read`,
+    {
+      reason: 'GitProjectNotFound',
+      remedy: `Create a GitProject with this url in namespace ${namespace}, or let its owner grant access`,
+    },
+  )
 }
 
 const isOpenTo = ({ spec: { visibility, grants } }: GitProject, namespace: string): boolean =>
-  visibility === 'internal' || visibility === 'public' || (grants?.serviceAccounts ?? []).some((account) => account.namespace === namespace)
+  visibility === 'internal' ||
+  visibility === 'public' ||
+  (grants?.serviceAccounts ?? []).some((account) => account.namespace === namespace)
 
 /** What a revision may mean, the likeliest first: a plain name is a branch, or else a tag. */
 export function revisionsOf(written: string | undefined): [GitRef, ...GitRef[]] {

@@ -1,5 +1,13 @@
 import { type Kube, kubeFromSecret } from '../../adapters/kube/index.ts'
-import { type CoreSecret, type GitOpsDeployment, type GitOpsDeploymentManagedEnvironment, KUBECONFIG_KEY, keyOf, refOf, secretTypes } from '../../api/index.ts'
+import {
+  type CoreSecret,
+  type GitOpsDeployment,
+  type GitOpsDeploymentManagedEnvironment,
+  KUBECONFIG_KEY,
+  keyOf,
+  refOf,
+  secretTypes,
+} from '../../api/index.ts'
 import type { Destination } from '../../engines/gitops/index.ts'
 import { Failure, Secret } from '../../std/index.ts'
 import type { Books } from './books.ts'
@@ -36,7 +44,11 @@ export function createTargets(): Targets {
  * Where a deployment goes, and as whom: a managed environment with its own credentials, or the own namespace as a
  * service account of that namespace. The operator's own rights are never lent to what comes from a repository.
  */
-export function destinationOf(deployment: GitOpsDeployment, books: Books, { kube, targets }: { kube: Kube; targets: Targets }): Destination {
+export function destinationOf(
+  deployment: GitOpsDeployment,
+  books: Books,
+  { kube, targets }: { kube: Kube; targets: Targets },
+): Destination {
   const { metadata, spec } = deployment
   const own = metadata.namespace ?? ''
   if (!spec.destination?.environment) {
@@ -53,13 +65,19 @@ export function destinationOf(deployment: GitOpsDeployment, books: Books, { kube
   }
 }
 
-function environmentOf({ metadata: { namespace }, spec }: GitOpsDeployment, { environments }: Books): GitOpsDeploymentManagedEnvironment {
+function environmentOf(
+  { metadata: { namespace }, spec }: GitOpsDeployment,
+  { environments }: Books,
+): GitOpsDeploymentManagedEnvironment {
   const [written, made] = environmentNames(spec)
   for (const name of [written, made]) {
     const found = name && environments.get({ namespace, name })
     if (found) return found
   }
-  throw missing(`spec.destination.environment "${written}": there is neither a GitOpsDeploymentManagedEnvironment ${written} nor ${made} in namespace ${namespace}`, 'Create the Environment, or wait until its claim is bound')
+  throw missing(
+    `spec.destination.environment "${written}": there is neither a GitOpsDeploymentManagedEnvironment ${written} nor ${made} in namespace ${namespace}`,
+    'Create the Environment, or wait until its claim is bound',
+  )
 }
 
 function secretOf({ metadata: { namespace, name }, spec }: GitOpsDeploymentManagedEnvironment, { secrets }: Books): CoreSecret {
@@ -73,7 +91,8 @@ function secretOf({ metadata: { namespace, name }, spec }: GitOpsDeploymentManag
 
 function kubeconfigOf({ metadata: { name }, data }: CoreSecret): Secret<string> {
   const written = data?.[KUBECONFIG_KEY]
-  if (!written) throw missing(`missing ${KUBECONFIG_KEY} field in Secret ${name}`, `Store a kubeconfig under the key ${KUBECONFIG_KEY}`)
+  if (!written)
+    throw missing(`missing ${KUBECONFIG_KEY} field in Secret ${name}`, `Store a kubeconfig under the key ${KUBECONFIG_KEY}`)
   return new Secret(Buffer.from(written, 'base64').toString('utf8'))
 }
 

@@ -1,0 +1,30 @@
+import type { Events } from '../../adapters/kube/index.ts'
+import type { GitOpsDeployment } from '../../api/index.ts'
+import { type Change, type Entry, entriesOf, type Held, sayId, sayIds } from '../../engines/gitops/index.ts'
+
+const TOLD: [Change, string][] = [
+  ['created', 'Created'],
+  ['configured', 'Configured'],
+  ['pruned', 'Pruned'],
+]
+
+/** One Event for each sort of change, not for each object: the API server drops what comes in floods. */
+export function tellChanges(events: Events, deployment: GitOpsDeployment, commitId: string, entries: readonly Entry[]): void {
+  for (const [change, reason] of TOLD) {
+    const ids = entriesOf(entries, change).map(({ id }) => id)
+    if (ids.length > 0) events.record(deployment, { type: 'Normal', reason, message: `${commitId.slice(0, 12)}: ${sayIds(ids)}` })
+  }
+  for (const { id, why = '' } of entriesOf(entries, 'failed').slice(0, 5))
+    events.record(deployment, { type: 'Warning', reason: 'SyncFailed', message: `${sayId(id)} ${why}` })
+  for (const { id, why = '' } of entriesOf(entries, 'skipped').slice(0, 5))
+    events.record(deployment, { type: 'Normal', reason: 'Kept', message: `${sayId(id)} ${why}` })
+}
+
+export function tellLeftBehind(events: Events, deployment: GitOpsDeployment, ids: Pick<Held, 'id'>[], why: string): void {
+  if (ids.length === 0) return
+  events.record(deployment, {
+    type: 'Warning',
+    reason: 'LeftBehind',
+    message: `${sayIds(ids.map(({ id }) => id))} stay where they are: ${why}`,
+  })
+}

@@ -1,0 +1,36 @@
+import {
+  type CoreSecret,
+  type GitOpsDeploymentManagedEnvironment,
+  GitOpsDeploymentManagedEnvironments,
+  type GitOpsDeploymentSyncRun,
+  GitOpsDeploymentSyncRuns,
+  type GitProject,
+  GitProjects,
+  type Ref,
+  refOf,
+  Secrets,
+} from '../../api/index.ts'
+import type { Watch } from '../../engines/controller/index.ts'
+import { type Books, BY, CREDENTIALS } from './books.ts'
+import { sameRepository } from './same-repository.ts'
+
+/** Whatever a deployment may wait for wakes it. */
+export function watchesOf({ deployments, environments }: Books): Watch[] {
+  const usersOf = ({ metadata }: GitOpsDeploymentManagedEnvironment): Ref[] =>
+    deployments.by(BY.environment, `${metadata.namespace}/${metadata.name}`).map(refOf)
+  const ofEnvironment: Watch<GitOpsDeploymentManagedEnvironment> = { kind: GitOpsDeploymentManagedEnvironments, wakes: usersOf }
+  const ofSecret: Watch<CoreSecret> = {
+    kind: Secrets,
+    ...CREDENTIALS,
+    wakes: ({ metadata }) => environments.by(BY.secret, `${metadata.namespace}/${metadata.name}`).flatMap(usersOf),
+  }
+  const ofProject: Watch<GitProject> = {
+    kind: GitProjects,
+    wakes: ({ spec }) => deployments.by(BY.url, sameRepository(spec.url)).map(refOf),
+  }
+  const ofRun: Watch<GitOpsDeploymentSyncRun> = {
+    kind: GitOpsDeploymentSyncRuns,
+    wakes: ({ metadata, spec }) => [{ namespace: metadata.namespace, name: spec.gitopsDeploymentName }],
+  }
+  return [ofEnvironment, ofSecret, ofProject, ofRun]
+}
