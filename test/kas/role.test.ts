@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { is, not, ok } from 'uvu/assert'
+import { parse, parseAllDocuments } from 'yaml'
+import { GitProjects, isTrue, type KubeObject, ServiceAccounts } from '../../src/api/index.ts'
+import { Secret } from '../../src/std/index.ts'
+import { testCluster } from '../support/control-plane.ts'
+import { gitHost } from '../support/git-host.ts'
+import { describe } from '../support/suite.ts'
+import { apply, expectGone, expectObject } from '../support/verbs.ts'
+import { createAgent, createProject, createSecret, runKas } from './running-kas.ts'
+
+const ROLE = new URL('../../deploy/kas/role.yaml', import.meta.url)
+
+describe('kas: its own role', (it) => {
+  const cluster = testCluster()
+  it.after(() => cluster.close())
+
+  /** A token of a new account in that namespace. */
+  const accountToken = async (namespace: string, name: string, audiences?: string[]): Promise<string> => {
+    await cluster.kube.create(ServiceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } })
+    const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`
+    const { status } = await cluster.kube.post<{ status: { token: string } }>(path, {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      spec: audiences ? { audiences } : {},
+    })
+    return status.token
+  }
+
+  /** The admin's kubeconfig with another token. */
+  const kubeconfigWith = async (folder: string, token: string): Promise<string> => {
+    const config = parse(readFileSync(cluster.kubeconfig, 'utf8'))
+    config.users = config.users.map(({ name }: { name: string }) => ({ name, user: { token } }))
+    const file = join(folder, 'kubeconfig')
+    await writeFile(file, JSON.stringify(config))
+    return file
+  }
+
+  it('is enough for all that kas does', async () => {
+    const namespace = await cluster.namespace('kas')
+    const folder = await mkdtemp(join(tmpdir(), 'berth-role-'))
+    const host = await gitHost({ credential: { username: 'u', password: new Secret('p') } })
+    // The rules as they are shipped, under names that only this test uses.
+    const [role] = parseAllDocuments(readFileSync(ROLE, 'utf8')).map((document): KubeObject => document.toJS())
+    const name = `berth-kas-${namespace}`
+    const binding = {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRoleBinding',
+      metadata: { name },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+      subjects: [{ kind: 'ServiceAccount', name: 'kas', namespace }],
+    }
+    ok(role?.kind === 'ClusterRole')
+    await apply(cluster.kube, [{ ...role, metadata: { name } }, binding])
+    const token = await accountToken(namespace, 'kas')
+    const kas = await runKas({ kubeconfig: await kubeconfigWith(folder, token), namespace })
+
+    const repository = await host.repository('shop')
+    const commit = await repository.commit({ a: '1' })
+    await createSecret(cluster.kube, namespace, 'login', { username: 'u', password: 'p' })
+    await createProject(cluster.kube, namespace, 'shop', { url: repository.url, credentialsSecretRef: { name: 'login' } })
+    await expectObject(cluster.kube, GitProjects, { name: 'shop', namespace }, ({ status }) =>
+      isTrue(status?.conditions, 'Ready'),
+    )
+    const wanted = { projectId: `${namespace}/shop`, ref: { kind: 'default' as const }, globs: ['**'] }
+    const callers = [await accountToken(namespace, 'reader', ['berth-kas']), await createAgent(cluster.kube, namespace, 'agent')]
+    for (const caller of callers)
+      is((await kas.stream(caller).fetchObjects(wanted, AbortSignal.timeout(10_000)))?.commitId, commit)
+
+    await kas.stop()
+    not.match(kas.log(), 'forbidden')
+    await host.close()
+    await rm(folder, { recursive: true })
+    for (const kind of ['ClusterRole', 'ClusterRoleBinding']) {
+      const resolved = await cluster.kube.resolve('rbac.authorization.k8s.io/v1', kind)
+      if (!resolved) continue
+      await cluster.kube.delete(resolved, { name })
+      await expectGone(cluster.kube, resolved, { name })
+    }
+  })
+})
