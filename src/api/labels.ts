@@ -23,7 +23,7 @@ export const annotations = {
   reclaimPolicy: 'berth.dev/reclaim-policy',
   /** On a SpaceRequest made for a claim: the class's `spec.parameters`, as JSON. */
   parameters: 'berth.dev/parameters',
-  /** On a namespace: the SpaceRequest it was made for, as `namespace/name`. */
+  /** On a namespace and on a target: the SpaceRequest it was made for or of, as `namespace/name`. */
   spaceRequest: 'berth.dev/spacerequest',
   /** On a namespace: the keys of labels and annotations that its tier put there, as JSON; so those that leave the tier are known. */
   tierKeys: 'berth.dev/tier-keys',

@@ -1,3 +1,4 @@
+import type { Cache } from '../../adapters/kube/index.ts'
 import {
   finalizers,
   hasFinalizer,
@@ -21,10 +22,9 @@ const PATIENCE = minutes(2)
 const LOOK_AGAIN = minutes(1)
 
 /** The request is going: its namespace goes first, and nothing of it is left when the finalizer comes off. */
-export async function cleanUp(request: SpaceRequest, { kube, clock }: Workshop): Promise<Next> {
+export async function cleanUp(request: SpaceRequest, namespaces: Cache<Namespace>, { kube, clock }: Workshop): Promise<Next> {
   if (!hasFinalizer(request, finalizers.spaceRequest)) return settled()
-  // Asked live: a namespace that the cache does not show yet would stay behind for ever.
-  const left = await kube.list(Namespaces, { labels: `${labels.spaceRequestUid}=${uidOf(request)}` })
+  const left = await namespacesOf(request, namespaces, kube)
   if (left.length === 0) return release(request, kube)
 
   for (const { metadata } of left.filter((namespace) => !isDeleting(namespace))) {
@@ -35,7 +35,19 @@ export async function cleanUp(request: SpaceRequest, { kube, clock }: Workshop):
   const patience = since + PATIENCE - clock.now()
   return patience > 0
     ? settled({ recheck: patience, status: terminating(request, `namespace ${names} is being deleted`) })
-    : settled({ recheck: LOOK_AGAIN, status: unableToTerminate(request, whatHangs(names, left)) })
+    : settled({ recheck: LOOK_AGAIN, status: unableToTerminate(request, whatHangs(names, await whole(left, kube))) })
+}
+
+/** That nothing is left is asked for live: a namespace that the cache does not show yet would stay behind for ever. */
+async function namespacesOf(request: SpaceRequest, namespaces: Cache<Namespace>, kube: Workshop['kube']): Promise<Namespace[]> {
+  const known = namespaces.by('request', uidOf(request))
+  return known.length > 0 ? known : kube.list(Namespaces, { labels: `${labels.spaceRequestUid}=${uidOf(request)}` })
+}
+
+/** With their status, which the cache does not keep. */
+async function whole(namespaces: Namespace[], kube: Workshop['kube']): Promise<Namespace[]> {
+  const found = await Promise.all(namespaces.map((namespace) => kube.get(Namespaces, refOf(namespace))))
+  return found.filter((namespace) => namespace !== undefined)
 }
 
 async function release(request: SpaceRequest, kube: Workshop['kube']): Promise<Next> {

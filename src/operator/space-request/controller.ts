@@ -1,4 +1,4 @@
-import type { Cache } from '../../adapters/kube/index.ts'
+import { type Cache, isNamespaceTerminating } from '../../adapters/kube/index.ts'
 import {
   annotations,
   ConfigMaps,
@@ -14,7 +14,7 @@ import {
   SpaceRequests,
   SpaceTiers,
 } from '../../api/index.ts'
-import type { Controller, Watch, Workshop } from '../../engines/controller/index.ts'
+import { type Controller, settled, type Watch, type Workshop } from '../../engines/controller/index.ts'
 import { byOwner } from './credentials.ts'
 import { ROOT_CA_WATCH, rootCertificates, type SpaceSettings } from './endpoint.ts'
 import { byRequest } from './namespace.ts'
@@ -41,7 +41,15 @@ export function spaceRequests(workshop: Workshop, settings: SpaceSettings = {}):
     name: MANAGER,
     kind: SpaceRequests,
     watches: watchesOf(requests, namespaces),
-    reconcile: (request) => reconcileRequest(request, desk),
+    async reconcile(request) {
+      try {
+        return await reconcileRequest(request, desk)
+      } catch (failure) {
+        // The namespace of the request, or the one made for it, is being deleted: an event follows when it is done.
+        if (isNamespaceTerminating(failure)) return settled()
+        throw failure
+      }
+    },
     failed: afterFailure,
   }
 }

@@ -35,7 +35,7 @@ export interface Desk extends Pick<Keyring, 'secrets' | 'accounts'> {
 /** A request gets a namespace as its tier says, and credentials for it that are renewed as long as it exists. */
 export async function reconcileRequest(before: SpaceRequest, desk: Desk): Promise<Next> {
   const { workshop } = desk
-  if (isDeleting(before)) return cleanUp(before, workshop)
+  if (isDeleting(before)) return cleanUp(before, desk.namespaces, workshop)
 
   const plan = planOf(before, desk)
   if (plan instanceof Failure) return refuse(before, plan, desk)

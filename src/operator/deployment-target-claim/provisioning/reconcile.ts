@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Cache } from '../../../adapters/kube/index.ts'
+import { type Cache, isNamespaceTerminating } from '../../../adapters/kube/index.ts'
 import {
   askedProvisionerOf,
   type DeploymentTargetClaim,
@@ -49,6 +49,7 @@ async function ask(claim: DeploymentTargetClaim, from: DeploymentTargetClass, { 
   try {
     await workshop.kube.create(SpaceRequests, request, { manager: MANAGER })
   } catch (failure) {
+    if (isNamespaceTerminating(failure)) return // And the claim with it.
     if (!isFailure(failure, 'already-exists')) throw failure
     const there = await workshop.kube.get(SpaceRequests, refOf(request))
     // Ours, and the cache lags behind; or somebody else's, which is never taken over.

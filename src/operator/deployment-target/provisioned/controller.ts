@@ -1,3 +1,4 @@
+import { isNamespaceTerminating } from '../../../adapters/kube/index.ts'
 import {
   claimKeysOf,
   type DeploymentTarget,
@@ -14,7 +15,7 @@ import {
   type SpaceRequest,
   SpaceRequests,
 } from '../../../api/index.ts'
-import type { Controller, Workshop } from '../../../engines/controller/index.ts'
+import { type Controller, settled, type Workshop } from '../../../engines/controller/index.ts'
 import { MANAGER, makeTarget } from './reconcile.ts'
 
 export interface TargetSettings {
@@ -49,7 +50,15 @@ export function sandboxTargets(workshop: Workshop, settings: TargetSettings = {}
           spec.provisioner === SANDBOX_PROVISIONER ? [...requests.all()].map(refOf) : [],
       },
     ],
-    reconcile: (request) => makeTarget(request, making),
+    async reconcile(request) {
+      try {
+        return await makeTarget(request, making)
+      } catch (failure) {
+        // The namespace is being deleted, and the claim, the request and everything else in it.
+        if (isNamespaceTerminating(failure)) return settled()
+        throw failure
+      }
+    },
   }
 }
 

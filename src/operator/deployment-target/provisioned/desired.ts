@@ -5,8 +5,10 @@ import {
   type DeploymentTargetClaim,
   DeploymentTargets,
   finalizers,
+  keyOf,
   labels,
   MANAGED_BY_BERTH,
+  refOf,
   SANDBOX_PROVISIONER,
   type SpaceRequest,
 } from '../../../api/index.ts'
@@ -46,6 +48,7 @@ export function targetOf(name: string, claim: DeploymentTargetClaim, request: Sp
       },
       annotations: {
         [annotations.provisionedBy]: SANDBOX_PROVISIONER,
+        [annotations.spaceRequest]: keyOf(refOf(request)),
         ...(policy !== undefined && { [annotations.reclaimPolicy]: policy }),
       },
       finalizers: [finalizers.target, finalizers.provisioner],

@@ -21,6 +21,7 @@ import { type Access, targetNames, targetOf } from './desired.ts'
 import { isOrphan } from './orphan.ts'
 
 export const MANAGER = 'devsandbox-targets'
+const LONGEST_LABEL = 63
 
 export interface Making {
   workshop: Workshop
@@ -146,7 +147,10 @@ async function lookAfterOrphan(request: SpaceRequest, { workshop, ...making }: M
 /** A cache that lags must not cost anybody a namespace. */
 async function claimLives({ metadata }: SpaceRequest, { kube }: Workshop): Promise<boolean> {
   const { namespace = '', labels: marks = {} } = metadata
-  const uid = marks[labels.claimUid]
-  const claims = await kube.list(DeploymentTargetClaims, { namespace })
-  return claims.some((claim) => (uid === undefined ? claim.metadata.name === marks[labels.claim] : claim.metadata.uid === uid))
+  const { [labels.claim]: name = '', [labels.claimUid]: uid } = marks
+  const isIt = (claim: DeploymentTargetClaim) => (uid === undefined ? claim.metadata.name === name : claim.metadata.uid === uid)
+  const named = await kube.get(DeploymentTargetClaims, { name, namespace })
+  if (named && isIt(named)) return true
+  // Where the label is full, the name may be longer.
+  return name.length >= LONGEST_LABEL && (await kube.list(DeploymentTargetClaims, { namespace })).some(isIt)
 }

@@ -10,6 +10,7 @@ import {
   keyOf,
   labels,
   provisionedByOf,
+  refFromKey,
   refOf,
   SANDBOX_PROVISIONER,
   type SpaceRequest,
@@ -49,9 +50,9 @@ function requestsOf({ metadata }: DeploymentTarget, { requests }: Reclaim): Spac
 
 /** Before the last thing that holds the target goes: the cache may not show yet what was made a moment ago. */
 async function askAgain({ metadata }: DeploymentTarget, { workshop }: Reclaim): Promise<SpaceRequest[]> {
-  const uid = metadata.labels?.[labels.claimUid]
-  if (uid === undefined) return []
-  return workshop.kube.list(SpaceRequests, { namespace: metadata.namespace, labels: `${labels.claimUid}=${uid}` })
+  const [key, uid] = [metadata.annotations?.[annotations.spaceRequest], metadata.labels?.[labels.claimUid]]
+  const request = key === undefined ? undefined : await workshop.kube.get(SpaceRequests, refFromKey(key))
+  return request && uid !== undefined && request.metadata.labels?.[labels.claimUid] === uid ? [request] : []
 }
 
 /** As it was when the target was bound, or made; a class that is gone since does not matter. In doubt nothing is destroyed. */

@@ -326,6 +326,19 @@ describe('devsandbox provisioner', (it) => {
     assert.is((await kube.get(DeploymentTargets, at('dev-dt')))?.spec.resources?.requests?.cpu, '1')
   })
 
+  it('a namespace that is deleted takes everything along that was made for it', async () => {
+    await open()
+    await ask('dev', classes.delete)
+    await ask('kept', classes.delete)
+    await phase('dev', 'Bound')
+    await phase('kept', 'Bound')
+    const spaces = (await requests()).map(({ status }) => status?.namespaceAccess?.[0]?.name ?? '')
+    assert.is(spaces.length, 2)
+    await kube.delete(Namespaces, { name: namespace })
+    await expectGone(kube, Namespaces, { name: namespace }, { within: seconds(60) })
+    for (const name of spaces) await expectGone(kube, Namespaces, { name }, { within: seconds(60) })
+  })
+
   it('a request that somebody deleted under a waiting claim is asked for anew', async () => {
     await open(true)
     await ask('dev', classes.delete)
