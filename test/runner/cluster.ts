@@ -35,17 +35,18 @@ export async function sharedCluster(print: (line: string) => void, signal: Abort
   return { kubeconfig: plane.kubeconfig, remove: () => plane.remove() }
 }
 
-/** As a platform engineer does it. */
+/** As a platform engineer does it: the kinds and their rules, then what an installation starts with. */
 async function install(kubectl: string, kubeconfig: string): Promise<void> {
-  const run = promisify(execFile)
-  const parameters = ['--kubeconfig', kubeconfig, 'apply', '--server-side', '--force-conflicts', '-k', '.']
-  await run(kubectl, parameters).catch((thrown: unknown) => {
-    throw Failure.from(thrown, 'kubectl apply -k .')
-  })
-  const crds = ['--kubeconfig', kubeconfig, 'wait', '--for=condition=Established', '--timeout=30s', 'crd', '--all']
-  await run(kubectl, crds).catch((thrown: unknown) => {
-    throw Failure.from(thrown, 'waiting for the CRDs')
-  })
+  const steps = [
+    ['apply', '--server-side', '--force-conflicts', '-k', '.'],
+    ['wait', '--for=condition=Established', '--timeout=30s', 'crd', '--all'],
+    ['apply', '--server-side', '--force-conflicts', '-k', 'deploy/defaults'],
+  ]
+  for (const step of steps) {
+    await promisify(execFile)(kubectl, ['--kubeconfig', kubeconfig, ...step]).catch((thrown: unknown) => {
+      throw Failure.from(thrown, `kubectl ${step.join(' ')}`)
+    })
+  }
 }
 
 function reportTo(print: (line: string) => void) {
