@@ -6,4 +6,3 @@
  * Read reconcile.ts (the story), then desired.ts (what a tier means), credentials.ts, clean-up.ts, status.ts.
  */
 export { spaceRequests } from './controller.ts'
-export type { SpaceSettings } from './endpoint.ts'

@@ -110,7 +110,7 @@ function repairOf(wanted: KubeObject) {
 }
 
 /** All but the envelope and what the cluster writes. */
-export function bodyOf(object: KubeObject): Record<string, unknown> {
+function bodyOf(object: KubeObject): Record<string, unknown> {
   const envelope = ['apiVersion', 'kind', 'metadata', 'status']
   return Object.fromEntries(Object.entries(object).filter(([key]) => !envelope.includes(key)))
 }

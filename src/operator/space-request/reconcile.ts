@@ -61,7 +61,7 @@ export async function reconcileRequest(before: SpaceRequest, desk: Desk): Promis
 }
 
 /** What was made before goes on working while the request is at fault: its credentials are still renewed. */
-async function refuse(request: SpaceRequest, refusal: Failure, desk: Desk): Promise<never> {
+async function refuse(request: SpaceRequest, why: Failure, desk: Desk): Promise<never> {
   const [namespace] = desk.namespaces.by('request', uidOf(request))
   const account = namespace && desk.accounts.in(namespace.metadata.name)[0]
   if (namespace && account && !isDeleting(namespace)) {
@@ -69,7 +69,7 @@ async function refuse(request: SpaceRequest, refusal: Failure, desk: Desk): Prom
     const endpoint = endpointOf(desk.workshop, desk.settings, desk.certificates)
     await keepCredentials({ ...desk, endpoint }, { request, namespace: namespace.metadata.name, tier, quota: {} })
   }
-  throw refusal
+  throw why
 }
 
 interface Plan {

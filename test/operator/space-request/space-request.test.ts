@@ -40,7 +40,7 @@ describe('space request', (it) => {
   let clock = shiftedClock()
   let namespace = ''
   let tier = ''
-  const made: string[] = []
+  const tiers: string[] = []
 
   const open = () =>
     openShop({ kubeconfig: cluster.kubeconfig, namespace, clock, controllers: (workshop) => [spaceRequests(workshop)] })
@@ -53,12 +53,12 @@ describe('space request', (it) => {
   })
   it.afterEach(async () => {
     await shop.stop()
-    for (const name of made.splice(0)) await kube.delete(SpaceTiers, { name })
+    for (const name of tiers.splice(0)) await kube.delete(SpaceTiers, { name })
   })
   it.after(() => cluster.close())
 
   const makeTier = async (spec: Parameters<typeof spaceTier>[1] = {}, name = tier) => {
-    made.push(name)
+    tiers.push(name)
     await kube.create(SpaceTiers, spaceTier(name, spec))
   }
   const readyOf = ({ status }: SpaceRequest): Condition | undefined => conditionOf(status?.conditions, 'Ready')

@@ -15,7 +15,7 @@ import {
 const LONGEST = 63
 
 /** The same claim always asks under the same name, so that asking twice is asking once; a later claim of its name asks under another. */
-export function requestNameOf({ metadata }: DeploymentTargetClaim): string {
+function requestNameOf({ metadata }: DeploymentTargetClaim): string {
   const hash = createHash('sha256')
     .update(metadata.uid ?? '')
     .digest('hex')
@@ -23,7 +23,7 @@ export function requestNameOf({ metadata }: DeploymentTargetClaim): string {
 }
 
 /** Label values are shorter than names: one that is too long ends in a hash of the whole. The UID beside it is what decides. */
-export function labelValueOf(name: string): string {
+function labelValueOf(name: string): string {
   if (name.length <= LONGEST) return name
   const hash = createHash('sha256').update(name).digest('hex').slice(0, 8)
   return `${name.slice(0, LONGEST - 9)}-${hash}`

@@ -18,7 +18,7 @@ import {
 import { type Controller, settled, type Workshop } from '../../../engines/controller/index.ts'
 import { MANAGER, makeTarget } from './reconcile.ts'
 
-export interface TargetSettings {
+interface TargetSettings {
   /** For development only: targets are reached without verifying the certificate of their API server. */
   insecureSkipTLSVerify?: boolean | undefined
 }

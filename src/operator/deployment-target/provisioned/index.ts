@@ -4,4 +4,4 @@
  * giving it back is `reclaim/`, the target's phases are `lifecycle/`.
  * Read reconcile.ts (the story), then desired.ts and orphan.ts.
  */
-export { sandboxTargets, type TargetSettings } from './controller.ts'
+export { sandboxTargets } from './controller.ts'
