@@ -24,7 +24,7 @@ import {
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { API_URL, claim, credentialsSecret, target } from '../../support/targets.ts'
-import { eventually, expectGone, expectObject } from '../../support/verbs.ts'
+import { expectGone, expectObject } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
 
 describe('where an Environment leads', (it) => {
@@ -175,7 +175,7 @@ describe('where an Environment leads', (it) => {
     assert.equal([object.status?.target, object.status?.managedEnvironment], ['dev-target', 'managed-environment-dev'])
 
     await kube.patch(Secrets, ref('credentials'), { data: { kubeconfig: 'bmV3', extra: 'ZQ==' } })
-    await expectObject(kube, Secrets, copyRef, ({ data }) => data?.['kubeconfig'] === 'bmV3' && data['extra'] === 'ZQ==', {
+    await expectObject(kube, Secrets, copyRef, ({ data }) => data?.kubeconfig === 'bmV3' && data.extra === 'ZQ==', {
       within: 1000,
     })
     await kube.patch(Secrets, copyRef, { data: { extra: null, foreign: 'eA==', kubeconfig: 'b2xk' } })

@@ -11,7 +11,14 @@ import {
   Secrets,
 } from '../../../src/api/index.ts'
 import { environments } from '../../../src/operator/environment/index.ts'
-import { boundTo, environment, managedEnvironment, managedSecret, viaClaim, viaCredentials } from '../../support/builders/environments.ts'
+import {
+  boundTo,
+  environment,
+  managedEnvironment,
+  managedSecret,
+  viaClaim,
+  viaCredentials,
+} from '../../support/builders/environments.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { API_URL, claim, credentialsSecret, target } from '../../support/targets.ts'
@@ -53,13 +60,22 @@ describe('an Environment that changes its mind', (it) => {
       (object) => conditionOf(object.status?.conditions, 'Ready')?.reason === reason && check(object) !== false,
     )
   const bound = async (name: string) => {
-    const kubernetesCredentials = { apiURL: `https://${name}.example`, clusterCredentialsSecret: 'credentials', defaultNamespace: '' }
+    const kubernetesCredentials = {
+      apiURL: `https://${name}.example`,
+      clusterCredentialsSecret: 'credentials',
+      defaultNamespace: '',
+    }
     await kube.create(DeploymentTargets, target(namespace, name, { kubernetesCredentials, claimRef: name }))
     await kube.create(DeploymentTargetClaims, claim(namespace, name, { targetName: name }))
     await phase(name, 'Bound')
   }
   const phase = (name: string, wanted: 'Pending' | 'Bound' | 'Lost') =>
-    kube.patch(DeploymentTargetClaims, ref(name), { status: { ...boundTo(name).status, phase: wanted } }, { subresource: 'status' })
+    kube.patch(
+      DeploymentTargetClaims,
+      ref(name),
+      { status: { ...boundTo(name).status, phase: wanted } },
+      { subresource: 'status' },
+    )
   const change = (spec: object) => kube.patch(Environments, ref('dev'), { spec })
   const none = { configuration: null, unstableConfigurationFields: null }
 
@@ -125,7 +141,12 @@ describe('an Environment that changes its mind', (it) => {
 
   it('X27: a managed environment whose Environment does not exist is deleted, also one from before the start', async () => {
     const ownerReferences = [
-      { apiVersion: 'managed-gitops.redhat.com/v1alpha1', kind: 'Environment', name: 'dev', uid: 'b1946ac9-0000-4000-8000-000000000000' },
+      {
+        apiVersion: 'managed-gitops.redhat.com/v1alpha1',
+        kind: 'Environment',
+        name: 'dev',
+        uid: 'b1946ac9-0000-4000-8000-000000000000',
+      },
     ]
     await shop.stop()
     await kube.create(GitOpsDeploymentManagedEnvironments, managedEnvironment(namespace, MANAGED, {}, { ownerReferences }))
@@ -166,7 +187,7 @@ describe('an Environment that changes its mind', (it) => {
     await leadsTo('https://one.example')
   })
 
-  it('a Secret of the copy\'s name that the target itself uses is left alone', async () => {
+  it("a Secret of the copy's name that the target itself uses is left alone", async () => {
     await kube.create(Secrets, managedSecret(namespace, COPY))
     const kubernetesCredentials = { apiURL: API_URL, clusterCredentialsSecret: COPY, defaultNamespace: '' }
     await kube.create(DeploymentTargets, target(namespace, 'one', { kubernetesCredentials }))
