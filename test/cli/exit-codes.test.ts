@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { testCluster } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
 import { berth } from './berth.ts'
 
@@ -10,7 +10,7 @@ const kubeconfigFor = (server: string): string =>
   JSON.stringify({
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: 'a', cluster: { server } }],
+    clusters: [{ name: 'a', cluster: { server, 'insecure-skip-tls-verify': true } }],
     users: [{ name: 'a', user: { token: 'sesame' } }],
     contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
     'current-context': 'a',
@@ -18,7 +18,11 @@ const kubeconfigFor = (server: string): string =>
 
 describe('exit codes', (it) => {
   const folder = mkdtempSync(join(tmpdir(), 'berth-test-'))
-  it.after(() => rmSync(folder, { recursive: true }))
+  const cluster = testCluster()
+  it.after(async () => {
+    rmSync(folder, { recursive: true })
+    await cluster.close()
+  })
 
   it('are 2 and a suggestion for a verb that does not exist', async () => {
     const { code, stderr } = await berth(['opertor'])
@@ -69,16 +73,10 @@ describe('exit codes', (it) => {
   })
 
   it('are 4 for a cluster that refuses', async () => {
-    const server = createServer((_, response) =>
-      response.writeHead(403, { 'content-type': 'application/json' }).end('{"kind":"Status","message":"no"}'),
-    )
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const address = server.address()
-    const kubeconfig = join(folder, 'strict')
-    writeFileSync(kubeconfig, kubeconfigFor(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`))
-    const { code } = await berth(['version', '--server', '--kubeconfig', kubeconfig])
-    server.close()
-    assert.is(code, 4)
+    const kubeconfig = join(folder, 'stranger')
+    writeFileSync(kubeconfig, kubeconfigFor(cluster.kube.server))
+    const { code, stderr } = await berth(['version', '--server', '--kubeconfig', kubeconfig])
+    assert.is(code, 4, stderr)
   })
 
   it('are 7 for a setting that is not valid, named in the message', async () => {
