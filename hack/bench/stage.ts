@@ -56,7 +56,11 @@ export async function hireCrew(kubeconfig: string, via: (kube: Kube) => Kube = (
   const events = createEvents({ kube, clock, log, reporter: 'berth-operator' })
   const workshop = { kube: caches.kube, caches, events, clock, log }
   const ending = new AbortController()
-  const done = runControllers(workshop, controllersOf(workshop, parseConfig({}, {})), ending.signal)
+  const done = runControllers(
+    workshop,
+    controllersOf(workshop, parseConfig({}, {}), { follow: () => Promise.resolve() }),
+    ending.signal,
+  )
   await caches.ready()
   return {
     ...workshop,

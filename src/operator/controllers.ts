@@ -6,12 +6,14 @@ import { sandboxReclaim } from './deployment-target/reclaim/index.ts'
 import { claimBinding } from './deployment-target-claim/binding/index.ts'
 import { sandboxProvisioning } from './deployment-target-claim/provisioning/index.ts'
 import { environments } from './environment/index.ts'
+import { gitopsDeployments, type Source, syncRuns } from './gitops-deployment/index.ts'
 import { managedEnvironments } from './managed-environment/index.ts'
 import { onboarding } from './onboarding/index.ts'
 import { spaceRequests } from './space-request/index.ts'
+import { workspaces } from './workspace/index.ts'
 
 /** Every controller of the operator, in the order of a claim's life. This list is the only place where rooms meet. */
-export const controllersOf = (workshop: Workshop, config: Config): Controller[] => [
+export const controllersOf = (workshop: Workshop, config: Config, source: Source): Controller[] => [
   claimBinding(workshop),
   sandboxProvisioning(workshop),
   spaceRequests(workshop, { server: config.apiUrl }),
@@ -21,4 +23,7 @@ export const controllersOf = (workshop: Workshop, config: Config): Controller[] 
   environments(workshop),
   managedEnvironments(workshop),
   onboarding(workshop),
+  gitopsDeployments(workshop, { source, kubectl: config.kubectl }),
+  syncRuns(workshop),
+  workspaces(workshop),
 ]

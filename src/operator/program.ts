@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createObjectStream } from '../adapters/grpc/index.ts'
 import { createMetrics, serveOperations } from '../adapters/http/index.ts'
 import { connect, createCaches, createEvents } from '../adapters/kube/index.ts'
 import { leadInTurns, runControllers, type Workshop } from '../engines/controller/index.ts'
 import { createLog, type Log, systemClock } from '../std/index.ts'
 import type { Config } from './config.ts'
 import { controllersOf } from './controllers.ts'
+import type { Source } from './gitops-deployment/index.ts'
+import { kasToken } from './kas-token.ts'
 import { loopMeter, requestMeter } from './observability.ts'
 
 /** Where the program writes its log lines, and whom it tells when it is up. */
@@ -24,7 +28,18 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
   const metrics = createMetrics({ process: true })
   const kube = connect({ kubeconfig: config.kubeconfig, context: config.context, clock, meter: requestMeter(metrics) })
   const meter = loopMeter(metrics)
-  let turn = openShop(config, kube, log)
+  const source = createObjectStream({
+    address: config.kas,
+    token: kasToken({
+      kube,
+      clock,
+      account: { namespace: config.leaseNamespace, name: 'berth-operator' },
+      audience: 'berth-kas',
+    }),
+    ca: config.kasCa === undefined ? undefined : readFileSync(config.kasCa),
+    clock,
+  })
+  let turn = openShop(config, kube, log, source)
   const ready = () => {
     const [first] = turn.caches.waitingFor()
     return first && `waiting for ${first.kind}: ${first.why}`
@@ -38,7 +53,7 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
     // Controllers keep notes of their term; a new term begins with new ones.
     if (!isFirst) {
       await turn.caches.stop()
-      turn = openShop(config, kube, log)
+      turn = openShop(config, kube, log, source)
     }
     await runControllers(turn, turn.controllers, term, meter)
     isFirst = false
@@ -54,12 +69,13 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
 
   await turn.events.flush()
   await turn.caches.stop()
+  source.close()
   await operations.stop()
   await kube.close()
   log.info('operator stopped')
 }
 
-function openShop(config: Config, kube: Workshop['kube'], log: Log) {
+function openShop(config: Config, kube: Workshop['kube'], log: Log, source: Source) {
   const clock = systemClock
   const caches = createCaches({ kube, clock, log, scope: config.namespace })
   const workshop: Workshop = {
@@ -69,5 +85,5 @@ function openShop(config: Config, kube: Workshop['kube'], log: Log) {
     clock,
     log,
   }
-  return { ...workshop, controllers: controllersOf(workshop, config) }
+  return { ...workshop, controllers: controllersOf(workshop, config, source) }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts'
+import { createTurns } from './turns.ts'
 
 export interface WorkQueue {
   /** As soon as there is room. A key that waits already waits once; one that is being worked on is done again afterwards. */
@@ -22,34 +23,14 @@ export interface WorkQueueOptions {
 
 /** Keys to work on: each at most once at a time, groups in turn, at most `concurrency` at once. */
 export function createWorkQueue({ clock, concurrency, work, groupOf }: WorkQueueOptions): WorkQueue {
-  /** Waiting keys with the time they were added, by group; the Map's order is the turn. */
-  const groups = new Map<string, Map<string, number>>()
+  const waiting = createTurns(groupOf)
+  const alarms = createAlarms(clock)
   const running = new Map<string, Promise<void>>()
   const repeat = new Set<string>()
-  const timers = new Map<string, { at: number; cancel: () => void }>()
-  let depth = 0
   let stopped = false
 
-  const next = (): [key: string, since: number] | undefined => {
-    const [turn] = groups
-    if (!turn) return undefined
-    const [group, keys] = turn
-    const [first] = keys
-    groups.delete(group)
-    if (!first) return undefined
-    keys.delete(first[0])
-    // Behind the others: that is the turn.
-    if (keys.size > 0) groups.set(group, keys)
-    return first
-  }
-
-  const disarm = (key: string) => {
-    timers.get(key)?.cancel()
-    timers.delete(key)
-  }
-
   const start = (key: string, since: number) => {
-    disarm(key)
+    alarms.cancel(key)
     const task = work(key, clock.now() - since).finally(() => {
       running.delete(key)
       if (repeat.delete(key)) add(key)
@@ -57,54 +38,96 @@ export function createWorkQueue({ clock, concurrency, work, groupOf }: WorkQueue
     })
     running.set(key, task)
   }
-
   const pump = () => {
     while (!stopped && running.size < concurrency) {
-      const found = next()
-      if (!found) return
-      depth--
-      start(...found)
+      const next = waiting.take()
+      if (!next) return
+      start(...next)
     }
   }
-
   const add = (key: string) => {
     if (stopped) return
-    if (running.has(key)) {
-      repeat.add(key)
-      return
-    }
-    const group = groupOf(key)
-    const keys = groups.get(group) ?? new Map<string, number>()
-    if (keys.has(key)) return
-    keys.set(key, clock.now())
-    groups.set(group, keys)
-    depth++
-    pump()
+    if (running.has(key)) repeat.add(key)
+    else if (waiting.put(key, clock.now())) pump()
   }
 
   return {
     add,
     addAfter(key, ms) {
-      if (stopped) return
-      const at = clock.now() + ms
-      const armed = timers.get(key)
-      if (armed && armed.at <= at) return
-      armed?.cancel()
-      const ring = () => {
-        timers.delete(key)
-        add(key)
-      }
-      timers.set(key, { at, cancel: clock.after(ms, ring) })
+      if (!stopped) alarms.set(key, ms, () => add(key))
     },
     get depth() {
-      return depth
+      return waiting.size
     },
     async stop() {
       stopped = true
-      for (const key of [...timers.keys()]) disarm(key)
-      groups.clear()
-      depth = 0
+      alarms.cancelAll()
+      waiting.clear()
       await Promise.all(running.values())
+    },
+  }
+}
+
+/** Waiting keys with the time they were added, by group; the order of the Map is the turn. */
+function createTurns(groupOf: (key: string) => string) {
+  const groups = new Map<string, Map<string, number>>()
+  let size = 0
+  return {
+    get size() {
+      return size
+    },
+    /** false: it waits already. */
+    put(key: string, now: number): boolean {
+      const group = groupOf(key)
+      const keys = groups.get(group) ?? new Map<string, number>()
+      if (keys.has(key)) return false
+      keys.set(key, now)
+      groups.set(group, keys)
+      size++
+      return true
+    },
+    take(): [key: string, since: number] | undefined {
+      const [turn] = groups
+      if (!turn) return undefined
+      const [group, keys] = turn
+      const [first] = keys
+      groups.delete(group)
+      if (!first) return undefined
+      keys.delete(first[0])
+      // Behind the others: that is the turn.
+      if (keys.size > 0) groups.set(group, keys)
+      size--
+      return first
+    },
+    clear() {
+      groups.clear()
+      size = 0
+    },
+  }
+}
+
+/** One alarm a key; of two times the earlier one stays. */
+function createAlarms(clock: Clock) {
+  const set = new Map<string, { at: number; cancel: () => void }>()
+  const cancel = (key: string) => {
+    set.get(key)?.cancel()
+    set.delete(key)
+  }
+  return {
+    cancel,
+    set(key: string, ms: number, ring: () => void) {
+      const at = clock.now() + ms
+      const earlier = set.get(key)
+      if (earlier && earlier.at <= at) return
+      earlier?.cancel()
+      const due = () => {
+        set.delete(key)
+        ring()
+      }
+      set.set(key, { at, cancel: clock.after(ms, due) })
+    },
+    cancelAll() {
+      for (const key of [...set.keys()]) cancel(key)
     },
   }
 }

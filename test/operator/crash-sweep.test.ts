@@ -24,6 +24,9 @@ type Policy = 'Delete' | 'Retain'
 /** Lives that are lived at the same time. */
 const AT_ONCE = 8
 
+/** Nothing is delivered from Git here. */
+const noSource = { follow: () => Promise.resolve() }
+
 describe('an operator that is killed after any of its writes', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
@@ -60,7 +63,7 @@ describe('an operator that is killed after any of its writes', (it) => {
         kubeconfig: cluster.kubeconfig,
         namespace,
         ...(kill && { via: (api) => mortal(api, life) }),
-        controllers: (workshop) => controllersOf(workshop, parseConfig({}, {})),
+        controllers: (workshop) => controllersOf(workshop, parseConfig({}, {}), noSource),
       })
     let shop: RunningShop = await open(true)
     const replaced = life.end.then(async () => {

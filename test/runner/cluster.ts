@@ -36,7 +36,7 @@ export async function sharedCluster(print: (line: string) => void, signal: Abort
 }
 
 /** As a platform engineer does it: the kinds and their rules, then what an installation starts with. */
-async function install(kubectl: string, kubeconfig: string): Promise<void> {
+export async function install(kubectl: string, kubeconfig: string): Promise<void> {
   const steps = [
     ['apply', '--server-side', '--force-conflicts', '-k', '.'],
     ['wait', '--for=condition=Established', '--timeout=30s', 'crd', '--all'],

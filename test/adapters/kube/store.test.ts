@@ -1,0 +1,104 @@
+import * as assert from 'uvu/assert'
+import { matchesSelector } from '../../../src/adapters/kube/selector.ts'
+import { isNewer, Store } from '../../../src/adapters/kube/store.ts'
+import { type KubeObject, keyOf, refOf } from '../../../src/api/index.ts'
+import { describe } from '../../support/suite.ts'
+
+const object = (name: string, version: number, labels: Record<string, string> = {}): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'n', resourceVersion: String(version), labels },
+})
+const ref = { name: 'a', namespace: 'n' }
+
+describe('the store behind a watch', (it) => {
+  it('never goes back to an older version', () => {
+    const store = new Store()
+    store.put(object('a', 5))
+    store.remember(object('a', 9))
+    store.put(object('a', 7))
+    assert.is(store.get(ref)?.metadata.resourceVersion, '9')
+  })
+
+  it('shows an own write before the watch does, and tells of it once', () => {
+    const store = new Store()
+    let told = 0
+    store.onChange(() => told++)
+    store.remember(object('a', 9))
+    store.put(object('a', 9))
+    assert.is(told, 1)
+  })
+
+  it('does not bring back what was deleted while the answer to a write travelled', () => {
+    const store = new Store()
+    store.put(object('a', 5))
+    store.remove(object('a', 8))
+    store.remember(object('a', 7))
+    assert.is(store.get(ref), undefined)
+  })
+
+  it('reports what a fresh list no longer has as deleted, but keeps younger own writes', () => {
+    const store = new Store()
+    store.put(object('a', 5))
+    store.put(object('b', 6))
+    store.remember(object('c', 20))
+    const gone: string[] = []
+    store.onChange((now, before) => {
+      if (!now && before) gone.push(before.metadata.name)
+    })
+    store.replace([object('b', 6)], '10')
+    assert.equal(gone, ['a'])
+    assert.equal([...store.all()].map(({ metadata }) => metadata.name).sort(), ['b', 'c'])
+  })
+
+  it('compares versions as numbers of any length', () => {
+    assert.ok(isNewer('10', '9'))
+    assert.ok(isNewer('18446744073709551616', '9999999999999999999'))
+    assert.not.ok(isNewer('9', '9'))
+  })
+
+  it('keeps its indexes equal to a scan, whatever happens', () => {
+    const store = new Store()
+    const index = (one: KubeObject) => [one.metadata.labels?.['team'] ?? '']
+    store.addIndexes({ team: index })
+    let seed = 42
+    const random = (below: number) => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
+      return seed % below
+    }
+    for (let version = 1; version < 3000; version++) {
+      const one = object(`o${random(40)}`, version, { team: `t${random(5)}` })
+      const act = random(10)
+      if (act < 6) store.put(one)
+      else if (act < 8) store.remove(one)
+      else if (act < 9) store.remember(one)
+      else
+        store.replace(
+          [...store.all()].filter(() => random(4) > 0),
+          String(version),
+        )
+    }
+    for (let team = 0; team < 5; team++) {
+      const scan = [...store.all()].filter((one) => index(one)[0] === `t${team}`)
+      const names = (list: KubeObject[]) => list.map((one) => keyOf(refOf(one))).sort()
+      assert.equal(names(store.by('team', `t${team}`)), names(scan))
+    }
+  })
+
+  const selectors: [selector: string, labels: Record<string, string>, matches: boolean, why: string][] = [
+    ['a=b', { a: 'b' }, true, 'equal'],
+    ['a=b', {}, false, 'absent is not equal'],
+    ['a!=b', {}, true, 'absent is unequal'],
+    ['a', { a: '' }, true, 'existence asks for the key'],
+    ['!a', { a: 'x' }, false, 'and for its absence'],
+    ['a in (b, c)', { a: 'c' }, true, 'one of'],
+    ['a notin (b,c)', { a: 'c' }, false, 'none of'],
+    ['a=b,c in (d,e)', { a: 'b', c: 'e' }, true, 'commas inside a set separate values'],
+    ['a=b,c', { a: 'b' }, false, 'all terms must hold'],
+  ]
+  for (const [selector, labels, matches, why] of selectors) {
+    it(`selects by "${selector}" on ${JSON.stringify(labels)}: ${why}`, () => {
+      assert.is(matchesSelector(selector, labels), matches, why)
+    })
+  }
+})

@@ -1,0 +1,71 @@
+import * as assert from 'uvu/assert'
+import { acquireTools } from '../../src/adapters/control-plane/index.ts'
+import type { Kube } from '../../src/adapters/kube/index.ts'
+import { DeploymentTargetClaims, DeploymentTargets, Namespaces, Secrets } from '../../src/api/index.ts'
+import { targetLifecycle } from '../../src/operator/deployment-target/lifecycle/index.ts'
+import { claimBinding } from '../../src/operator/deployment-target-claim/binding/index.ts'
+import { install } from '../runner/cluster.ts'
+import { type OwnControlPlane, ownControlPlane } from '../support/control-plane.ts'
+import { describe } from '../support/suite.ts'
+import { claim, credentialsSecret, target } from '../support/targets.ts'
+import { eventually, expectGone, expectObject } from '../support/verbs.ts'
+import { openShop, type RunningShop } from '../support/workshop.ts'
+
+describe('an operator on bad days', (it) => {
+  let plane: OwnControlPlane
+  let kube: Kube
+  let shop: RunningShop
+  const namespace = 'bad-days'
+
+  it.before(async () => {
+    plane = await ownControlPlane({ nodes: 0 })
+    kube = plane.kube
+    const { paths } = await acquireTools({ env: process.env, wanted: ['kubectl'] })
+    await install(paths.kubectl ?? 'kubectl', plane.kubeconfig)
+    await kube.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+    await kube.create(Secrets, credentialsSecret(namespace))
+    shop = await openShop({
+      kubeconfig: plane.kubeconfig,
+      namespace,
+      controllers: (workshop) => [claimBinding(workshop), targetLifecycle(workshop)],
+    })
+  })
+  it.after(async () => {
+    await shop?.stop()
+    await plane?.remove()
+  })
+
+  const bound = (name: string) =>
+    expectObject(kube, DeploymentTargetClaims, { name, namespace }, ({ status }) => status?.phase === 'Bound', { within: 60_000 })
+
+  it('goes on after a restart of the API server, and hears of what was deleted before it was back', async () => {
+    await kube.create(DeploymentTargets, target(namespace, 'one'))
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'one'))
+    await bound('one')
+    await plane.servers.kill('kube-apiserver')
+    await plane.servers.start('kube-apiserver')
+    await kube.delete(DeploymentTargetClaims, { name: 'one', namespace })
+    await expectGone(kube, DeploymentTargetClaims, { name: 'one', namespace }, { within: 60_000 })
+    await expectObject(kube, DeploymentTargets, { name: 'one', namespace }, ({ status }) => status?.phase === 'Released', {
+      within: 60_000,
+    })
+  })
+
+  it('goes on after an API server that neither answered nor hung up', async () => {
+    plane.servers.freeze('kube-apiserver')
+    const asked = kube.create(DeploymentTargets, target(namespace, 'two'))
+    plane.servers.resume('kube-apiserver')
+    await asked
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'two'))
+    await bound('two')
+  })
+
+  it('goes on after etcd was away', async () => {
+    await plane.servers.kill('etcd')
+    await plane.servers.start('etcd')
+    await eventually(() => kube.create(DeploymentTargets, target(namespace, 'three')), { within: 60_000 })
+    await eventually(() => kube.create(DeploymentTargetClaims, claim(namespace, 'three')), { within: 60_000 })
+    await bound('three')
+    assert.is(shop.caches.waitingFor().length, 0)
+  })
+})
