@@ -56,7 +56,8 @@ function overQuota(workspace: Workspace, { metadata, spec }: WorkspaceClass, all
   return obstacle('WorkspaceQuotaExceeded', message, 'Terminate another workspace, or have the quota raised.', metadata.name)
 }
 
-const counts = ({ spec, metadata }: Workspace): boolean =>
+/** Whether it takes a place in the quotas of its class. */
+export const counts = ({ spec, metadata }: Workspace): boolean =>
   spec.desiredState !== 'Terminated' && metadata.deletionTimestamp === undefined
 
 function isBefore(other: Workspace, workspace: Workspace): boolean {

@@ -15,7 +15,7 @@ import {
 } from '../../api/index.ts'
 import type { Controller, Watch, Workshop } from '../../engines/controller/index.ts'
 import { claimNameOf } from './claim.ts'
-import { classNameOf } from './class.ts'
+import { classNameOf, counts } from './class.ts'
 import { objectNameOf } from './names.ts'
 import { reconcileWorkspace } from './reconcile.ts'
 import { CONTROLLER, type Room } from './room.ts'
@@ -72,6 +72,8 @@ function watchesOf({ caches }: Workshop, room: Room): Watch[] {
     claims.by(BY_TARGET, `${metadata.namespace}/${metadata.name}`).flatMap((claim) => ofClaim(refOf(claim)))
   return [
     { kind: WorkspaceClasses, wakes: ({ metadata }: WorkspaceClass) => waitingFor(room, metadata.name) },
+    // A workspace that ends leaves a place in its class's quota.
+    { kind: Workspaces, wakes: (workspace: Workspace) => (counts(workspace) ? [] : waitingFor(room, classNameOf(workspace))) },
     { kind: DeploymentTargetClaims, wakes: (claim: DeploymentTargetClaim) => ofClaim(refOf(claim)) },
     { kind: DeploymentTargets, wakes: byTarget },
     ...SECRET_TYPES.map((type) => ({
