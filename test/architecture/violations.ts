@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path/posix'
-import { BANNED_NAMES, LAW, LIMITS, type Room } from './law.ts'
+import { BANNED_NAMES, FREE_TYPES, LAW, LIMITS, type Room } from './law.ts'
 import type { Habit, Import, Source } from './source.ts'
 
 /** A way of looking at one file that finds sentences about it. */
@@ -79,7 +79,7 @@ function packagesAtHome(source: Source, law: Record<string, Room>): string[] {
       .split('/')
       .slice(0, from.startsWith('@') ? 2 : 1)
       .join('/')
-    if (here?.packages?.includes(name) || (typesOnly && here?.typesOf?.includes(name))) return []
+    if (here?.packages?.includes(name) || (typesOnly && FREE_TYPES.includes(name))) return []
     return [`${source.file}:${line}: ${name} is not at home here`]
   })
 }
