@@ -23,7 +23,7 @@ export interface WorkQueueOptions {
 
 /** Keys to work on: each at most once at a time, groups in turn, at most `concurrency` at once. */
 export function createWorkQueue({ clock, concurrency, work, groupOf }: WorkQueueOptions): WorkQueue {
-  const waiting = createTurns(groupOf)
+  const waiting = createTurns()
   const alarms = createAlarms(clock)
   const running = new Map<string, Promise<void>>()
   const repeat = new Set<string>()
@@ -48,7 +48,7 @@ export function createWorkQueue({ clock, concurrency, work, groupOf }: WorkQueue
   const add = (key: string) => {
     if (stopped) return
     if (running.has(key)) repeat.add(key)
-    else if (waiting.put(key, clock.now())) pump()
+    else if (waiting.add(key, groupOf(key), clock.now())) pump()
   }
 
   return {
@@ -64,44 +64,6 @@ export function createWorkQueue({ clock, concurrency, work, groupOf }: WorkQueue
       alarms.cancelAll()
       waiting.clear()
       await Promise.all(running.values())
-    },
-  }
-}
-
-/** Waiting keys with the time they were added, by group; the order of the Map is the turn. */
-function createTurns(groupOf: (key: string) => string) {
-  const groups = new Map<string, Map<string, number>>()
-  let size = 0
-  return {
-    get size() {
-      return size
-    },
-    /** false: it waits already. */
-    put(key: string, now: number): boolean {
-      const group = groupOf(key)
-      const keys = groups.get(group) ?? new Map<string, number>()
-      if (keys.has(key)) return false
-      keys.set(key, now)
-      groups.set(group, keys)
-      size++
-      return true
-    },
-    take(): [key: string, since: number] | undefined {
-      const [turn] = groups
-      if (!turn) return undefined
-      const [group, keys] = turn
-      const [first] = keys
-      groups.delete(group)
-      if (!first) return undefined
-      keys.delete(first[0])
-      // Behind the others: that is the turn.
-      if (keys.size > 0) groups.set(group, keys)
-      size--
-      return first
-    },
-    clear() {
-      groups.clear()
-      size = 0
     },
   }
 }
