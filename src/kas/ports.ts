@@ -19,6 +19,8 @@ export interface Claim {
   serviceAccount: string | undefined
   /** Path of the project. */
   path: string
+  /** Its uid, when no other of that path will do. */
+  projectUid: string | undefined
 }
 
 /** The right to read one project, while it lasts. */

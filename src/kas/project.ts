@@ -75,9 +75,9 @@ export interface Projects {
   all(): Project[]
   /**
    * The project of that path: the caller's own namespace first, then the oldest. So nobody takes a path away from its
-   * holder by creating it a second time.
+   * holder by creating it a second time. With a uid it is that one or none.
    */
-  find(path: string, namespace: string): Project | undefined
+  find(path: string, namespace: string, uid?: string): Project | undefined
   /** `ref` is the project that came, changed or went. */
   onChange(listener: (ref: Ref) => void): () => void
 }
@@ -91,10 +91,10 @@ export const projectsOf = (cache: Cache<GitProject>): Projects => ({
     return object && !isDeleting(object) ? projectFrom(object) : undefined
   },
   all: () => [...cache.all()].filter((object) => !isDeleting(object)).map(projectFrom),
-  find(path, namespace) {
+  find(path, namespace, uid) {
     const all = cache
       .by('path', path)
-      .filter((object) => !isDeleting(object))
+      .filter((object) => !isDeleting(object) && (uid === undefined || object.metadata.uid === uid))
       .map(projectFrom)
     const [first] = all.sort(
       (a, b) => rank(a, namespace) - rank(b, namespace) || compare(a.createdAt, b.createdAt) || compare(a.uid, b.uid),

@@ -156,6 +156,34 @@ describe('kas: object stream', (it) => {
     ok(isTrue((await cluster.kube.get(GitProjects, { name: 'vanishing', namespace }))?.status?.conditions, 'Ready'))
   })
 
+  it('tells a follower that what was wrong is over, though there is no new commit', async () => {
+    const { repository, commit } = await given('recovering', { 'a.yaml': '1' })
+    const heard: string[] = []
+    const ending = new AbortController()
+    const following = kas.stream(token).follow(wanted('recovering', { ref: { kind: 'branch', name: 'side' } }), {
+      onBatch: () => void heard.push('batch'),
+      onFailure: ({ reason }) => void heard.push(String(reason)),
+      onInView: () => void heard.push('in view'),
+      backoff: { base: 10, max: 100 },
+      commitId: commit,
+      signal: ending.signal,
+    })
+    await eventually(() => heard.includes('RefNotFound'))
+    await repository.branch('side', commit)
+    await eventually(() => heard.at(-1) === 'in view')
+    ending.abort()
+    await following
+    ok(!heard.includes('batch'))
+  })
+
+  it('takes the project of that uid, or none', async () => {
+    const { commit } = await given('exact', { 'a.yaml': '1' })
+    const object = await cluster.kube.get(GitProjects, { name: 'exact', namespace })
+    const stream = kas.stream(token)
+    is((await stream.fetchObjects(wanted('exact', { projectUid: object?.metadata.uid }), never))?.commitId, commit)
+    is((await failureOf(stream.fetchObjects(wanted('exact', { projectUid: 'another' }), never))).reason, 'ProjectNotAccessible')
+  })
+
   it('names each limit that is passed', async () => {
     const many = Object.fromEntries(Array.from({ length: 1001 }, (_, at) => [`many/${at}.yaml`, `${at}`]))
     await given('limits', { ...many, 'huge.json': Buffer.alloc(5 * 2 ** 20 + 1), 'a.yaml': 'a' })

@@ -13,6 +13,7 @@ export interface TestRepository {
   /** Writes these files (`undefined` removes one), commits, pushes; gives the commit. */
   commit(files: Record<string, string | Uint8Array | undefined>, branch?: string): Promise<string>
   tag(name: string, commit: string): Promise<void>
+  branch(name: string, commit: string): Promise<void>
   removeBranch(branch: string): Promise<void>
 }
 
@@ -89,6 +90,9 @@ function repositoryIn(bare: string, work: string, url: string): TestRepository {
     },
     async tag(name, commit) {
       await git(bare, '-c', 'user.name=test', '-c', 'user.email=test@example.com', 'tag', '-a', '-m', 'tag', name, commit)
+    },
+    async branch(name, commit) {
+      await git(bare, 'branch', '--force', name, commit)
     },
     async removeBranch(branch) {
       await git(bare, 'update-ref', '-d', `refs/heads/${branch}`)

@@ -18,7 +18,7 @@ export interface Connection {
   stream<I extends DescMessage, O extends DescMessage>(
     method: DescMethodServerStreaming<I, O>,
     request: MessageShape<I>,
-    options?: { metadata?: Record<string, string>; signal?: AbortSignal | undefined },
+    options?: { metadata?: Record<string, string>; signal?: AbortSignal | undefined; onAccepted?: (() => void) | undefined },
   ): AsyncIterable<MessageShape<O>>
   close(): void
 }
@@ -36,13 +36,14 @@ export function dial({ address, token, ca }: DialOptions): Connection {
   const credentials = secure ? ChannelCredentials.createSsl(ca ? Buffer.from(ca) : null) : ChannelCredentials.createInsecure()
   const client = new Client(target, credentials, CHANNEL)
   return {
-    async *stream(method, request, { metadata = {}, signal } = {}) {
+    async *stream(method, request, { metadata = {}, signal, onAccepted } = {}) {
       const { path, requestSerialize, responseDeserialize } = definitionOf(method)
       const headers = await headersOf(metadata, token)
       // An abort that came while the token was read would never be heard of again.
       if (signal?.aborted) return
       const call = client.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request, headers)
       const cancel = () => call.cancel()
+      if (onAccepted) call.once('metadata', onAccepted)
       signal?.addEventListener('abort', cancel, { once: true })
       try {
         yield* call

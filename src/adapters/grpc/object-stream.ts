@@ -11,8 +11,10 @@ export interface ObjectStreamOptions {
 }
 
 export interface Wanted {
-  /** `spec.path` of the GitProject (`<namespace>/<name>` where it has none). */
+  /** `spec.path` of the GitProject. */
   projectId: string
+  /** Its `metadata.uid`, when it must be this very one and no other of that path. */
+  projectUid?: string | undefined
   ref: GitRef
   /** Patterns of files, from the root of the repository. `deploy/**` is everything below deploy. */
   globs: readonly string[]
@@ -27,6 +29,8 @@ export interface FollowOptions {
   commitId?: string
   /** Called with each new commit, one at a time. The next one is asked for when it returns; if it throws, the same commit comes again. */
   onBatch(batch: Batch): Promise<void> | void
+  /** kas has the repository in view: whatever was wrong is over, also if there is no new commit. */
+  onInView?(): void
   /** The stream ended with an error and will be opened again after a wait. `reason` and `remedy` are those of kas. */
   onFailure?(failure: Failure): void
   backoff?: Backoff
@@ -51,42 +55,48 @@ const BRIEF = seconds(1)
 /** The client of kas' object stream: one connection for any number of projects. */
 export function createObjectStream({ address, token, ca, clock }: ObjectStreamOptions): ObjectStream {
   const connection = dial({ address, token, ca })
-  const fetchObjects: ObjectStream['fetchObjects'] = (wanted, signal, commitId = '') => call(connection, wanted, commitId, signal)
+  const fetchObjects: ObjectStream['fetchObjects'] = (wanted, signal, commitId = '') =>
+    call(connection, wanted, commitId, { signal })
   return {
     fetchObjects,
-    follow: (wanted, options) => follow(fetchObjects, clock, wanted, options),
+    follow: (wanted, options) => follow(connection, clock, wanted, options),
     close: () => connection.close(),
   }
 }
 
-async function call(connection: Connection, wanted: Wanted, commitId: string, signal: AbortSignal): Promise<Batch | undefined> {
-  const { namespace, serviceAccount } = wanted
+interface Ears {
+  signal: AbortSignal
+  onAccepted?: (() => void) | undefined
+}
+
+async function call(connection: Connection, wanted: Wanted, commitId: string, ears: Ears): Promise<Batch | undefined> {
+  const { namespace, serviceAccount, projectUid } = wanted
   const metadata = {
     ...(namespace === undefined ? {} : { 'berth-namespace': namespace }),
     ...(serviceAccount === undefined ? {} : { 'berth-service-account': serviceAccount }),
+    ...(projectUid === undefined ? {} : { 'berth-project-uid': projectUid }),
   }
   const responses = connection.stream(Gitops.method.getObjectsToSynchronize, requestFor({ ...wanted, commitId }), {
     metadata,
-    signal,
+    ...ears,
   })
   const batch = await collectBatch(responses)
   // A batch whose call was called off may be cut short without an error.
-  return signal.aborted ? undefined : batch
+  return ears.signal.aborted ? undefined : batch
 }
 
-async function follow(
-  fetchObjects: ObjectStream['fetchObjects'],
-  clock: Clock,
-  wanted: Wanted,
-  options: FollowOptions,
-): Promise<void> {
-  const { onBatch, onFailure = () => undefined, backoff = PATIENCE, signal } = options
+async function follow(connection: Connection, clock: Clock, wanted: Wanted, options: FollowOptions): Promise<void> {
+  const { onBatch, onFailure = () => undefined, onInView, backoff = PATIENCE, signal } = options
   let { commitId = '' } = options
   let failures = 0
+  const onAccepted = () => {
+    failures = 0
+    onInView?.()
+  }
   while (!signal.aborted) {
     const opened = clock.now()
     try {
-      const batch = await fetchObjects(wanted, signal, commitId)
+      const batch = await call(connection, wanted, commitId, { signal, onAccepted })
       if (batch) {
         await onBatch(batch)
         commitId = batch.commitId

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { DescMessage, DescMethod, DescMethodServerStreaming, DescService, MessageShape } from '@bufbuild/protobuf'
 import {
   logVerbosity,
+  Metadata,
   Server,
   ServerCredentials,
   type ServerWritableStream,
@@ -17,6 +18,8 @@ export interface Call {
   /** First value of a metadata key, `undefined` when it is absent. */
   metadata(key: string): string | undefined
   readonly peer: string
+  /** Lets the caller know that all is well, before there is anything to send. */
+  accept(): void
   /** Aborts when the caller hangs up, or the server stops. */
   readonly signal: AbortSignal
 }
@@ -111,7 +114,12 @@ const streaming = (handler: AnyHandler, stopping: AbortSignal, log: Log) => (cal
   // Without a listener a write after the caller left would be an uncaught exception.
   call.on('error', () => hungUp.abort())
   const signal = AbortSignal.any([stopping, hungUp.signal])
-  const view: Call = { metadata: (key) => textOf(call.metadata.get(key)[0]), peer: call.getPeer(), signal }
+  let accepted = false
+  const accept = () => {
+    if (!accepted) call.sendMetadata(new Metadata())
+    accepted = true
+  }
+  const view: Call = { metadata: (key) => textOf(call.metadata.get(key)[0]), peer: call.getPeer(), accept, signal }
   void pump(handler(call.request, view), call, hungUp.signal, (failure) => {
     log.error('A call failed', { method: call.getPath(), error: failure })
   })

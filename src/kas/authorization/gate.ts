@@ -8,13 +8,13 @@ import { agentOf, bearerOf, type Identities, identify } from './identify.ts'
 export const createGate = (projects: Projects, identities: Identities): Gate => ({
   async admit(claim) {
     const caller = await identify(identities, claim)
-    const project = readable(projects, caller, claim.path)
+    const project = readable(projects, caller, claim)
     return new Watch(projects, identities, claim, caller, project)
   },
 })
 
-function readable(projects: Projects, caller: Caller, path: string): Project {
-  const project = projects.find(path, caller.namespace)
+function readable(projects: Projects, caller: Caller, { path, projectUid }: Claim): Project {
+  const project = projects.find(path, caller.namespace, projectUid)
   if (!project || !mayRead(caller, project)) throw refusal(caller, path)
   return project
 }
@@ -47,7 +47,7 @@ class Watch implements Admission {
   async renew(): Promise<void> {
     const caller = await identify(this.#identities, this.#claim)
     if (!isSame(caller, this.caller)) throw revoked()
-    readable(this.#projects, caller, this.#claim.path)
+    readable(this.#projects, caller, this.#claim)
   }
 
   close(): void {
@@ -56,7 +56,7 @@ class Watch implements Admission {
 
   /** What can be seen without asking anybody: the caches have just changed. */
   #look(): void {
-    const now = this.#projects.find(this.#claim.path, this.caller.namespace)
+    const now = this.#projects.find(this.#claim.path, this.caller.namespace, this.#claim.projectUid)
     if (this.#hasLostToken()) this.#end.abort(revoked())
     else if (!now || !mayRead(this.caller, now)) this.#end.abort(refusal(this.caller, this.#claim.path))
     else if (sourceOf(now) !== sourceOf(this.project)) this.#end.abort(moved)

@@ -40,7 +40,7 @@ async function* serve(
   const ending = endOf(desk, admission, call)
   const following = desk.polls.follow(admission.project, wanted.revision, () => admission.renew())
   try {
-    const snapshot = await newCommit((seen) => following.next(seen, ending.signal), wanted.commitId)
+    const snapshot = await newCommit((seen) => following.next(seen, ending.signal), wanted.commitId, call)
     if (snapshot) yield* batch(desk, wanted, snapshot, admission, call.signal)
     throwRevocation(admission)
   } catch (thrown) {
@@ -57,7 +57,8 @@ async function* serve(
 async function admit({ gate, log }: ObjectStreamDesk, path: string, call: Call): Promise<Admission> {
   const [namespace, serviceAccount] = [call.metadata('berth-namespace'), call.metadata('berth-service-account')]
   try {
-    return await gate.admit({ authorization: call.metadata('authorization'), namespace, serviceAccount, path })
+    const [authorization, projectUid] = [call.metadata('authorization'), call.metadata('berth-project-uid')]
+    return await gate.admit({ authorization, namespace, serviceAccount, path, projectUid })
   } catch (thrown) {
     const { code, reason, message } = Failure.from(thrown)
     log.warn('A caller was refused', { peer: call.peer, path, namespace, code, reason, why: message })
@@ -68,10 +69,11 @@ async function admit({ gate, log }: ObjectStreamDesk, path: string, call: Call):
 type Next = (seen: Sighting | undefined) => Promise<Sighting | undefined>
 
 /** `undefined`: the stream ends before there is one. */
-async function newCommit(next: Next, known: string): Promise<Snapshot | undefined> {
+async function newCommit(next: Next, known: string, call: Call): Promise<Snapshot | undefined> {
   for (let seen = await next(undefined); seen; seen = await next(seen)) {
     if ('failure' in seen) throw outward(seen.failure)
     if ('snapshot' in seen && seen.snapshot.commit !== known) return seen.snapshot
+    call.accept()
   }
   return undefined
 }
