@@ -36,7 +36,7 @@ export interface GitOpsDeploymentManagedEnvironmentSpec {
  */
 export interface GitOpsDeploymentManagedEnvironmentStatus {
   /**
-   * When the connection was checked last.
+   * When the connection was checked last. Exact when the verdict changed, else to the hour.
    */
   lastCheckTime?: string
   /**

@@ -119,5 +119,5 @@ const occupied = (existing: KubeObject, environment: Environment) =>
   new Failure('invalid', `${existing.kind} ${keyOf(refOf(existing))} is in the way: it was not made for this Environment`, {
     reason: 'NameOccupied',
     object: `Environment ${keyOf(refOf(environment))}`,
-    remedy: `Delete it, or give the Environment another name.`,
+    remedy: 'Delete it, or give the Environment another name.',
   })

@@ -6,7 +6,7 @@ import {
   type GitOpsDeploymentManagedEnvironment,
   type Statement,
 } from '../../api/index.ts'
-import type { StatusDraft } from '../../engines/controller/index.ts'
+import { type StatusDraft, sentenceOf } from '../../engines/controller/index.ts'
 import type { Failure } from '../../std/index.ts'
 import type { Access, Problem } from './destination.ts'
 
@@ -83,11 +83,12 @@ function readiness({ metadata, status }: GitOpsDeploymentManagedEnvironment, api
   return { type: 'Ready', status: 'True', reason: 'Connected', message: `leads to ${apiURL}` }
 }
 
-/** What a failure looks like: the user's mistakes become the pair, everything else leaves it as it is. */
-export function failedStatus(environment: Environment, failure: Failure): StatusDraft | undefined {
-  if (failure.code !== 'invalid') return undefined
-  const { reason = 'InvalidEnvironment', message, remedy = '' } = failure
-  return wrongStatus({ reason, message, advice: remedy }, holdingOf(environment))
+/** What a failure looks like: the user's mistakes become the pair, everything else leaves the pair as it is. */
+export function failedStatus(environment: Environment, failure: Failure): StatusDraft {
+  const { code, reason, message, remedy = '' } = failure
+  const holding = holdingOf(environment)
+  if (code === 'invalid') return wrongStatus({ reason: reason ?? 'InvalidEnvironment', message, advice: remedy }, holding)
+  return { ...holding, conditions: [...pairOf(environment), notReady(reason ?? 'ReconcileFailed', sentenceOf(failure))] }
 }
 
 /** Upstream's way of saying that all is well again; while nothing ever failed, nothing is said. */
