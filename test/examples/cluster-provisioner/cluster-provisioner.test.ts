@@ -1,11 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { parse } from 'yaml'
 import { stopControlPlane } from '../../../src/adapters/control-plane/index.ts'
 import { kubeFromSecret } from '../../../src/adapters/kube/index.ts'
 import {
+  ClusterRoleBindings,
   DeploymentTargetClaims,
   DeploymentTargetClasses,
   DeploymentTargets,
@@ -13,6 +15,8 @@ import {
   type Kind,
   Namespaces,
   Secrets,
+  ServiceAccounts,
+  type TokenRequest,
 } from '../../../src/api/index.ts'
 import { targetLifecycle } from '../../../src/operator/deployment-target/lifecycle/index.ts'
 import { claimBinding } from '../../../src/operator/deployment-target-claim/binding/index.ts'
@@ -30,14 +34,37 @@ const patient = { within: seconds(60) }
 describe('example cluster provisioner', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'berth-clusters-')))
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'berth-clusters-')))
+  const dir = join(home, 'clusters')
+  let kubeconfig = ''
   let shop: RunningShop
   let program: ChildProcess | undefined
   let namespace = ''
   let className = ''
 
+  /** The program gets no more than the role that is shipped with it. */
+  const itsOwnKubeconfig = async (): Promise<string> => {
+    const metadata = { name: 'cluster-provisioner', namespace }
+    await apply(kube, readFileSync(join(EXAMPLE, 'manifests/role.yaml'), 'utf8'))
+    await kube.create(ServiceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata })
+    await kube.create(ClusterRoleBindings, {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRoleBinding',
+      metadata: { name: namespace },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-provisioner' },
+      subjects: [{ kind: 'ServiceAccount', ...metadata }],
+    })
+    const request = { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} }
+    const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${metadata.name}/token`
+    const { status } = await kube.post<TokenRequest>(path, request)
+    const admin = parse(readFileSync(cluster.kubeconfig, 'utf8'))
+    const users = admin.users.map(({ name }: { name: string }) => ({ name, user: { token: status?.token } }))
+    const file = join(home, 'kubeconfig')
+    writeFileSync(file, JSON.stringify({ ...admin, users }), { mode: 0o600 })
+    return file
+  }
   const start = () => {
-    const flags = ['--kubeconfig', cluster.kubeconfig, '--dir', dir, '--namespace', namespace]
+    const flags = ['--kubeconfig', kubeconfig, '--dir', dir, '--namespace', namespace]
     program = spawn(process.execPath, [join(EXAMPLE, 'main.ts'), ...flags], { stdio: 'ignore' })
   }
   const stop = async (signal: NodeJS.Signals = 'SIGTERM') => {
@@ -58,13 +85,16 @@ describe('example cluster provisioner', (it) => {
       namespace,
       controllers: (workshop) => [claimBinding(workshop), targetLifecycle(workshop)],
     })
+    kubeconfig = await itsOwnKubeconfig()
+    mkdirSync(dir)
     start()
   })
   it.after(async () => {
     await stop()
     await shop.stop()
     for (const uid of readdirSync(dir)) await stopControlPlane(join(dir, uid))
-    rmSync(dir, { recursive: true, force: true })
+    rmSync(home, { recursive: true, force: true })
+    await kube.delete(ClusterRoleBindings, { name: namespace })
     await kube.delete(DeploymentTargetClasses, { name: className })
     await cluster.close()
   })
