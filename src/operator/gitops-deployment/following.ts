@@ -11,6 +11,8 @@ export type Source = Pick<ObjectStream, 'follow'>
 /** What one deployment wants from a repository. */
 export interface Wish {
   projectId: string
+  /** The very GitProject that was chosen by its URL, should another have the same path. */
+  projectUid?: string | undefined
   namespace: string
   /** Tried in this order until one exists. */
   revisions: readonly GitRef[]
@@ -125,7 +127,7 @@ async function round({ source, wish, tell, seen, signal }: Pursuit, at: number, 
   if (!ref) return outcome
   const isAmbiguous = wish.revisions.length > 1
   await source.follow(
-    { projectId: wish.projectId, namespace: wish.namespace, ref, globs },
+    { projectId: wish.projectId, projectUid: wish.projectUid, namespace: wish.namespace, ref, globs },
     {
       signal: AbortSignal.any([signal, ending.signal]),
       onBatch(batch) {
@@ -133,6 +135,10 @@ async function round({ source, wish, tell, seen, signal }: Pursuit, at: number, 
         if (more.every((glob) => globs.includes(glob))) return tell({ snapshot: batch })
         outcome = { word: 'more', globs: more }
         ending.abort()
+      },
+      onInView() {
+        const { snapshot, failure } = seen()
+        if (snapshot && failure) tell({ snapshot })
       },
       onFailure(failure) {
         const isLast = at === wish.revisions.length - 1
