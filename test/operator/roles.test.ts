@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert'
 import {
   annotations,
   ClusterRoleBindings,
+  conditionOf,
   DeploymentTargetClaims,
   DeploymentTargetClasses,
   DeploymentTargets,
@@ -24,7 +25,7 @@ import { parseConfig } from '../../src/operator/index.ts'
 import { spaceRequests } from '../../src/operator/space-request/index.ts'
 import type { Fields, Log } from '../../src/std/index.ts'
 import { testCluster } from '../support/control-plane.ts'
-import { spaceTier } from '../support/spaces.ts'
+import { spaceRequest, spaceTier } from '../support/spaces.ts'
 import { describe } from '../support/suite.ts'
 import { claim, targetClass } from '../support/targets.ts'
 import { apply, expectGone, expectObject } from '../support/verbs.ts'
@@ -100,7 +101,7 @@ describe('roles', (it) => {
 
   it('every controller has a role of its own', async () => {
     const shop = await openShop({ kubeconfig: cluster.kubeconfig, namespace, controllers: () => [] })
-    const names = controllersOf(shop, parseConfig({}, {})).map(({ name }) => name)
+    const names = controllersOf(shop, parseConfig({}, {}), { follow: () => Promise.resolve() }).map(({ name }) => name)
     await shop.stop()
     const without = names.filter((name) => !existsSync(fileURLToPath(new URL(`${name}.yaml`, ROLES))))
     assert.equal(without, [])
@@ -121,5 +122,22 @@ describe('roles', (it) => {
     await expectGone(kube, DeploymentTargets, { name: 'dev-dt', namespace })
     await expectGone(kube, SpaceRequests, { name: request?.metadata.name ?? '', namespace })
     assert.equal(refusals, [])
+  })
+
+  it('a tier gives away no more than the operator may bind, and is told what to do', async () => {
+    await kube.create(SpaceTiers, spaceTier(`mighty-${suffix}`, { clusterRole: 'cluster-admin' }))
+    await kube.create(SpaceRequests, spaceRequest(namespace, 'mighty', { tierName: `mighty-${suffix}` }))
+    const refused = await expectObject(
+      kube,
+      SpaceRequests,
+      { name: 'mighty', namespace },
+      ({ status }) => conditionOf(status?.conditions, 'Ready')?.reason === 'UnableToProvision',
+    )
+    const { message = '' } = conditionOf(refused.status?.conditions, 'Ready') ?? {}
+    assert.match(message, /ClusterRole berth-space-request, verb bind/)
+    assert.is(refused.status?.namespaceAccess, undefined)
+    await kube.delete(SpaceRequests, { name: 'mighty', namespace })
+    await expectGone(kube, SpaceRequests, { name: 'mighty', namespace })
+    await kube.delete(SpaceTiers, { name: `mighty-${suffix}` })
   })
 })
