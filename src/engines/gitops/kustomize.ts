@@ -84,7 +84,9 @@ function run(program: string, args: string[], { room, home, limits, signal }: Co
   child.stderr.on('data', (chunk: Buffer) => {
     if (complaint.length < 4000) complaint += chunk.toString('utf8')
   })
-  child.on('error', (thrown) => reject(Failure.from(thrown, 'kustomize')))
+  child.on('error', (thrown) =>
+    reject('code' in thrown && thrown.code === 'ENOENT' ? noProgram(program) : Failure.from(thrown, 'kustomize')),
+  )
   child.on('close', (code, killed) => {
     if (size > limits.bytes) reject(broken('too-large', `kustomize wrote more than ${limits.bytes} bytes`))
     else if (killed) reject(broken('invalid', `kustomize was ended after ${limits.time / 1000} s`))
@@ -93,6 +95,13 @@ function run(program: string, args: string[], { room, home, limits, signal }: Co
   })
   return promise
 }
+
+/** The search path is empty, so that nothing else is found either. */
+const noProgram = (program: string): Failure =>
+  new Failure('unavailable', `kustomizations cannot be rendered: there is no program ${program}`, {
+    reason: 'KubectlNotFound',
+    remedy: 'Give the operator the full path of kubectl (--kubectl)',
+  })
 
 const broken = (code: 'invalid' | 'too-large', message: string): Failure =>
   new Failure(code, message, { reason: 'RenderFailed', remedy: 'Correct the kustomization and push' })

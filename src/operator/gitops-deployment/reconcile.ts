@@ -1,21 +1,22 @@
 import { type GitOpsDeployment, type GitOpsDeploymentSyncRun, isDeleting, keyOf, Namespaces, refOf } from '../../api/index.ts'
-import { again, type Next, settled } from '../../engines/controller/index.ts'
+import { again, type Next, type StatusDraft, sentenceOf, settled } from '../../engines/controller/index.ts'
 import {
   type Destination,
   entriesOf,
   healthOfAll,
+  type Observed,
   observe,
   type Snapshot,
   type SyncResult,
   sync,
 } from '../../engines/gitops/index.ts'
-import { Failure, minutes, seconds, timestamp, waitOf } from '../../std/index.ts'
+import { Failure, isFailure, minutes, seconds, timestamp, waitOf } from '../../std/index.ts'
 import { tellChanges, tellLeftBehind } from './events.ts'
 import { intervalOf } from './interval.ts'
 import { remove } from './removal.ts'
 import { projectOf, revisionsOf } from './repository.ts'
 import { inventoryName, inventoryOf, type Note, ownerOf, type Shop } from './shop.ts'
-import { statusAfter, statusFor, statusWhile } from './status.ts'
+import { statusAfter, statusBetweenRuns, statusFor, statusWhile, withHealth } from './status.ts'
 import { runToCarryOut } from './sync-run.ts'
 import { destinationOf } from './targets.ts'
 
@@ -32,22 +33,21 @@ export async function reconcileDeployment(deployment: GitOpsDeployment, shop: Sh
 
   const run = runToCarryOut(deployment, books)
   const { snapshot, failure } = following.of(refOf(deployment), wishOf(deployment, shop, run))
-  if (!snapshot) return waitForSource(deployment, failure)
+  if (!snapshot) return waitForSource(deployment, failure, run)
 
   // Manual: new commits are seen, and applied only when a run asks for it.
-  if (deployment.spec.type === 'manual' && !run) {
-    const message = `commit ${snapshot.commitId.slice(0, 12)} is there; create a GitOpsDeploymentSyncRun to apply it`
-    const isCurrent = deployment.status?.sync?.revision === snapshot.commitId
-    return isCurrent ? settled() : settled({ status: statusWhile(deployment, 'WaitingForSyncRun', message, snapshot.commitId) })
-  }
+  if (deployment.spec.type === 'manual' && !run)
+    return watchHealth(deployment, statusBetweenRuns(deployment, snapshot), shop, signal)
   if (!run) return bringAbout(deployment, snapshot, failure, shop, signal)
   return carryOut(run, deployment, snapshot, shop, signal)
 }
 
 function wishOf(deployment: GitOpsDeployment, { books }: Shop, run: GitOpsDeploymentSyncRun | undefined) {
   const { source } = deployment.spec
+  const project = projectOf(deployment, books)
   return {
-    projectId: projectOf(deployment, books).spec.path,
+    projectId: project.spec.path,
+    projectUid: project.metadata.uid,
     namespace: deployment.metadata.namespace ?? '',
     revisions: revisionsOf(run?.spec.revisionID || source.targetRevision),
     path: source.path,
@@ -55,10 +55,25 @@ function wishOf(deployment: GitOpsDeployment, { books }: Shop, run: GitOpsDeploy
 }
 
 /** The stream rings when there is something; until then what was in effect stays. */
-function waitForSource(deployment: GitOpsDeployment, failure: Failure | undefined): Next {
+function waitForSource(
+  deployment: GitOpsDeployment,
+  failure: Failure | undefined,
+  run: GitOpsDeploymentSyncRun | undefined,
+): Next {
+  if (failure && run && isFailure(failure, 'not-found', 'invalid', 'forbidden')) return failedRun(run, deployment, failure)
   if (failure) return settled({ status: statusFor(deployment, failure) })
   if (deployment.status?.sync?.revision !== undefined) return settled()
   return settled({ status: statusWhile(deployment, 'WaitingForCommit', 'kas was asked for the files; nothing came yet') })
+}
+
+function failedRun(
+  { metadata: { uid = '' } }: GitOpsDeploymentSyncRun,
+  deployment: GitOpsDeployment,
+  failure: Failure,
+  revision?: string,
+): Next {
+  const lastSyncRun = { uid, result: 'Failed', message: sentenceOf(failure).slice(0, 4096), ...(revision && { revision }) }
+  return settled({ status: { ...statusFor(deployment, failure), lastSyncRun } })
 }
 
 /** A run is over when its commit was tried once: what it says then is its result. */
@@ -82,12 +97,7 @@ async function carryOut(
   } catch (thrown) {
     const failure = Failure.from(thrown)
     if (failure.code !== 'invalid') throw failure
-    return settled({
-      status: {
-        ...statusFor(deployment, failure),
-        lastSyncRun: { uid, revision, result: 'Failed', message: failure.message.slice(0, 4096) },
-      },
-    })
+    return failedRun(run, deployment, failure, revision)
   }
 }
 
@@ -98,44 +108,59 @@ async function bringAbout(
   shop: Shop,
   signal: AbortSignal,
 ): Promise<Next> {
-  const { workshop, books, notes } = shop
-  const { clock, events, kube } = workshop
-  const key = keyOf(refOf(deployment))
-  const note = currentNote(notes.get(key), deployment, snapshot)
+  const { clock, events } = shop.workshop
+  const note = noteOf(deployment, shop)
   const interval = intervalOf(deployment.spec.interval)
-  const compare = !note || clock.now() - note.comparedAt >= interval || note.observed.health.status === 'Missing'
-  const destination = destinationOf(deployment, books, { kube, targets: shop.targets })
+  const compare = isCompareDue(note, interval, clock.now())
+  const destination = destinationFor(deployment, shop)
   await ensureNamespace(deployment, destination, signal)
   const result = await sync(requestOf(deployment, snapshot, destination, compare, shop), { render: shop.render, clock }, signal)
 
   tellChanges(events, deployment, result.commitId, result.entries)
   tellLeftBehind(events, deployment, [...result.leftBehind], 'they are on another server than the destination is now')
-  const observed = await observedAfter(result, note, destination, ownerOf(deployment).id, clock.now(), signal)
-  const isUndone = entriesOf(result.entries, 'failed', 'terminating').length > 0 || observed.health.status === 'Progressing'
-  const tries = isUndone ? (note?.tries ?? -1) + 1 : 0
+  const observed = await observedAfter(result, note, { deployment, destination, now: clock.now() }, signal)
+  const failed = entriesOf(result.entries, 'failed').length > 0
+  const isUndone = failed || entriesOf(result.entries, 'terminating').length > 0 || isUnderWay(observed)
+  const tries = isUndone && note?.commitId === snapshot.commitId ? note.tries + 1 : 0
   const comparedAt = compare || !note ? clock.now() : note.comparedAt
-  notes.set(key, { generation: deployment.metadata.generation, commitId: snapshot.commitId, comparedAt, observed, tries })
+  takeNote(deployment, { commitId: snapshot.commitId, comparedAt, observed, tries }, shop)
 
+  const { name, namespace = '' } = { name: inventoryName(deployment), namespace: deployment.metadata.namespace }
   const status = statusAfter(deployment, {
     revision: result.commitId,
     entries: result.entries,
     observed,
-    inventory: {
-      namespace: deployment.metadata.namespace ?? '',
-      name: inventoryName(deployment),
-      count: result.inventory.held.length,
-    },
+    inventory: { namespace, name, count: result.inventory.held.length },
     destination: destination.namespace ?? '',
     source,
     at: timestamp(clock.now()),
   })
-  return nextLook(status, {
-    isUndone,
-    failed: entriesOf(result.entries, 'failed').length > 0,
-    tries,
-    recheck: recheckOf(observed.health.status, interval, source),
-  })
+  const recheck = recheckOf(observed.health.status, interval, source)
+  return isUndone ? soon(status, failed, tries) : settled({ status, recheck })
 }
+
+/** What is in effect goes on living between two runs: its health is followed, and nothing is written. */
+async function watchHealth(deployment: GitOpsDeployment, status: StatusDraft, shop: Shop, signal: AbortSignal): Promise<Next> {
+  const { held } = (await inventoryOf(deployment, shop).load()) ?? { held: [] }
+  if (held.length === 0) return settled({ status })
+  const { clock } = shop.workshop
+  const note = noteOf(deployment, shop)
+  const live = await observe(destinationFor(deployment, shop).kube, held, ownerOf(deployment).id, signal)
+  const observed = healthOfAll(held, live, clock.now())
+  const tries = isUnderWay(observed) ? (note?.tries ?? -1) + 1 : 0
+  takeNote(deployment, { commitId: note?.commitId ?? '', comparedAt: clock.now(), observed, tries }, shop)
+  const now = withHealth(status, deployment.status ?? {}, observed)
+  return isUnderWay(observed) ? soon(now, false, tries) : settled({ status: now, recheck: intervalOf(deployment.spec.interval) })
+}
+
+const destinationFor = (deployment: GitOpsDeployment, { books, workshop: { kube }, targets }: Shop): Destination =>
+  destinationOf(deployment, books, { kube, targets })
+
+/** Drift is looked for once after each start and change of the spec, then every interval; what is missing is made again at once. */
+const isCompareDue = (note: Note | undefined, interval: number, now: number): boolean =>
+  !note || now - note.comparedAt >= interval || note.observed.health.status === 'Missing'
+
+const isUnderWay = ({ health: { status } }: Observed): boolean => status === 'Progressing' || status === 'Missing'
 
 const requestOf = (deployment: GitOpsDeployment, snapshot: Snapshot, destination: Destination, compare: boolean, shop: Shop) => ({
   snapshot,
@@ -147,39 +172,41 @@ const requestOf = (deployment: GitOpsDeployment, snapshot: Snapshot, destination
   prune: deployment.spec.prune ?? true,
 })
 
-/** What was seen of another commit or another spec says nothing. */
-const currentNote = (note: Note | undefined, { metadata }: GitOpsDeployment, { commitId }: Snapshot): Note | undefined =>
-  note && note.commitId === commitId && note.generation === metadata.generation ? note : undefined
+/** What was seen under another spec says nothing. */
+function noteOf({ metadata }: GitOpsDeployment, { notes }: Shop): Note | undefined {
+  const note = notes.get(keyOf(metadata))
+  return note?.generation === metadata.generation && note?.uid === metadata.uid ? note : undefined
+}
+
+function takeNote({ metadata }: GitOpsDeployment, note: Omit<Note, 'generation' | 'uid'>, { notes }: Shop): void {
+  notes.set(keyOf(metadata), { ...note, generation: metadata.generation, uid: metadata.uid })
+}
+
+interface Aspect {
+  deployment: GitOpsDeployment
+  destination: Destination
+  now: number
+}
 
 /** Health is read while it may still change by itself, and after each change; otherwise what was seen last holds. */
 async function observedAfter(
-  result: SyncResult,
+  { inventory: { held }, entries, live }: SyncResult,
   note: Note | undefined,
-  { kube }: Destination,
-  owner: string,
-  now: number,
+  { deployment, destination, now }: Aspect,
   signal: AbortSignal,
-) {
-  const { held } = result.inventory
-  const wrote = entriesOf(result.entries, 'created', 'configured', 'pruned', 'terminating').length > 0
-  if (!wrote && result.live) return healthOfAll(held, result.live, now)
-  if (!wrote && note && note.observed.health.status === 'Healthy') return note.observed
-  return healthOfAll(held, await observe(kube, held, owner, signal), now)
+): Promise<Observed> {
+  const wrote = entriesOf(entries, 'created', 'configured', 'pruned', 'terminating').length > 0
+  if (!wrote && live) return healthOfAll(held, live, now)
+  if (!wrote && note?.observed.health.status === 'Healthy') return note.observed
+  return healthOfAll(held, await observe(destination.kube, held, ownerOf(deployment).id, signal), now)
 }
 
 const SOON = { base: seconds(1), max: seconds(20), factor: 1.3, jitter: 0.1 }
 const PATIENT = { base: seconds(3), max: minutes(3), factor: 2, jitter: 0.3 }
 
-function nextLook(
-  status: Next['status'],
-  { isUndone, failed, tries, recheck }: { isUndone: boolean; failed: boolean; tries: number; recheck: number },
-): Next {
-  if (!isUndone) return settled({ status, recheck })
-  return again({
-    after: waitOf(failed ? PATIENT : SOON, tries),
-    why: failed ? 'some objects could not be applied' : 'objects are on their way',
-    status,
-  })
+function soon(status: StatusDraft, failed: boolean, tries: number): Next {
+  const why = failed ? 'some objects could not be applied' : 'objects are on their way'
+  return again({ after: waitOf(failed ? PATIENT : SOON, tries), why, status })
 }
 
 /** A sick object may recover, and a broken source may be mended, without an event. */

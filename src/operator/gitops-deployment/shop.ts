@@ -9,6 +9,7 @@ export const NAME = 'gitops-deployment'
 
 /** What was seen last of one deployment, so that nothing is read again without need. Lost at a restart, at no harm. */
 export interface Note {
+  uid: string | undefined
   generation: number | undefined
   commitId: string
   comparedAt: number

@@ -1,6 +1,6 @@
-import type { GitOpsDeployment, GitOpsDeploymentStatus, Statement } from '../../api/index.ts'
-import type { StatusDraft } from '../../engines/controller/index.ts'
-import { type Entry, entriesOf, keyOfId, type Observed, sayId } from '../../engines/gitops/index.ts'
+import type { GitOpsDeployment, Statement } from '../../api/index.ts'
+import { type StatusDraft, sentenceOf } from '../../engines/controller/index.ts'
+import { type Entry, entriesOf, keyOfId, type Observed, type Snapshot, sayId } from '../../engines/gitops/index.ts'
 import type { Failure } from '../../std/index.ts'
 import { redacted } from './repository.ts'
 
@@ -49,13 +49,7 @@ function conditionsAfter({ observed, revision, source }: Outcome, failed: Entry[
   const error = trouble === undefined ? fine('ErrorOccurred') : bad('ErrorOccurred', 'SyncFailed', trouble)
   if (trouble !== undefined) return [unready('SyncFailed', trouble), sync, error]
   if (leaving.length > 0) return [unready('Pruning', sentence(leaving)), sync, error]
-  const { status, message = '' } = observed.health
-  if (status !== 'Healthy') return [unready(status, message), sync, error]
-  return [
-    { type: 'Ready', status: 'True', reason: 'Synced', message: `Commit ${revision.slice(0, 12)} is in effect and healthy.` },
-    sync,
-    error,
-  ]
+  return [readiness(observed, revision), sync, error]
 }
 
 /** Nothing was applied: what is in effect stays as it was, and the failure is told. */
@@ -83,7 +77,33 @@ export function statusWhile(deployment: GitOpsDeployment, reason: string, messag
   }
 }
 
-export type LastSyncRun = NonNullable<GitOpsDeploymentStatus['lastSyncRun']>
+export function statusBetweenRuns(deployment: GitOpsDeployment, { commitId }: Snapshot): StatusDraft {
+  const commit = commitId.slice(0, 12)
+  if (deployment.status?.sync?.revision !== commitId)
+    return statusWhile(
+      deployment,
+      'WaitingForSyncRun',
+      `commit ${commit} is there; create a GitOpsDeploymentSyncRun to apply it`,
+      commitId,
+    )
+  return kept(deployment)
+}
+
+/** The same status, with the objects as they do now. */
+export function withHealth(status: StatusDraft, { sync }: NonNullable<GitOpsDeployment['status']>, observed: Observed): StatusDraft {
+  const isInEffect = status.conditions === undefined && sync?.status === 'Synced'
+  return {
+    ...status,
+    health: observed.health,
+    resources: resourcesOf(observed, []),
+    ...(isInEffect && { conditions: [readiness(observed, sync.revision ?? '')] }),
+  }
+}
+
+function readiness({ health: { status, message = '' } }: Observed, revision: string): Statement {
+  if (status !== 'Healthy') return unready(status, message)
+  return { type: 'Ready', status: 'True', reason: 'Synced', message: `Commit ${revision.slice(0, 12)} is in effect and healthy.` }
+}
 
 /** A status is always written whole; this is what a reconcile does not decide anew each time. */
 function kept({ status }: GitOpsDeployment): StatusDraft {
@@ -110,11 +130,6 @@ function reconciledState({ metadata, spec: { source, destination } }: GitOpsDepl
 const sentence = (entries: Entry[]): string => {
   const said = entries.slice(0, 3).map(({ id, why, source }) => `${sayId(id)}${source ? ` (${source})` : ''} ${why ?? ''}`.trim())
   return entries.length > 3 ? `${said.join('; ')}; and ${entries.length - 3} more` : said.join('; ')
-}
-
-const sentenceOf = (failure: Failure): string => {
-  if (failure.code === 'internal') return "unexpected internal error; the operator's log says more"
-  return failure.remedy ? `${failure.message}. ${failure.remedy}` : failure.message
 }
 
 const fine = (type: string): Statement => ({ type, status: 'False', reason: 'AsExpected', message: '' })

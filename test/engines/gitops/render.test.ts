@@ -1,0 +1,155 @@
+import * as assert from 'uvu/assert'
+import { createRenderer, patternsFor, type Render, type Snapshot } from '../../../src/engines/gitops/index.ts'
+import { Failure } from '../../../src/std/index.ts'
+import { configMap, kubectl, snapshot } from '../../support/builders/snapshots.ts'
+import { describe } from '../../support/suite.ts'
+
+const failureOf = async (work: Promise<unknown>): Promise<Failure> => {
+  try {
+    await work
+  } catch (thrown) {
+    return Failure.from(thrown)
+  }
+  throw new Failure('internal', 'it did not fail')
+}
+
+const overlay = (files: Record<string, string | object> = {}) =>
+  snapshot({
+    'shop/base/kustomization.yaml': 'resources: [settings.yaml]\n',
+    'shop/base/settings.yaml': configMap('settings', { mode: 'base' }),
+    'shop/overlays/dev/kustomization.yaml': 'resources: [../../base]\nnamePrefix: dev-\n',
+    ...files,
+  })
+
+describe('rendering', (it) => {
+  let render: Render
+  it.before(async () => {
+    render = createRenderer({ kubectl: await kubectl() })
+  })
+  const names = async (of: Snapshot, path: string) => (await render(of, path)).map(({ object }) => object.metadata.name)
+
+  it('reads plain YAML and JSON, several documents, Lists and empty documents', async () => {
+    const files = snapshot({
+      'app/a.yaml': `# a comment\n---\n---\n${JSON.stringify(configMap('a'))}\n---\n${JSON.stringify(configMap('b'))}\n`,
+      'app/deep/c.json': { apiVersion: 'v1', kind: 'List', items: [configMap('c'), configMap('d')] },
+      'app/README.md': 'not: [a manifest',
+      'other/e.yaml': configMap('e'),
+    })
+    assert.equal(await names(files, 'app'), ['a', 'b', 'c', 'd'])
+    assert.equal(await names(files, './app/'), ['a', 'b', 'c', 'd'])
+    assert.equal(await names(files, '.'), ['a', 'b', 'c', 'd', 'e'])
+  })
+
+  it('understands numbers and booleans as kubectl does', async () => {
+    const text = 'apiVersion: v1\nkind: X\nmetadata: {name: x}\nspec: {mode: 0644, on: yes, port: 22:22, day: 2024-01-01}\n'
+    const [manifest] = await render(snapshot({ 'a.yaml': text }), '.')
+    assert.equal(manifest?.object['spec'], { mode: 420, true: true, port: '22:22', day: '2024-01-01' })
+  })
+
+  it('builds a kustomize overlay with its base in another folder', async () => {
+    assert.equal(await names(overlay(), 'shop/overlays/dev'), ['dev-settings'])
+  })
+
+  it('runs nothing again for the same files', async () => {
+    const first = await render(overlay(), 'shop/overlays/dev')
+    const second = await render(overlay({ 'unrelated.txt': 'changed' }), 'shop/overlays/dev')
+    assert.is(first, second)
+  })
+
+  it('names file, line and column of a YAML mistake', async () => {
+    const failure = await failureOf(render(snapshot({ 'app/bad.yaml': 'a: 1\nb: [1\nc: 2\n' }), 'app'))
+    assert.is(failure.code, 'invalid')
+    assert.match(failure.message, /app\/bad\.yaml:3:1/)
+  })
+
+  it('names file and document of an object without a name', async () => {
+    const text = `${JSON.stringify(configMap('a'))}\n---\napiVersion: v1\nkind: Pod\nmetadata: {generateName: x-}\n`
+    const { message } = await failureOf(render(snapshot({ 'app/two.yaml': text }), 'app'))
+    assert.match(message, /app\/two\.yaml:3: document 2 \(Pod\) has generateName/)
+  })
+
+  it('never quotes the content of a file in a message', async () => {
+    const text = 'apiVersion: v1\nkind: Secret\nstringData: {password: hunter2-canary\n'
+    const { message } = await failureOf(render(snapshot({ 'secret.yaml': text }), '.'))
+    assert.not.match(message, 'hunter2-canary')
+  })
+
+  it('refuses remote bases, whatever their field and spelling, before anything runs', async () => {
+    const remotes = [
+      'resources: ["https://example.com/base.yaml"]',
+      'resources: [github.com/org/repo//base?ref=main]',
+      'resources: ["git@github.com:org/repo"]',
+      'bases: ["git::https://example.com/org/repo"]',
+      'components: ["ssh://git@example.com/org/repo"]',
+      'patches: [{path: "https://example.com/patch.yaml"}]',
+      'configMapGenerator: [{name: x, files: ["key=https://example.com/file"]}]',
+      'generators: ["apiVersion: builtin\\nkind: ConfigMapGenerator\\nfiles: [https://example.com/x]\\n"]',
+      'openapi: {path: "https://example.com/openapi.json"}',
+      'resources: [example.com/org/repo]',
+    ]
+    const never = createRenderer({ kubectl: '/nonexistent/kubectl' })
+    for (const line of remotes) {
+      const failure = await failureOf(never(snapshot({ 'kustomization.yaml': `${line}\n` }), '.'))
+      assert.is(failure.reason, 'SourceRefused', `${line} → ${failure.message}`)
+    }
+  })
+
+  it('refuses a remote base that hides behind a base of the repository', async () => {
+    const files = overlay({ 'shop/base/kustomization.yaml': 'resources: ["https://example.com/x.yaml"]\n' })
+    assert.match((await failureOf(render(files, 'shop/overlays/dev'))).message, /shop\/base\/kustomization\.yaml.*remote/)
+  })
+
+  it('refuses what leads out of the repository', async () => {
+    for (const line of ['resources: [../../../../etc/passwd]', 'configMapGenerator: [{name: x, files: [/etc/passwd]}]']) {
+      const failure = await failureOf(render(overlay({ 'shop/overlays/dev/kustomization.yaml': line }), 'shop/overlays/dev'))
+      assert.is(failure.reason, 'SourceRefused', failure.message)
+    }
+    assert.is((await failureOf(render(overlay(), '../x'))).reason, 'SourceRefused')
+  })
+
+  it('refuses paths of files that no checkout may hold', async () => {
+    for (const path of ['../x.yaml', 'a/../../x.yaml', '.git/config', 'a/.GIT/hooks/x', '/etc/x.yaml', 'a\\b.yaml', 'git~1/x'])
+      assert.is((await failureOf(render(snapshot({ [path]: configMap('x') }), '.'))).reason, 'SourceRefused', path)
+  })
+
+  it('refuses symbolic links where the rendering needs them', async () => {
+    const link = { source: 'app/settings.yaml', data: Buffer.from('/etc/passwd'), link: '/etc/passwd' }
+    const plain = { commitId: 'c', files: [link] }
+    assert.match((await failureOf(render(plain, 'app'))).message, /symbolic link/)
+    const kustomization = { source: 'app/kustomization.yaml', data: Buffer.from('resources: [settings.yaml]') }
+    assert.match((await failureOf(render({ commitId: 'c', files: [kustomization, link] }, 'app'))).message, /symbolic link/)
+  })
+
+  it('says so when the path holds nothing', async () => {
+    const failure = await failureOf(render(overlay(), 'shop/nowhere'))
+    assert.is(failure.reason, 'PathNotFound')
+  })
+
+  it("tells kustomize's own complaint without our folders", async () => {
+    const { message } = await failureOf(render(overlay({ 'shop/overlays/dev/kustomization.yaml': 'nameprefix: [x' }), 'shop/overlays/dev'))
+    assert.not.match(message, 'berth-render')
+    const failure = await failureOf(render(snapshot({ 'kustomization.yaml': 'resources: [a]\n', 'a/x.txt': 'no kustomization here' }), '.'))
+    assert.is(failure.reason, 'RenderFailed')
+    assert.not.match(failure.message, 'berth-render')
+  })
+
+  it('ends a rendering that takes too long', async () => {
+    const hasty = createRenderer({ kubectl: await kubectl(), limits: { time: 1 } })
+    assert.match((await failureOf(hasty(overlay(), 'shop/overlays/dev'))).message, /ended after/)
+  })
+
+  it('ends a rendering that writes too much', async () => {
+    const narrow = createRenderer({ kubectl: await kubectl(), limits: { bytes: 10 } })
+    assert.is((await failureOf(narrow(overlay(), 'shop/overlays/dev'))).code, 'too-large')
+  })
+
+  it('asks for the folders of bases as the kustomizations reveal them', () => {
+    const { files } = overlay()
+    const of = (...names: string[]) => files.filter(({ source }) => names.includes(source))
+    assert.equal(patternsFor([], 'shop/overlays/dev'), ['shop/overlays/dev/**'])
+    const first = of('shop/overlays/dev/kustomization.yaml')
+    assert.equal(patternsFor(first, 'shop/overlays/dev'), ['shop/base/**', 'shop/overlays/dev/**'])
+    assert.equal(patternsFor(files, 'shop/overlays/dev'), ['shop/base/**', 'shop/overlays/dev/**'])
+    assert.equal(patternsFor([], '.'), ['**'])
+  })
+})
