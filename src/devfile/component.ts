@@ -55,7 +55,7 @@ function readComponent(item: Place, found: Components): void {
   const kinds = COMPONENT.slice(2).filter((kind) => component.keys().includes(kind))
   if (kinds.length !== 1) {
     component.problem(
-      `must be exactly one of ${COMPONENT.slice(2).join(', ')}${kinds.length ? `, not ${kinds.join(' and ')}` : ''}`,
+      `must be exactly one of ${COMPONENT.slice(2).join(', ')}${kinds.length > 0 ? `, not ${kinds.join(' and ')}` : ''}`,
     )
   }
   for (const kind of kinds) {
@@ -123,7 +123,7 @@ function readEndpoint(item: Place): Endpoint[] {
   const endpoint = item.mapping(['name', 'targetPort', 'exposure', 'protocol', 'secure', 'path', 'attributes', 'annotation'])
   if (!endpoint) return []
   const name = endpoint.at('name').required(endpoint.at('name').matching(ENDPOINT_NAME, ENDPOINT_NAME_RULE))
-  const targetPort = endpoint.at('targetPort').required(endpoint.at('targetPort').integer(1, 65535))
+  const targetPort = endpoint.at('targetPort').required(endpoint.at('targetPort').integer(1, 65_535))
   const rest = {
     exposure: endpoint.at('exposure').oneOf(['public', 'internal', 'none'], 'public'),
     protocol: endpoint.at('protocol').oneOf(['http', 'https', 'ws', 'wss', 'tcp', 'udp'], 'http'),

@@ -120,10 +120,7 @@ components:
   it('stops a text whose aliases multiply', () => {
     const bomb = Array.from(
       { length: 12 },
-      (_, i) =>
-        `a${i}: &a${i} [${Array(9)
-          .fill(i ? `*a${i - 1}` : 'x')
-          .join(', ')}]`,
+      (_, i) => `a${i}: &a${i} [${new Array(9).fill(i ? `*a${i - 1}` : 'x').join(', ')}]`,
     ).join('\n')
     assert.ok(problems(`${bomb}\nschemaVersion: 2.2.0\ncomponents: *a11`).length > 0)
   })

@@ -1,0 +1,159 @@
+import * as assert from 'uvu/assert'
+import type { Workspace, WorkspaceSpec } from '../../../src/api/index.ts'
+import { type Devfile, parseDevfile } from '../../../src/devfile/index.ts'
+import { desiredObjects, type Plan } from '../../../src/operator/workspace/desired.ts'
+import { holds } from '../../../src/operator/workspace/drift.ts'
+import { nextEnd, timesOf } from '../../../src/operator/workspace/expiry.ts'
+import { objectNameOf } from '../../../src/operator/workspace/names.ts'
+import { describe } from '../../support/suite.ts'
+
+const workspace = (spec: WorkspaceSpec = {}, name = 'web'): Workspace => ({
+  apiVersion: 'berth.dev/v1alpha1',
+  kind: 'Workspace',
+  metadata: { name, namespace: 'team-a', uid: '1234' },
+  spec,
+})
+
+function devfile(container: string, volumes = ''): Devfile {
+  const read = parseDevfile(`schemaVersion: 2.2.0\ncomponents:\n  - { name: tools, container: ${container} }\n${volumes}`)
+  if ('devfile' in read) return read.devfile
+  throw assert.unreachable(JSON.stringify(read.problems))
+}
+
+const plan = (more: Partial<Plan> = {}): Plan => ({
+  workspace: workspace(),
+  settings: {},
+  devfile: devfile('{ image: tools:1 }'),
+  namespace: 'space',
+  ...more,
+})
+const kinds = (given: Plan) => desiredObjects(given).pieces.map(({ kind }) => kind.kind)
+const pod = (given: Plan) => desiredObjects(given).deployment.spec?.template.spec
+const storage = (given: Plan) =>
+  JSON.stringify(desiredObjects(given).pieces.find(({ kind }) => kind.plural === 'persistentvolumeclaims'))
+
+describe('workspace: desired objects', (it) => {
+  it('are the same bytes for the same input', () => {
+    assert.is(JSON.stringify(desiredObjects(plan())), JSON.stringify(desiredObjects(structuredClone(plan()))))
+  })
+
+  it('carry a digest that any change of the plan changes', () => {
+    const digest = (given: Plan) => desiredObjects(given).deployment.metadata.annotations?.['berth.dev/plan-sha256']
+    const other = plan({ workspace: workspace({ ports: [{ name: 'web', port: 80 }] }) })
+    assert.is.not(digest(plan()), digest(other))
+  })
+
+  it('have one replica when the workspace should run and none otherwise', () => {
+    const replicas = (spec: WorkspaceSpec) => desiredObjects(plan({ workspace: workspace(spec) })).deployment.spec?.replicas
+    assert.is(replicas({}), 1)
+    assert.is(replicas({ desiredState: 'Running' }), 1)
+    assert.is(replicas({ desiredState: 'Stopped' }), 0)
+    assert.is(replicas({ desiredState: 'RestartRequested' }), 0)
+  })
+
+  it('include a Service only when there is a port to serve', () => {
+    assert.equal(kinds(plan()), ['ServiceAccount', 'PersistentVolumeClaim'])
+    const hidden = devfile('{ image: a, endpoints: [{ name: debug, targetPort: 9229, exposure: none }] }')
+    assert.equal(kinds(plan({ devfile: hidden })), ['ServiceAccount', 'PersistentVolumeClaim'])
+    const open = devfile('{ image: a, endpoints: [{ name: web, targetPort: 80 }] }')
+    assert.equal(kinds(plan({ devfile: open })), ['ServiceAccount', 'PersistentVolumeClaim', 'Service'])
+  })
+
+  it('have a volume as large as the class says or the devfile needs', () => {
+    assert.match(storage(plan()), /"storage":"10Gi"/)
+    const large = devfile('{ image: a }', '  - { name: one, volume: { size: 8Gi } }\n  - { name: two, volume: { size: 8Gi } }')
+    assert.match(storage(plan({ devfile: large })), /"storage":"17179869184"/)
+    const brief = devfile('{ image: a }', '  - { name: one, volume: { size: 80Gi, ephemeral: true } }')
+    assert.match(storage(plan({ devfile: brief })), /"storage":"10Gi"/)
+  })
+
+  it('let the devfile win over the resources of the class', () => {
+    const usual = { requests: { cpu: '1', memory: '1Gi' }, limits: { cpu: 2, memory: '2Gi' } }
+    const given = plan({
+      settings: { defaultResourcesPerWorkspaceContainer: usual },
+      devfile: devfile('{ image: a, cpuRequest: 250m }'),
+    })
+    assert.equal(pod(given)?.containers[0]?.resources, {
+      requests: { cpu: '250m', memory: '1Gi' },
+      limits: { cpu: '2', memory: '2Gi' },
+    })
+  })
+
+  it('give nobody more rights than the class allows', () => {
+    assert.equal(pod(plan())?.containers[0]?.securityContext, {
+      privileged: false,
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ['ALL'] },
+    })
+    const free = { allowPrivilegeEscalation: true, useKubernetesUserNamespaces: true }
+    assert.equal(pod(plan({ settings: free }))?.containers[0]?.securityContext, {
+      privileged: false,
+      allowPrivilegeEscalation: true,
+    })
+    assert.is(pod(plan({ settings: free }))?.hostUsers, false)
+  })
+
+  it('keep an overridden container alive without a shell', () => {
+    const read = devfile('{ image: a }')
+    const given = plan({ devfile: { ...read, containers: read.containers.map((each) => ({ ...each, overrideCommand: true })) } })
+    assert.equal(pod(given)?.containers[0]?.command, ['tail', '-f', '/dev/null'])
+  })
+})
+
+describe('workspace: names', (it) => {
+  it('fit a Service however long the name of the workspace is', () => {
+    assert.is(objectNameOf(workspace()), 'workspace-web')
+    const long = (last: string) => objectNameOf(workspace({}, `${'a'.repeat(62)}${last}`))
+    assert.is(long('b').length, 63)
+    assert.is.not(long('b'), long('c'))
+  })
+})
+
+const DRIFT: { why: string; wanted: unknown; is: unknown; holds: boolean }[] = [
+  { why: 'defaults of the server are no drift', wanted: { a: 1 }, is: { a: 1, b: 2 }, holds: true },
+  { why: 'another value is', wanted: { a: 1 }, is: { a: 2 }, holds: false },
+  { why: 'a missing one is', wanted: { a: 1 }, is: {}, holds: false },
+  { why: 'lists are compared whole', wanted: [1], is: [1, 2], holds: false },
+  { why: 'the server leaves out empty lists', wanted: { a: [] }, is: {}, holds: true },
+  { why: 'the server leaves out empty maps', wanted: { a: {} }, is: {}, holds: true },
+  { why: 'the server leaves out empty texts', wanted: { a: '' }, is: {}, holds: true },
+  {
+    why: 'quantities are compared by value',
+    wanted: { requests: { cpu: '1000m' } },
+    is: { requests: { cpu: '1' } },
+    holds: true,
+  },
+  { why: 'texts that look like quantities are texts', wanted: { value: '1000m' }, is: { value: '1' }, holds: false },
+]
+
+describe('workspace: drift', (it) => {
+  for (const { why, wanted, is, holds: expected } of DRIFT) it(why, () => assert.is(holds(wanted, is), expected, why))
+})
+
+describe('workspace: limits of the class', (it) => {
+  const noon = Date.parse('2030-01-01T12:00:00Z')
+  const settings = { maxActiveHoursBeforeStop: 2, maxStoppedHoursBeforeTermination: 10 }
+
+  it('count from the first Running after a stop', () => {
+    const first = timesOf('Running', undefined, settings, noon)
+    assert.equal(first, { startedAt: '2030-01-01T12:00:00Z', willStopAt: '2030-01-01T14:00:00Z' })
+    assert.equal(timesOf('Running', first, settings, noon + 60_000), first)
+    assert.equal(timesOf('Failed', first, settings, noon + 60_000), first)
+    assert.equal(nextEnd(first), { at: Date.parse('2030-01-01T14:00:00Z'), becomes: 'Stopped' })
+  })
+
+  it('count a stop until the termination, and begin anew with the next start', () => {
+    const first = timesOf('Running', undefined, settings, noon)
+    const stopped = timesOf('Stopped', first, settings, noon + 60_000)
+    assert.is(stopped.willStopAt, undefined)
+    assert.is(stopped.willTerminateAt, '2030-01-01T22:01:00Z')
+    assert.is(timesOf('Running', stopped, settings, noon + 120_000).willStopAt, '2030-01-01T14:02:00Z')
+    assert.is(nextEnd(stopped)?.becomes, 'Terminated')
+  })
+
+  it('do not restart the count when the state was unknown for a while', () => {
+    const stopped = timesOf('Stopped', timesOf('Running', undefined, settings, noon), settings, noon + 60_000)
+    const unknown = timesOf('Unknown', stopped, settings, noon + 120_000)
+    assert.is(timesOf('Stopped', unknown, settings, noon + 180_000).willTerminateAt, '2030-01-01T22:01:00Z')
+  })
+})
