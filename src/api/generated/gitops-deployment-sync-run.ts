@@ -40,7 +40,7 @@ export interface GitOpsDeploymentSyncRunStatus {
    */
   observedGeneration?: number
   /**
-   * Ready (True when it succeeded) and ErrorOccurred.
+   * Ready, True when it succeeded.
    */
   conditions?: Condition[]
 }
