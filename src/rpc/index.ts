@@ -6,14 +6,10 @@
  */
 export {
   Gitops,
-  type GitRefCF,
-  GitRefCFSchema,
   type ObjectsToSynchronizeRequest,
   ObjectsToSynchronizeRequestSchema,
   type ObjectsToSynchronizeResponse,
   ObjectsToSynchronizeResponseSchema,
-  type PathCF,
-  PathCFSchema,
 } from './generated/gitops_pb.ts'
 export {
   type Batch,

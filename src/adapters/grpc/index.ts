@@ -4,7 +4,6 @@
  * It decides nobody's access and knows no program. Read serve.ts and dial.ts first; object-stream.ts is the ready-made
  * client for the files of a GitProject.
  */
-export { type Connection, type DialOptions, dial } from './dial.ts'
 export {
   createObjectStream,
   type FollowOptions,
@@ -13,4 +12,3 @@ export {
   type Wanted,
 } from './object-stream.ts'
 export { type Call, type GrpcServer, type Implementation, offer, type ServeOptions, type Service, serveGrpc } from './serve.ts'
-export { failureFromStatus, statusFromFailure } from './status.ts'

@@ -13,7 +13,7 @@ export function mayRead(caller: Caller, project: Project): boolean {
 const covers = (grantee: Grantee, caller: Caller): boolean =>
   grantee.namespace === caller.namespace && (grantee.name === '*' || grantee.name === caller.name)
 
-export const titleOf = ({ kind, namespace, name }: Caller): string =>
+const titleOf = ({ kind, namespace, name }: Caller): string =>
   name === undefined ? `namespace ${namespace}` : `${kind === 'agent' ? 'Agent' : 'service account'} ${namespace}/${name}`
 
 /** Absent and closed sound the same, so that nobody learns which paths there are by asking. */

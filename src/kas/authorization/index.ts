@@ -5,5 +5,5 @@
  */
 export { createGate } from './gate.ts'
 export { mayRead } from './grants.ts'
-export { BY_TOKEN, type Identities } from './identify.ts'
-export { createTokenReviews, type ReviewToken, type ServiceAccountName } from './token-reviews.ts'
+export { BY_TOKEN } from './identify.ts'
+export { createTokenReviews } from './token-reviews.ts'

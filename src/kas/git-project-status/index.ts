@@ -3,5 +3,5 @@
  * Nobody else writes it. It polls nothing by itself but projects of which nothing is known, or nothing good.
  * Read status.ts (pure) first, then report.ts and first-look.ts.
  */
-export { reportStatus, type StatusOptions, type StatusReports } from './report.ts'
-export { type Finding, statusAfter } from './status.ts'
+export { reportStatus } from './report.ts'
+export { statusAfter } from './status.ts'

@@ -3,7 +3,7 @@
  * (Header, Object*, Trailer, then the end). Commits come from git-polling/ and rights from authorization/, through the ports of
  * kas. Read stream.ts first, then select.ts and glob.ts.
  */
-export { type Glob, parseGlob } from './glob.ts'
-export { defaultLimits, type Limits } from './limits.ts'
-export { type Candidate, type Selection, select } from './select.ts'
-export { createObjectStreamService, type ObjectStreamDesk } from './stream.ts'
+export { parseGlob } from './glob.ts'
+export { defaultLimits } from './limits.ts'
+export { select } from './select.ts'
+export { createObjectStreamService } from './stream.ts'

@@ -3,5 +3,4 @@
  * GitHub's, GitLab's and Gitea's ways to sign are understood, and a plain HMAC (`X-Berth-Signature: sha256=<hex>`).
  * Nothing in the body is believed. Read receive.ts first.
  */
-export { receiveWebhooks, type WebhookDesk } from './receive.ts'
-export { isGenuine, isSigned } from './signature.ts'
+export { receiveWebhooks } from './receive.ts'
