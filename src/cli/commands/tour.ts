@@ -11,7 +11,7 @@ import { examples, wholeNumber } from '../options.ts'
 import { reportTo } from '../report.ts'
 import type { Shell } from '../shell.ts'
 import { ended } from '../signals.ts'
-import { stageOf } from '../tour/stage.ts'
+import { stageOf, TEAM } from '../tour/stage.ts'
 import { stepsOf, TRACES } from '../tour/steps.ts'
 import type { Finish } from '../verbs.ts'
 
@@ -47,7 +47,7 @@ async function tour(shell: Shell, options: Options): Promise<ExitCode> {
   const dir = options.dir ? resolve(shell.cwd, options.dir) : realpathSync(mkdtempSync(join(tmpdir(), 'berth-tour-')))
   const report = reportTo(shell)
   const kubeconfig = options.kubeconfig ?? (await clusterAtHand(shell, report))
-  const plan: BringUp = { shell, dir, detached: false, report, kubeconfig }
+  const plan: BringUp = { shell, dir, detached: false, report, kubeconfig, scope: kubeconfig && TEAM }
   const scene: Scene = { plan, options, began: systemClock.now() }
   try {
     await play(scene)

@@ -28,6 +28,8 @@ export interface BringUp {
   report: Report
   /** A cluster that is there: no control plane is started. */
   kubeconfig?: string | undefined
+  /** Look after this namespace only, whoever else looks after the rest of the cluster. */
+  scope?: string | undefined
 }
 
 export interface Ground {
@@ -109,7 +111,8 @@ export async function startPrograms(plan: BringUp, { kubeconfig, kubectl }: Grou
   mkdirSync(repositories, { recursive: true })
   const run = (name: string, up: string, ...flags: string[]) =>
     startPart({ dir, name, up, detached, signal: shell.signal, command: [...shell.berth, name, ...flags] })
-  const cluster = ['--kubeconfig', kubeconfig]
+  const cluster = ['--kubeconfig', kubeconfig, ...(plan.scope ? ['--namespace', plan.scope] : [])]
+  const election = plan.scope ? ['--no-leader-election'] : []
   const ports = ['--operations', '127.0.0.1:0']
   try {
     const [git, kas] = await Promise.all([
@@ -131,6 +134,7 @@ export async function startPrograms(plan: BringUp, { kubeconfig, kubectl }: Grou
       'operator',
       'operator started',
       ...cluster,
+      ...election,
       ...ports,
       '--kas',
       kas.facts.listen ?? '',

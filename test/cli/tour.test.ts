@@ -1,0 +1,61 @@
+import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { readRecipe, toolsIn } from '../../src/adapters/control-plane/index.ts'
+import { minutes } from '../../src/std/index.ts'
+import { describe } from '../support/suite.ts'
+import { eventually } from '../support/verbs.ts'
+import { startBerth } from './berth.ts'
+import { processesIn } from './leftovers.ts'
+
+/** A control plane of its own where it costs seconds; else the cluster of the run. */
+const ground = (): string[] => {
+  const cache = process.env.XDG_CACHE_HOME ?? join(process.env.HOME ?? '', '.cache')
+  const cached = toolsIn(join(cache, 'berth', 'control-plane', readRecipe().digest)).missing.length === 0
+  return cached || !process.env.TEST_KUBECONFIG ? [] : ['--kubeconfig', process.env.TEST_KUBECONFIG]
+}
+
+describe('the tour', (it) => {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'berth-tour-test-')))
+  it.after(() => rmSync(root, { recursive: true, force: true }))
+
+  it('goes from a claim to the second commit, and ends with 0', async () => {
+    const dir = join(root, 'whole')
+    const { code, stdout, stderr } = await startBerth(['tour', '--exit', '--dir', dir, ...ground()]).ended
+    assert.is(code, 0, `${stdout}\n${stderr}`)
+    const lines = stdout.trim().split('\n')
+    for (const step of [
+      'claim is Bound: to namespace',
+      'pushed manifests run: Deployment',
+      'workspace is Running',
+      'second commit',
+      'shop-banner is gone',
+    ]) {
+      assert.ok(
+        lines.some((line) => line.startsWith('ok') && line.includes(step)),
+        step,
+      )
+    }
+    // Each step says how long it took and what a person would have typed.
+    for (const line of lines.filter((text) => text.startsWith('ok'))) assert.match(line, /^ok +\d+\.\d s {2}.+ {2}\$ \S/)
+    assert.equal(processesIn(dir), [])
+  })
+
+  it('goes away on Ctrl-C in the middle with 130, its folder included', async () => {
+    const tour = startBerth(['tour', ...ground()], { env: { TMPDIR: root } })
+    await eventually(() => tour.printed().stdout.includes('bring up a control plane'), { within: minutes(1) })
+    tour.process.kill('SIGINT')
+    assert.is((await tour.ended).code, 130)
+    assert.equal(processesIn(root), [])
+    assert.not.ok(existsSync(join(root, 'berth-tour-')))
+  })
+
+  it('names the step that failed, and why', async () => {
+    const kubeconfig = join(root, 'nothing')
+    const { code, stdout, stderr } = await startBerth(['tour', '--exit', '--kubeconfig', kubeconfig]).ended
+    assert.is.not(code, 0)
+    assert.match(stdout, /^FAIL .*/m)
+    assert.match(stderr, 'the step "')
+  })
+})

@@ -1,0 +1,107 @@
+import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { minutes } from '../../src/std/index.ts'
+import { describe } from '../support/suite.ts'
+import { eventually } from '../support/verbs.ts'
+import { berth, startBerth } from './berth.ts'
+import { processesIn } from './leftovers.ts'
+
+interface Status {
+  components: { name: string; state: string; address: string }[]
+  kinds: { kind: string; objects: number }[]
+}
+
+describe('up', (it) => {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'berth-up-')))
+  const folders = ['one', 'two'].map((name) => join(root, name))
+  it.after(async () => {
+    for (const dir of folders) await berth(['down', '--dir', dir])
+    rmSync(root, { recursive: true, force: true })
+  })
+
+  const statusOf = async (dir: string): Promise<Status> =>
+    JSON.parse((await berth(['status', '--dir', dir, '-o', 'json'])).stdout)
+
+  it('brings Berth up in two folders at once, and returns when told to detach', async () => {
+    const ended = await Promise.all(folders.map((dir) => startBerth(['up', '--dir', dir, '--detach']).ended))
+    for (const { code, stderr, stdout } of ended) {
+      assert.is(code, 0, stderr)
+      assert.match(stdout, 'export KUBECONFIG=')
+    }
+    const states = await Promise.all(folders.map(statusOf))
+    for (const { components } of states) {
+      assert.equal(
+        components.map(({ name, state }) => `${name} ${state}`),
+        ['control-plane running', 'git-server running', 'kas running', 'operator running'],
+      )
+    }
+    const addresses = states.flatMap(({ components }) => components.map(({ address }) => address))
+    assert.is(new Set(addresses).size, 8, 'every part has an address of its own')
+  })
+
+  it('installs the kinds and what an installation starts with', async () => {
+    const { kinds } = await statusOf(folders[0] ?? '')
+    const countOf = (wanted: string) => kinds.find(({ kind }) => kind === wanted)?.objects
+    assert.is(countOf('DeploymentTargetClass'), 1)
+    assert.is(countOf('SpaceTier'), 1)
+    assert.is(countOf('WorkspaceClass'), 1)
+  })
+
+  it('is found well by the doctor, the operator included', async () => {
+    const kubeconfig = join(folders[0] ?? '', 'kubeconfig')
+    await eventually(async () => {
+      const { stdout } = await berth(['doctor', '--kubeconfig', kubeconfig, '-o', 'json'])
+      const findings: { check: string; mark: string }[] = JSON.parse(stdout)
+      assert.equal(
+        findings.filter(({ mark }) => mark === 'fail'),
+        [],
+      )
+      return true
+    })
+  })
+
+  it('goes down folder by folder, and leaves nothing behind', async () => {
+    const [one = '', two = ''] = folders
+    const first = await berth(['down', '--dir', one, '--remove'])
+    assert.is(first.code, 0)
+    assert.equal(processesIn(one), [])
+    assert.not.ok(existsSync(one))
+    assert.is(
+      (await statusOf(two)).components.every(({ state }) => state === 'running'),
+      true,
+    )
+    await berth(['down', '--dir', two])
+    assert.equal(processesIn(two), [])
+    assert.match((await berth(['down', '--dir', two])).stdout, 'Nothing was running')
+  })
+
+  it('starts again where it was, and ends with Ctrl-C', async () => {
+    const dir = folders[1] ?? ''
+    const up = startBerth(['up', '--dir', dir])
+    await eventually(() => up.printed().stdout.includes('Ctrl-C ends it'), { within: minutes(1) })
+    assert.ok(processesIn(dir).length >= 7)
+    up.process.kill('SIGINT')
+    assert.is((await up.ended).code, 0)
+    assert.equal(processesIn(dir), [])
+  })
+
+  it('takes everything with it when it is killed', async () => {
+    const dir = folders[1] ?? ''
+    const up = startBerth(['up', '--dir', dir])
+    await eventually(() => up.printed().stdout.includes('Ctrl-C ends it'), { within: minutes(1) })
+    up.process.kill('SIGKILL')
+    await up.ended
+    await eventually(() => processesIn(dir).length === 0)
+  })
+
+  it('is interrupted while it starts with exit code 130, and leaves nothing behind', async () => {
+    const dir = folders[1] ?? ''
+    const up = startBerth(['up', '--dir', dir])
+    await eventually(() => processesIn(dir).length > 1, { within: minutes(1) })
+    up.process.kill('SIGTERM')
+    assert.is((await up.ended).code, 130)
+    assert.equal(processesIn(dir), [])
+  })
+})
