@@ -4,6 +4,7 @@ import { type Clock, Failure, isFailure, pause, seconds } from '../../std/index.
 import type { Entry } from './change-set.ts'
 import { eachOf } from './each.ts'
 import { conditionOf } from './health.ts'
+import type { Held } from './inventory.ts'
 import { keyOfId } from './object-id.ts'
 import { kindOfAny } from './observe.ts'
 import { inOrder } from './order.ts'
@@ -22,6 +23,8 @@ export interface Applying {
   kube: Kube
   clock: Clock
   owner: string
+  /** What is held of these objects already. */
+  held: readonly Held[]
   /** Before the first write, where it was read: an apply that changed nothing is told by it. */
   live?: Live | undefined
   signal?: AbortSignal | undefined
@@ -44,9 +47,10 @@ async function applyOne(item: Desired, applying: Applying): Promise<Entry> {
     const kind = await applying.kube.resolve(object.apiVersion, id.kind)
     if (!kind) return { id, change: 'failed', why: `the destination serves no kind ${id.kind} in ${object.apiVersion}`, source }
     const written = await write(kindOfAny(kind), object, applying)
-    const before = applying.live?.get(keyOfId(id))
+    const key = keyOfId(id)
     const { uid } = written.metadata
-    return { id, change: changeOf(written, before), source, ...(uid !== undefined && { uid }) }
+    const isKnown = applying.held.some((held) => held.uid === uid && keyOfId(held.id) === key)
+    return { id, change: changeOf(written, isKnown, applying.live?.get(key)), source, ...(uid !== undefined && { uid }) }
   } catch (thrown) {
     return { id, change: 'failed', why: sentenceAbout(id, Failure.from(thrown)), source }
   }
@@ -78,9 +82,9 @@ const keptByOther = (live: AnyObject | undefined): Failure =>
     remedy: 'Remove the object from one of the two.',
   })
 
-function changeOf(written: AnyObject, before: AnyObject | undefined): 'created' | 'configured' | 'unchanged' {
+function changeOf(written: AnyObject, isKnown: boolean, before: AnyObject | undefined): 'created' | 'configured' | 'unchanged' {
   if (before) return before.metadata.resourceVersion === written.metadata.resourceVersion ? 'unchanged' : 'configured'
-  return isFresh(written) ? 'created' : 'configured'
+  return !isKnown && isFresh(written) ? 'created' : 'configured'
 }
 
 /** Only its creation has happened to it: one writer, and that at the moment of creation. */

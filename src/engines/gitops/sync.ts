@@ -54,7 +54,7 @@ export async function sync(request: SyncRequest, { render, clock }: Tools, signa
   refuseEmptiness(manifests.length, plan)
 
   if (plan.apply.length > 0) await save(request, inventory, superset(inventory.held, plan.apply))
-  const applied = await apply(plan.apply, { kube, clock, owner: owner.id, live, signal })
+  const applied = await apply(plan.apply, { kube, clock, owner: owner.id, held: inventory.held, live, signal })
   const failed = [...refused, ...entriesOf(applied, 'failed')]
   const pruned = await pruneWhatLeft(request, plan, failed.length, signal)
 

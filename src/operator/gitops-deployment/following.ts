@@ -47,6 +47,7 @@ export function createFollowing(source: Source, clock: Clock): Following {
 
   const open = (ref: Ref, wish: Wish): Stream => {
     const stream: Stream = { wish: JSON.stringify(wish), seen: {}, at: clock.now(), abort: new AbortController() }
+    streams.set(keyOf(ref), stream)
     const tell = (seen: Seen) => {
       if (stream.abort.signal.aborted) return
       stream.seen = seen
@@ -67,9 +68,7 @@ export function createFollowing(source: Source, clock: Clock): Following {
       const known = streams.get(key)
       if (known?.wish === JSON.stringify(wish)) return current(known, clock)
       end(key)
-      const stream = open(ref, wish)
-      streams.set(key, stream)
-      return stream.seen
+      return open(ref, wish).seen
     },
     end: (ref) => end(keyOf(ref)),
     ringing(listener, signal) {

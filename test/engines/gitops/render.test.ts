@@ -126,9 +126,13 @@ describe('rendering', (it) => {
   })
 
   it("tells kustomize's own complaint without our folders", async () => {
-    const { message } = await failureOf(render(overlay({ 'shop/overlays/dev/kustomization.yaml': 'nameprefix: [x' }), 'shop/overlays/dev'))
+    const { message } = await failureOf(
+      render(overlay({ 'shop/overlays/dev/kustomization.yaml': 'nameprefix: [x' }), 'shop/overlays/dev'),
+    )
     assert.not.match(message, 'berth-render')
-    const failure = await failureOf(render(snapshot({ 'kustomization.yaml': 'resources: [a]\n', 'a/x.txt': 'no kustomization here' }), '.'))
+    const failure = await failureOf(
+      render(snapshot({ 'kustomization.yaml': 'resources: [a]\n', 'a/x.txt': 'no kustomization here' }), '.'),
+    )
     assert.is(failure.reason, 'RenderFailed')
     assert.not.match(failure.message, 'berth-render')
   })
