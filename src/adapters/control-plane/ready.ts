@@ -9,7 +9,7 @@ export interface Waiting {
 }
 
 /** Asks again and again; `ask` throws what makes further asking useless. */
-export async function waitUntil(ask: () => Promise<boolean> | boolean, { what, clock, within = seconds(60), signal }: Waiting) {
+export async function waitUntil(ask: () => Promise<boolean> | boolean, { what, clock, within = seconds(120), signal }: Waiting) {
   const deadline = clock.now() + within
   while (!(await ask())) {
     if (signal?.aborted) throw new Failure('cancelled', `stopped while waiting until ${what}`)
