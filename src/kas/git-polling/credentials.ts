@@ -8,13 +8,13 @@ import type { Project } from '../project.ts'
 /** Reads Secrets one by one and keeps none: a changed or deleted one counts at the next poll, and kas needs no right to list them. */
 export const createCredentials = (kube: Kube): Credentials => ({
   async forGit(project) {
-    return project.credentials && gitCredential(await read(kube, project, project.credentials), project)
+    return project.credentials && gitCredential(await read(kube, project, project.credentials, 'credentialsSecretRef'), project)
   },
   async forWebhooks(project) {
     const ref = project.webhookSecret
     if (!ref)
       throw failure(project, 'WebhookSecretMissing', 'it has no webhook secret', 'Name a Secret in spec.webhookSecretRef.')
-    const secret = textOf(await read(kube, project, ref), 'secret')
+    const secret = textOf(await read(kube, project, ref, 'webhookSecretRef'), 'secret')
     if (!secret)
       throw failure(
         project,
@@ -26,15 +26,10 @@ export const createCredentials = (kube: Kube): Credentials => ({
   },
 })
 
-async function read(kube: Kube, project: Project, ref: Ref): Promise<CoreSecret> {
+async function read(kube: Kube, project: Project, ref: Ref, field: string): Promise<CoreSecret> {
   const secret = await kube.get(Secrets, ref)
   if (!secret)
-    throw failure(
-      project,
-      'SecretNotFound',
-      `Secret ${keyOf(ref)} does not exist`,
-      'Create it, or correct spec.credentialsSecretRef.',
-    )
+    throw failure(project, 'SecretNotFound', `Secret ${keyOf(ref)} does not exist`, `Create it, or correct spec.${field}.`)
   return secret
 }
 

@@ -1,0 +1,176 @@
+import { equal, is, ok } from 'uvu/assert'
+import { Poll } from '../../../src/kas/git-polling/poll.ts'
+import type { Following, Sighting } from '../../../src/kas/ports.ts'
+import { projectFrom } from '../../../src/kas/project.ts'
+import { Failure, hours, isFailure, minutes, seconds } from '../../../src/std/index.ts'
+import { steppedClock } from '../../support/clock.ts'
+import { describe } from '../../support/suite.ts'
+import { project } from '../running-kas.ts'
+
+const shop = (pollInterval: string) => projectFrom(project('home', 'shop', { url: 'https://example.com/shop', pollInterval }))
+const may = async (): Promise<void> => undefined
+const never = new AbortController().signal
+
+const seen = (commit: string): Sighting => ({
+  snapshot: { commit, refName: 'refs/heads/main', isFetched: true, files: async () => [], read: async () => [] },
+})
+const failed = (reason: string): Sighting => ({ failure: new Failure('unavailable', 'no', { reason }) })
+const commitOf = (sighting: Sighting | undefined): string | undefined =>
+  sighting && 'snapshot' in sighting ? sighting.snapshot.commit : undefined
+
+/** A poll whose Git server says what `answer` says. */
+function given(interval = '20s') {
+  const clock = steppedClock()
+  const server = { answer: seen('c1'), looks: 0, before: async (): Promise<void> => undefined }
+  const poll = new Poll({
+    clock,
+    report: () => undefined,
+    async look() {
+      server.looks++
+      await server.before()
+      return server.answer
+    },
+  })
+  const ending = new AbortController()
+  const follow = (renew = may): Following => poll.follow(shop(interval), renew)
+  return { clock, server, poll, follow, run: () => poll.run(ending.signal), ending }
+}
+
+describe('a poll', (it) => {
+  it('looks once an interval while somebody follows', async () => {
+    const { clock, server, follow, run, ending } = given()
+    follow()
+    const done = run()
+    await clock.step(seconds(1))
+    is(server.looks, 1)
+    await clock.step(seconds(100))
+    ok(server.looks >= 5 && server.looks <= 6, `${server.looks} looks`)
+    ending.abort()
+    await done
+  })
+
+  it('serves whoever comes within the interval from what it knows', async () => {
+    const { clock, server, follow, run, ending } = given()
+    follow()
+    const done = run()
+    await clock.step(seconds(10))
+    is(commitOf(await follow().next(undefined, never)), 'c1')
+    is(server.looks, 1)
+    ending.abort()
+    await done
+  })
+
+  it('ends when nobody has come back for an interval', async () => {
+    const { clock, server, poll, follow, run } = given()
+    const following = follow()
+    const done = run()
+    await clock.step(seconds(1))
+    following.close()
+    await clock.step(seconds(25))
+    await done
+    ok(poll.hasEnded)
+    is(server.looks, 1)
+  })
+
+  it('holds a follower until there is something else than it has seen', async () => {
+    const { clock, server, follow, run, ending } = given()
+    const following = follow()
+    const done = run()
+    const first = await following.next(undefined, never)
+    const commits: (string | undefined)[] = []
+    const next = following.next(first, never).then((sighting) => commits.push(commitOf(sighting)))
+    await clock.step(seconds(50))
+    equal(commits, [])
+    server.answer = seen('c2')
+    await clock.step(seconds(25))
+    await next
+    equal(commits, ['c2'])
+    ending.abort()
+    await done
+  })
+
+  it('asks every follower for its right before each look, and lets go who has none', async () => {
+    const { clock, follow, run, ending } = given()
+    const asked: string[] = []
+    let isRevoked = false
+    follow(async () => void asked.push('good'))
+    const bad = follow(async () => {
+      asked.push('bad')
+      if (isRevoked) throw new Failure('forbidden', 'revoked')
+    })
+    const done = run()
+    const first = await bad.next(undefined, never)
+    isRevoked = true
+    const refused = bad.next(first, never).catch((thrown: unknown) => thrown)
+    await clock.step(seconds(25))
+    ok(isFailure(await refused, 'forbidden'))
+    await clock.step(seconds(25))
+    equal(asked, ['good', 'bad', 'good', 'bad', 'good'])
+    ending.abort()
+    await done
+  })
+
+  it('does not look for followers who all have lost their right', async () => {
+    const { clock, server, follow, run } = given()
+    follow(async () => {
+      throw new Failure('forbidden', 'revoked')
+    })
+    const done = run()
+    await clock.step(minutes(10))
+    await done
+    is(server.looks, 0)
+  })
+
+  it('waits longer after each failure, and no longer than five minutes', async () => {
+    const { clock, server, follow, run, ending } = given()
+    server.answer = failed('Unreachable')
+    follow()
+    const done = run()
+    await clock.step(hours(1))
+    ok(server.looks > 12 && server.looks < 40, `${server.looks} looks in an hour`)
+    ending.abort()
+    await done
+  })
+
+  it('looks each interval for a Secret that is missing', async () => {
+    const { clock, server, follow, run, ending } = given()
+    server.answer = failed('SecretNotFound')
+    follow()
+    const done = run()
+    await clock.step(minutes(10))
+    ok(server.looks >= 25, `${server.looks} looks in ten minutes`)
+    ending.abort()
+    await done
+  })
+
+  it('looks at once when it is poked, also while it waits after failures', async () => {
+    const { clock, server, poll, follow, run, ending } = given()
+    server.answer = failed('Unreachable')
+    const following = follow()
+    const done = run()
+    await clock.step(minutes(30))
+    const before = server.looks
+    server.answer = seen('c1')
+    poll.poke()
+    await clock.step(0)
+    is(server.looks, before + 1)
+    is(commitOf(await following.next(undefined, never)), 'c1')
+    ending.abort()
+    await done
+  })
+
+  it('does not lose a poke that comes while it looks', async () => {
+    const { clock, server, poll, follow, run, ending } = given('1h')
+    follow()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    server.before = () => promise
+    const done = run()
+    await clock.step(0)
+    poll.poke()
+    resolve()
+    await clock.step(0)
+    is(server.looks, 2)
+    ending.abort()
+    await done
+  })
+})
