@@ -23,10 +23,11 @@ import { claimBinding } from '../../src/operator/deployment-target-claim/binding
 import { sandboxProvisioning } from '../../src/operator/deployment-target-claim/provisioning/index.ts'
 import { parseConfig } from '../../src/operator/index.ts'
 import { spaceRequests } from '../../src/operator/space-request/index.ts'
-import type { Fields, Log } from '../../src/std/index.ts'
+import { type Fields, type Log, seconds } from '../../src/std/index.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { spaceRequest, spaceTier } from '../support/spaces.ts'
 import { describe } from '../support/suite.ts'
+import { sweep } from '../support/sweep.ts'
 import { claim, targetClass } from '../support/targets.ts'
 import { apply, expectGone, expectObject } from '../support/verbs.ts'
 import { openShop, type RunningShop } from '../support/workshop.ts'
@@ -42,6 +43,9 @@ const FACTORIES: Record<string, (workshop: Workshop) => Controller> = {
   'space-request': spaceRequests,
 }
 const CONTROLLERS = Object.keys(FACTORIES)
+
+/** Namespaces are deleted by the cluster, one after the other. */
+const patient = { within: seconds(60) }
 
 describe('roles', (it) => {
   const cluster = testCluster()
@@ -84,6 +88,7 @@ describe('roles', (it) => {
   })
   it.after(async () => {
     await Promise.all(shops.map((shop) => shop.stop()))
+    await sweep(kube, namespace)
     for (const name of CONTROLLERS) await kube.delete(ClusterRoleBindings, { name: `${name}-${suffix}` })
     await kube.delete(DeploymentTargetClasses, { name: `class-${suffix}` })
     await kube.delete(SpaceTiers, { name: `tier-${suffix}` })
@@ -119,8 +124,8 @@ describe('roles', (it) => {
     assert.is(made?.metadata.annotations?.[annotations.spaceRequest], `${namespace}/${request?.metadata.name}`)
     await kube.delete(DeploymentTargetClaims, dev)
     await expectGone(kube, DeploymentTargetClaims, dev)
-    await expectGone(kube, DeploymentTargets, { name: 'dev-dt', namespace })
-    await expectGone(kube, SpaceRequests, { name: request?.metadata.name ?? '', namespace })
+    await expectGone(kube, DeploymentTargets, { name: 'dev-dt', namespace }, patient)
+    await expectGone(kube, SpaceRequests, { name: request?.metadata.name ?? '', namespace }, patient)
     assert.equal(refusals, [])
   })
 
@@ -137,7 +142,7 @@ describe('roles', (it) => {
     assert.match(message, /ClusterRole berth-space-request, verb bind/)
     assert.is(refused.status?.namespaceAccess, undefined)
     await kube.delete(SpaceRequests, { name: 'mighty', namespace })
-    await expectGone(kube, SpaceRequests, { name: 'mighty', namespace })
+    await expectGone(kube, SpaceRequests, { name: 'mighty', namespace }, patient)
     await kube.delete(SpaceTiers, { name: `mighty-${suffix}` })
   })
 })

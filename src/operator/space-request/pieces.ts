@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Cache } from '../../adapters/kube/index.ts'
+import { type Cache, isNamespaceTerminating } from '../../adapters/kube/index.ts'
 import {
   type Kind,
   type KubeObject,
@@ -15,7 +15,7 @@ import {
   ServiceAccounts,
 } from '../../api/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
-import { isFailure } from '../../std/index.ts'
+import { Failure, isFailure } from '../../std/index.ts'
 import { type Canonical, createCanonical } from './canonical.ts'
 import { type Piece, piecesOf, type Space } from './desired.ts'
 import { settleAll } from './settle-all.ts'
@@ -84,9 +84,20 @@ async function make(kube: Workshop['kube'], canonical: Canonical, { kind, object
     canonical.learn(kind, object, await kube.create(kind, object, { manager: MANAGER }))
   } catch (failure) {
     // There, but without our label: the label brings it into our sight, and what else differs is then put back.
-    if (!isFailure(failure, 'already-exists')) throw failure
+    if (!isFailure(failure, 'already-exists')) throw explained(kind, failure)
     await kube.apply(kind, object, { manager: MANAGER, force: true })
   }
+}
+
+/** RBAC refuses to give away more than the giver has; who reads that in a condition should know where to turn. */
+function explained(kind: Kind, failure: unknown): unknown {
+  if (kind !== RoleBindings || !isFailure(failure, 'forbidden') || isNamespaceTerminating(failure)) return failure
+  return new Failure('forbidden', failure.message, {
+    reason: 'UnableToProvision',
+    remedy:
+      'Let the tier name another ClusterRole, or allow the operator to bind this one: ClusterRole berth-space-request, verb bind',
+    cause: failure,
+  })
 }
 
 async function isAsWanted(canonical: Canonical, kind: Kind, wanted: KubeObject, there: KubeObject): Promise<boolean> {

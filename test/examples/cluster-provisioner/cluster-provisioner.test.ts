@@ -23,6 +23,7 @@ import { claimBinding } from '../../../src/operator/deployment-target-claim/bind
 import { Secret, seconds } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
+import { sweep } from '../../support/sweep.ts'
 import { claim, holderOf } from '../../support/targets.ts'
 import { apply, documents, eventually, expectGone, expectObject } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
@@ -92,6 +93,7 @@ describe('example cluster provisioner', (it) => {
   it.after(async () => {
     await stop()
     await shop.stop()
+    await sweep(kube, namespace)
     for (const uid of readdirSync(dir)) await stopControlPlane(join(dir, uid))
     rmSync(home, { recursive: true, force: true })
     await kube.delete(ClusterRoleBindings, { name: namespace })

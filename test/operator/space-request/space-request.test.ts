@@ -20,10 +20,11 @@ import {
   SpaceTiers,
 } from '../../../src/api/index.ts'
 import { spaceRequests } from '../../../src/operator/space-request/index.ts'
-import { type Clock, hours, isFailure, minutes, Secret, systemClock } from '../../../src/std/index.ts'
+import { type Clock, hours, isFailure, minutes, Secret, seconds, systemClock } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { spaceRequest, spaceTier } from '../../support/spaces.ts'
 import { describe } from '../../support/suite.ts'
+import { sweep } from '../../support/sweep.ts'
 import { eventually, expectGone, expectObject } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
 
@@ -32,6 +33,9 @@ function shiftedClock(): Clock & { shift: number } {
   const clock = { shift: 0, now: () => systemClock.now() + clock.shift, after: systemClock.after }
   return clock
 }
+
+/** Namespaces are deleted by the cluster, one after the other. */
+const patient = { within: seconds(60) }
 
 describe('space request', (it) => {
   const cluster = testCluster()
@@ -53,6 +57,7 @@ describe('space request', (it) => {
   })
   it.afterEach(async () => {
     await shop.stop()
+    await sweep(kube, namespace)
     for (const name of tiers.splice(0)) await kube.delete(SpaceTiers, { name })
   })
   it.after(() => cluster.close())
@@ -255,7 +260,7 @@ describe('space request', (it) => {
     await kube.patch(SpaceRequests, { name: 'dev', namespace }, { spec: { tierName: `${tier}-b` } })
     await expectObject(kube, Roles, { name: 'reader', namespace: space }, () => true)
     await expectGone(kube, RoleBindings, { name: 'namespace-manager-admin', namespace: space })
-    await expectGone(kube, ServiceAccounts, { name: 'namespace-manager', namespace: space })
+    await expectGone(kube, ServiceAccounts, { name: 'namespace-manager', namespace: space }, patient)
     await eventually(async () => {
       const tenant = kubeFromSecret(await kubeconfigIn(secret), { server: kube.server })
       const seen = await tenant.list(ConfigMaps, { namespace: space }).catch(() => undefined)
@@ -316,9 +321,9 @@ describe('space request', (it) => {
     await makeTier()
     const { space, secret } = accessOf(await ask('dev'))
     await kube.delete(SpaceRequests, { name: 'dev', namespace })
-    await expectGone(kube, SpaceRequests, { name: 'dev', namespace })
-    await expectGone(kube, Namespaces, { name: space })
-    await expectGone(kube, Secrets, { name: secret, namespace })
+    await expectGone(kube, SpaceRequests, { name: 'dev', namespace }, patient)
+    await expectGone(kube, Namespaces, { name: space }, patient)
+    await expectGone(kube, Secrets, { name: secret, namespace }, patient)
   })
 
   it('H41: says Terminating, after 2 minutes what hangs, and goes when it is mended', async () => {
@@ -341,7 +346,7 @@ describe('space request', (it) => {
     const hanging = await reason('dev', 'UnableToTerminate')
     assert.match(readyOf(hanging)?.message ?? '', /example.com\/hold/)
     await kube.patch(ConfigMaps, { name: 'stuck', namespace: space }, patch({ finalizers: null }))
-    await expectGone(kube, SpaceRequests, { name: 'dev', namespace })
+    await expectGone(kube, SpaceRequests, { name: 'dev', namespace }, patient)
   })
 
   it('makes a namespace anew that somebody deleted, with credentials for the new one', async () => {

@@ -28,6 +28,7 @@ import { Secret, seconds } from '../../../../src/std/index.ts'
 import { testCluster } from '../../../support/control-plane.ts'
 import { spaceRequest, spaceTier } from '../../../support/spaces.ts'
 import { describe } from '../../../support/suite.ts'
+import { sweep } from '../../../support/sweep.ts'
 import { claim, holderOf, target, targetClass } from '../../../support/targets.ts'
 import { eventually, expectGone, expectObject } from '../../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../../support/workshop.ts'
@@ -41,6 +42,9 @@ const controllers = (workshop: Workshop, byHand: boolean) => [
   sandboxReclaim(workshop),
   ...(byHand ? [] : [spaceRequests(workshop)]),
 ]
+
+/** Namespaces are deleted by the cluster, one after the other. */
+const patient = { within: seconds(60) }
 
 describe('devsandbox provisioner', (it) => {
   const cluster = testCluster()
@@ -72,6 +76,7 @@ describe('devsandbox provisioner', (it) => {
   it.afterEach(async () => {
     await shop?.stop()
     shop = undefined
+    await sweep(kube, namespace)
     for (const name of Object.values(classes)) await kube.delete(DeploymentTargetClasses, { name })
     await kube.delete(SpaceTiers, { name: tier })
   })
@@ -159,12 +164,12 @@ describe('devsandbox provisioner', (it) => {
     })
     await kube.delete(DeploymentTargetClaims, at('dev'))
     await expectGone(kube, DeploymentTargetClaims, at('dev'))
-    await expectGone(kube, Namespaces, { name: space })
+    await expectGone(kube, Namespaces, { name: space }, patient)
     const held = await kube.get(DeploymentTargets, at('dev-dt'))
     assert.ok(held?.metadata.deletionTimestamp, 'the target waits for its request')
     await kube.patch(SpaceRequests, at(metadata.name), { metadata: { finalizers: null } })
-    await expectGone(kube, SpaceRequests, at(metadata.name))
-    await expectGone(kube, DeploymentTargets, at('dev-dt'))
+    await expectGone(kube, SpaceRequests, at(metadata.name), patient)
+    await expectGone(kube, DeploymentTargets, at('dev-dt'), patient)
   })
 
   it('X4: under Retain everything stays, and a claim of the same name gets another namespace', async () => {
@@ -187,7 +192,7 @@ describe('devsandbox provisioner', (it) => {
     assert.is(names.length, 2)
     assert.ok(names.includes(first.metadata.name))
     await kube.delete(DeploymentTargets, at('dev-dt'))
-    await expectGone(kube, DeploymentTargets, at('dev-dt'))
+    await expectGone(kube, DeploymentTargets, at('dev-dt'), patient)
     assert.is((await requests()).length, 2, 'R5: the request outlives its target')
   })
 
@@ -205,8 +210,8 @@ describe('devsandbox provisioner', (it) => {
     const bound = await phase('dev', 'Bound')
     assert.is.not(bound.spec.targetName, 'dev-dt')
     await kube.patch(SpaceRequests, at(old.metadata.name), { metadata: { finalizers: [finalizers.spaceRequest] } })
-    await expectGone(kube, SpaceRequests, at(old.metadata.name))
-    await expectGone(kube, DeploymentTargets, at('dev-dt'))
+    await expectGone(kube, SpaceRequests, at(old.metadata.name), patient)
+    await expectGone(kube, DeploymentTargets, at('dev-dt'), patient)
     assert.is((await phase('dev', 'Bound')).spec.targetName, bound.spec.targetName)
   })
 
@@ -280,7 +285,7 @@ describe('devsandbox provisioner', (it) => {
     const { metadata } = await requestOf('dev')
     await kube.patch(SpaceRequests, at(metadata.name), { metadata: { finalizers: null } })
     await kube.delete(DeploymentTargetClaims, at('dev'))
-    await expectGone(kube, SpaceRequests, at(metadata.name))
+    await expectGone(kube, SpaceRequests, at(metadata.name), patient)
   })
 
   it('S8: under Retain it stays, also when it becomes ready afterwards', async () => {
@@ -304,7 +309,7 @@ describe('devsandbox provisioner', (it) => {
     await kube.delete(DeploymentTargetClasses, { name: classes.delete })
     await kube.delete(DeploymentTargetClaims, at('dev'))
     await expectGone(kube, DeploymentTargetClaims, at('dev'))
-    await expectGone(kube, DeploymentTargets, at('dev-dt'))
+    await expectGone(kube, DeploymentTargets, at('dev-dt'), patient)
     assert.is((await requests()).length, 0)
   })
 
@@ -335,8 +340,8 @@ describe('devsandbox provisioner', (it) => {
     const spaces = (await requests()).map(({ status }) => status?.namespaceAccess?.[0]?.name ?? '')
     assert.is(spaces.length, 2)
     await kube.delete(Namespaces, { name: namespace })
-    await expectGone(kube, Namespaces, { name: namespace }, { within: seconds(60) })
-    for (const name of spaces) await expectGone(kube, Namespaces, { name }, { within: seconds(60) })
+    await expectGone(kube, Namespaces, { name: namespace }, patient)
+    for (const name of spaces) await expectGone(kube, Namespaces, { name }, patient)
   })
 
   it('a request that somebody deleted under a waiting claim is asked for anew', async () => {
