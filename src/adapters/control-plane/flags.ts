@@ -80,6 +80,9 @@ export const FLAGS: Record<ServerName, (situation: Situation) => string[]> = {
     '--leader-elect=false',
     `--root-ca-file=${layout.authority}`,
     `--service-account-private-key-file=${layout.serviceAccountKey}`,
+    // A namespace takes dozens of requests to delete; at the default of 20 a second, a test run waits for nothing else.
+    '--kube-api-qps=500',
+    '--kube-api-burst=1000',
     '--concurrent-namespace-syncs=20',
     '--profiling=false',
     `--controllers=${CONTROLLERS.join(',')}`,
