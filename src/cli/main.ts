@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import { enableCompileCache } from 'node:module'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { exitCodes } from './exit-codes.ts'
 import { run } from './run.ts'
@@ -37,6 +39,10 @@ const shell: Shell = {
   paint: paintFor(process.stdout, process.env),
   lively: process.stderr.isTTY === true,
 }
+
+// The operator and kas load hundreds of files: compiled once, they start a third faster. A cache that cannot be written is none.
+const cache = process.env.XDG_CACHE_HOME ?? (process.env.HOME && join(process.env.HOME, '.cache'))
+if (cache) enableCompileCache(join(cache, 'berth', 'node'))
 
 const code = await run(process.argv.slice(2), shell)
 // A pipe takes long output in pieces: an exit before the last one would cut it off.

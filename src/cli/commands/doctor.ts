@@ -56,7 +56,7 @@ const EXAMINATIONS: readonly Examination[] = [
 async function examine(shell: Shell, options: Options): Promise<Finding[]> {
   const machine = await examineMachine(shell, process.versions.node)
   const patient: Patient = {
-    kube: kubeOf(shell, options),
+    kube: await kubeOf(shell, options),
     home: shell.home,
     namespace: options.namespace,
     now: systemClock.now(),

@@ -50,7 +50,7 @@ export const verb = {
 
 async function status(shell: Shell, options: Options): Promise<ExitCode> {
   const components = options.kubeconfig ? [] : componentsOf(shell, options)
-  const kube = kubeToCount(shell, options, components)
+  const kube = await kubeToCount(shell, options, components)
   const kinds = kube ? await counts(kube, shell.home) : []
   await kube?.close()
   shell.print(options.output === 'table' ? tables(shell, components, kinds) : renderData(options.output, { components, kinds }))
@@ -84,7 +84,7 @@ function componentsOf(shell: Shell, options: Options): Component[] {
 
 const isWhole = ({ running, dead }: { running: boolean; dead: string[] }): boolean => running && dead.length === 0
 
-function kubeToCount(shell: Shell, options: Options, components: Component[]): Kube | undefined {
+async function kubeToCount(shell: Shell, options: Options, components: Component[]): Promise<Kube | undefined> {
   if (options.kubeconfig) return kubeOf(shell, options)
   const plane = statusOf(realpathSync(dirOf(shell, options)))
   const answers = components.some(({ name, state }) => name === 'control-plane' && state === 'running')

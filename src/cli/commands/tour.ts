@@ -11,7 +11,7 @@ import { examples, wholeNumber } from '../options.ts'
 import { reportTo } from '../report.ts'
 import type { Shell } from '../shell.ts'
 import { ended } from '../signals.ts'
-import { stageOf, TEAM } from '../tour/stage.ts'
+import { type Seen, stageOf, TEAM } from '../tour/stage.ts'
 import { stepsOf, TRACES } from '../tour/steps.ts'
 import type { Finish } from '../verbs.ts'
 
@@ -98,7 +98,7 @@ async function play(scene: Scene): Promise<void> {
   const kube = connect({ kubeconfig: installation.kubeconfig })
   try {
     const stage = stageOf(shell, installation, kube, join(installation.dir, 'work', 'shop'), options.timeout)
-    for (const { title, command, run } of stepsOf(installation.gitUrl)) {
+    for (const { title, command, run } of stepsOf(installation)) {
       await timed(shell, title, command, async () => ({ value: undefined, seen: await run(stage) }))
     }
   } finally {
@@ -112,14 +112,15 @@ async function timed<T>(
   shell: Shell,
   title: string,
   command: string,
-  work: () => Promise<{ value: T; seen: string }>,
+  work: () => Promise<{ value: T; seen: string | Seen }>,
 ): Promise<T> {
   const { paint, print } = shell
   const began = systemClock.now()
   const line = (mark: string, text: string) => print(`${mark} ${secondsSince(began).padStart(5)} s  ${text}`)
   try {
     const { value, seen } = await work()
-    line(paint('green', 'ok  '), `${title}: ${seen}  ${paint('dim', `$ ${command}`)}`)
+    const { text, command: typed } = typeof seen === 'string' ? { text: seen, command } : seen
+    line(paint('green', 'ok  '), `${title}: ${text}  ${paint('dim', `$ ${typed}`)}`)
     return value
   } catch (thrown) {
     const failure = Failure.from(thrown)

@@ -39,6 +39,7 @@ export const verb = {
 }
 
 async function serverVersion(shell: Shell, options: ClusterOptions): Promise<string> {
-  const { gitVersion } = await kubeOf(shell, options).read<{ gitVersion: string }>('/version')
+  const kube = await kubeOf(shell, options)
+  const { gitVersion } = await kube.read<{ gitVersion: string }>('/version').finally(() => kube.close())
   return gitVersion.replace(/^v/, '')
 }

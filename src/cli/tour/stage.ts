@@ -17,7 +17,7 @@ export interface Stage {
   git(...parameters: string[]): Promise<string>
   /** The working copy from which the tour pushes. */
   workingCopy: string
-  /** The text of a file of the tour with the address of its Git server in it. */
+  /** Seconds that a step may take. */
   patience: number
 }
 
@@ -27,7 +27,13 @@ export interface Step {
   /** What a person would have typed. */
   command: string
   /** Makes it true; answers what is to be seen. */
-  run: (stage: Stage) => Promise<string>
+  run: (stage: Stage) => Promise<string | Seen>
+}
+
+/** What is to be seen, and the command that shows it where that is known only now. */
+export interface Seen {
+  text: string
+  command: string
 }
 
 /** The team's namespace, and the names in the files of the tour. */

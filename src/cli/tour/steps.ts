@@ -10,7 +10,8 @@ import {
   Workspaces,
 } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
-import { type Stage, type Step, TEAM, until, untilGone } from './stage.ts'
+import type { Installation } from '../local/installation.ts'
+import { type Seen, type Stage, type Step, TEAM, until, untilGone } from './stage.ts'
 
 /** Where the files of the tour lie, below the folder of Berth. */
 const FILES = join('examples', 'tour')
@@ -22,10 +23,15 @@ const claim = { namespace: TEAM, name: 'development' }
 const shop = { namespace: TEAM, name: 'shop' }
 
 /** The main job of Berth, from the claim to the second commit, in the order in which a person does it. */
-export const stepsOf = (gitUrl: string): readonly Step[] => [
+export const stepsOf = ({ gitUrl, repositories }: Installation): readonly Step[] => [
   applied('offer a class of targets', '10-namespace.yaml', '20-class.yaml'),
   applied('claim a target', '30-claim.yaml'),
   applied('name it as an environment', '40-environment.yaml'),
+  {
+    title: 'make a repository',
+    command: `git init --bare ${join(repositories, 'shop.git')}`,
+    run: (stage) => makeRepository(stage),
+  },
   withAddress('tell kas of a repository', '50-git-project.yaml', gitUrl),
   withAddress('deploy it to the environment', '60-deployment.yaml', gitUrl),
   {
@@ -60,7 +66,7 @@ export const stepsOf = (gitUrl: string): readonly Step[] => [
     command: `kubectl wait -n ${TEAM} workspace/shop --for=jsonpath='{.status.actualState}'=Running`,
     run: (stage) =>
       until(stage, Workspaces, shop, ({ status }) =>
-        status?.actualState === 'Running' ? (status.url ?? 'it has no URL yet') : undefined,
+        status?.actualState === 'Running' ? (status.url ?? 'its Deployment is available') : undefined,
       ),
   },
   {
@@ -70,7 +76,7 @@ export const stepsOf = (gitUrl: string): readonly Step[] => [
   },
   {
     title: 'one object is changed',
-    command: 'kubectl get configmap shop-settings',
+    command: 'kubectl get configmap shop-settings -o yaml',
     run: (stage) => changed(stage),
   },
   {
@@ -105,11 +111,14 @@ function withAddress(title: string, file: string, gitUrl: string): Step {
 /** kubectl's own words, of several objects the last one's. */
 const appliedLine = (printed: string): string => printed.trim().split('\n').at(-1)?.replace(' serverside-applied', '') ?? ''
 
-async function pushFirst(stage: Stage): Promise<string> {
-  const { git, shell, workingCopy, installation } = stage
-  const repository = join(installation.repositories, 'shop.git')
+async function makeRepository({ git, workingCopy, installation }: Stage): Promise<string> {
   mkdirSync(workingCopy, { recursive: true })
-  await git('init', '--quiet', '--bare', '--initial-branch=main', repository)
+  await git('init', '--quiet', '--bare', '--initial-branch=main', join(installation.repositories, 'shop.git'))
+  return `${installation.gitUrl}/shop.git`
+}
+
+async function pushFirst(stage: Stage): Promise<string> {
+  const { git, shell, workingCopy } = stage
   await git('init', '--quiet', '--initial-branch=main')
   cpSync(join(shell.home, FILES, 'shop'), workingCopy, { recursive: true })
   return push(stage, 'Open the shop')
@@ -153,18 +162,21 @@ async function manifestsRun(stage: Stage): Promise<string> {
   return `Deployment ${namespace}/shop has ${pods} pods available`
 }
 
-async function changed(stage: Stage): Promise<string> {
+async function changed(stage: Stage): Promise<Seen> {
   const namespace = await targetNamespace(stage)
   const greeting = await until(stage, ConfigMaps, { namespace, name: 'shop-settings' }, ({ data }) =>
     data?.GREETING?.includes('second') ? data.GREETING : undefined,
   )
-  return `ConfigMap shop-settings says "${greeting}"`
+  return {
+    text: `ConfigMap shop-settings says "${greeting}"`,
+    command: `kubectl get -n ${namespace} configmap/shop-settings -o yaml`,
+  }
 }
 
-async function removed(stage: Stage): Promise<string> {
+async function removed(stage: Stage): Promise<Seen> {
   const namespace = await targetNamespace(stage)
   await untilGone(stage, ConfigMaps, { namespace, name: 'shop-banner' })
-  return 'ConfigMap shop-banner is gone'
+  return { text: 'ConfigMap shop-banner is gone', command: `kubectl get -n ${namespace} configmap/shop-banner` }
 }
 
 /** What the tour made in a cluster that stays: what depends on something goes before it. */
