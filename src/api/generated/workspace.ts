@@ -226,7 +226,7 @@ export interface WorkspaceStatus {
    */
   willStopAt?: string
   /**
-   * When it will be terminated.
+   * When it will be terminated, because its class's maxStoppedHoursBeforeTermination is over.
    */
   willTerminateAt?: string
   /**

@@ -1,5 +1,6 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import {
+  type CoreSecret,
   type Deployment,
   Deployments,
   type Kind,
@@ -8,21 +9,28 @@ import {
   PersistentVolumeClaims,
   quantity,
   refOf,
+  Secrets,
   Services,
   type Workspace,
 } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
 import type { Piece } from './desired.ts'
 import { holds } from './drift.ts'
+import { VARIABLE_NOT_FOUND } from './variables.ts'
 
 /** The reasons that mean: the objects could not be applied. */
-export const APPLY_REASONS = { failed: 'ApplyFailed', taken: 'ObjectTaken' } as const
+export const APPLY_REASONS = { failed: 'ApplyFailed', taken: 'ObjectTaken', variable: VARIABLE_NOT_FOUND } as const
+
+export const isApplyFailure = ({ reason }: Failure): boolean => Object.values<string | undefined>(APPLY_REASONS).includes(reason)
 
 export interface Work {
+  /** The target. */
   kube: Kube
   workspace: Workspace
   pieces: readonly Piece[]
   deployment: Deployment
+  /** What is made once and never changed: where it is, and how it comes to be. */
+  frozen?: { frame: KubeObject; make: () => Promise<CoreSecret> } | undefined
   manager: string
 }
 
@@ -35,6 +43,7 @@ export async function applyAll(work: Work): Promise<{ deployment: Deployment; ch
   const { kube, workspace, pieces, deployment, manager } = work
   const changed: string[] = []
   try {
+    if (await makeFrozen(work)) changed.push(`Secret ${work.frozen?.frame.metadata.name}`)
     for (const piece of pieces)
       if (await applyPiece(work, piece)) changed.push(`${piece.kind.kind} ${piece.object.metadata.name}`)
     if (!pieces.some(({ kind }) => kind === Services)) await removeOwn(kube, workspace, Services, deployment)
@@ -45,6 +54,12 @@ export async function applyAll(work: Work): Promise<{ deployment: Deployment; ch
   } catch (thrown) {
     throw asApplyFailure(thrown)
   }
+}
+
+async function makeFrozen({ kube, workspace, frozen, manager }: Work): Promise<boolean> {
+  if (!frozen || (await own(kube, workspace, Secrets, frozen.frame))) return false
+  await kube.create(Secrets, await frozen.make(), { manager })
+  return true
 }
 
 async function applyPiece({ kube, workspace, manager }: Work, piece: Piece): Promise<boolean> {
@@ -103,7 +118,7 @@ async function removeOwn(kube: Kube, workspace: Workspace, kind: Kind, like: Kub
 /** Whatever the reason, the user should read that it happened in the target. */
 function asApplyFailure(thrown: unknown): Failure {
   const failure = Failure.from(thrown)
-  if (failure.reason === APPLY_REASONS.taken || failure.code === 'cancelled') return failure
+  if (isApplyFailure(failure) || failure.code === 'cancelled') return failure
   return new Failure(failure.code === 'internal' ? 'unavailable' : failure.code, `the target refused: ${failure.message}`, {
     reason: APPLY_REASONS.failed,
     remedy:

@@ -7,9 +7,11 @@ import {
   isDeleting,
   type Kind,
   labels,
+  NetworkPolicies,
   PersistentVolumeClaims,
   Pods,
   refOf,
+  Secrets,
   ServiceAccounts,
   Services,
   type Workspace,
@@ -22,8 +24,9 @@ import { isObstacle } from './obstacle.ts'
 import { type Room, removeFinalizer } from './room.ts'
 import { statusOfEnd } from './status.ts'
 import { findTarget } from './target.ts'
+import { variablesNameOf } from './variables.ts'
 
-const REMOVED: readonly Kind[] = [Deployments, Services, PersistentVolumeClaims, ServiceAccounts]
+const REMOVED: readonly Kind[] = [Deployments, Services, NetworkPolicies, PersistentVolumeClaims, ServiceAccounts]
 /** A target that does not answer for so long after the deletion keeps what it has. */
 const PATIENCE = minutes(5)
 const LOOK_AGAIN = seconds(1)
@@ -82,6 +85,8 @@ async function removeAll(workspace: Workspace, kube: Kube, namespace: string): P
   const left = await Promise.all(
     REMOVED.map(async (kind) => ((await removeOwn(workspace, kube, kind, { name, namespace })) ? `${kind.kind} ${name}` : '')),
   )
+  const variables = { name: variablesNameOf(name), namespace }
+  if (await removeOwn(workspace, kube, Secrets, variables)) left.push(`Secret ${variables.name}`)
   const pods = await kube.list(Pods, { namespace, labels: `${labels.workspaceUid}=${workspace.metadata.uid}` })
   return [...left.filter(Boolean), ...pods.map((pod) => `Pod ${pod.metadata.name}`)]
 }

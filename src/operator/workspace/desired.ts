@@ -6,10 +6,13 @@ import {
   type KubeObject,
   labels,
   MANAGED_BY_BERTH,
+  NetworkPolicies,
+  type NetworkPolicy,
   type ObjectMeta,
   type PersistentVolumeClaim,
   PersistentVolumeClaims,
   quantity,
+  Secrets,
   type Service,
   ServiceAccounts,
   Services,
@@ -19,7 +22,9 @@ import {
 import type { Devfile } from '../../devfile/index.ts'
 import { hostTemplateOf, portsOf } from './hosts.ts'
 import { digest, objectNameOf } from './names.ts'
+import { networkPolicySpecOf } from './network.ts'
 import { podOf, RESTARTED_AT } from './pod.ts'
+import { variablesNameOf } from './variables.ts'
 
 export interface Piece {
   kind: Kind
@@ -44,6 +49,7 @@ export function desiredObjects(plan: Plan): { pieces: Piece[]; deployment: Deplo
   const pieces = [
     { kind: ServiceAccounts, object: { ...envelope(plan, ServiceAccounts), automountServiceAccountToken: false } },
     { kind: PersistentVolumeClaims, object: volumeClaimOf(plan) },
+    ...networkPolicyOf(plan).map((object) => ({ kind: NetworkPolicies, object })),
     ...serviceOf(plan).map((object) => ({ kind: Services, object })),
   ]
   const deployment = deploymentOf(plan)
@@ -84,6 +90,20 @@ function volumeClaimOf(plan: Plan): PersistentVolumeClaim {
   }
 }
 
+const networkPolicyOf = (plan: Plan): NetworkPolicy[] =>
+  plan.settings.networkPolicy?.enabled === false
+    ? []
+    : [{ ...envelope(plan, NetworkPolicies), spec: networkPolicySpecOf(selectorOf(plan), plan.settings) }]
+
+const selectorOf = ({ workspace }: Plan): Record<string, string> => ({ [labels.workspaceUid]: workspace.metadata.uid ?? '' })
+
+/** The Secret that holds the frozen variables, without them; nothing when there are none. */
+export function variablesFrameOf(plan: Plan): KubeObject | undefined {
+  if (!plan.workspace.spec.variables?.length) return undefined
+  const { metadata, ...rest } = envelope(plan, Secrets)
+  return { ...rest, metadata: { ...metadata, name: variablesNameOf(metadata.name) } }
+}
+
 /** A Service needs ports; a workspace without any gets none. */
 function serviceOf(plan: Plan): Service[] {
   const taken = new Set<string>()
@@ -94,8 +114,7 @@ function serviceOf(plan: Plan): Service[] {
     return [{ name, port, targetPort: port, protocol }]
   })
   if (ports.length === 0) return []
-  const selector = { [labels.workspaceUid]: plan.workspace.metadata.uid ?? '' }
-  return [{ ...envelope(plan, Services), spec: { type: 'ClusterIP', selector, ports } }]
+  return [{ ...envelope(plan, Services), spec: { type: 'ClusterIP', selector: selectorOf(plan), ports } }]
 }
 
 function deploymentOf(plan: Plan): Deployment {
@@ -110,13 +129,13 @@ function deploymentOf(plan: Plan): Deployment {
       revisionHistoryLimit: 1,
       // Two pods at once would fight for the volume and for the people's files.
       strategy: { type: 'Recreate' },
-      selector: { matchLabels: { [labels.workspaceUid]: workspace.metadata.uid ?? '' } },
+      selector: { matchLabels: selectorOf(plan) },
       template: {
         metadata: {
           labels: frame.metadata.labels ?? {},
           annotations: { ...frame.metadata.annotations, ...(restarted && { [RESTARTED_AT]: restarted }) },
         },
-        spec: podOf(plan.devfile, plan.settings, frame.metadata.name),
+        spec: podOf(workspace, plan.devfile, plan.settings, frame.metadata.name),
       },
     },
   }

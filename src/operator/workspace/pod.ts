@@ -1,6 +1,7 @@
 import type { V1Container, V1PodSpec, V1Volume, V1VolumeMount } from '@kubernetes/client-node'
-import type { WorkspaceClassSpec } from '../../api/index.ts'
+import type { Workspace, WorkspaceClassSpec } from '../../api/index.ts'
 import type { Container, Devfile } from '../../devfile/index.ts'
+import { variablesOf } from './variables.ts'
 
 /** In the pod template: a later time makes new pods. */
 export const RESTARTED_AT = 'berth.dev/restarted-at'
@@ -11,7 +12,13 @@ const USER = 5001
 const GRACE_SECONDS = 10
 
 /** The pod of a workspace: nobody is root in it, and it has no way to the target's API. */
-export function podOf({ containers, volumes }: Devfile, settings: WorkspaceClassSpec, name: string): V1PodSpec {
+export function podOf(
+  workspace: Workspace,
+  { containers, volumes }: Devfile,
+  settings: WorkspaceClassSpec,
+  name: string,
+): V1PodSpec {
+  const variables = variablesOf(workspace, name)
   const ephemeral = volumes.filter((volume) => volume.ephemeral)
   const emptyDirs: V1Volume[] = ephemeral.map((volume) => ({
     name: `volume-${volume.name}`,
@@ -32,8 +39,18 @@ export function podOf({ containers, volumes }: Devfile, settings: WorkspaceClass
       fsGroupChangePolicy: 'OnRootMismatch',
       seccompProfile: { type: 'RuntimeDefault' },
     },
-    volumes: [{ name: DATA, persistentVolumeClaim: { claimName: name } }, ...emptyDirs],
-    containers: containers.map((container) => containerOf(container, settings, isEphemeral)),
+    volumes: [{ name: DATA, persistentVolumeClaim: { claimName: name } }, ...emptyDirs, ...variables.volumes],
+    containers: containers.map((container) => withVariables(containerOf(container, settings, isEphemeral), variables)),
+  }
+}
+
+/** The devfile's own environment wins over the variables of the workspace. */
+function withVariables(container: V1Container, { env, mounts }: ReturnType<typeof variablesOf>): V1Container {
+  const own = new Set(container.env?.map(({ name }) => name))
+  return {
+    ...container,
+    env: [...env.filter(({ name }) => !own.has(name)), ...(container.env ?? [])],
+    volumeMounts: [...(container.volumeMounts ?? []), ...mounts],
   }
 }
 

@@ -15,7 +15,7 @@ import { applyAll, isApplied } from './apply.ts'
 import { claimToMake } from './claim.ts'
 import { chooseClass } from './class.ts'
 import { cleanUp } from './clean-up.ts'
-import { desiredObjects, type Plan } from './desired.ts'
+import { desiredObjects, type Plan, variablesFrameOf } from './desired.ts'
 import { readDevfile } from './devfile.ts'
 import { nextEnd } from './expiry.ts'
 import { isObstacle, type Obstacle } from './obstacle.ts'
@@ -24,6 +24,7 @@ import { type Situation, statusOf } from './status.ts'
 import { findTarget, type Target } from './target.ts'
 import { BY_WORKSPACE, type Connection } from './target-watch.ts'
 import { troubleOf } from './trouble.ts'
+import { frozenVariables } from './variables.ts'
 
 /** Everything of a workspace is compared with its target this often, also what is not watched. */
 const FULL = hours(1)
@@ -90,7 +91,9 @@ async function applied(plan: Plan, connection: Connection, room: Room): Promise<
   const live = connection.deployments.get(refOf(deployment))
   const fresh = clock.now() - (room.compared.get(uid) ?? Number.NEGATIVE_INFINITY) < FULL
   if (live && fresh && isApplied(deployment, live)) return live
-  const result = await applyAll({ kube: connection.kube, workspace, pieces, deployment, manager: `berth-${CONTROLLER}` })
+  const frame = variablesFrameOf(plan)
+  const frozen = frame && { frame, make: () => frozenVariables(workspace, frame, room.workshop.kube) }
+  const result = await applyAll({ kube: connection.kube, workspace, pieces, deployment, frozen, manager: `berth-${CONTROLLER}` })
   room.compared.set(uid, clock.now())
   if (result.changed.length > 0) log.info('workspace applied', { workspace: nameOf(workspace), changed: result.changed })
   return result.deployment

@@ -2,7 +2,7 @@ import type { Deployment, Statement, Workspace, WorkspaceClassSpec, WorkspaceSta
 import type { Devfile } from '../../devfile/index.ts'
 import type { Failure } from '../../std/index.ts'
 import { type ActualState, actualStateOf } from './actual-state.ts'
-import { APPLY_REASONS } from './apply.ts'
+import { isApplyFailure } from './apply.ts'
 import type { ChosenClass } from './class.ts'
 import { timesOf } from './expiry.ts'
 import { hostTemplateOf, portsOf, publishedPorts } from './hosts.ts'
@@ -112,8 +112,22 @@ function conditionsOf(workspace: Workspace, situation: Situation, state: ActualS
   const ready: Statement = last
     ? { ...last, type: 'Ready', status: 'False' }
     : { type: 'Ready', status: 'True', reason: 'Running', message: 'the workspace is running', ...seen }
-  return [ready, ...steps]
+  return [ready, ...steps, ...projectIn(workspace)]
 }
+
+/** Said as long as it is not done: an empty folder without a word would look like a fault. */
+const projectIn = ({ spec, metadata }: Workspace): Statement[] =>
+  spec.project
+    ? [
+        {
+          type: 'ProjectCloned',
+          status: 'False',
+          reason: 'NotSupported',
+          message: `GitProject ${spec.project.gitProject} is not cloned into the workspace yet. Clone it by hand in the workspace.`,
+          observedGeneration: metadata.generation ?? 0,
+        },
+      ]
+    : []
 
 type Said = Omit<Statement, 'type'>
 
@@ -149,7 +163,7 @@ const sentence = ({ message, remedy }: Obstacle): string => `${message}. ${remed
 /** After a thrown failure: what was known, and what went wrong. Only a failed apply makes the state Error. */
 export function statusAfter(workspace: Workspace, failure: Failure): WorkspaceDraft {
   const { conditions, observedGeneration, failure: before, ...known } = workspace.status ?? {}
-  const applying = failure.reason === APPLY_REASONS.failed || failure.reason === APPLY_REASONS.taken
+  const applying = isApplyFailure(failure)
   const reason = failure.reason ?? 'ReconcileFailed'
   const message = failure.code === 'internal' ? "unexpected internal error; the operator's log says more" : failure.message
   const remedy = failure.remedy ?? 'It is tried again by itself.'

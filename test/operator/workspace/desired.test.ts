@@ -52,11 +52,11 @@ describe('workspace: desired objects', (it) => {
   })
 
   it('include a Service only when there is a port to serve', () => {
-    assert.equal(kinds(plan()), ['ServiceAccount', 'PersistentVolumeClaim'])
+    assert.equal(kinds(plan()), ['ServiceAccount', 'PersistentVolumeClaim', 'NetworkPolicy'])
     const hidden = devfile('{ image: a, endpoints: [{ name: debug, targetPort: 9229, exposure: none }] }')
-    assert.equal(kinds(plan({ devfile: hidden })), ['ServiceAccount', 'PersistentVolumeClaim'])
+    assert.equal(kinds(plan({ devfile: hidden })), ['ServiceAccount', 'PersistentVolumeClaim', 'NetworkPolicy'])
     const open = devfile('{ image: a, endpoints: [{ name: web, targetPort: 80 }] }')
-    assert.equal(kinds(plan({ devfile: open })), ['ServiceAccount', 'PersistentVolumeClaim', 'Service'])
+    assert.equal(kinds(plan({ devfile: open })), ['ServiceAccount', 'PersistentVolumeClaim', 'NetworkPolicy', 'Service'])
   })
 
   it('have a volume as large as the class says or the devfile needs', () => {

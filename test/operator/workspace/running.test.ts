@@ -287,6 +287,33 @@ describe('workspace', (it) => {
     assert.is(writes <= 1, true, `only the status: ${JSON.stringify(shop.requests)}`)
   })
 
+  it('freezes its variables when it is created', async () => {
+    const secretKeyRef = { name: 'mine', key: 'token' }
+    await create('vars', {
+      variables: [
+        { name: 'TOKEN', secretKeyRef },
+        { name: 'NOTE', value: 'hello', type: 'file' },
+      ],
+    })
+    const { status } = await becomes('vars', 'Error')
+    assert.is(status?.failure?.reason, 'VariableNotFound')
+    assert.match(status?.failure?.message ?? '', /"TOKEN": there is no Secret mine in this namespace/)
+    const data = { token: Buffer.from('before').toString('base64') }
+    await kube.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'mine', namespace }, data })
+    await becomes('vars', 'Running')
+    await kube.patch(Secrets, { name: 'mine', namespace }, { data: { token: Buffer.from('after').toString('base64') } })
+    await set('vars', { desiredState: 'Stopped' })
+    await becomes('vars', 'Stopped')
+    const frozen = await kube.get(Secrets, { name: 'workspace-vars-variables', namespace })
+    assert.equal(frozen?.data, { NOTE: Buffer.from('hello').toString('base64'), TOKEN: data.token })
+    const container = (await kube.get(Deployments, made('vars')))?.spec?.template.spec?.containers[0]
+    assert.is(container?.env?.find(({ name }) => name === 'NOTE')?.value, '/.workspace-data/variables/file/NOTE')
+    assert.not.match(JSON.stringify(await kube.get(Workspaces, { name: 'vars', namespace })), /before|after/)
+    await set('vars', { desiredState: 'Terminated' })
+    await becomes('vars', 'Terminated')
+    assert.is(await kube.get(Secrets, { name: 'workspace-vars-variables', namespace }), undefined)
+  })
+
   it('leaves when its target and credentials are gone', async () => {
     await create('lost')
     await becomes('lost', 'Running')
