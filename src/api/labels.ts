@@ -40,7 +40,7 @@ export const labels = {
   claim: 'appstudio.openshift.io/dtc',
   /** On a SpaceRequest: the name of the target that was made from it. */
   target: 'appstudio.openshift.io/dt',
-  /** On a provisioned target and on a SpaceRequest: the UID of the claim, which a name cannot replace. */
+  /** On a provisioned target, a SpaceRequest and a managed environment: the UID of the claim, which a name cannot replace. */
   claimUid: 'berth.dev/claim-uid',
   /** On the copy of a credentials Secret: the Environment it is for. */
   environmentSecret: 'appstudio.openshift.io/environment-secret',

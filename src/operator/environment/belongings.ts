@@ -15,7 +15,8 @@ import {
 import type { Workshop } from '../../engines/controller/index.ts'
 import { Failure, isFailure } from '../../std/index.ts'
 import { type Books, secretIn } from './books.ts'
-import { managedEnvironmentFor, managedEnvironmentRef, secretCopyFor, secretCopyRef } from './desired.ts'
+import { managedEnvironmentFor, managedEnvironmentRef, managedEnvironmentSpec, secretCopyFor, secretCopyRef } from './desired.ts'
+import type { Access } from './destination.ts'
 import { controllerOf, isMadeFor } from './possession.ts'
 
 export const MANAGER = 'environment'
@@ -27,24 +28,36 @@ export interface Belongings {
 }
 
 /**
- * The managed environment with this spec. It is patched, not applied: fields that somebody else set, and the owner
+ * The managed environment for this access. It is patched, not applied: fields that somebody else set, and the owner
  * that had the name before, must go, and server-side apply leaves both.
  */
 export async function keepManagedEnvironment(
   environment: Environment,
-  spec: GitOpsDeploymentManagedEnvironment['spec'],
+  access: Access,
+  secretName: string,
   { workshop: { kube }, books }: Belongings,
 ): Promise<GitOpsDeploymentManagedEnvironment> {
-  const ref = managedEnvironmentRef(environment)
-  const existing = books.managed.get(ref)
-  if (!existing) {
-    return kube.create(GitOpsDeploymentManagedEnvironments, managedEnvironmentFor(environment, spec), { manager: MANAGER })
-  }
+  const desired = managedEnvironmentFor(environment, access, managedEnvironmentSpec(access, secretName))
+  const existing = books.managed.get(refOf(desired))
+  if (!existing) return kube.create(GitOpsDeploymentManagedEnvironments, desired, { manager: MANAGER })
   if (controllerOf(existing) && !isMadeFor(existing, environment.metadata)) throw occupied(existing, environment)
-  const metadata = ownershipPatch(existing, environment)
-  const isRight = isDeepStrictEqual({ ...existing.spec, ...spec }, existing.spec)
-  if (isRight && !metadata) return existing
-  return kube.patch(GitOpsDeploymentManagedEnvironments, ref, { ...(metadata && { metadata }), spec }, { manager: MANAGER })
+  const metadata = { ...ownershipPatch(existing, environment), ...claimPatch(existing, desired) }
+  const isRight = isDeepStrictEqual({ ...existing.spec, ...desired.spec }, existing.spec)
+  if (isRight && Object.keys(metadata).length === 0) return existing
+  const patch = { metadata, spec: desired.spec }
+  return kube.patch(GitOpsDeploymentManagedEnvironments, refOf(desired), patch, { manager: MANAGER })
+}
+
+/** The claim through which the managed environment leads where it leads; none when credentials were given directly. */
+export function claimUidBehind(environment: Environment, { books }: Belongings): string | undefined {
+  const existing = books.managed.get(managedEnvironmentRef(environment))
+  return existing && isMadeFor(existing, environment.metadata) ? existing.metadata.labels?.[labels.claimUid] : undefined
+}
+
+function claimPatch(existing: KubeObject, desired: KubeObject): { labels?: Record<string, string | null> } {
+  const wanted = desired.metadata.labels?.[labels.claimUid]
+  if (existing.metadata.labels?.[labels.claimUid] === wanted) return {}
+  return { labels: { [labels.claimUid]: wanted ?? null } }
 }
 
 /** The copy of this Secret, data and all. What was added to the copy goes, what was taken from it comes back. */

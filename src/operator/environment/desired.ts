@@ -43,12 +43,18 @@ export const managedEnvironmentSpec = (access: Access, secretName: string): Spec
   clusterResources: access.clusterResources,
 })
 
-export function managedEnvironmentFor(environment: Environment, spec: Spec): GitOpsDeploymentManagedEnvironment {
+export function managedEnvironmentFor(environment: Environment, access: Access, spec: Spec): GitOpsDeploymentManagedEnvironment {
   const { name, namespace } = managedEnvironmentRef(environment)
+  const { claimUid } = access.through ?? {}
   return {
     apiVersion: apiVersionOf(GitOpsDeploymentManagedEnvironments),
     kind: GitOpsDeploymentManagedEnvironments.kind,
-    metadata: { name, ...(namespace && { namespace }), ownerReferences: [ownedBy(environment)] },
+    metadata: {
+      name,
+      ...(namespace && { namespace }),
+      ...(claimUid && { labels: { [labels.claimUid]: claimUid } }),
+      ownerReferences: [ownedBy(environment)],
+    },
     spec,
   }
 }

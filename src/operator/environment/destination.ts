@@ -15,8 +15,8 @@ export interface Access {
   allowInsecureSkipTLSVerify: boolean
   namespaces: string[]
   clusterResources: boolean
-  /** The target, when a claim led here. */
-  target?: string
+  /** The claim that led here, and its target. */
+  through?: { claimUid: string; target: string }
   /** Where these credentials are written, for messages. */
   of: string
 }
@@ -31,7 +31,8 @@ export interface Problem {
 export type Destination =
   | { kind: 'nowhere' }
   | { kind: 'waiting'; claim: DeploymentTargetClaim; lost: boolean }
-  | { kind: 'wrong'; problem: Problem; claimGone?: boolean }
+  | { kind: 'wrong'; problem: Problem }
+  | { kind: 'claimGone'; problem: Problem }
   | { kind: 'access'; access: Access }
 
 /** Where the Environment leads, read from the caches; nothing is written and nobody is asked. */
@@ -57,14 +58,14 @@ const reachedBy = (access: Access): Destination =>
 
 function behindClaim({ metadata }: Environment, claimName: string, books: Books): Destination {
   const claim = books.claims.get({ name: claimName, namespace: metadata.namespace })
-  if (!claim) return { ...wrong(noClaim(claimName)), claimGone: true }
+  if (!claim) return { kind: 'claimGone', problem: noClaim(claimName) }
   const phase = claim.status?.phase
   if (phase !== 'Bound') return { kind: 'waiting', claim, lost: phase === 'Lost' }
   const found = targetOf(claim, books)
-  return 'reason' in found ? wrong(found) : reachedBy(accessTo(found))
+  return 'reason' in found ? wrong(found) : reachedBy(accessTo(found, claim))
 }
 
-const accessTo = ({ metadata, spec }: DeploymentTarget): Access => {
+const accessTo = ({ metadata, spec }: DeploymentTarget, claim: DeploymentTargetClaim): Access => {
   const { apiURL, clusterCredentialsSecret, allowInsecureSkipTLSVerify = false, defaultNamespace } = spec.kubernetesCredentials
   return {
     apiURL,
@@ -72,7 +73,7 @@ const accessTo = ({ metadata, spec }: DeploymentTarget): Access => {
     allowInsecureSkipTLSVerify,
     namespaces: defaultNamespace ? [defaultNamespace] : [],
     clusterResources: false,
-    target: metadata.name,
+    through: { claimUid: claim.metadata.uid ?? '', target: metadata.name },
     of: `DeploymentTarget ${metadata.name}: spec.kubernetesCredentials`,
   }
 }

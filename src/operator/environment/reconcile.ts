@@ -1,6 +1,5 @@
 import {
   type CoreSecret,
-  claims,
   conditionOf,
   type DeploymentTargetClaim,
   type Environment,
@@ -9,9 +8,16 @@ import {
   secretTypes,
 } from '../../api/index.ts'
 import { type Next, settled } from '../../engines/controller/index.ts'
-import { type Belongings, dropManagedEnvironment, dropSecretCopy, keepManagedEnvironment, keepSecretCopy } from './belongings.ts'
+import {
+  type Belongings,
+  claimUidBehind,
+  dropManagedEnvironment,
+  dropSecretCopy,
+  keepManagedEnvironment,
+  keepSecretCopy,
+} from './belongings.ts'
 import { secretIn } from './books.ts'
-import { managedEnvironmentSpec, secretCopyRef } from './desired.ts'
+import { secretCopyRef } from './desired.ts'
 import { type Access, destinationOf, type Problem } from './destination.ts'
 import { type Holding, holdingOf, leadingStatus, nowhereStatus, waitingStatus, wrongStatus } from './status.ts'
 
@@ -23,7 +29,9 @@ export async function reconcileEnvironment(environment: Environment, belongings:
   const destination = destinationOf(environment, belongings.books)
   switch (destination.kind) {
     case 'wrong':
-      return refuse(environment, destination.problem, belongings, destination.claimGone)
+      return refuse(environment, destination.problem, belongings, holdingOf(environment))
+    case 'claimGone':
+      return refuse(environment, destination.problem, belongings, await holdOn(environment, undefined, belongings))
     case 'waiting': {
       const holding = await holdOn(environment, destination.claim, belongings)
       return settled({ status: waitingStatus(environment, destination, holding) })
@@ -41,13 +49,13 @@ async function lead(environment: Environment, access: Access, belongings: Belong
   if (!source) {
     // The managed environment stays: a Secret that is being replaced must not end deliveries.
     await dropSecretCopy(environment, belongings, access.secret)
-    return refuse(environment, noSecret(access), belongings)
+    return refuse(environment, noSecret(access), belongings, holdingOf(environment))
   }
   // Credentials that a user names directly are for the user to keep in the right type.
-  const isCopied = access.target !== undefined && source.type !== secretTypes.managedEnvironment
+  const isCopied = access.through !== undefined && source.type !== secretTypes.managedEnvironment
   if (isCopied) await keepSecretCopy(environment, source, belongings)
   const secretName = isCopied ? secretCopyRef(environment).name : access.secret
-  const managed = await keepManagedEnvironment(environment, managedEnvironmentSpec(access, secretName), belongings)
+  const managed = await keepManagedEnvironment(environment, access, secretName, belongings)
   if (!isCopied) await dropSecretCopy(environment, belongings, secretName)
   announceRecovery(environment, belongings)
   return settled({ status: leadingStatus(environment, managed, access) })
@@ -64,19 +72,20 @@ async function credentialsFor(
   return secretIn(books, ref) ?? (await workshop.kube.get(Secrets, ref))
 }
 
-/** An error that the user has to mend. A claim that is gone takes with it the right to its target. */
-async function refuse(environment: Environment, problem: Problem, belongings: Belongings, claimGone = false): Promise<Next> {
-  const hadTarget = environment.status?.target !== undefined
-  if (claimGone && hadTarget) await withdraw(environment, belongings)
+/** An error that the user has to mend. */
+function refuse(environment: Environment, problem: Problem, belongings: Belongings, holding: Holding): Next {
   announceProblem(environment, problem, belongings)
-  return settled({ status: wrongStatus(problem, claimGone && hadTarget ? {} : holdingOf(environment)) })
+  return settled({ status: wrongStatus(problem, holding) })
 }
 
-/** While the claim waits, deliveries go on, unless the target they go to is not this claim's. */
-async function holdOn(environment: Environment, claim: DeploymentTargetClaim, belongings: Belongings): Promise<Holding> {
-  const { target: name } = environment.status ?? {}
-  const target = name && belongings.books.targets.get({ name, namespace: environment.metadata.namespace })
-  if (!target || claims(target, claim)) return holdingOf(environment)
+/** Without a Bound claim deliveries go on only where this very claim led them: another one's target may be somebody else's now. */
+async function holdOn(
+  environment: Environment,
+  claim: DeploymentTargetClaim | undefined,
+  belongings: Belongings,
+): Promise<Holding> {
+  const behind = claimUidBehind(environment, belongings)
+  if (behind === undefined || behind === claim?.metadata.uid) return holdingOf(environment)
   await withdraw(environment, belongings)
   return {}
 }

@@ -63,11 +63,11 @@ export function nowhereStatus(environment: Environment): StatusDraft {
 export function leadingStatus(
   environment: Environment,
   managed: GitOpsDeploymentManagedEnvironment,
-  { target, apiURL }: Access,
+  { through, apiURL }: Access,
 ): StatusDraft {
   return {
     managedEnvironment: managed.metadata.name,
-    ...(target !== undefined && { target }),
+    ...(through && { target: through.target }),
     conditions: [...recovered(environment), readiness(managed, apiURL)],
   }
 }

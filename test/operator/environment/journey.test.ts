@@ -82,15 +82,7 @@ describe('from a claim to a connected Environment', (it) => {
     const before = await ready('Connected')
     const { kubeconfig } = await deployer(kube, namespace, { role: 'edit', name: 'rotated' })
     const { data } = await kube.patch(Secrets, ref('credentials'), { data: credentials(kubeconfig).data })
-    await expectObject(
-      kube,
-      Secrets,
-      ref('managed-environment-secret-dev'),
-      (copy) => copy.data?.kubeconfig === data?.kubeconfig,
-      {
-        within: 1000,
-      },
-    )
+    await expectObject(kube, Secrets, ref('managed-environment-secret-dev'), (copy) => copy.data?.kubeconfig === data?.kubeconfig)
     const after = await ready('Connected')
     assert.equal(after.status?.conditions, before.status?.conditions)
   })

@@ -24,7 +24,7 @@ import {
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { API_URL, claim, credentialsSecret, target } from '../../support/targets.ts'
-import { expectGone, expectObject } from '../../support/verbs.ts'
+import { eventually, expectGone, expectObject } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
 
 describe('where an Environment leads', (it) => {
@@ -75,6 +75,7 @@ describe('where an Environment leads', (it) => {
     const { patch = 0 } = shop.requests
     const { metadata } = await kube.patch(Environments, ref(name), { spec: { displayName: 'Another' } })
     await seen(name, ({ status }) => status?.observedGeneration === metadata.generation)
+    await eventually(() => (shop.requests.patch ?? 0) > patch)
     assert.is(shop.requests.patch, patch + 1)
   }
 
@@ -175,9 +176,7 @@ describe('where an Environment leads', (it) => {
     assert.equal([object.status?.target, object.status?.managedEnvironment], ['dev-target', 'managed-environment-dev'])
 
     await kube.patch(Secrets, ref('credentials'), { data: { kubeconfig: 'bmV3', extra: 'ZQ==' } })
-    await expectObject(kube, Secrets, copyRef, ({ data }) => data?.kubeconfig === 'bmV3' && data.extra === 'ZQ==', {
-      within: 1000,
-    })
+    await expectObject(kube, Secrets, copyRef, ({ data }) => data?.kubeconfig === 'bmV3' && data.extra === 'ZQ==')
     await kube.patch(Secrets, copyRef, { data: { extra: null, foreign: 'eA==', kubeconfig: 'b2xk' } })
     await expectObject(kube, Secrets, copyRef, ({ data }) => assert.equal(data, { kubeconfig: 'bmV3', extra: 'ZQ==' }) ?? true)
 

@@ -119,6 +119,18 @@ describe('an Environment that changes its mind', (it) => {
     await ready('Connecting')
   })
 
+  it('a claim that is made again under its name does not inherit the way to the former target', async () => {
+    await bound('one')
+    await kube.create(Environments, environment(namespace, 'dev', viaClaim('one')))
+    await leadsTo('https://one.example')
+    await shop.stop()
+    await kube.delete(DeploymentTargetClaims, ref('one'))
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'one'))
+    shop = await open()
+    await expectGone(kube, GitOpsDeploymentManagedEnvironments, ref(MANAGED))
+    await ready('WaitingForClaim')
+  })
+
   it('switching to a claim that waits ends deliveries to a target of another claim', async () => {
     await bound('one')
     await kube.create(DeploymentTargetClaims, claim(namespace, 'two'))
