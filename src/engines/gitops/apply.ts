@@ -1,15 +1,14 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import { type AnyObject, type Kind, refOf } from '../../api/index.ts'
-import { type Clock, Failure, isFailure, pause, seconds } from '../../std/index.ts'
+import { type Clock, Failure, isFailure, isRecord, pause, seconds } from '../../std/index.ts'
 import type { Entry } from './change-set.ts'
 import { eachOf } from './each.ts'
-import { conditionOf } from './health.ts'
 import type { Held } from './inventory.ts'
-import { keyOfId } from './object-id.ts'
+import { keyOfId, type ObjectId } from './object-id.ts'
 import { kindOfAny } from './observe.ts'
 import { inOrder } from './order.ts'
 import { type Desired, OWNER_ANNOTATION, OWNER_LABEL } from './place.ts'
-import type { Live } from './plan.ts'
+import { isUnreadable, type Live } from './plan.ts'
 import { sentenceAbout } from './sentence.ts'
 
 /** The field manager of everything that comes from Git. */
@@ -18,6 +17,7 @@ export const FIELD_MANAGER = 'berth-gitops'
 const AT_ONCE = 6
 /** A CRD is served a moment after it was accepted. */
 const CRD_PATIENCE = seconds(10)
+const CRD_PAUSE = seconds(0.2)
 
 export interface Applying {
   kube: Kube
@@ -33,10 +33,11 @@ export interface Applying {
 /** Server-side apply, kind by kind in order; one object's failure is its own entry and stops no other. */
 export async function apply(desired: readonly Desired[], applying: Applying): Promise<Entry[]> {
   const entries: Entry[] = []
+  const declared = new Set(desired.flatMap(kindDeclaredBy))
   for (const group of inOrder(desired, ({ id }) => id.kind)) {
     applying.signal?.throwIfAborted()
-    entries.push(...(await eachOf(group, AT_ONCE, (item) => applyOne(item, applying))))
-    await established(group, entries, applying)
+    const work = (item: Desired) => (declared.has(kindKey(item.id)) ? applyPatiently(item, applying) : applyOne(item, applying))
+    entries.push(...(await eachOf(group, AT_ONCE, work)))
   }
   return entries
 }
@@ -45,15 +46,36 @@ async function applyOne(item: Desired, applying: Applying): Promise<Entry> {
   const { id, object, source } = item
   try {
     const kind = await applying.kube.resolve(object.apiVersion, id.kind)
-    if (!kind) return { id, change: 'failed', why: `the destination serves no kind ${id.kind} in ${object.apiVersion}`, source }
+    if (!kind) throw new Failure('not-found', `the destination serves no kind ${id.kind} in ${object.apiVersion}`)
     const written = await write(kindOfAny(kind), object, applying)
     const key = keyOfId(id)
     const { uid } = written.metadata
+    const seen = applying.live?.get(key)
     const isKnown = applying.held.some((held) => held.uid === uid && keyOfId(held.id) === key)
-    return { id, change: changeOf(written, isKnown, applying.live?.get(key)), source, ...(uid !== undefined && { uid }) }
+    const change = changeOf(written, isKnown, isUnreadable(seen) ? undefined : seen)
+    return { id, change, source, ...(uid !== undefined && { uid }) }
   } catch (thrown) {
-    return { id, change: 'failed', why: sentenceAbout(id, Failure.from(thrown)), source }
+    const failure = Failure.from(thrown)
+    return { id, change: 'failed', why: sentenceAbout(id, failure), failure, source }
   }
+}
+
+/** A kind that a CRD of the same commit declares is served a moment after the CRD was accepted. */
+async function applyPatiently(item: Desired, applying: Applying): Promise<Entry> {
+  const { clock, signal } = applying
+  const deadline = clock.now() + CRD_PATIENCE
+  while (true) {
+    const entry = await applyOne(item, applying)
+    if (!isFailure(entry.failure, 'not-found') || clock.now() >= deadline || signal?.aborted) return entry
+    await pause(clock, CRD_PAUSE, signal)
+  }
+}
+
+const kindKey = ({ group, kind }: ObjectId): string => `${group}/${kind}`
+
+function kindDeclaredBy({ object: { kind, spec } }: Desired): string[] {
+  if (kind !== 'CustomResourceDefinition' || !isRecord(spec) || !isRecord(spec.names)) return []
+  return [`${String(spec.group)}/${String(spec.names.kind)}`]
 }
 
 /**
@@ -92,24 +114,4 @@ function isFresh({ metadata }: AnyObject): boolean {
   const writers = 'managedFields' in metadata && Array.isArray(metadata.managedFields) ? metadata.managedFields : []
   const [only] = writers
   return writers.length === 1 && only?.operation === 'Apply' && only?.time === metadata.creationTimestamp
-}
-
-/** What a CRD declares can be applied only when the server serves it. */
-async function established(
-  group: readonly Desired[],
-  entries: readonly Entry[],
-  { kube, clock, signal }: Applying,
-): Promise<void> {
-  const written = group.filter(
-    ({ id }) => id.kind === 'CustomResourceDefinition' && entries.some((entry) => entry.id === id && entry.change !== 'failed'),
-  )
-  const deadline = clock.now() + CRD_PATIENCE
-  for (const { object, id } of written) {
-    const kind = await kube.resolve(object.apiVersion, id.kind)
-    while (kind && clock.now() < deadline && !signal?.aborted) {
-      const crd = await kube.get(kindOfAny(kind), refOf(object), signal)
-      if (!crd || conditionOf(crd, 'Established')?.status === 'True') break
-      await pause(clock, 100, signal)
-    }
-  }
 }

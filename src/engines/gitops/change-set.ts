@@ -1,3 +1,4 @@
+import type { Failure } from '../../std/index.ts'
 import type { ObjectId } from './object-id.ts'
 
 export type Change = 'created' | 'configured' | 'unchanged' | 'pruned' | 'terminating' | 'skipped' | 'failed'
@@ -8,6 +9,8 @@ export interface Entry {
   readonly change: Change
   /** Why it was skipped or failed, fit for users. */
   readonly why?: string
+  /** What `why` was made from. */
+  readonly failure?: Failure
   /** Where the object stands in the repository. */
   readonly source?: string
   /** Of the live object, when it was written. */

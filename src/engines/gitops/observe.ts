@@ -2,40 +2,63 @@ import type { Kube } from '../../adapters/kube/index.ts'
 import { type AnyObject, apiVersionOf, type Kind } from '../../api/index.ts'
 import { isFailure } from '../../std/index.ts'
 import type { Held } from './inventory.ts'
-import { apiVersionFor, idOf, keyOfId, refOfId } from './object-id.ts'
+import { apiVersionFor, idOf, keyOfId, type ObjectId, refOfId } from './object-id.ts'
 import { OWNER_LABEL } from './place.ts'
-import type { Live } from './plan.ts'
+import type { Live, Unreadable } from './plan.ts'
+import { sentenceAbout } from './sentence.ts'
 
 /** Reads what is held: one list per kind and namespace, by our label; object by object where listing is not allowed. */
 export async function observe(kube: Kube, held: readonly Held[], owner: string, signal?: AbortSignal): Promise<Live> {
-  const live = new Map<string, AnyObject>()
+  const live = new Map<string, AnyObject | Unreadable>()
   for (const group of groupsOf(held)) {
     const [first] = group
-    if (!first) continue
-    const kind = await kube.resolve(apiVersionFor(first.id.group, first.version), first.id.kind)
+    const kind = first && (await kube.resolve(apiVersionFor(first.id.group, first.version), first.id.kind))
     if (!kind) continue
-    for (const object of await readGroup(kube, kind, group, owner, signal)) live.set(keyOfId(idOf(object)), object)
+    const objects = await listGroup(kube, kind, group, owner, signal)
+    for (const object of objects ?? []) live.set(keyOfId(idOf(object)), object)
+    if (objects) continue
+    for (const { id } of group) {
+      const seen = await readOne(kube, kind, id, owner, signal)
+      if (seen) live.set(keyOfId(id), seen)
+    }
   }
   return live
 }
 
-async function readGroup(kube: Kube, kind: Kind, group: Held[], owner: string, signal?: AbortSignal): Promise<AnyObject[]> {
-  const reading = kindOfAny(kind)
+/** `undefined` where it does not pay or is not allowed. */
+async function listGroup(
+  kube: Kube,
+  kind: Kind,
+  group: Held[],
+  owner: string,
+  signal?: AbortSignal,
+): Promise<AnyObject[] | undefined> {
+  if (group.length < 2) return undefined
   const namespace = group[0]?.id.namespace
   try {
-    if (group.length > 1)
-      return await kube.list(reading, { ...(namespace && { namespace }), labels: `${OWNER_LABEL}=${owner}` }, signal)
+    return await kube.list(kindOfAny(kind), { ...(namespace && { namespace }), labels: `${OWNER_LABEL}=${owner}` }, signal)
   } catch (failure) {
-    if (!isFailure(failure, 'forbidden')) throw failure
+    if (isFailure(failure, 'forbidden')) return undefined
+    throw failure
   }
-  const found: AnyObject[] = []
-  for (const { id } of group) {
-    const object = await kube.get(reading, refOfId(id), signal)
+}
+
+async function readOne(
+  kube: Kube,
+  kind: Kind,
+  id: ObjectId,
+  owner: string,
+  signal?: AbortSignal,
+): Promise<AnyObject | Unreadable | undefined> {
+  try {
+    const object = await kube.get(kindOfAny(kind), refOfId(id), signal)
     // A list would not show it either: without our label it has drifted.
-    if (object?.metadata.labels?.[OWNER_LABEL] === owner)
-      found.push({ ...object, apiVersion: apiVersionOf(kind), kind: kind.kind })
+    if (object?.metadata.labels?.[OWNER_LABEL] !== owner) return undefined
+    return { ...object, apiVersion: apiVersionOf(kind), kind: kind.kind }
+  } catch (failure) {
+    if (isFailure(failure, 'forbidden')) return { unreadable: sentenceAbout(id, failure) }
+    throw failure
   }
-  return found
 }
 
 function groupsOf(held: readonly Held[]): Held[][] {

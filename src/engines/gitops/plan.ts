@@ -5,7 +5,13 @@ import { keyOfId } from './object-id.ts'
 import type { Desired } from './place.ts'
 
 /** The objects of a sync as they are in the cluster, by key. */
-export type Live = ReadonlyMap<string, AnyObject>
+export type Live = ReadonlyMap<string, AnyObject | Unreadable>
+
+/** The tenant may not read it. What is recorded of it is all there is. */
+export type Unreadable = { unreadable: string }
+
+export const isUnreadable = (seen: AnyObject | Unreadable | undefined): seen is Unreadable =>
+  seen !== undefined && 'unreadable' in seen
 
 export interface Plan {
   apply: Desired[]
@@ -23,7 +29,8 @@ export function planOf(desired: readonly Desired[], held: readonly Held[], live?
     const key = keyOfId(item.id)
     const record = known.get(key)
     if (record?.hash !== item.hash || record.version !== item.version) return false
-    return live === undefined || isAsDesired(item.object, live.get(key))
+    const seen = live?.get(key)
+    return live === undefined || isUnreadable(seen) || isAsDesired(item.object, seen)
   }
   return {
     apply: desired.filter((item) => !inEffect(item)),

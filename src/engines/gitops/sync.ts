@@ -7,7 +7,7 @@ import { exact, type Held, type Inventory, type InventoryStore, superset } from 
 import { keyOfId, type ObjectId, sayId } from './object-id.ts'
 import { observe } from './observe.ts'
 import { type Desired, type Destination, type Owner, place } from './place.ts'
-import { type Live, type Plan, planOf } from './plan.ts'
+import { isUnreadable, type Live, type Plan, planOf } from './plan.ts'
 import { prune } from './prune.ts'
 import type { Render } from './render.ts'
 import type { Snapshot } from './source.ts'
@@ -88,11 +88,14 @@ export interface Observed {
 
 /** How everything that is held does. */
 export function healthOfAll(held: readonly Held[], live: Live, now: number): Observed {
-  const objects = held.map(({ id, version }) => ({ id, version, health: healthOf(live.get(keyOfId(id)), now) }))
+  const objects = held.map(({ id, version }) => ({ id, version, health: healthSeen(live.get(keyOfId(id)), now) }))
   const status = objects.reduce<HealthStatus>((worst, { health }) => worse(worst, health.status), 'Healthy')
   const culprit = objects.find(({ health }) => health.status === status && health.message !== undefined)
   return { health: { status, ...(culprit && { message: `${sayId(culprit.id)} ${culprit.health.message}` }) }, objects }
 }
+
+const healthSeen = (seen: ReturnType<Live['get']>, now: number): Health =>
+  isUnreadable(seen) ? { status: 'Unknown', message: seen.unreadable } : healthOf(seen, now)
 
 async function load({ inventory: store, destination: { kube } }: Pick<SyncRequest, 'inventory' | 'destination'>) {
   const stored = await store.load()

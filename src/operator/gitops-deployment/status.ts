@@ -90,7 +90,11 @@ export function statusBetweenRuns(deployment: GitOpsDeployment, { commitId }: Sn
 }
 
 /** The same status, with the objects as they do now. */
-export function withHealth(status: StatusDraft, { sync }: NonNullable<GitOpsDeployment['status']>, observed: Observed): StatusDraft {
+export function withHealth(
+  status: StatusDraft,
+  { sync }: NonNullable<GitOpsDeployment['status']>,
+  observed: Observed,
+): StatusDraft {
   const isInEffect = status.conditions === undefined && sync?.status === 'Synced'
   return {
     ...status,
