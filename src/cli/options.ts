@@ -35,10 +35,10 @@ export interface ClusterOptions {
   context?: string
 }
 
-export const kubeconfigIn = (dir: string): string => join(dir, 'kubeconfig')
+const kubeconfigIn = (dir: string): string => join(dir, 'kubeconfig')
 
 /** The kubeconfig to use; `undefined` stands for the user's own default. */
-export function kubeconfigOf(shell: Shell, { kubeconfig }: ClusterOptions): string | undefined {
+function kubeconfigOf(shell: Shell, { kubeconfig }: ClusterOptions): string | undefined {
   if (kubeconfig) return resolve(shell.cwd, kubeconfig)
   // It may list several files: the client reads that itself.
   if (shell.env.KUBECONFIG) return undefined

@@ -18,7 +18,7 @@ export interface Shell {
   readonly lively: boolean
 }
 
-export type Colour = 'red' | 'green' | 'yellow' | 'cyan' | 'bold' | 'dim'
+type Colour = 'red' | 'green' | 'yellow' | 'cyan' | 'bold' | 'dim'
 export type Paint = (colour: Colour, text: string) => string
 
 const CODES: Record<Colour, [number, number]> = {

@@ -3,7 +3,7 @@ import type { ExitCode } from './exit-codes.ts'
 import type { Shell } from './shell.ts'
 
 /** A command as a file of commands/ exports it: options, help and examples in `define`, the work in its action. */
-export interface Verb {
+interface Verb {
   define: (command: Command, shell: Shell, finish: Finish) => void
 }
 

@@ -103,4 +103,4 @@ function remember(dir: string, part: Part): void {
 
 const stateOf = (dir: string): string => join(dir, 'parts.json')
 
-export const logOf = (dir: string, name: string): string => join(dir, 'logs', `${name}.log`)
+const logOf = (dir: string, name: string): string => join(dir, 'logs', `${name}.log`)

@@ -72,12 +72,12 @@ const gitEnvironment = (env: Shell['env']): Record<string, string | undefined> =
 })
 
 /** Waits until `check` answers something about the object; when time is up, the failure says what the object says of itself. */
-export async function until<T extends KubeObject, Seen>(
+export async function until<T extends KubeObject, Found>(
   { kube, shell, patience }: Stage,
   kind: Kind<T>,
   ref: Ref,
-  check: (object: T) => Seen | undefined,
-): Promise<Seen> {
+  check: (object: T) => Found | undefined,
+): Promise<Found> {
   const deadline = systemClock.now() + seconds(patience)
   while (true) {
     const object = await kube.get(kind, ref, shell.signal)
