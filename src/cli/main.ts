@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { enableCompileCache } from 'node:module'
+import * as modules from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { exitCodes } from './exit-codes.ts'
@@ -42,7 +42,8 @@ const shell: Shell = {
 
 // The operator and kas load hundreds of files: compiled once, they start a third faster. A cache that cannot be written is none.
 const cache = process.env.XDG_CACHE_HOME ?? (process.env.HOME && join(process.env.HOME, '.cache'))
-if (cache) enableCompileCache(join(cache, 'berth', 'node'))
+// Node 20, which may run the built package, has no such cache.
+if (cache && 'enableCompileCache' in modules) modules.enableCompileCache(join(cache, 'berth', 'node'))
 
 const code = await run(process.argv.slice(2), shell)
 // A pipe takes long output in pieces: an exit before the last one would cut it off.
