@@ -162,7 +162,7 @@ const sentence = ({ message, remedy }: Obstacle): string => `${message}. ${remed
 
 /** After a thrown failure: what was known, and what went wrong. Only a failed apply makes the state Error. */
 export function statusAfter(workspace: Workspace, failure: Failure): WorkspaceDraft {
-  const { conditions, observedGeneration, failure: before, ...known } = workspace.status ?? {}
+  const { conditions, observedGeneration, failure: before, waitingFor: past, ...known } = workspace.status ?? {}
   const applying = isApplyFailure(failure)
   const reason = failure.reason ?? 'ReconcileFailed'
   const message = failure.code === 'internal' ? "unexpected internal error; the operator's log says more" : failure.message
@@ -211,6 +211,7 @@ export function statusOfEnd(
     ...(waiting && { waitingFor: waiting }),
     conditions: [
       { type: 'Ready', ...statement },
+      { type: 'Applied', ...statement },
       { type: 'DeploymentReady', ...statement },
     ],
   }

@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs'
+import { parse } from 'yaml'
+import {
+  ClusterRoleBindings,
+  DeploymentTargetClaims,
+  DeploymentTargets,
+  Secrets,
+  WorkspaceClasses,
+  Workspaces,
+} from '../../../src/api/index.ts'
+import { targetLifecycle } from '../../../src/operator/deployment-target/lifecycle/index.ts'
+import { claimBinding } from '../../../src/operator/deployment-target-claim/binding/index.ts'
+import { workspaces } from '../../../src/operator/workspace/index.ts'
+import { testCluster } from '../../support/control-plane.ts'
+import { describe } from '../../support/suite.ts'
+import { credentialsSecret, target } from '../../support/targets.ts'
+import { apply, expectGone, expectObject } from '../../support/verbs.ts'
+import { openShop, type RunningShop } from '../../support/workshop.ts'
+
+const ROLE = new URL('../../../deploy/operator/roles/workspace.yaml', import.meta.url)
+
+describe('workspace: role', (it) => {
+  const cluster = testCluster()
+  const { kube } = cluster
+  const shops: RunningShop[] = []
+  let namespace = ''
+
+  it.before(async () => {
+    namespace = await cluster.namespace('workspace-role')
+    await apply(kube, readFileSync(ROLE, 'utf8'))
+    await kube.create(ClusterRoleBindings, {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRoleBinding',
+      metadata: { name: namespace },
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'berth-workspace' },
+      subjects: [{ kind: 'User', name: namespace, apiGroup: 'rbac.authorization.k8s.io' }],
+    })
+    const apiURL: string = parse(readFileSync(cluster.kubeconfig, 'utf8')).clusters[0].cluster.server
+    const data = { kubeconfig: readFileSync(cluster.kubeconfig).toString('base64') }
+    await kube.create(Secrets, { ...credentialsSecret(namespace), data })
+    const kubernetesCredentials = { defaultNamespace: namespace, apiURL, clusterCredentialsSecret: 'credentials' }
+    await kube.create(DeploymentTargets, target(namespace, 'here', { kubernetesCredentials }))
+    const spec = { deploymentTargetClassName: 'by-hand' }
+    await kube.create(WorkspaceClasses, {
+      apiVersion: 'berth.dev/v1alpha1',
+      kind: 'WorkspaceClass',
+      metadata: { name: namespace },
+      spec,
+    })
+    const { kubeconfig } = cluster
+    const others = await openShop({ kubeconfig, namespace, controllers: (shop) => [claimBinding(shop), targetLifecycle(shop)] })
+    const own = await openShop({
+      kubeconfig,
+      namespace,
+      via: (admin) => admin.as({ user: namespace }),
+      controllers: (shop) => [workspaces(shop)],
+    })
+    shops.push(others, own)
+  })
+  it.after(async () => {
+    await Promise.all(shops.map((shop) => shop.stop()))
+    await kube.delete(ClusterRoleBindings, { name: namespace })
+    await kube.delete(WorkspaceClasses, { name: namespace })
+    await cluster.close()
+  })
+
+  it('is enough for a whole life with a claim of its own', async () => {
+    const ref = { name: 'web', namespace }
+    const inline = 'schemaVersion: 2.2.0\ncomponents: [{ name: tools, container: { image: "example.com/tools:1" } }]'
+    const spec = { workspaceClassName: namespace, devfile: { inline } }
+    await kube.create(Workspaces, { apiVersion: 'berth.dev/v1alpha1', kind: 'Workspace', metadata: ref, spec })
+    await expectObject(kube, Workspaces, ref, ({ status }) => status?.actualState === 'Running')
+    await kube.patch(Workspaces, ref, { spec: { desiredState: 'RestartRequested' } })
+    await expectObject(
+      kube,
+      Workspaces,
+      ref,
+      ({ spec: wish, status }) => wish.desiredState === 'Running' && status?.actualState === 'Running',
+    )
+    await kube.delete(Workspaces, ref)
+    await expectGone(kube, Workspaces, ref)
+    await expectGone(kube, DeploymentTargetClaims, { name: 'workspace-web', namespace })
+  })
+})
