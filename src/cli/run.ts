@@ -24,12 +24,15 @@ export async function run(args: readonly string[], shell: Shell): Promise<ExitCo
 function explain(failure: Failure, args: readonly string[], shell: Shell): ExitCode {
   if (failure.code === 'cancelled' && shell.signal.aborted) return exitCodes.interrupted
   const remedy = failure.remedy ? ` ${failure.remedy}` : ''
-  shell.say(`berth: ${oneLine(failure.message)}${remedy}\n`)
+  shell.say(`berth: ${sentence(failure.message)}${remedy}\n`)
   if (args.includes('--verbose')) shell.say(chainOf(failure))
   return exitCodeOf(failure.code)
 }
 
-const oneLine = (text: string): string => text.trim().replace(/\s*\n\s*/g, ' ')
+const sentence = (text: string): string => {
+  const line = text.trim().replace(/\s*\n\s*/g, ' ')
+  return /[.!?]$/.test(line) ? line : `${line}.`
+}
 
 function chainOf(failure: Error): string {
   const lines: string[] = []

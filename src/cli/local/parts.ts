@@ -46,7 +46,9 @@ async function factsOf({ dir, name, up, signal }: PartPlan, server: Server): Pro
     if (facts) return facts
     if (signal.aborted) throw new Failure('cancelled', `stopped while ${name} started`)
     if (server.hasExited())
-      throw new Failure('unavailable', `${name} ended while it started: ${lastLines(log, 1)}`, { remedy: `Its log is ${log}.` })
+      throw new Failure('unavailable', `${name} ended while it started: ${lastLines(log, 1).replace(/^berth: /, '')}`, {
+        remedy: `Its log is ${log}.`,
+      })
     await pause(systemClock, 30, signal)
   }
   throw new Failure('timeout', `${name} did not start within ${STARTS_WITHIN / 1000} s: ${lastLines(log, 1)}`, {
