@@ -6,4 +6,3 @@
 export type { Container, Devfile, Endpoint, EnvVar, Resources, Volume, VolumeMount } from './devfile.ts'
 export { parseDevfile } from './parse.ts'
 export { type Problem, sentenceOf } from './problem.ts'
-export { bytesOf } from './quantity.ts'

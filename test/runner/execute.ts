@@ -17,7 +17,7 @@ export interface Execution {
   ms: number
 }
 
-const LIMIT = minutes(5)
+const LIMIT = minutes(10)
 
 /** In a process group of its own, which is ended whole: a test that forgets a child leaves nothing on the machine. */
 export function execute({ program, parameters, env }: Command, signal: AbortSignal, limit = LIMIT): Promise<Execution> {

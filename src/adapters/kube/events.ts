@@ -118,7 +118,7 @@ export function createEvents({ kube, clock, log, reporter }: { kube: Kube; clock
 
 function nameFor(about: KubeObject, now: number): Series['ref'] {
   const { name, namespace } = refOf(about)
-  const random = Math.floor(Math.random() * 0xffffffff).toString(16)
+  const random = Math.floor(Math.random() * 0xff_ff_ff_ff).toString(16)
   return { name: `${name.slice(0, 200)}.${now.toString(16)}${random}`, namespace: namespace ?? 'default' }
 }
 

@@ -10,10 +10,10 @@ export function matchesSelector(selector: string | undefined, labels: Record<str
 function matchesTerm(term: string, labels: Record<string, string>): boolean {
   const set = /^(\S+)\s+(in|notin)\s+\(([^)]*)\)$/.exec(term)
   if (set) {
-    const [, key = '', word, list = ''] = set
-    const values = list.split(',').map((value) => value.trim())
+    const [, key = '', operator, list = ''] = set
+    const values = list.split(',').map((item) => item.trim())
     const value = labels[key]
-    return (value !== undefined && values.includes(value)) === (word === 'in')
+    return (value !== undefined && values.includes(value)) === (operator === 'in')
   }
   const [, key = '', sign, value] = /^([^=!\s]+)\s*(!=|==?)\s*(\S*)$/.exec(term) ?? []
   if (sign) return (labels[key] === value) === (sign !== '!=')

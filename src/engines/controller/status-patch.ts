@@ -7,8 +7,8 @@ export function statusPatch(object: KubeObject, draft: StatusDraft, now: string)
   const before = statusOf(object)
   const { conditions, ...rest } = draft
   const after: Record<string, unknown> = { ...rest, observedGeneration: object.metadata.generation }
-  if (conditions) after['conditions'] = withConditions(conditionsOf(before), conditions, now)
-  else if (before['conditions']) after['conditions'] = before['conditions']
+  if (conditions) after.conditions = withConditions(conditionsOf(before), conditions, now)
+  else if (before.conditions) after.conditions = before.conditions
   const status = difference(before, after)
   return status && { metadata: { resourceVersion: object.metadata.resourceVersion }, status }
 }
@@ -19,7 +19,7 @@ function statusOf(object: KubeObject): Record<string, unknown> {
 }
 
 const conditionsOf = (status: Record<string, unknown>): Condition[] | undefined => {
-  const list = status['conditions']
+  const list = status.conditions
   return Array.isArray(list) ? list : undefined
 }
 

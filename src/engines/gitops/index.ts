@@ -4,7 +4,6 @@
  * It knows neither where commits come from nor who asks; everything in the target happens through the Kube it is given,
  * which is the tenant's. Read sync.ts first, then its steps in that order; health.ts stands alone.
  */
-export { FIELD_MANAGER } from './apply.ts'
 export { type Change, type Entry, entriesOf } from './change-set.ts'
 export { type Health, type HealthStatus, healthOf, worse } from './health.ts'
 export type { Held, Inventory, InventoryStore } from './inventory.ts'
@@ -13,8 +12,7 @@ export { patternsFor } from './kustomization.ts'
 export type { Manifest } from './manifest.ts'
 export { keyOfId, type ObjectId, sayId } from './object-id.ts'
 export { observe } from './observe.ts'
-export { type Destination, OWNER_ANNOTATION, OWNER_LABEL, type Owner } from './place.ts'
-export { KEEP, KEEP_ANNOTATION } from './prune.ts'
+export { type Destination, OWNER_LABEL, type Owner } from './place.ts'
 export { createRenderer, type Render, type RendererOptions } from './render.ts'
 export { sayIds } from './sentence.ts'
 export type { Snapshot, SourceFile } from './source.ts'

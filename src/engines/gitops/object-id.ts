@@ -10,7 +10,6 @@ export interface ObjectId {
 
 export const groupOf = (apiVersion: string): string =>
   apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
-export const versionOf = (apiVersion: string): string => apiVersion.slice(apiVersion.indexOf('/') + 1)
 export const apiVersionFor = (group: string, version: string): string => (group ? `${group}/${version}` : version)
 
 export function idOf({ apiVersion, kind, metadata: { namespace, name } }: AnyObject): ObjectId {

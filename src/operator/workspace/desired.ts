@@ -39,7 +39,7 @@ export interface Plan {
 }
 
 /** On the Deployment: what it and everything beside it was made from. Equal means there is nothing to apply. */
-export const PLAN_DIGEST = 'berth.dev/plan-sha256'
+const PLAN_DIGEST = 'berth.dev/plan-sha256'
 const HOST_TEMPLATE = 'berth.dev/host-template'
 /** How long the workspace may take to become ready before it is Failed. */
 const START_LIMIT_SECONDS = 600

@@ -59,7 +59,7 @@ describe('the store behind a watch', (it) => {
 
   it('keeps its indexes equal to a scan, whatever happens', () => {
     const store = new Store()
-    const index = (one: KubeObject) => [one.metadata.labels?.['team'] ?? '']
+    const index = (one: KubeObject) => [one.metadata.labels?.team ?? '']
     store.addIndexes({ team: index })
     let seed = 42
     const random = (below: number) => {
