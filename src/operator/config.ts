@@ -23,6 +23,10 @@ export interface Config {
   kasCa: string | undefined
   /** --kubectl FILE, BERTH_KUBECTL: the program that renders kustomizations. */
   kubectl: string
+  /** --refuse-local-targets: managed environments may not lead to loopback, link-local or metadata addresses. */
+  refuseLocalTargets: boolean
+  /** --insecure-targets, BERTH_INSECURE_TARGETS=true: targets that are made here skip the verification of certificates. For development only. */
+  insecureTargets: boolean
   /** --log-level debug|info|warn|error, BERTH_LOG_LEVEL */
   logLevel: LogLevel
 }
@@ -49,6 +53,8 @@ export function parseConfig(flags: Flags, env: Record<string, string | undefined
     kas: address(text('kas', 'BERTH_KAS') ?? '127.0.0.1:8150', '--kas'),
     kasCa: text('kasCa', 'BERTH_KAS_CA'),
     kubectl: text('kubectl', 'BERTH_KUBECTL') ?? 'kubectl',
+    refuseLocalTargets: flags.refuseLocalTargets === true,
+    insecureTargets: flags.insecureTargets === true || env['BERTH_INSECURE_TARGETS'] === 'true',
     logLevel: level(text('logLevel', 'BERTH_LOG_LEVEL') ?? 'info'),
   }
 }

@@ -15,6 +15,7 @@ import { parseConfig } from '../../src/operator/index.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { lifeOf, mortal } from '../support/mortal.ts'
 import { describe } from '../support/suite.ts'
+import { sweep } from '../support/sweep.ts'
 import { claim, holderOf, targetClass } from '../support/targets.ts'
 import { eventually, expectGone } from '../support/verbs.ts'
 import { openShop, type RunningShop } from '../support/workshop.ts'
@@ -78,6 +79,7 @@ describe('an operator that is killed after any of its writes', (it) => {
     await expectEnd(policy, namespace)
     if (life.left <= 0) await replaced
     await shop.stop()
+    await sweep(kube, namespace)
     return life.written
   }
 

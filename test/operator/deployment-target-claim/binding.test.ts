@@ -13,6 +13,7 @@ import { targetLifecycle } from '../../../src/operator/deployment-target/lifecyc
 import { claimBinding } from '../../../src/operator/deployment-target-claim/binding/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
+import { sweep } from '../../support/sweep.ts'
 import { claim, credentialsSecret, holderOf, target, targetClass } from '../../support/targets.ts'
 import { eventually, expectGone, expectObject } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
@@ -33,7 +34,10 @@ describe('binding', (it) => {
       controllers: (workshop) => [claimBinding(workshop), targetLifecycle(workshop)],
     })
   })
-  it.afterEach(() => shop.stop())
+  it.afterEach(async () => {
+    await shop.stop()
+    await sweep(kube, namespace)
+  })
   it.after(() => cluster.close())
 
   const phase = (name: string, wanted: string) =>

@@ -6,6 +6,7 @@ import { claimBinding } from '../../../src/operator/deployment-target-claim/bind
 import { pause, systemClock } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
+import { sweep } from '../../support/sweep.ts'
 import { claim, credentialsSecret, holderOf, target } from '../../support/targets.ts'
 import { eventually } from '../../support/verbs.ts'
 import { openShop } from '../../support/workshop.ts'
@@ -68,5 +69,6 @@ describe('binding under a race', (it) => {
       { within: 60_000 },
     )
     await Promise.all(shops.map((shop) => shop.stop()))
+    await sweep(kube, namespace)
   })
 })

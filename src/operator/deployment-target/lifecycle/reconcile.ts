@@ -124,6 +124,9 @@ async function belong(
 function policyOf(target: DeploymentTarget, { classes }: Lifecycle): NonNullable<DeploymentTargetStatus['reclaimPolicy']> {
   const { reclaimPolicy } = target.status ?? {}
   if (reclaimPolicy) return reclaimPolicy
+  // What the provisioner noted when it made the target, for the case that the class is gone by now.
+  const noted = target.metadata.annotations?.[annotations.reclaimPolicy]
+  if (noted === 'Delete' || noted === 'Retain') return noted
   const found = classes.get({ name: target.spec.deploymentTargetClassName })
   return found?.spec.reclaimPolicy ?? (provisionedByOf(target) ? 'Delete' : 'Retain')
 }
