@@ -10,8 +10,13 @@ import {
   SpaceRequests,
   SpaceTiers,
 } from '../../src/api/index.ts'
-import { controllersOf } from '../../src/operator/controllers.ts'
-import { parseConfig } from '../../src/operator/index.ts'
+import type { Controller, Workshop } from '../../src/engines/controller/index.ts'
+import { targetLifecycle } from '../../src/operator/deployment-target/lifecycle/index.ts'
+import { sandboxTargets } from '../../src/operator/deployment-target/provisioned/index.ts'
+import { sandboxReclaim } from '../../src/operator/deployment-target/reclaim/index.ts'
+import { claimBinding } from '../../src/operator/deployment-target-claim/binding/index.ts'
+import { sandboxProvisioning } from '../../src/operator/deployment-target-claim/provisioning/index.ts'
+import { spaceRequests } from '../../src/operator/space-request/index.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { lifeOf, mortal } from '../support/mortal.ts'
 import { describe } from '../support/suite.ts'
@@ -25,8 +30,15 @@ type Policy = 'Delete' | 'Retain'
 /** Lives that are lived at the same time. */
 const AT_ONCE = 8
 
-/** Nothing is delivered from Git here. */
-const noSource = { follow: () => Promise.resolve() }
+/** Everybody who takes part in a claim's life. */
+const controllersOf = (workshop: Workshop): Controller[] => [
+  claimBinding(workshop),
+  sandboxProvisioning(workshop),
+  spaceRequests(workshop),
+  sandboxTargets(workshop),
+  targetLifecycle(workshop),
+  sandboxReclaim(workshop),
+]
 
 describe('an operator that is killed after any of its writes', (it) => {
   const cluster = testCluster()
@@ -64,7 +76,7 @@ describe('an operator that is killed after any of its writes', (it) => {
         kubeconfig: cluster.kubeconfig,
         namespace,
         ...(kill && { via: (api) => mortal(api, life) }),
-        controllers: (workshop) => controllersOf(workshop, parseConfig({}, {}), noSource),
+        controllers: controllersOf,
       })
     let shop: RunningShop = await open(true)
     const replaced = life.end.then(async () => {
