@@ -1,4 +1,4 @@
-import type { Cache } from '../../adapters/kube/index.ts'
+import type { Cache, Caches } from '../../adapters/kube/index.ts'
 import {
   type ConfigMap,
   ConfigMaps,
@@ -39,6 +39,11 @@ export const BY = {
   deployment: 'gitops/deployment',
 } as const
 
+export const runsIn = (caches: Caches): Cache<GitOpsDeploymentSyncRun> =>
+  caches.of(GitOpsDeploymentSyncRuns, {
+    indexes: { [BY.deployment]: ({ metadata, spec }) => [`${metadata.namespace}/${spec.gitopsDeploymentName}`] },
+  })
+
 export const openBooks = ({ caches }: Workshop): Books => ({
   deployments: caches.of(GitOpsDeployments, {
     indexes: {
@@ -51,8 +56,6 @@ export const openBooks = ({ caches }: Workshop): Books => ({
   }),
   secrets: caches.of(Secrets, CREDENTIALS),
   projects: caches.of(GitProjects, { indexes: { [BY.url]: ({ spec }) => [sameRepository(spec.url)] } }),
-  runs: caches.of(GitOpsDeploymentSyncRuns, {
-    indexes: { [BY.deployment]: ({ metadata, spec }) => [`${metadata.namespace}/${spec.gitopsDeploymentName}`] },
-  }),
+  runs: runsIn(caches),
   inventories: caches.of(ConfigMaps, INVENTORIES),
 })

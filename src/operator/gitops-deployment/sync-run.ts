@@ -9,12 +9,12 @@ import {
 } from '../../api/index.ts'
 import { type Controller, type Next, type StatusDraft, settled, type Workshop } from '../../engines/controller/index.ts'
 import { timestamp } from '../../std/index.ts'
-import { type Books, BY, openBooks } from './books.ts'
+import { type Books, BY, runsIn } from './books.ts'
 
 const isOver = ({ status }: GitOpsDeploymentSyncRun): boolean => status?.phase === 'Succeeded' || status?.phase === 'Failed'
 
 /** The oldest run that waits for this deployment. The next one begins only when the one before has its result. */
-export function runToCarryOut(deployment: GitOpsDeployment, { runs }: Books): GitOpsDeploymentSyncRun | undefined {
+export function runToCarryOut(deployment: GitOpsDeployment, { runs }: Pick<Books, 'runs'>): GitOpsDeploymentSyncRun | undefined {
   const done = deployment.status?.lastSyncRun?.uid
   const waiting = runs
     .by(BY.deployment, keyOf(refOf(deployment)))
@@ -27,7 +27,7 @@ const ageOf = ({ metadata }: GitOpsDeploymentSyncRun): string => `${metadata.cre
 
 /** Tells each GitOpsDeploymentSyncRun how it goes. The work itself is the deployment's. */
 export function syncRuns(workshop: Workshop): Controller<GitOpsDeploymentSyncRun> {
-  const books = openBooks(workshop)
+  const books = { runs: runsIn(workshop.caches), deployments: workshop.caches.of(GitOpsDeployments) }
   return {
     name: 'gitops-sync-run',
     kind: GitOpsDeploymentSyncRuns,
@@ -41,7 +41,7 @@ export function syncRuns(workshop: Workshop): Controller<GitOpsDeploymentSyncRun
   }
 }
 
-function reconcileRun(run: GitOpsDeploymentSyncRun, { deployments }: Books, now: string): Next {
+function reconcileRun(run: GitOpsDeploymentSyncRun, { deployments }: Pick<Books, 'deployments'>, now: string): Next {
   // A result is final: the deployment may long since have moved on.
   if (isOver(run)) return settled()
   const deployment = deployments.get({ namespace: run.metadata.namespace, name: run.spec.gitopsDeploymentName })

@@ -1,5 +1,9 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import {
+  ClusterRoleBindings,
   ConfigMaps,
   conditionOf,
   Deployments,
@@ -20,7 +24,7 @@ import { managedEnvironment, managedSecret } from '../../support/builders/enviro
 import { configMap, kubectl, snapshot } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
-import { eventually } from '../../support/verbs.ts'
+import { apply, eventually } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
 
 type Follow = Parameters<Source['follow']>
@@ -73,6 +77,9 @@ const web = (replicas: number) => ({
 
 const REPOSITORY = 'https://git.example.com/team-a/shop.git'
 
+const ROOT = new URL('../../../', import.meta.url)
+const ROLES = ['gitops-deployment', 'gitops-sync-run']
+
 describe('a GitOpsDeployment', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
@@ -80,14 +87,19 @@ describe('a GitOpsDeployment', (it) => {
   let target = ''
   let git = repository()
   let shop: RunningShop
+  const folder = mkdtempSync(join(tmpdir(), 'berth-test-'))
+  const bindings: string[] = []
 
+  it.before(async () => {
+    for (const role of ROLES) await apply(kube, readFileSync(new URL(`deploy/operator/roles/${role}.yaml`, ROOT), 'utf8'))
+  })
   it.beforeEach(async () => {
     namespace = await cluster.namespace('gitops')
     target = await cluster.namespace('target')
     git = repository()
     const program = await kubectl()
     shop = await openShop({
-      kubeconfig: cluster.kubeconfig,
+      kubeconfig: await operatorWithItsRolesOnly(),
       namespace,
       controllers: (workshop) => [gitopsDeployments(workshop, { source: git.source, kubectl: program }), syncRuns(workshop)],
     })
@@ -105,7 +117,30 @@ describe('a GitOpsDeployment', (it) => {
     )
   })
   it.afterEach(() => shop.stop())
-  it.after(() => cluster.close())
+  it.after(async () => {
+    await Promise.all(bindings.map((name) => kube.delete(ClusterRoleBindings, { name })))
+    rmSync(folder, { recursive: true })
+    await cluster.close()
+  })
+
+  /** What the controllers may do is part of what is tested: they run as a service account that has just their roles. */
+  const operatorWithItsRolesOnly = async () => {
+    const { kubeconfig } = await deployer(kube, namespace, { name: 'operator' })
+    for (const role of ROLES) {
+      const name = `${role}-${namespace}`
+      await kube.create(ClusterRoleBindings, {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'ClusterRoleBinding',
+        metadata: { name },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: `berth-${role}` },
+        subjects: [{ kind: 'ServiceAccount', name: 'operator', namespace }],
+      })
+      bindings.push(name)
+    }
+    const file = join(folder, namespace)
+    writeFileSync(file, kubeconfig)
+    return file
+  }
 
   const deploy = (spec: Partial<GitOpsDeployment['spec']> = {}, metadata: object = {}) =>
     kube.create(GitOpsDeployments, {
