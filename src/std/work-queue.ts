@@ -31,12 +31,15 @@ export function createWorkQueue({ clock, concurrency, work, groupOf }: WorkQueue
 
   const start = (key: string, since: number) => {
     alarms.cancel(key)
-    const task = work(key, clock.now() - since).finally(() => {
+    // Before the work begins: what it adds in its first breath must find it running.
+    const { promise, resolve } = Promise.withResolvers<void>()
+    running.set(key, promise)
+    void work(key, clock.now() - since).finally(() => {
       running.delete(key)
+      resolve()
       if (repeat.delete(key)) add(key)
       pump()
     })
-    running.set(key, task)
   }
   const pump = () => {
     while (!stopped && running.size < concurrency) {

@@ -45,6 +45,27 @@ describe('the work queue', (it) => {
     assert.equal(done, ['a/1', 'a/1'])
   })
 
+  it('does not start a key twice that is added by its own work', async () => {
+    const clock = steppedClock()
+    let inside = 0
+    let most = 0
+    let times = 0
+    const queue = createWorkQueue({
+      clock,
+      concurrency: 2,
+      groupOf: group,
+      async work(key) {
+        most = Math.max(most, ++inside)
+        if (++times < 3) queue.add(key)
+        await Promise.resolve()
+        inside--
+      },
+    })
+    queue.add('a/1')
+    await clock.step(0)
+    assert.equal([times, most], [3, 1])
+  })
+
   it('takes groups in turn, so that a busy one delays nobody', async () => {
     const { clock, done, queue, hold, release } = record()
     hold('z/0')

@@ -4,6 +4,7 @@ import { exitCodes } from '../exit-codes.ts'
 import { type ClusterOptions, examples, withCluster } from '../options.ts'
 import type { Shell } from '../shell.ts'
 import type { Finish } from '../verbs.ts'
+import { which } from '../which.ts'
 
 export const verb = {
   define(command: Command, shell: Shell, finish: Finish): void {
@@ -41,7 +42,8 @@ export const verb = {
       .action(
         finish(async (given: ClusterOptions & Record<string, string | boolean>) => {
           const config = parseConfig(given, shell.env)
-          await start(config, shell.signal, { log: { write: (line) => shell.print(line.trimEnd()) } })
+          const kubectl = which(config.kubectl, shell.env.PATH, shell.cwd)
+          await start({ ...config, kubectl }, shell.signal, { log: { write: (line) => shell.print(line.trimEnd()) } })
           return exitCodes.ok
         }),
       )

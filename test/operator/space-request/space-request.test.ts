@@ -124,6 +124,7 @@ describe('space request', (it) => {
       spaceRequest(namespace, 'dev', { tierName: tier }, { finalizers: [finalizers.spaceRequest] }),
     )
     await reason('dev', 'Provisioned')
+    await shop.events.flush()
     const count = () =>
       Object.entries(shop.requests)
         .filter(([verb]) => verb !== 'watch')
@@ -135,7 +136,12 @@ describe('space request', (it) => {
     await eventually(() => shop.caches.of(SpaceRequests).get({ name: 'dev', namespace })?.metadata.annotations?.touched === 'yes')
     await kube.create(SpaceRequests, spaceRequest(namespace, 'second', { tierName: '' }))
     await reason('second', 'UnableToProvision')
-    assert.is(count(), cost + 2, 'only what the second request cost: its status and an Event')
+    await shop.events.flush()
+    assert.is(
+      count(),
+      cost + 2,
+      `only what the second request cost: its status and an Event; ${JSON.stringify([before, shop.requests])}`,
+    )
   })
 
   it('H25, H26: a blank and an unknown tier are refused with a remedy, and a tier that arrives is noticed', async () => {

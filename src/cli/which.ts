@@ -1,0 +1,26 @@
+import { accessSync, constants } from 'node:fs'
+import { delimiter, isAbsolute, join, resolve } from 'node:path'
+import { Failure } from '../std/index.ts'
+
+/** The program's whole path, as the shell would find it: the operator runs it with an empty PATH. */
+export function which(program: string, path: string | undefined, cwd: string): string {
+  if (isAbsolute(program)) return program
+  if (program.includes('/')) return resolve(cwd, program)
+  const found = (path ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, program))
+    .find(isExecutable)
+  if (found) return found
+  throw new Failure('not-found', `there is no program "${program}" in PATH`, {
+    remedy: 'Install it, or name its file with --kubectl.',
+  })
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
