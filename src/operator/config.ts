@@ -54,7 +54,7 @@ export function parseConfig(flags: Flags, env: Record<string, string | undefined
     kasCa: text('kasCa', 'BERTH_KAS_CA'),
     kubectl: text('kubectl', 'BERTH_KUBECTL') ?? 'kubectl',
     refuseLocalTargets: flags.refuseLocalTargets === true,
-    insecureTargets: flags.insecureTargets === true || env['BERTH_INSECURE_TARGETS'] === 'true',
+    insecureTargets: flags.insecureTargets === true || env.BERTH_INSECURE_TARGETS === 'true',
     logLevel: level(text('logLevel', 'BERTH_LOG_LEVEL') ?? 'info'),
   }
 }
