@@ -124,7 +124,6 @@ export {
   secretTypes,
   YES,
 } from './labels.ts'
-export { quantity } from './quantity.ts'
 export {
   claimKeysOf,
   isMadeFor,

@@ -72,6 +72,7 @@ async function programFor(args: readonly string[], shell: Shell, ended: (code: E
       (action) =>
         async (...given) =>
           ended(await action(...given)),
+      verbs,
     )
     command.option('--verbose', 'when it fails, also print the chain of causes')
   }

@@ -1,22 +1,4 @@
-import type { Command } from 'commander'
-import type { ExitCode } from './exit-codes.ts'
-import type { Shell } from './shell.ts'
-
-/** A command as a file of commands/ exports it: options, help and examples in `define`, the work in its action. */
-interface Verb {
-  define: (command: Command, shell: Shell, finish: Finish) => void
-}
-
-/** Wraps an action: its exit code becomes the process's. */
-export type Finish = <Arguments extends unknown[]>(
-  action: (...given: Arguments) => Promise<ExitCode>,
-) => (...given: Arguments) => Promise<void>
-
-interface Entry {
-  name: string
-  summary: string
-  load: () => Promise<{ verb: Verb }>
-}
+import type { Entry } from './verb.ts'
 
 /** Every verb. A file is loaded only when its verb is asked for. */
 export const verbs: readonly Entry[] = [

@@ -1,6 +1,6 @@
+import { amountOf } from '../std/index.ts'
 import type { Container, Endpoint, EnvVar, Resources, Volume, VolumeMount } from './devfile.ts'
 import type { Place } from './node.ts'
-import { bytesOf } from './quantity.ts'
 
 export const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 const NAME_RULE = "must be at most 63 lower case letters, digits and '-', beginning and ending with a letter or digit"
@@ -175,4 +175,10 @@ function readVolume(name: string, place: Place): Volume | undefined {
   if (!place.exists) return { name, size: undefined, ephemeral: false }
   const volume = place.mapping(['size', 'ephemeral'])
   return volume && { name, size: readQuantity(volume.at('size')), ephemeral: volume.at('ephemeral').flag(false) }
+}
+
+/** No resource of a container is less than nothing. */
+function bytesOf(written: string): number | undefined {
+  const value = amountOf(written)
+  return value !== undefined && value >= 0 ? value : undefined
 }

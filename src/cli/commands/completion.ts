@@ -2,7 +2,7 @@ import { Argument, Command } from 'commander'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { examples } from '../options.ts'
 import type { Shell } from '../shell.ts'
-import { type Finish, verbs } from '../verbs.ts'
+import type { Entry, Finish } from '../verb.ts'
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const
 type ShellName = (typeof SHELLS)[number]
@@ -14,7 +14,7 @@ interface Described {
 }
 
 export const verb = {
-  define(command: Command, shell: Shell, finish: Finish): void {
+  define(command: Command, shell: Shell, finish: Finish, all: readonly Entry[]): void {
     command
       .addArgument(new Argument('<shell>', 'the shell to complete in').choices(SHELLS))
       .addHelpText(
@@ -27,7 +27,7 @@ export const verb = {
       )
       .action(
         finish(async (name: ShellName): Promise<ExitCode> => {
-          shell.print(SCRIPTS[name](await describeVerbs(shell)))
+          shell.print(SCRIPTS[name](await describeVerbs(shell, all)))
           return exitCodes.ok
         }),
       )
@@ -35,11 +35,11 @@ export const verb = {
 }
 
 /** The options come from the verbs themselves, so that a script cannot know less than `--help`. */
-async function describeVerbs(shell: Shell): Promise<Described[]> {
-  const described = verbs.map(async ({ name, summary, load }) => {
+async function describeVerbs(shell: Shell, all: readonly Entry[]): Promise<Described[]> {
+  const described = all.map(async ({ name, summary, load }) => {
     const command = new Command(name)
     const loaded = await load()
-    loaded.verb.define(command, shell, () => async () => undefined)
+    loaded.verb.define(command, shell, () => async () => undefined, all)
     const options = command.options.map(({ long, short, description }) => ({ flag: long ?? short ?? '', about: description }))
     return { name, summary, options: [...options, { flag: '--help', about: 'print the help of this verb' }] }
   })

@@ -5,7 +5,7 @@ import { definitionsIn } from '../manifests.ts'
 import { examples } from '../options.ts'
 import { FORMATS, type Format, render, renderData } from '../output.ts'
 import type { Shell } from '../shell.ts'
-import type { Finish } from '../verbs.ts'
+import type { Finish } from '../verb.ts'
 
 export const verb = {
   define(command: Command, shell: Shell, finish: Finish): void {

@@ -11,7 +11,7 @@ import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { type ClusterOptions, examples, kubeOf, withKubeconfig, withOutput } from '../options.ts'
 import { type Format, marked, renderData, wrap } from '../output.ts'
 import type { Shell } from '../shell.ts'
-import type { Finish } from '../verbs.ts'
+import type { Finish } from '../verb.ts'
 
 interface Options extends ClusterOptions {
   output: Format

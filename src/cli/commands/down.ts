@@ -4,7 +4,7 @@ import { exitCodes } from '../exit-codes.ts'
 import { takeDown } from '../local/installation.ts'
 import { dirOf, examples, withDir } from '../options.ts'
 import type { Shell } from '../shell.ts'
-import type { Finish } from '../verbs.ts'
+import type { Finish } from '../verb.ts'
 
 interface Options {
   dir: string

@@ -6,7 +6,7 @@ import { exitCodes } from '../exit-codes.ts'
 import { examples, wholeNumber } from '../options.ts'
 import type { Shell } from '../shell.ts'
 import { ended } from '../signals.ts'
-import type { Finish } from '../verbs.ts'
+import type { Finish } from '../verb.ts'
 
 interface Options {
   repositories: string

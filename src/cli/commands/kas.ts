@@ -3,7 +3,7 @@ import { parseConfig, start } from '../../kas/index.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { type ClusterOptions, examples, withCluster } from '../options.ts'
 import type { Shell } from '../shell.ts'
-import type { Finish } from '../verbs.ts'
+import type { Finish } from '../verb.ts'
 
 export const verb = {
   define(command: Command, shell: Shell, finish: Finish): void {

@@ -3,7 +3,7 @@ import { parseConfig, start } from '../../operator/index.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { type ClusterOptions, examples, withCluster } from '../options.ts'
 import type { Shell } from '../shell.ts'
-import type { Finish } from '../verbs.ts'
+import type { Finish } from '../verb.ts'
 import { which } from '../which.ts'
 
 export const verb = {

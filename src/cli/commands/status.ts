@@ -11,7 +11,7 @@ import { definitionsIn } from '../manifests.ts'
 import { dirOf, examples, kubeOf, withDir, withOutput } from '../options.ts'
 import { type Format, marked, renderData, table } from '../output.ts'
 import type { Shell } from '../shell.ts'
-import type { Finish } from '../verbs.ts'
+import type { Finish } from '../verb.ts'
 
 interface Options {
   dir: string

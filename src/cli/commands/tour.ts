@@ -13,7 +13,7 @@ import type { Shell } from '../shell.ts'
 import { ended } from '../signals.ts'
 import { type Seen, stageOf, TEAM } from '../tour/stage.ts'
 import { stepsOf, TRACES } from '../tour/steps.ts'
-import type { Finish } from '../verbs.ts'
+import type { Finish } from '../verb.ts'
 
 interface Options {
   dir?: string

@@ -5,7 +5,7 @@ import { dirOf, examples, withDir } from '../options.ts'
 import { reportTo } from '../report.ts'
 import type { Shell } from '../shell.ts'
 import { ended } from '../signals.ts'
-import type { Finish } from '../verbs.ts'
+import type { Finish } from '../verb.ts'
 
 interface Options {
   dir: string

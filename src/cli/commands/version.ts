@@ -3,7 +3,7 @@ import { exitCodes } from '../exit-codes.ts'
 import { type ClusterOptions, examples, kubeOf, withKubeconfig, withOutput } from '../options.ts'
 import { type Format, render } from '../output.ts'
 import type { Shell } from '../shell.ts'
-import type { Finish } from '../verbs.ts'
+import type { Finish } from '../verb.ts'
 import { versionOf } from '../version.ts'
 
 interface Options extends ClusterOptions {

@@ -1,5 +1,5 @@
-import { type Quantities, quantity, type SpaceRequest, type SpaceTierSpec } from '../../api/index.ts'
-import { Failure } from '../../std/index.ts'
+import type { Quantities, SpaceRequest, SpaceTierSpec } from '../../api/index.ts'
+import { Failure, quantity } from '../../std/index.ts'
 
 /**
  * The tier's quota, narrowed where the claim asks for less. The tier is the ceiling: more than it gives is refused, since

@@ -7,13 +7,12 @@ import {
   type KubeObject,
   labels,
   PersistentVolumeClaims,
-  quantity,
   refOf,
   Secrets,
   Services,
   type Workspace,
 } from '../../api/index.ts'
-import { Failure } from '../../std/index.ts'
+import { Failure, quantity } from '../../std/index.ts'
 import type { Piece } from './desired.ts'
 import { holds } from './drift.ts'
 import { VARIABLE_NOT_FOUND } from './variables.ts'

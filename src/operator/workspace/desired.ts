@@ -11,7 +11,6 @@ import {
   type ObjectMeta,
   type PersistentVolumeClaim,
   PersistentVolumeClaims,
-  quantity,
   Secrets,
   type Service,
   ServiceAccounts,
@@ -20,6 +19,7 @@ import {
   type WorkspaceClassSpec,
 } from '../../api/index.ts'
 import type { Devfile } from '../../devfile/index.ts'
+import { quantity } from '../../std/index.ts'
 import { hostTemplateOf, portsOf } from './hosts.ts'
 import { digest, objectNameOf } from './names.ts'
 import { networkPolicySpecOf } from './network.ts'

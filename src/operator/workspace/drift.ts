@@ -1,4 +1,4 @@
-import { quantity } from '../../api/index.ts'
+import { quantity } from '../../std/index.ts'
 
 const QUANTITIES = ['requests', 'limits']
 

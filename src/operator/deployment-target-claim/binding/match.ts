@@ -1,12 +1,5 @@
-import {
-  claimRefOf,
-  claims,
-  type DeploymentTarget,
-  type DeploymentTargetClaim,
-  isDeleting,
-  isTrue,
-  quantity,
-} from '../../../api/index.ts'
+import { claimRefOf, claims, type DeploymentTarget, type DeploymentTargetClaim, isDeleting, isTrue } from '../../../api/index.ts'
+import { quantity } from '../../../std/index.ts'
 
 /**
  * Why this target is not for this claim; `undefined` when it is. The words are upstream's
