@@ -21,20 +21,21 @@ export const kustomizationIn = (files: ReadonlyMap<string, SourceFile>, folder: 
 export function reachOf(files: ReadonlyMap<string, SourceFile>, path: string): Reach {
   const reach: Reach = { paths: [], missing: [] }
   const seen = new Set<string>()
-  const follow = (folder: string, depth: number): void => {
-    if (seen.has(folder)) return
-    seen.add(folder)
+  const follow = (folder: string, depth: number, isPlugin = false): void => {
+    const visit = `${folder}:${isPlugin}`
+    if (seen.has(visit)) return
+    seen.add(visit)
     if (depth > LIMITS.depth) throw refused(`${folder}: bases lie more than ${LIMITS.depth} deep`)
     reach.paths.push(folder)
     const kustomization = kustomizationIn(files, folder)
     if (!kustomization) return
-    for (const { written, plugin } of referencesOf(kustomization)) {
+    for (const { written, plugin = isPlugin } of referencesOf(kustomization)) {
       const target = resolvePath(folder, written, kustomization.source)
       const file = files.get(target)
       if (file) {
         reach.paths.push(target)
         if (plugin) refuseRemote(file.source, documentsOf(file))
-      } else if (holds(files, target)) follow(target, depth + 1)
+      } else if (holds(files, target)) follow(target, depth + 1, plugin)
       else reach.missing.push({ path: target, from: kustomization.source, written })
     }
   }
@@ -68,7 +69,7 @@ function holds(files: ReadonlyMap<string, SourceFile>, folder: string): boolean 
 
 interface Reference {
   written: string
-  /** The file configures a plug-in, whose fields are references again. */
+  /** The file, or the folder with its files, configures a plug-in, whose fields are references again. */
   plugin?: boolean
 }
 
@@ -77,6 +78,7 @@ function referencesOf(file: SourceFile): Reference[] {
   const references: Reference[] = []
   for (const document of documentsOf(file)) {
     if (!isRecord(document)) continue
+    refuseMisspelt(file.source, document)
     for (const field of ['helmCharts', 'helmChartInflationGenerator', 'helmGlobals'])
       if (field in document) throw refused(`${file.source}: ${field} is not supported`, 'Commit the rendered chart.')
     for (const field of ['resources', 'bases', 'components', 'crds', 'configurations', 'patchesStrategicMerge'])
@@ -95,6 +97,23 @@ function referencesOf(file: SourceFile): Reference[] {
   const paths = references.filter(({ written }) => !written.includes('\n'))
   for (const { written } of paths) if (isRemote(written)) throw remote(file.source, written)
   return paths
+}
+
+/** Fields that hold references, and within those that are lists of records or a record, the fields of these. */
+const FIELDS =
+  'resources bases components crds configurations patchesStrategicMerge generators transformers validators helmCharts helmChartInflationGenerator helmGlobals patches patchesJson6902 replacements openapi configMapGenerator secretGenerator path files envs env'.split(
+    ' ',
+  )
+const NESTED = ['patches', 'patchesJson6902', 'replacements', 'openapi', 'configMapGenerator', 'secretGenerator']
+
+/** kustomize takes `Resources` for `resources`; here it would pass unseen, and what it names with it. */
+function refuseMisspelt(source: string, record: Record<string, unknown>): void {
+  for (const [key, value] of Object.entries(record)) {
+    const folded = key.toUpperCase().toLowerCase()
+    const field = FIELDS.find((name) => name.toLowerCase() === folded)
+    if (field !== undefined && field !== key) throw refused(`${source}: ${JSON.stringify(key)} must be written ${field}`)
+    if (NESTED.includes(key)) for (const inner of [...listOf(value), ...listOf([value])]) refuseMisspelt(source, inner)
+  }
 }
 
 const generatorFiles = (generator: Record<string, unknown>): Reference[] =>

@@ -86,6 +86,8 @@ describe('rendering', (it) => {
       'generators: ["apiVersion: builtin\\nkind: ConfigMapGenerator\\nfiles: [https://example.com/x]\\n"]',
       'openapi: {path: "https://example.com/openapi.json"}',
       'resources: [example.com/org/repo]',
+      'Resources: ["https://example.com/base.yaml"]',
+      'configMapGenerator: [{name: x, FILES: ["key=https://example.com/file"]}]',
     ]
     const never = createRenderer({ kubectl: '/nonexistent/kubectl' })
     for (const line of remotes) {
@@ -97,6 +99,16 @@ describe('rendering', (it) => {
   it('refuses a remote base that hides behind a base of the repository', async () => {
     const files = overlay({ 'shop/base/kustomization.yaml': 'resources: ["https://example.com/x.yaml"]\n' })
     assert.match((await failureOf(render(files, 'shop/overlays/dev'))).message, /shop\/base\/kustomization\.yaml.*remote/)
+  })
+
+  it('refuses a remote file that a generator in a folder of its own names', async () => {
+    const files = snapshot({
+      'kustomization.yaml': 'generators: [made]\n',
+      'made/kustomization.yaml': 'resources: [../other]\n',
+      'other/kustomization.yaml': 'resources: [settings.yaml]\n',
+      'other/settings.yaml': 'kind: ConfigMapGenerator\nfiles: ["key=http://127.0.0.1:1/file"]\n',
+    })
+    assert.match((await failureOf(render(files, '.'))).message, /other\/settings\.yaml.*remote/)
   })
 
   it('refuses what leads out of the repository', async () => {
