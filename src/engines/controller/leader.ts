@@ -68,7 +68,11 @@ async function holdOn(candidate: Candidate, observed: Observation, signal: Abort
   while (!signal.aborted && clock.now() - renewed < renewWithin) {
     await pause(clock, retry, signal)
     if (signal.aborted) return
-    const held = await tryToHold(candidate, observed)
+    const late = new AbortController()
+    const lateness = pause(clock, renewed + renewWithin - clock.now(), AbortSignal.any([signal, late.signal]))
+    // A request that hangs longer than the Lease lasts must not keep two leading.
+    const held = await Promise.race([tryToHold(candidate, observed), lateness.then(() => undefined)])
+    late.abort()
     if (held) renewed = clock.now()
     else if (held === false) return
   }

@@ -22,9 +22,13 @@ export function retryAfter(failure: Failure, attempt: number): Retry {
     case 'too-large':
       return { after: waitOf(SELDOM, attempt) }
     default:
-      return { after: failure.retryAfter ?? waitOf(PATIENT, attempt) }
+      return { after: waitAsAsked(failure.retryAfter, waitOf(PATIENT, attempt)) }
   }
 }
+
+/** What the other side asks for, within reason: a target is a stranger, and may ask for no wait at all, or for a year. */
+const waitAsAsked = (asked: number | undefined, own: number): number =>
+  asked === undefined ? own : Math.min(Math.max(asked, own), SELDOM.max)
 
 /** A failure that the user should hear of at once; a lost race or a passing outage is told only when it stays. */
 export const isWorthTelling = (failure: Failure, attempt: number): boolean =>
