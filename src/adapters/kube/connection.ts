@@ -181,6 +181,9 @@ function parse<T>(text: string, about: string): T {
   }
 }
 
+/** No object is this large. A server that strangers run may send a line without end. */
+const LONGEST_LINE = 16 * 2 ** 20
+
 async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncIterable<string> {
   const decoder = new TextDecoder()
   let rest = ''
@@ -188,6 +191,8 @@ async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncIterable<str
     const text = rest + decoder.decode(chunk, { stream: true })
     const lines = text.split('\n')
     rest = lines.pop() ?? ''
+    if (rest.length > LONGEST_LINE)
+      throw new Failure('too-large', `the answer has a line of more than ${LONGEST_LINE} characters`)
     yield* lines
   }
   if (rest) yield rest
