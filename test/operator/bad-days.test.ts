@@ -52,7 +52,7 @@ describe('an operator on bad days', (it) => {
   })
 
   it('goes on after an API server that neither answered nor hung up', async () => {
-    plane.servers.freeze('kube-apiserver')
+    await plane.servers.freeze('kube-apiserver')
     const asked = kube.create(DeploymentTargets, target(namespace, 'two'))
     plane.servers.resume('kube-apiserver')
     await asked

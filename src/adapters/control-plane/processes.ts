@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readlinkSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { kill } from 'node:process'
 
 /** A process that has ended and that nobody has waited for does not count. */
@@ -33,5 +33,15 @@ export function worksIn(pid: number, dir: string): boolean {
     return readlinkSync(`/proc/${pid}/cwd`) === dir
   } catch {
     return false
+  }
+}
+
+/** Whether every thread stands still: SIGSTOP is sent at once and takes effect a moment later. Off Linux nobody can tell. */
+export function standsStill(pid: number): boolean {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`)
+    return threads.every((thread) => /\) T /.test(readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8')))
+  } catch {
+    return true
   }
 }

@@ -6,7 +6,7 @@ import { FLAGS, SERVERS, type ServerName } from './flags.ts'
 import { ensureFolders, type Layout, layoutOf } from './layout.ts'
 import { furnish } from './nodes.ts'
 import { freePort } from './ports.ts'
-import { isAlive, signal as send } from './processes.ts'
+import { isAlive, signal as send, standsStill } from './processes.ts'
 import { isReady, waitUntil } from './ready.ts'
 import { RECIPE_FOLDER } from './recipe.ts'
 import { endServer, lastLines, launch, logOf, type Server } from './server.ts'
@@ -44,7 +44,7 @@ export interface ControlPlane {
     /** With the same port, keys and data; the API server is waited for until it is ready. */
     start(name: ServerName): Promise<void>
     /** Neither answers nor closes anything, until it is resumed. */
-    freeze(name: ServerName): void
+    freeze(name: ServerName): Promise<void>
     resume(name: ServerName): void
   }
 }
@@ -164,7 +164,11 @@ function handleOf(plan: Plan): ControlPlane {
         await waitUntil(() => !isAlive(pid), { what: `${name} is gone`, clock })
       },
       start: (name) => startServer(plan, name),
-      freeze: (name) => send(serverOf(name).pid, 'SIGSTOP'),
+      freeze(name) {
+        const { pid } = serverOf(name)
+        send(pid, 'SIGSTOP')
+        return waitUntil(() => standsStill(pid), { what: `${name} stands still`, clock: plan.clock })
+      },
       resume: (name) => send(serverOf(name).pid, 'SIGCONT'),
     },
   }

@@ -73,7 +73,7 @@ describe('a control plane', (it) => {
 
   it('answers nothing while its API server is frozen, and goes on after it', async () => {
     const kube = connect({ kubeconfig: first.kubeconfig })
-    first.servers.freeze('kube-apiserver')
+    await first.servers.freeze('kube-apiserver')
     const asked = kube.get(Namespaces, { name: 'default' }, AbortSignal.timeout(300)).catch(() => 'no answer')
     assert.is(await asked, 'no answer')
     first.servers.resume('kube-apiserver')
