@@ -16,10 +16,11 @@ export const SpaceRequests: Kind<SpaceRequest> = {
 }
 
 /**
- * Was the request made for this claim? Its UID decides. A request without one was not made by Berth; then the name decides,
+ * Was the request made for this claim, in its namespace? Its UID decides. A request without one was not made by Berth; then the name decides,
  * and the age: what is older than the claim was made for an earlier claim of the same name.
  */
 export function isMadeFor({ metadata }: SpaceRequest, claim: KubeObject): boolean {
+  if (metadata.namespace !== claim.metadata.namespace) return false
   const uid = metadata.labels?.[labels.claimUid]
   if (uid !== undefined) return uid === claim.metadata.uid
   const isYounger = (metadata.creationTimestamp ?? '') >= (claim.metadata.creationTimestamp ?? '')

@@ -58,8 +58,10 @@ function secretOf({ secrets }: Keyring, request: SpaceRequest): CoreSecret | und
   return mine.find(({ metadata }) => metadata.name === recorded) ?? mine[0]
 }
 
+/** Labels and owners can be forged in any namespace; a Secret of another one would carry the token out of this one. */
 const isOurs = ({ metadata }: CoreSecret, request: SpaceRequest): boolean =>
-  metadata.ownerReferences?.some(({ uid }) => uid === uidOf(request)) ?? false
+  metadata.namespace === request.metadata.namespace &&
+  (metadata.ownerReferences?.some(({ uid }) => uid === uidOf(request)) ?? false)
 
 /** The token's facts if the Secret says, letter for letter, what we would write with it; `undefined` if it has to be written anew. */
 function factsOfGood({ endpoint, accounts }: Keyring, space: Space, secret: CoreSecret): TokenFacts | undefined {

@@ -45,9 +45,9 @@ export const indexes = {
 export const poolOf = ({ metadata, spec }: DeploymentTarget | DeploymentTargetClaim): string =>
   `${metadata.namespace}/${spec.deploymentTargetClassName}`
 
-/** Targets that carry this claim's UID. More than one only for a moment, or when somebody made a second one. */
+/** Targets that carry this claim's UID. More than one only for a moment, or when somebody made a second one. One in another namespace is forged. */
 export const ownTargets = ({ targets }: Books, { metadata }: DeploymentTargetClaim): DeploymentTarget[] =>
-  metadata.uid ? targets.by('claimUid', metadata.uid) : []
+  metadata.uid ? targets.by('claimUid', metadata.uid).filter((target) => target.metadata.namespace === metadata.namespace) : []
 
 /** Targets that a user reserved for a claim of this name. */
 export const reservedTargets = ({ targets }: Books, { metadata }: DeploymentTargetClaim): DeploymentTarget[] =>
@@ -72,7 +72,7 @@ export function provisioningOf(
   { requests }: Books,
   { metadata }: DeploymentTargetClaim,
 ): { request: SpaceRequest; message: string } | undefined {
-  const [request] = metadata.uid ? requests.by('claimUid', metadata.uid) : []
+  const request = requests.by('claimUid', metadata.uid ?? 'none').find((one) => one.metadata.namespace === metadata.namespace)
   if (!request) return undefined
   const ready = conditionOf(request.status?.conditions, 'Ready')
   const state = ready ? `${ready.reason}${ready.message ? `: ${ready.message}` : ''}` : 'not looked at yet'

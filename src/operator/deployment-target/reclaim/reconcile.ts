@@ -45,13 +45,16 @@ export async function reclaim(target: DeploymentTarget, desk: Reclaim): Promise<
 function requestsOf({ metadata }: DeploymentTarget, { requests }: Reclaim): SpaceRequest[] {
   const uid = metadata.labels?.[labels.claimUid]
   const ofClaim = uid === undefined ? [] : requests.by('claim', uid)
-  return [...new Set([...ofClaim, ...requests.by('targetName', keyOf(metadata))])]
+  const found = [...new Set([...ofClaim, ...requests.by('targetName', keyOf(metadata))])]
+  // Users write labels too: nothing in another namespace is ever freed with this target.
+  return found.filter((request) => request.metadata.namespace === metadata.namespace)
 }
 
 /** Before the last thing that holds the target goes: the cache may not show yet what was made a moment ago. */
 async function askAgain({ metadata }: DeploymentTarget, { workshop }: Reclaim): Promise<SpaceRequest[]> {
   const [key, uid] = [metadata.annotations?.[annotations.spaceRequest], metadata.labels?.[labels.claimUid]]
-  const request = key === undefined ? undefined : await workshop.kube.get(SpaceRequests, refFromKey(key))
+  const ref = key === undefined ? undefined : refFromKey(key)
+  const request = ref && ref.namespace === metadata.namespace ? await workshop.kube.get(SpaceRequests, ref) : undefined
   return request && uid !== undefined && request.metadata.labels?.[labels.claimUid] === uid ? [request] : []
 }
 
