@@ -101,7 +101,8 @@ async function bindNamed(claim: DeploymentTargetClaim, name: string, binding: Bi
   if (holder && (holder.name !== claim.metadata.name || holder.uid !== undefined))
     return say(claim, alreadyClaimed(target, holder.name), binding)
   const why = holder ? unsuitable(claim, target) : mismatch(claim, target)
-  if (why && target.status?.phase === 'Pending') return waitFor(claim, target, binding)
+  // One that nobody has looked at yet has no phase.
+  if (why && (target.status?.phase ?? 'Pending') === 'Pending') return waitFor(claim, target, binding)
   return why ? say(claim, doesNotMatch(claim, target, why), binding) : take(claim, target, binding)
 }
 
