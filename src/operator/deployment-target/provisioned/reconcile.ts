@@ -11,6 +11,7 @@ import {
   isDeleting,
   isMadeFor,
   labels,
+  MANAGED_BY_BERTH,
   refOf,
   type SpaceRequest,
   SpaceRequests,
@@ -39,7 +40,12 @@ export async function makeTarget(request: SpaceRequest, making: Making): Promise
   const claim = claimOf(request, making)
   if (!claim) return lookAfterOrphan(request, making)
   const access = accessOf(request, making)
-  if (!access || isDeleting(claim)) return settled()
+  if (isDeleting(claim)) return settled()
+  if (isSurplus(request, claim, making)) {
+    await making.workshop.kube.delete(SpaceRequests, refOf(request), { uid: request.metadata.uid })
+    return settled()
+  }
+  if (!access) return settled()
 
   const target = targetFor(claim, request, making)
   if (target) return follow(target, request, making)
@@ -48,6 +54,14 @@ export async function makeTarget(request: SpaceRequest, making: Making): Promise
   const made = await create(claim, request, access, making)
   await nameIt(request, made, making)
   return settled()
+}
+
+/** The claim took another target while this was asked for: nobody ever had it, and nobody will. */
+function isSurplus({ metadata }: SpaceRequest, claim: DeploymentTargetClaim, { targets }: Making): boolean {
+  const { [labels.managedBy]: maker, [labels.target]: made } = metadata.labels ?? {}
+  if (maker !== MANAGED_BY_BERTH || made !== undefined || claim.status?.phase !== 'Bound') return false
+  const had = targets.get({ name: claim.spec.targetName ?? '', namespace: metadata.namespace })
+  return had !== undefined && claimRefOf(had)?.uid === claim.metadata.uid && had.metadata.labels?.[labels.claimUid] === undefined
 }
 
 /** Its name may be too long for the label; then only the UID says which one it is. */
@@ -83,7 +97,7 @@ function accessOf(request: SpaceRequest, { workshop, insecureSkipTLSVerify }: Ma
 function targetFor(claim: DeploymentTargetClaim, { metadata }: SpaceRequest, { targets }: Making): DeploymentTarget | undefined {
   const named = targets.get({ name: metadata.labels?.[labels.target] ?? '', namespace: metadata.namespace })
   if (named && claimRefOf(named)?.uid === claim.metadata.uid) return named
-  return targets.by('ofClaim', claim.metadata.uid ?? '')[0]
+  return targets.by('ofClaim', claim.metadata.uid ?? '').find((target) => target.metadata.namespace === metadata.namespace)
 }
 
 async function create(

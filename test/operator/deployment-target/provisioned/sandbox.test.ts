@@ -29,7 +29,7 @@ import { testCluster } from '../../../support/control-plane.ts'
 import { spaceRequest, spaceTier } from '../../../support/spaces.ts'
 import { describe } from '../../../support/suite.ts'
 import { sweep } from '../../../support/sweep.ts'
-import { claim, holderOf, target, targetClass } from '../../../support/targets.ts'
+import { claim, credentialsSecret, holderOf, target, targetClass } from '../../../support/targets.ts'
 import { eventually, expectGone, expectObject } from '../../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../../support/workshop.ts'
 
@@ -260,6 +260,18 @@ describe('devsandbox provisioner', (it) => {
     await expectObject(kube, SpaceRequests, at(metadata.name), (request) => request.metadata.labels?.[labels.target] === name)
     const other = await kube.get(DeploymentTargets, at('dev-dt'))
     assert.is(other?.spec.deploymentTargetClassName, 'other')
+  })
+
+  it('a request whose claim took another target meanwhile is deleted', async () => {
+    await open(true)
+    await ask('dev', classes.delete)
+    const { metadata } = await requestOf('dev')
+    await kube.patch(SpaceRequests, at(metadata.name), { metadata: { finalizers: null } })
+    await kube.create(Secrets, credentialsSecret(namespace))
+    await kube.create(DeploymentTargets, target(namespace, 'mine', { deploymentTargetClassName: classes.delete }))
+    await kube.patch(DeploymentTargetClaims, at('dev'), { spec: { targetName: 'mine' } })
+    await phase('dev', 'Bound')
+    await expectGone(kube, SpaceRequests, at(metadata.name), patient)
   })
 
   it('a request with several namespaces, or without credentials, is reported and makes no target', async () => {
