@@ -14,6 +14,8 @@ export interface Wish {
   /** The very GitProject that was chosen by its URL, should another have the same path. */
   projectUid?: string | undefined
   namespace: string
+  /** With whose rights it will be applied: a grant may be to that account alone. */
+  serviceAccount: string
   /** Tried in this order until one exists. */
   revisions: readonly GitRef[]
   path: string
@@ -126,7 +128,14 @@ async function round({ source, wish, tell, seen, signal }: Pursuit, at: number, 
   if (!ref) return outcome
   const isAmbiguous = wish.revisions.length > 1
   await source.follow(
-    { projectId: wish.projectId, projectUid: wish.projectUid, namespace: wish.namespace, ref, globs },
+    {
+      projectId: wish.projectId,
+      projectUid: wish.projectUid,
+      namespace: wish.namespace,
+      serviceAccount: wish.serviceAccount,
+      ref,
+      globs,
+    },
     {
       signal: AbortSignal.any([signal, ending.signal]),
       onBatch(batch) {

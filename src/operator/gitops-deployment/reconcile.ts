@@ -49,6 +49,7 @@ function wishOf(deployment: GitOpsDeployment, { books }: Shop, run: GitOpsDeploy
     projectId: project.spec.path,
     projectUid: project.metadata.uid,
     namespace: deployment.metadata.namespace ?? '',
+    serviceAccount: deployment.spec.serviceAccountName || 'default',
     revisions: revisionsOf(run?.spec.revisionID || source.targetRevision),
     path: source.path,
   }

@@ -208,12 +208,13 @@ describe('a GitOpsDeployment', (it) => {
     assert.ok(await kube.get(ConfigMaps, { name: 'a', namespace }))
   })
 
-  it('asks for the project and the branch on behalf of its namespace', async () => {
+  it('asks for the project and the branch on behalf of its namespace and service account', async () => {
     await deploy({ source: { repoURL: REPOSITORY, path: '.', targetRevision: 'release' } })
     const [wanted] = await eventually(() => git.asked().length > 0 && git.asked())
     const { projectUid, ...asked } = wanted ?? {}
     assert.ok(projectUid)
-    assert.equal(asked, { projectId: 'team-a/shop', namespace, ref: { kind: 'branch', name: 'release' }, globs: ['**'] })
+    const ref = { kind: 'branch', name: 'release' }
+    assert.equal(asked, { projectId: 'team-a/shop', namespace, serviceAccount: 'default', ref, globs: ['**'] })
   })
 
   it('takes a tag when there is no such branch', async () => {
