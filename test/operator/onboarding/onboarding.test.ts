@@ -136,6 +136,9 @@ describe('onboarding', (it) => {
   it('waits for a class to be made, then goes on by itself', async () => {
     const several = [targetClass(`first-${suffix}`), targetClass(`second-${suffix}`)]
     for (const each of several) await kube.create(DeploymentTargetClasses, each)
+    // Or it may still know of a single class and rightly take that.
+    const known = shop.caches.of(DeploymentTargetClasses)
+    await eventually(() => several.every(({ metadata }) => known.get({ name: metadata.name })))
     await kube.patch(Namespaces, { name: namespace }, { metadata: { labels: { [labels.onboarding]: 'true' } } })
     const warned = async () => {
       const events = await kube.read<{ items: { reason: string; involvedObject: { name: string } }[] }>(
