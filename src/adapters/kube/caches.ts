@@ -90,6 +90,7 @@ export function createCaches({ kube, clock, log, scope }: CacheWiring): Caches {
       return store
     },
     async ready(signal) {
+      signal?.throwIfAborted()
       const aborted = Promise.withResolvers<never>()
       const abort = () => aborted.reject(signal?.reason)
       signal?.addEventListener('abort', abort, { once: true })

@@ -37,6 +37,10 @@ interface WatchEvent<T> {
 }
 
 const PAGE = 500
+/** A watch that ends sooner than this is not opened again at once, milliseconds. */
+const BRIEF = seconds(1)
+/** Failed attempts to resume in a row before everything is listed again. */
+const RESUMES = 6
 const BACKOFF = { base: 200, max: seconds(15), jitter: 0.5 }
 /** The API server sends a bookmark each minute; a watch that is silent for longer than two is dead without knowing it. */
 const STALL = minutes(2.5)
@@ -54,14 +58,18 @@ export async function keepFed<T extends KubeObject>(feed: Feed<T>, signal: Abort
         version = await list(feed, signal)
         feed.listed()
       }
+      const opened = feed.clock.now()
       await watch(feed, version, signal, (newer) => {
         version = newer
         attempt = 0
       })
+      // A proxy that ends every watch at once must not be asked without a pause.
+      if (feed.clock.now() - opened < BRIEF) await pause(feed.clock, BRIEF, signal)
     } catch (thrown) {
       const failure = Failure.from(thrown)
       if (signal.aborted) return
-      if (isFailure(failure, 'expired')) version = undefined
+      // Also after several failures of any kind: a server that lost its data knows nothing of our version.
+      if (isFailure(failure, 'expired') || attempt >= RESUMES) version = undefined
       feed.failed(failure)
       feed.log.debug('watch interrupted', { kind: feed.kind.kind, failure })
       await pause(feed.clock, failure.retryAfter ?? waitOf(BACKOFF, attempt++), signal)

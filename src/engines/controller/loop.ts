@@ -65,9 +65,8 @@ export function startLoop<T extends KubeObject>(
   const fail = async (key: string, failure: Failure): Promise<void> => {
     const attempt = attempts.get(key) ?? 0
     attempts.set(key, attempt + 1)
-    const retry = retryAfter(failure, attempt)
     log[failure.code === 'internal' ? 'error' : 'info']('reconcile failed', { key, code: failure.code, failure, attempt })
-    if (retry !== 'on-change') queue.addAfter(key, retry.after)
+    queue.addAfter(key, retryAfter(failure, attempt).after)
     const object = cache.get(refFromKey(key))
     if (!object || !isWorthTelling(failure, attempt)) return
     await tell(workshop, controller, object, failure).catch((thrown: unknown) =>

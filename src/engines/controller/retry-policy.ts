@@ -1,7 +1,9 @@
 import { type Failure, minutes, seconds, waitOf } from '../../std/index.ts'
 
-/** What happens after a failed reconcile: try again after a wait, or wait for a change of something that is watched. */
-export type Retry = { after: number } | 'on-change'
+/** What happens after a failed reconcile: it is tried again after this many milliseconds, or when something watched changes. */
+export interface Retry {
+  after: number
+}
 
 /** Our own mistakes and what a user must mend are looked at again seldom, in case the world changed unseen. */
 const SELDOM = { base: minutes(5), max: minutes(30), factor: 2, jitter: 0.2 }
@@ -13,8 +15,6 @@ const SOON = { base: 20, max: seconds(5), factor: 2, jitter: 0.5 }
 /** The one place that decides about retries. `attempt` counts failures in a row, from 0. */
 export function retryAfter(failure: Failure, attempt: number): Retry {
   switch (failure.code) {
-    case 'cancelled':
-      return 'on-change'
     case 'conflict':
     case 'already-exists':
       return { after: waitOf(SOON, attempt) }

@@ -106,10 +106,21 @@ function withCredentials(
   const kubeconfig = new Secret(Buffer.from(written, 'base64').toString())
   const unusable = whyUnusable(kubeconfig, apiURL, named)
   if (unusable) return unusable
+  const namespace = sharedNamespace || defaultNamespace
+  // Without one, watches and paths would mean the whole cluster.
+  if (!namespace) {
+    const message = `DeploymentTarget ${target.metadata.name} names no namespace`
+    return missing(
+      'NamespaceMissing',
+      message,
+      'Set its spec.kubernetesCredentials.defaultNamespace.',
+      `DeploymentTarget ${target.metadata.name}`,
+    )
+  }
   return {
     claimName,
     name: target.metadata.name,
-    namespace: sharedNamespace || defaultNamespace,
+    namespace,
     apiURL,
     skipTLSVerify: allowInsecureSkipTLSVerify,
     kubeconfig,

@@ -1,0 +1,82 @@
+import * as assert from 'uvu/assert'
+import { Leases } from '../../../src/api/index.ts'
+import { leadInTurns } from '../../../src/engines/controller/index.ts'
+import { silentLog, systemClock } from '../../../src/std/index.ts'
+import { testCluster } from '../../support/control-plane.ts'
+import { describe } from '../../support/suite.ts'
+import { eventually } from '../../support/verbs.ts'
+
+describe('leader election', (it) => {
+  const cluster = testCluster()
+  const { kube } = cluster
+  const ends: (() => Promise<void>)[] = []
+  let namespace = ''
+
+  it.beforeEach(async () => {
+    namespace = await cluster.namespace('leader')
+  })
+  it.afterEach(async () => {
+    await Promise.all(ends.splice(0).map((end) => end()))
+  })
+  it.after(() => cluster.close())
+
+  /** A candidate with a short Lease, and how often it began to lead. */
+  const candidate = (identity: string) => {
+    const stop = new AbortController()
+    const seen = { leading: false, terms: 0 }
+    const lead = (term: AbortSignal): Promise<void> => {
+      seen.leading = true
+      seen.terms++
+      return new Promise((resolve) => {
+        const end = () => {
+          seen.leading = false
+          resolve()
+        }
+        term.addEventListener('abort', end, { once: true })
+      })
+    }
+    const lease = { name: 'trial', namespace }
+    const times = { duration: 2000, renewWithin: 1500, retry: 100 }
+    const done = leadInTurns({ kube, clock: systemClock, log: silentLog, lease, identity, ...times }, lead, stop.signal)
+    const end = () => {
+      stop.abort()
+      return done
+    }
+    ends.push(end)
+    return { seen, end }
+  }
+  const holder = async () => (await kube.get(Leases, { name: 'trial', namespace }))?.spec?.holderIdentity
+
+  it('lets one lead at a time, and the next as soon as the first gives up', async () => {
+    const one = candidate('one')
+    await eventually(() => one.seen.leading)
+    const two = candidate('two')
+    await eventually(async () => (await holder()) === 'one')
+    assert.is(two.seen.leading, false)
+    await one.end()
+    assert.is(one.seen.leading, false)
+    await eventually(() => two.seen.leading)
+    assert.is(await holder(), 'two')
+  })
+
+  it('stops when somebody else has the Lease, and leads again when it is free', async () => {
+    const one = candidate('one')
+    await eventually(() => one.seen.leading)
+    const thief = { holderIdentity: 'thief', leaseDurationSeconds: 1, renewTime: '2030-01-01T00:00:00.000000Z' }
+    await eventually(async () => {
+      await kube.patch(Leases, { name: 'trial', namespace }, { spec: thief })
+      return !one.seen.leading
+    })
+    await eventually(() => one.seen.terms === 2)
+    assert.is(await holder(), 'one')
+  })
+
+  it('takes over from one that died without a word', async () => {
+    const spec = { holderIdentity: 'dead', leaseDurationSeconds: 1, renewTime: '2030-01-01T00:00:00.000000Z' }
+    const metadata = { name: 'trial', namespace }
+    await kube.create(Leases, { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec })
+    const one = candidate('one')
+    await eventually(() => one.seen.leading)
+    assert.is((await kube.get(Leases, metadata))?.spec?.leaseTransitions, 1)
+  })
+})
