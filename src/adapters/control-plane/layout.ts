@@ -1,5 +1,6 @@
-import { chmodSync, mkdirSync, realpathSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { takeFolder } from './folder.ts'
 
 /** What lies where in the folder of a control plane. Servers run in the folder, so that socket paths stay short. */
 export interface Layout {
@@ -31,11 +32,8 @@ export function layoutOf(dir: string): Layout {
   }
 }
 
-/** Nobody else may look inside: etcd's socket and the keys are protected by the folder. */
 export function ensureFolders(dir: string): Layout {
-  mkdirSync(dir, { recursive: true })
-  chmodSync(dir, 0o700)
-  const layout = layoutOf(realpathSync(dir))
+  const layout = layoutOf(takeFolder(dir))
   for (const folder of [layout.logs, layout.certificates]) mkdirSync(folder, { recursive: true })
   return layout
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type Clock, Failure, isFailure, systemClock } from '../../std/index.ts'
 import { adminToken, ensureCredentials, readAuthority, writeKubeconfig } from './credentials.ts'
 import { FLAGS, SERVERS, type ServerName } from './flags.ts'
+import { removeFolder } from './folder.ts'
 import { ensureFolders, type Layout, layoutOf } from './layout.ts'
 import { furnish } from './nodes.ts'
 import { freePort } from './ports.ts'
@@ -155,7 +156,7 @@ function handleOf(plan: Plan): ControlPlane {
     stop: () => stopAll(plan),
     async remove() {
       await stopAll(plan)
-      rmSync(layout.dir, { recursive: true, force: true })
+      removeFolder(layout.dir)
     },
     servers: {
       async kill(name) {

@@ -1,5 +1,6 @@
-import { existsSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import type { Command } from 'commander'
+import { removeFolder } from '../../adapters/control-plane/index.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { takeDown } from '../local/installation.ts'
 import { dirOf, examples, withDir } from '../options.ts'
@@ -15,7 +16,7 @@ export const verb = {
   define(command: Command, shell: Shell, finish: Finish): void {
     withDir(command)
       .description('End what `berth up` left running in a folder. What is stored there stays, for the next `up`.')
-      .option('--remove', 'also remove the folder with everything in it')
+      .option('--remove', 'also remove the folder with everything in it; only one that Berth made')
       .addHelpText(
         'after',
         examples(['berth down', 'what runs for this folder'], ['berth down --dir /tmp/one --remove', 'and forget it']),
@@ -25,7 +26,7 @@ export const verb = {
           const given = dirOf(shell, options)
           const dir = existsSync(given) ? realpathSync(given) : given
           const ran = await takeDown(dir)
-          if (options.remove) rmSync(dir, { recursive: true, force: true })
+          if (options.remove) removeFolder(dir)
           shell.print(ran ? `Berth in ${dir} is down.` : `Nothing was running in ${dir}.`)
           return exitCodes.ok
         }),

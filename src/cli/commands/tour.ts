@@ -1,7 +1,8 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { mkdtempSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
+import { removeFolder } from '../../adapters/control-plane/index.ts'
 import { connect } from '../../adapters/kube/index.ts'
 import { Failure, systemClock } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
@@ -163,5 +164,5 @@ async function tidyUp({ plan, options, installation }: Scene): Promise<void> {
     })
   }
   await takeDown(dir)
-  if (!options.dir) rmSync(dir, { recursive: true, force: true })
+  if (!options.dir) removeFolder(dir)
 }

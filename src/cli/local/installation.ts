@@ -1,6 +1,6 @@
 import { mkdirSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { acquireTools, startControlPlane, stopControlPlane } from '../../adapters/control-plane/index.ts'
+import { acquireTools, startControlPlane, stopControlPlane, takeFolder } from '../../adapters/control-plane/index.ts'
 import { connect, type Kube } from '../../adapters/kube/index.ts'
 import { type CustomResourceDefinition, CustomResourceDefinitions } from '../../api/index.ts'
 import { Failure, pause, seconds, systemClock } from '../../std/index.ts'
@@ -47,7 +47,7 @@ export async function bringUp(plan: BringUp): Promise<Installation> {
 /** A control plane of the folder's own, or the cluster that was named. */
 export async function prepareGround(plan: BringUp): Promise<Ground> {
   const { shell, dir, detached, report, kubeconfig } = plan
-  mkdirSync(dir, { recursive: true, mode: 0o700 })
+  takeFolder(dir)
   // An earlier run may have been killed before it could tidy up.
   await endParts(dir)
   const { env, signal } = shell
