@@ -8,9 +8,7 @@ import { sameRepository } from './same-repository.ts'
 export function projectOf({ metadata: { namespace = '' }, spec }: GitOpsDeployment, { projects }: Books): GitProject {
   const found = projects.by(BY.url, sameRepository(spec.source.repoURL))
   const rank = (project: GitProject) => (project.metadata.namespace === namespace ? 0 : isOpenTo(project, namespace) ? 1 : 2)
-  const [best] = found
-    .filter((project) => rank(project) < 2)
-    .sort((a, b) => rank(a) - rank(b) || (a.metadata.name < b.metadata.name ? -1 : 1))
+  const [best] = found.filter((project) => rank(project) < 2).sort((a, b) => rank(a) - rank(b) || (ageOf(a) < ageOf(b) ? -1 : 1))
   if (best) return best
   throw new Failure(
     'invalid',
@@ -21,6 +19,9 @@ export function projectOf({ metadata: { namespace = '' }, spec }: GitOpsDeployme
     },
   )
 }
+
+/** The oldest wins, as at kas: a project that is added later changes nothing for what works. */
+const ageOf = ({ metadata }: GitProject): string => `${metadata.creationTimestamp} ${metadata.name}`
 
 const isOpenTo = ({ spec: { visibility, grants } }: GitProject, namespace: string): boolean =>
   visibility === 'internal' ||
