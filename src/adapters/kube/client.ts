@@ -1,7 +1,8 @@
 import { apiVersionOf, type Kind, type KubeObject, keyOf, type Ref } from '../../api/index.ts'
-import { Failure, systemClock } from '../../std/index.ts'
+import { isFailure, systemClock } from '../../std/index.ts'
 import { type Connection, type ConnectionOptions, loadKubeConfig, openConnection } from './connection.ts'
 import { createDiscovery, type Discovery } from './discovery.ts'
+import { KIND_NOT_SERVED } from './errors.ts'
 import type { ApplyHow, DeleteHow, Identity, JsonPatchStep, Kube, ListQuery, PatchHow } from './kube.ts'
 import { collectionPath, objectPath, queryString, selectors } from './paths.ts'
 
@@ -31,7 +32,11 @@ export function createKube(
     path: string,
     about: string,
     rest: { body?: unknown; contentType?: string; signal?: AbortSignal | undefined } = {},
-  ) => connection.json<T>({ method, path, about, headers, ...rest })
+  ) =>
+    connection.json<T>({ method, path, about, headers, ...rest }).catch((failure: unknown) => {
+      if (isFailure(failure, 'not-found') && failure.reason === KIND_NOT_SERVED) discovery.forget(groupVersionIn(path))
+      throw failure
+    })
 
   return {
     server: connection.server,
@@ -101,6 +106,12 @@ export function createKube(
   }
 }
 
+/** `apps/v1` of `/apis/apps/v1/…`, `v1` of `/api/v1/…`. */
+function groupVersionIn(path: string): string {
+  const [, root, first = '', second = ''] = path.split('/')
+  return root === 'api' ? first : `${first}/${second}`
+}
+
 const title = (kind: Kind, ref: Ref): string => `${kind.kind} ${keyOf(ref)}`
 
 async function absentIsUndefined<T>(found: Promise<T>): Promise<T | undefined> {
@@ -113,8 +124,7 @@ async function absentIsUndefined<T>(found: Promise<T>): Promise<T | undefined> {
 }
 
 /** A 404 for the object; a 404 for the whole kind (its CRD is not installed) stays an error. */
-const isAbsent = (failure: unknown): boolean =>
-  failure instanceof Failure && failure.code === 'not-found' && failure.reason === 'NotFound'
+const isAbsent = (failure: unknown): boolean => isFailure(failure, 'not-found') && failure.reason !== KIND_NOT_SERVED
 
 /** https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation */
 function impersonation({ user, groups, uid }: Identity): Record<string, string | string[]> {

@@ -4,6 +4,8 @@ import type { Connection } from './connection.ts'
 
 export interface Discovery {
   resolve(apiVersion: string, kind: string): Promise<Kind | undefined>
+  /** The server no longer knows a kind of this group and version as it was: ask again the next time. */
+  forget(apiVersion: string): void
 }
 
 interface ResourceList {
@@ -11,8 +13,8 @@ interface ResourceList {
 }
 
 /**
- * Which kinds the server serves, asked for group by group and remembered. A kind that is not known is asked for again,
- * so a CRD that was just installed is found, and one that was replaced with another scope is seen after `forget`.
+ * Which kinds the server serves, asked for group by group and remembered. It follows CRDs that come, go and change: a kind that
+ * is not known is asked for again, and a request that finds no such resource makes the client forget the group.
  */
 export function createDiscovery(connection: Connection): Discovery {
   const known = new Map<string, Promise<Map<string, Kind>>>()
@@ -28,6 +30,9 @@ export function createDiscovery(connection: Connection): Discovery {
     async resolve(apiVersion, kind) {
       const remembered = (await known.get(apiVersion))?.get(kind)
       return remembered ?? (await load(apiVersion)).get(kind)
+    },
+    forget(apiVersion) {
+      known.delete(apiVersion)
     },
   }
 }

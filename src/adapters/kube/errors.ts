@@ -5,7 +5,7 @@ export interface ApiStatus {
   kind?: string
   reason?: string
   message?: string
-  details?: { retryAfterSeconds?: number; causes?: { reason?: string; message?: string; field?: string }[] }
+  details?: { name?: string; retryAfterSeconds?: number; causes?: { reason?: string; message?: string; field?: string }[] }
 }
 
 const BY_REASON: Record<string, FailureCode> = {
@@ -39,13 +39,17 @@ const BY_HTTP_STATUS: Record<number, FailureCode> = {
   504: 'timeout',
 }
 
+/** The reason of a 404 that means the whole kind, not one object: its CRD is not installed, or not any more. */
+export const KIND_NOT_SERVED = 'KindNotServed'
+
 /** The server's refusal as a Failure. `about` names the object: `DeploymentTarget team-a/dev`. */
 export function failureFromStatus(httpStatus: number, status: ApiStatus, about: string): Failure {
   const code = BY_REASON[status.reason ?? ''] ?? BY_HTTP_STATUS[httpStatus] ?? (httpStatus >= 500 ? 'unavailable' : 'internal')
   const seconds = status.details?.retryAfterSeconds
+  const reason = code === 'not-found' && !status.details?.name ? KIND_NOT_SERVED : status.reason
   return new Failure(code, status.message || `the API server answered HTTP ${httpStatus}`, {
     object: about,
-    ...(status.reason && { reason: status.reason }),
+    ...(reason && { reason }),
     ...(seconds !== undefined && { retryAfter: seconds * 1000 }),
     cause: status,
   })

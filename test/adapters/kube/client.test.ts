@@ -1,0 +1,171 @@
+import * as assert from 'uvu/assert'
+import { createCaches, type Kube } from '../../../src/adapters/kube/index.ts'
+import { type ConfigMap, ConfigMaps, CustomResourceDefinitions, type KubeObject } from '../../../src/api/index.ts'
+import { Failure, isFailure, silentLog, systemClock } from '../../../src/std/index.ts'
+import { testCluster } from '../../support/control-plane.ts'
+import { describe } from '../../support/suite.ts'
+import { eventually } from '../../support/verbs.ts'
+
+const configMap = (namespace: string, name: string, data: Record<string, string> = {}): ConfigMap => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace },
+  data,
+})
+
+async function* nothing(): AsyncIterable<string> {
+  // A watch that is over.
+}
+
+describe('the API client and its caches', (it) => {
+  const cluster = testCluster()
+  const { kube } = cluster
+  let namespace = ''
+
+  it.beforeEach(async () => {
+    namespace = await cluster.namespace('client')
+  })
+  it.after(() => cluster.close())
+
+  const failureOf = (work: Promise<unknown>) =>
+    work.then(
+      () => undefined,
+      (thrown: unknown) => (isFailure(thrown) ? thrown : undefined),
+    )
+
+  it('names the object and tells refusals apart', async () => {
+    await kube.create(ConfigMaps, configMap(namespace, 'a'))
+    assert.is(await kube.get(ConfigMaps, { name: 'nobody', namespace }), undefined)
+    const again = await failureOf(kube.create(ConfigMaps, configMap(namespace, 'a')))
+    assert.is(again?.code, 'already-exists')
+    assert.match(again?.message ?? '', `ConfigMap ${namespace}/a`)
+    const stale = kube.patch(ConfigMaps, { name: 'a', namespace }, { metadata: { resourceVersion: '1' }, data: { x: 'y' } })
+    assert.is((await failureOf(stale))?.code, 'conflict')
+    assert.is((await failureOf(kube.delete(ConfigMaps, { name: 'a', namespace }, { uid: 'another' })))?.code, 'conflict')
+    assert.is((await failureOf(kube.as({ user: 'nobody' }).get(ConfigMaps, { name: 'a', namespace })))?.code, 'forbidden')
+    assert.is(await kube.delete(ConfigMaps, { name: 'nobody', namespace }), 'absent')
+  })
+
+  it('follows CRDs that come, change and go', async () => {
+    const group = `${namespace}.example.com`
+    const name = `trials.${group}`
+    const schema = { openAPIV3Schema: { type: 'object' } }
+    const definition = (scope: 'Cluster' | 'Namespaced') => ({
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
+      metadata: { name },
+      spec: {
+        group,
+        scope,
+        names: { plural: 'trials', singular: 'trial', kind: 'Trial', listKind: 'TrialList' },
+        versions: [{ name: 'v1', served: true, storage: true, schema }],
+      },
+    })
+    const apply = (scope: 'Cluster' | 'Namespaced') =>
+      kube.apply(CustomResourceDefinitions, definition(scope), { manager: 'test' })
+    assert.is(await kube.resolve(`${group}/v1`, 'Trial'), undefined)
+    await apply('Cluster')
+    const first = await eventually(() => kube.resolve(`${group}/v1`, 'Trial'))
+    assert.is(first.namespaced, false)
+    await kube.delete(CustomResourceDefinitions, { name })
+    const gone = await eventually(() => failureOf(kube.get(first, { name: 'x' })))
+    assert.is(gone.reason, 'KindNotServed')
+    await eventually(async () => (await kube.get(CustomResourceDefinitions, { name })) === undefined)
+    await apply('Namespaced')
+    await eventually(async () => {
+      await failureOf(kube.list(first))
+      return (await kube.resolve(`${group}/v1`, 'Trial'))?.namespaced
+    })
+    await kube.delete(CustomResourceDefinitions, { name })
+  })
+
+  const watching = async (via: Kube, options: { labels?: string; metadataOnly?: boolean } = {}) => {
+    const caches = createCaches({ kube: via, clock: systemClock, log: silentLog, scope: namespace })
+    const cache = caches.of(ConfigMaps, options)
+    const gone: string[] = []
+    cache.onChange((now, before) => {
+      if (!now && before) gone.push(before.metadata.name)
+    })
+    await caches.ready()
+    return { caches, cache, gone }
+  }
+  const seen = (cache: { get: (ref: { name: string; namespace: string }) => KubeObject | undefined }, name: string) =>
+    eventually(() => cache.get({ name, namespace }))
+
+  it('lists in pages and keeps only metadata where that is enough', async () => {
+    await kube.create(ConfigMaps, configMap(namespace, 'a', { big: 'x'.repeat(1000) }))
+    const { caches, cache } = await watching(kube, { metadataOnly: true })
+    const found = await seen(cache, 'a')
+    assert.equal(Object.keys(found).sort(), ['apiVersion', 'kind', 'metadata'])
+    assert.is('managedFields' in found.metadata, false)
+    await caches.stop()
+  })
+
+  it('shares one watch among all who ask for the same', async () => {
+    let watches = 0
+    const counting: Kube = {
+      ...kube,
+      stream(path, options) {
+        watches++
+        return kube.stream(path, options)
+      },
+    }
+    const { caches, cache } = await watching(counting)
+    assert.is(caches.of(ConfigMaps), cache)
+    await caches.ready()
+    assert.is(watches, 1)
+    await caches.stop()
+  })
+
+  /** The first watch ends when it is told to; what happens then, nobody hears of. */
+  const interrupted = (end: Promise<Failure | undefined>, reopened: Promise<void>): Kube => {
+    let count = 0
+    return {
+      ...kube,
+      async stream(path, options) {
+        if (count++ > 0) {
+          await reopened
+          return kube.stream(path, options)
+        }
+        const failure = await end
+        if (failure) throw failure
+        return nothing()
+      },
+    }
+  }
+
+  for (const [how, failure] of [
+    ['ended', undefined],
+    ['was too old (410)', new Failure('expired', 'too old resource version')],
+    ['broke off', new Failure('unavailable', 'connection reset')],
+  ] as const) {
+    it(`hears of what was made and deleted while its watch ${how}`, async () => {
+      await kube.create(ConfigMaps, configMap(namespace, 'before'))
+      const end = Promise.withResolvers<Failure | undefined>()
+      const reopened = Promise.withResolvers<void>()
+      const { caches, cache, gone } = await watching(interrupted(end.promise, reopened.promise))
+      await seen(cache, 'before')
+      await kube.delete(ConfigMaps, { name: 'before', namespace })
+      await kube.create(ConfigMaps, configMap(namespace, 'after'))
+      end.resolve(failure)
+      reopened.resolve()
+      await seen(cache, 'after')
+      await eventually(() => gone.includes('before'))
+      await caches.stop()
+    })
+  }
+
+  it('shows an own write at once, and only where the selector matches', async () => {
+    const { caches } = await watching(kube)
+    const labelled = caches.of(ConfigMaps, { labels: 'team=a' })
+    await caches.ready()
+    const make = (name: string, team: string) =>
+      caches.kube.create(ConfigMaps, { ...configMap(namespace, name), metadata: { name, namespace, labels: { team } } })
+    await make('mine', 'a')
+    await make('theirs', 'b')
+    assert.ok(caches.of(ConfigMaps).get({ name: 'theirs', namespace }))
+    assert.ok(labelled.get({ name: 'mine', namespace }))
+    assert.is(labelled.get({ name: 'theirs', namespace }), undefined)
+    await caches.stop()
+  })
+})
