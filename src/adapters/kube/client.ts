@@ -27,16 +27,7 @@ export function createKube(
   discovery: Discovery = createDiscovery(connection),
 ): Kube {
   const headers = identity ? impersonation(identity) : {}
-  const call = <T>(
-    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
-    path: string,
-    about: string,
-    rest: { body?: unknown; contentType?: string; signal?: AbortSignal | undefined } = {},
-  ) =>
-    connection.json<T>({ method, path, about, headers, ...rest }).catch((failure: unknown) => {
-      if (isFailure(failure, 'not-found') && failure.reason === KIND_NOT_SERVED) discovery.forget(groupVersionIn(path))
-      throw failure
-    })
+  const call = caller(connection, discovery, headers)
 
   return {
     server: connection.server,
@@ -104,6 +95,20 @@ export function createKube(
     as: (other) => createKube(connection, other, discovery),
     close: () => connection.close(),
   }
+}
+
+/** One request; a kind that turns out not to be served is forgotten. */
+function caller(connection: Connection, discovery: Discovery, headers: Record<string, string | string[]>) {
+  return <T>(
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
+    path: string,
+    about: string,
+    rest: { body?: unknown; contentType?: string; signal?: AbortSignal | undefined } = {},
+  ): Promise<T> =>
+    connection.json<T>({ method, path, about, headers, ...rest }).catch((failure: unknown) => {
+      if (isFailure(failure, 'not-found') && failure.reason === KIND_NOT_SERVED) discovery.forget(groupVersionIn(path))
+      throw failure
+    })
 }
 
 /** `apps/v1` of `/apis/apps/v1/…`, `v1` of `/api/v1/…`. */
