@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Cache } from '../adapters/kube/index.ts'
 import { type GitProject, isDeleting, keyOf, type Ref, refOf } from '../api/index.ts'
-import { hours, minutes, seconds } from '../std/index.ts'
+import { durationOf } from '../std/index.ts'
 
 /** A GitProject as kas works with it: defaults filled in, names made whole. */
 export interface Project {
@@ -52,14 +52,6 @@ export function projectFrom(object: GitProject): Project {
     id: numberOf(uid),
     createdAt: metadata.creationTimestamp ?? '',
   }
-}
-
-const UNITS: Record<string, number> = { s: seconds(1), m: minutes(1), h: hours(1) }
-
-/** `1m30s`. The schema has checked the form. */
-function durationOf(text: string): number {
-  const parts = [...text.matchAll(/(\d+)([smh])/g)]
-  return parts.reduce((sum, [, count, unit]) => sum + Number(count) * (UNITS[unit ?? ''] ?? 0), 0)
 }
 
 /** 48 bits of a digest: positive, and exact also where numbers are doubles. */
