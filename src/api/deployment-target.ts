@@ -1,6 +1,7 @@
 import type { DeploymentTargetClaim } from './deployment-target-claim.ts'
+import type { DeploymentTargetClass } from './deployment-target-class.ts'
 import type { DeploymentTargetSpec, DeploymentTargetStatus } from './generated/deployment-target.ts'
-import type { CustomObject, Kind } from './kube-object.ts'
+import type { CustomObject, Kind, KubeObject } from './kube-object.ts'
 import { annotations } from './labels.ts'
 
 export type { DeploymentTargetSpec, DeploymentTargetStatus }
@@ -26,6 +27,21 @@ export function claimRefOf(target: DeploymentTarget): { name: string; uid?: stri
 /** The provisioner that made the target; `undefined` for a target that a user made. */
 export const provisionedByOf = ({ metadata }: DeploymentTarget): string | undefined =>
   metadata.annotations?.[annotations.provisionedBy] ?? metadata.annotations?.[annotations.provisionedByMisspelt]
+
+export type ReclaimPolicy = NonNullable<DeploymentTargetStatus['reclaimPolicy']>
+
+/**
+ * What becomes of a target, and of what is behind it, when its claim goes: as it was noted when the target was bound, else
+ * when it was made (on the target, or on what it was made from), else as its class says now. In doubt nothing is destroyed.
+ */
+export function reclaimPolicyOf(
+  target: DeploymentTarget,
+  { ofClass, madeFrom = [] }: { ofClass: DeploymentTargetClass | undefined; madeFrom?: KubeObject[] },
+): ReclaimPolicy {
+  const notes = [target, ...madeFrom].map(({ metadata }) => metadata.annotations?.[annotations.reclaimPolicy])
+  const noted = notes.find((note) => note === 'Delete' || note === 'Retain')
+  return target.status?.reclaimPolicy ?? noted ?? ofClass?.spec.reclaimPolicy ?? 'Retain'
+}
 
 /** Reserved for, or had by, exactly this claim: by UID when the reference has one, by name when it has none. */
 export function claims(target: DeploymentTarget, claim: DeploymentTargetClaim): boolean {

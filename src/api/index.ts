@@ -60,6 +60,8 @@ export {
   type DeploymentTargetStatus,
   DeploymentTargets,
   provisionedByOf,
+  type ReclaimPolicy,
+  reclaimPolicyOf,
 } from './deployment-target.ts'
 export {
   askedProvisionerOf,
@@ -111,6 +113,8 @@ export {
   type Ref,
   refFromKey,
   refOf,
+  withFinalizer,
+  withoutFinalizer,
 } from './kube-object.ts'
 export {
   annotations,
@@ -124,6 +128,7 @@ export {
   secretTypes,
   YES,
 } from './labels.ts'
+export { kubeconfigIn, textIn } from './secret-content.ts'
 export {
   claimKeysOf,
   isMadeFor,

@@ -78,6 +78,22 @@ export const isDeleting = (object: KubeObject): boolean => object.metadata.delet
 export const hasFinalizer = (object: KubeObject, finalizer: string): boolean =>
   object.metadata.finalizers?.includes(finalizer) ?? false
 
+/** The merge patch that adds a finalizer. It meets a conflict when somebody else wrote meanwhile: lists are written whole. */
+export const withFinalizer = ({ metadata }: KubeObject, finalizer: string) => ({
+  metadata: {
+    resourceVersion: metadata.resourceVersion,
+    finalizers: [...new Set([...(metadata.finalizers ?? []), finalizer])],
+  },
+})
+
+/** The merge patch that takes a finalizer off. It meets a conflict when somebody else wrote meanwhile. */
+export const withoutFinalizer = ({ metadata }: KubeObject, finalizer: string) => ({
+  metadata: {
+    resourceVersion: metadata.resourceVersion,
+    finalizers: (metadata.finalizers ?? []).filter((name) => name !== finalizer),
+  },
+})
+
 /** A controller reference: garbage collection removes the dependent after the owner. */
 export const ownedBy = (owner: KubeObject): OwnerReference => ({
   apiVersion: owner.apiVersion,

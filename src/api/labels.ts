@@ -57,6 +57,8 @@ export const labels = {
   /** On what is made for a workspace: its name and UID. */
   workspace: 'berth.dev/workspace',
   workspaceUid: 'berth.dev/workspace-uid',
+  /** On a Secret: `true` lets workspaces of its namespace take variables from it. */
+  workspaceVariables: 'berth.dev/workspace-variables',
   /** On a namespace: `true` asks for Environments and claims made in advance. */
   onboarding: 'berth.dev/onboarding',
   podSecurity: 'pod-security.kubernetes.io/enforce',

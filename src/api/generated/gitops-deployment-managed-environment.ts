@@ -29,6 +29,23 @@ export interface GitOpsDeploymentManagedEnvironmentSpec {
    * Whether cluster-scoped objects may be deployed too. Ignored without `namespaces`.
    */
   clusterResources?: boolean
+  /**
+   * Kinds that may be deployed. Empty means all.
+   */
+  allowedKinds?: {
+    /**
+     * API group; empty for the core group, `*` for every group.
+     */
+    group: string
+    /**
+     * Kind; `*` for every kind of the group.
+     */
+    kind: string
+  }[]
+  /**
+   * Whether namespaces may be deployed with labels `pod-security.kubernetes.io/*`, which decide what pods may do.
+   */
+  podSecurityLabels?: boolean
 }
 
 /**

@@ -18,9 +18,13 @@ export interface GitOpsDeploymentSpec {
      */
     path: string
     /**
-     * Branch, tag or commit. Without it the default branch of the repository.
+     * Branch, tag, commit or full ref such as `refs/merge-requests/7/head`. Without it the default branch of the repository.
      */
     targetRevision?: string
+    /**
+     * A range such as `>=1.2.0 <2.0.0` or `1.x`; the highest tag in it is deployed. Instead of targetRevision.
+     */
+    semver?: string
   }
   /**
    * Where it is deployed to. Without it, to the namespace of this object.
@@ -64,6 +68,176 @@ export interface GitOpsDeploymentSpec {
    * How often the objects in the cluster are compared with the repository even when nothing was pushed, such as `10m`.
    */
   interval?: string
+  /**
+   * Whether an object is deleted and made anew when a field that cannot be changed has changed in the repository. Only after a dry run has shown that the new object would be accepted.
+   */
+  force?: boolean
+  /**
+   * Repair - what was changed in the cluster by hand is set back at once. Detect - it is only told in the status.
+   */
+  drift?: 'Repair' | 'Detect'
+  /**
+   * Fields that others may change in the cluster; they are set when an object is created and then left alone.
+   */
+  ignore?: {
+    /**
+     * JSON pointers (RFC 6901) such as `/spec/replicas`.
+     */
+    paths: string[]
+    /**
+     * Which objects; what is left out matches all.
+     */
+    target?: {
+      /**
+       * API group; `""` is the core group.
+       */
+      group?: string
+      /**
+       * Kind.
+       */
+      kind?: string
+      /**
+       * Namespace.
+       */
+      namespace?: string
+      /**
+       * Name.
+       */
+      name?: string
+      /**
+       * Label selector in the API's own syntax, such as `app=web,tier in (a,b)`.
+       */
+      labelSelector?: string
+    }
+  }[]
+  /**
+   * Replaces `${name}` and `${name:=default}` in the manifests. An object annotated `gitops.berth.dev/variables` with value `disabled` is left as it is.
+   */
+  variables?: {
+    /**
+     * Values by name. They win over those of `from`.
+     */
+    values?: Record<string, string>
+    /**
+     * ConfigMaps and Secrets in the namespace of this object, read with the rights of its service account. Later ones win.
+     */
+    from?: {
+      /**
+       * ConfigMap or Secret.
+       */
+      kind: 'ConfigMap' | 'Secret'
+      /**
+       * Name.
+       */
+      name: string
+      /**
+       * Whether it may be missing.
+       */
+      optional?: boolean
+    }[]
+    /**
+     * Whether a name without value and default is an error; otherwise it becomes empty.
+     */
+    strict?: boolean
+  }
+  /**
+   * When deleting what left the repository waits for a confirmation.
+   */
+  pruneGuard?: {
+    /**
+     * More objects than this at once wait.
+     */
+    maxObjects?: number
+    /**
+     * More than this share of the objects at once waits, in percent. Counts from ten objects on.
+     */
+    maxPercent?: number
+    /**
+     * Whether a path that describes no object any more deletes everything.
+     */
+    allowEmpty?: boolean
+  }
+  /**
+   * What becomes of the objects when this GitOpsDeployment is deleted. Delete - they are deleted. Wait - they are deleted, and gone before this is. Orphan - they stay. Without it, Wait if the finalizer `resources-finalizer.argocd.argoproj.io` is set, else Orphan.
+   */
+  deletionPolicy?: 'Delete' | 'Wait' | 'Orphan'
+  /**
+   * GitOpsDeployments that must be Ready, at their current generation, before this one is applied.
+   */
+  dependsOn?: {
+    /**
+     * Name of a GitOpsDeployment.
+     */
+    name: string
+    /**
+     * Its namespace; the own one without it. Another one must be allowed by the operator.
+     */
+    namespace?: string
+  }[]
+  /**
+   * How objects of a kind do, as CEL expressions over `object`. The first of failed, progressing, healthy that is true decides.
+   */
+  healthRules?: {
+    /**
+     * API group; empty for the core group.
+     */
+    group: string
+    /**
+     * Kind.
+     */
+    kind: string
+    /**
+     * True when the object is as it should be, such as `object.status.phase == 'Ready'`.
+     */
+    healthy: string
+    /**
+     * True while it is on its way. Without it, whatever is neither healthy nor failed.
+     */
+    progressing?: string
+    /**
+     * True when it will not recover by itself.
+     */
+    failed?: string
+  }[]
+  /**
+   * When new commits may be applied. Without any, always. Deny wins over Allow.
+   */
+  syncWindows?: {
+    /**
+     * Allow or Deny.
+     */
+    kind: 'Allow' | 'Deny'
+    /**
+     * When the window opens, as a cron expression with five fields.
+     */
+    schedule: string
+    /**
+     * How long it stays open, such as `2h`.
+     */
+    duration: string
+    /**
+     * IANA name such as `Europe/Berlin`; UTC without it.
+     */
+    timeZone?: string
+  }[]
+  /**
+   * Where the outcome of each commit is told.
+   */
+  notifications?: {
+    /**
+     * Webhook - a signed POST. GitHub, GitLab, Gitea - the commit status on the Git host.
+     */
+    kind: 'Webhook' | 'GitHub' | 'GitLab' | 'Gitea'
+    /**
+     * Secret in this namespace. Webhook - `url` and `secret`; Git hosts - `token`, and `url` of their API if it is not the host of repoURL.
+     */
+    secretRef: {
+      /**
+       * Name of the Secret.
+       */
+      name: string
+    }
+  }[]
 }
 
 /**
@@ -124,6 +298,14 @@ export interface GitOpsDeploymentStatus {
      * Whether the object is as the repository says.
      */
     status?: 'Unknown' | 'Synced' | 'OutOfSync'
+    /**
+     * Fields that differ from the repository, as JSON pointers.
+     */
+    drift?: string[]
+    /**
+     * What was done with it, or why not.
+     */
+    message?: string
     /**
      * How the object does.
      */
@@ -190,6 +372,48 @@ export interface GitOpsDeploymentStatus {
      */
     count?: number
   }
+  /**
+   * A deletion that waits for a confirmation.
+   */
+  pendingPrune?: {
+    /**
+     * The commit whose deletions wait. Annotate this object with `gitops.berth.dev/confirm-prune` and this value to let them happen.
+     */
+    revision: string
+    /**
+     * How many objects would be deleted.
+     */
+    count: number
+    /**
+     * Which guard holds them.
+     */
+    reason: string
+    /**
+     * Which objects, and why.
+     */
+    message?: string
+  }
+  /**
+   * Commits that were in effect as a whole, the newest first.
+   */
+  history?: {
+    /**
+     * Commit.
+     */
+    revision: string
+    /**
+     * When it was in effect.
+     */
+    at: string
+    /**
+     * Directory.
+     */
+    path?: string
+  }[]
+  /**
+   * When the next sync window opens, while one is waited for.
+   */
+  nextWindow?: string
   /**
    * The GitOpsDeploymentSyncRun that was carried out last.
    */
