@@ -31,6 +31,8 @@ export interface CacheWiring {
   log: Log
   /** Limit to one namespace (cluster-scoped kinds and `everywhere` excepted). */
   scope?: string | undefined
+  /** Silence after which a watch counts as dead, milliseconds. The default suits servers that send bookmarks each minute. */
+  stall?: number | undefined
 }
 
 interface Watched {
@@ -43,7 +45,7 @@ interface Watched {
   done: Promise<void>
 }
 
-export function createCaches({ kube, clock, log, scope }: CacheWiring): Caches {
+export function createCaches({ kube, clock, log, scope, stall }: CacheWiring): Caches {
   const watched = new Map<string, Watched>()
   const stopping = new AbortController()
 
@@ -67,7 +69,7 @@ export function createCaches({ kube, clock, log, scope }: CacheWiring): Caches {
     const failed = (failure: Failure) => {
       entry.why = failure.message
     }
-    entry.done = keepFed({ kube, kind, scope: limits, store, clock, log, listed, failed }, stopping.signal)
+    entry.done = keepFed({ kube, kind, scope: limits, store, clock, log, stall, listed, failed }, stopping.signal)
     return entry
   }
 

@@ -20,6 +20,8 @@ export interface Feed<T extends KubeObject> {
   store: Store<T>
   clock: Clock
   log: Log
+  /** Silence after which a watch counts as dead, milliseconds; STALL without it. */
+  stall?: number | undefined
   /** Called after each complete list. */
   listed: () => void
   /** Called when a list or watch failed, before the wait. */
@@ -33,7 +35,8 @@ interface Page<T> {
 
 interface WatchEvent<T> {
   type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
-  object: T & ApiStatus & { code?: number }
+  /** What a stranger's server sends may lack it. */
+  object?: T & ApiStatus & { code?: number }
 }
 
 const PAGE = 500
@@ -42,6 +45,8 @@ const BRIEF = seconds(1)
 /** Failed attempts to resume in a row before everything is listed again. */
 const RESUMES = 6
 const BACKOFF = { base: 200, max: seconds(15), jitter: 0.5 }
+/** The longest wait that a server gets by asking for one. */
+const LONGEST_WAIT = minutes(1)
 /** The API server sends a bookmark each minute; a watch that is silent for longer than two is dead without knowing it. */
 const STALL = minutes(2.5)
 
@@ -72,10 +77,14 @@ export async function keepFed<T extends KubeObject>(feed: Feed<T>, signal: Abort
       if (isFailure(failure, 'expired') || attempt >= RESUMES) version = undefined
       feed.failed(failure)
       feed.log.debug('watch interrupted', { kind: feed.kind.kind, failure })
-      await pause(feed.clock, failure.retryAfter ?? waitOf(BACKOFF, attempt++), signal)
+      await pause(feed.clock, waitAfter(failure, attempt++), signal)
     }
   }
 }
+
+/** What a busy server asks for, within reason: a target's server is a stranger's, and may ask for a year. */
+const waitAfter = ({ retryAfter = 0 }: Failure, attempt: number): number =>
+  Math.max(waitOf(BACKOFF, attempt), Math.min(retryAfter, LONGEST_WAIT))
 
 async function list<T extends KubeObject>(feed: Feed<T>, signal: AbortSignal): Promise<string> {
   const { kube, kind, scope, store } = feed
@@ -102,9 +111,9 @@ async function watch<T extends KubeObject>(
   signal: AbortSignal,
   advance: (version: string) => void,
 ): Promise<void> {
-  const { kube, kind, scope, clock } = feed
+  const { kube, kind, scope, clock, stall = STALL } = feed
   const stalled = new AbortController()
-  let calm = clock.after(STALL, () => stalled.abort())
+  let calm = clock.after(stall, () => stalled.abort())
   try {
     const path = pathOf(kind, scope, {
       watch: true,
@@ -116,12 +125,12 @@ async function watch<T extends KubeObject>(
     const lines = await kube.stream(path, { about: `watch of ${kind.plural}`, accept: accept(scope, ''), signal: either })
     for await (const line of lines) {
       calm()
-      calm = clock.after(STALL, () => stalled.abort())
+      calm = clock.after(stall, () => stalled.abort())
       if (line) advance(take(feed, line))
     }
   } catch (thrown) {
     if (stalled.signal.aborted && !signal.aborted)
-      throw new Failure('unavailable', `the watch of ${kind.plural} was silent for ${STALL / 1000} s`)
+      throw new Failure('unavailable', `the watch of ${kind.plural} was silent for ${stall / 1000} s`)
     throw thrown
   } finally {
     calm()
@@ -131,8 +140,10 @@ async function watch<T extends KubeObject>(
 /** One watch event into the store; the answer is the version to resume from. */
 function take<T extends KubeObject>({ kind, store }: Feed<T>, line: string): string {
   const { type, object }: WatchEvent<T> = parseEvent(line)
-  if (type === 'ERROR') throw failureFromStatus(object.code ?? 500, object, `watch of ${kind.plural}`)
-  const version = object.metadata.resourceVersion ?? ''
+  if (type === 'ERROR') throw failureFromStatus(object?.code ?? 500, object ?? {}, `watch of ${kind.plural}`)
+  const version = object?.metadata?.resourceVersion
+  // To resume from no version means to start anew at some time, and to miss what was deleted until then.
+  if (!version) throw new Failure('unavailable', `the watch of ${kind.plural} sent an event without a resourceVersion`)
   if (type === 'DELETED') store.remove(slim(kind, object))
   else if (type === 'BOOKMARK') store.saw(version)
   else store.put(slim(kind, object))
@@ -141,7 +152,7 @@ function take<T extends KubeObject>({ kind, store }: Feed<T>, line: string): str
 
 function parseEvent<T>(line: string): WatchEvent<T> {
   try {
-    return JSON.parse(line)
+    return JSON.parse(line) ?? {}
   } catch (cause) {
     throw new Failure('unavailable', 'the watch was cut in the middle of an event', { cause })
   }
