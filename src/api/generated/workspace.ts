@@ -70,7 +70,7 @@ export interface WorkspaceSpec {
      */
     value?: string
     /**
-     * A key of a Secret in the same namespace.
+     * A key of a Secret in the same namespace that is labelled `berth.dev/workspace-variables` with the value `true`.
      */
     secretKeyRef?: {
       /**
@@ -234,7 +234,7 @@ export interface WorkspaceStatus {
    */
   observedGeneration?: number
   /**
-   * Ready, and a condition for each step - ClassResolved, DevfileValid, TargetReady, Applied and DeploymentReady.
+   * Ready; a condition for each step - ClassResolved, DevfileValid, TargetReady, Applied and DeploymentReady; ProjectCloned and SettingsInEffect where something asked for is not done; Removed from when it ends.
    */
   conditions?: Condition[]
 }

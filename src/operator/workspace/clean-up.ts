@@ -1,5 +1,6 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import {
+  conditionOf,
   Deployments,
   DeploymentTargetClaims,
   finalizers,
@@ -8,6 +9,7 @@ import {
   type Kind,
   labels,
   NetworkPolicies,
+  nameOf,
   PersistentVolumeClaims,
   Pods,
   refOf,
@@ -16,74 +18,104 @@ import {
   Services,
   type Workspace,
 } from '../../api/index.ts'
-import { again, type Next, settled } from '../../engines/controller/index.ts'
+import { again, type Next, sentenceOf, settled } from '../../engines/controller/index.ts'
 import { Failure, minutes, seconds } from '../../std/index.ts'
-import { isOwnClaim } from './claim.ts'
+import { claimNameOf, isOwnClaim } from './claim.ts'
+import { REMOVED, type Remains, statusOfEnd } from './end.ts'
 import { objectNameOf } from './names.ts'
 import { isObstacle } from './obstacle.ts'
 import { type Room, removeFinalizer } from './room.ts'
-import { statusOfEnd } from './status.ts'
 import { findTarget } from './target.ts'
 import { variablesNameOf } from './variables.ts'
 
-const REMOVED: readonly Kind[] = [Deployments, Services, NetworkPolicies, PersistentVolumeClaims, ServiceAccounts]
-/** A target that does not answer for so long after the deletion keeps what it has. */
+const KINDS: readonly Kind[] = [Deployments, Services, NetworkPolicies, PersistentVolumeClaims, ServiceAccounts]
+/** A target that cannot be reached for so long keeps what it has. */
 const PATIENCE = minutes(5)
-const LOOK_AGAIN = seconds(1)
+const SOON = seconds(1)
+const SELDOM = seconds(30)
 
 /** Removes everything of the workspace, data too. It tolerates that nothing was ever made, and that the way there is gone. */
 export async function cleanUp(workspace: Workspace, room: Room): Promise<Next> {
   if (!hasFinalizer(workspace, finalizers.workspace)) {
     return settled(isDeleting(workspace) ? {} : { status: statusOfEnd(workspace, 'Terminated', undefined) })
   }
-  const left = await removeFromTarget(workspace, room)
-  if (left.length > 0) {
-    const status = statusOfEnd(workspace, 'Terminating', left.join(', '))
-    return again({ after: LOOK_AGAIN, why: `${left.join(', ')} is being removed`, status })
-  }
+  const rest = await removeFromTarget(workspace, room)
+  if (rest) return again({ after: rest.after, why: rest.message, status: statusOfEnd(workspace, 'Terminating', rest) })
+
   const claim = room.ownClaim(workspace)
   // Only after the objects: with the claim go the credentials.
   if (claim && isOwnClaim(workspace, claim))
     await room.workshop.kube.delete(DeploymentTargetClaims, refOf(claim), { uid: claim.metadata.uid })
+  const uid = workspace.metadata.uid ?? ''
   room.targets.release(workspace)
-  room.compared.delete(workspace.metadata.uid ?? '')
+  room.compared.delete(uid)
+  room.removals.delete(uid)
   const object = await removeFinalizer(room, workspace)
   return isDeleting(workspace) ? settled() : settled({ object, status: statusOfEnd(workspace, 'Terminated', undefined) })
 }
 
-/** What is still there. Nothing, when the target or its credentials are gone: nobody can remove it then. */
-async function removeFromTarget(workspace: Workspace, room: Room): Promise<string[]> {
+/** What the end still waits for, and when to look again where nothing wakes the workspace before. */
+type Rest = Remains & { after: number }
+
+async function removeFromTarget(workspace: Workspace, room: Room): Promise<Rest | undefined> {
   const target = findTarget(workspace, workspace.status?.class?.settings?.sharedNamespace ?? '', room)
-  if (isObstacle(target)) return leftBehind(workspace, room, target.message)
-  const { kube } = room.targets.of(workspace, target)
+  if (isObstacle(target)) {
+    const way = { to: target.waitingFor ?? '', why: target.message }
+    return isCutOff(workspace, room) ? leaveBehind(workspace, room, way.why) : waitFor(workspace, room, way)
+  }
   try {
-    return await removeAll(workspace, kube, target.namespace)
+    const left = (await removeAll(workspace, room.targets.of(workspace, target).kube, target.namespace)).join(', ')
+    return left ? { what: left, message: `removing ${left}`, after: lookAgain(workspace, room, left) } : undefined
   } catch (thrown) {
     const failure = Failure.from(thrown)
-    if (!isHopeless(workspace, failure, room.workshop.clock.now())) throw failure
-    return leftBehind(workspace, room, failure.message)
+    if (failure.code === 'cancelled') throw failure
+    if (failure.code === 'internal') room.workshop.log.error('removal failed', { workspace: nameOf(workspace), failure })
+    return waitFor(workspace, room, { to: `DeploymentTarget ${target.name}`, why: sentenceOf(failure) })
   }
 }
 
-/** Credentials that are refused will not come back; a target that is away may, but nobody waits for it for ever. */
-function isHopeless({ metadata }: Workspace, failure: Failure, now: number): boolean {
-  if (failure.code === 'cancelled') return false
-  if (failure.code === 'unauthorized') return true
-  return metadata.deletionTimestamp !== undefined && now - Date.parse(metadata.deletionTimestamp) > PATIENCE
+/** Whether the way to the target is gone for good: a claim or target made anew would lead elsewhere. */
+function isCutOff(workspace: Workspace, room: Room): boolean {
+  const { namespace } = workspace.metadata
+  const claim = room.claim({ name: claimNameOf(workspace), namespace })
+  if (!claim || isDeleting(claim)) return true
+  const target = room.target({ name: workspace.status?.target?.name ?? '', namespace })
+  return !target || isDeleting(target)
 }
 
-function leftBehind(workspace: Workspace, { workshop }: Room, why: string): string[] {
+/** A claim that is not Bound for a moment, a Secret that is being replaced, an API that is away: it may come back. */
+function waitFor(workspace: Workspace, room: Room, { to, why }: { to: string; why: string }): Rest | undefined {
+  const { target } = workspace.status ?? {}
   // A workspace that never got to a target has left nothing there.
-  if (workspace.status?.target === undefined) return []
-  const message = `what it had in namespace ${workspace.status.target.namespace} of ${workspace.status.target.apiURL} could not be removed: ${why}`
+  if (!target) return undefined
+  const since = conditionOf(workspace.status?.conditions, REMOVED)
+  const waited = since?.status === 'False' ? room.workshop.clock.now() - Date.parse(since.lastTransitionTime) : 0
+  if (waited >= PATIENCE) return leaveBehind(workspace, room, why)
+  const limit = `At the latest after ${PATIENCE / minutes(1)} minutes it is left behind.`
+  const message = `waiting for ${to}, to remove what is in namespace ${target.namespace} of ${target.apiURL}: ${why}. ${limit}`
+  return { what: to, message, after: Math.min(lookAgain(workspace, room, to), PATIENCE - waited) }
+}
+
+/** In as long as it has waited for the same already: soon at first, then seldom. What is watched wakes it earlier. */
+function lookAgain({ metadata: { uid = '' } }: Workspace, { removals, workshop }: Room, what: string): number {
+  const now = workshop.clock.now()
+  const before = removals.get(uid)
+  const since = before?.what === what ? before.since : now
+  removals.set(uid, { what, since })
+  return Math.min(Math.max(now - since, SOON), SELDOM)
+}
+
+function leaveBehind(workspace: Workspace, { workshop }: Room, why: string): undefined {
+  const { target } = workspace.status ?? {}
+  if (!target) return
+  const message = `what it had in namespace ${target.namespace} of ${target.apiURL} could not be removed: ${why}`
   workshop.events.record(workspace, { type: 'Warning', reason: 'LeftBehind', message })
-  return []
 }
 
 async function removeAll(workspace: Workspace, kube: Kube, namespace: string): Promise<string[]> {
   const name = objectNameOf(workspace)
   const left = await Promise.all(
-    REMOVED.map(async (kind) => ((await removeOwn(workspace, kube, kind, { name, namespace })) ? `${kind.kind} ${name}` : '')),
+    KINDS.map(async (kind) => ((await removeOwn(workspace, kube, kind, { name, namespace })) ? `${kind.kind} ${name}` : '')),
   )
   const variables = { name: variablesNameOf(name), namespace }
   if (await removeOwn(workspace, kube, Secrets, variables)) left.push(`Secret ${variables.name}`)

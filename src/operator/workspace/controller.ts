@@ -4,6 +4,8 @@ import {
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
   DeploymentTargets,
+  type GitProject,
+  GitProjects,
   type Ref,
   refOf,
   Secrets,
@@ -16,6 +18,7 @@ import {
 import type { Controller, Watch, Workshop } from '../../engines/controller/index.ts'
 import { claimNameOf } from './claim.ts'
 import { classNameOf, counts } from './class.ts'
+import { tellChanges } from './events.ts'
 import { objectNameOf } from './names.ts'
 import { reconcileWorkspace } from './reconcile.ts'
 import { CONTROLLER, type Room } from './room.ts'
@@ -31,6 +34,7 @@ const BY_TARGET = 'workspaces by target'
 const indexes = {
   class: (workspace: Workspace) => [classNameOf(workspace)],
   claim: (workspace: Workspace) => [`${workspace.metadata.namespace}/${claimNameOf(workspace)}`],
+  project: ({ metadata, spec }: Workspace) => (spec.project ? [`${metadata.namespace}/${spec.project.gitProject}`] : []),
 }
 
 /** Brings workspaces to what they should be, in the targets that they claim. */
@@ -40,7 +44,7 @@ export function workspaces(workshop: Workshop): Controller<Workspace> {
     name: CONTROLLER,
     kind: Workspaces,
     watches: watchesOf(workshop, room),
-    reconcile: (workspace) => reconcileWorkspace(workspace, room),
+    reconcile: async (workspace) => tellChanges(workshop.events, workspace, await reconcileWorkspace(workspace, room)),
     failed: statusAfter,
     doorbell: (ring, signal) => room.targets.begin(ring, signal),
   }
@@ -50,6 +54,7 @@ function roomOf(workshop: Workshop): Room {
   const { caches, clock, log } = workshop
   const claims = caches.of(DeploymentTargetClaims)
   const targets = caches.of(DeploymentTargets)
+  const projects = caches.of(GitProjects)
   const secrets = SECRET_TYPES.map((type) => caches.of(Secrets, { fields: `type=${type}` }))
   return {
     workshop,
@@ -61,6 +66,8 @@ function roomOf(workshop: Workshop): Room {
     ownClaim: (workspace) => claims.get({ name: objectNameOf(workspace), namespace: workspace.metadata.namespace }),
     targets: createTargetWatch({ clock, log }),
     compared: new Map(),
+    removals: new Map(),
+    project: (ref) => projects.get(ref),
   }
 }
 
@@ -76,6 +83,10 @@ function watchesOf({ caches }: Workshop, room: Room): Watch[] {
     { kind: Workspaces, wakes: (workspace: Workspace) => (counts(workspace) ? [] : waitingFor(room, classNameOf(workspace))) },
     { kind: DeploymentTargetClaims, wakes: (claim: DeploymentTargetClaim) => ofClaim(refOf(claim)) },
     { kind: DeploymentTargets, wakes: byTarget },
+    {
+      kind: GitProjects,
+      wakes: ({ metadata }: GitProject) => room.workspaces.by('project', `${metadata.namespace}/${metadata.name}`).map(refOf),
+    },
     ...SECRET_TYPES.map((type) => ({
       kind: Secrets,
       fields: `type=${type}`,

@@ -1,9 +1,25 @@
 import type { Workspace, WorkspaceClassSpec, WorkspaceStatus } from '../../api/index.ts'
 import type { Devfile, Endpoint } from '../../devfile/index.ts'
+import { digest } from './names.ts'
+
+/** What is left of the 63 characters of a DNS label beside the longest port number and its dash. */
+const LONGEST = 57
+const MARK = 12
 
 /** The host of a port, as the proxy fills it in; `undefined` where workspaces are not published. */
-export const hostTemplateOf = ({ metadata }: Workspace, { dnsZone }: WorkspaceClassSpec): string | undefined =>
-  dnsZone ? `{{.port}}-${metadata.name}.${dnsZone}` : undefined
+export const hostTemplateOf = (workspace: Workspace, { dnsZone }: WorkspaceClassSpec): string | undefined =>
+  dnsZone ? `{{.port}}-${hostNameOf(workspace)}.${dnsZone}` : undefined
+
+/**
+ * The name, and a mark of namespace and name: workspaces of one name in two namespaces never share a host. It says always the
+ * same, also for a workspace that is made again. Whoever wants another's host would have to hit 62 bits by chance.
+ */
+function hostNameOf({ metadata: { name, namespace } }: Workspace): string {
+  const mark = BigInt(`0x${digest(`${namespace}/${name}`)}`)
+    .toString(36)
+    .slice(-MARK)
+  return `${name.slice(0, LONGEST - MARK - 1).replace(/-+$/, '')}-${mark}`
+}
 
 /** A port by which a workspace is reached from outside its pod. */
 export interface Port {

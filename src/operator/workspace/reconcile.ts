@@ -19,6 +19,7 @@ import { desiredObjects, type Plan, variablesFrameOf } from './desired.ts'
 import { readDevfile } from './devfile.ts'
 import { nextEnd } from './expiry.ts'
 import { isObstacle, type Obstacle } from './obstacle.ts'
+import type { Project } from './remarks.ts'
 import { addFinalizer, CONTROLLER, change, type Room } from './room.ts'
 import { type Situation, statusOf } from './status.ts'
 import { findTarget, type Target } from './target.ts'
@@ -39,29 +40,39 @@ export async function reconcileWorkspace(workspace: Workspace, room: Room): Prom
 }
 
 async function proceed(workspace: Workspace, room: Room): Promise<Next> {
-  const now = room.workshop.clock.now()
+  const seen = { now: room.workshop.clock.now(), project: projectOf(workspace, room) }
   const chosen = chooseClass(workspace, room.classes, room.workspaces.all())
-  if (isObstacle(chosen)) return stopAt(workspace, { now, obstacle: chosen })
+  if (isObstacle(chosen)) return stopAt(workspace, { ...seen, obstacle: chosen })
 
   const devfile = readDevfile(workspace, chosen.settings)
-  if (isObstacle(devfile)) return stopAt(workspace, { now, chosen, obstacle: devfile })
+  if (isObstacle(devfile)) return stopAt(workspace, { ...seen, chosen, obstacle: devfile })
 
   const claiming = await claim(workspace, room, chosen)
-  if (claiming) return stopAt(workspace, { now, chosen, devfile, obstacle: claiming })
+  if (claiming) return stopAt(workspace, { ...seen, chosen, devfile, obstacle: claiming })
 
   const target = findTarget(workspace, chosen.settings.sharedNamespace ?? '', room)
-  if (isObstacle(target)) return stopAt(workspace, { now, chosen, devfile, obstacle: target })
+  if (isObstacle(target)) return stopAt(workspace, { ...seen, chosen, devfile, obstacle: target })
 
   const connection = room.targets.of(workspace, target)
   if (!connection.isReady()) {
-    const status = statusOf(workspace, { now, chosen, devfile, target, obstacle: connecting(target, connection) })
+    const status = statusOf(workspace, { ...seen, chosen, devfile, target, obstacle: connecting(target, connection) })
     return again({ after: CONNECTING, why: `the target ${target.name} does not answer yet`, status, object: workspace })
   }
   const plan = { workspace, settings: chosen.settings, devfile, namespace: target.namespace }
   const deployment = await applied(plan, connection, room)
   const pods = podsOf(workspace, connection)
-  return conclude(workspace, { now, chosen, devfile, target, deployment, trouble: troubleOf(deployment, pods) }, { pods, room })
+  return conclude(
+    workspace,
+    { ...seen, chosen, devfile, target, deployment, trouble: troubleOf(deployment, pods) },
+    { pods, room },
+  )
 }
+
+const projectOf = ({ metadata, spec }: Workspace, room: Room): Project | undefined =>
+  spec.project && {
+    name: spec.project.gitProject,
+    isThere: room.project({ name: spec.project.gitProject, namespace: metadata.namespace }) !== undefined,
+  }
 
 /** What is missing is named; whatever brings it is watched and wakes the workspace. */
 const stopAt = (workspace: Workspace, situation: Situation): Next =>

@@ -2,6 +2,8 @@ import type { Cache } from '../../adapters/kube/index.ts'
 import {
   type DeploymentTargetClaim,
   finalizers,
+  type GitProject,
+  type Ref,
   refOf,
   type Workspace,
   type WorkspaceClass,
@@ -20,8 +22,11 @@ export interface Room extends Signposts {
   classes: Cache<WorkspaceClass>
   ownClaim(workspace: Workspace): DeploymentTargetClaim | undefined
   targets: TargetWatch
+  project(ref: Ref): GitProject | undefined
   /** When everything of a workspace, by UID, was last compared with its target. */
   compared: Map<string, number>
+  /** What the removal of a workspace, by UID, waits for, and since when. */
+  removals: Map<string, { what: string; since: number }>
 }
 
 /** Changes the workspace itself; `conflict` when somebody else changed it since it was read. */

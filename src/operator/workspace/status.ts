@@ -7,6 +7,7 @@ import type { ChosenClass } from './class.ts'
 import { timesOf } from './expiry.ts'
 import { hostTemplateOf, portsOf, publishedPorts } from './hosts.ts'
 import { type Obstacle, STEPS, type Step } from './obstacle.ts'
+import { type Project, remarksOn } from './remarks.ts'
 import type { Target } from './target.ts'
 import type { Trouble } from './trouble.ts'
 
@@ -22,6 +23,7 @@ export interface Situation {
   trouble?: Trouble | undefined
   /** Where it had to stop. */
   obstacle?: Obstacle
+  project?: Project | undefined
   now: number
 }
 
@@ -99,7 +101,7 @@ function restartedAt({ spec, status }: Workspace, deployment: Deployment | undef
 }
 
 function conditionsOf(workspace: Workspace, situation: Situation, state: ActualState): Statement[] {
-  const { obstacle } = situation
+  const { obstacle, chosen } = situation
   const stop = obstacle ? STEPS.indexOf(obstacle.step) : STEPS.length
   const seen = { observedGeneration: workspace.metadata.generation ?? 0 }
   const steps = STEPS.map((type, i): Statement => {
@@ -112,22 +114,8 @@ function conditionsOf(workspace: Workspace, situation: Situation, state: ActualS
   const ready: Statement = last
     ? { ...last, type: 'Ready', status: 'False' }
     : { type: 'Ready', status: 'True', reason: 'Running', message: 'the workspace is running', ...seen }
-  return [ready, ...steps, ...projectIn(workspace)]
+  return [ready, ...steps, ...remarksOn(workspace, chosen, situation.project)]
 }
-
-/** Said as long as it is not done: an empty folder without a word would look like a fault. */
-const projectIn = ({ spec, metadata }: Workspace): Statement[] =>
-  spec.project
-    ? [
-        {
-          type: 'ProjectCloned',
-          status: 'False',
-          reason: 'NotSupported',
-          message: `GitProject ${spec.project.gitProject} is not cloned into the workspace yet. Clone it by hand in the workspace.`,
-          observedGeneration: metadata.generation ?? 0,
-        },
-      ]
-    : []
 
 type Said = Omit<Statement, 'type'>
 
@@ -179,40 +167,5 @@ export function statusAfter(workspace: Workspace, failure: Failure): WorkspaceDr
     actualState: applying ? 'Error' : (known.actualState ?? 'CreationRequested'),
     failure: { reason, cause, remedy, message },
     conditions: [{ type: 'Ready', ...said }, ...(applying ? [{ type: 'Applied', ...said }] : [])],
-  }
-}
-
-/** The status of a workspace that is going, or gone. */
-export function statusOfEnd(
-  workspace: Workspace,
-  state: 'Terminating' | 'Terminated',
-  waiting: string | undefined,
-): WorkspaceDraft {
-  const {
-    conditions,
-    observedGeneration,
-    failure,
-    url,
-    ports,
-    willStopAt,
-    willTerminateAt,
-    waitingFor: _,
-    ...known
-  } = workspace.status ?? {}
-  const message = waiting
-    ? `removing ${waiting}`
-    : state === 'Terminated'
-      ? 'everything of it is removed'
-      : 'everything of it is being removed'
-  const statement = { status: 'False', reason: state, message, observedGeneration: workspace.metadata.generation ?? 0 } as const
-  return {
-    ...known,
-    actualState: state,
-    ...(waiting && { waitingFor: waiting }),
-    conditions: [
-      { type: 'Ready', ...statement },
-      { type: 'Applied', ...statement },
-      { type: 'DeploymentReady', ...statement },
-    ],
   }
 }

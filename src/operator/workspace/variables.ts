@@ -1,6 +1,6 @@
 import type { V1EnvVar, V1Volume, V1VolumeMount } from '@kubernetes/client-node'
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type CoreSecret, type KubeObject, Secrets, type Workspace } from '../../api/index.ts'
+import { type CoreSecret, type KubeObject, labels, Secrets, type Workspace, YES } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
 
 export const VARIABLE_NOT_FOUND = 'VariableNotFound'
@@ -44,13 +44,30 @@ type Variable = NonNullable<Workspace['spec']['variables']>[number]
 async function encoded({ metadata }: Workspace, { name, value, secretKeyRef }: Variable, kube: Kube): Promise<string> {
   if (!secretKeyRef) return Buffer.from(value ?? '').toString('base64')
   const found = await kube.get(Secrets, { name: secretKeyRef.name, namespace: metadata.namespace })
-  const text = found?.data?.[secretKeyRef.key]
+  // Read with the operator's rights: without the consent of who may write the Secret, a Workspace would open every one.
+  const allowed = found?.metadata.labels?.[labels.workspaceVariables] === YES ? found : undefined
+  const text = allowed?.data?.[secretKeyRef.key]
   if (text !== undefined) return text
-  const what = found
-    ? `Secret ${secretKeyRef.name} has no key "${secretKeyRef.key}"`
-    : `there is no Secret ${secretKeyRef.name} in this namespace`
-  throw new Failure('not-found', `spec.variables "${name}": ${what}`, {
+  throw allowed ? noKey(name, secretKeyRef) : noSecret(name, secretKeyRef)
+}
+
+type SecretKey = NonNullable<Variable['secretKeyRef']>
+
+const noKey = (variable: string, { name, key }: SecretKey): Failure =>
+  new Failure('not-found', `spec.variables "${variable}": Secret ${name} has no key "${key}"`, {
     reason: VARIABLE_NOT_FOUND,
-    remedy: 'Create it; the workspace starts by itself then.',
+    remedy: 'Add the key; the workspace starts by itself then.',
   })
+
+/** The same words for a Secret that is missing and one that is not for workspaces: who may not read it does not learn which. */
+const noSecret = (variable: string, { name }: SecretKey): Failure => {
+  const label = `${labels.workspaceVariables}=${YES}`
+  return new Failure(
+    'not-found',
+    `spec.variables "${variable}": there is no Secret ${name} labelled ${label} in this namespace`,
+    {
+      reason: VARIABLE_NOT_FOUND,
+      remedy: `Create it, or open it to workspaces: kubectl label secret ${name} ${label}; the workspace starts by itself then.`,
+    },
+  )
 }

@@ -1,0 +1,190 @@
+import { readFileSync } from 'node:fs'
+import * as assert from 'uvu/assert'
+import { parse } from 'yaml'
+import {
+  type AnyObject,
+  conditionOf,
+  Deployments,
+  DeploymentTargetClaims,
+  DeploymentTargets,
+  GitProjects,
+  type Kind,
+  PersistentVolumeClaims,
+  Secrets,
+  type Workspace,
+  WorkspaceClasses,
+  type WorkspaceSpec,
+  Workspaces,
+} from '../../../src/api/index.ts'
+import { targetLifecycle } from '../../../src/operator/deployment-target/lifecycle/index.ts'
+import { claimBinding } from '../../../src/operator/deployment-target-claim/binding/index.ts'
+import { workspaces } from '../../../src/operator/workspace/index.ts'
+import { createLog, minutes, seconds, systemClock } from '../../../src/std/index.ts'
+import { testCluster } from '../../support/control-plane.ts'
+import { describe } from '../../support/suite.ts'
+import { claim, credentialsSecret, target } from '../../support/targets.ts'
+import { eventually, expectGone, expectObject } from '../../support/verbs.ts'
+import { openShop, type RunningShop } from '../../support/workshop.ts'
+
+interface Told extends AnyObject {
+  type: string
+  reason: string
+  message: string
+  involvedObject: { name: string }
+}
+const Events: Kind<Told> = { group: '', version: 'v1', kind: 'Event', plural: 'events', namespaced: true }
+const inline = 'schemaVersion: 2.2.0\ncomponents: [{ name: tools, container: { image: "example.com/tools:1" } }]'
+
+describe('workspace: removal', (it) => {
+  const cluster = testCluster()
+  const { kube } = cluster
+  let shop: RunningShop
+  let namespace = ''
+  /** Milliseconds by which the operator's clock is ahead. */
+  let ahead = 0
+  /** After how many milliseconds the operator wanted to look again, each time. */
+  const looks: number[] = []
+  const log = createLog('debug', {
+    write(line: string) {
+      const { message, after } = JSON.parse(line)
+      if (message === 'again') looks.push(after)
+    },
+  })
+  const data = { kubeconfig: readFileSync(cluster.kubeconfig).toString('base64') }
+  const ref = () => ({ name: 'web', namespace })
+  const made = () => ({ name: 'workspace-web', namespace })
+
+  it.beforeEach(async () => {
+    ahead = 0
+    namespace = await cluster.namespace('workspace-removal')
+    const apiURL: string = parse(readFileSync(cluster.kubeconfig, 'utf8')).clusters[0].cluster.server
+    await kube.create(Secrets, { ...credentialsSecret(namespace), data })
+    const kubernetesCredentials = { defaultNamespace: namespace, apiURL, clusterCredentialsSecret: 'credentials' }
+    await kube.create(DeploymentTargets, target(namespace, 'here', { kubernetesCredentials }))
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'shared', { targetName: 'here' }))
+    await kube.create(WorkspaceClasses, {
+      apiVersion: 'berth.dev/v1alpha1',
+      kind: 'WorkspaceClass',
+      metadata: { name: namespace },
+      spec: { idle: { stopAfterMinutes: 30 } },
+    })
+    shop = await openShop({
+      kubeconfig: cluster.kubeconfig,
+      namespace,
+      log,
+      clock: { ...systemClock, now: () => systemClock.now() + ahead },
+      controllers: (workshop) => [claimBinding(workshop), targetLifecycle(workshop), workspaces(workshop)],
+    })
+  })
+  it.afterEach(async () => {
+    await shop.stop()
+    await kube.delete(WorkspaceClasses, { name: namespace })
+  })
+  it.after(() => cluster.close())
+
+  async function running(more: Partial<WorkspaceSpec> = {}): Promise<Workspace> {
+    const spec = { workspaceClassName: namespace, target: { claimName: 'shared' }, devfile: { inline }, ...more }
+    await kube.create(Workspaces, { apiVersion: 'berth.dev/v1alpha1', kind: 'Workspace', metadata: ref(), spec })
+    return expectObject(kube, Workspaces, ref(), ({ status }) => status?.actualState === 'Running')
+  }
+  const waitsFor = (what: string) =>
+    expectObject(kube, Workspaces, ref(), ({ status }) => status?.actualState === 'Terminating' && status.waitingFor === what)
+  const told = async (reason: string) =>
+    (await kube.list(Events, { namespace })).find((event) => event.involvedObject.name === 'web' && event.reason === reason)
+
+  it('waits for a Secret that is being replaced, says so, and removes everything then', async () => {
+    await running()
+    await kube.delete(Secrets, { name: 'credentials', namespace })
+    await kube.delete(Workspaces, ref())
+    const { status } = await waitsFor('Secret credentials')
+    const removed = conditionOf(status?.conditions, 'Removed')
+    assert.is(removed?.status, 'False')
+    assert.match(removed?.message ?? '', /^waiting for Secret credentials, to remove what is in namespace .* after 5 minutes/)
+    assert.ok(await kube.get(Deployments, made()))
+    await kube.create(Secrets, { ...credentialsSecret(namespace), data })
+    await expectGone(kube, Workspaces, ref())
+    assert.is(await kube.get(Deployments, made()), undefined)
+    assert.is(await kube.get(PersistentVolumeClaims, made()), undefined)
+  })
+
+  it('waits for a claim that is not Bound for a moment', async () => {
+    await running()
+    await shop.stop()
+    // Nobody but the workspaces is at work: what is written here stays.
+    shop = await openShop({ kubeconfig: cluster.kubeconfig, namespace, controllers: (workshop) => [workspaces(workshop)] })
+    const claimRef = { name: 'shared', namespace }
+    await kube.patch(DeploymentTargetClaims, claimRef, { status: { phase: 'Pending' } }, { subresource: 'status' })
+    await eventually(() => shop.caches.of(DeploymentTargetClaims).get(claimRef)?.status?.phase === 'Pending')
+    await kube.patch(Workspaces, ref(), { spec: { desiredState: 'Terminated' } })
+    await waitsFor('DeploymentTargetClaim shared')
+    await kube.patch(DeploymentTargetClaims, claimRef, { status: { phase: 'Bound' } }, { subresource: 'status' })
+    const over = await expectObject(kube, Workspaces, ref(), ({ status }) => status?.actualState === 'Terminated')
+    assert.is(conditionOf(over.status?.conditions, 'Removed')?.status, 'True')
+    assert.is(await kube.get(Deployments, made()), undefined)
+    await kube.delete(Workspaces, ref())
+  })
+
+  it('leaves behind what it cannot reach for five minutes, and says what', async () => {
+    await running()
+    await kube.delete(Secrets, { name: 'credentials', namespace })
+    await kube.delete(Workspaces, ref())
+    await waitsFor('Secret credentials')
+    ahead = minutes(6)
+    await kube.patch(Workspaces, ref(), { metadata: { annotations: { look: 'again' } } })
+    await expectGone(kube, Workspaces, ref())
+    const event = await eventually(() => told('LeftBehind'))
+    assert.match(event.message, new RegExp(`namespace ${namespace} of .* could not be removed: there is no Secret credentials`))
+  })
+
+  it('does not wait when its target is gone for good', async () => {
+    await running()
+    await kube.delete(Secrets, { name: 'credentials', namespace })
+    await kube.delete(DeploymentTargetClaims, { name: 'shared', namespace })
+    await kube.delete(DeploymentTargets, { name: 'here', namespace })
+    await kube.delete(Workspaces, ref())
+    await expectGone(kube, Workspaces, ref())
+  })
+
+  it('looks at a volume that stays less and less often', async () => {
+    await running()
+    await kube.patch(PersistentVolumeClaims, made(), { metadata: { finalizers: ['example.com/hold'] } })
+    await kube.delete(Workspaces, ref())
+    await waitsFor('PersistentVolumeClaim workspace-web')
+    const wakeAfter = async (passed: number) => {
+      ahead = passed
+      looks.length = 0
+      await kube.patch(Workspaces, ref(), { metadata: { annotations: { look: `after ${passed}` } } })
+      return eventually(() => looks.find((wait) => wait > passed / 2 || wait === seconds(30)))
+    }
+    assert.is(Math.round((await wakeAfter(seconds(10))) / seconds(5)), 2)
+    assert.is(await wakeAfter(minutes(2)), seconds(30))
+    await kube.patch(PersistentVolumeClaims, made(), { metadata: { finalizers: null } })
+    await kube.patch(Workspaces, ref(), { metadata: { annotations: { look: 'again' } } })
+    await expectGone(kube, Workspaces, ref())
+  })
+
+  it('tells its life in Events, and what is missing in conditions', async () => {
+    const { status } = await running({ project: { gitProject: 'nowhere' } })
+    const cloned = conditionOf(status?.conditions, 'ProjectCloned')
+    assert.is(cloned?.reason, 'GitProjectNotFound')
+    assert.match(cloned?.message ?? '', /gitProject: there is no GitProject nowhere in this namespace\. Create it/)
+    assert.match(conditionOf(status?.conditions, 'SettingsInEffect')?.message ?? '', /idle\.stopAfterMinutes/)
+    for (const [reason, type] of Object.entries({ Running: 'Normal', GitProjectNotFound: 'Warning', NotSupported: 'Warning' }))
+      assert.is((await eventually(() => told(reason))).type, type, reason)
+    await kube.create(GitProjects, {
+      apiVersion: 'berth.dev/v1alpha1',
+      kind: 'GitProject',
+      metadata: { name: 'nowhere', namespace },
+      spec: { path: 'team/nowhere', url: 'https://git.example.com/nowhere.git' },
+    })
+    await expectObject(
+      kube,
+      Workspaces,
+      ref(),
+      (now) => conditionOf(now.status?.conditions, 'ProjectCloned')?.reason === 'NotSupported',
+    )
+    await kube.patch(Workspaces, ref(), { spec: { desiredState: 'Terminated' } })
+    await eventually(() => told('Terminated'))
+    await kube.delete(Workspaces, ref())
+  })
+})
