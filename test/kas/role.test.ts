@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { is, not, ok } from 'uvu/assert'
 import { parse, parseAllDocuments } from 'yaml'
+import { connect } from '../../src/adapters/kube/index.ts'
 import { GitProjects, isTrue, type KubeObject, ServiceAccounts } from '../../src/api/index.ts'
 import { Secret } from '../../src/std/index.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { gitHost } from '../support/git-host.ts'
 import { describe } from '../support/suite.ts'
-import { apply, expectGone, expectObject } from '../support/verbs.ts'
+import { apply, eventually, expectGone, expectObject } from '../support/verbs.ts'
 import { createAgent, createProject, createSecret, runKas } from './running-kas.ts'
 
 const ROLE = new URL('../../deploy/kas/role.yaml', import.meta.url)
@@ -55,8 +56,12 @@ describe('kas: its own role', (it) => {
     }
     ok(role?.kind === 'ClusterRole')
     await apply(cluster.kube, [{ ...role, metadata: { name } }, binding])
-    const token = await accountToken(namespace, 'kas')
-    const kas = await runKas({ kubeconfig: await kubeconfigWith(folder, token), namespace })
+    const kubeconfig = await kubeconfigWith(folder, await accountToken(namespace, 'kas'))
+    // The API server hears of new roles in its own time; what it refuses before would stand in kas' log.
+    const own = connect({ kubeconfig })
+    await eventually(() => own.list(GitProjects, { namespace }))
+    await own.close()
+    const kas = await runKas({ kubeconfig, namespace })
 
     const repository = await host.repository('shop')
     const commit = await repository.commit({ a: '1' })
@@ -68,7 +73,7 @@ describe('kas: its own role', (it) => {
     const wanted = { projectId: `${namespace}/shop`, ref: { kind: 'default' as const }, globs: ['**'] }
     const callers = [await accountToken(namespace, 'reader', ['berth-kas']), await createAgent(cluster.kube, namespace, 'agent')]
     for (const caller of callers)
-      is((await kas.stream(caller).fetchObjects(wanted, AbortSignal.timeout(10_000)))?.commitId, commit)
+      is((await eventually(() => kas.stream(caller).fetchObjects(wanted, AbortSignal.timeout(10_000)))).commitId, commit)
 
     await kas.stop()
     not.match(kas.log(), 'forbidden')

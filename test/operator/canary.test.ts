@@ -19,7 +19,7 @@ import { describe } from '../support/suite.ts'
 import { sweep } from '../support/sweep.ts'
 import { claim, target, targetClass } from '../support/targets.ts'
 import { expectObject } from '../support/verbs.ts'
-import { openShop } from '../support/workshop.ts'
+import { onlyIn, openShop } from '../support/workshop.ts'
 
 const CANARY = 'canary-4711-must-not-be-seen'
 
@@ -42,7 +42,8 @@ describe('secrets of the targets family', (it) => {
       kubeconfig: cluster.kubeconfig,
       namespace,
       log,
-      controllers: (workshop) => controllersOf(workshop, parseConfig({}, {}), { follow: () => Promise.resolve() }),
+      controllers: (workshop) =>
+        controllersOf(workshop, parseConfig({}, {}), { follow: () => Promise.resolve() }).map((each) => onlyIn(namespace, each)),
     })
 
     // Good credentials, and ones that are broken in the middle of the token.

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import * as assert from 'uvu/assert'
 import {
   DeploymentTargetClaims,
@@ -44,8 +45,8 @@ describe('an operator that is killed after any of its writes', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
   const policies: readonly Policy[] = ['Delete', 'Retain']
-  const classOf = (policy: Policy) => `sweep-${policy.toLowerCase()}`
-  const tier = 'sweep'
+  const tier = `sweep-${randomBytes(4).toString('hex')}`
+  const classOf = (policy: Policy) => `${tier}-${policy.toLowerCase()}`
 
   it.before(async () => {
     await kube.apply(

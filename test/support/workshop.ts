@@ -1,10 +1,16 @@
 import { connect, createCaches, createEvents, type Kube } from '../../src/adapters/kube/index.ts'
-import { type Controller, runControllers, type Workshop } from '../../src/engines/controller/index.ts'
+import { Namespaces } from '../../src/api/index.ts'
+import { type Controller, runControllers, settled, type Workshop } from '../../src/engines/controller/index.ts'
 import { type Clock, type Log, silentLog, systemClock } from '../../src/std/index.ts'
 
 export interface RunningShop extends Workshop {
-  /** Requests so far, by HTTP method; watches count as `watch`. */
+  /** Requests that were answered so far, by HTTP method; watches count as `watch`. Read it after `quiet()`. */
   readonly requests: Record<string, number>
+  /**
+   * Whatever was sent so far is answered and counted, Events too. The API server shows what a request did before its sender
+   * has the answer: who waits for the effect and reads the count at once may miss that very request.
+   */
+  quiet(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -33,16 +39,22 @@ export async function openShop({
     requests[verb] = (requests[verb] ?? 0) + 1
   }
   const own = connect({ kubeconfig, clock, meter })
-  const kube = via(own)
+  const flying = new Set<Promise<unknown>>()
+  const kube = via(noting(own, flying))
   const caches = createCaches({ kube, clock, log, scope: namespace })
   const events = createEvents({ kube, clock, log, reporter: 'berth-operator' })
   const workshop: Workshop = { kube: caches.kube, caches, events, clock, log }
   const closing = new AbortController()
   const done = runControllers(workshop, controllers(workshop), closing.signal)
+  const quiet = async () => {
+    await events.flush()
+    while (flying.size > 0) await Promise.allSettled(flying)
+  }
   await caches.ready()
   return {
     ...workshop,
     requests,
+    quiet,
     async stop() {
       closing.abort()
       await done
@@ -52,3 +64,37 @@ export async function openShop({
     },
   }
 }
+
+/** Notes which calls are under way. Watches stay open and are not among them. */
+function noting(kube: Kube, flying: Set<Promise<unknown>>): Kube {
+  const note = <T>(call: Promise<T>): Promise<T> => {
+    const end: Promise<unknown> = call.then(
+      () => flying.delete(end),
+      () => flying.delete(end),
+    )
+    flying.add(end)
+    return call
+  }
+  return {
+    ...kube,
+    get: (kind, ref, signal) => note(kube.get(kind, ref, signal)),
+    list: (kind, query, signal) => note(kube.list(kind, query, signal)),
+    read: (path, options) => note(kube.read(path, options)),
+    create: (kind, object, how) => note(kube.create(kind, object, how)),
+    apply: (kind, object, how) => note(kube.apply(kind, object, how)),
+    patch: (kind, ref, patch, how) => note(kube.patch(kind, ref, patch, how)),
+    delete: (kind, ref, how) => note(kube.delete(kind, ref, how)),
+    post: (path, body) => note(kube.post(path, body)),
+    as: (identity) => noting(kube.as(identity), flying),
+  }
+}
+
+/** A controller of Namespaces sees those of all tests that run beside this one: it is to leave them alone. */
+export const onlyIn = (namespace: string, controller: Controller): Controller =>
+  controller.kind.plural === Namespaces.plural
+    ? {
+        ...controller,
+        reconcile: async (object, signal) =>
+          object.metadata.name === namespace ? controller.reconcile(object, signal) : settled(),
+      }
+    : controller

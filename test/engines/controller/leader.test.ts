@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { Leases } from '../../../src/api/index.ts'
 import { leadInTurns } from '../../../src/engines/controller/index.ts'
-import { silentLog, systemClock } from '../../../src/std/index.ts'
+import { seconds, silentLog, systemClock } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
@@ -20,7 +20,7 @@ describe('leader election', (it) => {
   })
   it.after(() => cluster.close())
 
-  /** A candidate with a short Lease, and how often it began to lead. */
+  /** A candidate that tries often, with a Lease that a busy machine does not lose, and how often it began to lead. */
   const candidate = (identity: string) => {
     const stop = new AbortController()
     const seen = { leading: false, terms: 0 }
@@ -36,7 +36,7 @@ describe('leader election', (it) => {
       })
     }
     const lease = { name: 'trial', namespace }
-    const times = { duration: 2000, renewWithin: 1500, retry: 100 }
+    const times = { duration: seconds(15), renewWithin: seconds(10), retry: 100 }
     const done = leadInTurns({ kube, clock: systemClock, log: silentLog, lease, identity, ...times }, lead, stop.signal)
     const end = () => {
       stop.abort()
@@ -67,7 +67,8 @@ describe('leader election', (it) => {
       await kube.patch(Leases, { name: 'trial', namespace }, { spec: thief })
       return !one.seen.leading
     })
-    await eventually(() => one.seen.terms === 2)
+    // More often when it wins the Lease back between two looks at it, and loses it to the next thief.
+    await eventually(() => one.seen.terms >= 2 && one.seen.leading)
     assert.is(await holder(), 'one')
   })
 

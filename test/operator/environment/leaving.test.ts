@@ -229,6 +229,7 @@ describe('an Environment that changes its mind', (it) => {
     shop = await open()
     const { metadata } = await change({ displayName: 'Another' })
     await ready('Connecting', ({ status }) => status?.observedGeneration === metadata.generation)
+    await shop.quiet()
     assert.equal([shop.requests.post, shop.requests.patch, shop.requests.delete], [undefined, 1, undefined])
   })
 })

@@ -23,7 +23,7 @@ import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { claim, target } from '../../support/targets.ts'
 import { apply, expectGone, expectObject } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
+import { onlyIn, openShop, type RunningShop } from '../../support/workshop.ts'
 
 const ROLES = new URL('../../../deploy/operator/roles/', import.meta.url)
 const RBAC = 'rbac.authorization.k8s.io'
@@ -46,7 +46,7 @@ describe('each environment controller with its own role alone', (it) => {
       kubeconfig: cluster.kubeconfig,
       namespace,
       via: (admin) => admin.as({ user: `${name}-${namespace}`, groups: ['system:authenticated'] }),
-      controllers: (workshop) => [noting(factory(workshop))],
+      controllers: (workshop) => [noting(onlyIn(namespace, factory(workshop)))],
     })
   /** Refusals would be retried and go unseen. */
   const noting = (controller: Controller): Controller => ({

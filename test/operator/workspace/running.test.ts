@@ -162,8 +162,12 @@ describe('workspace', (it) => {
       const pods = await kube.list(Pods, { namespace })
       return pods.length === 1 && pods[0]?.metadata.uid !== before
     })
-    const { status } = await becomes('later', 'Running')
-    assert.is(status?.restartedAt, '2030-01-01T00:00:00Z')
+    await expectObject(
+      kube,
+      Workspaces,
+      { name: 'later', namespace },
+      ({ status }) => status?.actualState === 'Running' && status.restartedAt === '2030-01-01T00:00:00Z',
+    )
   })
 
   it('removes everything when Terminated, and stays so', async () => {
@@ -277,6 +281,7 @@ describe('workspace', (it) => {
   it('sends nothing while nothing happens', async () => {
     await create('idle')
     await becomes('idle', 'Running')
+    await shop.quiet()
     const before = { ...shop.requests }
     await set('idle', { ports: [] })
     await expectObject(
@@ -285,6 +290,7 @@ describe('workspace', (it) => {
       { name: 'idle', namespace },
       ({ status, metadata }) => status?.observedGeneration === metadata.generation,
     )
+    await shop.quiet()
     const writes = (shop.requests.patch ?? 0) - (before.patch ?? 0)
     assert.is(writes <= 1, true, `only the status: ${JSON.stringify(shop.requests)}`)
   })
