@@ -41,6 +41,8 @@ export interface ReadOptions {
   accept?: string | undefined
   /** What it is about, for messages; the path without it. */
   about?: string | undefined
+  /** Of a stream: one of very many, which share a connection where the server can. */
+  shared?: boolean | undefined
 }
 
 export interface Identity {

@@ -3,7 +3,6 @@ import { type Clock, Failure, isFailure, type Log, minutes, pause, seconds, wait
 import { type ApiStatus, failureFromStatus } from './errors.ts'
 import type { Kube } from './kube.ts'
 import { collectionPath, queryString } from './paths.ts'
-import type { Store } from './store.ts'
 
 export interface WatchScope {
   namespace?: string | undefined
@@ -13,11 +12,27 @@ export interface WatchScope {
   metadataOnly?: boolean | undefined
 }
 
+/** What a watch feeds: a Store, or whoever keeps less of each object than a Store does. */
+export interface Sink<T extends KubeObject> {
+  put(object: T): void
+  remove(object: T): void
+  /** A complete list as of that version. */
+  replace(objects: T[], version: string): void
+  /** Nothing changed up to that version. */
+  saw(version: string): void
+}
+
 export interface Feed<T extends KubeObject> {
   kube: Kube
   kind: Kind<T>
   scope: WatchScope
-  store: Store<T>
+  store: Sink<T>
+  /** What of an object is kept; all but managedFields without it. It must keep the metadata. */
+  keep?: ((object: T) => T) | undefined
+  /** The resourceVersion of which the store holds everything: without it a list comes first. */
+  from?: string | undefined
+  /** One of very many: it shares a connection with the others where the server can. */
+  shared?: boolean | undefined
   clock: Clock
   log: Log
   /** Silence after which a watch counts as dead, milliseconds; STALL without it. */
@@ -55,7 +70,7 @@ const STALL = minutes(2.5)
  * resourceVersion, list again on 410. It never ends by itself.
  */
 export async function keepFed<T extends KubeObject>(feed: Feed<T>, signal: AbortSignal): Promise<void> {
-  let version: string | undefined
+  let version = feed.from
   let attempt = 0
   while (!signal.aborted) {
     try {
@@ -97,7 +112,7 @@ async function list<T extends KubeObject>(feed: Feed<T>, signal: AbortSignal): P
       accept: accept(scope, 'List'),
       signal,
     })
-    for (const item of page.items ?? []) objects.push(slim(kind, item))
+    for (const item of page.items ?? []) objects.push(kept(feed, item))
     version = page.metadata.resourceVersion
     next = page.metadata.continue || undefined
   }
@@ -122,7 +137,8 @@ async function watch<T extends KubeObject>(
       timeoutSeconds: 240 + Math.floor(Math.random() * 240),
     })
     const either = AbortSignal.any([signal, stalled.signal])
-    const lines = await kube.stream(path, { about: `watch of ${kind.plural}`, accept: accept(scope, ''), signal: either })
+    const about = `watch of ${kind.plural}`
+    const lines = await kube.stream(path, { about, accept: accept(scope, ''), signal: either, shared: feed.shared })
     for await (const line of lines) {
       calm()
       calm = clock.after(stall, () => stalled.abort())
@@ -138,15 +154,16 @@ async function watch<T extends KubeObject>(
 }
 
 /** One watch event into the store; the answer is the version to resume from. */
-function take<T extends KubeObject>({ kind, store }: Feed<T>, line: string): string {
+function take<T extends KubeObject>(feed: Feed<T>, line: string): string {
+  const { kind, store } = feed
   const { type, object }: WatchEvent<T> = parseEvent(line)
   if (type === 'ERROR') throw failureFromStatus(object?.code ?? 500, object ?? {}, `watch of ${kind.plural}`)
   const version = object?.metadata?.resourceVersion
   // To resume from no version means to start anew at some time, and to miss what was deleted until then.
   if (!version) throw new Failure('unavailable', `the watch of ${kind.plural} sent an event without a resourceVersion`)
-  if (type === 'DELETED') store.remove(slim(kind, object))
+  if (type === 'DELETED') store.remove(kept(feed, object))
   else if (type === 'BOOKMARK') store.saw(version)
-  else store.put(slim(kind, object))
+  else store.put(kept(feed, object))
   return version
 }
 
@@ -167,10 +184,15 @@ const pathOf = (
 const accept = ({ metadataOnly }: WatchScope, suffix: 'List' | ''): string | undefined =>
   metadataOnly ? `application/json;as=PartialObjectMetadata${suffix};g=meta.k8s.io;v=v1,application/json` : undefined
 
-/** managedFields are half of an object's size and nobody here reads them. */
-function slim<T extends KubeObject>(kind: Kind<T>, object: T): T {
-  if ('managedFields' in object.metadata) delete object.metadata.managedFields
+/** The API leaves out in lists what the list says already. */
+function kept<T extends KubeObject>({ kind, keep = slim }: Feed<T>, object: T): T {
   object.apiVersion = apiVersionOf(kind)
   object.kind = kind.kind
+  return keep(object)
+}
+
+/** managedFields are half of an object's size and nobody here reads them. */
+function slim<T extends KubeObject>(object: T): T {
+  if ('managedFields' in object.metadata) delete object.metadata.managedFields
   return object
 }
