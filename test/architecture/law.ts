@@ -23,6 +23,7 @@ export const LAW: Record<string, Room> = {
   api: { imports: ['std'] },
   rpc: { imports: ['std'], packages: ['@bufbuild/protobuf'] },
   devfile: { imports: ['std'], packages: ['yaml'] },
+  cel: { imports: ['std'] },
   'adapters/kube': {
     imports: ['std', 'api'],
     packages: ['@kubernetes/client-node', '@dot-i/k8s-operator', 'undici', 'yaml'],
@@ -33,7 +34,7 @@ export const LAW: Record<string, Room> = {
   'adapters/http': { imports: ['std'], packages: ['prom-client'], casts: true },
   'adapters/control-plane': { imports: ['std'], process: ['kill', 'pid'], casts: true },
   'engines/controller': { imports: ['std', 'api', 'adapters/kube'] },
-  'engines/gitops': { imports: ['std', 'api', 'adapters/kube'], packages: ['yaml', 'picomatch'] },
+  'engines/gitops': { imports: ['std', 'api', 'cel', 'adapters/kube'], packages: ['yaml', 'picomatch'] },
   operator: {
     imports: [...CONTROLLERS, 'rpc', 'devfile', 'adapters/grpc', 'engines/gitops'],
     isProgram: true,

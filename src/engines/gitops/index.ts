@@ -5,7 +5,9 @@
  * which is the tenant's. Read sync.ts first, then its steps in that order; health.ts stands alone.
  */
 export { type Change, type Entry, entriesOf } from './change-set.ts'
-export { type Health, type HealthStatus, healthOf, worse } from './health.ts'
+export { endsByGoing, healthOf } from './health/health.ts'
+export { type HealthRule, type HealthRules, healthRules } from './health/rules.ts'
+export { type Health, type HealthStatus, worse } from './health/verdict.ts'
 export type { Held, Inventory, InventoryStore } from './inventory.ts'
 export { INVENTORY_LABEL, inventoryInConfigMap, parseInventory } from './inventory-config-map.ts'
 export { patternsFor } from './kustomization.ts'

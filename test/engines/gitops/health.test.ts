@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { AnyObject } from '../../../src/api/index.ts'
-import { type HealthStatus, healthOf, worse } from '../../../src/engines/gitops/index.ts'
+import { endsByGoing, type HealthStatus, healthOf, healthRules, worse } from '../../../src/engines/gitops/index.ts'
 import { describe } from '../../support/suite.ts'
 
 const NOW = Date.UTC(2030, 0, 1, 12)
@@ -23,6 +23,12 @@ const API: Record<string, string> = {
   ReplicaSet: 'apps/v1',
   Job: 'batch/v1',
   CustomResourceDefinition: 'apiextensions.k8s.io/v1',
+  Ingress: 'networking.k8s.io/v1',
+  HorizontalPodAutoscaler: 'autoscaling/v2',
+  APIService: 'apiregistration.k8s.io/v1',
+  GatewayClass: 'gateway.networking.k8s.io/v1',
+  Gateway: 'gateway.networking.k8s.io/v1',
+  HTTPRoute: 'gateway.networking.k8s.io/v1',
   Widget: 'example.com/v1beta1',
 }
 
@@ -229,6 +235,73 @@ const ROWS: Row[] = [
   { why: 'a CRD nobody looked at', of: 'CustomResourceDefinition', expect: 'Progressing' },
   { why: 'a namespace that is open', of: 'Namespace', status: { phase: 'Active' }, expect: 'Healthy' },
   { why: 'a namespace nobody looked at', of: 'Namespace', expect: 'Progressing' },
+  { why: 'a volume that is free', of: 'PersistentVolume', status: { phase: 'Available' }, expect: 'Healthy' },
+  { why: 'a volume that is being made', of: 'PersistentVolume', status: { phase: 'Pending' }, expect: 'Progressing' },
+  { why: 'a volume that nobody looked at', of: 'PersistentVolume', expect: 'Progressing' },
+  { why: 'a volume whose reclamation failed', of: 'PersistentVolume', status: { phase: 'Failed' }, expect: 'Degraded' },
+  { why: 'an Ingress without a controller', of: 'Ingress', expect: 'Healthy' },
+  {
+    why: 'an Ingress whose port has an error',
+    of: 'Ingress',
+    status: { loadBalancer: { ingress: [{ ip: '192.0.2.1', ports: [{ port: 443, error: 'NoCertificate' }] }] } },
+    expect: 'Degraded',
+  },
+  { why: 'an autoscaler nobody looked at', of: 'HorizontalPodAutoscaler', expect: 'Progressing' },
+  {
+    why: 'an autoscaler that scales',
+    of: 'HorizontalPodAutoscaler',
+    status: { currentReplicas: 1, conditions: [is('AbleToScale'), is('ScalingActive')] },
+    expect: 'Healthy',
+  },
+  {
+    why: 'an autoscaler without metrics yet',
+    of: 'HorizontalPodAutoscaler',
+    status: { conditions: [is('AbleToScale'), is('ScalingActive', 'False', 'FailedGetResourceMetric')] },
+    expect: 'Progressing',
+  },
+  {
+    why: 'an autoscaler whose target is at zero',
+    of: 'HorizontalPodAutoscaler',
+    status: { conditions: [is('AbleToScale'), is('ScalingActive', 'False', 'ScalingDisabled')] },
+    expect: 'Suspended',
+  },
+  {
+    why: 'an autoscaler that cannot scale its target',
+    of: 'HorizontalPodAutoscaler',
+    status: { conditions: [is('AbleToScale', 'False', 'FailedGetScale')] },
+    expect: 'Degraded',
+  },
+  { why: 'an API nobody looked at', of: 'APIService', expect: 'Progressing' },
+  { why: 'an API that answers', of: 'APIService', status: { conditions: [is('Available')] }, expect: 'Healthy' },
+  { why: 'an API that does not', of: 'APIService', status: { conditions: [is('Available', 'False')] }, expect: 'Progressing' },
+  { why: 'an accepted class', of: 'GatewayClass', status: { conditions: [is('Accepted')] }, expect: 'Healthy' },
+  {
+    why: 'a class without controller',
+    of: 'GatewayClass',
+    status: { conditions: [is('Accepted', 'Unknown')] },
+    expect: 'Progressing',
+  },
+  { why: 'a gateway in service', of: 'Gateway', status: { conditions: [is('Accepted'), is('Programmed')] }, expect: 'Healthy' },
+  {
+    why: 'a gateway on its way',
+    of: 'Gateway',
+    status: { conditions: [is('Accepted'), is('Programmed', 'False')] },
+    expect: 'Progressing',
+  },
+  { why: 'a gateway that is refused', of: 'Gateway', status: { conditions: [is('Accepted', 'False')] }, expect: 'Degraded' },
+  { why: 'a route of no gateway', of: 'HTTPRoute', status: { parents: [] }, expect: 'Progressing' },
+  {
+    why: 'a route that all gateways took',
+    of: 'HTTPRoute',
+    status: { parents: [{ conditions: [is('Accepted'), is('ResolvedRefs')] }] },
+    expect: 'Healthy',
+  },
+  {
+    why: 'a route whose backend is missing',
+    of: 'HTTPRoute',
+    status: { parents: [{ conditions: [is('Accepted'), is('ResolvedRefs', 'False', 'BackendNotFound')] }] },
+    expect: 'Degraded',
+  },
 ]
 
 const objectOf = ({ of, spec = { replicas: 2 }, status, metadata }: Row): AnyObject => ({
@@ -249,6 +322,30 @@ describe('health', (it) => {
   it('judges a kind of somebody else by its conditions, whatever its name', () => {
     const own = { apiVersion: 'serving.example.com/v1', kind: 'Service', metadata: { name: 'x' }, spec: { type: 'LoadBalancer' } }
     assert.is(healthOf(own, NOW).status, 'Healthy')
+  })
+
+  it('G18: follows the rule that the user gave for a kind', () => {
+    const rules = healthRules([
+      { group: 'example.com', kind: 'Widget', healthy: "object.status.phase == 'Up'", failed: "status.phase == 'Broken'" },
+    ])
+    const widget = (status?: object) => objectOf({ of: 'Widget', why: '', expect: 'Healthy', ...(status && { status }) })
+    assert.is(healthOf(widget(), NOW, rules).status, 'Progressing')
+    assert.is(healthOf(widget({ phase: 'Starting' }), NOW, rules).status, 'Progressing')
+    assert.is(healthOf(widget({ phase: 'Up' }), NOW, rules).status, 'Healthy')
+    assert.is(healthOf(widget({ phase: 'Broken' }), NOW, rules).status, 'Degraded')
+    assert.is(healthOf(objectOf({ of: 'ConfigMap', why: '', expect: 'Healthy' }), NOW, rules).status, 'Healthy')
+  })
+
+  it('names the field and the place of a rule that is no CEL', () => {
+    assert.throws(
+      () => healthRules([{ group: '', kind: 'ConfigMap', healthy: 'object.data.ready = "yes"' }]),
+      /spec\.healthRules\[0\]\.healthy: 1:19: "=" has no meaning here/,
+    )
+  })
+
+  it('takes the absence of a Job that removes itself for its success', () => {
+    assert.is(endsByGoing(objectOf({ of: 'Job', why: '', expect: 'Healthy', spec: { ttlSecondsAfterFinished: 0 } })), true)
+    assert.is(endsByGoing(objectOf({ of: 'Job', why: '', expect: 'Healthy', spec: {} })), false)
   })
 
   it('misses what is not there', () => {

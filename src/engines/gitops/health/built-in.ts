@@ -1,94 +1,12 @@
-import type { AnyObject } from '../../api/index.ts'
-import { isRecord } from '../../std/index.ts'
-
-export type HealthStatus = 'Healthy' | 'Progressing' | 'Degraded' | 'Suspended' | 'Missing' | 'Unknown'
-
-export interface Health {
-  status: HealthStatus
-  /** Why, when it is not healthy. */
-  message?: string
-}
-
-const HEALTHY: Health = { status: 'Healthy' }
-const progressing = (message: string): Health => ({ status: 'Progressing', message })
-const degraded = (message: string): Health => ({ status: 'Degraded', message })
-
-/** How an object does, by the rules of kstatus: first what is true of every kind, then the kind's own, then its Ready condition. */
-export function healthOf(object: AnyObject | undefined, now: number): Health {
-  if (!object) return { status: 'Missing', message: 'is not there' }
-  return general(object) ?? RULES[ruleOf(object)]?.(viewOf(object), now) ?? byReady(object)
-}
-
-/** Rules are for the built-in kinds only: somebody's own `Service` is judged by its Ready condition. */
-const ruleOf = ({ apiVersion, kind }: AnyObject): string => `${apiVersion.replace(/\/?v\d\w*$/, '')}/${kind}`
-
-/** The worst first. */
-const WORST: HealthStatus[] = ['Degraded', 'Missing', 'Progressing', 'Unknown', 'Suspended', 'Healthy']
-
-export const worse = (a: HealthStatus, b: HealthStatus): HealthStatus => (WORST.indexOf(a) <= WORST.indexOf(b) ? a : b)
-
-interface Condition {
-  type: string
-  status: string
-  reason: string
-  message: string
-}
-
-/** Conditions of any object, whatever its schema. */
-export function conditionOf(object: AnyObject, type: string): Condition | undefined {
-  const list = fieldsOf(object.status).conditions
-  const found = Array.isArray(list) ? list.filter(isRecord).find((condition) => condition.type === type) : undefined
-  return (
-    found && {
-      type,
-      status: String(found.status),
-      reason: String(found.reason ?? ''),
-      message: String(found.message ?? ''),
-    }
-  )
-}
-
-/** Spec and status with numbers where numbers are meant. */
-interface View {
-  object: AnyObject
-  spec: Record<string, unknown>
-  status: Record<string, unknown>
-  count(field: string): number
-  condition(type: string): Condition | undefined
-}
+import { isRecord } from '../../../std/index.ts'
+import { gateway, gatewayClass, route } from './gateway.ts'
+import { degraded, HEALTHY, type Health, progressing } from './verdict.ts'
+import { fieldsOf, firstOf, numberOf, saying, type View } from './view.ts'
 
 type Rule = (view: View, now: number) => Health | undefined
 
-function viewOf(object: AnyObject): View {
-  const status = fieldsOf(object.status)
-  return {
-    object,
-    spec: fieldsOf(object.spec),
-    status,
-    count: (field) => numberOf(status[field]) ?? 0,
-    condition: (type) => conditionOf(object, type),
-  }
-}
-
-function general(object: AnyObject): Health | undefined {
-  const { deletionTimestamp, generation } = object.metadata
-  if (deletionTimestamp !== undefined) return progressing(`is being deleted since ${deletionTimestamp}`)
-  const observed = numberOf(fieldsOf(object.status).observedGeneration)
-  if (observed !== undefined && generation !== undefined && observed !== generation)
-    return progressing('its latest change was not looked at yet')
-  const reconciling = conditionOf(object, 'Reconciling')
-  if (reconciling?.status === 'True') return progressing(saying(reconciling))
-  const stalled = conditionOf(object, 'Stalled')
-  if (stalled?.status === 'True') return degraded(saying(stalled))
-  return undefined
-}
-
-function byReady(object: AnyObject): Health {
-  const ready = conditionOf(object, 'Ready')
-  return ready === undefined || ready.status === 'True' ? HEALTHY : progressing(saying(ready))
-}
-
-const RULES: Record<string, Rule> = {
+/** By `group/Kind`. Where kstatus has a rule for the kind, this is the same one unless it says why not. */
+export const BUILT_IN: Record<string, Rule> = {
   'apps/Deployment': deployment,
   'apps/StatefulSet': statefulSet,
   'apps/DaemonSet': daemonSet,
@@ -104,6 +22,17 @@ const RULES: Record<string, Rule> = {
         : progressing('is not bound to a volume yet'),
   'apiextensions.k8s.io/CustomResourceDefinition': definition,
   '/Namespace': ({ status }) => (status.phase === 'Active' ? HEALTHY : progressing('is not active yet')),
+  '/PersistentVolume': volume,
+  'networking.k8s.io/Ingress': ingress,
+  'autoscaling/HorizontalPodAutoscaler': autoscaler,
+  'apiregistration.k8s.io/APIService': apiService,
+  'gateway.networking.k8s.io/GatewayClass': gatewayClass,
+  'gateway.networking.k8s.io/Gateway': gateway,
+  'gateway.networking.k8s.io/HTTPRoute': route,
+  'gateway.networking.k8s.io/GRPCRoute': route,
+  'gateway.networking.k8s.io/TLSRoute': route,
+  'gateway.networking.k8s.io/TCPRoute': route,
+  'gateway.networking.k8s.io/UDPRoute': route,
 }
 
 function deployment({ spec, status, count, condition }: View): Health {
@@ -231,7 +160,33 @@ function definition({ condition }: View): Health {
     : progressing('is not established yet')
 }
 
-const saying = ({ type, reason, message }: Condition): string => message || reason || type
-const firstOf = (checks: [boolean, string][]): string | undefined => checks.find(([holds]) => holds)?.[1]
-const fieldsOf = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {})
-const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined)
+function volume({ status }: View): Health {
+  if (status.phase === 'Failed') return degraded(String(status.message ?? 'its reclamation failed'))
+  return status.phase === undefined || status.phase === 'Pending' ? progressing('is not available yet') : HEALTHY
+}
+
+/**
+ * An address is not waited for: many ingress controllers never write one, and a cluster may have none. What a controller
+ * reports as an error of a port is believed.
+ */
+function ingress({ status }: View): Health {
+  const points = fieldsOf(status.loadBalancer).ingress
+  const ports = (Array.isArray(points) ? points : []).flatMap((point) => fieldsOf(point).ports ?? [])
+  const broken = ports.filter(isRecord).find(({ error }) => typeof error === 'string')
+  return broken ? degraded(`port ${String(broken.port)}: ${String(broken.error)}`) : HEALTHY
+}
+
+function autoscaler({ status, condition }: View): Health {
+  const able = condition('AbleToScale')
+  if (able?.status === 'False') return degraded(saying(able))
+  const active = condition('ScalingActive')
+  if (active?.status === 'False')
+    return active.reason === 'ScalingDisabled' ? { status: 'Suspended', message: saying(active) } : progressing(saying(active))
+  return able === undefined && status.currentReplicas === undefined ? progressing('was not looked at yet') : HEALTHY
+}
+
+function apiService({ condition }: View): Health {
+  const available = condition('Available')
+  if (available?.status === 'True') return HEALTHY
+  return progressing(available ? saying(available) : 'is not available yet')
+}
