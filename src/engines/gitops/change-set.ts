@@ -1,7 +1,8 @@
 import type { Failure } from '../../std/index.ts'
 import type { ObjectId } from './object-id.ts'
 
-export type Change = 'created' | 'configured' | 'unchanged' | 'pruned' | 'terminating' | 'skipped' | 'failed'
+/** waiting: what it depends on is not ready yet; it is tried again. skipped: the sync lets it be, for the reason given. */
+export type Change = 'created' | 'configured' | 'unchanged' | 'pruned' | 'terminating' | 'waiting' | 'skipped' | 'failed'
 
 /** What a sync did to one object. Logs, Events, status, inventory and tests all read this list. */
 export interface Entry {
@@ -15,6 +16,8 @@ export interface Entry {
   readonly source?: string
   /** Of the live object, when it was written. */
   readonly uid?: string
+  /** Skipped for now only: it stays ours as it is, and is tried again. */
+  readonly undone?: true
 }
 
 export const entriesOf = (entries: readonly Entry[], ...changes: Change[]): Entry[] =>

@@ -42,13 +42,13 @@ export function superset(before: readonly Held[], toApply: readonly Desired[]): 
 export function exact(before: readonly Held[], desired: readonly Desired[], entries: readonly Entry[]): Held[] {
   const wanted = new Map(desired.map((item) => [keyOfId(item.id), item]))
   const held = new Map(before.map((item) => [keyOfId(item.id), item]))
-  for (const { id, change, uid } of entries) {
+  for (const { id, change, uid, undone } of entries) {
     const key = keyOfId(id)
     const target = wanted.get(key)
     if (!target && (change === 'pruned' || change === 'skipped')) held.delete(key)
     if (target && (change === 'created' || change === 'configured' || change === 'unchanged'))
       held.set(key, { id, version: target.version, hash: target.hash, ...(uid !== undefined && { uid }) })
-    if (target && change === 'skipped') held.delete(key)
+    if (target && change === 'skipped' && !undone) held.delete(key)
   }
   return [...held.values()]
 }
