@@ -1,5 +1,5 @@
 import { apiVersionOf, type Kind, type KubeObject, keyOf, type Ref } from '../../api/index.ts'
-import { isFailure, systemClock } from '../../std/index.ts'
+import { isFailure, isRecord, systemClock } from '../../std/index.ts'
 import { type Connection, type ConnectionOptions, loadKubeConfig, openConnection } from './connection.ts'
 import { createDiscovery, type Discovery } from './discovery.ts'
 import { KIND_NOT_SERVED } from './errors.ts'
@@ -12,6 +12,7 @@ interface Page<T> {
 }
 
 const PAGE = 500
+const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
 
 /** A program's own way to the API server. */
 export function connect(
@@ -42,7 +43,8 @@ export function createKube(
       for (let next: string | undefined = ''; next !== undefined; ) {
         const path: string =
           collectionPath(kind, query.namespace) + queryString({ ...selectors(query), limit: PAGE, continue: next || undefined })
-        const page: Page<T> = await call<Page<T>>('GET', path, kind.plural, { signal })
+        const accept = query.metadataOnly ? METADATA_LIST : undefined
+        const page: Page<T> = await call<Page<T>>('GET', path, kind.plural, { signal, accept })
         for (const item of page.items ?? []) items.push({ ...item, apiVersion: apiVersionOf(kind), kind: kind.kind })
         next = page.metadata?.continue || undefined
       }
@@ -82,8 +84,9 @@ export function createKube(
         propagationPolicy: propagation,
         preconditions: { uid, resourceVersion },
       }
-      const found = await absentIsUndefined(call<object>('DELETE', objectPath(kind, ref), title(kind, ref), { body }))
-      return found ? 'deleted' : 'absent'
+      const answer = await absentIsUndefined(call<object>('DELETE', objectPath(kind, ref), title(kind, ref), { body }))
+      if (!answer) return 'absent'
+      return isStillThere(answer) ? 'terminating' : 'deleted'
     },
 
     post: (path, body) => call('POST', path, path, { body }),
@@ -97,18 +100,27 @@ export function createKube(
   }
 }
 
+interface Extra {
+  body?: unknown
+  contentType?: string
+  accept?: string | undefined
+  signal?: AbortSignal | undefined
+}
+
 /** One request; a kind that turns out not to be served is forgotten. */
 function caller(connection: Connection, discovery: Discovery, headers: Record<string, string | string[]>) {
   return <T>(
     method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
     path: string,
     about: string,
-    rest: { body?: unknown; contentType?: string; signal?: AbortSignal | undefined } = {},
+    { accept, ...rest }: Extra = {},
   ): Promise<T> =>
-    connection.json<T>({ method, path, about, headers, ...rest }).catch((failure: unknown) => {
-      if (isFailure(failure, 'not-found') && failure.reason === KIND_NOT_SERVED) discovery.forget(groupVersionIn(path))
-      throw failure
-    })
+    connection
+      .json<T>({ method, path, about, headers: { ...headers, ...(accept && { accept }) }, ...rest })
+      .catch((failure: unknown) => {
+        if (isFailure(failure, 'not-found') && failure.reason === KIND_NOT_SERVED) discovery.forget(groupVersionIn(path))
+        throw failure
+      })
 }
 
 /** `apps/v1` of `/apis/apps/v1/…`, `v1` of `/api/v1/…`. */
@@ -116,6 +128,10 @@ function groupVersionIn(path: string): string {
   const [, root, first = '', second = ''] = path.split('/')
   return root === 'api' ? first : `${first}/${second}`
 }
+
+/** A DELETE is answered by a Status or by the object; by one with a deletion timestamp while it is on its way out. */
+const isStillThere = (answer: object): boolean =>
+  'metadata' in answer && isRecord(answer.metadata) && answer.metadata.deletionTimestamp !== undefined
 
 const title = (kind: Kind, ref: Ref): string => `${kind.kind} ${keyOf(ref)}`
 

@@ -5,6 +5,8 @@ export interface ListQuery {
   /** A label selector in the API's own syntax: `app=web,tier in (a,b)`. */
   labels?: string | undefined
   fields?: string | undefined
+  /** Only metadata is fetched (PartialObjectMetadata); of a Secret, nothing that is secret. */
+  metadataOnly?: boolean | undefined
 }
 
 export interface ApplyHow {
@@ -67,7 +69,8 @@ export interface Kube {
   apply<T extends KubeObject>(kind: Kind<T>, object: T, how: ApplyHow): Promise<T>
   /** JSON merge patch (an object) or JSON patch (an array). A `metadata.resourceVersion` in a merge patch is a precondition. */
   patch<T extends KubeObject>(kind: Kind<T>, ref: Ref, patch: object | JsonPatchStep[], how?: PatchHow): Promise<T>
-  delete(kind: Kind, ref: Ref, how?: DeleteHow): Promise<'deleted' | 'absent'>
+  /** `terminating`: the server took note, and something (a finalizer, a grace period) keeps the object for now. */
+  delete(kind: Kind, ref: Ref, how?: DeleteHow): Promise<'deleted' | 'terminating' | 'absent'>
   /** POST to a subresource or a review API: `post('/api/v1/namespaces/x/serviceaccounts/y/token', {...})`. */
   post<T>(path: string, body: unknown): Promise<T>
   /** GET of any path, parsed as JSON. */

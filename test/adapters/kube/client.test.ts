@@ -46,6 +46,25 @@ describe('the API client and its caches', (it) => {
     assert.is(await kube.delete(ConfigMaps, { name: 'nobody', namespace }), 'absent')
   })
 
+  it('tells whether a deletion is done or only begun', async () => {
+    const ref = { name: 'a', namespace }
+    const waiting: ConfigMap = { ...configMap(namespace, 'a'), metadata: { ...ref, finalizers: ['example.com/wait'] } }
+    await kube.create(ConfigMaps, waiting)
+    assert.is(await kube.delete(ConfigMaps, ref), 'terminating')
+    await kube.patch(ConfigMaps, ref, { metadata: { finalizers: null } })
+    await kube.create(ConfigMaps, configMap(namespace, 'b'))
+    assert.is(await kube.delete(ConfigMaps, { name: 'b', namespace }), 'deleted')
+  })
+
+  it('lists no more than metadata where that is asked for', async () => {
+    await kube.create(ConfigMaps, {
+      ...configMap(namespace, 'a', { x: 'y' }),
+      metadata: { name: 'a', namespace, labels: { l: '1' } },
+    })
+    const [only] = await kube.list(ConfigMaps, { namespace, labels: 'l', metadataOnly: true })
+    assert.equal([only?.kind, only?.metadata.name, only?.data], ['ConfigMap', 'a', undefined])
+  })
+
   it('follows CRDs that come, change and go', async () => {
     const group = `${namespace}.example.com`
     const name = `trials.${group}`
