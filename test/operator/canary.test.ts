@@ -43,7 +43,9 @@ describe('secrets of the targets family', (it) => {
       namespace,
       log,
       controllers: (workshop) =>
-        controllersOf(workshop, parseConfig({}, {}), { follow: () => Promise.resolve() }).map((each) => onlyIn(namespace, each)),
+        controllersOf(workshop, parseConfig({}, {}), { follow: () => Promise.resolve() }).map((each) =>
+          onlyIn([namespace], each),
+        ),
     })
 
     // Good credentials, and ones that are broken in the middle of the token.

@@ -1,5 +1,5 @@
 import { connect, createCaches, createEvents, type Kube } from '../../src/adapters/kube/index.ts'
-import { Namespaces } from '../../src/api/index.ts'
+import type { KubeObject } from '../../src/api/index.ts'
 import { type Controller, runControllers, settled, type Workshop } from '../../src/engines/controller/index.ts'
 import { type Clock, type Log, silentLog, systemClock } from '../../src/std/index.ts'
 
@@ -18,6 +18,8 @@ export interface ShopOptions {
   kubeconfig: string
   /** Only this namespace is looked after, so that many tests can share an API server. */
   namespace: string
+  /** Namespaces that it looks after too. With any, it sees the whole cluster, as operators mostly do, and acts in these only. */
+  neighbours?: string[]
   controllers: (workshop: Workshop) => Controller[]
   /** Another way to the API: impersonated, counted, cut off. */
   via?: (kube: Kube) => Kube
@@ -29,6 +31,7 @@ export interface ShopOptions {
 export async function openShop({
   kubeconfig,
   namespace,
+  neighbours = [],
   controllers,
   via = (kube) => kube,
   clock = systemClock,
@@ -41,11 +44,12 @@ export async function openShop({
   const own = connect({ kubeconfig, clock, meter })
   const flying = new Set<Promise<unknown>>()
   const kube = via(noting(own, flying))
-  const caches = createCaches({ kube, clock, log, scope: namespace })
+  const caches = createCaches({ kube, clock, log, scope: neighbours.length > 0 ? undefined : namespace })
   const events = createEvents({ kube, clock, log, reporter: 'berth-operator' })
   const workshop: Workshop = { kube: caches.kube, caches, events, clock, log }
   const closing = new AbortController()
-  const done = runControllers(workshop, controllers(workshop), closing.signal)
+  const limited = controllers(workshop).map((each) => (neighbours.length > 0 ? onlyIn([namespace, ...neighbours], each) : each))
+  const done = runControllers(workshop, limited, closing.signal)
   const quiet = async () => {
     await events.flush()
     while (flying.size > 0) await Promise.allSettled(flying)
@@ -89,12 +93,10 @@ function noting(kube: Kube, flying: Set<Promise<unknown>>): Kube {
   }
 }
 
-/** A controller of Namespaces sees those of all tests that run beside this one: it is to leave them alone. */
-export const onlyIn = (namespace: string, controller: Controller): Controller =>
-  controller.kind.plural === Namespaces.plural
-    ? {
-        ...controller,
-        reconcile: async (object, signal) =>
-          object.metadata.name === namespace ? controller.reconcile(object, signal) : settled(),
-      }
-    : controller
+/** Limits a controller that sees more than these namespaces to them and what is in them: other tests run beside this one. */
+export const onlyIn = (namespaces: string[], controller: Controller): Controller => ({
+  ...controller,
+  reconcile: async (object, signal) => (namespaces.includes(homeOf(object)) ? controller.reconcile(object, signal) : settled()),
+})
+
+const homeOf = ({ metadata }: KubeObject): string => metadata.namespace ?? metadata.name

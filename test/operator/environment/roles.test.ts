@@ -46,7 +46,7 @@ describe('each environment controller with its own role alone', (it) => {
       kubeconfig: cluster.kubeconfig,
       namespace,
       via: (admin) => admin.as({ user: `${name}-${namespace}`, groups: ['system:authenticated'] }),
-      controllers: (workshop) => [noting(onlyIn(namespace, factory(workshop)))],
+      controllers: (workshop) => [noting(onlyIn([namespace], factory(workshop)))],
     })
   /** Refusals would be retried and go unseen. */
   const noting = (controller: Controller): Controller => ({
