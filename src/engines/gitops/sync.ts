@@ -12,6 +12,7 @@ import { isUnreadable, type Live, type Plan, planOf } from './plan.ts'
 import { prune } from './prune.ts'
 import type { Render } from './render.ts'
 import type { Snapshot } from './source.ts'
+import { type Variables, withVariables } from './variables.ts'
 
 export interface SyncRequest {
   snapshot: Snapshot
@@ -24,6 +25,8 @@ export interface SyncRequest {
   compare?: boolean
   /** Delete what left the repository; otherwise it is let go. */
   prune?: boolean
+  /** Put into what was rendered. */
+  variables?: Variables | undefined
 }
 
 export interface SyncResult {
@@ -47,7 +50,7 @@ export interface Tools {
 export async function sync(request: SyncRequest, { render, clock }: Tools, signal?: AbortSignal): Promise<SyncResult> {
   const { snapshot, path, destination, owner } = request
   const { kube } = destination
-  const manifests = await render(snapshot, path, signal)
+  const manifests = withVariables(await render(snapshot, path, signal), request.variables)
   const { desired, refused } = await place(manifests, destination, owner)
   const { inventory, leftBehind } = await load(request)
   const live = request.compare ? await observe(kube, inventory.held, owner.id, signal) : undefined

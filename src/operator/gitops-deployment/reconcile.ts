@@ -14,7 +14,7 @@ import { Failure, isFailure, minutes, seconds, timestamp, waitOf } from '../../s
 import { tellChanges, tellLeftBehind } from './events.ts'
 import { intervalOf } from './interval.ts'
 import { remove } from './removal.ts'
-import { projectOf, revisionsOf } from './repository.ts'
+import { projectOf, revisionOf } from './repository.ts'
 import { inventoryName, inventoryOf, type Note, ownerOf, type Shop } from './shop.ts'
 import { statusAfter, statusBetweenRuns, statusFor, statusWhile, withHealth } from './status.ts'
 import { runToCarryOut } from './sync-run.ts'
@@ -50,7 +50,7 @@ function wishOf(deployment: GitOpsDeployment, { books }: Shop, run: GitOpsDeploy
     projectUid: project.metadata.uid,
     namespace: deployment.metadata.namespace ?? '',
     serviceAccount: deployment.spec.serviceAccountName || 'default',
-    revisions: revisionsOf(run?.spec.revisionID || source.targetRevision),
+    revision: revisionOf(run?.spec.revisionID ? { targetRevision: run.spec.revisionID } : source),
     path: source.path,
   }
 }
@@ -115,7 +115,9 @@ async function bringAbout(
   const compare = isCompareDue(note, interval, clock.now())
   const destination = destinationFor(deployment, shop)
   await ensureNamespace(deployment, destination, signal)
-  const result = await sync(requestOf(deployment, snapshot, destination, compare, shop), { render: shop.render, clock }, signal)
+  const variables = await shop.variables.of(deployment, snapshot.commitId)
+  const request = { ...requestOf(deployment, snapshot, destination, compare, shop), variables }
+  const result = await sync(request, { render: shop.render, clock }, signal)
 
   tellChanges(events, deployment, result.commitId, result.entries)
   tellLeftBehind(events, deployment, [...result.leftBehind], 'they are on another server than the destination is now')

@@ -4,6 +4,7 @@ import { type InventoryStore, inventoryInConfigMap, type Observed, type Owner, t
 import type { Books } from './books.ts'
 import type { Following } from './following.ts'
 import type { Targets } from './targets.ts'
+import type { VariableReader } from './variables.ts'
 
 export const NAME = 'gitops-deployment'
 
@@ -24,6 +25,7 @@ export interface Shop {
   following: Following
   targets: Targets
   render: Render
+  variables: VariableReader
   notes: Map<string, Note>
 }
 

@@ -1,10 +1,11 @@
-import { type Kube, kubeFromSecret } from '../../adapters/kube/index.ts'
+import { type Identity, type Kube, kubeFromSecret, type Reach } from '../../adapters/kube/index.ts'
 import {
   type CoreSecret,
   type GitOpsDeployment,
   type GitOpsDeploymentManagedEnvironment,
   KUBECONFIG_KEY,
   keyOf,
+  nameOf,
   refOf,
   secretTypes,
 } from '../../api/index.ts'
@@ -19,7 +20,7 @@ export interface Targets {
   close(): void
 }
 
-export function createTargets(): Targets {
+export function createTargets(reach: Reach | undefined): Targets {
   const open = new Map<string, { version: string; kube: Kube }>()
   return {
     of(environment, secret) {
@@ -29,7 +30,12 @@ export function createTargets(): Targets {
       const known = open.get(key)
       if (known?.version === version) return known.kube
       void known?.kube.close()
-      const kube = kubeFromSecret(kubeconfigOf(secret), { server: apiURL, insecureSkipTLSVerify: allowInsecureSkipTLSVerify })
+      const kube = kubeFromSecret(kubeconfigOf(secret), {
+        server: apiURL,
+        insecureSkipTLSVerify: allowInsecureSkipTLSVerify,
+        ...(reach && { reach }),
+        subject: { object: nameOf(environment), field: 'spec.apiURL' },
+      })
       open.set(key, { version, kube })
       return kube
     },
@@ -39,6 +45,11 @@ export function createTargets(): Targets {
     },
   }
 }
+
+/** The service account in the namespace of a deployment that stands for its tenant. */
+export const tenantOf = ({ metadata, spec }: GitOpsDeployment): Identity => ({
+  user: `system:serviceaccount:${metadata.namespace}:${spec.serviceAccountName || 'default'}`,
+})
 
 /**
  * Where a deployment goes, and as whom: a managed environment with its own credentials, or the own namespace as a
@@ -52,8 +63,7 @@ export function destinationOf(
   const { metadata, spec } = deployment
   const own = metadata.namespace ?? ''
   if (!spec.destination?.environment) {
-    const user = `system:serviceaccount:${own}:${spec.serviceAccountName || 'default'}`
-    return { kube: kube.as({ user }), namespace: own }
+    return { kube: kube.as(tenantOf(deployment)), namespace: own }
   }
   const environment = environmentOf(deployment, books)
   const { namespaces = [], clusterResources } = environment.spec
