@@ -7,12 +7,13 @@ import {
   ObjectsToSynchronizeResponseSchema,
 } from './generated/gitops_pb.ts'
 
-/** What a caller follows in a repository. */
+/**
+ * What a caller follows in a repository. Peers that are not Berth know branch, tag and commit. `short` is a branch or else a
+ * tag, `full` the whole name of a ref, `semver` a range of versions of which the highest tag is meant.
+ */
 export type GitRef =
   | { readonly kind: 'default' }
-  | { readonly kind: 'branch'; readonly name: string }
-  | { readonly kind: 'tag'; readonly name: string }
-  | { readonly kind: 'commit'; readonly name: string }
+  | { readonly kind: 'branch' | 'tag' | 'commit' | 'full' | 'short' | 'semver'; readonly name: string }
 
 export interface ObjectFile {
   /** Path in the repository, with `/` between its parts. */
@@ -25,6 +26,10 @@ export interface Batch {
   readonly commitId: string
   readonly projectId: bigint
   readonly files: readonly ObjectFile[]
+  /** Names the files with their contents, if that was asked for and the server knows how. */
+  readonly digest?: string
+  /** The caller has the files already: none were sent. Only for whom gave their digest. */
+  readonly unchanged?: boolean
 }
 
 export interface ObjectsWanted {
@@ -34,13 +39,16 @@ export interface ObjectsWanted {
   /** The last commit that was processed; empty at first. */
   readonly commitId: string
   readonly globs: readonly string[]
+  /** Of the batch that the caller has; empty at first. Without it all files are sent with each commit. */
+  readonly digest?: string | undefined
 }
 
-export const requestFor = ({ projectId, ref, commitId, globs }: ObjectsWanted): ObjectsToSynchronizeRequest =>
+export const requestFor = ({ projectId, ref, commitId, globs, digest }: ObjectsWanted): ObjectsToSynchronizeRequest =>
   create(ObjectsToSynchronizeRequestSchema, {
     projectId,
     commitId,
     paths: globs.map((glob) => ({ path: { case: 'glob' as const, value: glob } })),
+    ...(digest === undefined ? {} : { digest }),
     ...(ref.kind === 'default' ? {} : { ref: { ref: { case: ref.kind, value: ref.name } } }),
   })
 
@@ -49,12 +57,20 @@ export function refOfRequest({ ref }: ObjectsToSynchronizeRequest): GitRef {
   if (!ref) return { kind: 'default' }
   const { case: kind, value: name } = ref.ref
   if (kind === undefined || name === '')
-    throw new Failure('invalid', 'ref must name a tag, a branch or a commit', { reason: 'InvalidRequest' })
+    throw new Failure('invalid', 'ref must name a tag, a branch or a commit, or another ref that is known here', {
+      reason: 'InvalidRequest',
+    })
   return { kind, name }
 }
 
-export const header = (commitId: string, projectId: bigint): ObjectsToSynchronizeResponse =>
-  create(ObjectsToSynchronizeResponseSchema, { message: { case: 'header', value: { commitId, projectId } } })
+/** What is said to whom asked for digests only. */
+export interface Digested {
+  digest: string
+  unchanged: boolean
+}
+
+export const header = (commitId: string, projectId: bigint, digested?: Digested): ObjectsToSynchronizeResponse =>
+  create(ObjectsToSynchronizeResponseSchema, { message: { case: 'header', value: { commitId, projectId, ...digested } } })
 
 export const objectChunk = (source: string, data: Uint8Array): ObjectsToSynchronizeResponse =>
   create(ObjectsToSynchronizeResponseSchema, { message: { case: 'object', value: { source, data } } })
@@ -68,11 +84,11 @@ export const trailer = (): ObjectsToSynchronizeResponse =>
  */
 export async function collectBatch(
   responses: AsyncIterable<ObjectsToSynchronizeResponse>,
-  maxBytes = 64 * 2 ** 20,
+  maxBytes = 256 * 2 ** 20,
 ): Promise<Batch | undefined> {
   const open = new OpenBatch(maxBytes)
   for await (const { message } of responses) {
-    if (message.case === 'header') open.header(message.value.commitId, message.value.projectId)
+    if (message.case === 'header') open.header(message.value)
     else if (message.case === 'object') open.object(message.value.source, message.value.data)
     else if (message.case === 'trailer') open.trailer()
     else throw misplaced('a message of unknown kind')
@@ -84,7 +100,7 @@ export async function collectBatch(
 class OpenBatch {
   readonly #maxBytes: number
   readonly #files: { source: string; chunks: Uint8Array[] }[] = []
-  #head: { commitId: string; projectId: bigint } | undefined
+  #head: Omit<Batch, 'files'> | undefined
   #complete = false
   #bytes = 0
 
@@ -92,14 +108,14 @@ class OpenBatch {
     this.#maxBytes = maxBytes
   }
 
-  header(commitId: string, projectId: bigint): void {
+  header({ commitId, projectId, digest = '', unchanged = false }: Omit<Batch, 'files'>): void {
     if (this.#head) throw misplaced('a second header')
     if (commitId === '') throw misplaced('a header without a commit')
-    this.#head = { commitId, projectId }
+    this.#head = { commitId, projectId, ...(digest !== '' && { digest }), ...(unchanged && { unchanged }) }
   }
 
   object(source: string, data: Uint8Array): void {
-    if (!this.#head || this.#complete) throw misplaced('an object')
+    if (!this.#head || this.#head.unchanged || this.#complete) throw misplaced('an object')
     if (source === '') throw misplaced('an object without a source')
     this.#bytes += data.length
     if (this.#bytes > this.#maxBytes) throw new Failure('too-large', `the batch is larger than ${this.#maxBytes} bytes`)

@@ -15,6 +15,8 @@ export interface TestRepository {
   tag(name: string, commit: string): Promise<void>
   branch(name: string, commit: string): Promise<void>
   removeBranch(branch: string): Promise<void>
+  /** A ref of any kind, by its whole name. */
+  ref(name: string, commit: string): Promise<void>
 }
 
 export interface GitHost {
@@ -93,6 +95,9 @@ function repositoryIn(bare: string, work: string, url: string): TestRepository {
     },
     async branch(name, commit) {
       await git(bare, 'branch', '--force', name, commit)
+    },
+    async ref(name, commit) {
+      await git(bare, 'update-ref', name, commit)
     },
     async removeBranch(branch) {
       await git(bare, 'update-ref', '-d', `refs/heads/${branch}`)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type Clock, Failure, hours, isFailure } from '../../std/index.ts'
 import { failureFromGit } from './failures.ts'
 import { mirrorName, type Remote } from './remote.ts'
-import { checkRevision, describeRevision, parseRefs, type Refs, type Revision, refsOf } from './revision.ts'
+import { checkRevision, describeRevision, parseRefs, pickRef, type Refs, type Revision, refsOf, remedyFor } from './revision.ts'
 import { CONFIGURATION, type GitSettings, git, type Run } from './run.ts'
 import { parseBatch, parseTree, type TreeFile } from './tree.ts'
 
@@ -86,17 +86,14 @@ class BareMirror implements Mirror {
   async locate(revision: Revision, signal: AbortSignal): Promise<Located | undefined> {
     checkRevision(revision)
     if (revision.kind === 'commit') return { commit: revision.name, refName: undefined }
-    const wanted = refsOf(revision)
-    const refs = await this.#listRefs(wanted, signal)
-    for (const name of wanted) {
-      const commit = refs.commits.get(name)
-      if (commit) return { commit, refName: refs.links.get(name) ?? name.replace(/\^\{\}$/, '') }
-    }
+    const refs = await this.#listRefs(refsOf(revision), signal)
+    const found = pickRef(revision, refs)
+    if (found) return { commit: found.commit, refName: refs.links.get(found.name) ?? found.name }
     const everything = await this.#listRefs([], signal)
     if (everything.commits.size === 0) return undefined
-    throw new Failure('not-found', `${this.#remote.url} has no ${describeRevision(revision).replace(/^the /, '')}`, {
+    throw new Failure('not-found', `${this.#remote.url} has no ${describeRevision(revision)}`, {
       reason: 'RefNotFound',
-      remedy: 'Push it, or name one that is there.',
+      remedy: remedyFor(revision),
     })
   }
 

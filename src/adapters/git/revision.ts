@@ -1,7 +1,13 @@
 import { Failure } from '../../std/index.ts'
+import { highestTag, parseRange } from './semver.ts'
 
-/** What is followed in a repository. */
-export type Revision = { readonly kind: 'default' } | { readonly kind: 'branch' | 'tag' | 'commit'; readonly name: string }
+/**
+ * What is followed in a repository. `short`: the branch of that name, or else the tag. `full`: a ref with its whole name,
+ * such as `refs/pull/7/head`. `semver`: the highest version in a range, among the tags.
+ */
+export type Revision =
+  | { readonly kind: 'default' }
+  | { readonly kind: 'branch' | 'tag' | 'commit' | 'short' | 'full' | 'semver'; readonly name: string }
 
 /** Names as git-check-ref-format has them; what starts with `-` would read as an option. */
 const REF_NAME = /^(?![-/.])(?!.*(?:\.\.|\/\/|\/\.|@\{|\.lock(?:\/|$)))[^\p{Cc}\s~^:?*[\\]+(?<![/.])$/u
@@ -13,21 +19,59 @@ export function checkRevision(revision: Revision): Revision {
   if (kind === 'commit' && !COMMIT.test(name)) {
     throw invalid(`commit ${JSON.stringify(name)} is not a full commit id`, 'Write all 40 (or 64) hexadecimal digits.')
   }
-  if (kind !== 'commit' && (!REF_NAME.test(name) || name.length > 255))
-    throw invalid(`${JSON.stringify(name)} cannot be the name of a ${kind}`, 'Correct the name.')
+  if (kind === 'semver') parseRange(name)
+  else if (kind !== 'commit' && !isRefName(kind, name))
+    throw invalid(`${JSON.stringify(name.slice(0, 300))} cannot be the name of a ${TITLES[kind]}`, 'Correct the name.')
   return revision
 }
 
+const isRefName = (kind: keyof typeof TITLES, name: string): boolean =>
+  REF_NAME.test(name) && name.length <= 255 && (kind !== 'full' || /^refs\/[^/]+\/./.test(name))
+
+const TITLES = { branch: 'branch', tag: 'tag', short: 'branch or tag', full: 'ref' } as const
+
 const invalid = (message: string, remedy: string) => new Failure('invalid', message, { reason: 'RefInvalid', remedy })
 
-export const describeRevision = (revision: Revision): string =>
-  revision.kind === 'default' ? 'the default branch' : `${revision.kind} ${revision.name}`
+/** Read after "the repository has no". */
+export function describeRevision(revision: Revision): string {
+  if (revision.kind === 'default') return 'default branch'
+  const { kind, name } = revision
+  if (kind === 'semver') return `tag in the range ${name}`
+  return `${kind === 'commit' ? 'commit' : TITLES[kind]} ${name}`
+}
 
-/** The refs in which a revision may be found; the first that exists is meant. `^{}` is the commit behind an annotated tag. */
+/** What helps whoever named a revision that is not there. */
+export const remedyFor = (revision: Revision): string =>
+  revision.kind === 'short' && /^[0-9a-f]{4,39}$/.test(revision.name)
+    ? 'If it is meant to be a commit, write all of its 40 digits.'
+    : 'Push it, or name one that is there.'
+
+/** What to ask the server for; `*` stands for any end of a name. */
 export function refsOf(revision: Revision): string[] {
-  if (revision.kind === 'branch') return [`refs/heads/${revision.name}`]
-  if (revision.kind === 'tag') return [`refs/tags/${revision.name}^{}`, `refs/tags/${revision.name}`]
-  return ['HEAD', 'refs/heads/main', 'refs/heads/master']
+  if (revision.kind === 'default') return ['HEAD', 'refs/heads/main', 'refs/heads/master']
+  const { kind, name } = revision
+  const tag = [`refs/tags/${name}^{}`, `refs/tags/${name}`]
+  if (kind === 'semver') return ['refs/tags/*']
+  if (kind === 'branch') return [`refs/heads/${name}`]
+  if (kind === 'tag') return tag
+  return kind === 'short' ? [`refs/heads/${name}`, ...tag] : [`${name}^{}`, name]
+}
+
+/** The ref that a revision means, of those that are there: the first of `refsOf`, or the tag with the highest version. */
+export function pickRef(revision: Revision, { commits }: Refs): { name: string; commit: string } | undefined {
+  const named = revision.kind === 'semver' ? tagInRange(commits, revision.name) : refsOf(revision)
+  for (const name of named) {
+    const commit = commits.get(name)
+    // `^{}` is the commit behind an annotated tag.
+    if (commit) return { name: name.replace(/\^\{\}$/, ''), commit }
+  }
+  return undefined
+}
+
+function tagInRange(commits: ReadonlyMap<string, string>, range: string): string[] {
+  const tags = [...commits.keys()].flatMap((name) => (/^refs\/tags\/[^^]*$/.test(name) ? [name.slice(10)] : []))
+  const tag = highestTag(tags, parseRange(range))
+  return tag === undefined ? [] : [`refs/tags/${tag}^{}`, `refs/tags/${tag}`]
 }
 
 export interface Refs {

@@ -27,7 +27,10 @@ export interface Wanted {
 export interface FollowOptions {
   /** The commit that was applied last, so that it is not delivered again. */
   commitId?: string
-  /** Called with each new commit, one at a time. The next one is asked for when it returns; if it throws, the same commit comes again. */
+  /**
+   * Called with each new commit, one at a time. The next one is asked for when it returns; if it throws, the same commit comes again.
+   * When none of the chosen files differ from those of the batch before, they are not sent again: `files` is the very same list.
+   */
   onBatch(batch: Batch): Promise<void> | void
   /** kas has the repository in view: whatever was wrong is over, also if there is no new commit. */
   onInView?(): void
@@ -56,7 +59,7 @@ const BRIEF = seconds(1)
 export function createObjectStream({ address, token, ca, clock }: ObjectStreamOptions): ObjectStream {
   const connection = dial({ address, token, ca })
   const fetchObjects: ObjectStream['fetchObjects'] = (wanted, signal, commitId = '') =>
-    call(connection, wanted, commitId, { signal })
+    call(connection, { ...wanted, commitId }, { signal })
   return {
     fetchObjects,
     follow: (wanted, options) => follow(connection, clock, wanted, options),
@@ -69,25 +72,34 @@ interface Ears {
   onAccepted?: (() => void) | undefined
 }
 
-async function call(connection: Connection, wanted: Wanted, commitId: string, ears: Ears): Promise<Batch | undefined> {
+async function call(
+  connection: Connection,
+  wanted: Wanted & { commitId: string; digest?: string | undefined },
+  ears: Ears,
+): Promise<Batch | undefined> {
   const { namespace, serviceAccount, projectUid } = wanted
   const metadata = {
     ...(namespace === undefined ? {} : { 'berth-namespace': namespace }),
     ...(serviceAccount === undefined ? {} : { 'berth-service-account': serviceAccount }),
     ...(projectUid === undefined ? {} : { 'berth-project-uid': projectUid }),
   }
-  const responses = connection.stream(Gitops.method.getObjectsToSynchronize, requestFor({ ...wanted, commitId }), {
+  const responses = connection.stream(Gitops.method.getObjectsToSynchronize, requestFor(wanted), {
     metadata,
     ...ears,
   })
   const batch = await collectBatch(responses)
   // A batch whose call was called off may be cut short without an error.
-  return ears.signal.aborted ? undefined : batch
+  if (ears.signal.aborted || !batch) return undefined
+  // Believed blindly, it would look like a commit without any file.
+  if (batch.unchanged && (!wanted.digest || batch.digest !== wanted.digest))
+    throw new Failure('internal', 'the object stream says that files are unchanged which it was not asked about')
+  return batch
 }
 
 async function follow(connection: Connection, clock: Clock, wanted: Wanted, options: FollowOptions): Promise<void> {
   const { onBatch, onFailure = () => undefined, onInView, backoff = PATIENCE, signal } = options
   let { commitId = '' } = options
+  let last: Batch | undefined
   let failures = 0
   const onAccepted = () => {
     failures = 0
@@ -96,9 +108,11 @@ async function follow(connection: Connection, clock: Clock, wanted: Wanted, opti
   while (!signal.aborted) {
     const opened = clock.now()
     try {
-      const batch = await call(connection, wanted, commitId, { signal, onAccepted })
-      if (batch) {
+      const given = await call(connection, { ...wanted, commitId, digest: last?.digest ?? '' }, { signal, onAccepted })
+      if (given) {
+        const batch = last && given.unchanged ? { ...given, files: last.files } : given
         await onBatch(batch)
+        last = batch
         commitId = batch.commitId
         failures = 0
       } else if (clock.now() - opened < BRIEF) await pause(clock, BRIEF, signal)

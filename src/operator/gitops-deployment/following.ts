@@ -3,7 +3,7 @@ import type { Ref } from '../../api/index.ts'
 import { keyOf } from '../../api/index.ts'
 import { patternsFor, type Snapshot } from '../../engines/gitops/index.ts'
 import type { GitRef } from '../../rpc/index.ts'
-import { type Clock, type Failure, isFailure, minutes, pause, seconds } from '../../std/index.ts'
+import { type Clock, type Failure, isFailure, minutes } from '../../std/index.ts'
 
 /** Where commits come from: kas, through its object stream. */
 export type Source = Pick<ObjectStream, 'follow'>
@@ -16,8 +16,7 @@ export interface Wish {
   namespace: string
   /** With whose rights it will be applied: a grant may be to that account alone. */
   serviceAccount: string
-  /** Tried in this order until one exists. */
-  revisions: readonly GitRef[]
+  revision: GitRef
   path: string
 }
 
@@ -56,7 +55,7 @@ export function createFollowing(source: Source, clock: Clock): Following {
       stream.at = clock.now()
       ring(ref)
     }
-    void follow({ source, clock, wish, tell, seen: () => stream.seen, signal: stream.abort.signal })
+    void follow({ source, wish, tell, seen: () => stream.seen, signal: stream.abort.signal })
     return stream
   }
   const end = (key: string) => {
@@ -91,72 +90,44 @@ const current = ({ seen, at }: Stream, clock: Clock): Seen =>
 
 interface Pursuit {
   source: Source
-  clock: Clock
   wish: Wish
   tell: (seen: Seen) => void
   seen: () => Seen
   signal: AbortSignal
 }
 
-/** After every revision was tried in vain. */
-const REST = seconds(15)
-
 /**
- * Follows one revision with the patterns known so far. A commit that needs more folders (bases elsewhere), and a
- * revision that does not exist, end the round; the next one asks for more, or for the next revision.
+ * Follows the revision with the patterns known so far. A commit that needs more folders (bases elsewhere) ends the round; the
+ * next one asks for them as well.
  */
 async function follow(pursuit: Pursuit): Promise<void> {
-  const { wish, clock, signal } = pursuit
-  let globs = patternsFor([], wish.path)
-  for (let at = 0; !signal.aborted; ) {
-    const outcome = await round(pursuit, at, globs)
-    if (outcome.word === 'more') globs = outcome.globs
-    else {
-      at = (at + 1) % wish.revisions.length
-      if (at === 0) await pause(clock, REST, signal)
-    }
-  }
+  let globs: string[] | undefined = patternsFor([], pursuit.wish.path)
+  while (globs) globs = await round(pursuit, globs)
 }
 
-type Outcome = { word: 'more'; globs: string[] } | { word: 'nowhere' }
-
-async function round({ source, wish, tell, seen, signal }: Pursuit, at: number, globs: string[]): Promise<Outcome> {
+/** Gives the patterns to go on with, or nothing at the end of all. */
+async function round({ source, wish, tell, seen, signal }: Pursuit, globs: string[]): Promise<string[] | undefined> {
   const ending = new AbortController()
-  let outcome: Outcome = { word: 'nowhere' }
-  const [first] = wish.revisions
-  const ref = wish.revisions[at] ?? first
-  if (!ref) return outcome
-  const isAmbiguous = wish.revisions.length > 1
+  const { projectId, projectUid, namespace, serviceAccount, revision: ref, path } = wish
+  let more: string[] | undefined
   await source.follow(
-    {
-      projectId: wish.projectId,
-      projectUid: wish.projectUid,
-      namespace: wish.namespace,
-      serviceAccount: wish.serviceAccount,
-      ref,
-      globs,
-    },
+    { projectId, projectUid, namespace, serviceAccount, ref, globs },
     {
       signal: AbortSignal.any([signal, ending.signal]),
       onBatch(batch) {
-        const more = patternsOf(batch, wish.path)
-        if (more.every((glob) => globs.includes(glob))) return tell({ snapshot: batch })
-        outcome = { word: 'more', globs: more }
+        const wanted = patternsOf(batch, path)
+        if (wanted.every((glob) => globs.includes(glob))) return tell({ snapshot: batch })
+        more = wanted
         ending.abort()
       },
       onInView() {
         const { snapshot, failure } = seen()
         if (snapshot && failure) tell({ snapshot })
       },
-      onFailure(failure) {
-        const isLast = at === wish.revisions.length - 1
-        const isAbsent = isFailure(failure, 'not-found') && failure.reason === 'RefNotFound'
-        if (!isAbsent || isLast) tell({ ...seen(), failure })
-        if (isAbsent && isAmbiguous) ending.abort()
-      },
+      onFailure: (failure) => tell({ ...seen(), failure }),
     },
   )
-  return outcome
+  return more
 }
 
 /** A kustomization that cannot be followed is left to the rendering, which says what is wrong with it. */

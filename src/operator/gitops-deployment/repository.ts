@@ -28,17 +28,15 @@ const isOpenTo = ({ spec: { visibility, grants } }: GitProject, namespace: strin
   visibility === 'public' ||
   (grants?.serviceAccounts ?? []).some((account) => account.namespace === namespace)
 
-/** What a revision may mean, the likeliest first: a plain name is a branch, or else a tag. */
-export function revisionsOf(written: string | undefined): [GitRef, ...GitRef[]] {
-  const name = written?.trim() ?? ''
-  if (name === '' || name === 'HEAD') return [{ kind: 'default' }]
-  if (/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(name)) return [{ kind: 'commit', name }]
-  if (name.startsWith('refs/heads/')) return [{ kind: 'branch', name: name.slice('refs/heads/'.length) }]
-  if (name.startsWith('refs/tags/')) return [{ kind: 'tag', name: name.slice('refs/tags/'.length) }]
-  return [
-    { kind: 'branch', name },
-    { kind: 'tag', name },
-  ]
+/** What a source follows. A plain name is a branch or else a tag: kas looks which of them is there. */
+export function revisionOf({ targetRevision, semver }: { targetRevision?: string; semver?: string }): GitRef {
+  if (semver?.trim()) return { kind: 'semver', name: semver.trim() }
+  const name = targetRevision?.trim() ?? ''
+  if (name === '' || name === 'HEAD') return { kind: 'default' }
+  if (/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(name)) return { kind: 'commit', name }
+  if (name.startsWith('refs/heads/')) return { kind: 'branch', name: name.slice('refs/heads/'.length) }
+  if (name.startsWith('refs/tags/')) return { kind: 'tag', name: name.slice('refs/tags/'.length) }
+  return name.startsWith('refs/') ? { kind: 'full', name } : { kind: 'short', name }
 }
 
 export const redacted = (url: string): string => url.replace(/\/\/[^/@]*@/, '//***@')

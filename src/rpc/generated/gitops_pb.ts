@@ -3,6 +3,7 @@
 /* eslint-disable */
 
 // Wire names and numbers are those of the GitLab agent's object stream, so that its peers and ours understand each other.
+// What Berth adds has numbers from 1001, and is sent to those only who asked for it.
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
@@ -12,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gitops.proto.
  */
 export const file_gitops: GenFile = /*@__PURE__*/
-  fileDesc("CgxnaXRvcHMucHJvdG8SF2dpdGxhYi5hZ2VudC5naXRvcHMucnBjIjAKBlBhdGhDRhIOCgRnbG9iGAEgASgJSAASDgoEZmlsZRgCIAEoCUgAQgYKBHBhdGgiRAoIR2l0UmVmQ0YSDQoDdGFnGAEgASgJSAASEAoGYnJhbmNoGAIgASgJSAASEAoGY29tbWl0GAMgASgJSABCBQoDcmVmIqQBChtPYmplY3RzVG9TeW5jaHJvbml6ZVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIRCgljb21taXRfaWQYAiABKAkSLgoFcGF0aHMYAyADKAsyHy5naXRsYWIuYWdlbnQuZ2l0b3BzLnJwYy5QYXRoQ0YSLgoDcmVmGAQgASgLMiEuZ2l0bGFiLmFnZW50LmdpdG9wcy5ycGMuR2l0UmVmQ0Yi/wIKHE9iamVjdHNUb1N5bmNocm9uaXplUmVzcG9uc2USTgoGaGVhZGVyGAEgASgLMjwuZ2l0bGFiLmFnZW50LmdpdG9wcy5ycGMuT2JqZWN0c1RvU3luY2hyb25pemVSZXNwb25zZS5IZWFkZXJIABJOCgZvYmplY3QYAiABKAsyPC5naXRsYWIuYWdlbnQuZ2l0b3BzLnJwYy5PYmplY3RzVG9TeW5jaHJvbml6ZVJlc3BvbnNlLk9iamVjdEgAElAKB3RyYWlsZXIYAyABKAsyPS5naXRsYWIuYWdlbnQuZ2l0b3BzLnJwYy5PYmplY3RzVG9TeW5jaHJvbml6ZVJlc3BvbnNlLlRyYWlsZXJIABovCgZIZWFkZXISEQoJY29tbWl0X2lkGAEgASgJEhIKCnByb2plY3RfaWQYAiABKAMaJgoGT2JqZWN0Eg4KBnNvdXJjZRgBIAEoCRIMCgRkYXRhGAIgASgMGgkKB1RyYWlsZXJCCQoHbWVzc2FnZTKTAQoGR2l0b3BzEogBChdHZXRPYmplY3RzVG9TeW5jaHJvbml6ZRI0LmdpdGxhYi5hZ2VudC5naXRvcHMucnBjLk9iamVjdHNUb1N5bmNocm9uaXplUmVxdWVzdBo1LmdpdGxhYi5hZ2VudC5naXRvcHMucnBjLk9iamVjdHNUb1N5bmNocm9uaXplUmVzcG9uc2UwAWIGcHJvdG8z");
+  fileDesc("CgxnaXRvcHMucHJvdG8SF2dpdGxhYi5hZ2VudC5naXRvcHMucnBjIjAKBlBhdGhDRhIOCgRnbG9iGAEgASgJSAASDgoEZmlsZRgCIAEoCUgAQgYKBHBhdGgiegoIR2l0UmVmQ0YSDQoDdGFnGAEgASgJSAASEAoGYnJhbmNoGAIgASgJSAASEAoGY29tbWl0GAMgASgJSAASDwoEZnVsbBjpByABKAlIABIQCgVzaG9ydBjqByABKAlIABIRCgZzZW12ZXIY6wcgASgJSABCBQoDcmVmIsUBChtPYmplY3RzVG9TeW5jaHJvbml6ZVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIRCgljb21taXRfaWQYAiABKAkSLgoFcGF0aHMYAyADKAsyHy5naXRsYWIuYWdlbnQuZ2l0b3BzLnJwYy5QYXRoQ0YSLgoDcmVmGAQgASgLMiEuZ2l0bGFiLmFnZW50LmdpdG9wcy5ycGMuR2l0UmVmQ0YSFAoGZGlnZXN0GOkHIAEoCUgAiAEBQgkKB19kaWdlc3QipAMKHE9iamVjdHNUb1N5bmNocm9uaXplUmVzcG9uc2USTgoGaGVhZGVyGAEgASgLMjwuZ2l0bGFiLmFnZW50LmdpdG9wcy5ycGMuT2JqZWN0c1RvU3luY2hyb25pemVSZXNwb25zZS5IZWFkZXJIABJOCgZvYmplY3QYAiABKAsyPC5naXRsYWIuYWdlbnQuZ2l0b3BzLnJwYy5PYmplY3RzVG9TeW5jaHJvbml6ZVJlc3BvbnNlLk9iamVjdEgAElAKB3RyYWlsZXIYAyABKAsyPS5naXRsYWIuYWdlbnQuZ2l0b3BzLnJwYy5PYmplY3RzVG9TeW5jaHJvbml6ZVJlc3BvbnNlLlRyYWlsZXJIABpUCgZIZWFkZXISEQoJY29tbWl0X2lkGAEgASgJEhIKCnByb2plY3RfaWQYAiABKAMSDwoGZGlnZXN0GOkHIAEoCRISCgl1bmNoYW5nZWQY6gcgASgIGiYKBk9iamVjdBIOCgZzb3VyY2UYASABKAkSDAoEZGF0YRgCIAEoDBoJCgdUcmFpbGVyQgkKB21lc3NhZ2UykwEKBkdpdG9wcxKIAQoXR2V0T2JqZWN0c1RvU3luY2hyb25pemUSNC5naXRsYWIuYWdlbnQuZ2l0b3BzLnJwYy5PYmplY3RzVG9TeW5jaHJvbml6ZVJlcXVlc3QaNS5naXRsYWIuYWdlbnQuZ2l0b3BzLnJwYy5PYmplY3RzVG9TeW5jaHJvbml6ZVJlc3BvbnNlMAFiBnByb3RvMw");
 
 /**
  * Files are chosen by a pattern, or named.
@@ -72,6 +73,30 @@ export type GitRefCF = Message<"gitlab.agent.gitops.rpc.GitRefCF"> & {
      */
     value: string;
     case: "commit";
+  } | {
+    /**
+     * Whole name, such as refs/pull/7/head.
+     *
+     * @generated from field: string full = 1001;
+     */
+    value: string;
+    case: "full";
+  } | {
+    /**
+     * The branch of that name, or else the tag.
+     *
+     * @generated from field: string short = 1002;
+     */
+    value: string;
+    case: "short";
+  } | {
+    /**
+     * A range of versions: the highest tag in it.
+     *
+     * @generated from field: string semver = 1003;
+     */
+    value: string;
+    case: "semver";
   } | { case: undefined; value?: undefined };
 };
 
@@ -109,6 +134,13 @@ export type ObjectsToSynchronizeRequest = Message<"gitlab.agent.gitops.rpc.Objec
    * @generated from field: gitlab.agent.gitops.rpc.GitRefCF ref = 4;
    */
   ref?: GitRefCF | undefined;
+
+  /**
+   * The header's digest of the files that the caller has; empty at first. Presence asks for digests.
+   *
+   * @generated from field: optional string digest = 1001;
+   */
+  digest?: string | undefined;
 };
 
 /**
@@ -168,6 +200,20 @@ export type ObjectsToSynchronizeResponse_Header = Message<"gitlab.agent.gitops.r
    * @generated from field: int64 project_id = 2;
    */
   projectId: bigint;
+
+  /**
+   * Names the chosen files with their contents, to whom asks for digests.
+   *
+   * @generated from field: string digest = 1001;
+   */
+  digest: string;
+
+  /**
+   * The caller has these files already: no object follows, only the trailer.
+   *
+   * @generated from field: bool unchanged = 1002;
+   */
+  unchanged: boolean;
 };
 
 /**

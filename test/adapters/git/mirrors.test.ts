@@ -67,6 +67,44 @@ describe('git mirrors', (it) => {
     equal(await located({ kind: 'commit', name: side }), [side, undefined])
   })
 
+  it('take a short name for a branch, and for a tag where there is no such branch', async () => {
+    const { repository, commit, mirror } = await given('short-names', { a: '1' })
+    const second = await repository.commit({ a: '2' }, 'both')
+    await repository.tag('both', commit)
+    await repository.tag('only-tag', commit)
+    const located = async (name: string) => Object.values((await mirror.locate({ kind: 'short', name }, never)) ?? {})
+    equal(await located('both'), [second, 'refs/heads/both'])
+    equal(await located('only-tag'), [commit, 'refs/tags/only-tag'])
+  })
+
+  it('find refs of other kinds by their whole name', async () => {
+    const { repository, commit, mirror } = await given('full-names', { a: '1' })
+    await repository.ref('refs/pull/7/head', commit)
+    await repository.tag('v1', commit)
+    const located = async (name: string) => Object.values((await mirror.locate({ kind: 'full', name }, never)) ?? {})
+    equal(await located('refs/pull/7/head'), [commit, 'refs/pull/7/head'])
+    equal(await located('refs/tags/v1'), [commit, 'refs/tags/v1'])
+  })
+
+  it('find the highest version in a range of them', async () => {
+    const { repository, commit, mirror } = await given('versions', { a: '1' })
+    for (const tag of ['v1.2.0', 'v2.0.0', 'v1.11.0-rc.1', 'unrelated']) await repository.tag(tag, commit)
+    const latest = await repository.commit({ a: '2' })
+    await repository.tag('v1.10.0', latest)
+    const located = async (name: string) => Object.values((await mirror.locate({ kind: 'semver', name }, never)) ?? {})
+    equal(await located('1.x'), [latest, 'refs/tags/v1.10.0'])
+    const { message, reason } = await failureOf(located('>=3'))
+    is(reason, 'RefNotFound')
+    match(message, 'has no tag in the range >=3')
+  })
+
+  it('say that a short commit must be written out', async () => {
+    const { mirror } = await given('short-commit', { a: '1' })
+    const failure = await failureOf(mirror.locate({ kind: 'short', name: 'abc1234' }, never))
+    equal([failure.reason, failure.remedy], ['RefNotFound', 'If it is meant to be a commit, write all of its 40 digits.'])
+    match(failure.message, 'has no branch or tag abc1234')
+  })
+
   it('do not take the end of a name for the name', async () => {
     const { repository, mirror } = await given('suffix', { a: '1' })
     await repository.commit({ a: '2' }, 'x/refs/heads/y')
@@ -173,6 +211,12 @@ describe('git mirrors', (it) => {
   for (const name of ['--upload-pack=x', '../x', 'a..b', 'a b', 'a~1', 'a:b', 'x.lock', '', 'a\nb', '/a', 'a/']) {
     it(`refuse the branch name ${JSON.stringify(name)}`, async () => {
       is((await failureOf(mirrorOf(`${host.url}/x.git`).locate({ kind: 'branch', name }, never))).reason, 'RefInvalid')
+    })
+  }
+
+  for (const name of ['main', 'refs/', 'refs/x', 'refs/heads/../x', 'refs/heads/-x:y', 'refs/heads/x.lock']) {
+    it(`refuse the whole name ${JSON.stringify(name)}`, async () => {
+      is((await failureOf(mirrorOf(`${host.url}/x.git`).locate({ kind: 'full', name }, never))).reason, 'RefInvalid')
     })
   }
 

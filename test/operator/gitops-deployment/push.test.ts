@@ -213,15 +213,8 @@ describe('a GitOpsDeployment', (it) => {
     const [wanted] = await eventually(() => git.asked().length > 0 && git.asked())
     const { projectUid, ...asked } = wanted ?? {}
     assert.ok(projectUid)
-    const ref = { kind: 'branch', name: 'release' }
+    const ref = { kind: 'short', name: 'release' }
     assert.equal(asked, { projectId: 'team-a/shop', namespace, serviceAccount: 'default', ref, globs: ['**'] })
-  })
-
-  it('takes a tag when there is no such branch', async () => {
-    await deploy({ source: { repoURL: REPOSITORY, path: 'deploy', targetRevision: 'v1' } })
-    await eventually(() => git.asked()[0]?.ref.kind === 'branch')
-    git.fail(new Failure('not-found', 'there is no branch v1', { reason: 'RefNotFound' }))
-    await eventually(() => git.asked()[0]?.ref.kind === 'tag')
   })
 
   it('waits for a GitProject, says which, and goes on when it is there', async () => {

@@ -1,0 +1,72 @@
+import { equal, is } from 'uvu/assert'
+import { createFollowing, type Seen, type Source, type Wish } from '../../../src/operator/gitops-deployment/following.ts'
+import { Failure } from '../../../src/std/index.ts'
+import { snapshot } from '../../support/builders/snapshots.ts'
+import { steppedClock } from '../../support/clock.ts'
+import { describe } from '../../support/suite.ts'
+
+type Follow = Parameters<Source['follow']>
+
+const REF = { namespace: 'team', name: 'shop' }
+const WISH: Wish = {
+  projectId: 'team/shop',
+  namespace: 'team',
+  serviceAccount: 'default',
+  revision: { kind: 'short', name: 'main' },
+  path: 'deploy',
+}
+
+/** A following whose streams do what `play` does, and end with their signal. */
+function given(play: (follow: Follow) => Promise<void> | void) {
+  const asked: Follow[] = []
+  const source: Source = {
+    async follow(...follow) {
+      asked.push(follow)
+      await play(follow)
+      const [, { signal }] = follow
+      if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+    },
+  }
+  const following = createFollowing(source, steppedClock())
+  const ending = new AbortController()
+  const seen = (): Seen => following.of(REF, WISH)
+  following.ringing(() => undefined, ending.signal)
+  return { asked, seen, ending }
+}
+
+const settle = async (): Promise<void> => {
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+}
+const batch = (files: Record<string, string>) => ({ ...snapshot(files), projectId: 1n })
+const absent = new Failure('not-found', 'the repository has no branch or tag main', { reason: 'RefNotFound' })
+
+describe('following a source', (it) => {
+  it('keeps the last good files when the branch vanishes, beside the reason', async () => {
+    const first = batch({ 'deploy/a.yaml': 'a: 1' })
+    const { seen, ending } = given(async ([, { onBatch, onFailure }]) => {
+      await onBatch(first)
+      onFailure?.(absent)
+    })
+    seen()
+    await settle()
+    is(seen().snapshot?.commitId, first.commitId)
+    is(seen().failure, absent)
+    ending.abort()
+  })
+
+  it('asks for more folders when a kustomization leads there, and hands on nothing before it has them', async () => {
+    const files = { 'deploy/kustomization.yaml': 'resources: [../base]\n', 'base/kustomization.yaml': 'resources: []\n' }
+    const { asked, seen, ending } = given(([{ globs }, { onBatch }]) => {
+      const there = Object.entries(files).filter(([path]) => globs.some((glob) => path.startsWith(glob.replace('**', ''))))
+      return onBatch(batch(Object.fromEntries(there)))
+    })
+    seen()
+    await settle()
+    equal(
+      asked.map(([{ globs }]) => [...globs].sort()),
+      [['deploy/**'], ['base/**', 'deploy/**']],
+    )
+    is(seen().snapshot?.files.length, 2)
+    ending.abort()
+  })
+})
