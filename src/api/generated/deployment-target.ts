@@ -83,11 +83,28 @@ export interface DeploymentTargetStatus {
    */
   releasedAt?: string
   /**
+   * What the condition Reachable speaks of. Another address, or another version of the Secret, is asked anew; so a restart asks nobody.
+   */
+  asked?: {
+    /**
+     * The address that was asked.
+     */
+    apiURL: string
+    /**
+     * UID and resourceVersion of the Secret whose token was sent.
+     */
+    secretVersion: string
+    /**
+     * Whether the certificate of the API server went unverified.
+     */
+    allowInsecureSkipTLSVerify?: boolean
+  }
+  /**
    * The generation of the spec that this status speaks of.
    */
   observedGeneration?: number
   /**
-   * Ready (can be bound or is bound), CredentialsValid (the Secret is there and usable) and ErrorOccurred.
+   * Ready (can be bound or is bound), CredentialsValid (the Secret is there and usable), Reachable (the API answers; binding never waits for it) and ErrorOccurred.
    */
   conditions?: Condition[]
 }

@@ -14,8 +14,9 @@ import {
   SpaceRequests,
   secretTypes,
 } from '../../../api/index.ts'
-import type { Controller, Watch, Workshop } from '../../../engines/controller/index.ts'
+import { type Controller, settled, type Watch, type Workshop } from '../../../engines/controller/index.ts'
 import { createJudge } from './credentials.ts'
+import { createReachability } from './reachability.ts'
 import { type Lifecycle, reconcileTarget } from './reconcile.ts'
 import { statusAfter } from './status.ts'
 
@@ -35,14 +36,21 @@ export function targetLifecycle(workshop: Workshop): Controller<DeploymentTarget
   const { caches } = workshop
   const targets = caches.of(DeploymentTargets, { indexes })
   const types = Object.values(secretTypes)
+  const secrets = types.map((type) => caches.of(Secrets, { fields: `type=${type}` }))
+  const secretOf = ({ metadata, spec }: DeploymentTarget): CoreSecret | undefined => {
+    const ref = { name: spec.kubernetesCredentials.clusterCredentialsSecret, namespace: metadata.namespace }
+    return secrets.map((cache) => cache.get(ref)).find((secret) => secret !== undefined)
+  }
+  const reachability = createReachability({ workshop, targets, secretOf })
   const lifecycle: Lifecycle = {
     workshop,
     targets,
     claims: caches.of(DeploymentTargetClaims),
     classes: caches.of(DeploymentTargetClasses),
-    secrets: types.map((type) => caches.of(Secrets, { fields: `type=${type}` })),
+    secretOf,
     requests: caches.of(SpaceRequests, { indexes: requestIndexes }),
     judge: createJudge(),
+    reachability,
   }
   const watches: Watch[] = [
     {
@@ -74,6 +82,11 @@ export function targetLifecycle(workshop: Workshop): Controller<DeploymentTarget
     kind: DeploymentTargets,
     watches,
     reconcile: (target) => reconcileTarget(target, lifecycle),
-    failed: statusAfter,
+    async gone(ref) {
+      reachability.forget(ref)
+      return settled()
+    },
+    doorbell: reachability.run,
+    failed: (target, failure) => statusAfter(target, failure, lifecycle.judge(target, secretOf(target))),
   }
 }

@@ -1,6 +1,6 @@
 import { readTarget } from '../../../adapters/kube/index.ts'
-import { type CoreSecret, type DeploymentTarget, KUBECONFIG_KEY, secretTypes } from '../../../api/index.ts'
-import { Failure, Secret } from '../../../std/index.ts'
+import { type CoreSecret, type DeploymentTarget, KUBECONFIG_KEY, kubeconfigIn, secretTypes } from '../../../api/index.ts'
+import { Failure } from '../../../std/index.ts'
 
 /** What can be said of a target's credentials without calling anybody. */
 export interface Opinion {
@@ -31,16 +31,17 @@ export function createJudge(): Judge {
   }
 }
 
-function judge({ spec }: DeploymentTarget, { metadata, data }: CoreSecret): Opinion {
-  const written = data?.[KUBECONFIG_KEY]
-  if (!written)
-    return bad('MissingKubeConfigField', `Secret "${metadata.name}" has no key "${KUBECONFIG_KEY}". Store a kubeconfig under it`)
+function judge({ spec }: DeploymentTarget, secret: CoreSecret): Opinion {
+  const { name } = secret.metadata
+  const kubeconfig = kubeconfigIn(secret)
+  if (!kubeconfig)
+    return bad('MissingKubeConfigField', `Secret "${name}" has no key "${KUBECONFIG_KEY}". Store a kubeconfig under it`)
   try {
-    readTarget(new Secret(Buffer.from(written, 'base64').toString()), { server: spec.kubernetesCredentials.apiURL })
+    readTarget(kubeconfig, { server: spec.kubernetesCredentials.apiURL })
     return USABLE
   } catch (thrown) {
     const { reason = 'InvalidKubeconfig', message, remedy = '' } = Failure.from(thrown)
-    return bad(reason, `Secret "${metadata.name}": ${message}. ${remedy}`)
+    return bad(reason, `Secret "${name}": ${message}. ${remedy}`)
   }
 }
 

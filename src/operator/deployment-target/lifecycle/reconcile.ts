@@ -8,20 +8,25 @@ import {
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
   type DeploymentTargetClass,
-  type DeploymentTargetStatus,
   DeploymentTargets,
   finalizers,
   hasFinalizer,
   isDeleting,
   provisionedByOf,
+  type ReclaimPolicy,
+  reclaimPolicyOf,
   refOf,
   type SpaceRequest,
+  withFinalizer,
+  withoutFinalizer,
   YES,
 } from '../../../api/index.ts'
 import { type Next, settled, type Workshop } from '../../../engines/controller/index.ts'
 import { minutes, timestamp } from '../../../std/index.ts'
-import type { Judge, Opinion } from './credentials.ts'
-import { failed, had, onOffer, released, statusOf } from './status.ts'
+import type { Judge } from './credentials.ts'
+import { toldFinding } from './finding.ts'
+import type { Reachability } from './reachability.ts'
+import { failed, had, type Outlook, onOffer, released, statusOf } from './status.ts'
 
 const MANAGER = 'target-lifecycle'
 /** ADR 8: a release that takes longer and says that it can't is Failed. */
@@ -32,22 +37,24 @@ export interface Lifecycle {
   targets: Cache<DeploymentTarget>
   claims: Cache<DeploymentTargetClaim>
   classes: Cache<DeploymentTargetClass>
-  secrets: Cache<CoreSecret>[]
+  secretOf: (target: DeploymentTarget) => CoreSecret | undefined
   requests: Cache<SpaceRequest>
   judge: Judge
+  reachability: Reachability
 }
 
 /** A target's life: Pending, Available, Bound, Released or Failed, gone. Its claims come and go; the claims' controller binds. */
 export async function reconcileTarget(target: DeploymentTarget, lifecycle: Lifecycle): Promise<Next> {
-  const credentials = lifecycle.judge(target, secretOf(target, lifecycle))
-  if (isDeleting(target)) return seeOff(target, credentials, lifecycle)
+  if (isDeleting(target)) return seeOff(target, lifecycle)
 
+  const outlook = outlookOn(target, lifecycle)
   // Before anybody can have it: or a deletion would leave what it stands for behind.
   const object = hasFinalizer(target, finalizers.target) ? target : await addFinalizer(target, lifecycle)
+  const credentials = await outlook
 
   const holder = claimRefOf(object)
-  if (!holder) return offerAgain(object, credentials, lifecycle)
-  if (holder.uid === undefined) return settled({ object, status: statusOf(onOffer(credentials, holder.name)) })
+  // A name alone is a wish: it makes nobody the holder, and gives back nothing that was released.
+  if (holder?.uid === undefined) return offer(object, holder?.name, credentials, lifecycle)
   if (isReleased(object)) return afterRelease(object, credentials, lifecycle)
 
   const claim = await livingClaim(object, holder, lifecycle)
@@ -58,18 +65,20 @@ export async function reconcileTarget(target: DeploymentTarget, lifecycle: Lifec
 
 const isReleased = ({ status }: DeploymentTarget): boolean => status?.phase === 'Released' || status?.phase === 'Failed'
 
-const secretOf = ({ metadata, spec }: DeploymentTarget, { secrets }: Lifecycle): CoreSecret | undefined => {
-  const ref = { name: spec.kubernetesCredentials.clusterCredentialsSecret, namespace: metadata.namespace }
-  return secrets.map((cache) => cache.get(ref)).find((secret) => secret !== undefined)
+/** Its credentials, and whether the API answers: that is told, and nothing waits for it (design 3.1). */
+async function outlookOn(target: DeploymentTarget, { workshop, judge, reachability, secretOf }: Lifecycle): Promise<Outlook> {
+  const secret = secretOf(target)
+  const credentials = judge(target, secret)
+  const finding = await reachability.of(target, secret, credentials)
+  const before = toldFinding(target)?.answer.status
+  const { status, reason, message } = finding.answer
+  if (status === 'False' && before !== 'False') workshop.events.record(target, { type: 'Warning', reason, message })
+  if (status === 'True' && before === 'False') workshop.events.record(target, { type: 'Normal', reason, message })
+  return { ...credentials, finding }
 }
 
-const addFinalizer = ({ metadata, ...target }: DeploymentTarget, { workshop }: Lifecycle): Promise<DeploymentTarget> =>
-  workshop.kube.patch(
-    DeploymentTargets,
-    refOf({ ...target, metadata }),
-    { metadata: { resourceVersion: metadata.resourceVersion, finalizers: [...(metadata.finalizers ?? []), finalizers.target] } },
-    { manager: MANAGER },
-  )
+const addFinalizer = (target: DeploymentTarget, { workshop }: Lifecycle): Promise<DeploymentTarget> =>
+  workshop.kube.patch(DeploymentTargets, refOf(target), withFinalizer(target, finalizers.target), { manager: MANAGER })
 
 /** The claim that has the target, if it lives. The cache may lag behind the binding, so absence is asked for. */
 async function livingClaim(
@@ -92,7 +101,7 @@ function isSurplus({ metadata }: DeploymentTarget, claim: DeploymentTargetClaim,
 }
 
 /** It was never used: what was made for the claim goes, everything else is on offer again. */
-async function giveBack(target: DeploymentTarget, credentials: Opinion, { workshop }: Lifecycle): Promise<Next> {
+async function giveBack(target: DeploymentTarget, credentials: Outlook, { workshop }: Lifecycle): Promise<Next> {
   const { uid, resourceVersion } = target.metadata
   if (provisionedByOf(target) !== undefined) {
     await workshop.kube.delete(DeploymentTargets, refOf(target), { uid })
@@ -110,7 +119,7 @@ async function giveBack(target: DeploymentTarget, credentials: Opinion, { worksh
 async function belong(
   target: DeploymentTarget,
   claim: DeploymentTargetClaim,
-  credentials: Opinion,
+  credentials: Outlook,
   lifecycle: Lifecycle,
 ): Promise<Next> {
   const status =
@@ -121,24 +130,25 @@ async function belong(
 }
 
 /** Copied once, at binding: a class that goes or changes later changes nothing for this target. */
-function policyOf(target: DeploymentTarget, { classes }: Lifecycle): NonNullable<DeploymentTargetStatus['reclaimPolicy']> {
-  const { reclaimPolicy } = target.status ?? {}
-  if (reclaimPolicy) return reclaimPolicy
-  // What the provisioner noted when it made the target, for the case that the class is gone by now.
-  const noted = target.metadata.annotations?.[annotations.reclaimPolicy]
-  if (noted === 'Delete' || noted === 'Retain') return noted
-  const found = classes.get({ name: target.spec.deploymentTargetClassName })
-  return found?.spec.reclaimPolicy ?? (provisionedByOf(target) ? 'Delete' : 'Retain')
+function policyOf(target: DeploymentTarget, { classes, requests }: Lifecycle): ReclaimPolicy {
+  const { name, namespace } = target.metadata
+  const ofClass = classes.get({ name: target.spec.deploymentTargetClassName })
+  return reclaimPolicyOf(target, { ofClass, madeFrom: requests.by('target', `${namespace}/${name}`) })
 }
 
-/** No claim has it. Once had, it stays Released until somebody says that it may be had again. */
-async function offerAgain(target: DeploymentTarget, credentials: Opinion, { workshop }: Lifecycle): Promise<Next> {
-  if (!isReleased(target)) return settled({ object: target, status: statusOf(onOffer(credentials, undefined)) })
+/** No claim has it, though it may wait for one of that name. Once had, it stays Released until somebody says that it may be had again. */
+async function offer(
+  target: DeploymentTarget,
+  reservedFor: string | undefined,
+  credentials: Outlook,
+  { workshop }: Lifecycle,
+): Promise<Next> {
+  if (!isReleased(target)) return settled({ object: target, status: statusOf(onOffer(credentials, reservedFor)) })
   if (target.metadata.annotations?.[annotations.recycle] !== YES) {
     return settled({ object: target, status: statusOf(released(target, credentials, timestamp(workshop.clock.now()))) })
   }
   const { resourceVersion } = target.metadata
-  const status = statusOf(onOffer(credentials, undefined))
+  const status = statusOf(onOffer(credentials, reservedFor))
   // Status first: with the annotation gone and the phase still Released, nobody would try again.
   if (target.status?.phase === 'Released') {
     const { conditions: _, ...phase } = status
@@ -162,7 +172,7 @@ async function offerAgain(target: DeploymentTarget, credentials: Opinion, { work
 async function release(
   target: DeploymentTarget,
   holder: { name: string; uid?: string },
-  credentials: Opinion,
+  credentials: Outlook,
   lifecycle: Lifecycle,
 ): Promise<Next> {
   const { workshop } = lifecycle
@@ -175,7 +185,7 @@ async function release(
 }
 
 /** Released and still naming the former claim: delete what was made for it, give everything else free of the name. */
-async function afterRelease(target: DeploymentTarget, credentials: Opinion, lifecycle: Lifecycle): Promise<Next> {
+async function afterRelease(target: DeploymentTarget, credentials: Outlook, lifecycle: Lifecycle): Promise<Next> {
   const { kube, clock } = lifecycle.workshop
   const { uid, resourceVersion } = target.metadata
   // A target that nobody provisioned is never deleted with its claim.
@@ -193,17 +203,13 @@ async function afterRelease(target: DeploymentTarget, credentials: Opinion, life
 }
 
 /** Deleting: provisioners that hold it with finalizers of their own free what it stands for; then it may go. */
-async function seeOff(target: DeploymentTarget, credentials: Opinion, lifecycle: Lifecycle): Promise<Next> {
-  const { workshop } = lifecycle
+async function seeOff(target: DeploymentTarget, lifecycle: Lifecycle): Promise<Next> {
+  const { workshop, judge, secretOf } = lifecycle
+  const credentials = { ...judge(target, secretOf(target)), finding: toldFinding(target) }
   const others = target.metadata.finalizers?.filter((name) => name !== finalizers.target) ?? []
   if (others.length === 0) {
     if (!hasFinalizer(target, finalizers.target)) return settled()
-    await workshop.kube.patch(
-      DeploymentTargets,
-      refOf(target),
-      { metadata: { resourceVersion: target.metadata.resourceVersion, finalizers: [] } },
-      { manager: MANAGER },
-    )
+    await workshop.kube.patch(DeploymentTargets, refOf(target), withoutFinalizer(target, finalizers.target), { manager: MANAGER })
     return settled()
   }
   const now = workshop.clock.now()

@@ -1,16 +1,31 @@
-import { type DeploymentTarget, type DeploymentTargetStatus, isDeleting, type Statement } from '../../../api/index.ts'
+import {
+  annotations,
+  type DeploymentTarget,
+  type DeploymentTargetStatus,
+  isDeleting,
+  isTrue,
+  type ReclaimPolicy,
+  type Statement,
+  YES,
+} from '../../../api/index.ts'
+import { sentenceOf } from '../../../engines/controller/index.ts'
 import type { Failure } from '../../../std/index.ts'
 import type { Opinion } from './credentials.ts'
+import { type Finding, REACHABLE } from './finding.ts'
 
 type Phase = NonNullable<DeploymentTargetStatus['phase']>
-type Policy = NonNullable<DeploymentTargetStatus['reclaimPolicy']>
+
+/** What is known of the way into a target: its credentials, and whether its API answers with them. */
+export interface Outlook extends Opinion {
+  finding: Finding | undefined
+}
 
 export interface Verdict {
   phase: Phase
   reason: string
   message: string
-  credentials: Opinion
-  policy?: Policy | undefined
+  credentials: Outlook
+  policy?: ReclaimPolicy | undefined
   lastClaim?: DeploymentTargetStatus['lastClaim']
   releasedAt?: string | undefined
   error?: string
@@ -24,18 +39,22 @@ export function statusOf(verdict: Verdict) {
     ...(policy && { reclaimPolicy: policy }),
     ...(lastClaim && { lastClaim }),
     ...(releasedAt !== undefined && { releasedAt }),
+    ...(credentials.finding?.asked && { asked: credentials.finding.asked }),
     conditions: [
       { type: 'Ready', status: isReady ? 'True' : 'False', reason, message },
-      {
-        type: 'CredentialsValid',
-        status: credentials.usable ? 'True' : 'False',
-        reason: credentials.reason,
-        message: credentials.message,
-      },
+      credentialsCondition(credentials),
+      ...(credentials.finding ? [{ type: REACHABLE, ...credentials.finding.answer }] : []),
       errorCondition(error),
     ] satisfies Statement[],
   }
 }
+
+const credentialsCondition = ({ usable, reason, message }: Opinion): Statement => ({
+  type: 'CredentialsValid',
+  status: usable ? 'True' : 'False',
+  reason,
+  message,
+})
 
 const errorCondition = (error: string | undefined): Statement =>
   error === undefined
@@ -43,7 +62,7 @@ const errorCondition = (error: string | undefined): Statement =>
     : { type: 'ErrorOccurred', status: 'True', reason: 'ErrorOccurred', message: error }
 
 /** Not claimed: usable credentials make it Available. */
-export const onOffer = (credentials: Opinion, reservedFor: string | undefined): Verdict =>
+export const onOffer = (credentials: Outlook, reservedFor: string | undefined): Verdict =>
   credentials.usable
     ? {
         phase: 'Available',
@@ -53,7 +72,7 @@ export const onOffer = (credentials: Opinion, reservedFor: string | undefined): 
       }
     : { phase: 'Pending', reason: credentials.reason, message: credentials.message, credentials }
 
-export const had = (claim: string, credentials: Opinion, policy: Policy): Verdict => ({
+export const had = (claim: string, credentials: Outlook, policy: ReclaimPolicy): Verdict => ({
   phase: 'Bound',
   reason: credentials.usable ? 'Bound' : credentials.reason,
   message: credentials.usable ? `belongs to DeploymentTargetClaim ${claim}` : credentials.message,
@@ -61,11 +80,11 @@ export const had = (claim: string, credentials: Opinion, policy: Policy): Verdic
   policy,
 })
 
-export const released = (target: DeploymentTarget, credentials: Opinion, now: string): Verdict => {
+export const released = (target: DeploymentTarget, credentials: Outlook, now: string): Verdict => {
   const lastClaim = target.status?.lastClaim
   const next = isDeleting(target)
     ? 'being freed by its provisioner'
-    : 'not freed; annotate it with berth.dev/recycle=true to offer it again, or delete it'
+    : `not freed; annotate it with ${annotations.recycle}=${YES} to offer it again, or delete it`
   return {
     phase: 'Released',
     reason: 'Released',
@@ -77,7 +96,7 @@ export const released = (target: DeploymentTarget, credentials: Opinion, now: st
   }
 }
 
-export const failed = (target: DeploymentTarget, credentials: Opinion, why: string, now: string): Verdict => ({
+export const failed = (target: DeploymentTarget, credentials: Outlook, why: string, now: string): Verdict => ({
   ...released(target, credentials, now),
   phase: 'Failed',
   reason: 'ReclaimFailed',
@@ -85,11 +104,17 @@ export const failed = (target: DeploymentTarget, credentials: Opinion, why: stri
   error: `unable to free the resources of DeploymentTarget ${target.metadata.name}: ${why}`,
 })
 
-export function statusAfter(target: DeploymentTarget, failure: Failure) {
-  const { conditions: _, observedGeneration: __, ...rest } = target.status ?? {}
-  const message = failure.code === 'internal' ? 'unexpected internal error occurred in DT controller' : failure.message
+/** After a failure the phase stays. Ready stays only where the target goes on serving its claim; nothing new is promised. */
+export function statusAfter(target: DeploymentTarget, failure: Failure, credentials: Opinion) {
+  const { conditions, observedGeneration: _, ...rest } = target.status ?? {}
+  const serves = rest.phase === 'Bound' && isTrue(conditions, 'Ready') && credentials.usable && !isDeleting(target)
+  const message = failure.code === 'internal' ? 'unexpected internal error occurred in DT controller' : sentenceOf(failure)
   return {
     ...rest,
-    conditions: [{ type: 'ErrorOccurred', status: 'True', reason: 'ErrorOccurred', message } satisfies Statement],
+    conditions: [
+      { type: 'Ready', status: serves ? 'True' : 'False', reason: failure.reason ?? 'ReconcileFailed', message },
+      credentialsCondition(credentials),
+      { type: 'ErrorOccurred', status: 'True', reason: 'ErrorOccurred', message },
+    ] satisfies Statement[],
   }
 }

@@ -10,11 +10,13 @@ import {
   keyOf,
   labels,
   provisionedByOf,
+  reclaimPolicyOf,
   refFromKey,
   refOf,
   SANDBOX_PROVISIONER,
   type SpaceRequest,
   SpaceRequests,
+  withoutFinalizer,
 } from '../../../api/index.ts'
 import { type Next, settled, type Workshop } from '../../../engines/controller/index.ts'
 import { isFailure } from '../../../std/index.ts'
@@ -33,7 +35,8 @@ export async function reclaim(target: DeploymentTarget, desk: Reclaim): Promise<
   if (!isDeleting(target) || !hasFinalizer(target, finalizers.provisioner)) return settled()
 
   const requests = requestsOf(target, desk)
-  if (policyOf(target, desk, requests) !== 'Delete') return letGo(target, desk)
+  const ofClass = desk.classes.get({ name: target.spec.deploymentTargetClassName })
+  if (reclaimPolicyOf(target, { ofClass, madeFrom: requests }) !== 'Delete') return letGo(target, desk)
   const left = requests.length > 0 ? requests : await askAgain(target, desk)
   if (left.length === 0) return letGo(target, desk)
   for (const request of left.filter((each) => !isDeleting(each))) {
@@ -58,23 +61,10 @@ async function askAgain({ metadata }: DeploymentTarget, { workshop }: Reclaim): 
   return request && uid !== undefined && request.metadata.labels?.[labels.claimUid] === uid ? [request] : []
 }
 
-/** As it was when the target was bound, or made; a class that is gone since does not matter. In doubt nothing is destroyed. */
-function policyOf(target: DeploymentTarget, { classes }: Reclaim, requests: SpaceRequest[]): string {
-  const noted = [target, ...requests].map(({ metadata }) => metadata.annotations?.[annotations.reclaimPolicy])
-  const ofClass = classes.get({ name: target.spec.deploymentTargetClassName })?.spec.reclaimPolicy
-  return target.status?.reclaimPolicy ?? noted.find((policy) => policy !== undefined) ?? ofClass ?? 'Retain'
-}
-
 async function letGo(target: DeploymentTarget, { workshop }: Reclaim): Promise<Next> {
-  const { resourceVersion, finalizers: all = [] } = target.metadata
-  const others = all.filter((name) => name !== finalizers.provisioner)
+  const patch = withoutFinalizer(target, finalizers.provisioner)
   try {
-    await workshop.kube.patch(
-      DeploymentTargets,
-      refOf(target),
-      { metadata: { resourceVersion, finalizers: others } },
-      { manager: MANAGER },
-    )
+    await workshop.kube.patch(DeploymentTargets, refOf(target), patch, { manager: MANAGER })
   } catch (failure) {
     if (!isFailure(failure, 'not-found')) throw failure // Gone is what we want.
   }

@@ -1,0 +1,46 @@
+import { kubeFromSecret, whyNoAnswer } from '../../../adapters/kube/index.ts'
+import { type CoreSecret, type DeploymentTarget, kubeconfigIn } from '../../../api/index.ts'
+import { Failure } from '../../../std/index.ts'
+import { type Answer, answered, unanswered } from './finding.ts'
+
+/** A version and a refusal are short. */
+const MOST_BYTES = 2 ** 16
+
+/** Asks the API behind a target for its version, with the target's own token. */
+export async function askTarget(
+  { spec }: DeploymentTarget,
+  secret: CoreSecret,
+  { patience, signal }: { patience: number; signal: AbortSignal },
+): Promise<Answer> {
+  const { apiURL, allowInsecureSkipTLSVerify = false } = spec.kubernetesCredentials
+  const kubeconfig = kubeconfigIn(secret)
+  // A token sent over plain HTTP is everybody's.
+  if (!kubeconfig || !apiURL.toLowerCase().startsWith('https://')) return unanswered.plain(apiURL)
+  try {
+    const target = kubeFromSecret(kubeconfig, {
+      server: apiURL,
+      insecureSkipTLSVerify: allowInsecureSkipTLSVerify,
+      timeout: patience,
+      maxBytes: MOST_BYTES,
+    })
+    try {
+      const inTime = AbortSignal.any([signal, AbortSignal.timeout(patience)])
+      const { gitVersion } = await target.read<{ gitVersion?: unknown }>('/version', { signal: inTime })
+      return typeof gitVersion === 'string' ? answered(apiURL) : unanswered.foreign(apiURL)
+    } finally {
+      await target.close()
+    }
+  } catch (thrown) {
+    return explained(Failure.from(thrown), apiURL, patience)
+  }
+}
+
+/** In our words only: apiURL may lead to a machine that the user can't read from otherwise, and a server may echo the token. */
+function explained(failure: Failure, apiURL: string, patience: number): Answer {
+  // It knows whom it talks to, and keeps its version to itself.
+  if (failure.code === 'forbidden') return answered(apiURL)
+  if (failure.code === 'unauthorized') return unanswered.token(apiURL)
+  if (failure.code === 'invalid') return unanswered.refused(failure)
+  const silence = whyNoAnswer(failure, patience)
+  return silence === undefined ? unanswered.foreign(apiURL) : unanswered.silent(apiURL, silence)
+}

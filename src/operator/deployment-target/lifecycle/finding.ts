@@ -1,0 +1,86 @@
+import {
+  type CoreSecret,
+  conditionOf,
+  type DeploymentTarget,
+  type DeploymentTargetStatus,
+  type Statement,
+} from '../../../api/index.ts'
+import type { Failure } from '../../../std/index.ts'
+import type { Opinion } from './credentials.ts'
+
+export const REACHABLE = 'Reachable'
+
+/** What an answer, or its absence, depends on as far as it can be seen from here. It stands in the status, so that a restart asks nobody. */
+export type Question = NonNullable<DeploymentTargetStatus['asked']>
+
+export type Answer = Pick<Statement, 'status' | 'reason' | 'message'>
+
+/** What the status says of the way to the target's API: the condition, and which question it answers. */
+export interface Finding {
+  answer: Answer
+  asked?: Question | undefined
+}
+
+export const questionOf = ({ spec }: DeploymentTarget, { metadata }: CoreSecret): Question => {
+  const { apiURL, allowInsecureSkipTLSVerify } = spec.kubernetesCredentials
+  return {
+    apiURL,
+    secretVersion: `${metadata.uid}/${metadata.resourceVersion}`,
+    ...(allowInsecureSkipTLSVerify && { allowInsecureSkipTLSVerify }),
+  }
+}
+
+export const isSame = (one: Question | undefined, other: Question | undefined): boolean =>
+  one?.apiURL === other?.apiURL &&
+  one?.secretVersion === other?.secretVersion &&
+  (one?.allowInsecureSkipTLSVerify ?? false) === (other?.allowInsecureSkipTLSVerify ?? false)
+
+/** What the status says now. */
+export function toldFinding({ status }: DeploymentTarget): Finding | undefined {
+  const condition = conditionOf(status?.conditions, REACHABLE)
+  if (!condition) return undefined
+  return { answer: { status: condition.status, reason: condition.reason, message: condition.message }, asked: status?.asked }
+}
+
+/** While the answer is under way: what was said of the same address stands, a token that is renewed is no news. */
+export function meanwhile(target: DeploymentTarget): Finding {
+  const told = toldFinding(target)
+  const { apiURL } = target.spec.kubernetesCredentials
+  if (told?.asked?.apiURL === apiURL) return told
+  return { answer: { status: 'Unknown', reason: 'Asking', message: `${apiURL} is being asked` } }
+}
+
+/** Nobody is asked with credentials that cannot be used. */
+export const unasked = ({ reason }: Opinion): Finding => ({
+  answer: {
+    status: 'Unknown',
+    reason: 'CredentialsNotUsable',
+    message: `the API is not asked while the credentials cannot be used (${reason}); see the condition CredentialsValid`,
+  },
+})
+
+/** The API server that this very status was written to. */
+export const OWN_CLUSTER: Finding = {
+  answer: { status: 'True', reason: 'OwnCluster', message: 'the target is in the cluster that Berth itself runs with' },
+}
+
+export const answered = (apiURL: string): Answer => ({ status: 'True', reason: 'Answers', message: `${apiURL} answers` })
+
+const no = (reason: string, message: string): Answer => ({ status: 'False', reason, message })
+
+const AGAIN = 'It is asked again by itself, and at once when the target or its Secret changes'
+
+export const unanswered = {
+  silent: (apiURL: string, silence: string) =>
+    no(
+      'NoAnswer',
+      `${apiURL} does not answer ${silence}. Check apiURL, the network in between, and certificate-authority-data in the kubeconfig. ${AGAIN}`,
+    ),
+  foreign: (apiURL: string) =>
+    no('NoKubernetes', `${apiURL} answers, but not like a Kubernetes API. Check apiURL and what is behind it. ${AGAIN}`),
+  token: (apiURL: string) =>
+    no('TokenRefused', `${apiURL} refuses the token. Renew users[].user.token in the kubeconfig of the Secret. ${AGAIN}`),
+  plain: (apiURL: string) =>
+    no('UnsupportedAPIURL', `apiURL "${apiURL}" is no https:// URL, so no token is sent there. Use the https:// URL of the API`),
+  refused: ({ reason = 'UnsupportedAPIURL', message, remedy = '' }: Failure) => no(reason, `${message}. ${remedy}`.trim()),
+}

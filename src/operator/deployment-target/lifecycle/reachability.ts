@@ -1,0 +1,148 @@
+import type { Cache } from '../../../adapters/kube/index.ts'
+import {
+  type CoreSecret,
+  conditionOf,
+  type DeploymentTarget,
+  isDeleting,
+  keyOf,
+  provisionedByOf,
+  type Ref,
+  refFromKey,
+  refOf,
+  SANDBOX_PROVISIONER,
+} from '../../../api/index.ts'
+import type { Workshop } from '../../../engines/controller/index.ts'
+import { createWorkQueue, hours, minutes, pause, seconds, type WorkQueue } from '../../../std/index.ts'
+import { askTarget } from './ask.ts'
+import type { Opinion } from './credentials.ts'
+import {
+  type Answer,
+  type Finding,
+  isSame,
+  meanwhile,
+  OWN_CLUSTER,
+  type Question,
+  questionOf,
+  REACHABLE,
+  toldFinding,
+  unasked,
+} from './finding.ts'
+import { createInquiries, type Inquiry } from './inquiries.ts'
+
+/** How many strangers' clusters are asked at once, in turns between namespaces; and how long each may think. */
+const AT_ONCE = 32
+const PATIENCE = seconds(8)
+/** An answer that comes within it needs no status write of its own. Longer would hold up the rest of the reconcile. */
+const MOMENT = 100
+/** One that comes later waits so long for a write that is made anyway, such as that of a binding. */
+const LINGER = seconds(5)
+/** A dead target is asked again after as long as it has been dead, between these two. */
+const SOONEST = minutes(1)
+const LATEST = hours(1)
+const JITTER = 0.2
+
+export interface ReachabilityOptions {
+  workshop: Workshop
+  targets: Cache<DeploymentTarget>
+  secretOf: (target: DeploymentTarget) => CoreSecret | undefined
+  ask?: typeof askTarget
+}
+
+/** Whether the APIs behind targets answer: asked on change only, and again while they don't. Nothing waits for an answer but a moment. */
+export interface Reachability {
+  of(target: DeploymentTarget, secret: CoreSecret | undefined, credentials: Opinion): Promise<Finding>
+  forget(ref: Ref): void
+  /** From now on `ring` is told whose answer came late. Everything ends with the signal. */
+  run(ring: (ref: Ref) => void, signal: AbortSignal): void
+}
+
+export function createReachability({ workshop, targets, secretOf, ask = askTarget }: ReachabilityOptions): Reachability {
+  const { clock, kube } = workshop
+  const inquiries = createInquiries()
+  /** Dead targets whose next turn is set. */
+  const scheduled = new Set<string>()
+  const ending = new AbortController()
+  let wake: (ref: Ref) => void = () => undefined
+
+  const queue: WorkQueue = createWorkQueue({
+    clock,
+    concurrency: AT_ONCE,
+    groupOf: (key) => refFromKey(key).namespace ?? '',
+    async work(key) {
+      scheduled.delete(key)
+      const target = targets.get(refFromKey(key))
+      const secret = target && secretOf(target)
+      if (!target || !secret || isDeleting(target) || ending.signal.aborted) return
+      const question = questionOf(target, secret)
+      const inquiry = inquiries.under(key, question) ?? inquiries.open(key, question)
+      inquiry.answer = await ask(target, secret, { patience: PATIENCE, signal: ending.signal })
+      if (ending.signal.aborted) return
+      inquiry.done.resolve()
+      schedule(key, inquiry.answer, targets.get(refFromKey(key)))
+      if (isTold(targets.get(refFromKey(key)), inquiry)) inquiries.close(key)
+      else if (!inquiry.isAwaited) void pause(clock, LINGER, ending.signal).then(() => wake(refFromKey(key)))
+    },
+  })
+
+  const schedule = (key: string, { status }: Pick<Answer, 'status'>, target: DeploymentTarget | undefined) => {
+    if (status !== 'False') return
+    scheduled.add(key)
+    queue.addAfter(key, waitAfter(target, clock.now()))
+  }
+
+  const answerTo = async (key: string, question: Question): Promise<Answer | undefined> => {
+    const known = inquiries.under(key, question)
+    // Who comes second does not wait a second time.
+    if (known) return known.answer
+    const inquiry = inquiries.open(key, question)
+    inquiry.isAwaited = true
+    queue.add(key)
+    await Promise.race([inquiry.done.promise, pause(clock, MOMENT, ending.signal)])
+    inquiry.isAwaited = false
+    return inquiry.answer
+  }
+
+  return {
+    async of(target, secret, credentials) {
+      const key = keyOf(refOf(target))
+      if (!secret || !credentials.usable) return unasked(credentials)
+      // Made by the operator itself, with credentials that it keeps: to ask its own API server would tell nothing new.
+      if (provisionedByOf(target) === SANDBOX_PROVISIONER && target.spec.kubernetesCredentials.apiURL === kube.server)
+        return OWN_CLUSTER
+      const asked = questionOf(target, secret)
+      const told = toldFinding(target)
+      const inquiry = inquiries.under(key, asked)
+      if (told && isSame(told.asked, asked) && (!inquiry?.answer || isTold(target, inquiry))) {
+        if (inquiry?.answer) inquiries.close(key)
+        if (!scheduled.has(key)) schedule(key, told.answer, target)
+        return told
+      }
+      const answer = await answerTo(key, asked)
+      return answer ? { answer, asked } : meanwhile(target)
+    },
+    forget(ref) {
+      inquiries.close(keyOf(ref))
+    },
+    run(ring, signal) {
+      wake = ring
+      const end = () => {
+        ending.abort()
+        void queue.stop()
+      }
+      if (signal.aborted) end()
+      else signal.addEventListener('abort', end, { once: true })
+    },
+  }
+}
+
+/** The status says it already. */
+function isTold(target: DeploymentTarget | undefined, { question, answer }: Inquiry): boolean {
+  const told = target && toldFinding(target)
+  return isSame(told?.asked, question) && told?.answer.status === answer?.status && told?.answer.message === answer?.message
+}
+
+function waitAfter(target: DeploymentTarget | undefined, now: number): number {
+  const told = conditionOf(target?.status?.conditions, REACHABLE)
+  const since = told?.status === 'False' ? Date.parse(told.lastTransitionTime) : now
+  return Math.min(Math.max(now - since, SOONEST), LATEST) * (1 + JITTER * Math.random())
+}
