@@ -23,7 +23,7 @@ export interface Config {
   kasCa: string | undefined
   /** --kubectl FILE, BERTH_KUBECTL: the program that renders kustomizations. */
   kubectl: string
-  /** --refuse-local-targets: managed environments may not lead to loopback, link-local or metadata addresses. */
+  /** --refuse-local-targets: targets may not lead to loopback, link-local, private or metadata addresses, --api-url excepted. */
   refuseLocalTargets: boolean
   /** --insecure-targets, BERTH_INSECURE_TARGETS=true: targets that are made here skip the verification of certificates. For development only. */
   insecureTargets: boolean

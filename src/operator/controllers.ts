@@ -1,3 +1,4 @@
+import type { Reach } from '../adapters/kube/index.ts'
 import type { Controller, Workshop } from '../engines/controller/index.ts'
 import type { Config } from './config.ts'
 import { targetLifecycle } from './deployment-target/lifecycle/index.ts'
@@ -21,9 +22,12 @@ export const controllersOf = (workshop: Workshop, config: Config, source: Source
   targetLifecycle(workshop),
   sandboxReclaim(workshop),
   environments(workshop),
-  managedEnvironments(workshop, { refuseLocalAddresses: config.refuseLocalTargets }),
+  managedEnvironments(workshop, { reach: reachOf(config) }),
   onboarding(workshop),
-  gitopsDeployments(workshop, { source, kubectl: config.kubectl }),
+  gitopsDeployments(workshop, { source, kubectl: config.kubectl, reach: reachOf(config) }),
   syncRuns(workshop),
-  workspaces(workshop),
+  workspaces(workshop, { reach: reachOf(config) }),
 ]
+
+/** One switch for everybody who connects to where a tenant says. */
+const reachOf = ({ refuseLocalTargets, apiUrl }: Config): Reach => ({ refuseLocal: refuseLocalTargets, own: apiUrl })

@@ -1,8 +1,9 @@
-import type { RequestOptions } from 'node:https'
 import { KubeConfig } from '@kubernetes/client-node'
-import { Agent, type Dispatcher } from 'undici'
-import { type Clock, Failure, minutes, seconds } from '../../std/index.ts'
+import type { Dispatcher } from 'undici'
+import { type Clock, Failure, seconds } from '../../std/index.ts'
+import { createCredentials } from './credentials.ts'
 import { type ApiStatus, failureFromStatus } from './errors.ts'
+import type { Gate } from './reach.ts'
 
 export interface Call {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -35,6 +36,8 @@ export interface ConnectionOptions {
   connections?: number
   /** Longest answer to a request, bytes. For servers that strangers run: one may answer without end. */
   maxBytes?: number | undefined
+  /** Judges each address before it is connected to; all are allowed without it. */
+  gate?: Gate | undefined
 }
 
 /**
@@ -42,15 +45,13 @@ export interface ConnectionOptions {
  * The library's own way opens a TLS connection for every request: 462 creates/s instead of 1,897.
  */
 export function openConnection(config: KubeConfig, options: ConnectionOptions): Connection {
-  const { clock, meter, timeout = seconds(30), connections = 64, maxBytes = -1 } = options
-  const server = config.getCurrentCluster()?.server.replace(/\/+$/, '')
-  if (!server)
-    throw new Failure('invalid', 'the kubeconfig has no current cluster', {
-      remedy: 'Set current-context to a context whose cluster has a server.',
-    })
-  const { origin, pathname } = new URL(server)
+  const { clock, meter, timeout = seconds(30), connections = 64, maxBytes = -1, gate } = options
+  const { server, url } = serverOf(config)
+  gate?.judge(url)
+  const { origin, pathname } = url
   const prefix = pathname === '/' ? '' : pathname
-  const credentials = createCredentials(config, clock, { connections, maxResponseSize: maxBytes })
+  const lookup = gate?.lookupFor(url)
+  const credentials = createCredentials(config, clock, { connections, maxResponseSize: maxBytes, lookup })
 
   const send = async (call: Call, agent: 'requests' | 'watches', verb: string) => {
     const { agents, authorization } = await credentials.current()
@@ -98,59 +99,24 @@ export function openConnection(config: KubeConfig, options: ConnectionOptions): 
   }
 }
 
-interface Ready {
-  agents: Record<'requests' | 'watches', Agent>
-  authorization: Record<string, string>
+function serverOf(config: KubeConfig): { server: string; url: URL } {
+  const server = config.getCurrentCluster()?.server.replace(/\/+$/, '')
+  if (!server)
+    throw new Failure('invalid', 'the kubeconfig has no current cluster', {
+      remedy: 'Set current-context to a context whose cluster has a server.',
+    })
+  const url = URL.canParse(server) ? new URL(server) : undefined
+  if (url?.protocol === 'https:' || url?.protocol === 'http:') return { server, url }
+  throw new Failure('invalid', "the kubeconfig's clusters[].cluster.server is no https:// URL", {
+    reason: 'UnableToCreateClient',
+    remedy: 'Write the URL of the Kubernetes API there.',
+  })
 }
 
-/** TLS material and the authorization header, read again each minute: tokens in files and from exec plugins rotate. */
-function createCredentials(config: KubeConfig, clock: Clock, limits: { connections: number; maxResponseSize: number }) {
-  let agents: { key: string; pair: Ready['agents'] } | undefined
-  let ready: { until: number; value: Promise<Ready> } | undefined
-
-  const load = async (): Promise<Ready> => {
-    const options: RequestOptions = {}
-    await config.applyToHTTPSOptions(options)
-    const tls = {
-      ...(options.ca && { ca: options.ca }),
-      ...(options.cert && { cert: options.cert }),
-      ...(options.key && { key: options.key }),
-      ...(options.rejectUnauthorized !== undefined && { rejectUnauthorized: options.rejectUnauthorized }),
-      ...(options.servername && { servername: options.servername }),
-    }
-    const key = JSON.stringify(tls)
-    if (agents?.key !== key) {
-      const common = { connect: { ...tls, keepAlive: true }, allowH2: false, pipelining: 1, keepAliveTimeout: minutes(1) }
-      agents = { key, pair: { requests: new Agent({ ...common, ...limits }), watches: new Agent(common) } }
-    }
-    return { agents: agents.pair, authorization: headersOf(options) }
-  }
-
-  return {
-    current(): Promise<Ready> {
-      if (!ready || ready.until <= clock.now()) ready = { until: clock.now() + minutes(1), value: load() }
-      return ready.value
-    },
-    forget() {
-      ready = undefined
-    },
-    async close() {
-      await Promise.all(agents ? [agents.pair.requests.destroy(), agents.pair.watches.destroy()] : [])
-    },
-  }
-}
-
-function headersOf(options: RequestOptions): Record<string, string> {
-  const { headers, auth } = options
-  const basic = auth ? { authorization: `Basic ${Buffer.from(auth).toString('base64')}` } : {}
-  if (!headers || Array.isArray(headers)) return basic
-  const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)])
-  return { ...basic, ...Object.fromEntries(given) }
-}
-
+/** Not the network's fault: who hung up was the caller, or the gate. */
 function unreachable(thrown: unknown, server: string, about: string): Failure {
   const failure = Failure.from(thrown)
-  if (failure.code === 'cancelled') return failure
+  if (failure.code === 'cancelled' || failure.code === 'invalid') return failure
   const code = failure.code === 'internal' ? 'unavailable' : failure.code
   return new Failure(code, `${server} did not answer: ${failure.message}`, { object: about, cause: thrown })
 }

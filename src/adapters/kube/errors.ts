@@ -47,13 +47,19 @@ export function failureFromStatus(httpStatus: number, status: ApiStatus, about: 
   const code = BY_REASON[status.reason ?? ''] ?? BY_HTTP_STATUS[httpStatus] ?? (httpStatus >= 500 ? 'unavailable' : 'internal')
   const seconds = status.details?.retryAfterSeconds
   const reason = code === 'not-found' && !status.details?.name ? KIND_NOT_SERVED : status.reason
-  return new Failure(code, status.message || `the API server answered HTTP ${httpStatus}`, {
+  return new Failure(httpStatus < 400 ? 'unavailable' : code, messageOf(httpStatus, status), {
     object: about,
     ...(reason && { reason }),
     ...(seconds !== undefined && { retryAfter: seconds * 1000 }),
     cause: status,
   })
 }
+
+/** A redirect is never followed: it would lead past what was judged before, with the token. */
+const messageOf = (httpStatus: number, { message }: ApiStatus): string =>
+  httpStatus < 400
+    ? `the server answered with a redirect (HTTP ${httpStatus}), which is not followed`
+    : message || `the API server answered HTTP ${httpStatus}`
 
 /** Creating in a namespace that is being deleted is refused for good: waiting for it is pointless. */
 export const isNamespaceTerminating = (failure: unknown): boolean =>

@@ -4,6 +4,7 @@ import { type Clock, Failure, Secret, seconds, systemClock } from '../../std/ind
 import { createKube } from './client.ts'
 import { openConnection } from './connection.ts'
 import type { Kube } from './kube.ts'
+import { createGate, type Reach, type Subject } from './reach.ts'
 
 export interface TargetOptions {
   /** Take the cluster with this server (case does not matter) instead of the current context's. */
@@ -14,7 +15,13 @@ export interface TargetOptions {
   timeout?: number
   /** Longest answer to a request, bytes; the server is a stranger's. */
   maxBytes?: number
+  /** Where it may lead; everywhere without it. */
+  reach?: Reach
+  /** Whose URL `server` is, when it is refused. */
+  subject?: Subject
 }
+
+const KUBECONFIG: Subject = { field: "the kubeconfig's clusters[].cluster.server" }
 
 interface Named<T> {
   name: string
@@ -30,6 +37,8 @@ interface Kubeconfig {
 
 /** A page of 500 big objects fits; what goes on for ever does not. */
 const MOST_BYTES = 256 * 2 ** 20
+
+const ANYWHERE: Reach = { refuseLocal: false }
 
 /** What a kubeconfig that somebody else wrote may not contain: each would run, read or reach something on our side. */
 const REFUSED_OF_USER = [
@@ -47,17 +56,20 @@ const REFUSED_OF_CLUSTER = ['certificate-authority', 'proxy-url']
 
 /**
  * A client from a kubeconfig that a tenant wrote. Only a server, a CA and a token are taken from it.
- * Errors are `invalid` with a reason: UnableToParseKubeconfigData, UnableToLocateContext, UnableToCreateClient.
+ * Errors are `invalid` with a reason: UnsupportedAPIURL, UnableToParseKubeconfigData, UnableToLocateContext, UnableToCreateClient.
+ * A name that leads to a refused address is found out when it is connected to: then it is the requests that fail, with UnsupportedAPIURL.
  */
 export function kubeFromSecret(kubeconfig: Secret<string>, options: TargetOptions = {}): Kube {
-  const { clock = systemClock, timeout = seconds(10), maxBytes = MOST_BYTES } = options
+  const { clock = systemClock, timeout = seconds(10), maxBytes = MOST_BYTES, reach = ANYWHERE, subject = KUBECONFIG } = options
+  const gate = createGate(reach, subject)
+  if (options.server !== undefined && URL.canParse(options.server)) gate.judge(new URL(options.server))
   const { server, ca, token, insecure } = readTarget(kubeconfig, options)
   const config = new KubeConfig()
   config.loadFromClusterAndUser(
     { name: 'target', server, skipTLSVerify: insecure, ...(ca !== undefined && { caData: ca }) },
     { name: 'target', token: token.reveal() },
   )
-  return createKube(openConnection(config, { clock, timeout, maxBytes, connections: 8 }))
+  return createKube(openConnection(config, { clock, timeout, maxBytes, connections: 8, gate }))
 }
 
 /** The parts of a tenant's kubeconfig that are used, after everything dangerous was refused. */

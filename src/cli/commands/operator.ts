@@ -29,7 +29,7 @@ export const verb = {
       .addOption(
         new Option('--kubectl <file>', 'the program that renders kustomizations (default: kubectl)').env('BERTH_KUBECTL'),
       )
-      .option('--refuse-local-targets', 'environments may not lead to loopback or metadata addresses')
+      .option('--refuse-local-targets', 'targets may not lead to loopback, link-local, private or metadata addresses')
       .option('--insecure-targets', 'do not verify certificates of targets made here; for development only')
       .addOption(new Option('--log-level <level>', 'debug, info, warn or error (default: info)').env('BERTH_LOG_LEVEL'))
       .addHelpText(

@@ -1,4 +1,4 @@
-import { type Kube, kubeFromSecret } from '../../adapters/kube/index.ts'
+import { type Kube, kubeFromSecret, type Reach } from '../../adapters/kube/index.ts'
 import type { GitOpsDeploymentManagedEnvironment } from '../../api/index.ts'
 import { Failure, isFailure, type Secret } from '../../std/index.ts'
 import { broken } from './contract.ts'
@@ -12,7 +12,7 @@ const VERDICT = 'UnableToValidateClusterCredentials'
 export async function tryConnection(
   { spec }: GitOpsDeploymentManagedEnvironment,
   kubeconfig: Secret<string>,
-  { patience, signal }: { patience: number; signal: AbortSignal },
+  { reach, patience, signal }: { reach: Reach | undefined; patience: number; signal: AbortSignal },
 ): Promise<string | undefined> {
   const { apiURL, namespaces = [], allowInsecureSkipTLSVerify = false } = spec
   const target = kubeFromSecret(kubeconfig, {
@@ -20,6 +20,8 @@ export async function tryConnection(
     insecureSkipTLSVerify: allowInsecureSkipTLSVerify,
     timeout: patience,
     maxBytes: MOST_BYTES,
+    ...(reach && { reach }),
+    subject: { field: 'spec.apiURL' },
   })
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(patience)])
   const [first] = namespaces
@@ -30,12 +32,15 @@ export async function tryConnection(
     if (answer.kind !== kind) throw noKubernetes(apiURL)
     return version
   } catch (thrown) {
-    if (signal.aborted || isFailure(thrown, 'invalid')) throw thrown
+    if (signal.aborted || isOurs(thrown)) throw thrown
     throw explained(Failure.from(thrown), apiURL, { namespace: first, patience })
   } finally {
     await target.close()
   }
 }
+
+/** A verdict of ours, not the server's: what a server calls invalid has its answer as the cause. */
+const isOurs = (thrown: unknown): boolean => isFailure(thrown, 'invalid') && thrown.cause === undefined
 
 /** Good to know; a cluster that hides it is none the worse. */
 async function versionOf(target: Kube, signal: AbortSignal): Promise<string | undefined> {

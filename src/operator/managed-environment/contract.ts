@@ -1,12 +1,11 @@
 import { type CoreSecret, type GitOpsDeploymentManagedEnvironment, KUBECONFIG_KEY, keyOf, secretTypes } from '../../api/index.ts'
 import { Failure, Secret } from '../../std/index.ts'
-import { isLocal } from './local-address.ts'
 
 /** One namespace name; longer ones and other characters no API server takes. */
 const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
 
-/** The URL, as far as it can be judged without calling anybody. */
-export function checkUrl({ spec }: GitOpsDeploymentManagedEnvironment, refuseLocal: boolean): void {
+/** The URL as a text. Where it leads is judged when it is connected to. */
+export function checkUrl({ spec }: GitOpsDeploymentManagedEnvironment): void {
   const { apiURL } = spec
   const url = URL.canParse(apiURL) ? new URL(apiURL) : undefined
   if (url?.protocol !== 'https:') {
@@ -17,13 +16,6 @@ export function checkUrl({ spec }: GitOpsDeploymentManagedEnvironment, refuseLoc
       'UnsupportedAPIURL',
       `spec.apiURL "${redacted(apiURL)}" has a query, a fragment or a user in it`,
       "Use the bare URL, such as https://api.example.com:6443, and the same text in the kubeconfig's server",
-    )
-  }
-  if (refuseLocal && isLocal(url.hostname)) {
-    throw broken(
-      'UnsupportedAPIURL',
-      `spec.apiURL "${apiURL}" is an address of this installation's own machines`,
-      'Use an address that the cluster has for others, or ask the platform engineers to allow local addresses',
     )
   }
 }

@@ -1,4 +1,4 @@
-import type { Cache } from '../../adapters/kube/index.ts'
+import type { Cache, Reach } from '../../adapters/kube/index.ts'
 import {
   type CoreSecret,
   type GitOpsDeploymentManagedEnvironment,
@@ -15,8 +15,8 @@ import { reconcileManagedEnvironment } from './reconcile.ts'
 import { undecided } from './status.ts'
 
 export interface ManagedEnvironmentSettings {
-  /** Refuse API URLs that lead to this machine or to a cloud's metadata service. Off, since the own cluster may be there. */
-  refuseLocalAddresses?: boolean
+  /** Where managed environments may lead; everywhere without it, since the own cluster may be anywhere. */
+  reach?: Reach
   /** Milliseconds after which a cluster counts as not answering; 8 s without it. */
   patience?: number
 }
@@ -28,7 +28,7 @@ const BY_SECRET = 'managed-environment/secret'
 /** Checks the credentials of every GitOpsDeploymentManagedEnvironment, on each change and every few minutes. */
 export function managedEnvironments(
   workshop: Workshop,
-  { refuseLocalAddresses = false, patience = seconds(8) }: ManagedEnvironmentSettings = {},
+  { reach, patience = seconds(8) }: ManagedEnvironmentSettings = {},
 ): Controller<GitOpsDeploymentManagedEnvironment> {
   const { caches } = workshop
   const all = caches.of(GitOpsDeploymentManagedEnvironments, {
@@ -41,7 +41,7 @@ export function managedEnvironments(
   const scopes = Object.values(secretTypes).map((type) => `type=${type}`)
   const secrets: Cache<CoreSecret>[] = scopes.map((fields) => caches.of(Secrets, { fields }))
   const asked = new Map<string, { question: string; again: number }>()
-  const inspection = { workshop, secrets, asked, refuseLocal: refuseLocalAddresses, patience }
+  const inspection = { workshop, secrets, asked, reach, patience }
   return {
     name: 'managed-environment',
     kind: GitOpsDeploymentManagedEnvironments,

@@ -1,4 +1,4 @@
-import type { Cache } from '../../adapters/kube/index.ts'
+import type { Cache, Reach } from '../../adapters/kube/index.ts'
 import { type CoreSecret, type GitOpsDeploymentManagedEnvironment, isDeleting, keyOf, refOf, Secrets } from '../../api/index.ts'
 import { type Next, settled, type Workshop } from '../../engines/controller/index.ts'
 import { Failure, minutes, seconds } from '../../std/index.ts'
@@ -16,7 +16,7 @@ export interface Inspection {
   secrets: Cache<CoreSecret>[]
   /** What was asked last, and when to ask again: our own status writes wake us too, and the cluster is somebody else's. */
   asked: Map<string, { question: string; again: number }>
-  refuseLocal: boolean
+  reach: Reach | undefined
   /** Milliseconds after which a cluster counts as not answering. */
   patience: number
 }
@@ -59,17 +59,17 @@ const questionOf = ({ metadata }: Managed, secret: CoreSecret | undefined): stri
 async function verdictOn(
   managed: Managed,
   secret: CoreSecret | undefined,
-  { refuseLocal, patience }: Inspection,
+  { reach, patience }: Inspection,
   signal: AbortSignal,
 ): Promise<Verdict> {
   let asked = false
   try {
-    checkUrl(managed, refuseLocal)
+    checkUrl(managed)
     checkNamespaces(managed)
     checkServiceAccount(managed)
     const kubeconfig = kubeconfigOf(managed, secret)
     asked = true
-    return connected(managed.spec.apiURL, await tryConnection(managed, kubeconfig, { patience, signal }))
+    return connected(managed.spec.apiURL, await tryConnection(managed, kubeconfig, { reach, patience, signal }))
   } catch (thrown) {
     const failure = Failure.from(thrown)
     // What is wrong with the target is the verdict; what is wrong with us is not.

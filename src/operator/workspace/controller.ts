@@ -1,3 +1,4 @@
+import type { Reach } from '../../adapters/kube/index.ts'
 import {
   type CoreSecret,
   type DeploymentTarget,
@@ -37,9 +38,14 @@ const indexes = {
   project: ({ metadata, spec }: Workspace) => (spec.project ? [`${metadata.namespace}/${spec.project.gitProject}`] : []),
 }
 
+export interface WorkspaceSettings {
+  /** Where targets may lead; everywhere without it. */
+  reach?: Reach
+}
+
 /** Brings workspaces to what they should be, in the targets that they claim. */
-export function workspaces(workshop: Workshop): Controller<Workspace> {
-  const room = roomOf(workshop)
+export function workspaces(workshop: Workshop, { reach }: WorkspaceSettings = {}): Controller<Workspace> {
+  const room = roomOf(workshop, reach)
   return {
     name: CONTROLLER,
     kind: Workspaces,
@@ -50,7 +56,7 @@ export function workspaces(workshop: Workshop): Controller<Workspace> {
   }
 }
 
-function roomOf(workshop: Workshop): Room {
+function roomOf(workshop: Workshop, reach: Reach | undefined): Room {
   const { caches, clock, log } = workshop
   const claims = caches.of(DeploymentTargetClaims)
   const targets = caches.of(DeploymentTargets)
@@ -64,7 +70,7 @@ function roomOf(workshop: Workshop): Room {
     target: (ref) => targets.get(ref),
     secret: (ref) => secrets.map((cache) => cache.get(ref)).find((secret) => secret !== undefined),
     ownClaim: (workspace) => claims.get({ name: objectNameOf(workspace), namespace: workspace.metadata.namespace }),
-    targets: createTargetWatch({ clock, log }),
+    targets: createTargetWatch({ clock, log, reach }),
     compared: new Map(),
     removals: new Map(),
     project: (ref) => projects.get(ref),

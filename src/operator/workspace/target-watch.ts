@@ -1,7 +1,8 @@
-import { type Cache, createCaches, type Kube, kubeFromSecret } from '../../adapters/kube/index.ts'
+import { type Cache, createCaches, type Kube, kubeFromSecret, type Reach } from '../../adapters/kube/index.ts'
 import {
   type Deployment,
   Deployments,
+  DeploymentTargets,
   type KubeObject,
   labels,
   type Pod,
@@ -42,7 +43,14 @@ interface Open extends Connection {
 export const BY_WORKSPACE = 'workspace'
 const HAS_UID = labels.workspaceUid
 
-export function createTargetWatch({ clock, log }: { clock: Clock; log: Log }): TargetWatch {
+interface Tools {
+  clock: Clock
+  log: Log
+  /** Where targets may lead; everywhere without it. */
+  reach?: Reach | undefined
+}
+
+export function createTargetWatch(tools: Tools): TargetWatch {
   const open = new Map<string, Open>()
   const using = new Map<string, string>()
   const bell: { wake: (ref: Ref) => void } = { wake: () => undefined }
@@ -67,7 +75,7 @@ export function createTargetWatch({ clock, log }: { clock: Clock; log: Log }): T
       // Other credentials are another connection: the old token may be about to end.
       const key = [target.apiURL, target.namespace, target.version].join(' ')
       if (using.get(uid) !== key) leave(uid)
-      const connection = open.get(key) ?? connectTo(target, { clock, log }, bell)
+      const connection = open.get(key) ?? connectTo(target, tools, bell)
       open.set(key, connection)
       using.set(uid, key)
       connection.users.set(uid, refOf(workspace))
@@ -77,10 +85,16 @@ export function createTargetWatch({ clock, log }: { clock: Clock; log: Log }): T
   }
 }
 
-function connectTo(target: Target, tools: { clock: Clock; log: Log }, bell: { wake: (ref: Ref) => void }): Open {
+function connectTo(target: Target, { clock, log, reach }: Tools, bell: { wake: (ref: Ref) => void }): Open {
   const { apiURL, namespace, kubeconfig, skipTLSVerify } = target
-  const kube = kubeFromSecret(kubeconfig, { server: apiURL, insecureSkipTLSVerify: skipTLSVerify, clock: tools.clock })
-  const caches = createCaches({ kube, clock: tools.clock, log: tools.log.with({ target: target.name }) })
+  const kube = kubeFromSecret(kubeconfig, {
+    server: apiURL,
+    insecureSkipTLSVerify: skipTLSVerify,
+    clock,
+    ...(reach && { reach }),
+    subject: { object: `${DeploymentTargets.kind} ${target.name}`, field: 'spec.kubernetesCredentials.apiURL' },
+  })
+  const caches = createCaches({ kube, clock, log: log.with({ target: target.name }) })
   const deployments = caches.of(Deployments, { namespace, labels: HAS_UID })
   const pods = caches.of(Pods, {
     namespace,

@@ -150,7 +150,7 @@ describe('the list and watch of a cache', (it) => {
   it('lists again when resuming fails time and again, as it does when a server lost its data', async () => {
     await make('a')
     const clock = steppedClock(Date.now())
-    const nothing: Stream[] = Array.from({ length: 8 }, () => failing(new Failure('unavailable', 'etcdserver: no leader')))
+    const nothing: Stream[] = Array.from({ length: 7 }, () => failing(new Failure('unavailable', 'etcdserver: no leader')))
     const { caches, lists } = await follow([...nothing, quiet], { clock })
     await eventually(async () => {
       await clock.step(minutes(1))

@@ -168,11 +168,23 @@ describe('the connection check of a managed environment', (it) => {
   })
 
   it('UnsupportedAPIURL: local addresses are refused where the platform engineers say so', async () => {
-    await open({ refuseLocalAddresses: true })
+    await open({ reach: { refuseLocal: true } })
+    const byName = kube.server.replace('127.0.0.1', 'localhost')
     await make()
     await make({ apiURL: 'https://169.254.169.254' }, {}, 'metadata')
-    await said('UnsupportedAPIURL')
+    await make({ apiURL: byName }, kubeconfig(account.kubeconfig.replace(kube.server, byName)), 'name')
+    assert.match(
+      (await said('UnsupportedAPIURL')).message,
+      /^spec\.apiURL ".*" leads to an address of this installation's own machines or networks\. Use an address/,
+    )
     await said('UnsupportedAPIURL', 'metadata')
+    await said('UnsupportedAPIURL', 'name')
+  })
+
+  it("UnsupportedAPIURL: this installation's own API is reached all the same where --api-url names it", async () => {
+    await open({ reach: { refuseLocal: true, own: kube.server } })
+    await make()
+    await said('Succeeded')
   })
 
   it('InvalidNamespaceList and UnableToInstallServiceAccount: says what it cannot do', async () => {
@@ -222,12 +234,12 @@ describe('the connection check of a managed environment', (it) => {
 
   it('a token that the server echoes appears nowhere, nor does anything else it says', async () => {
     await open()
-    for (const status of [200, 401, 403, 404, 500]) {
+    for (const status of [200, 302, 400, 401, 403, 404, 422, 500]) {
       const { url } = await stranger(echoingServer(status))
       const name = `echo-${status}`
       await make({ apiURL: url, allowInsecureSkipTLSVerify: true }, kubeconfig(kubeconfigFor(url, 'canary-token')), name)
     }
-    for (const status of [200, 401, 403, 404, 500]) await said('UnableToValidateClusterCredentials', `echo-${status}`)
+    for (const status of [200, 302, 400, 401, 403, 404, 422, 500]) await said('UnableToValidateClusterCredentials', `echo-${status}`)
     const all = await kube.list(GitOpsDeploymentManagedEnvironments, { namespace })
     const events = await kube.read(`/api/v1/namespaces/${namespace}/events`)
     assert.not.match(JSON.stringify([all, events]), /canary-token/)

@@ -1,0 +1,122 @@
+import type { RequestOptions } from 'node:https'
+import type { LookupFunction } from 'node:net'
+import type { KubeConfig } from '@kubernetes/client-node'
+import { Agent } from 'undici'
+import { type Clock, Failure, minutes } from '../../std/index.ts'
+
+/** What a request is sent with. */
+export interface Ready {
+  agents: Agents
+  authorization: Record<string, string>
+}
+
+export interface Credentials {
+  current(): Promise<Ready>
+  /** The server refused them: read them again for the next request. */
+  forget(): void
+  close(): Promise<void>
+}
+
+type Agents = Record<'requests' | 'watches', Agent>
+
+export interface Limits {
+  connections: number
+  maxResponseSize: number
+  /** How the server's name becomes addresses; the system's way without it. */
+  lookup?: LookupFunction | undefined
+}
+
+/** TLS material and the authorization header, read again each minute: tokens in files and from exec plugins rotate. */
+export function createCredentials(config: KubeConfig, clock: Clock, limits: Limits): Credentials {
+  const pools = createPools(limits)
+  let ready: { until: number; value: Promise<Ready> } | undefined
+  let newest = 0
+
+  const load = async (turn: number): Promise<Ready> => {
+    const options: RequestOptions = {}
+    await config.applyToHTTPSOptions(options).catch((cause: unknown) => {
+      throw unreadable(cause)
+    })
+    // A newer one is under way: what an older one read may have ended since.
+    if (turn !== newest) return current()
+    return { agents: pools.for(tlsOf(options)), authorization: headersOf(options) }
+  }
+
+  const current = (): Promise<Ready> => {
+    if (ready && ready.until > clock.now()) return ready.value
+    const value = load(++newest)
+    const loading = { until: clock.now() + minutes(1), value }
+    ready = loading
+    // Whoever asks while it is under way shares the failure; who asks later has it tried again.
+    value.catch(() => {
+      if (ready === loading) ready = undefined
+    })
+    return value
+  }
+
+  return {
+    current,
+    forget() {
+      ready = undefined
+    },
+    close: () => pools.close(),
+  }
+}
+
+/** Connections with one TLS material at a time; those with an older one end when what goes over them has ended. */
+function createPools({ lookup, ...limits }: Limits) {
+  let open: { key: string; agents: Agents } | undefined
+  let isClosed = false
+  const retired = new Set<Agent>()
+
+  const retire = ({ requests, watches }: Agents) => {
+    for (const agent of [requests, watches]) {
+      retired.add(agent)
+      const forget = () => retired.delete(agent)
+      agent.close().then(forget, forget)
+    }
+  }
+
+  return {
+    for(tls: ReturnType<typeof tlsOf>): Agents {
+      if (isClosed) throw new Failure('unavailable', 'the connection is closed')
+      const key = JSON.stringify(tls)
+      if (open?.key === key) return open.agents
+      if (open) retire(open.agents)
+      const connect = { ...tls, keepAlive: true, ...(lookup && { lookup }) }
+      const common = { connect, allowH2: false, pipelining: 1, keepAliveTimeout: minutes(1) }
+      open = { key, agents: { requests: new Agent({ ...common, ...limits }), watches: new Agent(common) } }
+      return open.agents
+    },
+    async close() {
+      isClosed = true
+      const all = [...retired, ...(open ? [open.agents.requests, open.agents.watches] : [])]
+      await Promise.all(all.map((agent) => agent.destroy()))
+    },
+  }
+}
+
+function tlsOf({ ca, cert, key, rejectUnauthorized, servername }: RequestOptions) {
+  return {
+    ...(ca && { ca }),
+    ...(cert && { cert }),
+    ...(key && { key }),
+    ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
+    ...(servername && { servername }),
+  }
+}
+
+function headersOf(options: RequestOptions): Record<string, string> {
+  const { headers, auth } = options
+  const basic = auth ? { authorization: `Basic ${Buffer.from(auth).toString('base64')}` } : {}
+  if (!headers || Array.isArray(headers)) return basic
+  const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)])
+  return { ...basic, ...Object.fromEntries(given) }
+}
+
+/** Files that are being replaced, an exec plugin that has a bad day: it passes. */
+const unreadable = (cause: unknown) =>
+  new Failure('unavailable', `the credentials of the kubeconfig cannot be read: ${Failure.from(cause).message}`, {
+    remedy: 'Look at the files and the exec plugin that the kubeconfig names.',
+    cause,
+  })
