@@ -14,4 +14,5 @@ export { kubeFromSecret, readTarget, type TargetOptions } from './kubeconfig-sec
 export { whyNoAnswer } from './no-answer.ts'
 export type { Reach } from './reach.ts'
 export { matchesSelector } from './selector.ts'
-export type { Cache } from './store.ts'
+export { type Cache, isNewer } from './store.ts'
+export { keepFed, type Sink } from './watch.ts'
