@@ -1,39 +1,153 @@
 import type { Cache, Kube } from '../../adapters/kube/index.ts'
-import { type ConfigMap, ConfigMaps, type KubeObject, type Ref } from '../../api/index.ts'
-import { Failure, isRecord } from '../../std/index.ts'
+import { type ConfigMap, ConfigMaps, type KubeObject, keyOf, type Ref } from '../../api/index.ts'
+import { Failure } from '../../std/index.ts'
+import { eachOf } from './each.ts'
 import type { Held, Inventory, InventoryStore } from './inventory.ts'
+import { heldOf, heldOfJson, lineOf } from './inventory-line.ts'
+import { keyOfId } from './object-id.ts'
 
 export const INVENTORY_LABEL = 'gitops.berth.dev/inventory'
-const FORMAT = '1'
+const FORMAT = '2'
+/** One JSON object a line, all in one ConfigMap; read, and written in the present format at the next save. */
+const FORMER = '1'
+
+/** A ConfigMap may hold 1 MiB; what is written again for one line should be far less. Bytes. */
+const SHARD = 384 * 1024
+const MOST_SHARDS = 256
+const AT_ONCE = 4
 
 export interface ConfigMapInventory {
   /** Holds the ConfigMaps with INVENTORY_LABEL; reading costs no request. */
   cache: Pick<Cache<ConfigMap>, 'get'>
   /** Its writes must show in the cache. */
   kube: Kube
+  /** Of the first ConfigMap; further ones have a number at the end of their name. */
   ref: Ref
-  /** Goes away with it. */
+  /** The ConfigMaps go away with it. What another owner of the same name left is not ours and is overwritten. */
   owner?: KubeObject
   manager: string
+  /** What else is known of the objects when there is no ConfigMap any more. */
+  lost?: () => Inventory | undefined
+  /** From how many bytes on a ConfigMap is divided; 384 KiB without it. */
+  shardBytes?: number
 }
 
-/** An inventory in a ConfigMap. Each save is bound to the version that was loaded: two programs cannot overwrite each other. */
-export function inventoryInConfigMap({ cache, kube, ref, owner, manager }: ConfigMapInventory): InventoryStore {
+/** The ConfigMaps as they were read; each write is bound to what it replaces. */
+interface Loaded {
+  inventory: Inventory | undefined
+  /** How many ConfigMaps count; 0 while there is none. */
+  shards: number
+  maps: ReadonlyMap<number, ConfigMap>
+}
+
+/**
+ * An inventory in one ConfigMap, or in as many as it needs: 2, 4, 8, … An object's shard follows from its identity, so a
+ * change of one line writes one ConfigMap. Each save is bound to the version that was loaded: two programs cannot overwrite
+ * each other. The number of shards never falls.
+ */
+export function inventoryInConfigMaps(wiring: ConfigMapInventory): InventoryStore {
+  let loaded: Loaded = { inventory: undefined, shards: 0, maps: new Map() }
   return {
-    load: () => Promise.resolve(parseInventory(cache.get(ref))),
+    load() {
+      loaded = read(wiring)
+      return Promise.resolve(loaded.inventory ?? wiring.lost?.())
+    },
     async save(inventory) {
-      const before = cache.get(ref)
-      const data = {
-        format: FORMAT,
-        server: inventory.server,
-        objects: inventory.held.map((held) => JSON.stringify(held)).join('\n'),
-      }
-      if (before) {
-        const metadata = { resourceVersion: before.metadata.resourceVersion }
-        await kube.patch(ConfigMaps, ref, { metadata, data }, { manager })
-      } else await kube.create(ConfigMaps, configMapOf(ref, data, owner), { manager })
+      loaded = await write(wiring, loaded, inventory)
     },
   }
+}
+
+function read({ cache, ref, owner }: ConfigMapInventory): Loaded {
+  const head = cache.get(ref)
+  if (!head) {
+    const second = cache.get(refOfShard(ref, 1))
+    if (second && isOwnedBy(second, owner)) throw damaged(ref, 'is missing')
+    return { inventory: undefined, shards: 0, maps: new Map() }
+  }
+  const maps = new Map([[0, head]])
+  if (!isOwnedBy(head, owner)) return { inventory: undefined, shards: 0, maps }
+  const shards = shardsIn(head)
+  for (let index = 1; index < shards; index++) {
+    const shard = cache.get(refOfShard(ref, index))
+    if (!shard) throw damaged(refOfShard(ref, index), 'is missing')
+    maps.set(index, shard)
+  }
+  const held: Held[] = []
+  for (const [index, map] of maps) {
+    // While the number of shards grows, what has moved stands in its old place too.
+    for (const item of heldIn(map)) if (shardOf(item, shards) === index) held.push(item)
+  }
+  return { inventory: { server: head.data?.server ?? '', held }, shards, maps }
+}
+
+const isOwnedBy = ({ metadata: { ownerReferences = [] } }: ConfigMap, owner: KubeObject | undefined): boolean =>
+  !owner || ownerReferences.length === 0 || ownerReferences.some(({ uid }) => uid === owner.metadata.uid)
+
+function shardsIn({ metadata, data = {} }: ConfigMap): number {
+  if (data.format === FORMER) return 1
+  const shards = Number(data.shards)
+  if (data.format !== FORMAT) throw damaged(metadata, `has the unknown format ${JSON.stringify(data.format ?? '')}`)
+  if (!Number.isInteger(shards) || shards < 1 || shards > MOST_SHARDS)
+    throw damaged(metadata, `says ${JSON.stringify(data.shards ?? '')} where the number of its shards should stand`)
+  return shards
+}
+
+function heldIn({ metadata, data = {} }: ConfigMap): Held[] {
+  const parse = data.format === FORMER ? heldOfJson : heldOf
+  const found: Held[] = []
+  for (const [number, line] of (data.objects ?? '').split('\n').entries()) {
+    if (line === '') continue
+    const held = parse(line)
+    if (!held) throw damaged(metadata, `names no object in line ${number + 1} of its data.objects: ${line.slice(0, 100)}`)
+    found.push(held)
+  }
+  return found
+}
+
+const damaged = (ref: Ref, what: string): Failure =>
+  new Failure('invalid', `the inventory in ConfigMap ${keyOf(ref)} ${what}; nothing is applied or deleted`, {
+    reason: 'InventoryDamaged',
+    remedy:
+      'Restore it from a backup; or delete all ConfigMaps of this inventory, and what the present commit holds is found again',
+  })
+
+/**
+ * Shard by shard, those that are as they should be left out. When their number grows, the new ones are written first, then
+ * the first one, which says how many count, then the others: a reader in between finds each object at least once.
+ */
+async function write(wiring: ConfigMapInventory, loaded: Loaded, inventory: Inventory): Promise<Loaded> {
+  const texts = textsOf(inventory.held, Math.max(loaded.shards, 1), wiring.shardBytes ?? SHARD)
+  // Shards without a first one would mean that it was lost.
+  const from = texts.length > 1 && loaded.shards === 0 ? await write(wiring, loaded, { ...inventory, held: [] }) : loaded
+  const maps = new Map(from.maps)
+  const put = async (index: number) => {
+    const ref = refOfShard(wiring.ref, index)
+    const isNew = index > 0 && index >= from.shards
+    const head = index === 0 && { server: inventory.server, shards: String(texts.length) }
+    const data = { format: FORMAT, ...head, objects: texts[index] ?? '' }
+    const before = isNew ? wiring.cache.get(ref) : from.maps.get(index)
+    if (before && index < from.shards && isSame(before.data ?? {}, data)) return
+    maps.set(index, await save(wiring, ref, data, before))
+  }
+  const others = texts.map((_, index) => index).slice(1)
+  const known = others.filter((index) => index < from.shards)
+  await eachOf(others.slice(known.length), AT_ONCE, put)
+  await put(0)
+  await eachOf(known, AT_ONCE, put)
+  return { inventory, shards: texts.length, maps }
+}
+
+const isSame = (before: Record<string, string>, data: Record<string, string>): boolean =>
+  Object.entries(data).every(([key, value]) => before[key] === value)
+
+function save(wiring: ConfigMapInventory, ref: Ref, data: Record<string, string>, before: ConfigMap | undefined) {
+  const { kube, manager, owner } = wiring
+  const whole = configMapOf(ref, data, owner)
+  if (!before) return kube.create(ConfigMaps, whole, { manager })
+  const { labels, ownerReferences } = whole.metadata
+  const metadata = { resourceVersion: before.metadata.resourceVersion, ...(owner && { labels, ownerReferences }) }
+  return kube.patch(ConfigMaps, ref, { metadata, data }, { manager })
 }
 
 function configMapOf(ref: Ref, data: Record<string, string>, owner: KubeObject | undefined): ConfigMap {
@@ -52,31 +166,25 @@ function configMapOf(ref: Ref, data: Record<string, string>, owner: KubeObject |
   }
 }
 
-export function parseInventory(from: ConfigMap | undefined): Inventory | undefined {
-  const { data } = from ?? {}
-  if (!data) return undefined
-  if (data.format !== FORMAT)
-    throw new Failure('invalid', `the inventory ${from?.metadata.name} has an unknown format`, {
-      reason: 'InventoryDamaged',
-      remedy: 'Restore the ConfigMap.',
-    })
-  const lines = (data.objects ?? '').split('\n').filter((line) => line !== '')
-  return { server: data.server ?? '', held: lines.map(heldOf) }
+const refOfShard = (ref: Ref, index: number): Ref => (index === 0 ? ref : { ...ref, name: `${ref.name}-${index}` })
+
+/** At least so many texts, and more as long as one of them is too big. */
+function textsOf(held: readonly Held[], atLeast: number, bytes: number): string[] {
+  const texts = divided(held, atLeast)
+  const isTooBig = texts.some((text) => Buffer.byteLength(text) > bytes)
+  return isTooBig && atLeast < MOST_SHARDS ? textsOf(held, atLeast * 2, bytes) : texts
 }
 
-function heldOf(line: string): Held {
-  const held: unknown = JSON.parse(line)
-  if (!isRecord(held) || !isRecord(held.id)) throw damaged(line)
-  const { group, kind, namespace, name } = held.id
-  const { version, uid, hash } = held
-  if (typeof group !== 'string' || typeof kind !== 'string' || typeof name !== 'string' || typeof version !== 'string')
-    throw damaged(line)
-  const id = { group, kind, ...(typeof namespace === 'string' && { namespace }), name }
-  return { id, version, ...(typeof uid === 'string' && { uid }), ...(typeof hash === 'string' && { hash }) }
+function divided(held: readonly Held[], shards: number): string[] {
+  const lines = Array.from({ length: shards }, (): string[] => [])
+  for (const item of held) lines[shardOf(item, shards)]?.push(lineOf(item))
+  return lines.map((some) => some.sort().join('\n'))
 }
 
-const damaged = (line: string) =>
-  new Failure('invalid', `the inventory has a line that names no object: ${line.slice(0, 100)}`, {
-    reason: 'InventoryDamaged',
-    remedy: 'Restore the ConfigMap.',
-  })
+/** FNV-1a over the object's identity. Twice as many shards divide each of them into itself and one new one. */
+function shardOf({ id }: Held, shards: number): number {
+  if (shards === 1) return 0
+  let hash = 0x81_1c_9d_c5
+  for (const byte of Buffer.from(keyOfId(id))) hash = Math.imul(hash ^ byte, 0x01_00_01_93)
+  return ((hash >>> 16) ^ hash) & (shards - 1)
+}

@@ -14,7 +14,7 @@ export interface Held {
 
 /** All that a sync has ever made and not yet removed, in one destination. */
 export interface Inventory {
-  /** URL of the server that the objects are on. */
+  /** URL of the server that the objects are on; empty where it is not known, and then it is the destination's. */
   readonly server: string
   readonly held: readonly Held[]
 }
@@ -23,6 +23,17 @@ export interface Inventory {
 export interface InventoryStore {
   load(): Promise<Inventory | undefined>
   save(inventory: Inventory): Promise<void>
+}
+
+/** What is held on this server, and what was held on another one. */
+export async function loadFor(
+  server: string,
+  store: InventoryStore,
+): Promise<{ inventory: Inventory; leftBehind: readonly Held[] }> {
+  const { server: former = '', held = [] } = (await store.load()) ?? {}
+  // The same names in another cluster are other objects, and the way to the old ones is gone.
+  const isElsewhere = former !== '' && former !== server
+  return { inventory: { server, held: isElsewhere ? [] : held }, leftBehind: isElsewhere ? held : [] }
 }
 
 /**

@@ -4,7 +4,7 @@ import { apply } from './apply.ts'
 import { type Entry, entriesOf } from './change-set.ts'
 import { healthOf } from './health/health.ts'
 import { type Health, type HealthStatus, worse } from './health/verdict.ts'
-import { exact, type Held, type Inventory, type InventoryStore, superset } from './inventory.ts'
+import { exact, type Held, type Inventory, type InventoryStore, loadFor, superset } from './inventory.ts'
 import { keyOfId, type ObjectId, sayId } from './object-id.ts'
 import { observe } from './observe.ts'
 import { type Desired, type Destination, type Owner, place } from './place.ts'
@@ -52,7 +52,7 @@ export async function sync(request: SyncRequest, { render, clock }: Tools, signa
   const { kube } = destination
   const manifests = withVariables(await render(snapshot, path, signal), request.variables)
   const { desired, refused } = await place(manifests, destination, owner)
-  const { inventory, leftBehind } = await load(request)
+  const { inventory, leftBehind } = await loadFor(request.destination.kube.server, request.inventory)
   const live = request.compare ? await observe(kube, inventory.held, owner.id, signal) : undefined
   const plan = planOf(desired, spared(inventory.held, refused), live)
   refuseEmptiness(manifests.length, plan)
@@ -76,7 +76,7 @@ export async function removeAll(
   request: Omit<SyncRequest, 'snapshot' | 'path'>,
   signal?: AbortSignal,
 ): Promise<readonly Entry[]> {
-  const { inventory } = await load(request)
+  const { inventory } = await loadFor(request.destination.kube.server, request.inventory)
   if (inventory.held.length === 0) return []
   const { kube, namespaces } = request.destination
   const entries = await prune(inventory.held, { kube, owner: request.owner.id, namespaces, signal })
@@ -100,14 +100,6 @@ export function healthOfAll(held: readonly Held[], live: Live, now: number): Obs
 
 const healthSeen = (seen: ReturnType<Live['get']>, now: number): Health =>
   isUnreadable(seen) ? { status: 'Unknown', message: seen.unreadable } : healthOf(seen, now)
-
-async function load({ inventory: store, destination: { kube } }: Pick<SyncRequest, 'inventory' | 'destination'>) {
-  const stored = await store.load()
-  const fresh: Inventory = { server: kube.server, held: [] }
-  if (!stored) return { inventory: fresh, leftBehind: [] }
-  // The same names in another cluster are other objects, and the way to the old ones is gone.
-  return stored.server === kube.server ? { inventory: stored, leftBehind: [] } : { inventory: fresh, leftBehind: stored.held }
-}
 
 async function save(
   { inventory: store }: Pick<SyncRequest, 'inventory'>,

@@ -1,9 +1,9 @@
 import { finalizers, type GitOpsDeployment, GitOpsDeployments, hasFinalizer, keyOf, refOf } from '../../api/index.ts'
 import { again, type Next, settled } from '../../engines/controller/index.ts'
-import { type Destination, type Entry, entriesOf, parseInventory, removeAll } from '../../engines/gitops/index.ts'
+import { type Destination, type Entry, entriesOf, removeAll } from '../../engines/gitops/index.ts'
 import { Failure, minutes, seconds } from '../../std/index.ts'
 import { tellChanges, tellLeftBehind } from './events.ts'
-import { inventoryName, inventoryOf, ownerOf, type Shop } from './shop.ts'
+import { inventoryOf, ownerOf, type Shop } from './shop.ts'
 import { destinationOf } from './targets.ts'
 
 /** How long objects that cannot be deleted hold the deployment. */
@@ -44,10 +44,10 @@ const isOverdue = ({ metadata }: GitOpsDeployment, { workshop: { clock } }: Shop
 
 const reasonOf = ([first]: Entry[]): string => first?.why ?? ''
 
-async function letGo(deployment: GitOpsDeployment, { workshop, books }: Shop, why: string): Promise<Next> {
+async function letGo(deployment: GitOpsDeployment, shop: Shop, why: string): Promise<Next> {
+  const { workshop } = shop
   const { metadata } = deployment
-  const ref = { name: inventoryName(deployment), namespace: metadata.namespace }
-  const left = why === '' ? [] : (parseInventory(books.inventories.get(ref))?.held ?? [])
+  const left = why === '' ? [] : ((await inventoryOf(deployment, shop).load())?.held ?? [])
   tellLeftBehind(workshop.events, deployment, [...left], why)
   const rest = metadata.finalizers?.filter((finalizer) => finalizer !== finalizers.gitopsDeployment) ?? []
   await workshop.kube.patch(GitOpsDeployments, refOf(deployment), {

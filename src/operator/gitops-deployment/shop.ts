@@ -1,6 +1,14 @@
+import { createHash } from 'node:crypto'
 import type { GitOpsDeployment } from '../../api/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
-import { type InventoryStore, inventoryInConfigMap, type Observed, type Owner, type Render } from '../../engines/gitops/index.ts'
+import {
+  type Inventory,
+  type InventoryStore,
+  inventoryInConfigMaps,
+  type Observed,
+  type Owner,
+  type Render,
+} from '../../engines/gitops/index.ts'
 import type { Books } from './books.ts'
 import type { Following } from './following.ts'
 import type { Targets } from './targets.ts'
@@ -34,14 +42,27 @@ export const ownerOf = ({ metadata: { uid = '', namespace, name } }: GitOpsDeplo
   title: `GitOpsDeployment ${namespace}/${name}`,
 })
 
-/** `inventory` of a deployment with the longest name must still be a name. */
-export const inventoryName = ({ metadata: { name } }: GitOpsDeployment): string => `${name.slice(0, 240)}.inventory`
+/** A deployment with the longest name, and the last of many shards, must still have a name of their own. */
+export function inventoryName({ metadata: { name } }: GitOpsDeployment): string {
+  if (name.length <= 238) return `${name}.inventory`
+  return `${name.slice(0, 227)}-${createHash('sha256').update(name).digest('hex').slice(0, 10)}.inventory`
+}
 
 export const inventoryOf = (deployment: GitOpsDeployment, { workshop, books }: Shop): InventoryStore =>
-  inventoryInConfigMap({
+  inventoryInConfigMaps({
     cache: books.inventories,
     kube: workshop.kube,
     ref: { name: inventoryName(deployment), namespace: deployment.metadata.namespace },
     owner: deployment,
     manager: NAME,
+    lost: () => inventoryInStatus(deployment),
   })
+
+/** The status lists the objects for people; where the inventory was deleted, it is the second memory. */
+export function inventoryInStatus({ status }: GitOpsDeployment): Inventory | undefined {
+  const held = (status?.resources ?? []).map(({ group = '', version, kind, namespace, name }) => ({
+    id: { group, kind, ...(namespace && { namespace }), name },
+    version,
+  }))
+  return held.length > 0 ? { server: '', held } : undefined
+}
