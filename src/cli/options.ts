@@ -7,7 +7,7 @@ import { FORMATS } from './output.ts'
 import type { Shell } from './shell.ts'
 
 /** The folder of a local control plane, below the folder in which one stands. */
-const LOCAL = join('.berth', 'local')
+export const LOCAL = join('.berth', 'local')
 
 export const withDir = (command: Command): Command => command.option('--dir <folder>', 'folder of the local control plane', LOCAL)
 

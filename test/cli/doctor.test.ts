@@ -112,6 +112,16 @@ describe('doctor', (it) => {
     assert.equal(troubleOf(claim({ condition: { lastTransitionTime: before(minutes(9)), reason: 'Stopped' } }), NOW), [])
   })
 
+  it('repeats at once what is in error, with the remedy of the object', () => {
+    const failure = { reason: 'ImagePullBackOff', message: 'the image cannot be pulled', remedy: 'Correct the image.' }
+    const young = claim({ condition: { lastTransitionTime: before(10) } })
+    const failed = { ...young, kind: 'Workspace', status: { actualState: 'Failed', failure } }
+    const [finding] = troubleOf(failed, NOW)
+    assert.is(finding?.message, 'Workspace team-a/dev (ImagePullBackOff): the image cannot be pulled')
+    assert.is(finding?.remedy, 'Correct the image.')
+    assert.match(troubleOf({ ...young, kind: 'GitProject' }, NOW)[0]?.message ?? '', 'no target of class x')
+  })
+
   it('names the finalizer that holds a deletion up', () => {
     const [finding] = troubleOf(claim({ deletionTimestamp: before(minutes(3)) }), NOW)
     assert.match(finding?.message ?? '', 'held by x/y')

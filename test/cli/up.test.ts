@@ -49,21 +49,25 @@ describe('up', (it) => {
     assert.is(countOf('WorkspaceClass'), 1)
   })
 
-  it('is found well by the doctor, the operator included', async () => {
+  it('is found well by the doctor, operator and kas included', async () => {
     const kubeconfig = join(folders[0] ?? '', 'kubeconfig')
     await eventually(async () => {
       const { stdout } = await berth(['doctor', '--kubeconfig', kubeconfig, '-o', 'json'])
       const findings: { check: string; mark: string }[] = JSON.parse(stdout)
       assert.equal(
-        findings.filter(({ mark }) => mark === 'fail'),
+        findings.filter(({ mark, check }) => mark === 'fail' || (mark === 'warn' && check === 'kas')),
         [],
       )
       return true
     })
   })
 
+  const gitUrlIn = ({ components }: Status) => components.find(({ name }) => name === 'git-server')?.address
+  let gitUrl: string | undefined
+
   it('goes down folder by folder, and leaves nothing behind', async () => {
     const [one = '', two = ''] = folders
+    gitUrl = gitUrlIn(await statusOf(two))
     const first = await berth(['down', '--dir', one, '--remove'])
     assert.is(first.code, 0)
     assert.equal(processesIn(one), [])
@@ -82,6 +86,7 @@ describe('up', (it) => {
     const up = startBerth(['up', '--dir', dir])
     await eventually(() => up.printed().stdout.includes('Ctrl-C ends it'), { within: minutes(1) })
     assert.ok(processesIn(dir).length >= 7)
+    assert.is(gitUrlIn(await statusOf(dir)), gitUrl, 'remotes name the Git server: it is where it was')
     up.process.kill('SIGINT')
     assert.is((await up.ended).code, 0)
     assert.equal(processesIn(dir), [])

@@ -9,8 +9,10 @@ const TRIES = 50
 /**
  * A port that is free on loopback and that the kernel gives to no outgoing connection. A port of the kernel's own choice lies
  * in that range, and while a server is being restarted, a client that tries to reach it may be given the very port it tries.
+ * `before`: the port of an earlier run, which is taken again while it is free.
  */
-export async function freePort(): Promise<number> {
+export async function freePort(before?: number): Promise<number> {
+  if (before !== undefined && (await isFree(before))) return before
   for (let left = TRIES; left > 0; left--) {
     const port = randomInt(LOWEST, firstEphemeral())
     if (await isFree(port)) return port

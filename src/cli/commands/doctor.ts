@@ -8,7 +8,8 @@ import { examineMachine } from '../doctor/machine.ts'
 import { examineClasses, examineObjects } from '../doctor/objects.ts'
 import { examineKas, examineOperator } from '../doctor/programs.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
-import { type ClusterOptions, examples, kubeOf, withKubeconfig, withOutput } from '../options.ts'
+import { programsBeside } from '../local/beside.ts'
+import { type ClusterOptions, examples, kubeOf, LOCAL, withKubeconfig, withOutput } from '../options.ts'
 import { type Format, marked, renderData, wrap } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import type { Finish } from '../verb.ts'
@@ -55,8 +56,10 @@ const EXAMINATIONS: readonly Examination[] = [
 
 async function examine(shell: Shell, options: Options): Promise<Finding[]> {
   const machine = await examineMachine(shell, process.versions.node)
+  const kube = await kubeOf(shell, options)
   const patient: Patient = {
-    kube: await kubeOf(shell, options),
+    kube,
+    beside: programsBeside(shell, { kubeconfig: options.kubeconfig, local: LOCAL, server: kube.server }),
     home: shell.home,
     namespace: options.namespace,
     now: systemClock.now(),

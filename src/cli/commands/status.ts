@@ -2,14 +2,14 @@ import { existsSync, realpathSync } from 'node:fs'
 import type { Command } from 'commander'
 import { statusOf } from '../../adapters/control-plane/index.ts'
 import { connect, type Kube } from '../../adapters/kube/index.ts'
-import { type AnyObject, conditionOf, type Kind } from '../../api/index.ts'
+import { type AnyObject, conditionOf, type Kind, nameOf } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
-import { conditionsOf } from '../doctor/objects.ts'
+import { conditionsOf, type Fault, faultOf } from '../doctor/fault.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { isRunning, partsOf } from '../local/parts.ts'
 import { definitionsIn } from '../manifests.ts'
 import { dirOf, examples, kubeOf, withDir, withOutput } from '../options.ts'
-import { type Format, marked, renderData, table } from '../output.ts'
+import { type Format, marked, renderData, table, wrap } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import type { Finish } from '../verb.ts'
 
@@ -34,10 +34,17 @@ interface Count {
   ready: number | undefined
 }
 
+/** An object in error. */
+interface Failing extends Fault {
+  object: string
+}
+
 export const verb = {
   define(command: Command, shell: Shell, finish: Finish): void {
     withOutput(withDir(command))
-      .description('Show what runs for a folder, and how many objects of each kind there are. It fails when a part has ended.')
+      .description(
+        'Show what runs for a folder, how many objects of each kind there are, and which are in error. It fails when a part has ended.',
+      )
       .option('--kubeconfig <file>', 'count the objects of this cluster instead')
       .option('--context <name>', 'context in that kubeconfig')
       .addHelpText(
@@ -51,9 +58,10 @@ export const verb = {
 async function status(shell: Shell, options: Options): Promise<ExitCode> {
   const components = options.kubeconfig ? [] : componentsOf(shell, options)
   const kube = await kubeToCount(shell, options, components)
-  const kinds = kube ? await counts(kube, shell.home) : []
+  const objects = kube ? await objectsOf(kube, shell.home) : new Map<string, AnyObject[]>()
   await kube?.close()
-  shell.print(options.output === 'table' ? tables(shell, components, kinds) : renderData(options.output, { components, kinds }))
+  const report = { components, kinds: counted(objects), errors: [...objects.values()].flat().flatMap(failing) }
+  shell.print(options.output === 'table' ? tables(shell, report) : renderData(options.output, report))
   return components.every(({ state }) => state === 'running') ? exitCodes.ok : exitCodes.failed
 }
 
@@ -91,32 +99,47 @@ async function kubeToCount(shell: Shell, options: Options, components: Component
   return plane && answers ? connect({ kubeconfig: plane.kubeconfig }) : undefined
 }
 
-/** Objects of each kind of ours, and how many of them say that they are ready. */
-async function counts(kube: Kube, home: string): Promise<Count[]> {
+/** The objects of each kind of ours that the cluster serves. */
+async function objectsOf(kube: Kube, home: string): Promise<Map<string, AnyObject[]>> {
   const definitions = definitionsIn(home).map(({ definition }) => definition.spec)
-  return Promise.all(
-    definitions.map(async ({ group, names, versions, scope }) => {
-      const kind: Kind<AnyObject> = {
-        group,
-        version: versions[0]?.name ?? 'v1alpha1',
-        kind: names.kind,
-        plural: names.plural,
-        namespaced: scope === 'Namespaced',
-      }
-      const objects = (await kube.resolve(`${group}/${kind.version}`, kind.kind)) ? await kube.list(kind) : []
-      const said = objects
-        .map((object) => conditionOf(conditionsOf(object), 'Ready')?.status)
-        .filter((word) => word !== undefined)
-      return {
-        kind: names.kind,
-        objects: objects.length,
-        ready: said.length > 0 ? said.filter((word) => word === 'True').length : undefined,
-      }
-    }),
-  )
+  const entries = definitions.map(async ({ group, names, versions, scope }): Promise<[string, AnyObject[]]> => {
+    const kind: Kind<AnyObject> = {
+      group,
+      version: versions[0]?.name ?? 'v1alpha1',
+      kind: names.kind,
+      plural: names.plural,
+      namespaced: scope === 'Namespaced',
+    }
+    return [names.kind, (await kube.resolve(`${group}/${kind.version}`, kind.kind)) ? await kube.list(kind) : []]
+  })
+  return new Map(await Promise.all(entries))
 }
 
-function tables(shell: Shell, components: Component[], kinds: Count[]): string {
+/** How many there are of each kind, and how many of them say that they are ready. */
+const counted = (kinds: Map<string, AnyObject[]>): Count[] =>
+  [...kinds].map(([kind, objects]) => {
+    const said = objects.map((object) => conditionOf(conditionsOf(object), 'Ready')?.status).filter((word) => word !== undefined)
+    return {
+      kind,
+      objects: objects.length,
+      ready: said.length > 0 ? said.filter((word) => word === 'True').length : undefined,
+    }
+  })
+
+function failing(object: AnyObject): Failing[] {
+  const fault = faultOf(object)
+  return fault ? [{ object: nameOf(object), ...fault }] : []
+}
+
+interface Report {
+  components: Component[]
+  kinds: Count[]
+  errors: Failing[]
+}
+
+const MOST_ERRORS = 20
+
+function tables(shell: Shell, { components, kinds, errors }: Report): string {
   const upper = table(components, [
     { title: 'COMPONENT', of: ({ name }) => name },
     {
@@ -132,5 +155,15 @@ function tables(shell: Shell, components: Component[], kinds: Count[]): string {
     { title: 'OBJECTS', of: ({ objects }) => String(objects) },
     { title: 'READY', of: ({ ready }) => (ready === undefined ? '-' : String(ready)) },
   ])
-  return [components.length > 0 ? upper : '', kinds.length > 0 ? lower : ''].filter(Boolean).join('\n\n')
+  const rest = errors.length - MOST_ERRORS
+  const faults = errors
+    .slice(0, MOST_ERRORS)
+    .map((error) => `${marked('fail', error.object, shell.paint)}: ${error.reason}\n${indented(error)}`)
+  const last = rest > 0 ? `and ${rest} more; -o json lists all` : ''
+  const below = ['In error:', ...faults, last].filter(Boolean).join('\n')
+  const parts = [components.length > 0 ? upper : '', kinds.length > 0 ? lower : '', errors.length > 0 ? below : '']
+  return parts.filter(Boolean).join('\n\n')
 }
+
+const indented = ({ message, remedy }: Failing): string =>
+  [...wrap(message, 76), ...(remedy ? wrap(`-> ${remedy}`, 76) : [])].map((line) => `  ${line}`).join('\n')

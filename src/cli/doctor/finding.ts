@@ -1,5 +1,6 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import { Failure } from '../../std/index.ts'
+import type { Beside } from '../local/beside.ts'
 import type { Mark } from '../output.ts'
 
 /** One line of the doctor's. A `warn` or `fail` says what can be done about it. */
@@ -17,6 +18,8 @@ export interface Patient {
   home: string
   /** The namespace in which its programs keep their Leases. */
   namespace: string
+  /** What `berth up` runs for this cluster on this machine. */
+  beside: readonly Beside[]
   now: number
 }
 

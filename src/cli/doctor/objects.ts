@@ -1,6 +1,5 @@
 import {
   type AnyObject,
-  type Condition,
   type CustomResourceDefinition,
   conditionOf,
   DeploymentTargetClasses,
@@ -10,6 +9,7 @@ import {
 } from '../../api/index.ts'
 import { minutes } from '../../std/index.ts'
 import { definitionsIn } from '../manifests.ts'
+import { conditionsOf, faultOf } from './fault.ts'
 import { type Examination, type Finding, ok, type Patient, warn } from './finding.ts'
 
 /** Patience before something that is not ready is worth a line. */
@@ -32,7 +32,7 @@ export const examineClasses: Examination = async ({ kube }) => {
   ]
 }
 
-/** Objects of every kind that have not become ready, or gone, for long; with what they say of themselves. */
+/** Objects of every kind that are in error, or that have not become ready, or gone, for long; with what they say of themselves. */
 export const examineObjects: Examination = async (patient) => {
   const definitions = definitionsIn(patient.home).map(({ definition }) => definition)
   const found = await Promise.all(definitions.map((definition) => troublesOf(patient, definition)))
@@ -72,13 +72,9 @@ export function troubleOf(object: AnyObject, now: number): Finding[] {
       ),
     ]
   }
+  const fault = faultOf(object)
+  if (fault) return [warn('objects', `${nameOf(object)} (${fault.reason}): ${fault.message}`, fault.remedy || describe)]
   const ready = conditionOf(conditionsOf(object), 'Ready')
   if (!ready || ready.status === 'True' || ON_PURPOSE.has(ready.reason) || since(ready.lastTransitionTime) < LONG) return []
   return [warn('objects', `${nameOf(object)} is not ready (${ready.reason}): ${ready.message}`, describe)]
-}
-
-/** The conditions of an object of which nothing is known. */
-export function conditionsOf({ status }: AnyObject): Condition[] {
-  if (typeof status !== 'object' || status === null || !('conditions' in status)) return []
-  return Array.isArray(status.conditions) ? status.conditions : []
 }

@@ -1,9 +1,12 @@
 import { Deployments, GitProjects, Leases } from '../../api/index.ts'
-import { minutes, seconds } from '../../std/index.ts'
+import { Failure, minutes, seconds } from '../../std/index.ts'
+import type { Beside } from '../local/beside.ts'
 import { type Examination, type Finding, fail, ok, type Patient, warn } from './finding.ts'
 
 /** Lease times are written by another machine's clock. */
 const SKEW = seconds(15)
+/** For an answer from a program on this machine. */
+const PROBE = seconds(3)
 const START_OPERATOR = 'Start it: `kubectl apply -k deploy`, or `berth operator` beside the cluster.'
 
 /** The operator is alive when the holder of its Lease renews it. */
@@ -44,7 +47,10 @@ export const examineKas: Examination = async (patient) => {
   return outsideKas(patient)
 }
 
-async function outsideKas({ kube, namespace, now }: Patient): Promise<Finding[]> {
+async function outsideKas({ kube, namespace, now, beside }: Patient): Promise<Finding[]> {
+  const own = beside.find(({ name }) => name === 'kas')
+  const found = own && (await findingOf(own))
+  if (found?.mark === 'fail') return [found]
   const projects = await kube.list(GitProjects)
   const ignored = projects.find(
     ({ metadata, status }) => !status?.conditions?.length && now - Date.parse(metadata.creationTimestamp ?? '') > minutes(1),
@@ -58,7 +64,27 @@ async function outsideKas({ kube, namespace, now }: Patient): Promise<Finding[]>
         start,
       ),
     ]
+  if (found) return [found]
   if (projects.some(({ status }) => status?.conditions?.length))
     return [ok('kas', 'it has looked at every GitProject; it runs outside of the cluster')]
   return [warn('kas', `there is no Deployment ${namespace}/berth-kas and no GitProject, so nothing shows whether it runs`, start)]
+}
+
+/** The program that `berth up` started here is asked itself. */
+async function findingOf({ name, dir, running, pid, facts }: Beside): Promise<Finding> {
+  const log = `Read ${dir}/logs/${name}.log; \`berth up --dir ${dir}\` starts it again.`
+  if (!running) return fail(name, `the process ${pid} that \`berth up\` started in ${dir} has ended`, log)
+  const trouble = await whyNotReady(facts.operations ?? '')
+  return trouble === undefined
+    ? ok(name, `process ${pid} of ${dir} is ready`)
+    : fail(name, `process ${pid} of ${dir} is not ready: ${trouble}`, log)
+}
+
+async function whyNotReady(address: string): Promise<string | undefined> {
+  try {
+    const answer = await fetch(`http://${address}/readyz`, { signal: AbortSignal.timeout(PROBE) })
+    return answer.ok ? undefined : (await answer.text()).trim()
+  } catch (thrown) {
+    return `http://${address}/readyz: ${Failure.from(thrown).message}`
+  }
 }

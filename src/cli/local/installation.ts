@@ -7,6 +7,7 @@ import { Failure, pause, seconds, systemClock } from '../../std/index.ts'
 import { definitionsIn } from '../manifests.ts'
 import type { Report } from '../report.ts'
 import type { Shell } from '../shell.ts'
+import { gitPortOf } from './git-port.ts'
 import { endParts, type Part, startPart } from './parts.ts'
 import { runProgram } from './program.ts'
 
@@ -114,9 +115,10 @@ export async function startPrograms(plan: BringUp, { kubeconfig, kubectl }: Grou
   const cluster = ['--kubeconfig', kubeconfig, ...(plan.scope ? ['--namespace', plan.scope] : [])]
   const election = plan.scope ? ['--no-leader-election'] : []
   const ports = ['--operations', '127.0.0.1:0']
+  const port = await gitPortOf(dir)
   try {
     const [git, kas] = await Promise.all([
-      run('git-server', 'serving', '--repositories', repositories),
+      run('git-server', 'serving', '--repositories', repositories, '--port', String(port)),
       run(
         'kas',
         'kas started',

@@ -1,0 +1,37 @@
+import * as assert from 'uvu/assert'
+import type { AnyObject } from '../../src/api/index.ts'
+import { faultOf } from '../../src/cli/doctor/fault.ts'
+import { describe } from '../support/suite.ts'
+
+const object = (kind: string, status: object): AnyObject => ({ apiVersion: 'x/v1', kind, metadata: { name: 'one' }, status })
+const ready = (status: string, reason: string, message = 'said so') => ({ type: 'Ready', status, reason, message })
+const error = (message: string) => ({ type: 'ErrorOccurred', status: 'True', reason: 'ErrorOccurred', message })
+
+describe('faults', (it) => {
+  it('are what a status calls wrong: a phase, a state, a condition', () => {
+    const table: [AnyObject, string][] = [
+      [object('DeploymentTarget', { phase: 'Failed', conditions: [ready('False', 'UnableToTerminate')] }), 'UnableToTerminate'],
+      [object('DeploymentTargetClaim', { phase: 'Lost', conditions: [ready('False', 'TargetGone')] }), 'TargetGone'],
+      [object('Environment', { conditions: [ready('False', 'ClaimNotFound'), error('no claim')] }), 'ClaimNotFound'],
+      [object('GitProject', { conditions: [ready('False', 'FetchFailed')] }), 'FetchFailed'],
+      [object('Workspace', { actualState: 'Error', failure: { reason: 'DevfileInvalid', message: 'x' } }), 'DevfileInvalid'],
+    ]
+    for (const [each, reason] of table) assert.is(faultOf(each)?.reason, reason, each.kind)
+  })
+
+  it('are told in the words of the error rather than of the state', () => {
+    const fault = faultOf(object('Environment', { conditions: [ready('False', 'ClaimNotFound', 'short'), error('long')] }))
+    assert.equal(fault, { reason: 'ClaimNotFound', message: 'long', remedy: '' })
+  })
+
+  it('are not what only waits, is well, or has no status yet', () => {
+    const calm = [
+      object('DeploymentTargetClaim', { phase: 'Pending', conditions: [ready('False', 'WaitingForTarget')] }),
+      object('Workspace', { actualState: 'Starting', failure: { reason: 'Unschedulable', message: 'x' } }),
+      object('GitProject', { conditions: [ready('Unknown', 'NotLookedAt')] }),
+      object('GitProject', { conditions: [ready('True', 'Fetched')] }),
+      { apiVersion: 'x/v1', kind: 'Agent', metadata: { name: 'new' } },
+    ]
+    for (const each of calm) assert.is(faultOf(each), undefined, each.kind)
+  })
+})

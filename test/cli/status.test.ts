@@ -1,0 +1,27 @@
+import * as assert from 'uvu/assert'
+import { Workspaces } from '../../src/api/index.ts'
+import { testCluster } from '../support/control-plane.ts'
+import { describe } from '../support/suite.ts'
+import { berth } from './berth.ts'
+
+describe('status', (it) => {
+  const cluster = testCluster()
+  it.after(() => cluster.close())
+
+  it('lists what is in error at once, with reason and remedy', async () => {
+    const namespace = await cluster.namespace('status')
+    const ref = { name: 'web', namespace }
+    const { kube, kubeconfig } = cluster
+    await kube.create(Workspaces, { apiVersion: 'berth.dev/v1alpha1', kind: 'Workspace', metadata: ref, spec: {} })
+    const failure = { reason: 'CrashLoopBackOff', message: 'the container ends again and again', remedy: 'Read its log.' }
+    await kube.patch(Workspaces, ref, { status: { actualState: 'Failed', failure } }, { subresource: 'status' })
+    const { code, stdout } = await berth(['status', '--kubeconfig', kubeconfig, '-o', 'json'])
+    assert.is(code, 0)
+    const { errors }: { errors: { object: string }[] } = JSON.parse(stdout)
+    const mine = errors.find(({ object }) => object.includes(`${namespace}/web`))
+    assert.equal(mine, { object: `Workspace ${namespace}/web`, ...failure })
+    const table = await berth(['status', '--kubeconfig', kubeconfig])
+    assert.match(table.stdout, 'In error:')
+    await kube.delete(Workspaces, ref)
+  })
+})
