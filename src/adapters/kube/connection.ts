@@ -150,18 +150,25 @@ function parse<T>(text: string, about: string): T {
 /** No object is this large. A server that strangers run may send a line without end. */
 const LONGEST_LINE = 16 * 2 ** 20
 
+/** Each piece is looked at once: a line that comes in a thousand pieces must not cost a thousand times its length. */
 async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncIterable<string> {
   const decoder = new TextDecoder()
-  let rest = ''
+  let begun: string[] = []
+  let length = 0
   for await (const chunk of chunks) {
-    const text = rest + decoder.decode(chunk, { stream: true })
-    const lines = text.split('\n')
-    rest = lines.pop() ?? ''
-    if (rest.length > LONGEST_LINE)
-      throw new Failure('too-large', `the answer has a line of more than ${LONGEST_LINE} characters`)
-    yield* lines
+    const pieces = decoder.decode(chunk, { stream: true }).split('\n')
+    const rest = pieces.pop() ?? ''
+    for (const piece of pieces) {
+      yield begun.join('') + piece
+      begun = []
+      length = 0
+    }
+    begun.push(rest)
+    length += rest.length
+    if (length > LONGEST_LINE) throw new Failure('too-large', `the answer has a line of more than ${LONGEST_LINE} characters`)
   }
-  if (rest) yield rest
+  const last = begun.join('')
+  if (last) yield last
 }
 
 /** Where a program's own kubeconfig comes from: the file, else `KUBECONFIG`, the service account of the pod, `~/.kube/config`. */

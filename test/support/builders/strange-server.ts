@@ -50,6 +50,22 @@ export async function endlessServer(): Promise<StrangeServer> {
 
 const FILLER = Buffer.alloc(2 ** 16, ' ')
 
+/** Answers every request with this text. */
+export async function tellingServer(text: string): Promise<StrangeServer> {
+  let seen = 0
+  const server = createTlsServer(selfSigned(), (_request, response) => {
+    seen++
+    response.end(text)
+  })
+  return {
+    url: await listening(server),
+    get seen() {
+      return seen
+    },
+    close: () => closed(server),
+  }
+}
+
 /** Takes connections and says nothing, ever. */
 export async function silentServer(): Promise<StrangeServer> {
   let seen = 0
