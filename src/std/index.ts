@@ -11,5 +11,6 @@ export { createLog, type Fields, type Log, type LogLevel, silentLog } from './lo
 export { amountOf, quantity } from './quantity.ts'
 export { isRecord } from './record.ts'
 export { Secret } from './secret.ts'
+export { createTurnstile } from './turnstile.ts'
 export { createWorkQueue, type WorkQueue } from './work-queue.ts'
 export { parseYaml, type YamlDocument, type YamlProblem, type YamlText } from './yaml.ts'

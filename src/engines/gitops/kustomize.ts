@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Failure, seconds } from '../../std/index.ts'
+import { guardMemory } from './memory-guard.ts'
 import { checkPath, refused, type SourceFile } from './source.ts'
 
 export interface KustomizeLimits {
@@ -10,11 +11,11 @@ export interface KustomizeLimits {
   time: number
   /** Of the output. */
   bytes: number
-  /** Go's soft limit of the heap. */
-  memory: string
+  /** Bytes in memory; it collects garbage harder from half of it on. */
+  memory: number
 }
 
-export const KUSTOMIZE_LIMITS: KustomizeLimits = { time: seconds(20), bytes: 32 * 2 ** 20, memory: '256MiB' }
+export const KUSTOMIZE_LIMITS: KustomizeLimits = { time: seconds(20), bytes: 32 * 2 ** 20, memory: 512 * 2 ** 20 }
 
 /**
  * Runs the real kustomize (`kubectl kustomize`) where it can do no harm: a folder of its own that holds nothing but the
@@ -65,7 +66,7 @@ function run(program: string, args: string[], { room, home, limits, signal }: Co
       PATH: join(room, 'none'),
       HTTP_PROXY: DEAD_END,
       HTTPS_PROXY: DEAD_END,
-      GOMEMLIMIT: limits.memory,
+      GOMEMLIMIT: String(limits.memory >> 1),
       GOMAXPROCS: '2',
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -73,6 +74,7 @@ function run(program: string, args: string[], { room, home, limits, signal }: Co
     killSignal: 'SIGKILL',
     ...(signal && { signal }),
   })
+  const guard = guardMemory(child, limits.memory)
   const output: Buffer[] = []
   let complaint = ''
   let size = 0
@@ -89,6 +91,7 @@ function run(program: string, args: string[], { room, home, limits, signal }: Co
   )
   child.on('close', (code, killed) => {
     if (size > limits.bytes) reject(broken('too-large', `kustomize wrote more than ${limits.bytes} bytes`))
+    else if (guard.isExceeded) reject(broken('too-large', `kustomize took more than ${limits.memory >> 20} MiB of memory`))
     else if (killed) reject(broken('invalid', `kustomize was ended after ${limits.time / 1000} s`))
     else if (code === 0) resolve(Buffer.concat(output).toString('utf8'))
     else reject(broken('invalid', plain(complaint, room)))

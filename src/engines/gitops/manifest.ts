@@ -9,24 +9,40 @@ export interface Manifest {
   readonly source: string
 }
 
-/** All objects of a file: several documents, Lists taken apart. Problems name the file and the line. */
-export function manifestsOf(source: string, text: string): { manifests: Manifest[]; problems: string[] } {
+/** What a text holds; lines and documents count from its own beginning. */
+export interface Read {
+  readonly objects: readonly { readonly object: AnyObject; readonly line: number }[]
+  readonly faults: readonly Fault[]
+  readonly documents: number
+}
+
+interface Fault {
+  readonly line: number
+  /** Of a text that is no YAML. */
+  readonly column?: number
+  /** Of a document that is no object. */
+  readonly document?: number
+  readonly what: string
+}
+
+/** All objects of a text: several documents, Lists taken apart; and all that is wrong with it. */
+export function readManifests(text: string): Read {
   const { documents, problem } = parseYaml(text)
-  if (problem) return { manifests: [], problems: [`${source}:${problem.line}:${problem.column}: ${problem.message}`] }
-  const manifests: Manifest[] = []
-  const problems: string[] = []
+  if (problem) return { objects: [], faults: [{ ...problem, what: problem.message }], documents: 0 }
+  const objects: { object: AnyObject; line: number }[] = []
+  const faults: Fault[] = []
   for (const [index, { line, value }] of documents.entries()) {
     for (const item of itemsOf(value)) {
       const what = faultOf(item)
-      if (what === undefined && isObject(item)) manifests.push({ object: sanitized(item), source: `${source}:${line}` })
-      else problems.push(`${source}:${line}: document ${index + 1} ${what}`)
+      if (what === undefined && isObject(item)) objects.push({ object: sanitized(item), line })
+      else faults.push({ line, document: index + 1, what: what ?? 'is no object' })
     }
   }
-  return { manifests, problems }
+  return { objects, faults, documents: documents.length }
 }
 
 /** One failure for all problems of a rendering, so that they can be mended at once. */
-export function checkRendered(manifests: Manifest[], problems: string[]): Manifest[] {
+export function checkRendered(manifests: readonly Manifest[], problems: readonly string[]): readonly Manifest[] {
   const more = problems.length > 5 ? `; and ${problems.length - 5} more` : ''
   if (problems.length > 0)
     throw new Failure('invalid', problems.slice(0, 5).join('; ') + more, {

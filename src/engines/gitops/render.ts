@@ -1,35 +1,48 @@
 import { createHash } from 'node:crypto'
-import { Failure } from '../../std/index.ts'
+import { createTurnstile, Failure } from '../../std/index.ts'
+import { createReader, type Found, type Reader } from './documents.ts'
 import { kustomizationIn, reachOf } from './kustomization.ts'
 import { KUSTOMIZE_LIMITS, type KustomizeLimits, kustomize } from './kustomize.ts'
-import { checkRendered, type Manifest, manifestsOf } from './manifest.ts'
+import { checkRendered, type Manifest } from './manifest.ts'
+import { createMemory } from './memory.ts'
 import { checkPath, folderOf, isBelow, LIMITS, refused, type Snapshot, type SourceFile } from './source.ts'
 
 export interface RendererOptions {
   /** The kubectl program; it contains kustomize. */
   kubectl: string
   limits?: Partial<KustomizeLimits>
-  /** How many results are remembered. */
-  remember?: number
 }
 
 /** Turns files into objects. The same files give the same objects, without running anything again. */
 export type Render = (snapshot: Snapshot, path: string, signal?: AbortSignal) => Promise<readonly Manifest[]>
 
-export function createRenderer({ kubectl, limits, remember = 64 }: RendererOptions): Render {
-  const known = new Map<string, readonly Manifest[]>()
+/** Bytes of files whose objects are remembered. */
+const MOST = 64 * 2 ** 20
+/** Each runs on more than one core by itself. */
+const KUSTOMIZE_AT_ONCE = 2
+
+export function createRenderer({ kubectl, limits }: RendererOptions): Render {
+  const known = createMemory<readonly Manifest[]>(MOST)
+  const reader = createReader()
+  const turnstile = createTurnstile(KUSTOMIZE_AT_ONCE)
+  const all = { ...KUSTOMIZE_LIMITS, ...limits }
   return async (snapshot, path, signal) => {
     const folder = folderOf(path)
     const files = needed(snapshot, folder)
     const key = digestOf(folder, files)
-    const manifests = known.get(key) ?? (await build(kubectl, files, folder, { ...KUSTOMIZE_LIMITS, ...limits }, signal))
-    known.delete(key)
-    known.set(key, manifests)
-    for (const oldest of known.keys()) {
-      if (known.size <= remember) break
-      known.delete(oldest)
-    }
-    return manifests
+    const before = known.get(key)
+    if (before) return before
+    const byPath = new Map(files.map((file) => [file.source, file]))
+    const { manifests, problems } = kustomizationIn(byPath, folder)
+      ? await reader.read(`${folder || '.'} (kustomize)`, await turnstile(() => kustomize(kubectl, files, folder, all, signal)))
+      : await plainFiles(files, reader)
+    const rendered = checkRendered(manifests, problems)
+    known.set(
+      key,
+      rendered,
+      files.reduce((sum, { data }) => sum + data.length, 0),
+    )
+    return rendered
   }
 }
 
@@ -55,39 +68,18 @@ function needed(snapshot: Snapshot, folder: string): SourceFile[] {
   return files.sort((a, b) => (a.source < b.source ? -1 : 1))
 }
 
-function build(kubectl: string, files: readonly SourceFile[], folder: string, limits: KustomizeLimits, signal?: AbortSignal) {
-  const byPath = new Map(files.map((file) => [file.source, file]))
-  return kustomizationIn(byPath, folder) ? overlay(kubectl, files, folder, limits, signal) : Promise.resolve(plainFiles(files))
-}
-
-async function overlay(
-  kubectl: string,
-  files: readonly SourceFile[],
-  folder: string,
-  limits: KustomizeLimits,
-  signal?: AbortSignal,
-) {
-  const output = await kustomize(kubectl, files, folder, limits, signal)
-  const { manifests, problems } = manifestsOf(`${folder || '.'} (kustomize)`, output)
-  return checkRendered(manifests, problems)
-}
-
-function plainFiles(files: readonly SourceFile[]): readonly Manifest[] {
+async function plainFiles(files: readonly SourceFile[], reader: Reader): Promise<Found> {
   const manifests: Manifest[] = []
   const problems: string[] = []
-  for (const file of files.filter(({ source }) => /\.(ya?ml|json)$/i.test(source))) {
-    const found = fromFile(file)
-    manifests.push(...found.manifests)
-    problems.push(...found.problems)
+  for (const { source, data, link } of files.filter((file) => /\.(ya?ml|json)$/i.test(file.source))) {
+    if (link !== undefined) throw refused(`${source}: is a symbolic link`, 'Commit the file itself.')
+    if (data.length > LIMITS.fileBytes)
+      throw new Failure('too-large', `${source}: is larger than ${LIMITS.fileBytes} bytes`, { reason: 'FileTooLarge' })
+    const read = await reader.read(source, Buffer.from(data).toString('utf8'))
+    manifests.push(...read.manifests)
+    problems.push(...read.problems)
   }
-  return checkRendered(manifests, problems)
-}
-
-function fromFile({ source, data, link }: SourceFile): ReturnType<typeof manifestsOf> {
-  if (link !== undefined) throw refused(`${source}: is a symbolic link`, 'Commit the file itself.')
-  if (data.length > LIMITS.fileBytes)
-    throw new Failure('too-large', `${source}: is larger than ${LIMITS.fileBytes} bytes`, { reason: 'FileTooLarge' })
-  return manifestsOf(source, Buffer.from(data).toString('utf8'))
+  return { manifests, problems }
 }
 
 function digestOf(folder: string, files: readonly SourceFile[]): string {

@@ -1,11 +1,10 @@
 import { type Mirrors, type Protocol, type Remote, type Revision, remoteUrl } from '../../adapters/git/index.ts'
 import { keyOf, type Ref } from '../../api/index.ts'
-import { type Clock, Failure, type Log } from '../../std/index.ts'
+import { type Clock, createTurnstile, Failure, type Log } from '../../std/index.ts'
 import type { Credentials, Outcome, Polls, Sighting } from '../ports.ts'
 import type { Project } from '../project.ts'
 import { Poll } from './poll.ts'
 import { createSnapshot } from './snapshot.ts'
-import { createTurnstile } from './turnstile.ts'
 
 export interface PollingOptions {
   mirrors: Mirrors

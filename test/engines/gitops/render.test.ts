@@ -21,6 +21,8 @@ const overlay = (files: Record<string, string | object> = {}) =>
     ...files,
   })
 
+const mapNamed = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\n`
+
 describe('rendering', (it) => {
   let render: Render
   it.before(async () => {
@@ -157,6 +159,42 @@ describe('rendering', (it) => {
   it('ends a rendering that writes too much', async () => {
     const narrow = createRenderer({ kubectl: await kubectl(), limits: { bytes: 10 } })
     assert.is((await failureOf(narrow(overlay(), 'shop/overlays/dev'))).code, 'too-large')
+  })
+
+  it('ends a rendering that takes too much memory', async () => {
+    const many = Array.from({ length: 5000 }, (_, index) => JSON.stringify(configMap(`m${index}`))).join('\n---\n')
+    const files = snapshot({ 'a/kustomization.yaml': 'resources: [many.yaml]', 'a/many.yaml': many })
+    const narrow = createRenderer({ kubectl: await kubectl(), limits: { memory: 2 ** 20 } })
+    const failure = await failureOf(narrow(files, 'a'))
+    assert.is(failure.code, 'too-large')
+    assert.match(failure.message, /more than 1 MiB of memory/)
+  })
+
+  it('G14: parses again only the documents that changed, and counts lines and documents through the file', async () => {
+    const documents = ['# first\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n', ...['b', 'c'].map(mapNamed)]
+    const plain = createRenderer({ kubectl: await kubectl() })
+    const before = await plain(snapshot({ 'x/all.yaml': documents.join('---\n') }), 'x')
+    assert.equal(
+      before.map(({ source }) => source),
+      ['x/all.yaml:2', 'x/all.yaml:6', 'x/all.yaml:10'],
+    )
+    const changed = [documents[0], `data: {}\n${documents[1]}`, documents[2]].join('---\n')
+    const after = await plain(snapshot({ 'x/all.yaml': changed }), 'x')
+    assert.is(after[0]?.object, before[0]?.object)
+    assert.is.not(after[1]?.object, before[1]?.object)
+    assert.is(after[2]?.object, before[2]?.object)
+    assert.is(after[2]?.source, 'x/all.yaml:11')
+    const broken = failureOf(plain(snapshot({ 'x/all.yaml': `${documents.join('---\n')}---\nkind: Nothing\n` }), 'x'))
+    assert.match((await broken).message, /x\/all\.yaml:14: document 4 has no apiVersion/)
+  })
+
+  it('does not take a text apart that begins with directives', async () => {
+    const text = '%TAG ! tag:example.com,2030:\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n---\n'
+    const found = await createRenderer({ kubectl: await kubectl() })(snapshot({ 'x/a.yaml': text + mapNamed('b') }), 'x')
+    assert.equal(
+      found.map(({ object }) => object.metadata.name),
+      ['a', 'b'],
+    )
   })
 
   it('asks for the folders of bases as the kustomizations reveal them', () => {

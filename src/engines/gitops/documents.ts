@@ -1,0 +1,70 @@
+import { hash } from 'node:crypto'
+import { setImmediate as breathe } from 'node:timers/promises'
+import { type Manifest, type Read, readManifests } from './manifest.ts'
+import { createMemory, type Memory } from './memory.ts'
+
+/** Characters of text whose objects are remembered. */
+const MOST = 32 * 2 ** 20
+/** Characters after which others get their turn. */
+const BREATH = 64 * 2 ** 10
+
+/** The objects of a file with the places where they stand, and what is wrong with the rest. */
+export interface Found {
+  manifests: Manifest[]
+  problems: string[]
+}
+
+/** Reads texts of many documents; what stands in a document that was read before is not parsed again. */
+export interface Reader {
+  read(source: string, text: string): Promise<Found>
+}
+
+export function createReader(): Reader {
+  const known: Memory<Read> = createMemory(MOST)
+  let sinceBreath = 0
+  return {
+    async read(source, text) {
+      const found: Found = { manifests: [], problems: [] }
+      let above = 0
+      let before = 0
+      for (const part of partsOf(text)) {
+        sinceBreath += part.length
+        if (sinceBreath > BREATH) {
+          sinceBreath = 0
+          await breathe()
+        }
+        const read = remembered(known, part)
+        for (const { object, line } of read.objects) found.manifests.push({ object, source: `${source}:${above + line}` })
+        for (const { line, column, document, what } of read.faults)
+          found.problems.push(
+            document === undefined
+              ? `${source}:${above + line}:${column}: ${what}`
+              : `${source}:${above + line}: document ${before + document} ${what}`,
+          )
+        before += read.documents
+        above += linesIn(part)
+      }
+      return found
+    },
+  }
+}
+
+function remembered(known: Memory<Read>, part: string): Read {
+  const key = hash('sha256', part)
+  const before = known.get(key)
+  if (before) return before
+  const read = readManifests(part)
+  known.set(key, read, part.length)
+  return read
+}
+
+/** A line that begins with three dashes begins a document, wherever it stands; only directives reach over it. */
+function partsOf(text: string): string[] {
+  return /^%/m.test(text) ? [text] : text.split(/^(?=---(?:\s|$))/m)
+}
+
+function linesIn(text: string): number {
+  let count = 0
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++
+  return count
+}
