@@ -48,9 +48,9 @@ interface Loaded {
 export function inventoryInConfigMaps(wiring: ConfigMapInventory): InventoryStore {
   let loaded: Loaded = { inventory: undefined, shards: 0, maps: new Map() }
   return {
-    load() {
+    async load() {
       loaded = read(wiring)
-      return Promise.resolve(loaded.inventory ?? wiring.lost?.())
+      return loaded.inventory ?? wiring.lost?.()
     },
     async save(inventory) {
       loaded = await write(wiring, loaded, inventory)
