@@ -1,4 +1,5 @@
 import { equal, is, match, ok } from 'uvu/assert'
+import { freePort } from '../../src/adapters/control-plane/ports.ts'
 import { GitProjects, isTrue } from '../../src/api/index.ts'
 import { parseConfig, start } from '../../src/kas/index.ts'
 import { isFailure } from '../../src/std/index.ts'
@@ -44,7 +45,9 @@ describe('kas: from start to stop', (it) => {
 
   it('ends open streams when it stops, and a follower goes on with the next kas', async () => {
     const { namespace, repository, commit, token, wanted, ready } = await prepare()
-    const first = await runKas({ kubeconfig: cluster.kubeconfig, namespace })
+    // No port of the kernel's choice: a follower that tries to reach it meanwhile may be given that very port.
+    const listen = `127.0.0.1:${await freePort()}`
+    const first = await runKas({ kubeconfig: cluster.kubeconfig, namespace, flags: { listen } })
     await ready()
     const commits: string[] = []
     const ending = new AbortController()
@@ -56,7 +59,6 @@ describe('kas: from start to stop', (it) => {
     const client = first.stream(token)
     const following = client.follow(wanted, options)
     await eventually(() => commits.length === 1)
-    const { listen } = first.addresses
     await first.shut()
     const second = await runKas({ kubeconfig: cluster.kubeconfig, namespace, flags: { listen } })
     const next = await repository.commit({ 'a.yaml': '2' })

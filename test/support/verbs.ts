@@ -4,7 +4,7 @@ import { type AnyObject, type Kind, type KubeObject, keyOf, nameOf, type Ref } f
 import { Failure, pause, seconds, systemClock } from '../../src/std/index.ts'
 
 export interface Patience {
-  /** Milliseconds; 20 s without it. */
+  /** Milliseconds; 30 s without it, which is long for a state and short for a busy machine. */
   within?: number
 }
 
@@ -14,7 +14,7 @@ export interface Patience {
  */
 export async function eventually<T>(
   read: () => T | Promise<T>,
-  { within = seconds(20) }: Patience = {},
+  { within = seconds(30) }: Patience = {},
 ): Promise<Exclude<T, undefined | false>> {
   const deadline = systemClock.now() + within
   for (let wait = 20; ; wait = Math.min(wait * 1.3, 250)) {

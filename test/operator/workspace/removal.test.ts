@@ -154,9 +154,10 @@ describe('workspace: removal', (it) => {
       ahead = passed
       looks.length = 0
       await kube.patch(Workspaces, ref(), { metadata: { annotations: { look: `after ${passed}` } } })
-      return eventually(() => looks.find((wait) => wait > passed / 2 || wait === seconds(30)))
+      return eventually(() => looks.find((wait) => wait >= Math.min(passed, seconds(30))))
     }
-    assert.is(Math.round((await wakeAfter(seconds(10))) / seconds(5)), 2)
+    // As long as it has been so far, which is longer on a busy machine, and no longer than half a minute.
+    assert.ok((await wakeAfter(seconds(10))) <= seconds(30))
     assert.is(await wakeAfter(minutes(2)), seconds(30))
     await kube.patch(PersistentVolumeClaims, made(), { metadata: { finalizers: null } })
     await kube.patch(Workspaces, ref(), { metadata: { annotations: { look: 'again' } } })
