@@ -9,6 +9,7 @@ import {
   refOf,
   type SpaceRequest,
   SpaceRequests,
+  withoutFinalizer,
 } from '../../api/index.ts'
 import { type Next, settled, type Workshop } from '../../engines/controller/index.ts'
 import { isFailure, minutes } from '../../std/index.ts'
@@ -51,10 +52,9 @@ async function whole(namespaces: Namespace[], kube: Workshop['kube']): Promise<N
 }
 
 async function release(request: SpaceRequest, kube: Workshop['kube']): Promise<Next> {
-  const { resourceVersion, finalizers: all = [] } = request.metadata
-  const others = all.filter((name) => name !== finalizers.spaceRequest)
+  const patch = withoutFinalizer(request, finalizers.spaceRequest)
   try {
-    await kube.patch(SpaceRequests, refOf(request), { metadata: { resourceVersion, finalizers: others } }, { manager: MANAGER })
+    await kube.patch(SpaceRequests, refOf(request), patch, { manager: MANAGER })
   } catch (failure) {
     if (!isFailure(failure, 'not-found')) throw failure // Gone is what we want.
   }

@@ -4,6 +4,7 @@ import {
   type CoreSecret,
   KUBECONFIG_KEY,
   type KubeObject,
+  kubeconfigIn,
   labels,
   ownedBy,
   refOf,
@@ -66,8 +67,8 @@ const isOurs = ({ metadata }: CoreSecret, request: SpaceRequest): boolean =>
 /** The token's facts if the Secret says, letter for letter, what we would write with it; `undefined` if it has to be written anew. */
 function factsOfGood({ endpoint, accounts }: Keyring, space: Space, secret: CoreSecret): TokenFacts | undefined {
   const keys = Object.keys(secret.data ?? {})
-  const kubeconfig = new Secret(Buffer.from(secret.data?.[KUBECONFIG_KEY] ?? '', 'base64').toString('utf8'))
-  const token = tokenIn(kubeconfig)
+  const kubeconfig = kubeconfigIn(secret)
+  const token = kubeconfig && tokenIn(kubeconfig)
   if (!token || keys.length !== 1) return undefined
   if (kubeconfigOf(endpoint, space.namespace, token).reveal() !== kubeconfig.reveal()) return undefined
   const facts = factsOf(token)

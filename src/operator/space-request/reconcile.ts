@@ -11,16 +11,17 @@ import {
   SpaceRequests,
   type SpaceTier,
   type SpaceTierSpec,
+  withFinalizer,
 } from '../../api/index.ts'
-import { type Next, settled, type Workshop } from '../../engines/controller/index.ts'
-import { Failure } from '../../std/index.ts'
+import { type Next, sentenceOf, settled, type Workshop } from '../../engines/controller/index.ts'
+import { Failure, seconds } from '../../std/index.ts'
 import { cleanUp } from './clean-up.ts'
-import { type Keyring, keepCredentials } from './credentials.ts'
+import { type Access, type Keyring, keepCredentials } from './credentials.ts'
 import { endpointOf, type SpaceSettings } from './endpoint.ts'
 import { keepNamespace, uidOf } from './namespace.ts'
 import { MANAGER, type Pieces } from './pieces.ts'
 import { quotaOf } from './quota.ts'
-import { provisioned, provisioning } from './status.ts'
+import { isNews, provisioned, provisioning, refused } from './status.ts'
 
 /** What a reconcile of a request reads and writes with. */
 export interface Desk extends Pick<Keyring, 'secrets' | 'accounts'> {
@@ -56,21 +57,34 @@ export async function reconcileRequest(before: SpaceRequest, desk: Desk): Promis
   return settled({
     object: request,
     status: provisioned(request, endpoint.server, metadata.name, access),
-    recheck: access.renewAt === undefined ? undefined : Math.max(access.renewAt - workshop.clock.now(), 1000),
+    recheck: untilRenewal(access, desk),
   })
 }
 
-/** What was made before goes on working while the request is at fault: its credentials are still renewed. */
-async function refuse(request: SpaceRequest, why: Failure, desk: Desk): Promise<never> {
-  const [namespace] = desk.namespaces.by('request', uidOf(request))
-  const account = namespace && desk.accounts.in(namespace.metadata.name)[0]
-  if (namespace && account && !isDeleting(namespace)) {
-    const tier = { serviceAccountName: account.metadata.name }
-    const endpoint = endpointOf(desk.workshop, desk.settings, desk.certificates)
-    await keepCredentials({ ...desk, endpoint }, { request, namespace: namespace.metadata.name, tier, quota: {} })
-  }
-  throw why
+/** What was made before goes on working while the request is at fault: its credentials are renewed, and in time. */
+async function refuse(request: SpaceRequest, why: Failure, desk: Desk): Promise<Next> {
+  // A user's mistake is told once, and looked at again when the request or its tier changes; the rest is the loop's.
+  if (why.code !== 'invalid') throw why
+  const kept = await keepUp(request, desk)
+  const status = refused(request, why, kept)
+  const { reason = 'UnableToProvision' } = why
+  if (isNews(request, status)) desk.workshop.events.record(request, { type: 'Warning', reason, message: sentenceOf(why) })
+  return settled({ status, recheck: kept && untilRenewal(kept.access, desk) })
 }
+
+async function keepUp(request: SpaceRequest, desk: Desk): Promise<{ namespace: string; access: Access } | undefined> {
+  const [there] = desk.namespaces.by('request', uidOf(request))
+  const account = there && desk.accounts.in(there.metadata.name)[0]
+  if (!there || !account || isDeleting(there)) return undefined
+  const { name: namespace } = there.metadata
+  const tier = { serviceAccountName: account.metadata.name }
+  const endpoint = endpointOf(desk.workshop, desk.settings, desk.certificates)
+  const access = await keepCredentials({ ...desk, endpoint }, { request, namespace, tier, quota: {} })
+  return { namespace, access }
+}
+
+const untilRenewal = ({ renewAt }: Access, { workshop }: Desk): number | undefined =>
+  renewAt === undefined ? undefined : Math.max(renewAt - workshop.clock.now(), seconds(1))
 
 interface Plan {
   tier: SpaceTierSpec
@@ -104,8 +118,5 @@ function tierOf({ spec }: SpaceRequest, { tiers }: Desk): SpaceTier {
 const refusal = (message: string, remedy: string): Failure =>
   new Failure('invalid', message, { reason: 'UnableToProvision', remedy })
 
-async function addFinalizer(request: SpaceRequest, { kube }: Workshop): Promise<SpaceRequest> {
-  const { resourceVersion, finalizers: others = [] } = request.metadata
-  const metadata = { resourceVersion, finalizers: [...others, finalizers.spaceRequest] }
-  return kube.patch(SpaceRequests, refOf(request), { metadata }, { manager: MANAGER })
-}
+const addFinalizer = (request: SpaceRequest, { kube }: Workshop): Promise<SpaceRequest> =>
+  kube.patch(SpaceRequests, refOf(request), withFinalizer(request, finalizers.spaceRequest), { manager: MANAGER })

@@ -1,4 +1,4 @@
-import { isDeleting, type SpaceRequest, type SpaceRequestStatus, type Statement } from '../../api/index.ts'
+import { conditionOf, isDeleting, type SpaceRequest, type SpaceRequestStatus, type Statement } from '../../api/index.ts'
 import { type StatusDraft, sentenceOf } from '../../engines/controller/index.ts'
 import { type Failure, timestamp } from '../../std/index.ts'
 import type { Access } from './credentials.ts'
@@ -7,15 +7,17 @@ type Reason = 'Provisioning' | 'Provisioned' | 'UnableToProvision' | 'Terminatin
 
 export const provisioned = (request: SpaceRequest, url: string, namespace: string, access: Access): StatusDraft => ({
   targetClusterURL: url,
-  namespaceAccess: [
-    {
-      name: namespace,
-      secretRef: access.secretRef,
-      ...(access.expiresAt !== undefined && { expiresAt: timestamp(access.expiresAt) }),
-    },
-  ],
+  namespaceAccess: accessTo({ namespace, access }),
   conditions: [ready(request, 'Provisioned', '')],
 })
+
+const accessTo = ({ namespace, access }: { namespace: string; access: Access }) => [
+  {
+    name: namespace,
+    secretRef: access.secretRef,
+    ...(access.expiresAt !== undefined && { expiresAt: timestamp(access.expiresAt) }),
+  },
+]
 
 export const provisioning = (request: SpaceRequest, message: string): StatusDraft => still(request, 'Provisioning', message)
 
@@ -26,6 +28,22 @@ export const unableToTerminate = (request: SpaceRequest, message: string): Statu
 
 export const afterFailure = (request: SpaceRequest, failure: Failure): StatusDraft =>
   still(request, isDeleting(request) ? 'UnableToTerminate' : 'UnableToProvision', sentenceOf(failure))
+
+/** The user's mistake. What was made before is kept up meanwhile. */
+export const refused = (
+  request: SpaceRequest,
+  failure: Failure,
+  kept: { namespace: string; access: Access } | undefined,
+): StatusDraft => ({
+  ...afterFailure(request, failure),
+  ...(kept && { namespaceAccess: accessTo(kept) }),
+})
+
+/** Whether the status says something else so far. */
+export function isNews({ status }: SpaceRequest, { conditions = [] }: StatusDraft): boolean {
+  const [now, before] = [conditions[0], conditionOf(status?.conditions, 'Ready')]
+  return before?.reason !== now?.reason || before?.message !== now?.message
+}
 
 /** What was given out before stays written: it is there, even while something is amiss. */
 function still(request: SpaceRequest, reason: Reason, message: string): StatusDraft {

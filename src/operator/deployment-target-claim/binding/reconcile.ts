@@ -11,6 +11,7 @@ import {
   isBindComplete,
   isDeleting,
   refOf,
+  withoutFinalizer,
   YES,
 } from '../../../api/index.ts'
 import { type Next, settled, type Workshop } from '../../../engines/controller/index.ts'
@@ -22,6 +23,8 @@ import {
   doesNotMatch,
   lost,
   missingClass,
+  missingTarget,
+  noResources,
   pending,
   resourcesCondition,
   statusOf,
@@ -58,12 +61,7 @@ async function letGo(claim: DeploymentTargetClaim, { workshop, books }: Binding)
   if (!hasFinalizer(claim, finalizers.claim)) return settled()
   const held = ownTargets(books, claim).filter((target) => !isDeleting(target))
   if (held.length > 0) return settled()
-  await workshop.kube.patch(DeploymentTargetClaims, refOf(claim), {
-    metadata: {
-      resourceVersion: claim.metadata.resourceVersion,
-      finalizers: claim.metadata.finalizers?.filter((name) => name !== finalizers.claim) ?? [],
-    },
-  })
+  await workshop.kube.patch(DeploymentTargetClaims, refOf(claim), withoutFinalizer(claim, finalizers.claim), { manager: MANAGER })
   return settled()
 }
 
@@ -91,12 +89,7 @@ async function recover(claim: DeploymentTargetClaim, binding: Binding): Promise<
 /** The user named the target. If the target names the claim too, both know what they want and the class is not asked. */
 async function bindNamed(claim: DeploymentTargetClaim, name: string, binding: Binding): Promise<Next> {
   const target = binding.books.targets.get({ name, namespace: claim.metadata.namespace })
-  if (!target)
-    return say(
-      claim,
-      pending('TargetNotFound', `waiting for DeploymentTarget "${name}" to be created in this namespace`),
-      binding,
-    )
+  if (!target) return say(claim, missingTarget(name), binding)
   const holder = claimRefOf(target)
   if (holder && (holder.name !== claim.metadata.name || holder.uid !== undefined))
     return say(claim, alreadyClaimed(target, holder.name), binding)
@@ -198,10 +191,11 @@ async function say(
 ): Promise<Next> {
   const object = await keepMarks(claim, workshop, marks)
   const before = claim.status?.conditions?.find(({ type }) => type === 'Ready')
-  if (verdict.error !== undefined && before?.message !== verdict.message) {
+  const isWorthAnEvent = verdict.error !== undefined || verdict.isWorthAnEvent
+  if (isWorthAnEvent && before?.message !== verdict.message) {
     workshop.events.record(claim, { type: 'Warning', reason: verdict.reason, message: verdict.message })
   }
-  return settled({ object, status: statusOf(verdict) })
+  return settled({ object, status: statusOf(verdict, noResources(claim)) })
 }
 
 /** One write for finalizer, annotations and target name; none when they stand already. */

@@ -1,4 +1,5 @@
 import {
+  conditionOf,
   type DeploymentTarget,
   type DeploymentTargetClaim,
   type DeploymentTargetClaimStatus,
@@ -9,6 +10,8 @@ import {
 import type { Failure } from '../../../std/index.ts'
 import { shortOf } from './match.ts'
 
+const RESOURCES = 'ResourcesSatisfied'
+
 type Phase = NonNullable<DeploymentTargetClaimStatus['phase']>
 
 /** What is said of the claim: one reason and one sentence, with the remedy where the user has to act. */
@@ -18,6 +21,8 @@ export interface Verdict {
   message: string
   /** The user has to act: `ErrorOccurred` turns True with this text. */
   error?: string
+  /** No error, but it may wait for ever: an Event tells it, as it does of errors. */
+  isWorthAnEvent?: boolean
   target?: { name: string; uid?: string }
 }
 
@@ -66,6 +71,14 @@ export const pending = (reason: string, message: string, error?: string): Verdic
   ...(error !== undefined && { error }),
 })
 
+export const missingTarget = (name: string): Verdict => ({
+  ...pending(
+    'TargetNotFound',
+    `waiting for DeploymentTarget "${name}" to be created in this namespace. Create it, or make a claim that names another in spec.targetName, or none.`,
+  ),
+  isWorthAnEvent: true,
+})
+
 export const missingClass = ({ metadata, spec }: DeploymentTargetClaim): Verdict => {
   const name = spec.deploymentTargetClassName
   const error = `unable to handle provisioning of SpaceRequest: DeploymentTargetClaim ${metadata.name} does not have a matching DeploymentTargetClass ${name}: the resource could not be found on the cluster`
@@ -93,19 +106,27 @@ export const alreadyClaimed = (target: DeploymentTarget, holder: string): Verdic
     'DeploymentTargetClaim wants to claim a DeploymentTarget that is already claimed',
   )
 
-/** A bound claim that asks for more than its target has: whether that can happen is the class's word. */
+/**
+ * A bound claim that asks for more than its target has: whether that can happen is the class's word. Conditions that are
+ * not stated stay, so one that was stated once is stated on.
+ */
 export function resourcesCondition(claim: DeploymentTargetClaim, target: DeploymentTarget, mayGrow: boolean): Statement[] {
-  if (!claim.spec.resources?.requests) return []
+  const { requests = {} } = claim.spec.resources ?? {}
+  if (Object.keys(requests).length === 0) return resourcesOf(claim, 'True', 'NothingRequested', 'the claim requests nothing')
   const short = shortOf(claim, target)
-  if (!short)
-    return [
-      { type: 'ResourcesSatisfied', status: 'True', reason: 'Satisfied', message: 'the target has what the claim requests' },
-    ]
+  if (!short) return [{ type: RESOURCES, status: 'True', reason: 'Satisfied', message: 'the target has what the claim requests' }]
   const message = mayGrow
     ? `waiting for the provisioner to give DeploymentTarget ${target.metadata.name} more ${short}`
     : `DeploymentTarget ${target.metadata.name} has less ${short} than requested, and its class does not allow expansion. Make a new claim with these requests.`
-  return [{ type: 'ResourcesSatisfied', status: 'False', reason: mayGrow ? 'Expanding' : 'ExpansionNotAllowed', message }]
+  return [{ type: RESOURCES, status: 'False', reason: mayGrow ? 'Expanding' : 'ExpansionNotAllowed', message }]
 }
+
+/** Without a target nothing is known of its resources. */
+export const noResources = (claim: DeploymentTargetClaim): Statement[] =>
+  resourcesOf(claim, 'Unknown', 'NoTarget', 'the claim has no DeploymentTarget')
+
+const resourcesOf = (claim: DeploymentTargetClaim, status: Statement['status'], reason: string, message: string): Statement[] =>
+  conditionOf(claim.status?.conditions, RESOURCES) ? [{ type: RESOURCES, status, reason, message }] : []
 
 /** After a failure the phase stays; only the error is said. */
 export function statusAfter(claim: DeploymentTargetClaim, failure: Failure) {

@@ -1,0 +1,83 @@
+import * as assert from 'uvu/assert'
+import { conditionOf, Secrets, type SpaceRequest, SpaceRequests, SpaceTiers, textIn } from '../../../src/api/index.ts'
+import { spaceRequests } from '../../../src/operator/space-request/index.ts'
+import { minutes, systemClock } from '../../../src/std/index.ts'
+import { type SteppedClock, steppedClock } from '../../support/clock.ts'
+import { testCluster } from '../../support/control-plane.ts'
+import { spaceRequest, spaceTier } from '../../support/spaces.ts'
+import { describe } from '../../support/suite.ts'
+import { sweep } from '../../support/sweep.ts'
+import { eventually, expectObject } from '../../support/verbs.ts'
+import { openShop, type RunningShop } from '../../support/workshop.ts'
+
+describe('a space request at fault', (it) => {
+  const cluster = testCluster()
+  const { kube } = cluster
+  let shop: RunningShop
+  let clock: SteppedClock
+  let namespace = ''
+  let tier = ''
+
+  it.beforeEach(async () => {
+    namespace = await cluster.namespace('refusal')
+    tier = `tier-${namespace.slice(-8)}`
+    // Tokens carry the server's time, so this clock starts there and is stepped from then on.
+    clock = steppedClock(systemClock.now())
+    shop = await openShop({
+      kubeconfig: cluster.kubeconfig,
+      namespace,
+      clock,
+      controllers: (workshop) => [spaceRequests(workshop)],
+    })
+  })
+  it.afterEach(async () => {
+    await shop.stop()
+    await sweep(kube, namespace)
+    await kube.delete(SpaceTiers, { name: tier })
+  })
+  it.after(() => cluster.close())
+
+  const reason = (wanted: string): Promise<SpaceRequest> =>
+    expectObject(kube, SpaceRequests, { name: 'dev', namespace }, ({ status }) =>
+      assert.is(conditionOf(status?.conditions, 'Ready')?.reason, wanted),
+    )
+  const accessOf = ({ status }: SpaceRequest) => status?.namespaceAccess?.[0]
+  const kubeconfig = async (name: string) => {
+    const secret = await kube.get(Secrets, { name, namespace })
+    return secret && textIn(secret, 'kubeconfig')
+  }
+  const warnings = async () => {
+    const { items } = await kube.read<{ items: { reason: string; message: string }[] }>(`/api/v1/namespaces/${namespace}/events`)
+    return items.filter((event) => event.reason === 'UnableToProvision')
+  }
+
+  it('has its token renewed on time, without anybody touching it', async () => {
+    await kube.create(SpaceTiers, spaceTier(tier, { tokenLifetime: '1h' }))
+    await kube.create(SpaceRequests, spaceRequest(namespace, 'dev', { tierName: tier }))
+    const { secretRef = '', expiresAt } = accessOf(await reason('Provisioned')) ?? {}
+    const old = await kubeconfig(secretRef)
+    await kube.delete(SpaceTiers, { name: tier })
+    await reason('UnableToProvision')
+    await clock.step(minutes(47))
+    assert.is(await kubeconfig(secretRef), old)
+    await clock.step(minutes(2))
+    await eventually(async () => (await kubeconfig(secretRef)) !== old)
+    const later = await expectObject(kube, SpaceRequests, { name: 'dev', namespace }, (request) =>
+      assert.is.not(accessOf(request)?.expiresAt, expiresAt),
+    )
+    assert.is(conditionOf(later.status?.conditions, 'Ready')?.reason, 'UnableToProvision')
+  })
+
+  it('says so in one Event and in its status, and recovers when the tier comes', async () => {
+    await kube.create(SpaceRequests, spaceRequest(namespace, 'dev', { tierName: tier }))
+    await reason('UnableToProvision')
+    await kube.patch(SpaceRequests, { name: 'dev', namespace }, { metadata: { annotations: { touched: 'yes' } } })
+    await eventually(() => shop.caches.of(SpaceRequests).get({ name: 'dev', namespace })?.metadata.annotations?.touched === 'yes')
+    await shop.quiet()
+    const [warning, ...more] = await warnings()
+    assert.match(warning?.message ?? '', `there is no SpaceTier "${tier}". Name one of:`)
+    assert.equal(more, [])
+    await kube.create(SpaceTiers, spaceTier(tier))
+    await reason('Provisioned')
+  })
+})
