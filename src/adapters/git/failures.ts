@@ -63,7 +63,14 @@ const SIGNS: readonly Sign[] = [
     remedy: 'Serve a certificate of a known authority, or give kas the authority.',
   },
   {
-    says: /not a git repository|object file .* is empty|loose object|bad object|is corrupt|shallow file has changed|\.lock': File exists|unable to read tree|missing object|not a tree object|missing blob|Not a valid object name/,
+    says: /No space left on device|Disk quota exceeded|File too large|Read-only file system|Permission denied|insufficient permission|unable to create temporary/,
+    code: 'unavailable',
+    reason: 'DataFolderUnwritable',
+    tells: 'kas cannot write its copy of it',
+    remedy: 'Give the data folder of kas room, and the right to write there.',
+  },
+  {
+    says: /not a git repository|object file .* is empty|loose object|bad object|is corrupt|shallow file has changed|\.lock': File exists|unable to read tree|missing object|not a tree object|missing blob|Not a valid object name|Not a directory|index-pack failed|bad pack|packfile .* (?:is far too short|cannot be mapped|does not match|is not)|file .*\.idx is too small|non-monotonic index|wrong index|bad tree object/,
     code: 'internal',
     reason: 'MirrorDamaged',
     tells: 'the local copy was damaged and is thrown away',
@@ -90,6 +97,14 @@ export function failureFromGit(thrown: unknown, remote: Remote): Failure {
   if (!sign) return new Failure('internal', `${remote.url}: git failed`, { reason: 'GitFailed', cause })
   const { code, reason, tells, remedy } = sign
   return new Failure(code, `${remote.url}: ${tells}`, { reason, remedy, cause })
+}
+
+/** What the file system answered to us instead of to git. */
+export function failureFromDisk(thrown: unknown, remote: Remote): Failure {
+  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : ''
+  if (!/^(ENOSPC|EDQUOT|EROFS|EACCES|EPERM|EFBIG|EEXIST|ENOTDIR)$/.test(code)) return Failure.from(thrown)
+  const said = /EEXIST|ENOTDIR/.test(code) ? 'Not a directory' : 'Permission denied'
+  return failureFromGit(new Failure('internal', `${said}: ${code}`, { cause: thrown }), remote)
 }
 
 const unreachable = (remote: Remote, cause: Failure) =>

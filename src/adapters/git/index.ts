@@ -1,9 +1,13 @@
 /**
  * Git: bare mirrors of other people's repositories, fetched and read by the `git` program through simple-git, confined.
  * Nobody is asked here whether a caller may read a repository, and nothing is ever checked out.
- * Read mirrors.ts first; run.ts is the confinement, remote.ts keeps credentials out of texts, failures.ts turns the words of git into ours.
+ * Read mirrors.ts first; run.ts is the confinement, reach.ts says which hosts may be asked, data-folder.ts how much is kept,
+ * remote.ts keeps credentials out of texts, failures.ts turns the words of git into ours.
  */
-export { type Mirror, type MirrorOptions, type Mirrors, openMirrors } from './mirrors.ts'
+export { type AddressKind, createClassifier } from './addresses.ts'
+export { type DiskLimits, defaultDiskLimits } from './data-folder.ts'
+export { anywhere, type Mirror, type MirrorOptions, type Mirrors, openMirrors, type Transfer } from './mirrors.ts'
+export type { ReachRules, Resolve } from './reach.ts'
 export { type GitCredential, type Protocol, type Remote, redactUrls, remoteUrl } from './remote.ts'
 export { checkRevision, type Revision } from './revision.ts'
 export { type GitServer, type ServeGitOptions, serveGit } from './serve.ts'

@@ -1,10 +1,12 @@
-import { mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Clock, Failure, hours, isFailure } from '../../std/index.ts'
-import { failureFromGit } from './failures.ts'
+import { type Clock, Failure, isFailure, seconds } from '../../std/index.ts'
+import { type DataFolder, type DiskLimits, defaultDiskLimits, openDataFolder } from './data-folder.ts'
+import { failureFromDisk, failureFromGit } from './failures.ts'
+import { type Approach, createApproach, type ReachRules, type Resolve, systemResolve } from './reach.ts'
 import { mirrorName, type Remote } from './remote.ts'
 import { checkRevision, describeRevision, parseRefs, pickRef, type Refs, type Revision, refsOf, remedyFor } from './revision.ts'
-import { CONFIGURATION, type GitSettings, git, type Run } from './run.ts'
+import { type GitSettings, git, type Run } from './run.ts'
 import { parseBatch, parseTree, type TreeFile } from './tree.ts'
 
 /** Where a revision was found. */
@@ -28,59 +30,79 @@ export interface Mirror {
 
 export interface Mirrors {
   of(remote: Remote): Mirror
+  /** Bytes of all mirrors on disk. */
+  readonly bytes: number
+}
+
+/** A transfer from a server, whether it succeeded or not. */
+export interface Transfer {
+  milliseconds: number
+  /** By which the mirror grew. */
+  bytes: number
+  failure?: Failure
 }
 
 export interface MirrorOptions extends Omit<GitSettings, 'home'> {
   /** Belongs to one process. All of it can be deleted while that does not run. */
   folder: string
   clock: Clock
+  /** Where repositories may be; anywhere that is not forbidden to all without it. */
+  rules?: ReachRules
+  resolve?: Resolve
+  disk?: DiskLimits
+  /** Told of each transfer. */
+  onTransfer?: (transfer: Transfer) => void
 }
 
-/** Mirrors that nobody opened for so long are removed at the next start. */
-const FORGOTTEN = hours(7 * 24)
+/** A list of refs is short: a server that does not come with it hangs. */
+const LIST_PATIENCE = seconds(30)
 
-/** Opens the data folder, takes away what a crash or the past left in it, and hands out mirrors. */
-export async function openMirrors({ folder, clock, ...rest }: MirrorOptions): Promise<Mirrors> {
-  const settings: GitSettings = { ...rest, home: join(folder, 'home') }
-  const repositories = join(folder, 'mirrors')
-  await mkdir(settings.home, { recursive: true, mode: 0o700 })
-  await mkdir(repositories, { recursive: true, mode: 0o700 })
-  await writeFile(join(settings.home, '.gitconfig'), CONFIGURATION)
-  await tidy(repositories, clock.now() - FORGOTTEN)
-  const turns = new Map<string, Promise<unknown>>()
+/** What all mirrors share. */
+interface Yard {
+  settings: GitSettings
+  data: DataFolder
+  approach: Approach
+  clock: Clock
+  onTransfer: (transfer: Transfer) => void
+  /** The last change of each mirror: fetches of one repository go one after the other. */
+  turns: Map<string, Promise<unknown>>
+}
+
+export const anywhere: ReachRules = { addresses: ['public', 'private', 'loopback'], hosts: undefined }
+
+/** Opens the data folder and hands out mirrors. */
+export async function openMirrors(options: MirrorOptions): Promise<Mirrors> {
+  const { folder, clock, rules = anywhere, resolve = systemResolve, disk = defaultDiskLimits } = options
+  const { environment, protocols, patience, onTransfer = () => undefined } = options
+  const home = join(folder, 'home')
+  const data = await openDataFolder(join(folder, 'mirrors'), disk, clock)
+  const yard: Yard = {
+    settings: { environment, protocols, home, ...(patience === undefined ? {} : { patience }) },
+    data,
+    approach: createApproach({ rules, resolve, environment }),
+    clock,
+    onTransfer,
+    turns: new Map(),
+  }
   return {
-    of(remote) {
-      const place = join(repositories, `${mirrorName(remote)}.git`)
-      return new BareMirror(settings, place, remote, turns, clock)
+    of: (remote) => new BareMirror(yard, remote),
+    get bytes() {
+      return data.bytes
     },
   }
 }
 
-/** A killed git leaves lock files behind, and nobody but us ever held them. */
-async function tidy(repositories: string, oldest: number): Promise<void> {
-  for (const name of await readdir(repositories)) {
-    const place = join(repositories, name)
-    if ((await stat(place)).mtimeMs < oldest) await rm(place, { recursive: true, force: true })
-    else
-      for (const file of await readdir(place, { recursive: true }))
-        if (file.endsWith('.lock')) await rm(join(place, file), { force: true })
-  }
-}
-
 class BareMirror implements Mirror {
-  readonly #settings: GitSettings
+  readonly #yard: Yard
+  readonly #name: string
   readonly #place: string
   readonly #remote: Remote
-  /** The last change of each mirror: fetches of one repository go one after the other. */
-  readonly #turns: Map<string, Promise<unknown>>
-  readonly #clock: Clock
 
-  constructor(settings: GitSettings, place: string, remote: Remote, turns: Map<string, Promise<unknown>>, clock: Clock) {
-    this.#settings = settings
-    this.#place = place
+  constructor(yard: Yard, remote: Remote) {
+    this.#yard = yard
+    this.#name = `${mirrorName(remote)}.git`
+    this.#place = yard.data.place(this.#name)
     this.#remote = remote
-    this.#turns = turns
-    this.#clock = clock
   }
 
   async locate(revision: Revision, signal: AbortSignal): Promise<Located | undefined> {
@@ -99,13 +121,14 @@ class BareMirror implements Mirror {
 
   async fetch(commit: string, signal: AbortSignal): Promise<void> {
     await this.#inTurn(async () => {
+      this.#yard.data.use(this.#name)
       if (await this.#has(commit, signal)) return
       try {
-        await this.#fetch(commit, signal)
+        await this.#transfer(commit, signal)
       } catch (thrown) {
         if (!isFailure(thrown) || thrown.reason !== 'MirrorDamaged') throw thrown
-        await rm(this.#place, { recursive: true, force: true })
-        await this.#fetch(commit, signal)
+        await this.#yard.data.drop(this.#name)
+        await this.#transfer(commit, signal)
       }
     })
   }
@@ -118,14 +141,18 @@ class BareMirror implements Mirror {
 
   async read(files: readonly TreeFile[], signal: AbortSignal): Promise<Uint8Array[]> {
     if (files.length === 0) return []
+    this.#yard.data.use(this.#name)
     const run = { folder: this.#place, input: `${files.map(({ blob }) => blob).join('\n')}\n`, signal }
     return this.#orThrowAway(async () => [
-      ...parseBatch(Buffer.from(await this.#guarded(git(this.#settings, run).binaryCatFile(['--batch'])))),
+      ...parseBatch(Buffer.from(await this.#guarded(git(this.#yard.settings, run).binaryCatFile(['--batch'])))),
     ])
   }
 
   async #listRefs(names: string[], signal: AbortSignal): Promise<Refs> {
-    const run = { folder: this.#settings.home, remote: this.#remote, signal }
+    const pin = await this.#yard.approach(this.#remote)
+    const { home } = this.#yard.settings
+    await mkdir(home, { recursive: true, mode: 0o700 })
+    const run = { folder: home, remote: this.#remote, pin, patience: LIST_PATIENCE, signal }
     return parseRefs(await this.#git(['ls-remote', '--symref', '--', this.#remote.url, ...names], run))
   }
 
@@ -140,17 +167,34 @@ class BareMirror implements Mirror {
     }
   }
 
+  async #transfer(commit: string, signal: AbortSignal): Promise<void> {
+    const { data, clock, onTransfer } = this.#yard
+    const began = clock.now()
+    try {
+      const bytes = await data.growing(this.#name, this.#remote.url, (ended) => this.#fetch(commit, ended), signal)
+      onTransfer({ milliseconds: clock.now() - began, bytes })
+    } catch (thrown) {
+      const failure = Failure.from(thrown)
+      onTransfer({ milliseconds: clock.now() - began, bytes: 0, failure })
+      throw failure
+    }
+  }
+
   /** Each commit has a ref of its own while it is among the last few: one that is being read never loses its objects. */
   async #fetch(commit: string, signal: AbortSignal): Promise<void> {
-    await mkdir(this.#place, { recursive: true, mode: 0o700 })
+    const pin = await this.#yard.approach(this.#remote)
+    try {
+      await mkdir(this.#place, { recursive: true, mode: 0o700 })
+    } catch (thrown) {
+      throw failureFromDisk(thrown, this.#remote)
+    }
     await this.#git(['init', '--bare', '--quiet'], { signal })
     const options = ['--depth=1', '--no-tags', '--no-recurse-submodules', '--no-write-fetch-head', '--quiet']
     await this.#git(['fetch', ...options, '--', this.#remote.url, `+${commit}:refs/berth/${commit}`], {
       remote: this.#remote,
+      pin,
       signal,
     })
-    const now = this.#clock.now() / 1000
-    await utimes(this.#place, now, now)
     await this.#forgetOld(signal)
   }
 
@@ -167,28 +211,28 @@ class BareMirror implements Mirror {
     try {
       return await work()
     } catch (thrown) {
-      if (isFailure(thrown) && thrown.reason === 'MirrorDamaged')
-        await this.#inTurn(() => rm(this.#place, { recursive: true, force: true }))
+      if (isFailure(thrown) && thrown.reason === 'MirrorDamaged') await this.#inTurn(() => this.#yard.data.drop(this.#name))
       throw thrown
     }
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const before = this.#turns.get(this.#place) ?? Promise.resolve()
+    const { turns } = this.#yard
+    const before = turns.get(this.#name) ?? Promise.resolve()
     const mine = before.then(work, work)
     const settled = mine.then(
       () => undefined,
       () => undefined,
     )
-    this.#turns.set(this.#place, settled)
+    turns.set(this.#name, settled)
     void settled.then(() => {
-      if (this.#turns.get(this.#place) === settled) this.#turns.delete(this.#place)
+      if (turns.get(this.#name) === settled) turns.delete(this.#name)
     })
     return mine
   }
 
   #git(words: string[], run: Omit<Run, 'folder'> & { folder?: string }): Promise<string> {
-    return this.#guarded(git(this.#settings, { folder: this.#place, ...run }).raw(words))
+    return this.#guarded(git(this.#yard.settings, { folder: this.#place, ...run }).raw(words))
   }
 
   async #guarded<T>(work: PromiseLike<T>): Promise<T> {

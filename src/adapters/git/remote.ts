@@ -39,6 +39,9 @@ export function remoteUrl(text: string, protocols: readonly Protocol[]): string 
       `Use one of: ${protocols.join(', ')}.`,
     )
   }
+  // To curl it is another host than the one that is looked up here.
+  if (url.hostname.endsWith('.'))
+    throw refused('UrlInvalid', `url ${redactUrls(text)} has a dot behind its host`, 'Leave it away.')
   if (url.search !== '' || url.hash !== '')
     throw refused('UrlInvalid', `url ${redactUrls(text)} has a query or a fragment`, 'Leave it away.')
   return url.href

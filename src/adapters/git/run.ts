@@ -5,33 +5,73 @@ import { authorizationOf, type Protocol, type Remote } from './remote.ts'
 export interface GitSettings {
   /** Where `git` is looked for, and whatever it needs to reach the network (proxies). Nothing else is inherited. */
   environment: Readonly<Record<string, string>>
-  /** A folder of our own: no user's configuration or credential helper has a say. */
+  /** An empty folder of our own. */
   home: string
   protocols: readonly Protocol[]
   /** Longest silence of a git process, milliseconds. */
   patience?: number
 }
 
+type Setting = readonly [key: string, value: string]
+
 export interface Run {
   folder: string
+  /** Only for what talks to the server. */
   remote?: Remote
+  /** What ties curl to the addresses that were checked. */
+  pin?: string | undefined
+  /** Longest silence, if it is not that of the settings; milliseconds. */
+  patience?: number
   /** Bytes for standard input. */
   input?: string
   signal: AbortSignal
 }
 
-/** The credential is in the environment of the process only: never in its arguments, a URL, or a file. */
-const CREDENTIAL = ['GIT_CONFIG_COUNT', 'GIT_CONFIG_KEY_0', 'GIT_CONFIG_VALUE_0'] as const
-const GUARDED = ['GIT_TERMINAL_PROMPT', 'GIT_CONFIG_NOSYSTEM', 'GIT_ALLOW_PROTOCOL', 'GIT_OPTIONAL_LOCKS', ...CREDENTIAL]
+const GUARDED = [
+  'GIT_TERMINAL_PROMPT',
+  'GIT_CONFIG_NOSYSTEM',
+  'GIT_CONFIG_GLOBAL',
+  'GIT_ALLOW_PROTOCOL',
+  'GIT_OPTIONAL_LOCKS',
+  'GIT_CONFIG_COUNT',
+]
+/**
+ * What every git is told. Redirects are not followed: they are how a repository would make kas fetch from where only kas can
+ * reach, and take credentials along. A transfer that crawls for half a minute is given up.
+ */
+const CONFINEMENT: readonly Setting[] = [
+  ['core.hooksPath', '/dev/null'],
+  ['core.askPass', ''],
+  ['credential.helper', ''],
+  ['http.followRedirects', 'false'],
+  ['http.lowSpeedLimit', '1000'],
+  ['http.lowSpeedTime', '30'],
+  ['fetch.recurseSubmodules', 'false'],
+  // One file for each fetch, not one for each object.
+  ['fetch.unpackLimit', '1'],
+  ['gc.autoDetach', 'false'],
+  ['gc.pruneExpire', '1.hour.ago'],
+  ['maintenance.autoDetach', 'false'],
+]
 
-/** One git process, confined: no prompt, no system configuration, no protocol but those allowed. */
-export function git(settings: GitSettings, { folder, remote, input, signal }: Run): SimpleGit {
+/** The credential and the pin come on top. */
+const VARIABLES = [...CONFINEMENT, '', ''].flatMap((_, at) => [`GIT_CONFIG_KEY_${at}`, `GIT_CONFIG_VALUE_${at}`])
+
+/** One git process, confined: no prompt, nobody's configuration but ours, no protocol but those allowed. */
+export function git(settings: GitSettings, { folder, remote, pin, patience, input, signal }: Run): SimpleGit {
   const runner = simpleGit({
     baseDir: folder,
     abort: signal,
-    timeout: { block: settings.patience ?? minutes(2) },
-    allowEnvironment: GUARDED,
-    unsafe: { allowUnsafeConfigEnvCount: true },
+    timeout: { block: patience ?? settings.patience ?? minutes(2) },
+    allowEnvironment: [...GUARDED, ...VARIABLES],
+    // What it finds dangerous in the hands of strangers is set by CONFINEMENT here, and always to nothing.
+    unsafe: {
+      allowUnsafeConfigEnvCount: true,
+      allowUnsafeConfigPaths: true,
+      allowUnsafeAskPass: true,
+      allowUnsafeCredentialHelper: true,
+      allowUnsafeHooksPath: true,
+    },
     // By itself simple-git takes a failure that prints nothing for a success.
     errors: (error, { exitCode, stdErr }) =>
       error ??
@@ -45,41 +85,24 @@ export function git(settings: GitSettings, { folder, remote, input, signal }: Ru
     LC_ALL: 'C',
     GIT_TERMINAL_PROMPT: '0',
     GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_OPTIONAL_LOCKS: '0',
     GIT_ALLOW_PROTOCOL: settings.protocols.join(':'),
-    ...credentialOf(remote),
+    ...settingsOf(remote, pin),
   })
 }
 
-/** Bound to the host of the URL, so that it is never sent elsewhere. */
-function credentialOf(remote: Remote | undefined): Record<string, string> {
-  if (!remote?.credential) return {}
-  const { origin } = new URL(remote.url)
-  return {
-    GIT_CONFIG_COUNT: '1',
-    GIT_CONFIG_KEY_0: `http.${origin}/.extraHeader`,
-    GIT_CONFIG_VALUE_0: `Authorization: ${authorizationOf(remote.credential)}`,
+/** In the environment, so that nothing that happens to a file can loosen it. The credential is nowhere else, and for its host alone. */
+function settingsOf(remote: Remote | undefined, pin: string | undefined): Record<string, string> {
+  const settings = [...CONFINEMENT]
+  if (remote?.credential) {
+    const { origin } = new URL(remote.url)
+    settings.push([`http.${origin}/.extraHeader`, `Authorization: ${authorizationOf(remote.credential)}`])
   }
+  if (pin !== undefined) settings.push(['http.curloptResolve', pin])
+  const variables = settings.flatMap(([key, value], at) => [
+    [`GIT_CONFIG_KEY_${at}`, key],
+    [`GIT_CONFIG_VALUE_${at}`, value],
+  ])
+  return { GIT_CONFIG_COUNT: String(settings.length), ...Object.fromEntries(variables) }
 }
-
-/**
- * `~/.gitconfig` of the confined git. Redirects are not followed: they are how a repository would make kas fetch from where
- * only kas can reach. A transfer that crawls for half a minute is given up.
- */
-export const CONFIGURATION = `[core]
-	hooksPath = /dev/null
-	askPass =
-[credential]
-	helper =
-[http]
-	followRedirects = false
-	lowSpeedLimit = 1000
-	lowSpeedTime = 30
-[fetch]
-	recurseSubmodules = false
-[gc]
-	autoDetach = false
-	pruneExpire = 1.hour.ago
-[maintenance]
-	autoDetach = false
-`

@@ -1,0 +1,87 @@
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { Failure } from '../../std/index.ts'
+import { type AddressKind, createClassifier } from './addresses.ts'
+import type { Remote } from './remote.ts'
+
+/** Where repositories may be. Tenants choose the URLs, and kas stands inside the network. */
+export interface ReachRules {
+  /** Kinds of addresses that a host may have. */
+  addresses: readonly Exclude<AddressKind, 'forbidden'>[]
+  /** Names of hosts, or `*.example.com` for all below one; all without it. */
+  hosts: readonly string[] | undefined
+}
+
+/** The addresses of a host. */
+export type Resolve = (host: string) => Promise<string[]>
+
+/** Checks a remote before each contact. Gives what ties curl to the addresses that were checked (`http.curloptResolve`). */
+export type Approach = (remote: Remote) => Promise<string | undefined>
+
+export interface ReachOptions {
+  rules: ReachRules
+  resolve: Resolve
+  environment: Readonly<Record<string, string>>
+}
+
+export const systemResolve: Resolve = async (host) => (await lookup(host, { all: true })).map(({ address }) => address)
+
+export function createApproach({ rules, resolve, environment }: ReachOptions): Approach {
+  const classify = createClassifier()
+  return async ({ url, credential }) => {
+    const { hostname, protocol, port } = new URL(url)
+    // Git refuses every other protocol by itself.
+    if (!/^https?:$/.test(protocol)) return
+    const host = hostname.replace(/^\[(.*)\]$/, '$1')
+    if (!isListed(host, rules.hosts)) throw refused(url, 'HostNotAllowed', 'repositories of its host are not fetched here')
+    const addresses = isIP(host) ? [host] : await addressesOf(url, host, resolve, hasProxy(protocol, environment))
+    const kinds = new Set(addresses.map(classify))
+    const bad = [...kinds].find((kind) => !rules.addresses.some((allowed) => allowed === kind))
+    if (bad) throw refused(url, 'AddressNotAllowed', `its host has ${TITLES[bad]} address, which is not fetched from here`)
+    const isLocal = kinds.has('loopback') && kinds.size === 1
+    if (credential && protocol === 'http:' && !isLocal) throw unencrypted(url)
+    if (isIP(host) || addresses.length === 0) return
+    const shown = addresses.map((address) => (address.includes(':') ? `[${address}]` : address))
+    return `${host}:${port || (protocol === 'http:' ? 80 : 443)}:${shown.join(',')}`
+  }
+}
+
+const TITLES: Record<AddressKind, string> = {
+  public: 'a public',
+  private: 'a private',
+  loopback: 'a loopback',
+  forbidden: 'a link-local, metadata or reserved',
+}
+
+/** Compared as a whole: nothing in a list is a pattern but a leading `*.`. */
+const isListed = (host: string, hosts: readonly string[] | undefined): boolean =>
+  hosts === undefined || hosts.some((entry) => (entry.startsWith('*.') ? host.endsWith(entry.slice(1)) : host === entry))
+
+/** Behind a proxy names of the world need not be known here: then the proxy decides what can be reached. */
+async function addressesOf(url: string, host: string, resolve: Resolve, isProxied: boolean): Promise<string[]> {
+  try {
+    return await resolve(host)
+  } catch (thrown) {
+    if (isProxied) return []
+    throw new Failure('unavailable', `${url}: the name of its host is not known`, {
+      reason: 'Unreachable',
+      remedy: 'Check spec.url, and that kas can reach the host.',
+      cause: thrown,
+    })
+  }
+}
+
+const hasProxy = (protocol: string, environment: Readonly<Record<string, string>>): boolean =>
+  Boolean(protocol === 'http:' ? environment.http_proxy : (environment.https_proxy ?? environment.HTTPS_PROXY))
+
+const refused = (url: string, reason: string, why: string) =>
+  new Failure('invalid', `url ${url}: ${why}`, {
+    reason,
+    remedy: 'Name a repository elsewhere, or let the administrator of kas allow it (--hosts, --addresses).',
+  })
+
+const unencrypted = (url: string) =>
+  new Failure('invalid', `url ${url}: credentials are not sent over plain http`, {
+    reason: 'CredentialsNotEncrypted',
+    remedy: 'Use https, or leave spec.credentialsSecretRef away.',
+  })
