@@ -94,6 +94,7 @@ describe('where an Environment leads', (it) => {
       allowInsecureSkipTLSVerify: false,
       clusterResources: false,
       namespaces: [],
+      podSecurityLabels: false,
     }
     assert.equal((await managed('plain')).spec, spec)
     assert.equal((await managed('insecure')).spec, { ...spec, allowInsecureSkipTLSVerify: true })
@@ -161,6 +162,7 @@ describe('where an Environment leads', (it) => {
       allowInsecureSkipTLSVerify: false,
       namespaces: ['team-a'],
       clusterResources: false,
+      podSecurityLabels: false,
     })
     const owner = { apiVersion: 'appstudio.redhat.com/v1alpha1', kind: 'Environment', name: 'dev', uid: metadata.uid }
     assert.equal(made.ownerReferences, [{ ...owner, controller: true, blockOwnerDeletion: false }])
