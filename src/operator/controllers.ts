@@ -19,7 +19,7 @@ export const controllersOf = (workshop: Workshop, config: Config, source: Source
   sandboxProvisioning(workshop),
   spaceRequests(workshop, { server: config.apiUrl, insecureSkipTLSVerify: config.insecureTargets }),
   sandboxTargets(workshop, { insecureSkipTLSVerify: config.insecureTargets }),
-  targetLifecycle(workshop),
+  targetLifecycle(workshop, { reach: reachOf(config) }),
   sandboxReclaim(workshop),
   environments(workshop),
   managedEnvironments(workshop, { reach: reachOf(config) }),

@@ -15,8 +15,8 @@ export interface TargetOptions {
   timeout?: number
   /** Longest answer to a request, bytes; the server is a stranger's. */
   maxBytes?: number
-  /** Where it may lead; everywhere without it. */
-  reach?: Reach
+  /** Where it may lead; everywhere without it. It must be said, so that it can't be forgotten. */
+  reach: Reach | undefined
   /** Whose URL `server` is, when it is refused. */
   subject?: Subject
 }
@@ -59,7 +59,7 @@ const REFUSED_OF_CLUSTER = ['certificate-authority', 'proxy-url']
  * Errors are `invalid` with a reason: UnsupportedAPIURL, UnableToParseKubeconfigData, UnableToLocateContext, UnableToCreateClient.
  * A name that leads to a refused address is found out when it is connected to: then it is the requests that fail, with UnsupportedAPIURL.
  */
-export function kubeFromSecret(kubeconfig: Secret<string>, options: TargetOptions = {}): Kube {
+export function kubeFromSecret(kubeconfig: Secret<string>, options: TargetOptions): Kube {
   const { clock = systemClock, timeout = seconds(10), maxBytes = MOST_BYTES, reach = ANYWHERE, subject = KUBECONFIG } = options
   const gate = createGate(reach, subject)
   if (options.server !== undefined && URL.canParse(options.server)) gate.judge(new URL(options.server))
@@ -73,7 +73,7 @@ export function kubeFromSecret(kubeconfig: Secret<string>, options: TargetOption
 }
 
 /** The parts of a tenant's kubeconfig that are used, after everything dangerous was refused. */
-export function readTarget(kubeconfig: Secret<string>, { server: wanted, insecureSkipTLSVerify }: TargetOptions = {}) {
+export function readTarget(kubeconfig: Secret<string>, { server: wanted, insecureSkipTLSVerify }: Partial<TargetOptions> = {}) {
   const config = parseKubeconfig(kubeconfig)
   const { cluster, user } = locate(config, wanted)
   for (const key of REFUSED_OF_USER) if (key in user) throw refused(`users[].user.${key}`)

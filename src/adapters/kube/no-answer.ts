@@ -11,7 +11,7 @@ export function whyNoAnswer(failure: Failure, patience: number): string | undefi
 }
 
 /** A failure that comes from an HTTP answer has the answer as its cause, one from the network an Error. */
-const isAnswer = ({ cause }: Failure): boolean => cause !== undefined && !(cause instanceof Error)
+export const isAnswer = ({ cause }: Failure): boolean => cause !== undefined && !(cause instanceof Error)
 
 function networkWord(failure: Failure): string {
   for (let at: unknown = failure; at instanceof Error; at = at.cause) {

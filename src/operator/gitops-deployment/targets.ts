@@ -17,11 +17,14 @@ import { environmentNames } from './environment-name.ts'
 /** Clients for targets, kept while the credentials are the same. */
 export interface Targets {
   of(environment: GitOpsDeploymentManagedEnvironment, secret: CoreSecret): Kube
+  /** The own cluster as this tenant: the same client for all of his deployments, so that they share their watches. */
+  as(kube: Kube, tenant: Identity): Kube
   close(): void
 }
 
 export function createTargets(reach: Reach | undefined): Targets {
   const open = new Map<string, { version: string; kube: Kube }>()
+  const tenants = new Map<string, Kube>()
   return {
     of(environment, secret) {
       const key = keyOf(refOf(environment))
@@ -33,11 +36,16 @@ export function createTargets(reach: Reach | undefined): Targets {
       const kube = kubeFromSecret(kubeconfigOf(secret), {
         server: apiURL,
         insecureSkipTLSVerify: allowInsecureSkipTLSVerify,
-        ...(reach && { reach }),
+        reach,
         subject: { object: nameOf(environment), field: 'spec.apiURL' },
       })
       open.set(key, { version, kube })
       return kube
+    },
+    as(kube, tenant) {
+      const known = tenants.get(tenant.user) ?? kube.as(tenant)
+      tenants.set(tenant.user, known)
+      return known
     },
     close() {
       for (const { kube } of open.values()) void kube.close()
@@ -63,7 +71,7 @@ export function destinationOf(
   const { metadata, spec } = deployment
   const own = metadata.namespace ?? ''
   if (!spec.destination?.environment) {
-    return { kube: kube.as(tenantOf(deployment)), namespace: own }
+    return { kube: targets.as(kube, tenantOf(deployment)), namespace: own }
   }
   const environment = environmentOf(deployment, books)
   const { namespaces = [], clusterResources } = environment.spec

@@ -1,4 +1,4 @@
-import { type Kube, kubeFromSecret, type Reach } from '../../adapters/kube/index.ts'
+import { isAnswer, type Kube, kubeFromSecret, type Reach, whyNoAnswer } from '../../adapters/kube/index.ts'
 import type { GitOpsDeploymentManagedEnvironment } from '../../api/index.ts'
 import { Failure, isFailure, type Secret } from '../../std/index.ts'
 import { broken } from './contract.ts'
@@ -20,7 +20,7 @@ export async function tryConnection(
     insecureSkipTLSVerify: allowInsecureSkipTLSVerify,
     timeout: patience,
     maxBytes: MOST_BYTES,
-    ...(reach && { reach }),
+    reach,
     subject: { field: 'spec.apiURL' },
   })
   const inTime = AbortSignal.any([signal, AbortSignal.timeout(patience)])
@@ -40,7 +40,7 @@ export async function tryConnection(
 }
 
 /** A verdict of ours, not the server's: what a server calls invalid has its answer as the cause. */
-const isOurs = (thrown: unknown): boolean => isFailure(thrown, 'invalid') && thrown.cause === undefined
+const isOurs = (thrown: unknown): boolean => isFailure(thrown, 'invalid') && !isAnswer(thrown)
 
 /** Good to know; a cluster that hides it is none the worse. */
 async function versionOf(target: Kube, signal: AbortSignal): Promise<string | undefined> {
@@ -76,8 +76,10 @@ function explained(
       )
     case 'not-found':
       return namespace === undefined ? noKubernetes(apiURL) : noNamespace(apiURL, namespace)
-    default:
-      return isAnswer(failure) ? noKubernetes(apiURL) : unreachable(failure, apiURL, patience)
+    default: {
+      const silence = whyNoAnswer(failure, patience)
+      return silence === undefined ? noKubernetes(apiURL) : unreachable(apiURL, silence)
+    }
   }
 }
 
@@ -91,23 +93,9 @@ const noNamespace = (apiURL: string, namespace: string) =>
 const noKubernetes = (apiURL: string) =>
   broken(VERDICT, `${apiURL} answers, but not like a Kubernetes API`, 'Check spec.apiURL, and the cluster behind it')
 
-function unreachable(failure: Failure, apiURL: string, patience: number): Failure {
-  const isLate = failure.code === 'timeout' || failure.code === 'cancelled'
-  const why = isLate ? `within ${patience / 1000} s` : `(${networkWord(failure)})`
-  return broken(
+const unreachable = (apiURL: string, silence: string) =>
+  broken(
     VERDICT,
-    `${apiURL} does not answer ${why}`,
+    `${apiURL} does not answer ${silence}`,
     'Check spec.apiURL, the network in between, and certificate-authority-data in the kubeconfig',
   )
-}
-
-/** Of a network error only its code: the sentence around it may quote the other side's certificate. */
-function networkWord(failure: Failure): string {
-  for (let at: unknown = failure; at instanceof Error; at = at.cause) {
-    if (!(at instanceof Failure) && 'code' in at && typeof at.code === 'string') return at.code.slice(0, 64)
-  }
-  return 'no connection'
-}
-
-/** A failure that comes from an HTTP answer has the answer as its cause, one from the network an Error. */
-const isAnswer = ({ cause }: Failure): boolean => cause !== undefined && !(cause instanceof Error)

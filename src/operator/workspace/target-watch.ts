@@ -91,7 +91,7 @@ function connectTo(target: Target, { clock, log, reach }: Tools, bell: { wake: (
     server: apiURL,
     insecureSkipTLSVerify: skipTLSVerify,
     clock,
-    ...(reach && { reach }),
+    reach,
     subject: { object: `${DeploymentTargets.kind} ${target.name}`, field: 'spec.kubernetesCredentials.apiURL' },
   })
   const caches = createCaches({ kube, clock, log: log.with({ target: target.name }) })

@@ -120,7 +120,10 @@ describe('example cluster provisioner', (it) => {
   const clientOf = async ({ spec }: Awaited<ReturnType<typeof bound>>) => {
     const { clusterCredentialsSecret, apiURL } = spec.kubernetesCredentials
     const secret = await kube.get(Secrets, at(clusterCredentialsSecret))
-    return kubeFromSecret(new Secret(Buffer.from(secret?.data?.kubeconfig ?? '', 'base64').toString('utf8')), { server: apiURL })
+    return kubeFromSecret(new Secret(Buffer.from(secret?.data?.kubeconfig ?? '', 'base64').toString('utf8')), {
+      server: apiURL,
+      reach: undefined,
+    })
   }
 
   it('gives a claim a second control plane with the nodes that its class says, and takes it back', async () => {

@@ -104,7 +104,7 @@ describe('space request', (it) => {
     assert.is(held?.type, 'Opaque')
     assert.equal(Object.keys(held?.data ?? {}), ['kubeconfig'])
     assert.is(held?.metadata.labels?.[labels.provisionedNamespace], space)
-    const tenant = kubeFromSecret(await kubeconfigIn(secret), { server: kube.server })
+    const tenant = kubeFromSecret(await kubeconfigIn(secret), { server: kube.server, reach: undefined })
     const note = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'note', namespace: space } }
     assert.is((await tenant.create(ConfigMaps, note)).metadata.namespace, space)
     const elsewhere = { ...note, metadata: { name: 'note', namespace } }
@@ -185,7 +185,7 @@ describe('space request', (it) => {
     const { space, secret } = accessOf(await ask('dev'))
     await kube.delete(Secrets, { name: secret, namespace })
     await expectObject(kube, Secrets, { name: secret, namespace }, ({ data }) => data?.kubeconfig !== undefined)
-    const tenant = kubeFromSecret(await kubeconfigIn(secret), { server: kube.server })
+    const tenant = kubeFromSecret(await kubeconfigIn(secret), { server: kube.server, reach: undefined })
     assert.equal(await tenant.list(ResourceQuotas, { namespace: space }).then((list) => list.length), 1)
     await tenant.close()
   })
@@ -269,7 +269,7 @@ describe('space request', (it) => {
     await expectGone(kube, RoleBindings, { name: 'namespace-manager-admin', namespace: space })
     await expectGone(kube, ServiceAccounts, { name: 'namespace-manager', namespace: space }, patient)
     await eventually(async () => {
-      const tenant = kubeFromSecret(await kubeconfigIn(secret), { server: kube.server })
+      const tenant = kubeFromSecret(await kubeconfigIn(secret), { server: kube.server, reach: undefined })
       const seen = await tenant.list(ConfigMaps, { namespace: space }).catch(() => undefined)
       await tenant.close()
       return seen !== undefined
@@ -295,7 +295,7 @@ describe('space request', (it) => {
     clock.shift = minutes(49)
     await kube.patch(SpaceRequests, { name: 'dev', namespace }, patch({ annotations: { look: 'again' } }))
     await eventually(async () => (await kubeconfigIn(secret)).reveal() !== old.reveal())
-    const tenant = kubeFromSecret(old, { server: kube.server })
+    const tenant = kubeFromSecret(old, { server: kube.server, reach: undefined })
     assert.is((await tenant.list(ResourceQuotas, { namespace: space })).length, 1)
     await tenant.close()
   })
@@ -307,7 +307,7 @@ describe('space request', (it) => {
     await kube.delete(ServiceAccounts, { name: 'namespace-manager', namespace: space })
     await eventually(async () => (await kubeconfigIn(secret)).reveal() !== old.reveal())
     await eventually(async () => {
-      const tenant = kubeFromSecret(await kubeconfigIn(secret), { server: kube.server })
+      const tenant = kubeFromSecret(await kubeconfigIn(secret), { server: kube.server, reach: undefined })
       const seen = await tenant.list(ResourceQuotas, { namespace: space }).catch(() => undefined)
       await tenant.close()
       return seen !== undefined
@@ -368,7 +368,7 @@ describe('space request', (it) => {
     }, patient)
     await reason('dev', 'Provisioned')
     await eventually(async () => {
-      const tenant = kubeFromSecret(await kubeconfigIn(secret), { server: kube.server })
+      const tenant = kubeFromSecret(await kubeconfigIn(secret), { server: kube.server, reach: undefined })
       const seen = await tenant.list(ResourceQuotas, { namespace: space }).catch(() => undefined)
       await tenant.close()
       return seen !== undefined

@@ -1,4 +1,4 @@
-import { kubeFromSecret, whyNoAnswer } from '../../../adapters/kube/index.ts'
+import { isAnswer, kubeFromSecret, type Reach, whyNoAnswer } from '../../../adapters/kube/index.ts'
 import { type CoreSecret, type DeploymentTarget, kubeconfigIn } from '../../../api/index.ts'
 import { Failure } from '../../../std/index.ts'
 import { type Answer, answered, unanswered } from './finding.ts'
@@ -10,7 +10,7 @@ const MOST_BYTES = 2 ** 16
 export async function askTarget(
   { spec }: DeploymentTarget,
   secret: CoreSecret,
-  { patience, signal }: { patience: number; signal: AbortSignal },
+  { reach, patience, signal }: { reach: Reach | undefined; patience: number; signal: AbortSignal },
 ): Promise<Answer> {
   const { apiURL, allowInsecureSkipTLSVerify = false } = spec.kubernetesCredentials
   const kubeconfig = kubeconfigIn(secret)
@@ -22,6 +22,8 @@ export async function askTarget(
       insecureSkipTLSVerify: allowInsecureSkipTLSVerify,
       timeout: patience,
       maxBytes: MOST_BYTES,
+      reach,
+      subject: { field: 'spec.kubernetesCredentials.apiURL' },
     })
     try {
       const inTime = AbortSignal.any([signal, AbortSignal.timeout(patience)])
@@ -40,7 +42,7 @@ function explained(failure: Failure, apiURL: string, patience: number): Answer {
   // It knows whom it talks to, and keeps its version to itself.
   if (failure.code === 'forbidden') return answered(apiURL)
   if (failure.code === 'unauthorized') return unanswered.token(apiURL)
-  if (failure.code === 'invalid') return unanswered.refused(failure)
+  if (failure.code === 'invalid' && !isAnswer(failure)) return unanswered.refused(failure)
   const silence = whyNoAnswer(failure, patience)
   return silence === undefined ? unanswered.foreign(apiURL) : unanswered.silent(apiURL, silence)
 }

@@ -1,3 +1,4 @@
+import type { Reach } from '../../../adapters/kube/index.ts'
 import {
   type CoreSecret,
   claimRefOf,
@@ -31,8 +32,13 @@ const requestIndexes = {
   target: ({ metadata }: SpaceRequest) => [`${metadata.namespace}/${metadata.labels?.[labels.target] ?? ''}`],
 }
 
+export interface LifecycleSettings {
+  /** Where targets may lead; everywhere without it. */
+  reach?: Reach
+}
+
 /** Follows DeploymentTargets from their creation to their end (ADR 8: phases, release, reclaim). */
-export function targetLifecycle(workshop: Workshop): Controller<DeploymentTarget> {
+export function targetLifecycle(workshop: Workshop, { reach }: LifecycleSettings = {}): Controller<DeploymentTarget> {
   const { caches } = workshop
   const targets = caches.of(DeploymentTargets, { indexes })
   const types = Object.values(secretTypes)
@@ -41,7 +47,7 @@ export function targetLifecycle(workshop: Workshop): Controller<DeploymentTarget
     const ref = { name: spec.kubernetesCredentials.clusterCredentialsSecret, namespace: metadata.namespace }
     return secrets.map((cache) => cache.get(ref)).find((secret) => secret !== undefined)
   }
-  const reachability = createReachability({ workshop, targets, secretOf })
+  const reachability = createReachability({ workshop, targets, secretOf, reach })
   const lifecycle: Lifecycle = {
     workshop,
     targets,

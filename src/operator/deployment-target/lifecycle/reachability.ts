@@ -1,4 +1,4 @@
-import type { Cache } from '../../../adapters/kube/index.ts'
+import type { Cache, Reach } from '../../../adapters/kube/index.ts'
 import {
   type CoreSecret,
   conditionOf,
@@ -45,6 +45,8 @@ export interface ReachabilityOptions {
   workshop: Workshop
   targets: Cache<DeploymentTarget>
   secretOf: (target: DeploymentTarget) => CoreSecret | undefined
+  /** Where targets may lead; everywhere without it. */
+  reach?: Reach | undefined
   ask?: typeof askTarget
 }
 
@@ -56,7 +58,7 @@ export interface Reachability {
   run(ring: (ref: Ref) => void, signal: AbortSignal): void
 }
 
-export function createReachability({ workshop, targets, secretOf, ask = askTarget }: ReachabilityOptions): Reachability {
+export function createReachability({ workshop, targets, secretOf, reach, ask = askTarget }: ReachabilityOptions): Reachability {
   const { clock, kube } = workshop
   const inquiries = createInquiries()
   /** Dead targets whose next turn is set. */
@@ -75,7 +77,7 @@ export function createReachability({ workshop, targets, secretOf, ask = askTarge
       if (!target || !secret || isDeleting(target) || ending.signal.aborted) return
       const question = questionOf(target, secret)
       const inquiry = inquiries.under(key, question) ?? inquiries.open(key, question)
-      inquiry.answer = await ask(target, secret, { patience: PATIENCE, signal: ending.signal })
+      inquiry.answer = await ask(target, secret, { reach, patience: PATIENCE, signal: ending.signal })
       if (ending.signal.aborted) return
       inquiry.done.resolve()
       schedule(key, inquiry.answer, targets.get(refFromKey(key)))

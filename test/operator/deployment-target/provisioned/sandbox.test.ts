@@ -133,7 +133,7 @@ describe('devsandbox provisioner', (it) => {
 
     const secret = await kube.get(Secrets, at(clusterCredentialsSecret))
     const kubeconfig = new Secret(Buffer.from(secret?.data?.kubeconfig ?? '', 'base64').toString('utf8'))
-    const tenant = kubeFromSecret(kubeconfig, { server: apiURL })
+    const tenant = kubeFromSecret(kubeconfig, { server: apiURL, reach: undefined })
     assert.is((await tenant.list(ResourceQuotas, { namespace: defaultNamespace })).length, 1)
     await tenant.close()
   })

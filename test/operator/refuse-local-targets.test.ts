@@ -1,0 +1,126 @@
+import * as assert from 'uvu/assert'
+import type { Reach } from '../../src/adapters/kube/index.ts'
+import {
+  conditionOf,
+  DeploymentTargets,
+  GitOpsDeploymentManagedEnvironments,
+  Pods,
+  Secrets,
+  type Workspace,
+} from '../../src/api/index.ts'
+import { parseConfig } from '../../src/operator/config.ts'
+import { controllersOf } from '../../src/operator/controllers.ts'
+import type { Source } from '../../src/operator/gitops-deployment/index.ts'
+import { createTargets } from '../../src/operator/gitops-deployment/targets.ts'
+import { createTargetWatch } from '../../src/operator/workspace/target-watch.ts'
+import { Failure, isFailure, Secret, silentLog, systemClock } from '../../src/std/index.ts'
+import { managedEnvironment, managedSecret } from '../support/builders/environments.ts'
+import { type StrangeServer, silentServer } from '../support/builders/strange-server.ts'
+import { testCluster } from '../support/control-plane.ts'
+import { describe } from '../support/suite.ts'
+import { credentialsSecret, kubeconfigFor, target } from '../support/targets.ts'
+import { eventually, expectObject } from '../support/verbs.ts'
+import { openShop } from '../support/workshop.ts'
+
+const REFUSE: Reach = { refuseLocal: true }
+const LOCAL = /leads to an address of this installation's own machines or networks/
+
+describe('an operator with --refuse-local-targets', (it) => {
+  const cluster = testCluster()
+  const { kube } = cluster
+  /** It counts connections, also those over which nothing is said. */
+  let wire: StrangeServer
+  let byAddress = ''
+  let byName = ''
+  let namespace = ''
+
+  it.beforeEach(async () => {
+    wire = await silentServer()
+    byAddress = wire.url
+    byName = wire.url.replace('127.0.0.1', 'localhost')
+    namespace = await cluster.namespace('refuse')
+  })
+  it.afterEach(() => wire.close())
+  it.after(() => cluster.close())
+
+  const urls = () => Object.entries({ address: byAddress, name: byName })
+
+  it('connects to no local target and to no local environment, and says why', async () => {
+    for (const [name, apiURL] of urls()) {
+      const kubernetesCredentials = { defaultNamespace: namespace, apiURL, clusterCredentialsSecret: name }
+      await kube.create(Secrets, credentialsSecret(namespace, name, apiURL))
+      await kube.create(DeploymentTargets, target(namespace, name, { kubernetesCredentials }))
+      await kube.create(Secrets, managedSecret(namespace, `env-${name}`, kubeconfigFor(apiURL)))
+      const spec = { apiURL, credentialsSecret: `env-${name}`, namespaces: [namespace] }
+      await kube.create(GitOpsDeploymentManagedEnvironments, managedEnvironment(namespace, name, spec))
+    }
+    const config = parseConfig({ refuseLocalTargets: true }, {})
+    const controllers = ['target-lifecycle', 'managed-environment']
+    const shop = await openShop({
+      kubeconfig: cluster.kubeconfig,
+      namespace,
+      controllers: (workshop) => controllersOf(workshop, config, unusedSource).filter(({ name }) => controllers.includes(name)),
+    })
+    for (const [name] of urls()) {
+      const spoken = await expectObject(kube, DeploymentTargets, { name, namespace }, ({ status }) =>
+        assert.match(conditionOf(status?.conditions, 'Reachable')?.message ?? '', LOCAL),
+      )
+      assert.is(conditionOf(spoken.status?.conditions, 'Reachable')?.status, 'False')
+      await expectObject(kube, GitOpsDeploymentManagedEnvironments, { name, namespace }, ({ status }) => {
+        const { reason, message = '' } = conditionOf(status?.conditions, 'Ready') ?? {}
+        assert.is(reason, 'UnsupportedAPIURL')
+        assert.match(message, LOCAL)
+      })
+    }
+    await shop.stop()
+    assert.is(wire.seen, 0)
+  })
+
+  it('applies nothing to them', async () => {
+    const targets = createTargets(REFUSE)
+    for (const [name, apiURL] of urls()) {
+      const environment = managedEnvironment(namespace, name, { apiURL, credentialsSecret: name })
+      const secret = managedSecret(namespace, name, kubeconfigFor(apiURL))
+      const read = async () => targets.of(environment, secret).list(Pods)
+      const failure = await read().then(
+        () => undefined,
+        (thrown: unknown) => (isFailure(thrown) ? thrown : undefined),
+      )
+      assert.is(failure?.reason, 'UnsupportedAPIURL')
+      assert.match(failure?.message ?? '', `${namespace}/${name}: spec.apiURL "${apiURL}" leads`)
+    }
+    targets.close()
+    assert.is(wire.seen, 0)
+  })
+
+  it('watches no workspaces in them', async () => {
+    const watch = createTargetWatch({ clock: systemClock, log: silentLog, reach: REFUSE })
+    const workspace: Workspace = {
+      apiVersion: 'workspaces.berth.dev/v1alpha1',
+      kind: 'Workspace',
+      metadata: { name: 'web', namespace, uid: 'one' },
+      spec: {},
+    }
+    const to = (apiURL: string) => ({
+      claimName: 'dev',
+      name: 'dev',
+      namespace,
+      apiURL,
+      skipTLSVerify: true,
+      kubeconfig: new Secret(kubeconfigFor(apiURL)),
+      version: '1',
+    })
+    assert.throws(() => watch.of(workspace, to(byAddress)), LOCAL)
+    const connection = watch.of(workspace, to(byName))
+    await eventually(() => LOCAL.test(connection.why()))
+    assert.is(connection.isReady(), false)
+    watch.release(workspace)
+    assert.is(wire.seen, 0)
+  })
+})
+
+const unusedSource: Source = {
+  follow() {
+    throw new Failure('internal', 'no deployment is looked after here')
+  },
+}
