@@ -5,6 +5,7 @@
  */
 export { type Backoff, waitOf } from './backoff.ts'
 export { type Clock, hours, minutes, pause, seconds, systemClock, timestamp } from './clock.ts'
+export { type Cron, lastMatch, nextMatch, parseCron } from './cron.ts'
 export { durationOf } from './duration.ts'
 export { Failure, type FailureCode, type FailureDetails, isFailure } from './failure.ts'
 export { createLog, type Fields, type Log, type LogLevel, silentLog } from './log.ts'
