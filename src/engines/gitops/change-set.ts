@@ -1,8 +1,20 @@
 import type { Failure } from '../../std/index.ts'
 import type { ObjectId } from './object-id.ts'
 
-/** waiting: what it depends on is not ready yet; it is tried again. skipped: the sync lets it be, for the reason given. */
-export type Change = 'created' | 'configured' | 'unchanged' | 'pruned' | 'terminating' | 'waiting' | 'skipped' | 'failed'
+/**
+ * waiting: what it depends on is not ready yet, or what depends on it not gone; it is tried again. withheld: its deletion
+ * waits for a confirmation. skipped: the sync lets it be, for the reason given.
+ */
+export type Change =
+  | 'created'
+  | 'configured'
+  | 'unchanged'
+  | 'pruned'
+  | 'terminating'
+  | 'waiting'
+  | 'withheld'
+  | 'skipped'
+  | 'failed'
 
 /** What a sync did to one object. Logs, Events, status, inventory and tests all read this list. */
 export interface Entry {
