@@ -1,23 +1,25 @@
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type AnyObject, type Kind, refOf } from '../../api/index.ts'
-import { type Clock, Failure, isFailure, isRecord, pause, seconds } from '../../std/index.ts'
+import type { AnyObject } from '../../api/index.ts'
+import type { Clock } from '../../std/index.ts'
+import { createGate } from './apply/gate.ts'
+import type { Standing } from './apply/keeper.ts'
+import { createPatience } from './apply/patience.ts'
+import { createServing } from './apply/serving.ts'
+import { writeOne } from './apply/write.ts'
+import type { Writing } from './apply/writing.ts'
+import type { Book } from './book.ts'
 import type { Entry } from './change-set.ts'
+import { courseOf } from './course.ts'
 import { eachOf } from './each.ts'
+import { healthOf } from './health/health.ts'
+import type { Health } from './health/verdict.ts'
+import type { IgnoreRule } from './ignore.ts'
 import type { Held } from './inventory.ts'
-import { keyOfId, type ObjectId } from './object-id.ts'
-import { kindOfAny } from './observe.ts'
-import { inOrder } from './order.ts'
-import { type Desired, OWNER_ANNOTATION, OWNER_LABEL } from './place.ts'
-import { isUnreadable, type Live } from './plan.ts'
-import { sentenceAbout } from './sentence.ts'
+import { keyOfId } from './object-id.ts'
+import type { Desired } from './place.ts'
 
-/** The field manager of everything that comes from Git. */
-export const FIELD_MANAGER = 'berth-gitops'
-
-const AT_ONCE = 6
-/** A CRD is served a moment after it was accepted. */
-const CRD_PATIENCE = seconds(10)
-const CRD_PAUSE = seconds(0.2)
+/** More at once only makes the API server's queue longer: measured in docs/decisions/0095. */
+const AT_ONCE = 16
 
 export interface Applying {
   kube: Kube
@@ -25,93 +27,66 @@ export interface Applying {
   owner: string
   /** What is held of these objects already. */
   held: readonly Held[]
-  /** Before the first write, where it was read: an apply that changed nothing is told by it. */
-  live?: Live | undefined
+  /** The whole set, what needs no write included: dependencies are looked for in it. Without it, what is applied. */
+  set?: readonly Desired[] | undefined
+  /** Objects of the set that may not be applied. */
+  refused?: readonly Entry[] | undefined
+  /** What was known before the first write: an apply that changed nothing is told by it. */
+  book?: Book | undefined
+  /** Called with the answer to each write. */
+  wrote?: ((item: Desired, object: AnyObject) => void) | undefined
+  /** Whether another sync whose mark an object carries still wants it. */
+  standing?: Standing | undefined
+  /** Whether objects are deleted and made anew when a field that cannot be changed has changed. */
+  force?: boolean | undefined
+  /** Fields that others may change. */
+  ignore?: readonly IgnoreRule[] | undefined
+  /** How a dependency does, where the book does not know; by the rules of its kind without it. */
+  healthOf?: ((object: AnyObject | undefined) => Health) | undefined
   signal?: AbortSignal | undefined
 }
 
-/** Server-side apply, kind by kind in order; one object's failure is its own entry and stops no other. */
+/**
+ * Server-side apply, step by step: dependencies before dependents, kinds that others need first. One object's failure is its
+ * own entry; it stops nothing but what depends on it.
+ */
 export async function apply(desired: readonly Desired[], applying: Applying): Promise<Entry[]> {
+  if (desired.length === 0) return []
+  const { set = desired, refused = [], signal } = applying
+  const by = writingOf(applying)
+  const course = courseOf(set, new Set(refused.map(({ id }) => keyOfId(id))))
+  const gate = createGate({ course, set, refused, by })
+  const serving = createServing(desired, by)
+  const due = new Set(desired)
+
   const entries: Entry[] = []
-  const declared = new Set(desired.flatMap(kindDeclaredBy))
-  for (const group of inOrder(desired, ({ id }) => id.kind)) {
-    applying.signal?.throwIfAborted()
-    const work = (item: Desired) => (declared.has(kindKey(item.id)) ? applyPatiently(item, applying) : applyOne(item, applying))
-    entries.push(...(await eachOf(group, AT_ONCE, work)))
+  for (const step of course.steps) {
+    signal?.throwIfAborted()
+    const items = step.filter((item) => due.has(item))
+    await serving.ready(items)
+    const write = async (item: Desired) => (await gate.obstacle(item)) ?? serving.bear(item, () => writeOne(item, by))
+    const done = await eachOf(items, AT_ONCE, write)
+    gate.note(done)
+    for (const entry of done) entries.push(entry)
   }
   return entries
 }
 
-async function applyOne(item: Desired, applying: Applying): Promise<Entry> {
-  const { id, object, source } = item
-  try {
-    const kind = await applying.kube.resolve(object.apiVersion, id.kind)
-    if (!kind) throw new Failure('not-found', `the destination serves no kind ${id.kind} in ${object.apiVersion}`)
-    const written = await write(kindOfAny(kind), object, applying)
-    const key = keyOfId(id)
-    const { uid } = written.metadata
-    const seen = applying.live?.get(key)
-    const isKnown = applying.held.some((held) => held.uid === uid && keyOfId(held.id) === key)
-    const change = changeOf(written, isKnown, isUnreadable(seen) ? undefined : seen)
-    return { id, change, source, ...(uid !== undefined && { uid }) }
-  } catch (thrown) {
-    const failure = Failure.from(thrown)
-    return { id, change: 'failed', why: sentenceAbout(id, failure), failure, source }
+function writingOf({ kube, clock, owner, held, book, wrote, standing, force, ignore, signal, ...rest }: Applying): Writing {
+  const uids = new Map(held.map(({ id, uid }) => [keyOfId(id), uid]))
+  const patience = createPatience(clock, signal)
+  return {
+    kube,
+    clock,
+    owner,
+    rules: ignore ?? [],
+    force: force ?? false,
+    standing,
+    signal,
+    uidOf: (key) => uids.get(key),
+    lineOf: (key) => book?.get(key),
+    send: ({ id }, request) => patience.send(`${id.group}/${id.kind}/${id.namespace ?? ''}`, request),
+    wrote: (item, object) => wrote?.(item, object),
+    healthOf: rest.healthOf ?? ((object) => healthOf(object, clock.now())),
   }
-}
-
-/** A kind that a CRD of the same commit declares is served a moment after the CRD was accepted. */
-async function applyPatiently(item: Desired, applying: Applying): Promise<Entry> {
-  const { clock, signal } = applying
-  const deadline = clock.now() + CRD_PATIENCE
-  while (true) {
-    const entry = await applyOne(item, applying)
-    if (!isFailure(entry.failure, 'not-found') || clock.now() >= deadline || signal?.aborted) return entry
-    await pause(clock, CRD_PAUSE, signal)
-  }
-}
-
-const kindKey = ({ group, kind }: ObjectId): string => `${group}/${kind}`
-
-function kindDeclaredBy({ object: { kind, spec } }: Desired): string[] {
-  if (kind !== 'CustomResourceDefinition' || !isRecord(spec) || !isRecord(spec.names)) return []
-  return [`${String(spec.group)}/${String(spec.names.kind)}`]
-}
-
-/**
- * First without force: a conflict is how another owner shows itself, at no cost in the ordinary case. Who merely edited
- * the object is overruled; another sync that keeps it is not.
- */
-async function write(kind: Kind<AnyObject>, object: AnyObject, { kube, owner }: Applying): Promise<AnyObject> {
-  const manager = managerOf(owner)
-  try {
-    return await kube.apply(kind, object, { manager })
-  } catch (failure) {
-    if (!isFailure(failure, 'conflict')) throw failure
-    const live = await kube.get(kind, refOf(object))
-    const keeper = live?.metadata.labels?.[OWNER_LABEL]
-    if (keeper !== undefined && keeper !== owner) throw keptByOther(live)
-    return await kube.apply(kind, object, { manager, force: true })
-  }
-}
-
-/** One manager per sync: with one for all, the server could not tell two syncs that want the same object apart. */
-export const managerOf = (owner: string): string => `${FIELD_MANAGER}-${owner}`.slice(0, 128)
-
-const keptByOther = (live: AnyObject | undefined): Failure =>
-  new Failure('already-exists', `is kept by ${live?.metadata.annotations?.[OWNER_ANNOTATION] ?? 'another sync'}`, {
-    reason: 'KeptByOther',
-    remedy: 'Remove the object from one of the two.',
-  })
-
-function changeOf(written: AnyObject, isKnown: boolean, before: AnyObject | undefined): 'created' | 'configured' | 'unchanged' {
-  if (before) return before.metadata.resourceVersion === written.metadata.resourceVersion ? 'unchanged' : 'configured'
-  return !isKnown && isFresh(written) ? 'created' : 'configured'
-}
-
-/** Only its creation has happened to it: one writer, and that at the moment of creation. */
-function isFresh({ metadata }: AnyObject): boolean {
-  const writers = 'managedFields' in metadata && Array.isArray(metadata.managedFields) ? metadata.managedFields : []
-  const [only] = writers
-  return writers.length === 1 && only?.operation === 'Apply' && only?.time === metadata.creationTimestamp
 }

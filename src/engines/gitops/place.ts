@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
 import type { Kube } from '../../adapters/kube/index.ts'
 import type { AnyObject } from '../../api/index.ts'
-import { Failure, isRecord } from '../../std/index.ts'
+import { Failure, isFailure, isRecord } from '../../std/index.ts'
+import { unknownWish } from './annotations.ts'
 import type { Entry } from './change-set.ts'
 import type { Manifest } from './manifest.ts'
+import { normalized } from './normalize.ts'
 import { idOf, keyOfId, type ObjectId, sayId } from './object-id.ts'
 
 /** In whose name objects are kept. */
@@ -16,6 +18,9 @@ export interface Owner {
 
 export const OWNER_LABEL = 'gitops.berth.dev/sync'
 export const OWNER_ANNOTATION = 'gitops.berth.dev/owner'
+
+/** One field manager for each sync: with one for all, the server could not tell two syncs that want the same object apart. */
+export const managerOf = (owner: string): string => `berth-gitops-${owner}`.slice(0, 128)
 
 export interface Destination {
   /** The target, as the tenant. Nothing is read or written in another way. */
@@ -45,17 +50,17 @@ export async function place(
 ): Promise<{ desired: Desired[]; refused: Entry[] }> {
   const desired = new Map<string, Desired>()
   const refused: Entry[] = []
-  const scopes = declaredScopes(manifests)
+  const scopeOf = scopesIn(to.kube, manifests)
   for (const { object, source } of manifests) {
-    const namespaced = await isNamespaced(to.kube, object, scopes)
-    const placed = withNamespace(object, namespaced, to.namespace)
-    const why = namespaced === undefined ? unknownKind(object) : objection(placed, namespaced, to)
+    const scope = await scopeOf(object)
+    const placed = withNamespace(normalized(object), scope.namespaced, to.namespace)
     const item = desiredOf(placed, source, owner)
     const key = keyOfId(item.id)
     const twin = desired.get(key)
     if (twin) throw twice(item, twin)
+    const why = scope.problem ?? objection(placed, scope.namespaced === true, to) ?? unknownWish(object)
     if (why === undefined) desired.set(key, item)
-    else refused.push({ id: item.id, change: 'failed', why, source })
+    else refused.push({ id: item.id, change: scope.isOnItsWay ? 'waiting' : 'failed', why, source })
   }
   return { desired: [...desired.values()], refused }
 }
@@ -100,6 +105,42 @@ function objection(
   return undefined
 }
 
+/** Where objects of a kind live, or why that cannot be said. */
+interface Scope {
+  namespaced?: boolean
+  problem?: string
+  /** What serves the kind comes with the same commit. */
+  isOnItsWay?: boolean
+}
+
+function scopesIn(kube: Kube, manifests: readonly Manifest[]): (object: AnyObject) => Promise<Scope> {
+  const declared = declaredScopes(manifests)
+  const announced = new Set(manifests.flatMap(({ object }) => announcedBy(object)))
+  const mute = new Map<string, Scope>()
+  return async (object) => {
+    const { group, kind } = idOf(object)
+    const { apiVersion } = object
+    const own = declared.get(`${group}/${kind}`)
+    if (own !== undefined) return { namespaced: own }
+    const known = mute.get(apiVersion)
+    if (known) return known
+    const isOnItsWay = announced.has(apiVersion)
+    try {
+      const namespaced = (await kube.resolve(apiVersion, kind))?.namespaced
+      return namespaced === undefined ? { problem: unknownKind(object, isOnItsWay), isOnItsWay } : { namespaced }
+    } catch (failure) {
+      if (!isMute(failure)) throw failure
+      const scope = { problem: `${apiVersion} is not served for now: ${failure.message}`, isOnItsWay }
+      mute.set(apiVersion, scope)
+      return scope
+    }
+  }
+}
+
+/** The server answers, and what stands behind this one group does not: that is no reason to leave the others. */
+const isMute = (failure: unknown): failure is Failure =>
+  isFailure(failure, 'unavailable', 'timeout') && !(failure.cause instanceof Error)
+
 /** A CRD of the same commit says where its objects live before the server can. */
 function declaredScopes(manifests: readonly Manifest[]): Map<string, boolean> {
   const scopes = new Map<string, boolean>()
@@ -111,13 +152,16 @@ function declaredScopes(manifests: readonly Manifest[]): Map<string, boolean> {
   return scopes
 }
 
-async function isNamespaced(kube: Kube, object: AnyObject, scopes: Map<string, boolean>): Promise<boolean | undefined> {
-  const { group, kind } = idOf(object)
-  return scopes.get(`${group}/${kind}`) ?? (await kube.resolve(object.apiVersion, kind))?.namespaced
-}
+/** An APIService of the same commit serves its kinds when what it calls is up. */
+const announcedBy = ({ apiVersion, kind, spec }: AnyObject): string[] =>
+  kind === 'APIService' && apiVersion.startsWith('apiregistration.k8s.io/') && isRecord(spec)
+    ? [`${String(spec.group)}/${String(spec.version)}`]
+    : []
 
-const unknownKind = ({ apiVersion, kind }: AnyObject): string =>
-  `the destination serves no kind ${kind} in ${apiVersion}; correct apiVersion, or install its CustomResourceDefinition`
+const unknownKind = ({ apiVersion, kind }: AnyObject, isOnItsWay: boolean): string =>
+  isOnItsWay
+    ? `${apiVersion} is not served yet; its APIService stands in the same commit`
+    : `the destination serves no kind ${kind} in ${apiVersion}; correct apiVersion, or install its CustomResourceDefinition`
 
 const twice = (item: Desired, twin: Desired): Failure =>
   new Failure('invalid', `${sayId(item.id)} stands in ${twin.source} and again in ${item.source}`, {

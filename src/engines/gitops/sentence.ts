@@ -1,20 +1,26 @@
-import { type Failure, isRecord } from '../../std/index.ts'
+import type { Failure } from '../../std/index.ts'
+import { causesOf } from './causes.ts'
 import { type ObjectId, sayId } from './object-id.ts'
 
 /** A failure about an object as users may read it: what the server says about a Secret may quote the Secret. */
 export function sentenceAbout(id: ObjectId, failure: Failure): string {
   if (failure.code === 'internal') return 'unexpected internal error; the log says more'
-  if (id.kind === 'Secret') return `the API server refused it (${failure.reason ?? failure.code})${fieldsOf(failure)}`
-  const message = failure.message.replace(`${failure.object}: `, '')
-  const text = failure.remedy ? `${message}. ${failure.remedy}` : message
+  if (id.kind === 'Secret')
+    return withRemedy(`the API server refused it (${failure.reason ?? failure.code})${fieldsOf(failure)}`, failure)
+  const text = withRemedy(bare(failure), failure)
   return text.length > 1000 ? `${text.slice(0, 1000)}…` : text
 }
 
-function fieldsOf({ cause }: Failure): string {
-  if (!isRecord(cause) || !isRecord(cause.details) || !Array.isArray(cause.details.causes)) return ''
-  const fields = cause.details.causes.filter(isRecord).map(({ field }) => String(field))
+/** Remedies are our own words: there is nothing of the object in them. */
+const withRemedy = (text: string, { remedy }: Failure): string => (remedy ? `${text}. ${remedy}` : text)
+
+const fieldsOf = (failure: Failure): string => {
+  const fields = causesOf(failure).map(({ field }) => field)
   return fields.length > 0 ? `: ${fields.join(', ')}` : ''
 }
+
+/** What was said about the object, without its name in front. */
+export const bare = ({ message, object }: Failure): string => message.replace(`${object}: `, '')
 
 /** `Deployment.apps shop/web, Service shop/web and 3 more`. */
 export function sayIds(ids: readonly ObjectId[], most = 8): string {

@@ -1,0 +1,29 @@
+import type { AnyObject } from '../../../api/index.ts'
+import { Failure } from '../../../std/index.ts'
+import { PREFIX, wishesOf } from '../annotations.ts'
+import { keyOfId } from '../object-id.ts'
+import { type Desired, OWNER_ANNOTATION, OWNER_LABEL } from '../place.ts'
+
+/** What another sync, which keeps an object, thinks of it; `unknown`: nobody here has heard of that sync. */
+export type Standing = (keeper: string, key: string) => 'wants' | 'gives' | 'unknown'
+
+/** The former owner, when the object may be taken from it; `undefined` when nobody else keeps it. Throws when it may not. */
+export function formerKeeper(
+  { id, object }: Desired,
+  live: AnyObject | undefined,
+  owner: string,
+  standing: Standing | undefined,
+): string | undefined {
+  const keeper = live?.metadata.labels?.[OWNER_LABEL]
+  if (keeper === undefined || keeper === owner) return undefined
+  const word = standing?.(keeper, keyOfId(id)) ?? 'unknown'
+  if (word === 'gives' || (word === 'unknown' && wishesOf(object).adopt)) return keeper
+  const title = live?.metadata.annotations?.[OWNER_ANNOTATION] ?? 'another sync'
+  throw new Failure('already-exists', `is kept by ${title}`, {
+    reason: 'KeptByOther',
+    remedy:
+      word === 'wants'
+        ? 'Remove the object from one of the two.'
+        : `Remove the object from the other, or annotate the manifest ${PREFIX}adopt: "true" to take it over.`,
+  })
+}

@@ -1,0 +1,62 @@
+import type { AnyObject } from '../../../api/index.ts'
+import { type Failure, isRecord } from '../../../std/index.ts'
+import { causesOf } from '../causes.ts'
+import { withValueAt } from '../pointer.ts'
+
+export interface Yielded {
+  readonly object: AnyObject
+  /** What was left to others: `.spec.replicas (hpa)`. */
+  readonly fields: readonly string[]
+}
+
+/**
+ * The object without the fields that others hold, so that it can be applied without taking anything from them.
+ * `undefined` when the conflict names no field that could be left out.
+ */
+export function yielded(object: AnyObject, conflict: Failure): Yielded | undefined {
+  const fields: string[] = []
+  let left = object
+  for (const { reason, field, message } of causesOf(conflict)) {
+    const parts = reason === 'FieldManagerConflict' ? placeOf(left, field) : undefined
+    if (!parts) continue
+    left = withValueAt(left, parts, undefined)
+    fields.push(`${field} (${/conflict with "([^"]*)"/.exec(message)?.[1] ?? 'another manager'})`)
+  }
+  return fields.length > 0 ? { object: left, fields } : undefined
+}
+
+/**
+ * The place that the server's own writing means: `.spec.containers[name="web"].image`, `.metadata.finalizers[="x"]`. Names
+ * may have dots in them, so the object decides where a name ends.
+ * https://pkg.go.dev/sigs.k8s.io/structured-merge-diff/v4/fieldpath#Path.String
+ */
+export function placeOf(object: unknown, path: string): string[] | undefined {
+  if (path === '') return []
+  if (path.startsWith('.') && isRecord(object)) {
+    const rest = path.slice(1)
+    const fitting = Object.keys(object).filter((key) => rest.startsWith(key) && /^($|[.[])/.test(rest.slice(key.length)))
+    const name = fitting.sort((a, b) => b.length - a.length)[0]
+    return name === undefined ? undefined : below(name, object[name], rest.slice(name.length))
+  }
+  if (!path.startsWith('[') || !Array.isArray(object)) return undefined
+  const element = /^\[((?:"(?:\\.|[^"\\])*"|[^\]"])*)\]/.exec(path)
+  const index = element ? object.findIndex((item, at) => isMeant(item, at, element[1] ?? '')) : -1
+  return element && index >= 0 ? below(String(index), object[index], path.slice(element[0].length)) : undefined
+}
+
+function below(part: string, object: unknown, path: string): string[] | undefined {
+  const rest = placeOf(object, path)
+  return rest && [part, ...rest]
+}
+
+/** `name="web",port=80` by keys, `="x"` by value, `0` by place. */
+function isMeant(item: unknown, at: number, selector: string): boolean {
+  if (selector.startsWith('=')) return JSON.stringify(item) === selector.slice(1)
+  if (/^\d+$/.test(selector)) return at === Number(selector)
+  const pairs = [...selector.matchAll(/([^=,]+)=("(?:\\.|[^"\\])*"|[^,]*)/g)]
+  return isRecord(item) && pairs.length > 0 && pairs.every(([, key = '', value]) => agrees(item, key, value))
+}
+
+/** A key with a default (`protocol`) may be missing in what we wrote. */
+const agrees = (item: Record<string, unknown>, key: string, value: string | undefined): boolean =>
+  !(key in item) || JSON.stringify(item[key]) === value

@@ -1,0 +1,28 @@
+import type { Kube } from '../../../adapters/kube/index.ts'
+import type { AnyObject } from '../../../api/index.ts'
+import type { Clock } from '../../../std/index.ts'
+import type { Line } from '../book.ts'
+import type { Health } from '../health/verdict.ts'
+import type { IgnoreRule } from '../ignore.ts'
+import type { Desired } from '../place.ts'
+import type { Standing } from './keeper.ts'
+
+/** What the writing of each object of a set needs to know. */
+export interface Writing {
+  readonly kube: Kube
+  readonly clock: Clock
+  readonly owner: string
+  readonly rules: readonly IgnoreRule[]
+  /** Whether objects may be deleted and made anew for an immutable field. */
+  readonly force: boolean
+  readonly standing: Standing | undefined
+  readonly signal: AbortSignal | undefined
+  /** The UID that is recorded of it. */
+  uidOf(key: string): string | undefined
+  /** What is known of it without asking. */
+  lineOf(key: string): Line | undefined
+  /** One request about it, with patience. */
+  send<T>(item: Desired, request: () => Promise<T>): Promise<T>
+  wrote(item: Desired, object: AnyObject): void
+  healthOf(object: AnyObject | undefined): Health
+}

@@ -1,0 +1,109 @@
+import { matchesSelector } from '../../adapters/kube/index.ts'
+import type { AnyObject } from '../../api/index.ts'
+import { isRecord } from '../../std/index.ts'
+import { wishesOf } from './annotations.ts'
+import { claimOn, managedEntriesOf } from './managed-fields.ts'
+import { groupOf } from './object-id.ts'
+import { partsOf, valueAt, withValueAt } from './pointer.ts'
+
+/** Fields that others may change: set when the object is made, and left alone from then on. */
+export interface IgnoreRule {
+  /** JSON pointers. */
+  readonly paths: readonly string[]
+  /** What is left out matches all. */
+  readonly target?: {
+    readonly group?: string
+    readonly kind?: string
+    readonly namespace?: string
+    readonly name?: string
+    /** In the API's own syntax: `app=web,tier in (a,b)`. */
+    readonly labelSelector?: string
+  }
+}
+
+/** The paths of this object that others may change. */
+export function ignoredPaths(object: AnyObject, rules: readonly IgnoreRule[] = []): string[] {
+  return rules.filter((rule) => isMeant(object, rule)).flatMap(({ paths }) => paths)
+}
+
+function isMeant({ apiVersion, kind, metadata }: AnyObject, { target = {} }: IgnoreRule): boolean {
+  const is = (wanted: string | undefined, value: string | undefined) => wanted === undefined || wanted === (value ?? '')
+  return (
+    is(target.group, groupOf(apiVersion)) &&
+    is(target.kind || undefined, kind) &&
+    is(target.namespace || undefined, metadata.namespace) &&
+    is(target.name || undefined, metadata.name) &&
+    matchesSelector(target.labelSelector, metadata.labels)
+  )
+}
+
+/** What is compared with the cluster: the object without the fields that others may change. */
+export function withoutIgnored(object: AnyObject, rules: readonly IgnoreRule[] = []): AnyObject {
+  return ignoredPaths(object, rules).reduce((left, path) => withValueAt(left, partsOf(path), undefined), object)
+}
+
+/**
+ * What is applied over what is there. A field that others may change is left out when somebody else set it, so that it is
+ * theirs; while nobody did, the value in the cluster is sent back, for leaving it out would remove it.
+ */
+export function concede(object: AnyObject, live: AnyObject, rules: readonly IgnoreRule[], manager: string): AnyObject {
+  const others = managedEntriesOf(live).filter((entry) => entry.manager !== manager)
+  let left = object
+  for (const path of ignoredPaths(object, rules)) {
+    const parts = partsOf(path)
+    if (valueAt(object, parts) === undefined) continue
+    const there = partsIn(live, object, parts)
+    const isTheirs = others.some(({ fields }) => claimOn(fields, live, there) === 'whole')
+    left = withValueAt(left, parts, isTheirs ? undefined : valueAt(live, there))
+  }
+  return left
+}
+
+/**
+ * The same place in the live object. An element of a list is found by its name, for others may have put elements before
+ * it; without names by its place.
+ */
+function partsIn(live: unknown, object: unknown, parts: readonly string[]): string[] {
+  const [part, ...rest] = parts
+  if (part === undefined) return []
+  if (!Array.isArray(object)) {
+    const [mine, theirs] = [object, live].map((from) => (isRecord(from) ? from[part] : undefined))
+    return [part, ...partsIn(theirs, mine, rest)]
+  }
+  const element: unknown = object[Number(part)]
+  const list: unknown[] = Array.isArray(live) ? live : []
+  const named = isRecord(element) && typeof element.name === 'string' ? element.name : undefined
+  const index = named === undefined ? Number(part) : list.findIndex((other) => isRecord(other) && other.name === named)
+  return [String(index), ...partsIn(list[index], element, rest)]
+}
+
+/**
+ * Whether a difference at `pointer` between what we want and what is there is one to mend. Not when the field may be changed
+ * by others, nor when the object is to be left alone once it is there, nor - with `merge` - when the field is not ours.
+ */
+export function isToMend(
+  object: AnyObject,
+  pointer: string,
+  live: AnyObject,
+  { rules, manager }: { rules?: readonly IgnoreRule[]; manager: string },
+): boolean {
+  const { apply } = wishesOf(object)
+  if (apply === 'if-not-present' || apply === 'ignore' || isLeftAlone(live)) return false
+  if (ignoredPaths(object, rules).some((path) => isWithin(pointer, path) || isOnlyFault(object, live, pointer, path)))
+    return false
+  if (apply !== 'merge') return true
+  const ours = managedEntriesOf(live).filter((entry) => entry.manager === manager)
+  return ours.some(({ fields }) => claimOn(fields, live, partsIn(live, object, partsOf(pointer))) !== 'none')
+}
+
+const isWithin = (pointer: string, path: string): boolean => pointer === path || pointer.startsWith(`${path}/`)
+
+/** The whole differs where the ignored part of it is all that does: a list or a mapping that is missing altogether. */
+function isOnlyFault(object: AnyObject, live: AnyObject, pointer: string, path: string): boolean {
+  if (!isWithin(path, pointer)) return false
+  const left = valueAt(withValueAt(object, partsOf(path), undefined), partsOf(pointer))
+  return valueAt(live, partsOf(pointer)) === undefined && isRecord(left) && Object.keys(left).length === 0
+}
+
+/** Somebody put `ignore` on the object in the cluster: it stays as it is until the mark is taken off. */
+export const isLeftAlone = (live: AnyObject): boolean => wishesOf(live).apply === 'ignore'

@@ -1,0 +1,49 @@
+import { randomUUID } from 'node:crypto'
+import type { Kube } from '../../../src/adapters/kube/index.ts'
+import { type Applying, apply } from '../../../src/engines/gitops/apply.ts'
+import type { Entry } from '../../../src/engines/gitops/change-set.ts'
+import { exact, type Held, superset } from '../../../src/engines/gitops/inventory.ts'
+import type { Manifest } from '../../../src/engines/gitops/manifest.ts'
+import { type Owner, place } from '../../../src/engines/gitops/place.ts'
+import { systemClock } from '../../../src/std/index.ts'
+
+export interface Applier {
+  readonly owner: Owner
+  readonly held: readonly Held[]
+  /** Places and applies a set as a sync does, all of it, and remembers what it holds from then on. */
+  apply(objects: object[], more?: Partial<Applying>): Promise<Entry[]>
+}
+
+/** The part of a sync between rendering and pruning, with its memory. */
+export function createApplier(kube: Kube, namespace: string, title = 'Test team-a/shop'): Applier {
+  const owner = { id: randomUUID(), title }
+  let held: Held[] = []
+  return {
+    owner,
+    get held() {
+      return held
+    },
+    async apply(objects, more = {}) {
+      const manifests = objects.map((object, index): Manifest => ({ object: manifestOf(object), source: `${index}.yaml:1` }))
+      const { desired, refused } = await place(manifests, { kube: more.kube ?? kube, namespace }, owner)
+      const before = superset(held, desired)
+      const entries = await apply(desired, { kube, clock: systemClock, owner: owner.id, held: before, refused, ...more })
+      held = exact(before, desired, entries)
+      return [...refused, ...entries]
+    },
+  }
+}
+
+const manifestOf = (object: object): Manifest['object'] => ({ apiVersion: '', kind: '', metadata: { name: '' }, ...object })
+
+/** `ConfigMap a created`, in the order in which it happened. */
+export const said = (entries: readonly Entry[]): string[] => entries.map(({ id, change }) => `${id.kind} ${id.name} ${change}`)
+
+export const whyOf = (entries: readonly Entry[], name: string): string => entries.find(({ id }) => id.name === name)?.why ?? ''
+
+export const named = (kind: string, name: string, more: Record<string, unknown> = {}, apiVersion = 'v1') => ({
+  apiVersion,
+  kind,
+  metadata: { name },
+  ...more,
+})
