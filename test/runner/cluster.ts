@@ -4,7 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { acquireTools, startControlPlane } from '../../src/adapters/control-plane/index.ts'
-import { Failure } from '../../src/std/index.ts'
+import { connect, type Kube } from '../../src/adapters/kube/index.ts'
+import { apiVersionOf, Environments, Workspaces } from '../../src/api/index.ts'
+import { Failure, isFailure } from '../../src/std/index.ts'
+import { environment, viaCredentials } from '../support/builders/environments.ts'
+import { eventually } from '../support/verbs.ts'
 
 export interface SharedCluster {
   kubeconfig: string
@@ -35,7 +39,7 @@ export async function sharedCluster(print: (line: string) => void, signal: Abort
   return { kubeconfig: plane.kubeconfig, remove: () => plane.remove() }
 }
 
-/** As a platform engineer does it: the kinds and their rules, then what an installation starts with. */
+/** As a platform engineer does it: the kinds and their rules, then what an installation starts with. Ends when the rules are kept. */
 export async function install(kubectl: string, kubeconfig: string): Promise<void> {
   const steps = [
     ['apply', '--server-side', '--force-conflicts', '-k', '.'],
@@ -47,6 +51,22 @@ export async function install(kubectl: string, kubeconfig: string): Promise<void
       throw Failure.from(thrown, `kubectl ${step.join(' ')}`)
     })
   }
+  const kube = connect({ kubeconfig })
+  await eventually(async () => (await refusesPlainUrls(kube)) && (await namesOwners(kube)))
+  await kube.close()
+}
+
+/** The API server gathers new policies about once a second, the refusing ones and the changing ones each in their turn. */
+async function refusesPlainUrls(kube: Kube): Promise<boolean> {
+  const plain = environment('default', 'policies', viaCredentials({ apiURL: 'http://plain.example' }))
+  const outcome = await kube.create(Environments, plain, { dryRun: true }).catch((thrown: unknown) => thrown)
+  return isFailure(outcome, 'invalid')
+}
+
+async function namesOwners(kube: Kube): Promise<boolean> {
+  const metadata = { name: 'policies', namespace: 'default' }
+  const workspace = { apiVersion: apiVersionOf(Workspaces), kind: Workspaces.kind, metadata, spec: {} }
+  return (await kube.create(Workspaces, workspace, { dryRun: true })).spec.owner !== undefined
 }
 
 function reportTo(print: (line: string) => void) {
