@@ -25,6 +25,8 @@ export interface Config {
   kubectl: string
   /** --refuse-local-targets: targets may not lead to loopback, link-local, private or metadata addresses, --api-url excepted. */
   refuseLocalTargets: boolean
+  /** --cross-namespace-dependencies: a GitOpsDeployment may depend on one of another namespace. */
+  crossNamespaceDependencies: boolean
   /** --insecure-targets, BERTH_INSECURE_TARGETS=true: targets that are made here skip the verification of certificates. For development only. */
   insecureTargets: boolean
   /** --log-level debug|info|warn|error, BERTH_LOG_LEVEL */
@@ -54,6 +56,7 @@ export function parseConfig(flags: Flags, env: Record<string, string | undefined
     kasCa: text('kasCa', 'BERTH_KAS_CA'),
     kubectl: text('kubectl', 'BERTH_KUBECTL') ?? 'kubectl',
     refuseLocalTargets: flags.refuseLocalTargets === true,
+    crossNamespaceDependencies: flags.crossNamespaceDependencies === true,
     insecureTargets: flags.insecureTargets === true || env.BERTH_INSECURE_TARGETS === 'true',
     logLevel: level(text('logLevel', 'BERTH_LOG_LEVEL') ?? 'info'),
   }

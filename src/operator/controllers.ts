@@ -24,7 +24,12 @@ export const controllersOf = (workshop: Workshop, config: Config, source: Source
   environments(workshop),
   managedEnvironments(workshop, { reach: reachOf(config) }),
   onboarding(workshop),
-  gitopsDeployments(workshop, { source, kubectl: config.kubectl, reach: reachOf(config) }),
+  gitopsDeployments(workshop, {
+    source,
+    kubectl: config.kubectl,
+    reach: reachOf(config),
+    crossNamespace: config.crossNamespaceDependencies,
+  }),
   syncRuns(workshop),
   workspaces(workshop, { reach: reachOf(config) }),
 ]

@@ -30,6 +30,7 @@ export const verb = {
         new Option('--kubectl <file>', 'the program that renders kustomizations (default: kubectl)').env('BERTH_KUBECTL'),
       )
       .option('--refuse-local-targets', 'targets may not lead to loopback, link-local, private or metadata addresses')
+      .option('--cross-namespace-dependencies', 'GitOpsDeployments may depend on those of other namespaces')
       .option('--insecure-targets', 'do not verify certificates of targets made here; for development only')
       .addOption(new Option('--log-level <level>', 'debug, info, warn or error (default: info)').env('BERTH_LOG_LEVEL'))
       .addHelpText(

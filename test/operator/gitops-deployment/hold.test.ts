@@ -1,0 +1,111 @@
+import * as assert from 'uvu/assert'
+import { type GitOpsDeployment, keyOf } from '../../../src/api/index.ts'
+import { holdOf } from '../../../src/operator/gitops-deployment/hold.ts'
+import { Failure } from '../../../src/std/index.ts'
+import { describe } from '../../support/suite.ts'
+
+const COMMIT = 'c0ffee'.padEnd(40, '0')
+const NOW = Date.parse('2030-01-01T12:00:00Z')
+
+interface Made {
+  dependsOn?: { name: string; namespace?: string }[]
+  repoURL?: string
+  ready?: boolean
+  revision?: string
+  observed?: number
+  syncWindows?: GitOpsDeployment['spec']['syncWindows']
+}
+
+function made(name: string, { dependsOn, repoURL = `https://git.example/${name}`, ready, revision, ...rest }: Made = {}) {
+  const { observed = 1, syncWindows } = rest
+  const condition = {
+    type: 'Ready',
+    status: ready ? 'True' : 'False',
+    reason: ready ? 'Synced' : 'Degraded',
+    message: '',
+    lastTransitionTime: '',
+  } as const
+  const deployment: GitOpsDeployment = {
+    apiVersion: 'managed-gitops.redhat.com/v1alpha1',
+    kind: 'GitOpsDeployment',
+    metadata: { name, namespace: 'team-a', generation: 1 },
+    spec: {
+      source: { repoURL, path: '.' },
+      type: 'automated',
+      ...(dependsOn && { dependsOn }),
+      ...(syncWindows && { syncWindows }),
+    },
+    ...(ready !== undefined && {
+      status: {
+        observedGeneration: observed,
+        conditions: [condition],
+        sync: { status: 'Synced', ...(revision && { revision }) },
+      },
+    }),
+  }
+  return deployment
+}
+
+const hold = (deployment: GitOpsDeployment, others: GitOpsDeployment[] = [], crossNamespace = false) => {
+  const all = new Map([deployment, ...others].map((one) => [keyOf(one.metadata), one]))
+  const deployments = { get: (ref: Parameters<typeof keyOf>[0]) => all.get(keyOf(ref)) }
+  return holdOf(deployment, { commitId: COMMIT, files: [] }, { deployments }, { now: NOW, crossNamespace })
+}
+
+const shop = (made_: Made = {}) => made('shop', { dependsOn: [{ name: 'base' }], ...made_ })
+
+describe('what holds a commit', (it) => {
+  it('is nothing without dependencies and windows', () => {
+    assert.is(hold(made('shop')), undefined)
+  })
+
+  it('67: is a dependency that is missing, not Ready, or changed since', () => {
+    assert.match(hold(shop())?.message ?? '', /waits for GitOpsDeployment team-a\/base, which does not exist/)
+    assert.match(hold(shop(), [made('base')])?.message ?? '', /was changed and is not looked at yet/)
+    assert.match(hold(shop(), [made('base', { ready: false })])?.message ?? '', /is not Ready \(Degraded\)/)
+    assert.match(hold(shop(), [made('base', { ready: true, observed: 0 })])?.message ?? '', /is not looked at yet/)
+    assert.is(hold(shop(), [made('base', { ready: true })]), undefined)
+  })
+
+  it('is a dependency that has not applied the same commit of the same repository', () => {
+    const repoURL = 'https://git.example/one.git'
+    const base = (revision: string) => made('base', { repoURL: 'https://GIT.example/one', ready: true, revision })
+    assert.match(hold(shop({ repoURL }), [base('older')])?.message ?? '', /has not applied commit c0ffee000000/)
+    assert.is(hold(shop({ repoURL }), [base(COMMIT)]), undefined)
+  })
+
+  it('is not what was waited for once, when the commit is in effect', () => {
+    assert.is(hold(shop({ ready: true, revision: COMMIT }), [made('base', { ready: false })]), undefined)
+  })
+
+  it('G11: is a circle, which is named', () => {
+    const others = [made('base', { dependsOn: [{ name: 'deep' }] }), made('deep', { dependsOn: [{ name: 'shop' }] })]
+    try {
+      hold(shop(), others)
+      assert.unreachable()
+    } catch (thrown) {
+      const failure = Failure.from(thrown)
+      assert.is(failure.reason, 'DependencyCycle')
+      assert.match(failure.message, /team-a\/shop -> team-a\/base -> team-a\/deep -> team-a\/shop/)
+    }
+  })
+
+  it('does not take a circle of others for its own', () => {
+    const others = [made('base', { dependsOn: [{ name: 'deep' }], ready: true }), made('deep', { dependsOn: [{ name: 'base' }] })]
+    assert.is(hold(shop(), others), undefined)
+  })
+
+  it('R16: refuses another namespace unless that is allowed', () => {
+    const far = made('shop', { dependsOn: [{ name: 'base', namespace: 'team-b' }] })
+    assert.throws(() => hold(far), /spec\.dependsOn: GitOpsDeployment team-b\/base is in another namespace/)
+    assert.is(hold(far, [], true)?.reason, 'DependencyNotReady')
+  })
+
+  it('is a closed sync window, until the next one', () => {
+    const syncWindows = [{ kind: 'Allow', schedule: '0 22 * * *', duration: '2h' }] as const
+    const found = hold(made('shop', { syncWindows: [...syncWindows] }))
+    assert.is(found?.reason, 'OutsideSyncWindow')
+    assert.is(found?.until, Date.parse('2030-01-01T22:00:00Z'))
+    assert.is(hold(made('shop', { syncWindows: [...syncWindows], ready: true, revision: COMMIT })), undefined)
+  })
+})
