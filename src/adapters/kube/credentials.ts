@@ -5,12 +5,12 @@ import { Agent } from 'undici'
 import { type Clock, Failure, minutes } from '../../std/index.ts'
 
 /** What a request is sent with. */
-export interface Ready {
+interface Ready {
   agents: Agents
   authorization: Record<string, string>
 }
 
-export interface Credentials {
+interface Credentials {
   current(): Promise<Ready>
   /** The server refused them: read them again for the next request. */
   forget(): void
@@ -19,7 +19,7 @@ export interface Credentials {
 
 type Agents = Record<'requests' | 'watches', Agent>
 
-export interface Limits {
+interface Limits {
   connections: number
   maxResponseSize: number
   /** How the server's name becomes addresses; the system's way without it. */

@@ -100,7 +100,7 @@ function localAddresses(): BlockList {
 }
 
 /** Whether this is an address, and one of the machine itself, its networks or its cloud. */
-export function isLocal(address: string): boolean {
+function isLocal(address: string): boolean {
   const [host = ''] = address.split('%')
   const version = isIP(host)
   return version !== 0 && LOCAL.check(host, version === 4 ? 'ipv4' : 'ipv6')

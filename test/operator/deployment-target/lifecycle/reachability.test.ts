@@ -98,7 +98,13 @@ describe('whether the API of a target answers', (it) => {
     const [refusing, foreign] = [await stranger(echoingServer(401)), await stranger(echoingServer(200))]
     await make('refused', refusing.url, kubeconfigFor(refusing.url, 'canary-token'))
     await make('foreign', foreign.url, kubeconfigFor(foreign.url, 'canary-token'))
-    const objects = [await told('refused', 'TokenRefused'), await told('foreign', 'NoKubernetes')]
+    const invalid = await stranger(echoingServer(400))
+    await make('invalid', invalid.url, kubeconfigFor(invalid.url, 'canary-token'))
+    const objects = [
+      await told('refused', 'TokenRefused'),
+      await told('foreign', 'NoKubernetes'),
+      await told('invalid', 'NoKubernetes'),
+    ]
     for (const object of objects) {
       assert.is(reachOf(object)?.status, 'False')
       assert.not.match(JSON.stringify(object.status), 'canary-token')
