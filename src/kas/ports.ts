@@ -80,5 +80,7 @@ export interface Polls {
 /** Secrets as kas needs them. Each throws a `Failure` with a reason that users understand. */
 export interface Credentials {
   forGit(project: Project): Promise<GitCredential | undefined>
+  /** Changes whenever the Secret of `forGit` does; `undefined` when there is none, or it cannot be read. Never throws. */
+  versionOf(project: Project): Promise<string | undefined>
   forWebhooks(project: Project): Promise<string>
 }

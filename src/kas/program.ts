@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { openMirrors } from '../adapters/git/index.ts'
 import { type GrpcServer, serveGrpc } from '../adapters/grpc/index.ts'
 import { createMetrics, type Metrics, serveHttp, serveOperations } from '../adapters/http/index.ts'
-import { type Caches, connect, createCaches, type Meter } from '../adapters/kube/index.ts'
+import { type Caches, connect, createCaches, createEvents, type Events, type Meter } from '../adapters/kube/index.ts'
 import { Agents, GitProjects } from '../api/index.ts'
 import { createLog, Failure, type Log, Secret, systemClock } from '../std/index.ts'
 import { BY_TOKEN, createGate, createTokenReviews } from './authorization/index.ts'
@@ -51,13 +51,15 @@ async function openHouse(config: Config, signal: AbortSignal, log: Log, open: ((
   open.push(() => kube.close())
   const caches = createCaches({ kube, clock, log, scope: config.namespace })
   open.push(() => caches.stop())
+  const events = createEvents({ kube, clock, log, reporter: 'berth-kas' })
+  open.push(() => events.flush())
   const rooms = await furnish(config, caches, metrics, log)
   open.push(() => rooms.polls.stop())
   const ready = () => waitingFor(caches)
   const operations = await serveOperations({ address: config.operations, live: () => undefined, ready, metrics, clock, log })
   open.push(() => operations.stop())
   await untilListed(caches, signal)
-  const status = rooms.report()
+  const status = rooms.report(events)
   open.push(() => status.stop())
   const webhooks = await serveHttp({ address: config.webhooks, respond: rooms.webhooks, clock, log })
   open.push(() => webhooks.stop())
@@ -87,7 +89,7 @@ async function furnish(config: Config, caches: Caches, metrics: Metrics, log: Lo
     polls,
     objectStream: createObjectStreamService({ gate, polls, limits, maxAge: config.streamAge, delivered, clock, log }),
     webhooks: receiveWebhooks({ projects, polls, credentials, log }),
-    report: () => reportStatus({ kube: caches.kube, cache, polls, clock, log }),
+    report: (events: Events) => reportStatus({ kube: caches.kube, cache, polls, events, clock, log }),
   }
 }
 

@@ -87,11 +87,8 @@ export const projectsOf = (cache: Cache<GitProject>): Projects => ({
     const all = cache
       .by('path', path)
       .filter((object) => !isDeleting(object) && (uid === undefined || object.metadata.uid === uid))
-      .map(projectFrom)
-    const [first] = all.sort(
-      (a, b) => rank(a, namespace) - rank(b, namespace) || compare(a.createdAt, b.createdAt) || compare(a.uid, b.uid),
-    )
-    return first
+    const [first] = all.sort((a, b) => rank(a, namespace) - rank(b, namespace) || byAge(a, b))
+    return first && projectFrom(first)
   },
   onChange: (listener) =>
     cache.onChange((now, before) => {
@@ -100,5 +97,11 @@ export const projectsOf = (cache: Cache<GitProject>): Projects => ({
     }),
 })
 
-const rank = (project: Project, namespace: string): number => (project.ref.namespace === namespace ? 0 : 1)
+/** Of two projects the one that was there first; the same answer whoever asks. */
+export const isOlder = (one: GitProject, other: GitProject): boolean => byAge(one, other) < 0
+
+const byAge = ({ metadata: a }: GitProject, { metadata: b }: GitProject): number =>
+  compare(a.creationTimestamp ?? '', b.creationTimestamp ?? '') || compare(a.uid ?? '', b.uid ?? '')
+
+const rank = ({ metadata }: GitProject, namespace: string): number => (metadata.namespace === namespace ? 0 : 1)
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

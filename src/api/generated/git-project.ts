@@ -106,7 +106,7 @@ export interface GitProjectStatus {
    */
   observedGeneration?: number
   /**
-   * Ready.
+   * Ready, and PathUnique where another GitProject has or had the same path.
    */
   conditions?: Condition[]
 }

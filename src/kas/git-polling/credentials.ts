@@ -1,6 +1,6 @@
 import type { GitCredential } from '../../adapters/git/index.ts'
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type CoreSecret, keyOf, type Ref, Secrets } from '../../api/index.ts'
+import { type CoreSecret, keyOf, type Ref, Secrets, textIn } from '../../api/index.ts'
 import { Failure, Secret } from '../../std/index.ts'
 import type { Credentials } from '../ports.ts'
 import type { Project } from '../project.ts'
@@ -9,6 +9,11 @@ import type { Project } from '../project.ts'
 export const createCredentials = (kube: Kube): Credentials => ({
   async forGit(project) {
     return project.credentials && gitCredential(await read(kube, project, project.credentials, 'credentialsSecretRef'), project)
+  },
+  async versionOf({ credentials }) {
+    // That it cannot be read is told by the next look, with words for it.
+    const secret = credentials && (await kube.get(Secrets, credentials).catch(() => undefined))
+    return secret && `${secret.metadata.uid}/${secret.metadata.resourceVersion}`
   },
   async forWebhooks(project) {
     const ref = project.webhookSecret
@@ -52,14 +57,7 @@ function gitCredential(secret: CoreSecret, project: Project): GitCredential {
 }
 
 /** One trailing newline is an editor's, not the user's. */
-const textOf = (secret: CoreSecret, key: string): string | undefined => {
-  const encoded = secret.data?.[key]
-  return encoded === undefined
-    ? undefined
-    : Buffer.from(encoded, 'base64')
-        .toString('utf8')
-        .replace(/\r?\n$/, '')
-}
+const textOf = (secret: CoreSecret, key: string): string | undefined => textIn(secret, key)?.replace(/\r?\n$/, '')
 
 const failure = ({ ref }: Project, reason: string, message: string, remedy: string) =>
   new Failure('invalid', message, { object: `GitProject ${keyOf(ref)}`, reason, remedy })

@@ -5,6 +5,8 @@ import type { Project } from '../project.ts'
 export interface PollWork {
   /** Asks the Git server once. */
   look: () => Promise<Sighting>
+  /** The version of the credentials as they are now, where there are some to read. Must not reject. */
+  version?: () => Promise<string | undefined>
   /** Tells what was found. */
   report: (projects: Project[], sighting: Sighting) => void
   clock: Clock
@@ -30,6 +32,8 @@ export class Poll {
   readonly #followers = new Set<Follower>()
   #last: { sighting: Sighting; at: number } | undefined
   #failures = 0
+  /** The credentials that the last look was made with, as far as that was worth asking. */
+  #version: string | undefined
   /** The shortest interval that is, or was last, asked for. */
   #pace = LONGEST_WAIT
   #alarm = new AbortController()
@@ -84,6 +88,8 @@ export class Poll {
   }
 
   async #look(signal: AbortSignal): Promise<void> {
+    // Asked before the look: a Secret that is mended meanwhile counts as changed.
+    this.#version = this.#failures > 0 ? await this.#work.version?.() : undefined
     const sighting = await this.#work.look()
     if (signal.aborted) return
     // What the user has to mend in the cluster costs nothing to look at again, so it is not made to wait.
@@ -138,10 +144,23 @@ export class Poll {
   }
 
   async #rest(ms: number, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#work
+    const woken = AbortSignal.any([signal, this.#alarm.signal])
+    const until = clock.now() + ms
     this.#isResting = true
-    await pause(this.#work.clock, ms, AbortSignal.any([signal, this.#alarm.signal]))
+    for (let left = ms; left > 0 && !woken.aborted; left = until - clock.now()) {
+      // A long wait is for the Git server's sake; to see whether the user has mended the Secret costs it nothing.
+      await pause(clock, Math.min(left, this.#interval()), woken)
+      if (!woken.aborted && clock.now() < until && (await this.#isMended())) this.poke()
+    }
     this.#isResting = false
     this.#alarm = new AbortController()
+  }
+
+  async #isMended(): Promise<boolean> {
+    if (this.#version === undefined) return false
+    const now = await this.#work.version?.()
+    return now !== undefined && now !== this.#version
   }
 
   #announce(): void {

@@ -29,6 +29,7 @@ export function createPolls(options: PollingOptions): Polls {
     const poll = new Poll({
       clock,
       look: () => looker(project, revision),
+      version: () => options.credentials.versionOf(project),
       report(projects, sighting) {
         if ('failure' in sighting)
           log.warn('A repository could not be read', { project: keyOf(project.ref), error: sighting.failure })

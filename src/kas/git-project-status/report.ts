@@ -1,10 +1,19 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Cache, Kube } from '../../adapters/kube/index.ts'
-import { type GitProject, type GitProjectStatus, GitProjects, isDeleting, keyOf, refFromKey } from '../../api/index.ts'
+import type { Cache, Events, Kube } from '../../adapters/kube/index.ts'
+import {
+  type GitProject,
+  type GitProjectStatus,
+  GitProjects,
+  isDeleting,
+  keyOf,
+  refFromKey,
+  withConditions,
+} from '../../api/index.ts'
 import { type Clock, createWorkQueue, Failure, isFailure, type Log, seconds, timestamp, type WorkQueue } from '../../std/index.ts'
 import type { Outcome, Polls } from '../ports.ts'
 import { projectFrom, sourceOf } from '../project.ts'
 import { lookFirst } from './first-look.ts'
+import { isNews, pathStatement } from './path.ts'
 import { type Finding, statusAfter } from './status.ts'
 
 export interface StatusOptions {
@@ -12,6 +21,7 @@ export interface StatusOptions {
   kube: Kube
   cache: Cache<GitProject>
   polls: Polls
+  events: Events
   clock: Clock
   log: Log
 }
@@ -35,9 +45,9 @@ export function reportStatus(options: StatusOptions): StatusReports {
     concurrency: WRITERS,
     groupOf: (key) => refFromKey(key).namespace ?? '',
     async work(key) {
-      const findings = unwritten.get(key)
+      const findings = unwritten.get(key) ?? new Map<string, Finding>()
       unwritten.delete(key)
-      if (!findings || (await isWritten(options, key, findings))) return
+      if (await isWritten(options, key, findings)) return
       // What has been found meanwhile is newer.
       unwritten.set(key, new Map([...findings, ...(unwritten.get(key) ?? [])]))
       queue.addAfter(key, AGAIN)
@@ -47,12 +57,27 @@ export function reportStatus(options: StatusOptions): StatusReports {
     for (const key of note(unwritten, outcome, timestamp(clock.now()))) queue.add(key)
   })
   const stopLooking = lookFirst(cache, polls)
+  const stopComparing = onPathChange(cache, (key) => queue.add(key))
   return {
     async stop() {
       stopLooking()
+      stopComparing()
       await queue.stop()
     },
   }
+}
+
+/** Rings for each project whose path another one has, or had before the change. */
+function onPathChange(cache: Cache<GitProject>, ring: (key: string) => void): () => void {
+  const ringFor = (path: string | undefined) => {
+    const all = path === undefined ? [] : cache.by('path', path)
+    for (const { metadata } of all) ring(keyOf(metadata))
+  }
+  for (const { spec } of cache.all()) if (cache.by('path', spec.path).length > 1) ringFor(spec.path)
+  return cache.onChange((now, before) => {
+    const paths = new Set([now?.spec.path, before?.spec.path])
+    for (const path of paths) ringFor(path)
+  })
 }
 
 /** Keeps the finding for everybody whose poll it was; gives their keys. */
@@ -77,17 +102,20 @@ async function isWritten(options: StatusOptions, key: string, findings: Findings
   }
 }
 
-async function write({ kube, cache }: StatusOptions, key: string, findings: Findings): Promise<void> {
+async function write({ kube, cache, clock, events }: StatusOptions, key: string, findings: Findings): Promise<void> {
   const object = cache.get(refFromKey(key))
   if (!object || isDeleting(object)) return
   const project = projectFrom(object)
   // What was found under an older spec says nothing of this one.
   const current = [...findings.values()].filter(({ source }) => source === sourceOf(project))
-  const status = current.reduce<GitProjectStatus | undefined>(
+  const found = current.reduce<GitProjectStatus | undefined>(
     (sofar, finding) => statusAfter(sofar, project, finding),
     object.status,
   )
-  if (current.length === 0 || isDeepStrictEqual(status, object.status)) return
+  const path = pathStatement(object, cache.by('path', object.spec.path))
+  const status = path ? { ...found, conditions: withConditions(found?.conditions, [path], timestamp(clock.now())) } : found
+  if (!status || isDeepStrictEqual(status, object.status)) return
+  if (path && isNews(object, status)) events.record(object, { type: 'Warning', reason: path.reason, message: path.message })
   const patch = { metadata: { uid: project.uid }, status }
   await kube.patch(GitProjects, project.ref, patch, { subresource: 'status', manager: 'berth-kas' })
 }

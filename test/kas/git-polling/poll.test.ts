@@ -22,9 +22,14 @@ const commitOf = (sighting: Sighting | undefined): string | undefined =>
 function given(interval = '20s') {
   const clock = steppedClock()
   const server = { answer: seen('c1'), looks: 0, before: async (): Promise<void> => undefined }
+  const secret = { version: '1', reads: 0 }
   const poll = new Poll({
     clock,
     report: () => undefined,
+    async version() {
+      secret.reads++
+      return secret.version
+    },
     async look() {
       server.looks++
       await server.before()
@@ -33,7 +38,7 @@ function given(interval = '20s') {
   })
   const ending = new AbortController()
   const follow = (renew = may): Following => poll.follow(shop(interval), renew)
-  return { clock, server, poll, follow, run: () => poll.run(ending.signal), ending }
+  return { clock, server, secret, poll, follow, run: () => poll.run(ending.signal), ending }
 }
 
 describe('a poll', (it) => {
@@ -139,6 +144,32 @@ describe('a poll', (it) => {
     const done = run()
     await clock.step(minutes(10))
     ok(server.looks >= 25, `${server.looks} looks in ten minutes`)
+    ending.abort()
+    await done
+  })
+
+  it('looks within an interval when the credentials are mended while it waits after failures', async () => {
+    const { clock, server, secret, follow, run, ending } = given()
+    server.answer = failed('AuthenticationFailed')
+    const following = follow()
+    const done = run()
+    await clock.step(hours(1))
+    const before = server.looks
+    server.answer = seen('c1')
+    secret.version = '2'
+    await clock.step(seconds(20))
+    is(server.looks, before + 1)
+    is(commitOf(await following.next(undefined, never)), 'c1')
+    ending.abort()
+    await done
+  })
+
+  it('leaves the credentials alone while all is well', async () => {
+    const { clock, secret, follow, run, ending } = given()
+    follow()
+    const done = run()
+    await clock.step(minutes(10))
+    is(secret.reads, 0)
     ending.abort()
     await done
   })
