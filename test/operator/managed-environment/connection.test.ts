@@ -239,7 +239,8 @@ describe('the connection check of a managed environment', (it) => {
       const name = `echo-${status}`
       await make({ apiURL: url, allowInsecureSkipTLSVerify: true }, kubeconfig(kubeconfigFor(url, 'canary-token')), name)
     }
-    for (const status of [200, 302, 400, 401, 403, 404, 422, 500]) await said('UnableToValidateClusterCredentials', `echo-${status}`)
+    for (const status of [200, 302, 400, 401, 403, 404, 422, 500])
+      await said('UnableToValidateClusterCredentials', `echo-${status}`)
     const all = await kube.list(GitOpsDeploymentManagedEnvironments, { namespace })
     const events = await kube.read(`/api/v1/namespaces/${namespace}/events`)
     assert.not.match(JSON.stringify([all, events]), /canary-token/)
