@@ -15,6 +15,8 @@ export const annotations = {
   bindComplete: 'dt.appstudio.redhat.com/bind-complete',
   /** On a claim: Berth chose the target. */
   boundByController: 'dt.appstudio.redhat.com/bound-by-controller',
+  /** On a GitProject: anything new in it makes kas look for commits at once. */
+  poke: 'gitops.berth.dev/poke',
   /** On a Released target: `true` makes it Available again. */
   recycle: 'berth.dev/recycle',
   /** On a deleting target: why its provisioner cannot free what is behind it. Empty or absent: it is still at it. */

@@ -25,8 +25,22 @@ export interface Config {
   protocols: ('https' | 'http')[]
   /** --git-processes N, BERTH_GIT_PROCESSES: how many run at once. */
   gitProcesses: number
+  /** --addresses public,private,loopback, BERTH_GIT_ADDRESSES: which kinds of addresses Git servers may have. Link-local ones never. */
+  addresses: ('public' | 'private' | 'loopback')[]
+  /** --hosts NAMES, BERTH_GIT_HOSTS: hosts of Git servers, by name or `*.example.com`; all without it. */
+  hosts: string[] | undefined
+  /** --max-repository-size MIB, BERTH_MAX_REPOSITORY_SIZE: of one mirror. In bytes here. */
+  maxRepositorySize: number
+  /** --max-data-size MIB, BERTH_MAX_DATA_SIZE: of all mirrors. In bytes here. */
+  maxDataSize: number
   /** --max-files N, BERTH_MAX_FILES: files under the folders of one request. */
   maxFiles: number
+  /** --max-file-size MIB, BERTH_MAX_FILE_SIZE: of one file in an answer. In bytes here. */
+  maxFileSize: number
+  /** --max-total-size MIB, BERTH_MAX_TOTAL_SIZE: of all files in an answer; at most 200. In bytes here. */
+  maxTotalSize: number
+  /** --max-paths N, BERTH_MAX_PATHS: path patterns in one request. */
+  maxPaths: number
   /** --stream-age SECONDS, BERTH_STREAM_AGE: age at which idle streams end cleanly, before a load balancer cuts them. In milliseconds here. */
   streamAge: number
   /** PATH and the proxy variables: all that git gets of the program's environment. */
@@ -37,6 +51,8 @@ export interface Config {
 
 export type Flags = Partial<Record<keyof Config | 'tlsCert' | 'tlsKey', string | boolean>>
 
+/** Loopback is for what runs on one machine; in a cluster it is better left out. */
+const ADDRESSES = ['public', 'private', 'loopback'] as const
 const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent']
 const INHERITED = [
   'PATH',
@@ -69,7 +85,14 @@ export function parseConfig(flags: Flags, env: Record<string, string | undefined
     audience: text('audience', 'BERTH_AUDIENCE') ?? 'berth-kas',
     protocols: protocols(text('protocols', 'BERTH_GIT_PROTOCOLS') ?? 'https,http'),
     gitProcesses: count(text('gitProcesses', 'BERTH_GIT_PROCESSES') ?? '8', '--git-processes'),
-    maxFiles: count(text('maxFiles', 'BERTH_MAX_FILES') ?? '1000', '--max-files'),
+    addresses: addresses(text('addresses', 'BERTH_GIT_ADDRESSES') ?? ADDRESSES.join(',')),
+    hosts: hosts(text('hosts', 'BERTH_GIT_HOSTS')),
+    maxRepositorySize: mebibytes(text('maxRepositorySize', 'BERTH_MAX_REPOSITORY_SIZE') ?? '2048', '--max-repository-size'),
+    maxDataSize: mebibytes(text('maxDataSize', 'BERTH_MAX_DATA_SIZE') ?? '8192', '--max-data-size'),
+    maxFiles: count(text('maxFiles', 'BERTH_MAX_FILES') ?? '50000', '--max-files'),
+    maxFileSize: mebibytes(text('maxFileSize', 'BERTH_MAX_FILE_SIZE') ?? '5', '--max-file-size'),
+    maxTotalSize: mebibytes(text('maxTotalSize', 'BERTH_MAX_TOTAL_SIZE') ?? '100', '--max-total-size', 200),
+    maxPaths: count(text('maxPaths', 'BERTH_MAX_PATHS') ?? '100', '--max-paths'),
     streamAge: seconds(count(text('streamAge', 'BERTH_STREAM_AGE') ?? '2160', '--stream-age')),
     environment: Object.fromEntries(INHERITED.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
     logLevel: level(text('logLevel', 'BERTH_LOG_LEVEL') ?? 'info'),
@@ -102,10 +125,30 @@ function protocols(given: string): Config['protocols'] {
   })
 }
 
-function count(given: string, flag: string): number {
+function count(given: string, flag: string, most = Number.MAX_SAFE_INTEGER): number {
   const number = Number(given)
-  if (!Number.isInteger(number) || number < 1) throw wrong(flag, given, 'Write a whole number from 1.')
-  return number
+  if (Number.isSafeInteger(number) && number >= 1 && number <= most) return number
+  throw wrong(flag, given, `Write a whole number from 1${most < Number.MAX_SAFE_INTEGER ? ` to ${most}` : ''}.`)
+}
+
+const mebibytes = (given: string, flag: string, most?: number): number => count(given, flag, most) * 2 ** 20
+
+function addresses(given: string): Config['addresses'] {
+  return given.split(',').map((name) => {
+    const kind = ADDRESSES.find((one) => one === name.trim())
+    if (kind) return kind
+    throw wrong('--addresses', given, `Write one or more of ${ADDRESSES.join(', ')} with commas between.`)
+  })
+}
+
+const HOST = /^(\*\.)?[a-z0-9_]([a-z0-9_-]*[a-z0-9])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9])?)*$|^[0-9a-f:]+$/
+
+function hosts(given: string | undefined): string[] | undefined {
+  return given?.split(',').map((name) => {
+    const host = name.trim().toLowerCase()
+    if (HOST.test(host)) return host
+    throw wrong('--hosts', given, 'Write names of hosts, or *.example.com, with commas between.')
+  })
 }
 
 function level(given: string): LogLevel {

@@ -2,6 +2,7 @@ import type { GitCredential, Revision, TreeFile } from '../adapters/git/index.ts
 import type { Ref } from '../api/index.ts'
 import type { Failure } from '../std/index.ts'
 import type { Project } from './project.ts'
+import type { Tree } from './tree.ts'
 
 /** Who asks, once that has been proved. */
 export interface Caller {
@@ -48,7 +49,7 @@ export interface Snapshot {
   readonly refName: string | undefined
   /** Whether the files are here. */
   readonly isFetched: boolean
-  files(): Promise<TreeFile[]>
+  tree(): Promise<Tree<TreeFile>>
   read(files: readonly TreeFile[], signal: AbortSignal): Promise<Uint8Array[]>
 }
 
@@ -71,9 +72,11 @@ export interface Outcome {
 export interface Polls {
   /** Joins the poll of this repository, ref and credential, or starts it. `renew` is asked before each poll; who fails is let go. */
   follow(project: Project, revision: Revision, renew: () => Promise<void>): Following
-  /** Polls now whatever is followed of this project; tells how many polls that are. */
-  poke(project: Ref): number
+  /** Polls now whatever is followed of this project, or of it what may mean that ref; tells how many polls that are. */
+  poke(project: Ref, ref?: string): number
   onOutcome(listener: (outcome: Outcome) => void): void
+  /** Work that waits until fewer git processes run. */
+  readonly waiting: number
   stop(): Promise<void>
 }
 

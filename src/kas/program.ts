@@ -7,9 +7,10 @@ import { Agents, GitProjects } from '../api/index.ts'
 import { createLog, Failure, type Log, Secret, systemClock } from '../std/index.ts'
 import { BY_TOKEN, createGate, createTokenReviews } from './authorization/index.ts'
 import type { Config } from './config.ts'
-import { createCredentials, createPolls } from './git-polling/index.ts'
+import { createCredentials, createPolls, pokeByAnnotation } from './git-polling/index.ts'
 import { reportStatus } from './git-project-status/index.ts'
-import { createObjectStreamService, defaultLimits } from './object-stream/index.ts'
+import { createMeters } from './meters.ts'
+import { createObjectStreamService, type Limits } from './object-stream/index.ts'
 import { BY_PATH, projectsOf } from './project.ts'
 import { receiveWebhooks } from './webhooks/index.ts'
 
@@ -61,6 +62,8 @@ async function openHouse(config: Config, signal: AbortSignal, log: Log, open: ((
   await untilListed(caches, signal)
   const status = rooms.report(events)
   open.push(() => status.stop())
+  const stopPokes = rooms.pokes()
+  open.push(async () => stopPokes())
   const webhooks = await serveHttp({ address: config.webhooks, respond: rooms.webhooks, clock, log })
   open.push(() => webhooks.stop())
   const server = await listen(config, rooms, log)
@@ -76,19 +79,42 @@ async function furnish(config: Config, caches: Caches, metrics: Metrics, log: Lo
   const agents = caches.of(Agents, { indexes: BY_TOKEN })
   const projects = projectsOf(cache)
   const { dataDir, environment, protocols, operator } = config
-  const mirrors = await openMirrors({ folder: dataDir, environment, protocols, clock })
+  const meters = createMeters(metrics)
+  const mirrors = await openMirrors({
+    folder: dataDir,
+    environment,
+    protocols,
+    rules: { addresses: config.addresses, hosts: config.hosts },
+    disk: { repository: config.maxRepositorySize, total: config.maxDataSize },
+    onTransfer: meters.transferred,
+    clock,
+  })
   const credentials = createCredentials(caches.kube)
-  const polls = createPolls({ mirrors, credentials, protocols, concurrency: config.gitProcesses, clock, log })
+  const polls = createPolls({
+    mirrors,
+    credentials,
+    protocols,
+    concurrency: config.gitProcesses,
+    clock,
+    log,
+    onLook: meters.looked,
+  })
+  meters.watch({ waiting: () => polls.waiting, bytes: () => mirrors.bytes })
+  polls.onOutcome(({ sighting }) => meters.found(sighting))
   const reviewToken = createTokenReviews(caches.kube, config.audience, clock)
   const gate = createGate(projects, { agents, reviewToken, operator, clock })
-  const limits = { ...defaultLimits, files: config.maxFiles }
-  const delivered = metrics.counter({ name: 'berth_kas_batches_total', help: 'Batches of objects that were delivered whole' })
-  const looks = metrics.counter({ name: 'berth_kas_polls_total', help: 'Polls of repositories by outcome', labels: ['outcome'] })
-  polls.onOutcome(({ sighting }) => looks.add({ outcome: 'failure' in sighting ? (sighting.failure.reason ?? 'failed') : 'ok' }))
+  const limits: Limits = {
+    paths: config.maxPaths,
+    files: config.maxFiles,
+    fileBytes: config.maxFileSize,
+    totalBytes: config.maxTotalSize,
+  }
+  const { delivered, unchanged, answered } = meters
   return {
     polls,
-    objectStream: createObjectStreamService({ gate, polls, limits, maxAge: config.streamAge, delivered, clock, log }),
-    webhooks: receiveWebhooks({ projects, polls, credentials, log }),
+    objectStream: createObjectStreamService({ gate, polls, limits, maxAge: config.streamAge, delivered, unchanged, clock, log }),
+    webhooks: receiveWebhooks({ projects, polls, credentials, answered, clock, log }),
+    pokes: () => pokeByAnnotation(cache, polls),
     report: (events: Events) => reportStatus({ kube: caches.kube, cache, polls, events, clock, log }),
   }
 }

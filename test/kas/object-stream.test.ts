@@ -33,7 +33,7 @@ describe('kas: object stream', (it) => {
     namespace = await cluster.namespace('kas')
     host = await gitHost()
     token = await createAgent(cluster.kube, namespace, 'home')
-    kas = await runKas({ kubeconfig: cluster.kubeconfig, namespace })
+    kas = await runKas({ kubeconfig: cluster.kubeconfig, namespace, flags: { maxFiles: '1000' } })
   })
   it.after(async () => {
     await kas.stop()

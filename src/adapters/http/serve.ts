@@ -8,12 +8,15 @@ export interface Question {
   readonly path: string
   header(name: string): string | undefined
   readonly body: Buffer
+  /** Address of whoever is connected: a proxy's, if there is one before us. */
+  readonly peer: string
 }
 
 export interface Answer {
   status: number
   text?: string
   contentType?: string
+  headers?: Readonly<Record<string, string>>
 }
 
 export type Responder = (question: Question) => Promise<Answer> | Answer
@@ -35,14 +38,17 @@ export interface HttpServer {
 
 export async function serveHttp({ address, respond, maxBytes = 2 ** 20, clock, log }: ServeHttpOptions): Promise<HttpServer> {
   const server = createServer((request, response) => {
-    void answer(request, respond, maxBytes, log).then(({ status, text = '', contentType = 'text/plain; charset=utf-8' }) => {
-      response.writeHead(status, {
-        'content-type': contentType,
-        'x-content-type-options': 'nosniff',
-        'cache-control': 'no-store',
-      })
-      response.end(text)
-    })
+    void answer(request, respond, maxBytes, log).then(
+      ({ status, text = '', contentType = 'text/plain; charset=utf-8', headers = {} }) => {
+        response.writeHead(status, {
+          'content-type': contentType,
+          'x-content-type-options': 'nosniff',
+          'cache-control': 'no-store',
+          ...headers,
+        })
+        response.end(text)
+      },
+    )
   })
   const host = address.slice(0, address.lastIndexOf(':'))
   const port = await listen(server, host.replace(/^\[(.*)\]$/, '$1'), Number(address.slice(host.length + 1)))
@@ -64,19 +70,24 @@ const listen = (server: Server, host: string, port: number): Promise<number> =>
 async function answer(request: IncomingMessage, respond: Responder, maxBytes: number, log: Log): Promise<Answer> {
   try {
     const body = await bodyOf(request, maxBytes)
-    if (!body) return { status: 413, text: `The body is larger than ${maxBytes} bytes.\n` }
-    return await respond(questionOf(request, body))
+    // What is still to come is not read, so the connection cannot be used again.
+    if (!body) return { status: 413, text: `The body is larger than ${maxBytes} bytes.\n`, headers: { connection: 'close' } }
+    const question = questionOf(request, body)
+    return question ? await respond(question) : { status: 400, text: 'The path cannot be read.\n' }
   } catch (thrown) {
     log.error('An HTTP request failed', { method: request.method, error: Failure.from(thrown) })
     return { status: 500, text: 'Internal error; the cause is in the log.\n' }
   }
 }
 
-function questionOf(request: IncomingMessage, body: Buffer): Question {
-  const { pathname } = new URL(request.url ?? '/', 'http://localhost')
+function questionOf(request: IncomingMessage, body: Buffer): Question | undefined {
+  const base = 'http://localhost'
+  const path = request.url ?? '/'
+  if (!URL.canParse(path, base)) return undefined
   return {
     method: request.method ?? 'GET',
-    path: pathname,
+    path: new URL(path, base).pathname,
+    peer: request.socket.remoteAddress ?? '',
     header(name) {
       const value = request.headers[name.toLowerCase()]
       return Array.isArray(value) ? value[0] : value
@@ -86,11 +97,10 @@ function questionOf(request: IncomingMessage, body: Buffer): Question {
 }
 
 async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
-  // Said beforehand it is answered; leaving the loop below can only hang up.
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return undefined
   const chunks: Buffer[] = []
   let bytes = 0
-  for await (const chunk of request) {
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     bytes += chunk.length
     if (bytes > maxBytes) return undefined
     chunks.push(chunk)

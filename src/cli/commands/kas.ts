@@ -45,7 +45,21 @@ export const verb = {
         new Option('--protocols <list>', 'which repositories may be fetched (default: https,http)').env('BERTH_GIT_PROTOCOLS'),
       )
       .addOption(new Option('--git-processes <number>', 'how many run at once (default: 8)').env('BERTH_GIT_PROCESSES'))
-      .addOption(new Option('--max-files <number>', 'files in one answer (default: 1000)').env('BERTH_MAX_FILES'))
+      .addOption(
+        new Option(
+          '--addresses <list>',
+          'which addresses Git servers may have (default: public,private,loopback); link-local ones never',
+        ).env('BERTH_GIT_ADDRESSES'),
+      )
+      .addOption(
+        new Option('--hosts <list>', 'hosts of Git servers, such as *.example.com (default: all)').env('BERTH_GIT_HOSTS'),
+      )
+      .addOption(new Option('--max-repository-size <MiB>', 'of one mirror (default: 2048)').env('BERTH_MAX_REPOSITORY_SIZE'))
+      .addOption(new Option('--max-data-size <MiB>', 'of all mirrors (default: 8192)').env('BERTH_MAX_DATA_SIZE'))
+      .addOption(new Option('--max-files <number>', 'files in one answer (default: 50000)').env('BERTH_MAX_FILES'))
+      .addOption(new Option('--max-file-size <MiB>', 'of one file in an answer (default: 5)').env('BERTH_MAX_FILE_SIZE'))
+      .addOption(new Option('--max-total-size <MiB>', 'of all files in an answer (default: 100)').env('BERTH_MAX_TOTAL_SIZE'))
+      .addOption(new Option('--max-paths <number>', 'path patterns in one request (default: 100)').env('BERTH_MAX_PATHS'))
       .addOption(new Option('--log-level <level>', 'debug, info, warn or error (default: info)').env('BERTH_LOG_LEVEL'))
       .addHelpText(
         'after',

@@ -4,4 +4,5 @@
  * when the first stream wants them, once. Who may follow is decided in authorization/. Read poll.ts first, then polls.ts.
  */
 export { createCredentials } from './credentials.ts'
+export { pokeByAnnotation } from './poke-by-annotation.ts'
 export { createPolls } from './polls.ts'

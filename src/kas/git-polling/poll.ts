@@ -5,6 +5,8 @@ import type { Project } from '../project.ts'
 export interface PollWork {
   /** Asks the Git server once. */
   look: () => Promise<Sighting>
+  /** Somebody knows better than to wait after what failed. */
+  hurry?: () => void
   /** The version of the credentials as they are now, where there are some to read. Must not reject. */
   version?: () => Promise<string | undefined>
   /** Tells what was found. */
@@ -62,6 +64,12 @@ export class Poll {
     return this.#hasEnded
   }
 
+  /** The ref that the last look found; `undefined` if none did, or there was none. */
+  get meant(): string | undefined {
+    const sighting = this.#last?.sighting
+    return sighting && 'snapshot' in sighting ? sighting.snapshot.refName : undefined
+  }
+
   get projects(): Project[] {
     return [...this.#followers].map(({ project }) => project)
   }
@@ -69,6 +77,7 @@ export class Poll {
   /** Looks now, and forgets that it was to wait longer. */
   poke(): void {
     this.#failures = 0
+    this.#work.hurry?.()
     this.#alarm.abort()
   }
 

@@ -1,8 +1,11 @@
 import { type Mirrors, type Protocol, type Remote, type Revision, remoteUrl } from '../../adapters/git/index.ts'
 import { keyOf, type Ref } from '../../api/index.ts'
-import { type Clock, createTurnstile, Failure, type Log } from '../../std/index.ts'
+import { type Clock, Failure, type Log } from '../../std/index.ts'
 import type { Credentials, Outcome, Polls, Sighting } from '../ports.ts'
 import type { Project } from '../project.ts'
+import { concerns } from './concerns.ts'
+import { createLanes, type Lanes } from './lanes.ts'
+import { createPatience } from './patience.ts'
 import { Poll } from './poll.ts'
 import { createSnapshot } from './snapshot.ts'
 
@@ -10,25 +13,27 @@ export interface PollingOptions {
   mirrors: Mirrors
   credentials: Credentials
   protocols: readonly Protocol[]
-  /** Git processes at once, over all repositories. */
+  /** Git processes at once, over all repositories that answer; half as many for those that do not. */
   concurrency: number
   clock: Clock
   log: Log
+  /** Told how long the Git server took, in milliseconds. */
+  onLook?: (milliseconds: number) => void
 }
 
 /** All polls: one for each repository, ref and credential, however many follow it. */
 export function createPolls(options: PollingOptions): Polls {
   const { clock, log } = options
-  const polls = new Map<string, Poll>()
+  const polls = new Map<string, { poll: Poll; revision: Revision }>()
   const running = new Set<Promise<void>>()
   const stopping = new AbortController()
   const listeners: ((outcome: Outcome) => void)[] = []
-  const looker = createLooker(options, stopping.signal)
+  const lanes = createLanes(options.concurrency)
 
   const start = (key: string, project: Project, revision: Revision): Poll => {
     const poll = new Poll({
       clock,
-      look: () => looker(project, revision),
+      ...createLooker(options, lanes, project, revision, stopping.signal),
       version: () => options.credentials.versionOf(project),
       report(projects, sighting) {
         if ('failure' in sighting)
@@ -36,14 +41,14 @@ export function createPolls(options: PollingOptions): Polls {
         for (const listener of listeners) listener({ projects, revision, sighting })
       },
     })
-    polls.set(key, poll)
+    polls.set(key, { poll, revision })
     return poll
   }
 
   const run = (key: string, poll: Poll) => {
     const done = poll.run(stopping.signal).finally(() => {
       running.delete(done)
-      if (polls.get(key) === poll) polls.delete(key)
+      if (polls.get(key)?.poll === poll) polls.delete(key)
     })
     running.add(done)
   }
@@ -53,17 +58,24 @@ export function createPolls(options: PollingOptions): Polls {
       const revision: Revision =
         asked.kind === 'default' && project.defaultBranch ? { kind: 'branch', name: project.defaultBranch } : asked
       const key = keyFor(project, revision)
-      const known = polls.get(key)
+      const known = polls.get(key)?.poll
       if (known && !known.hasEnded) return known.follow(project, renew)
       const poll = start(key, project, revision)
       const following = poll.follow(project, renew)
       run(key, poll)
       return following
     },
-    poke(ref) {
-      const concerned = [...polls.values()].filter((poll) => poll.projects.some((one) => keyOf(one.ref) === keyOf(ref)))
-      for (const poll of concerned) poll.poke()
+    poke(project, ref) {
+      const concerned = [...polls.values()].filter(
+        ({ poll, revision }) =>
+          poll.projects.some((one) => keyOf(one.ref) === keyOf(project)) &&
+          (ref === undefined || concerns(revision, poll.meant, ref)),
+      )
+      for (const { poll } of concerned) poll.poke()
       return concerned.length
+    },
+    get waiting() {
+      return lanes.waiting
     },
     onOutcome: (listener) => void listeners.push(listener),
     async stop() {
@@ -79,22 +91,35 @@ const keyFor = ({ url, credentials }: Project, revision: Revision): string =>
 
 const ownerOf = (credentials: Ref | undefined): string => (credentials ? keyOf(credentials) : '')
 
-type Look = (project: Project, revision: Revision) => Promise<Sighting>
+interface Looker {
+  look: () => Promise<Sighting>
+  hurry: () => void
+}
 
-function createLooker({ mirrors, credentials, protocols, concurrency }: PollingOptions, signal: AbortSignal): Look {
-  const turnstile = createTurnstile(concurrency)
-  return async (project, revision) => {
-    try {
-      const remote: Remote = {
-        url: remoteUrl(project.url, protocols),
-        credential: await credentials.forGit(project),
-        owner: ownerOf(project.credentials),
-      }
-      const mirror = mirrors.of(remote)
-      const found = await turnstile(() => mirror.locate(revision, signal))
-      return found ? { snapshot: createSnapshot(mirror, found, turnstile, signal) } : { empty: true }
-    } catch (thrown) {
-      return { failure: Failure.from(thrown) }
+/** How one poll looks. Its commits are fetched by the same way, when streams want them. */
+function createLooker(options: PollingOptions, lanes: Lanes, project: Project, revision: Revision, signal: AbortSignal): Looker {
+  const { mirrors, credentials, protocols, clock, onLook } = options
+  const lane = lanes.lane()
+  const patience = createPatience(clock)
+  const look = async (): Promise<Sighting> => {
+    const remote: Remote = {
+      url: remoteUrl(project.url, protocols),
+      credential: await credentials.forGit(project),
+      owner: ownerOf(project.credentials),
     }
+    const mirror = mirrors.of(remote)
+    const found = await lane.pass(async () => {
+      const began = clock.now()
+      try {
+        return await mirror.locate(revision, signal)
+      } finally {
+        onLook?.(clock.now() - began)
+      }
+    })
+    return found ? { snapshot: createSnapshot(found, { mirror, lane, lanes, patience, signal }) } : { empty: true }
+  }
+  return {
+    look: () => look().catch((thrown: unknown) => ({ failure: Failure.from(thrown) })),
+    hurry: () => patience.forget(),
   }
 }

@@ -1,25 +1,31 @@
 import type { Mirror, TreeFile } from '../../adapters/git/index.ts'
 import type { Snapshot } from '../ports.ts'
+import { type Tree, treeOf } from '../tree.ts'
+import type { Lane, Lanes } from './lanes.ts'
+import type { Patience } from './patience.ts'
 
-type Turnstile = <T>(work: () => Promise<T>) => Promise<T>
+export interface SnapshotTools {
+  mirror: Mirror
+  lane: Lane
+  lanes: Lanes
+  patience: Patience
+  /** That of the program: a stream that hangs up must not take the files from the others. */
+  signal: AbortSignal
+}
 
-/**
- * A commit whose files are fetched when the first stream wants them, and listed once for all that follow. The signal is that of
- * the program: a stream that hangs up must not take the files from the others.
- */
+/** A commit whose files are fetched when the first stream wants them, and listed once for all that follow. */
 export function createSnapshot(
-  mirror: Mirror,
   found: { commit: string; refName: string | undefined },
-  turnstile: Turnstile,
-  signal: AbortSignal,
+  { mirror, lane, lanes, patience, signal }: SnapshotTools,
 ): Snapshot {
-  let listed: Promise<TreeFile[]> | undefined
+  const { commit } = found
+  let listed: Promise<Tree<TreeFile>> | undefined
   let isFetched = false
   const list = async () => {
-    await mirror.fetch(found.commit, signal)
-    const files = await mirror.files(found.commit, signal)
+    await patience.try(commit, () => lane.pass(() => mirror.fetch(commit, signal)))
+    const tree = treeOf(await lanes.pass(() => mirror.files(commit, signal)))
     isFetched = true
-    return files
+    return tree
   }
   const forget = () => {
     listed = undefined
@@ -30,9 +36,9 @@ export function createSnapshot(
     get isFetched() {
       return isFetched
     },
-    files() {
+    tree() {
       if (!listed) {
-        listed = turnstile(list)
+        listed = list()
         // What failed once may succeed for the next who asks.
         listed.catch(forget)
       }
@@ -40,9 +46,9 @@ export function createSnapshot(
     },
     async read(files, ended) {
       try {
-        return await turnstile(() => mirror.read(files, ended))
+        return await lanes.pass(() => mirror.read(files, ended))
       } catch (thrown) {
-        forget()
+        if (!ended.aborted) forget()
         throw thrown
       }
     },

@@ -7,6 +7,8 @@ export interface Glob {
   readonly folder: string
   /** Whether it can match below the folder's own files. */
   readonly recursive: boolean
+  /** Whether it means everything below its folder. */
+  readonly whole: boolean
   matches(path: string): boolean
 }
 
@@ -31,6 +33,7 @@ export function parseGlob(text: string): Glob {
     text,
     folder,
     recursive: /[[/]|\*\*/.test(rest),
+    whole: rest === '**',
     matches: (path) => alternatives.some((parts) => matchesParts(parts, path.split('/'))),
   }
 }

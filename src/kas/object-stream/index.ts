@@ -4,6 +4,6 @@
  * kas. Read stream.ts first, then select.ts and glob.ts.
  */
 export { parseGlob } from './glob.ts'
-export { defaultLimits } from './limits.ts'
-export { select } from './select.ts'
+export { defaultLimits, type Limits } from './limits.ts'
+export { digestOf, select } from './select.ts'
 export { createObjectStreamService } from './stream.ts'

@@ -10,4 +10,5 @@ export interface Limits {
   totalBytes: number
 }
 
-export const defaultLimits: Limits = { paths: 100, files: 1000, fileBytes: 5 * 2 ** 20, totalBytes: 20 * 2 ** 20 }
+/** Wide enough for a folder of ten thousand manifests. Peers that are not Berth set themselves no limit on what they take. */
+export const defaultLimits: Limits = { paths: 100, files: 50_000, fileBytes: 5 * 2 ** 20, totalBytes: 100 * 2 ** 20 }

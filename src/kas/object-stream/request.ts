@@ -12,10 +12,12 @@ export interface Wanted {
   /** The commit that the caller has. */
   readonly commitId: string
   readonly selection: Selection
+  /** Of the files that the caller has; `undefined` if it knows nothing of digests. */
+  readonly digest: string | undefined
 }
 
 export function parseRequest(request: ObjectsToSynchronizeRequest, limits: Limits): Wanted {
-  const { projectId, commitId, paths } = request
+  const { projectId, commitId, paths, digest } = request
   if (projectId === '') throw malformed('project_id is empty')
   if (paths.length === 0) throw malformed('paths is empty')
   if (paths.length > limits.paths) throw malformed(`paths has ${paths.length} entries; at most ${limits.paths} are allowed`)
@@ -29,6 +31,7 @@ export function parseRequest(request: ObjectsToSynchronizeRequest, limits: Limit
   return {
     path: projectId,
     commitId,
+    digest,
     revision: checkRevision(refOfRequest(request)),
     selection: { globs: globs.map(parseGlob), files },
   }

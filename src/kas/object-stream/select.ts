@@ -1,4 +1,6 @@
+import { createHash } from 'node:crypto'
 import { Failure } from '../../std/index.ts'
+import type { Tree } from '../tree.ts'
 import type { Glob } from './glob.ts'
 import type { Limits } from './limits.ts'
 
@@ -18,14 +20,15 @@ export interface Selection {
  * The files to send, in the order of the patterns and, within one, of the tree. What lies in a folder whose name starts with
  * a dot is never meant; two patterns for one file are a mistake that is told instead of guessed at.
  */
-export function select<T extends Candidate>(tree: readonly T[], { globs, files }: Selection, limits: Limits): T[] {
+export function select<T extends Candidate>(tree: Tree<T>, { globs, files }: Selection, limits: Limits): T[] {
   const chosen = new Map<string, T>()
   let visited = 0
   for (const glob of globs) {
-    for (const file of tree) {
-      if (!lies(file.path, glob)) continue
-      if (++visited > limits.files) throw tooManyFiles(limits.files)
-      if (isHidden(file.path) || !glob.matches(file.path)) continue
+    const reached = glob.recursive ? tree.below(glob.folder) : tree.in(glob.folder)
+    visited += reached.length
+    if (visited > limits.files) throw tooManyFiles(limits.files)
+    for (const file of reached) {
+      if (isHidden(file.path) || !(glob.whole || glob.matches(file.path))) continue
       if (chosen.has(file.path)) throw visitedTwice(file.path)
       chosen.set(file.path, file)
     }
@@ -35,17 +38,18 @@ export function select<T extends Candidate>(tree: readonly T[], { globs, files }
   return [...chosen.values()]
 }
 
-function lies(path: string, { folder, recursive }: Glob): boolean {
-  if (folder !== '' && !path.startsWith(`${folder}/`)) return false
-  const below = folder === '' ? path : path.slice(folder.length + 1)
-  return recursive || !below.includes('/')
+/** Names the files with their contents: equal for equal files, in whichever commits they are. */
+export function digestOf(files: readonly { path: string; blob: string }[]): string {
+  const hash = createHash('sha256')
+  for (const { path, blob } of files) hash.update(`${path}\0${blob}\0`)
+  return hash.digest('base64url')
 }
 
 const isHidden = (path: string): boolean => (path.startsWith('.') ? path.includes('/') : /\/\.[^/]*\//.test(path))
 
-function addNamed<T extends Candidate>(chosen: Map<string, T>, tree: readonly T[], names: readonly string[]): void {
+function addNamed<T extends Candidate>(chosen: Map<string, T>, tree: Tree<T>, names: readonly string[]): void {
   for (const name of names) {
-    const file = tree.find(({ path }) => path === name)
+    const file = tree.file(name)
     if (!file) throw mistake('FileNotFound', `there is no regular file ${name}`, 'Correct its path, or add it.')
     chosen.set(file.path, file)
   }

@@ -12,7 +12,7 @@ import { type Clock, Failure, type Log } from '../../std/index.ts'
 import type { Admission, Gate, Polls, Sighting, Snapshot } from '../ports.ts'
 import type { Limits } from './limits.ts'
 import { parseRequest, type Wanted } from './request.ts'
-import { select } from './select.ts'
+import { digestOf, select } from './select.ts'
 
 export interface ObjectStreamDesk {
   gate: Gate
@@ -20,8 +20,10 @@ export interface ObjectStreamDesk {
   limits: Limits
   /** Streams end after so long, before a load balancer cuts them. Milliseconds. */
   maxAge: number
-  /** Counts delivered batches. */
+  /** Counts batches that were delivered whole. */
   delivered: Counter
+  /** And those that had no new file in them. */
+  unchanged: Counter
   clock: Clock
   log: Log
 }
@@ -81,16 +83,18 @@ async function newCommit(next: Next, known: string, call: Call): Promise<Snapsho
 /** Once begun a batch is brought to its end, unless nobody may or wants to have it any more: without a trailer the caller drops it. */
 async function* batch(
   desk: ObjectStreamDesk,
-  { selection }: Wanted,
+  { selection, digest: known }: Wanted,
   snapshot: Snapshot,
   admission: Admission,
   hungUp: AbortSignal,
 ): AsyncGenerator<ObjectsToSynchronizeResponse> {
   const signal = AbortSignal.any([hungUp, admission.ended])
   await admission.renew()
-  const files = select(await snapshot.files(), selection, desk.limits)
-  yield header(snapshot.commit, admission.project.id)
-  for (const portion of portions(files)) {
+  const files = select(await snapshot.tree(), selection, desk.limits)
+  const digest = known === undefined ? '' : digestOf(files)
+  const unchanged = digest !== '' && digest === known
+  yield header(snapshot.commit, admission.project.id, known === undefined ? undefined : { digest, unchanged })
+  for (const portion of portions(unchanged ? [] : files)) {
     const contents = await snapshot.read(portion, signal)
     for (const [at, data] of contents.entries()) {
       for (const chunk of chunks(portion[at]?.path ?? '', data)) {
@@ -101,7 +105,8 @@ async function* batch(
   }
   if (signal.aborted) return
   yield trailer()
-  desk.delivered.add()
+  const counter = unchanged ? desk.unchanged : desk.delivered
+  counter.add()
 }
 
 /** That the Git server refused kas is not the caller's lack of rights: its status codes would make it look for another token. */

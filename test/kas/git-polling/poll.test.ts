@@ -2,6 +2,7 @@ import { equal, is, ok } from 'uvu/assert'
 import { Poll } from '../../../src/kas/git-polling/poll.ts'
 import type { Following, Sighting } from '../../../src/kas/ports.ts'
 import { projectFrom } from '../../../src/kas/project.ts'
+import { treeOf } from '../../../src/kas/tree.ts'
 import { Failure, hours, isFailure, minutes, seconds } from '../../../src/std/index.ts'
 import { steppedClock } from '../../support/clock.ts'
 import { describe } from '../../support/suite.ts'
@@ -12,7 +13,7 @@ const may = async (): Promise<void> => undefined
 const never = new AbortController().signal
 
 const seen = (commit: string): Sighting => ({
-  snapshot: { commit, refName: 'refs/heads/main', isFetched: true, files: async () => [], read: async () => [] },
+  snapshot: { commit, refName: 'refs/heads/main', isFetched: true, tree: async () => treeOf([]), read: async () => [] },
 })
 const failed = (reason: string): Sighting => ({ failure: new Failure('unavailable', 'no', { reason }) })
 const commitOf = (sighting: Sighting | undefined): string | undefined =>

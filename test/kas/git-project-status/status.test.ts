@@ -3,13 +3,14 @@ import type { GitProjectStatus } from '../../../src/api/index.ts'
 import { statusAfter } from '../../../src/kas/git-project-status/index.ts'
 import type { Sighting } from '../../../src/kas/ports.ts'
 import { projectFrom } from '../../../src/kas/project.ts'
+import { treeOf } from '../../../src/kas/tree.ts'
 import { Failure } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 import { project } from '../running-kas.ts'
 
 const shop = projectFrom(project('home', 'shop', { url: 'https://example.com/shop' }))
 const seen = (commit: string, refName = 'refs/heads/main'): Sighting => ({
-  snapshot: { commit, refName, isFetched: false, files: async () => [], read: async () => [] },
+  snapshot: { commit, refName, isFetched: false, tree: async () => treeOf([]), read: async () => [] },
 })
 const failed = (reason: string): Sighting => ({
   failure: new Failure('unauthorized', 'it did not work', { reason, remedy: 'Mend it.' }),

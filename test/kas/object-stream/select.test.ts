@@ -1,5 +1,6 @@
-import { equal, is } from 'uvu/assert'
-import { defaultLimits, parseGlob, select } from '../../../src/kas/object-stream/index.ts'
+import { equal, is, ok } from 'uvu/assert'
+import { defaultLimits, digestOf, parseGlob, select } from '../../../src/kas/object-stream/index.ts'
+import { treeOf } from '../../../src/kas/tree.ts'
 import { isFailure } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 
@@ -8,7 +9,7 @@ const chosen = (
   files: { path: string; size: number }[],
   globs: string[],
   { names = [], limits = {} }: { names?: string[]; limits?: object } = {},
-) => select(files, { globs: globs.map(parseGlob), files: names }, { ...defaultLimits, ...limits }).map(({ path }) => path)
+) => select(treeOf(files), { globs: globs.map(parseGlob), files: names }, { ...defaultLimits, ...limits }).map(({ path }) => path)
 
 const reasonOf = (work: () => unknown): string | undefined => {
   try {
@@ -66,5 +67,39 @@ describe('object selection', (it) => {
       reasonOf(() => chosen(tree('a', 'b'), ['**'], { limits: { totalBytes: 19 } })),
       'TooLarge',
     )
+  })
+
+  it('costs what lies in the folder, and not what lies in the repository', () => {
+    let looked = 0
+    const files = Array.from({ length: 50_000 }, (_, at) => ({
+      size: 1,
+      get path() {
+        looked++
+        return `apps/${at % 500}/deploy/${at}.yaml`
+      },
+    }))
+    const index = treeOf(files)
+    const built = looked
+    ok(built <= files.length * 2, `${built} looks to build it`)
+    for (let app = 0; app < 500; app++)
+      is(select(index, { globs: [parseGlob(`apps/${app}/**`)], files: [] }, defaultLimits).length, 100)
+    ok(looked - built <= files.length * 10, `${looked - built} looks for all of 500 folders`)
+  })
+})
+
+describe('the digest of files', (it) => {
+  const file = (path: string, blob: string) => ({ path, blob })
+  it('is the same for the same files, and another for each change', () => {
+    const files = [file('a', '1'), file('b', '2')]
+    is(digestOf(files), digestOf(files.map((one) => ({ ...one }))))
+    const others = [
+      [],
+      [file('a', '1')],
+      [file('a', '1'), file('b', '3')],
+      [file('a', '1'), file('c', '2')],
+      [file('a1', ''), file('b', '2')],
+    ]
+    const digests = new Set([files, ...others].map(digestOf))
+    is(digests.size, others.length + 1)
   })
 })

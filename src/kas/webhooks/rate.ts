@@ -1,0 +1,31 @@
+import type { Clock } from '../../std/index.ts'
+
+export interface Rate {
+  /** How many may come at once after a quiet time. */
+  burst: number
+  /** And how many each second after that. */
+  perSecond: number
+}
+
+/** Milliseconds to wait before the next may come; 0 lets this one in. */
+export type Limiter = (key: string) => number
+
+/** Nobody makes it remember more than so many keys: the one that was quiet longest is forgotten first. */
+const MOST = 10_000
+
+/** A bucket of tokens for each key. */
+export function createLimiter({ burst, perSecond }: Rate, clock: Clock): Limiter {
+  const buckets = new Map<string, { tokens: number; at: number }>()
+  return (key) => {
+    const now = clock.now()
+    const known = buckets.get(key)
+    const tokens = known ? Math.min(burst, known.tokens + ((now - known.at) / 1000) * perSecond) : burst
+    const left = tokens < 1 ? tokens : tokens - 1
+    // Behind all others: the first is always the one that was quiet longest.
+    buckets.delete(key)
+    buckets.set(key, { tokens: left, at: now })
+    const [oldest] = buckets.keys()
+    if (buckets.size > MOST && oldest !== undefined) buckets.delete(oldest)
+    return tokens < 1 ? Math.ceil(((1 - tokens) / perSecond) * 1000) : 0
+  }
+}
