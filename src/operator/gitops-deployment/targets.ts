@@ -12,7 +12,7 @@ import {
 import type { Destination } from '../../engines/gitops/index.ts'
 import { Failure, Secret } from '../../std/index.ts'
 import type { Books } from './books.ts'
-import { environmentNames } from './environment-name.ts'
+import { environmentNames, noEnvironment } from './environment-name.ts'
 
 /** Clients for targets, kept while the credentials are the same. */
 export interface Targets {
@@ -83,19 +83,13 @@ export function destinationOf(
   }
 }
 
-function environmentOf(
-  { metadata: { namespace }, spec }: GitOpsDeployment,
-  { environments }: Books,
-): GitOpsDeploymentManagedEnvironment {
-  const [written, made] = environmentNames(spec)
-  for (const name of [written, made]) {
-    const found = name && environments.get({ namespace, name })
+function environmentOf(deployment: GitOpsDeployment, { environments }: Books): GitOpsDeploymentManagedEnvironment {
+  const { namespace } = deployment.metadata
+  for (const name of environmentNames(deployment.spec)) {
+    const found = environments.get({ namespace, name })
     if (found) return found
   }
-  throw missing(
-    `spec.destination.environment "${written}": there is neither a GitOpsDeploymentManagedEnvironment ${written} nor ${made} in namespace ${namespace}`,
-    'Create the Environment, or wait until its claim is bound',
-  )
+  throw noEnvironment(deployment)
 }
 
 function secretOf({ metadata: { namespace, name }, spec }: GitOpsDeploymentManagedEnvironment, { secrets }: Books): CoreSecret {
