@@ -53,8 +53,9 @@ export function superset(before: readonly Held[], toApply: readonly Desired[]): 
 export function exact(before: readonly Held[], desired: readonly Desired[], entries: readonly Entry[]): Held[] {
   const wanted = new Map(desired.map((item) => [keyOfId(item.id), item]))
   const held = new Map(before.map((item) => [keyOfId(item.id), item]))
-  for (const { id, change, uid, undone } of entries) {
+  for (const { id, change, undone, ...entry } of entries) {
     const key = keyOfId(id)
+    const uid = entry.uid ?? held.get(key)?.uid
     const target = wanted.get(key)
     if (!target && (change === 'pruned' || change === 'skipped')) held.delete(key)
     if (target && (change === 'created' || change === 'configured' || change === 'unchanged'))
@@ -63,3 +64,10 @@ export function exact(before: readonly Held[], desired: readonly Desired[], entr
   }
   return [...held.values()]
 }
+
+/** Whether there is nothing new to write down. */
+export const isSame = (before: readonly Held[], after: readonly Held[]): boolean =>
+  before === after || (before.length === after.length && before.every((item, index) => isSameItem(item, after[index])))
+
+const isSameItem = (a: Held, b: Held | undefined): boolean =>
+  a === b || (a.uid === b?.uid && a.hash === b?.hash && a.version === b?.version && keyOfId(a.id) === (b && keyOfId(b.id)))

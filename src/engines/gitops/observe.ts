@@ -1,29 +1,42 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import { type AnyObject, apiVersionOf, type Kind } from '../../api/index.ts'
 import { isFailure } from '../../std/index.ts'
+import { type Book, type Judge, type Line, lineOf, type Unreadable } from './book.ts'
 import type { Held } from './inventory.ts'
 import { apiVersionFor, idOf, keyOfId, type ObjectId, refOfId } from './object-id.ts'
-import { OWNER_LABEL } from './place.ts'
-import type { Live, Unreadable } from './plan.ts'
+import { type Desired, OWNER_LABEL } from './place.ts'
 import { sentenceAbout } from './sentence.ts'
 
+export interface Observing {
+  kube: Kube
+  owner: string
+  judge: Judge
+  desired: readonly Desired[]
+}
+
 /** Reads what is held: one list per kind and namespace, by our label; object by object where listing is not allowed. */
-export async function observe(kube: Kube, held: readonly Held[], owner: string, signal?: AbortSignal): Promise<Live> {
-  const live = new Map<string, AnyObject | Unreadable>()
+export async function observe(
+  held: readonly Held[],
+  { kube, owner, judge, desired }: Observing,
+  signal?: AbortSignal,
+): Promise<Book> {
+  const book = new Map<string, Line>()
+  const wanted = new Map(desired.map((item) => [keyOfId(item.id), item]))
   for (const group of groupsOf(held)) {
     const [first] = group
     const kind = first && (await kube.resolve(apiVersionFor(first.id.group, first.version), first.id.kind))
-    if (!kind) continue
-    const objects = await listGroup(kube, kind, group, owner, signal)
-    for (const object of objects ?? []) live.set(keyOfId(idOf(object)), object)
-    if (objects) continue
+    const objects = kind && (await listGroup(kube, kind, group, owner, signal))
+    const byKey = new Map(objects?.map((object) => [keyOfId(idOf(object)), object]))
     for (const { id } of group) {
-      const seen = await readOne(kube, kind, id, owner, signal)
-      if (seen) live.set(keyOfId(id), seen)
+      const key = keyOfId(id)
+      const seen = objects || !kind ? byKey.get(key) : await readOne(kube, kind, id, owner, signal)
+      book.set(key, isLine(seen) ? seen : seen ? lineOf(seen, wanted.get(key), judge) : { word: 'absent', version: '' })
     }
   }
-  return live
+  return book
 }
+
+const isLine = (seen: AnyObject | Unreadable | undefined): seen is Unreadable => seen !== undefined && 'word' in seen
 
 /** `undefined` where it does not pay or is not allowed. */
 async function listGroup(
@@ -56,7 +69,7 @@ async function readOne(
     if (object?.metadata.labels?.[OWNER_LABEL] !== owner) return undefined
     return { ...object, apiVersion: apiVersionOf(kind), kind: kind.kind }
   } catch (failure) {
-    if (isFailure(failure, 'forbidden')) return { unreadable: sentenceAbout(id, failure) }
+    if (isFailure(failure, 'forbidden')) return { word: 'unreadable', why: sentenceAbout(id, failure) }
     throw failure
   }
 }

@@ -1,54 +1,48 @@
-import type { AnyObject } from '../../api/index.ts'
-import { isRecord } from '../../std/index.ts'
+import { type Book, isAsDesired } from './book.ts'
 import type { Held } from './inventory.ts'
 import { keyOfId } from './object-id.ts'
 import type { Desired } from './place.ts'
 
-/** The objects of a sync as they are in the cluster, by key. */
-export type Live = ReadonlyMap<string, AnyObject | Unreadable>
-
-/** The tenant may not read it. What is recorded of it is all there is. */
-export type Unreadable = { unreadable: string }
-
-export const isUnreadable = (seen: AnyObject | Unreadable | undefined): seen is Unreadable =>
-  seen !== undefined && 'unreadable' in seen
-
 export interface Plan {
   apply: Desired[]
+  /** Keys of those among them that were in effect and have drifted since. */
+  repairs: ReadonlySet<string>
   /** In effect already, as far as is known: costs no request. */
   unchanged: Desired[]
+  /** Somebody changed it in the cluster, and it is left so for now. */
+  drifted: Desired[]
   /** Ours, and no longer in the repository. */
   prune: Held[]
 }
 
-/** Pure. With `live` what is recorded is believed only where the cluster agrees. */
-export function planOf(desired: readonly Desired[], held: readonly Held[], live?: Live): Plan {
-  const known = new Map(held.map((item) => [keyOfId(item.id), item]))
-  const wanted = new Set(desired.map(({ id }) => keyOfId(id)))
-  const inEffect = (item: Desired): boolean => {
-    const key = keyOfId(item.id)
-    const record = known.get(key)
-    if (record?.hash !== item.hash || record.version !== item.version) return false
-    const seen = live?.get(key)
-    return live === undefined || isUnreadable(seen) || isAsDesired(item.object, seen)
-  }
-  return {
-    apply: desired.filter((item) => !inEffect(item)),
-    unchanged: desired.filter(inEffect),
-    prune: held.filter(({ id }) => !wanted.has(keyOfId(id))),
-  }
+export interface Planning {
+  /** All that the repository describes, also what may not be applied: it did not leave. Without it, what is desired. */
+  keys?: ReadonlySet<string>
+  /** What is known of the cluster. Where it knows nothing, the inventory is believed. */
+  book?: Book
+  /** Whether what has drifted is left as it is; without it, it is set back. */
+  leaves?: (key: string) => boolean
 }
 
-/**
- * Whether each field that we set has our value. What others added does not matter. A value that the server writes in
- * another way (`1000m` as `1`) counts as different: one apply that changes nothing is the price, never a missed drift.
- */
-export function isAsDesired(desired: unknown, live: unknown): boolean {
-  if (isRecord(desired))
-    return isRecord(live)
-      ? Object.entries(desired).every(([key, value]) => isAsDesired(value, live[key]))
-      : live === undefined && Object.values(desired).every((value) => value === null)
-  if (Array.isArray(desired))
-    return Array.isArray(live) && desired.length === live.length && desired.every((item, index) => isAsDesired(item, live[index]))
-  return desired === live || (desired === null && live === undefined)
+/** Pure. */
+export function planOf(desired: readonly Desired[], held: readonly Held[], planning: Planning = {}): Plan {
+  const { book, leaves, keys = new Set(desired.map(({ id }) => keyOfId(id))) } = planning
+  const known = new Map(held.map((item) => [keyOfId(item.id), item]))
+  const apply: Desired[] = []
+  const unchanged: Desired[] = []
+  const drifted: Desired[] = []
+  const repairs = new Set<string>()
+  for (const item of desired) {
+    const key = keyOfId(item.id)
+    const record = known.get(key)
+    const line = book?.get(key)
+    if (record?.hash !== item.hash || record.version !== item.version) apply.push(item)
+    else if (!line || isAsDesired(line, item)) unchanged.push(item)
+    else if (leaves?.(key)) drifted.push(item)
+    else {
+      apply.push(item)
+      repairs.add(key)
+    }
+  }
+  return { apply, repairs, unchanged, drifted, prune: held.filter(({ id }) => !keys.has(keyOfId(id))) }
 }

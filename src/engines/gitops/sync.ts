@@ -1,18 +1,23 @@
 import type { Clock } from '../../std/index.ts'
-import { Failure } from '../../std/index.ts'
 import { apply } from './apply.ts'
+import type { Book, Judge } from './book.ts'
 import { type Entry, entriesOf } from './change-set.ts'
-import { healthOf } from './health/health.ts'
-import { type Health, type HealthStatus, worse } from './health/verdict.ts'
-import { exact, type Held, type Inventory, type InventoryStore, loadFor, superset } from './inventory.ts'
-import { keyOfId, type ObjectId, sayId } from './object-id.ts'
+import type { Fight } from './fights.ts'
+import { GUARDS, type Guards } from './guards.ts'
+import { exact, type Held, type Inventory, type InventoryStore, isSame, loadFor, superset } from './inventory.ts'
+import type { Ledger } from './live/ledgers.ts'
+import type { LiveBook } from './live/live-book.ts'
+import { createPlainBook } from './live/plain-book.ts'
+import { keyOfId, type ObjectId } from './object-id.ts'
 import { observe } from './observe.ts'
-import { type Desired, type Destination, type Owner, place } from './place.ts'
-import { isUnreadable, type Live, type Plan, planOf } from './plan.ts'
+import type { Desired, Destination, Owner } from './place.ts'
+import { type Plan, planOf } from './plan.ts'
 import { prune } from './prune.ts'
 import type { Render } from './render.ts'
 import type { Snapshot } from './source.ts'
-import { type Variables, withVariables } from './variables.ts'
+import type { Variables } from './variables.ts'
+import { type Wanted, wantedOf } from './wanted.ts'
+import type { Contested, Wants } from './wants.ts'
 
 export interface SyncRequest {
   snapshot: Snapshot
@@ -21,24 +26,59 @@ export interface SyncRequest {
   destination: Destination
   owner: Owner
   inventory: InventoryStore
-  /** Compare with the cluster, not only with what is recorded. */
+  /** What is remembered from the last pass, and kept up to date by watches. Without it, only `compare` looks at the cluster. */
+  ledger?: Ledger | undefined
+  /** Read what no watch tells about, instead of believing what is recorded. */
   compare?: boolean
+  /** How objects are looked at. */
+  judge?: Omit<Judge, 'now'>
+  /** Whether what was changed in the cluster is only told, not set back. */
+  detectOnly?: boolean
+  /** Whether objects are deleted and made anew when a field that cannot be changed has changed. */
+  force?: boolean
   /** Delete what left the repository; otherwise it is let go. */
   prune?: boolean
+  /** When deleting waits for somebody to confirm it. */
+  guards?: Guards | undefined
+  /** Somebody has confirmed that this commit deletes. */
+  confirmed?: boolean
   /** Put into what was rendered. */
   variables?: Variables | undefined
+  /** Who wants what, where several syncs may want the same. */
+  wants?: Wants | undefined
+  /** Whether others have yet to say what they want of this commit. */
+  isEarly?: (() => boolean) | undefined
 }
 
 export interface SyncResult {
   commitId: string
+  desired: readonly Desired[]
   /** Every object of the sync and what was done with it. */
   entries: readonly Entry[]
   /** What is held now. */
   inventory: Inventory
   /** Objects of an earlier destination that nobody holds any more. */
   leftBehind: readonly Held[]
-  /** As they were when the sync began, if it compared. */
-  live: Live | undefined
+  /** What is known of the objects now. */
+  book: Book
+  /** Whether the watches have yet to tell of some of them. */
+  isYoung: boolean
+  /** What left the repository, and stays until others have said whether they want it. */
+  postponed: readonly Held[]
+  /** What was changed in the cluster and was set back. */
+  repairs: readonly Repair[]
+  fights: readonly Fight[]
+  /** Objects that another sync wants as well. */
+  contested: readonly Contested[]
+}
+
+/** An object that had drifted. */
+export interface Repair {
+  id: ObjectId
+  /** JSON pointers; none where the object was deleted. */
+  fields: readonly string[]
+  /** Field managers. */
+  by: readonly string[]
 }
 
 export interface Tools {
@@ -48,95 +88,140 @@ export interface Tools {
 
 /** Brings a destination to where a commit says it should be: render, place, plan, apply, prune, and remember. */
 export async function sync(request: SyncRequest, { render, clock }: Tools, signal?: AbortSignal): Promise<SyncResult> {
-  const { snapshot, path, destination, owner } = request
+  const { snapshot, destination, owner, ledger, wants } = request
   const { kube } = destination
-  const manifests = withVariables(await render(snapshot, path, signal), request.variables)
-  const { desired, refused } = await place(manifests, destination, owner)
-  const { inventory, leftBehind } = await loadFor(request.destination.kube.server, request.inventory)
-  const live = request.compare ? await observe(kube, inventory.held, owner.id, signal) : undefined
-  const plan = planOf(desired, spared(inventory.held, refused), live)
-  refuseEmptiness(manifests.length, plan)
+  const judge: Judge = { ...request.judge, now: clock.now }
+  const wanted = await wantedOf(request, render, ledger ?? {}, signal)
+  const { desired, refused, keys } = wanted
+  wants?.declare({ owner, server: kube.server, keys, commitId: snapshot.commitId, news: () => ledger?.ring() })
+  const { inventory, leftBehind } = await loadFor(kube.server, request.inventory)
+  const book = ledger?.book ?? createPlainBook(judge)
+  await book.follow({ kube, judge, desired, held: inventory.held })
+  if (request.compare) await readUnwatched(request, book, { judge, desired, held: inventory.held }, signal)
+  const plan = planOf(desired, inventory.held, { keys, book: book.lines, leaves: leavesOf(request) })
 
-  if (plan.apply.length > 0) await save(request, inventory, superset(inventory.held, plan.apply))
-  const applied = await apply(plan.apply, { kube, clock, owner: owner.id, held: inventory.held, live, signal })
-  const failed = [...refused, ...entriesOf(applied, 'failed')]
-  const pruned = await pruneWhatLeft(request, plan, failed.length, signal)
+  const before = await save(request, inventory, superset(inventory.held, plan.apply.filter(isNews(plan))))
+  const drifts = driftsIn(plan, book.lines)
+  const applied = await apply(plan.apply, {
+    kube,
+    clock,
+    owner: owner.id,
+    held: before.held,
+    set: desired,
+    refused,
+    book: book.lines,
+    wrote: book.wrote,
+    standing: (keeper, key) => wants?.standing(keeper, kube.server, key) ?? 'unknown',
+    force: request.force,
+    ignore: judge.ignore,
+    signal,
+  })
+  const repairs = repaired(drifts, applied, request)
+  const undone = refused.length + entriesOf(applied, 'failed', 'waiting').length
+  const leaving = { plan, wanted, held: before.held, undone }
+  const { pruned, postponed } = await pruneWhatLeft(request, leaving, clock, signal)
 
-  const entries = [...refused, ...plan.unchanged.map(unchanged), ...applied, ...pruned]
-  const held = exact(superset(inventory.held, plan.apply), desired, entries)
-  const after =
-    held.length === inventory.held.length && plan.apply.length === 0 && pruned.length === 0
-      ? inventory
-      : await save(request, inventory, held)
-  return { commitId: snapshot.commitId, entries, inventory: after, leftBehind, live }
+  const entries = [...refused, ...[...plan.unchanged, ...plan.drifted].map(unchanged), ...applied, ...pruned]
+  const after = await save(request, before, exact(before.held, desired, entries))
+  await book.follow({ kube, judge, desired, held: after.held })
+  return {
+    commitId: snapshot.commitId,
+    desired,
+    entries,
+    inventory: after,
+    leftBehind,
+    book: book.lines,
+    isYoung: book.isYoung,
+    postponed,
+    repairs,
+    fights: ledger?.fights.current() ?? [],
+    contested: wants?.contested(owner.id) ?? [],
+  }
 }
 
-/** Removes everything that is held, in reverse order. Empty means: all is gone. */
-export async function removeAll(
-  request: Omit<SyncRequest, 'snapshot' | 'path'>,
+async function readUnwatched(
+  { destination: { kube }, owner }: SyncRequest,
+  book: LiveBook,
+  { judge, desired, held }: { judge: Judge; desired: readonly Desired[]; held: readonly Held[] },
   signal?: AbortSignal,
-): Promise<readonly Entry[]> {
-  const { inventory } = await loadFor(request.destination.kube.server, request.inventory)
-  if (inventory.held.length === 0) return []
-  const { kube, namespaces } = request.destination
-  const entries = await prune(inventory.held, { kube, owner: request.owner.id, namespaces, signal })
-  const held = exact(inventory.held, [], entries)
-  await save(request, inventory, held)
-  return held.length === 0 ? [] : entries
+): Promise<void> {
+  const unwatched = book.unwatched(held)
+  if (unwatched.length > 0) book.read(await observe(unwatched, { kube, owner: owner.id, judge, desired }, signal))
 }
 
-export interface Observed {
-  health: Health
-  objects: { id: ObjectId; version: string; health: Health }[]
+const leavesOf =
+  ({ detectOnly, ledger }: SyncRequest) =>
+  (key: string): boolean =>
+    detectOnly === true || ledger?.fights.isResting(key) === true
+
+/** What only drifted is recorded already: to write it down again would cost two requests and say nothing new. */
+const isNews =
+  ({ repairs }: Plan) =>
+  ({ id }: Desired): boolean =>
+    !repairs.has(keyOfId(id))
+
+/** Before they are set back: the answer to the write says nothing of what was there. */
+const driftsIn = ({ apply: items, repairs }: Plan, book: Book): Repair[] =>
+  items.flatMap(({ id }) => {
+    const line = book.get(keyOfId(id))
+    if (!repairs.has(keyOfId(id))) return []
+    return line?.word === 'there' ? { id, fields: line.drift, by: line.by ?? [] } : { id, fields: [], by: [] }
+  })
+
+function repaired(drifts: readonly Repair[], applied: readonly Entry[], { ledger }: SyncRequest): Repair[] {
+  const written = new Set(entriesOf(applied, 'created', 'configured').map(({ id }) => keyOfId(id)))
+  const done = drifts.filter(({ id }) => written.has(keyOfId(id)))
+  for (const { id, fields, by } of done) ledger?.fights.repaired(id, { drift: fields, by })
+  return done
 }
 
-/** How everything that is held does. */
-export function healthOfAll(held: readonly Held[], live: Live, now: number): Observed {
-  const objects = held.map(({ id, version }) => ({ id, version, health: healthSeen(live.get(keyOfId(id)), now) }))
-  const status = objects.reduce<HealthStatus>((worst, { health }) => worse(worst, health.status), 'Healthy')
-  const culprit = objects.find(({ health }) => health.status === status && health.message !== undefined)
-  return { health: { status, ...(culprit && { message: `${sayId(culprit.id)} ${culprit.health.message}` }) }, objects }
-}
-
-const healthSeen = (seen: ReturnType<Live['get']>, now: number): Health =>
-  isUnreadable(seen) ? { status: 'Unknown', message: seen.unreadable } : healthOf(seen, now)
-
+/** Only where something changed. */
 async function save(
   { inventory: store }: Pick<SyncRequest, 'inventory'>,
-  { server }: Inventory,
+  before: Inventory,
   held: readonly Held[],
 ): Promise<Inventory> {
-  const inventory = { server, held }
+  if (isSame(before.held, held)) return before
+  const inventory = { server: before.server, held }
   await store.save(inventory)
   return inventory
 }
 
-/** What is in the repository but may not be applied is not what left the repository. */
-function spared(held: readonly Held[], refused: readonly Entry[]): Held[] {
-  const keys = new Set(refused.map(({ id }) => keyOfId(id)))
-  return held.filter(({ id }) => !keys.has(keyOfId(id)))
+interface Pruned {
+  pruned: Entry[]
+  postponed: readonly Held[]
 }
 
-/** A wrong path and a failing generator look like this; who means it deletes the sync. */
-function refuseEmptiness(rendered: number, plan: Plan): void {
-  if (rendered > 0 || plan.prune.length === 0) return
-  throw new Failure('invalid', `the path describes no object any more; the ${plan.prune.length} objects that are there stay`, {
-    reason: 'NothingRendered',
-    remedy: 'Correct the path, or delete the deployment with its finalizer set to remove the objects.',
-  })
+interface Leaving {
+  plan: Plan
+  wanted: Wanted
+  held: readonly Held[]
+  /** Objects of this commit that are not in effect. */
+  undone: number
 }
 
-async function pruneWhatLeft(
-  { destination, owner, prune: allowed = true }: SyncRequest,
-  plan: Plan,
-  failures: number,
-  signal?: AbortSignal,
-): Promise<Entry[]> {
-  if (!allowed)
-    return plan.prune.map(({ id }) => ({ id, change: 'skipped', why: 'left the repository; pruning is off, so it stays' }))
+async function pruneWhatLeft(request: SyncRequest, leaving: Leaving, clock: Clock, signal?: AbortSignal): Promise<Pruned> {
+  const { destination, owner, prune: allowed = true, wants, guards = GUARDS, confirmed } = request
+  const { kube, namespaces } = destination
+  const handed: Entry[] = []
+  const left: Held[] = []
+  for (const item of leaving.plan.prune) {
+    const heir = wants?.rival(owner.id, kube.server, keyOfId(item.id))
+    if (heir) handed.push({ id: item.id, change: 'skipped', why: `left the repository; ${heir.owner.title} has it now` })
+    else left.push(item)
+  }
+  if (!allowed) return { pruned: [...handed, ...left.map(letGo)], postponed: [] }
   // The new revision may need what the old one brings along, until it is in effect as a whole.
-  if (failures > 0) return []
-  return prune(plan.prune, { kube: destination.kube, owner: owner.id, namespaces: destination.namespaces, signal })
+  if (leaving.undone > 0) return { pruned: handed, postponed: [] }
+  // It may be on its way to another sync that has not looked at this commit yet.
+  if (left.length > 0 && request.isEarly?.()) return { pruned: handed, postponed: left }
+  const {
+    held,
+    wanted: { rendered },
+  } = leaving
+  const pruned = await prune(left, { kube, clock, owner: owner.id, held, namespaces, rendered, guards, confirmed, signal })
+  return { pruned: [...handed, ...pruned], postponed: [] }
 }
 
+const letGo = ({ id }: Held): Entry => ({ id, change: 'skipped', why: 'left the repository; pruning is off, so it stays' })
 const unchanged = ({ id, source }: Desired): Entry => ({ id, change: 'unchanged', source })

@@ -16,6 +16,7 @@ import {
 } from '../../api/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
 import { INVENTORY_LABEL } from '../../engines/gitops/index.ts'
+import { dependencyKeys } from './dependencies.ts'
 import { environmentNames } from './environment-name.ts'
 import { sameRepository } from './same-repository.ts'
 
@@ -37,6 +38,8 @@ export const BY = {
   environment: 'gitops/environment',
   secret: 'gitops/secret',
   deployment: 'gitops/deployment',
+  uid: 'gitops/uid',
+  dependency: 'gitops/dependency',
 } as const
 
 export const runsIn = (caches: Caches): Cache<GitOpsDeploymentSyncRun> =>
@@ -48,6 +51,8 @@ export const openBooks = ({ caches }: Workshop): Books => ({
   deployments: caches.of(GitOpsDeployments, {
     indexes: {
       [BY.url]: ({ spec }) => [sameRepository(spec.source.repoURL)],
+      [BY.dependency]: dependencyKeys,
+      [BY.uid]: ({ metadata: { uid = '' } }) => [uid],
       [BY.environment]: ({ metadata, spec }) => environmentNames(spec).map((name) => `${metadata.namespace}/${name}`),
     },
   }),

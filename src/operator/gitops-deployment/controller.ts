@@ -1,8 +1,8 @@
 import type { Reach } from '../../adapters/kube/index.ts'
-import { type GitOpsDeployment, GitOpsDeployments, keyOf } from '../../api/index.ts'
+import { type GitOpsDeployment, GitOpsDeployments, keyOf, type Ref } from '../../api/index.ts'
 import { type Controller, settled, type Workshop } from '../../engines/controller/index.ts'
-import { createRenderer } from '../../engines/gitops/index.ts'
-import { openBooks } from './books.ts'
+import { createLedgers, createRenderer, createWants } from '../../engines/gitops/index.ts'
+import { BY, openBooks } from './books.ts'
 import { createFollowing, type Source } from './following.ts'
 import { reconcileDeployment } from './reconcile.ts'
 import { NAME, type Shop } from './shop.ts'
@@ -18,30 +18,65 @@ export interface GitOpsSettings {
   kubectl: string
   /** Where managed environments may lead; everywhere without it. */
   reach?: Reach
+  /** Watches on deployed objects that are open at once; beyond it, objects are compared each interval. */
+  mostWatches?: number
+  /** Whether spec.dependsOn may name another namespace. */
+  crossNamespace?: boolean
 }
 
 /** Applies what repositories say, in the destination and as the tenant that each GitOpsDeployment names. */
-export function gitopsDeployments(workshop: Workshop, { source, kubectl, reach }: GitOpsSettings): Controller<GitOpsDeployment> {
+export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings): Controller<GitOpsDeployment> {
+  const { source, kubectl, reach, mostWatches } = settings
   const books = openBooks(workshop)
   const following = createFollowing(source, workshop.clock)
   const targets = createTargets(reach)
   const variables = createVariableReader(workshop.kube, workshop.clock)
-  const shop: Shop = { workshop, books, following, targets, render: createRenderer({ kubectl }), variables, notes: new Map() }
+  const { clock, log } = workshop
+  const shop: Shop = {
+    workshop,
+    books,
+    following,
+    targets,
+    crossNamespace: settings.crossNamespace === true,
+    render: createRenderer({ kubectl }),
+    variables,
+    notes: new Map(),
+    arrivals: new Map(),
+    ledgers: createLedgers({ clock, log, mostWatches }),
+    wants: createWants({ clock, exists: (uid) => books.deployments.by(BY.uid, uid).length > 0 }),
+    ring: () => undefined,
+  }
   return {
     name: NAME,
     kind: GitOpsDeployments,
     watches: watchesOf(books),
     reconcile: (deployment, signal) => reconcileDeployment(deployment, shop, signal),
     doorbell(ring, signal) {
+      shop.ring = ring
       following.ringing(ring, signal)
-      signal.addEventListener('abort', () => targets.close(), { once: true })
+      const close = () => {
+        shop.ledgers.close()
+        targets.close()
+      }
+      signal.addEventListener('abort', close, { once: true })
     },
     gone(ref) {
-      following.end(ref)
-      shop.notes.delete(keyOf(ref))
-      variables.forget(keyOf(ref))
+      forget(ref, shop)
       return Promise.resolve(settled())
     },
     failed: statusFor,
   }
+}
+
+/** Also what another deployment of that name left. */
+function forget(ref: Ref, { following, notes, arrivals, variables, ledgers, wants }: Shop): void {
+  const key = keyOf(ref)
+  const uid = notes.get(key)?.uid
+  following.end(ref)
+  notes.delete(key)
+  arrivals.delete(key)
+  variables.forget(key)
+  if (uid === undefined) return
+  ledgers.end(uid)
+  wants.withdraw(uid)
 }

@@ -1,6 +1,16 @@
 import type { Events } from '../../adapters/kube/index.ts'
 import type { GitOpsDeployment } from '../../api/index.ts'
-import { type Change, type Entry, entriesOf, type Held, sayId, sayIds } from '../../engines/gitops/index.ts'
+import {
+  type Change,
+  type Entry,
+  entriesOf,
+  type Fight,
+  type Held,
+  type Repair,
+  sayFight,
+  sayId,
+  sayIds,
+} from '../../engines/gitops/index.ts'
 
 const TOLD: [Change, string][] = [
   ['created', 'Created'],
@@ -27,4 +37,20 @@ export function tellLeftBehind(events: Events, deployment: GitOpsDeployment, ids
     reason: 'LeftBehind',
     message: `${sayIds(ids.map(({ id }) => id))} stay where they are: ${why}`,
   })
+}
+
+/** What was changed by hand and set back, and by whom. */
+export function tellRepairs(events: Events, deployment: GitOpsDeployment, repairs: readonly Repair[]): void {
+  if (repairs.length === 0) return
+  const said = repairs.slice(0, 8).map(({ id, fields, by }) => {
+    const what = fields.length > 0 ? `: ${fields.slice(0, 4).join(', ')}` : ''
+    return `${sayId(id)}${what}${by.length > 0 ? ` (changed by ${by.join(', ')})` : ''}`
+  })
+  const more = repairs.length > said.length ? ` and ${repairs.length - said.length} more` : ''
+  events.record(deployment, { type: 'Normal', reason: 'DriftRepaired', message: said.join('; ') + more })
+}
+
+export function tellFights(events: Events, deployment: GitOpsDeployment, fights: readonly Fight[]): void {
+  for (const fight of fights.slice(0, 5))
+    events.record(deployment, { type: 'Warning', reason: 'Fight', message: sayFight(fight) })
 }

@@ -22,9 +22,10 @@ export async function remove(deployment: GitOpsDeployment, shop: Shop, signal: A
   if (destination instanceof Failure) return letGo(deployment, shop, destination.message)
 
   const owner = ownerOf(deployment)
-  const entries = await removeAll({ destination, owner, inventory: inventoryOf(deployment, shop) }, signal)
+  const request = { destination, owner, inventory: inventoryOf(deployment, shop) }
+  const { entries, held } = await removeAll(request, shop.workshop.clock, signal)
   tellChanges(shop.workshop.events, deployment, 'deleted', entries)
-  if (entries.length === 0) return letGo(deployment, shop, '')
+  if (held.length === 0) return letGo(deployment, shop, '')
 
   const stuck = entriesOf(entries, 'failed')
   if (stuck.length > 0 && isOverdue(deployment, shop)) return letGo(deployment, shop, reasonOf(stuck))

@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto'
-import type { GitOpsDeployment } from '../../api/index.ts'
+import { type GitOpsDeployment, type Ref, refOf } from '../../api/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
 import {
   type Inventory,
   type InventoryStore,
   inventoryInConfigMaps,
+  type Ledger,
+  type Ledgers,
   type Observed,
   type Owner,
   type Render,
+  type Wants,
 } from '../../engines/gitops/index.ts'
 import type { Books } from './books.ts'
 import type { Following } from './following.ts'
@@ -25,6 +28,8 @@ export interface Note {
   observed: Observed
   /** Reconciles in a row that left something undone. */
   tries: number
+  /** When something was written that the status does not tell yet. */
+  wroteAt: number | undefined
 }
 
 export interface Shop {
@@ -32,10 +37,20 @@ export interface Shop {
   books: Books
   following: Following
   targets: Targets
+  crossNamespace: boolean
   render: Render
   variables: VariableReader
   notes: Map<string, Note>
+  /** When each deployment was first given its present commit. */
+  arrivals: Map<string, { commitId: string; at: number }>
+  ledgers: Ledgers
+  wants: Wants
+  /** Has a deployment looked at again. */
+  ring: (ref: Ref) => void
 }
+
+export const ledgerOf = (deployment: GitOpsDeployment, { ledgers, ring }: Shop): Ledger =>
+  ledgers.of(ownerOf(deployment).id, () => ring(refOf(deployment)))
 
 export const ownerOf = ({ metadata: { uid = '', namespace, name } }: GitOpsDeployment): Owner => ({
   id: uid,

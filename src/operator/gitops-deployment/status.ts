@@ -1,11 +1,24 @@
 import type { GitOpsDeployment, Statement } from '../../api/index.ts'
 import { type StatusDraft, sentenceOf } from '../../engines/controller/index.ts'
-import { type Entry, entriesOf, keyOfId, type Observed, type Snapshot, sayId } from '../../engines/gitops/index.ts'
-import type { Failure } from '../../std/index.ts'
+import {
+  type Contested,
+  type Entry,
+  entriesOf,
+  type Fight,
+  keyOfId,
+  type Observed,
+  type Snapshot,
+  sayFight,
+  sayId,
+} from '../../engines/gitops/index.ts'
+import { type Failure, timestamp } from '../../std/index.ts'
+import type { Hold } from './hold.ts'
 import { redacted } from './repository.ts'
 
-/** The schema takes no more. */
-const MOST_RESOURCES = 5000
+/** A status is written whole with each change of health: more would make it megabytes. What is not well comes first. */
+const MOST_RESOURCES = 500
+/** What the schema takes. */
+const MOST_FIELDS = 16
 
 export interface Outcome {
   revision: string
@@ -15,16 +28,18 @@ export interface Outcome {
   destination: string
   /** Why no newer commit can be had, if so. */
   source?: Failure | undefined
-  at: string
+  /** When something was written that is not told yet. */
+  at: string | undefined
+  fights: readonly Fight[]
+  contested: readonly Contested[]
 }
 
 /** What the status says after a sync. */
 export function statusAfter(deployment: GitOpsDeployment, outcome: Outcome): StatusDraft {
   const { entries, observed, revision, inventory } = outcome
   const failed = entriesOf(entries, 'failed')
-  const leaving = entriesOf(entries, 'terminating')
-  const isSynced = failed.length === 0 && leaving.length === 0
-  const wrote = entriesOf(entries, 'created', 'configured', 'pruned').length > 0
+  const undone = entriesOf(entries, 'failed', 'terminating', 'waiting')
+  const isSynced = undone.length === 0 && driftedIn(observed).length === 0
   return {
     ...kept(deployment),
     sync: { status: isSynced ? 'Synced' : 'OutOfSync', revision },
@@ -32,24 +47,49 @@ export function statusAfter(deployment: GitOpsDeployment, outcome: Outcome): Sta
     resources: resourcesOf(observed, entries),
     reconciledState: reconciledState(deployment, outcome.destination),
     inventory,
-    ...(wrote && { lastSyncTime: outcome.at }),
-    conditions: conditionsAfter(outcome, failed, leaving),
+    ...(outcome.at !== undefined && { lastSyncTime: outcome.at }),
+    conditions: conditionsAfter(outcome, failed),
   }
 }
 
-function conditionsAfter({ observed, revision, source }: Outcome, failed: Entry[], leaving: Entry[]): Statement[] {
+function conditionsAfter(outcome: Outcome, failed: Entry[]): Statement[] {
+  const { source, fights } = outcome
   const trouble = failed.length > 0 ? `${failed.length} of the objects: ${sentence(failed)}` : undefined
+  const fight = fights.length > 0 ? bad('Fight', 'Fight', fights.slice(0, 3).map(sayFight).join('; ')) : fine('Fight')
   const sync = trouble === undefined ? fine('SyncError') : bad('SyncError', 'SyncFailed', trouble)
-  if (source)
-    return [
-      unready(source.reason ?? 'SourceFailed', sentenceOf(source)),
-      sync,
-      bad('ErrorOccurred', source.reason ?? 'SourceFailed', sentenceOf(source)),
-    ]
-  const error = trouble === undefined ? fine('ErrorOccurred') : bad('ErrorOccurred', 'SyncFailed', trouble)
-  if (trouble !== undefined) return [unready('SyncFailed', trouble), sync, error]
-  if (leaving.length > 0) return [unready('Pruning', sentence(leaving)), sync, error]
-  return [readiness(observed, revision), sync, error]
+  if (source) {
+    const [reason, message] = [source.reason ?? 'SourceFailed', sentenceOf(source)]
+    return [unready(reason, message), sync, bad('ErrorOccurred', reason, message), fight]
+  }
+  if (trouble !== undefined) {
+    const reason = failed.every(({ failure }) => failure?.reason === 'KeptByOther') ? 'KeptByOther' : 'SyncFailed'
+    return [unready(reason, trouble), sync, bad('ErrorOccurred', reason, trouble), fight]
+  }
+  return [readinessAfter(outcome), sync, fine('ErrorOccurred'), fight]
+}
+
+/** What keeps it from being ready, the first that holds; at the end, how the objects do. */
+function readinessAfter({ entries, observed, revision, contested }: Outcome): Statement {
+  const waiting = entriesOf(entries, 'waiting')
+  if (waiting.length > 0) return unready('Waiting', sentence(waiting))
+  const leaving = entriesOf(entries, 'terminating')
+  if (leaving.length > 0) return unready('Pruning', sentence(leaving))
+  const drifted = driftedIn(observed)
+  if (drifted.length > 0) return unready('Drifted', sayDrift(drifted))
+  if (contested.length > 0) return unready('ConflictingSync', sayContested(contested))
+  return readiness(observed, revision)
+}
+
+const driftedIn = ({ objects }: Observed) => objects.filter(({ drift }) => drift.length > 0)
+
+function sayDrift(drifted: Observed['objects']): string {
+  const said = drifted.slice(0, 3).map(({ id, drift }) => `${sayId(id)} differs in ${drift.slice(0, 4).join(', ')}`)
+  return `${said.join('; ')}${drifted.length > 3 ? `; and ${drifted.length - 3} more` : ''}`
+}
+
+function sayContested(contested: readonly Contested[]): string {
+  const said = contested.slice(0, 3).map(({ key, by }) => `${key} is wanted by ${by.title} as well`)
+  return `${said.join('; ')}. Remove it from one of the two`
 }
 
 /** Nothing was applied: what is in effect stays as it was, and the failure is told. */
@@ -76,6 +116,15 @@ export function statusWhile(deployment: GitOpsDeployment, reason: string, messag
     conditions: [unready(reason, message), fine('SyncError'), fine('ErrorOccurred')],
   }
 }
+
+export const statusWhileHeld = (
+  deployment: GitOpsDeployment,
+  { reason, message, until }: Hold,
+  { commitId }: Snapshot,
+): StatusDraft => ({
+  ...statusWhile(deployment, reason, message, commitId),
+  ...(until !== undefined && { nextWindow: timestamp(until) }),
+})
 
 export function statusBetweenRuns(deployment: GitOpsDeployment, { commitId }: Snapshot): StatusDraft {
   const commit = commitId.slice(0, 12)
@@ -104,24 +153,36 @@ export function withHealth(
   }
 }
 
-function readiness({ health: { status, message = '' } }: Observed, revision: string): Statement {
+function readiness({ health: { status, message = '' }, objects }: Observed, revision: string): Statement {
   if (status !== 'Healthy') return unready(status, message)
-  return { type: 'Ready', status: 'True', reason: 'Synced', message: `Commit ${revision.slice(0, 12)} is in effect and healthy.` }
+  const more = objects.length > MOST_RESOURCES ? ` Of ${objects.length} objects, ${MOST_RESOURCES} are listed.` : ''
+  const said = `Commit ${revision.slice(0, 12)} is in effect and healthy.${more}`
+  return { type: 'Ready', status: 'True', reason: 'Synced', message: said }
 }
 
 /** A status is always written whole; this is what a reconcile does not decide anew each time. */
 function kept({ status }: GitOpsDeployment): StatusDraft {
-  const { conditions: _, observedGeneration: __, ...rest } = status ?? {}
+  const { conditions: _, observedGeneration: __, nextWindow: ___, ...rest } = status ?? {}
   return rest
 }
 
 function resourcesOf({ objects }: Observed, entries: readonly Entry[]) {
-  const byKey = new Map(entries.map((entry) => [keyOfId(entry.id), entry]))
-  return objects.slice(0, MOST_RESOURCES).map(({ id, version, health }) => {
-    const change = byKey.get(keyOfId(id))?.change
-    const status = change === 'failed' || change === 'terminating' || health.status === 'Missing' ? 'OutOfSync' : 'Synced'
-    return { ...id, version, status, health }
+  const undone = new Map(entriesOf(entries, 'failed', 'terminating', 'waiting').map((entry) => [keyOfId(entry.id), entry]))
+  const resources = objects.map(({ id, version, health, drift }) => {
+    const { why } = undone.get(keyOfId(id)) ?? {}
+    const isAsWanted = why === undefined && drift.length === 0 && health.status !== 'Missing'
+    return {
+      ...id,
+      version,
+      status: isAsWanted ? 'Synced' : 'OutOfSync',
+      ...(drift.length > 0 && { drift: drift.slice(0, MOST_FIELDS).map((pointer) => pointer.slice(0, 512)) }),
+      ...(why !== undefined && { message: why.slice(0, 1024) }),
+      health,
+    }
   })
+  if (resources.length <= MOST_RESOURCES) return resources
+  const isWell = ({ status, health }: (typeof resources)[number]) => status === 'Synced' && health.status === 'Healthy'
+  return [...resources.filter((one) => !isWell(one)), ...resources.filter(isWell)].slice(0, MOST_RESOURCES)
 }
 
 function reconciledState({ metadata, spec: { source, destination } }: GitOpsDeployment, namespace: string) {

@@ -7,6 +7,7 @@ import { managedEntriesOf } from '../managed-fields.ts'
 import { keyOfId } from '../object-id.ts'
 import { kindOfAny } from '../observe.ts'
 import { type Desired, managerOf, OWNER_LABEL } from '../place.ts'
+import { pointerOf } from '../pointer.ts'
 import { bare, sentenceAbout } from '../sentence.ts'
 import { immutable, immutableFieldsIn } from './immutable.ts'
 import { formerKeeper } from './keeper.ts'
@@ -176,18 +177,22 @@ async function take(
   }
 }
 
+const OWNER_POINTER = pointerOf(['metadata', 'labels', OWNER_LABEL])
+
 function isOurs({ id }: Desired, seen: AnyObject | undefined, by: Writing): boolean {
   if (seen) return seen.metadata.labels?.[OWNER_LABEL] === by.owner && seen.metadata.uid === by.uidOf(keyOfId(id))
   const line = by.lineOf(keyOfId(id))
-  return line?.word === 'there' && line.uid === by.uidOf(keyOfId(id))
+  return line?.word === 'there' && line.uid === by.uidOf(keyOfId(id)) && !line.drift.includes(OWNER_POINTER)
 }
 
 const read = (item: Desired, kind: Kind<AnyObject>, by: Writing): Promise<AnyObject | undefined> =>
   by.send(item, () => by.kube.get(kind, refOf(item.object), by.signal))
 
 function outcomeAfter(item: Desired, written: AnyObject, seen: AnyObject | undefined, by: Writing): Outcome {
+  const change = changeOf(item, written, seen, by)
+  // Only now: the book must not know of the write when it is asked what was there before.
   by.wrote(item, written)
-  return { change: changeOf(item, written, seen, by), ...uidIn(written) }
+  return { change, ...uidIn(written) }
 }
 
 function changeOf({ id }: Desired, written: AnyObject, seen: AnyObject | undefined, by: Writing): Entry['change'] {

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto'
+import { type AnyObject, isDeleting } from '../../api/index.ts'
+import { wishesOf } from './annotations.ts'
+import { differences } from './differences.ts'
+import { endsByGoing, healthOf } from './health/health.ts'
+import type { HealthRules } from './health/rules.ts'
+import type { Health } from './health/verdict.ts'
+import { type IgnoreRule, isLeftAlone, withoutIgnored } from './ignore.ts'
+import type { Desired } from './place.ts'
+import { partsOf, valueAt } from './pointer.ts'
+
+/** What is remembered of an object in the cluster. Its body is not: of ten thousand objects, that is the point. */
+export type Line = There | Absent | Unreadable
+
+export interface There {
+  readonly word: 'there'
+  readonly uid: string | undefined
+  /** resourceVersion. */
+  readonly version: string
+  /** JSON pointers of the fields that we set and that have another value. */
+  readonly drift: readonly string[]
+  /** The field managers that gave them that value, where it is known. */
+  readonly by?: readonly string[]
+  /** Fields that the server itself writes in another way than we do (`1` for `1000m`), each with a digest of its value. */
+  readonly rewritten?: Rewritten
+  readonly health: Health
+}
+
+/** It is not there, or does not carry our mark any more. */
+export interface Absent {
+  readonly word: 'absent'
+  /** Of the event that said so; empty where it was read. */
+  readonly version: string
+}
+
+/** The tenant may not read it. What is recorded of it is all there is. */
+export interface Unreadable {
+  readonly word: 'unreadable'
+  readonly why: string
+}
+
+/** The objects of a sync as they were seen last, by key. */
+export type Book = ReadonlyMap<string, Line>
+
+export type Rewritten = ReadonlyMap<string, string>
+
+/** How a sync looks at its objects. */
+export interface Judge {
+  /** Fields that others may change. */
+  ignore?: readonly IgnoreRule[] | undefined
+  healthRules?: HealthRules | undefined
+  now(): number
+}
+
+/** The verdict on an object that was seen. Without `desired` only its health counts: it waits to be pruned. */
+export function lineOf(object: AnyObject, desired: Desired | undefined, judge: Judge, before?: Line): There {
+  const rewritten = before?.word === 'there' ? before.rewritten : undefined
+  const drift = desired ? driftOf(object, desired, judge).filter((pointer) => !isRewritten(rewritten, pointer, object)) : []
+  return {
+    word: 'there',
+    uid: object.metadata.uid,
+    version: object.metadata.resourceVersion ?? '',
+    drift,
+    health: healthOf(object, judge.now(), judge.healthRules),
+    ...(rewritten && { rewritten }),
+  }
+}
+
+/** The answer to our own write. What differs in it differs by the server's will, and is no drift from then on. */
+export function lineAfterWrite(object: AnyObject, desired: Desired, judge: Judge): There {
+  const pointers = isDeleting(object) ? [] : driftOf(object, desired, judge)
+  const rewritten = new Map(pointers.map((pointer) => [pointer, digestAt(object, pointer)]))
+  return { ...lineOf(object, undefined, judge), ...(rewritten.size > 0 && { rewritten }) }
+}
+
+function driftOf(object: AnyObject, desired: Desired, { ignore }: Judge): string[] {
+  const wish = wishesOf(desired.object).apply
+  // Made once, or not at all: whatever became of it is as it should be.
+  if (wish === 'if-not-present' || wish === 'ignore' || isLeftAlone(object)) return []
+  return differences(withoutIgnored(desired.object, ignore), object)
+}
+
+const isRewritten = (rewritten: Rewritten | undefined, pointer: string, object: AnyObject): boolean =>
+  rewritten?.get(pointer) === digestAt(object, pointer)
+
+/** JSON leaves `undefined` out; a digest of nothing must not be that of an empty text. */
+const digestAt = (object: AnyObject, pointer: string): string =>
+  createHash('sha1')
+    .update(JSON.stringify([valueAt(object, partsOf(pointer)) ?? null]))
+    .digest('base64url')
+
+export const isAsDesired = (line: Line, desired: Desired): boolean =>
+  line.word === 'unreadable' || (line.word === 'there' ? line.drift.length === 0 : endsByGoing(desired.object))
+
+export function healthIn(line: Line | undefined, desired?: Desired): Health {
+  if (!line) return { status: 'Unknown', message: 'was not looked at yet' }
+  if (line.word === 'there') return line.health
+  if (line.word === 'unreadable') return { status: 'Unknown', message: line.why }
+  return desired && endsByGoing(desired.object) ? { status: 'Healthy' } : healthOf(undefined, 0)
+}

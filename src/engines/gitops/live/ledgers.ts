@@ -1,0 +1,60 @@
+import type { Clock, Log } from '../../../std/index.ts'
+import { createFights, type Fights } from '../fights.ts'
+import type { Remembered } from '../wanted.ts'
+import { createLiveBook, type LiveBook } from './live-book.ts'
+import { createWatches } from './watches.ts'
+
+/** What is remembered of a sync between two passes. Lost at a restart, at no harm. */
+export interface Ledger {
+  readonly book: LiveBook
+  readonly fights: Fights
+  /** Something is to be done or said. */
+  readonly ring: () => void
+  wanted?: Remembered | undefined
+}
+
+export interface Ledgers {
+  /** `ring` is called when one of its objects has changed so that something is to be done or said. */
+  of(owner: string, ring: () => void): Ledger
+  /** Its watches end, and it is forgotten. */
+  end(owner: string): void
+  /** Watches that are open or about to be. */
+  readonly watches: number
+  close(): void
+}
+
+export interface LedgersOptions {
+  clock: Clock
+  log: Log
+  /** Watches that are open at once; beyond it, objects are read each interval. */
+  mostWatches?: number | undefined
+}
+
+/** Each is one stream of a shared connection, and some memory on both sides. */
+const MOST_WATCHES = 20_000
+
+export function createLedgers({ clock, log, mostWatches = MOST_WATCHES }: LedgersOptions): Ledgers {
+  const watches = createWatches({ clock, log, most: mostWatches })
+  const ledgers = new Map<string, Ledger>()
+  return {
+    of(owner, ring) {
+      const known = ledgers.get(owner)
+      if (known) return known
+      const ledger = { book: createLiveBook({ watches, clock, owner, ring }), fights: createFights(clock), ring }
+      ledgers.set(owner, ledger)
+      return ledger
+    },
+    end(owner) {
+      ledgers.get(owner)?.book.end()
+      ledgers.delete(owner)
+    },
+    get watches() {
+      return watches.count
+    },
+    close() {
+      for (const { book } of ledgers.values()) book.end()
+      ledgers.clear()
+      watches.close()
+    },
+  }
+}

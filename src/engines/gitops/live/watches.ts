@@ -1,0 +1,215 @@
+import { type Kube, keepFed, type Sink } from '../../../adapters/kube/index.ts'
+import { type AnyObject, apiVersionOf, type Kind } from '../../../api/index.ts'
+import { type Clock, type Failure, isFailure, type Log, pause, seconds } from '../../../std/index.ts'
+import { idOf, keyOfId } from '../object-id.ts'
+import { OWNER_LABEL } from '../place.ts'
+
+/** Where objects are watched: one kind in one namespace, or in the whole cluster, as one identity. */
+export interface Spot {
+  kube: Kube
+  kind: Kind<AnyObject>
+  namespace: string | undefined
+}
+
+/** Who reads what happens at a spot. Several syncs may share one. */
+export interface Reader {
+  saw(object: AnyObject): void
+  /** It is gone, or does not carry anybody's mark any more. */
+  lost(object: AnyObject): void
+  /** All that is there was told; these are the keys. */
+  listed(spot: Spot, keys: ReadonlySet<string>, version: string): void
+  /** From now on nothing is told of this spot. */
+  blind(spot: Spot, why: Failure | undefined): void
+}
+
+export interface Seat {
+  readonly spot: Spot
+  /** Waiting for its turn, told of each change, or told nothing because the tenant may not or the cap is reached. */
+  readonly word: 'waiting' | 'told' | 'blind'
+  /** Somebody waits for news: it has its turn now. */
+  hurry(): void
+  leave(): void
+}
+
+export interface Watches {
+  /** The first one at a spot opens the watch. `from`: the version of which the reader knows everything there. */
+  join(spot: Spot, reader: Reader, from: string | undefined): Seat
+  /** The same for who has nothing there yet, but soon may: only if the watch is open. */
+  joinOpen(spot: Spot, reader: Reader): Seat | undefined
+  /** Something is being written. Whoever only waits for drift can wait a little longer. */
+  busy(): void
+  readonly count: number
+  close(): void
+}
+
+export interface WatchesOptions {
+  clock: Clock
+  log: Log
+  /** Watches that are open at once; beyond it, objects are read each interval. */
+  most: number
+}
+
+interface Watched {
+  spot: Spot
+  readers: Set<Reader>
+  word: Seat['word']
+  /** Where all readers know everything up to some version, the watch begins there; else with a list. */
+  from: string | undefined
+  /** Somebody came late and must be told everything: the watch begins anew with a list. */
+  isDue: boolean
+  ending: AbortController
+}
+
+/** Nothing written for this long, or waited for this long: then the next watch is opened. */
+const CALM = seconds(0.2)
+const LONGEST_WAIT = seconds(20)
+/** Others may come late as well: they share the list. */
+const LATE = seconds(1)
+/** So many lists are asked for at once. */
+const OPENING = 8
+
+export function createWatches({ clock, log, most }: WatchesOptions): Watches {
+  const watched = new Map<string, Watched>()
+  const names = new WeakMap<Kube, number>()
+  const line = createLine(clock, (entry) => open(entry))
+  let identities = 0
+  let isClosed = false
+
+  const keyOf = ({ kube, kind, namespace = '' }: Spot): string => {
+    const name = names.get(kube) ?? ++identities
+    names.set(kube, name)
+    return `${name} ${apiVersionOf(kind)} ${kind.plural} ${namespace}`
+  }
+  const end = (entry: Watched, why?: Failure) => {
+    entry.ending.abort()
+    entry.word = 'blind'
+    const key = keyOf(entry.spot)
+    if (watched.get(key) === entry) watched.delete(key)
+    for (const reader of entry.readers) reader.blind(entry.spot, why)
+  }
+  const open = (entry: Watched): Promise<void> => {
+    if (!entry.isDue || entry.word === 'blind') return Promise.resolve()
+    entry.ending.abort()
+    Object.assign(entry, { word: 'told', isDue: false, ending: new AbortController() })
+    const first = Promise.withResolvers<void>()
+    const { spot, from, ending } = entry
+    const failed = (failure: Failure) => {
+      first.resolve()
+      // The tenant may not watch there, or the kind is gone: to ask again and again would not help.
+      if (isFailure(failure, 'forbidden', 'unauthorized', 'not-found')) end(entry, failure)
+    }
+    const scope = { namespace: spot.namespace, labels: OWNER_LABEL }
+    const feed = { kube: spot.kube, kind: spot.kind, scope, store: sinkOf(entry), keep, from, shared: true }
+    void keepFed({ ...feed, clock, log, listed: first.resolve, failed }, ending.signal).finally(first.resolve)
+    return from === undefined ? first.promise : Promise.resolve()
+  }
+
+  const sit = (entry: Watched, reader: Reader): Seat => {
+    entry.readers.add(reader)
+    return seatOf(entry, reader, { hurry: () => void open(entry), end: () => end(entry) })
+  }
+
+  return {
+    join(spot, reader, from) {
+      const key = keyOf(spot)
+      const known = watched.get(key)
+      if (isClosed || (!known && watched.size >= most)) return blindSeat(spot)
+      const entry = known ?? { spot, readers: new Set(), word: 'waiting', from, isDue: true, ending: new AbortController() }
+      watched.set(key, entry)
+      if (!known) line.add(entry)
+      else if (entry.isDue) entry.from = earlier(entry.from, from)
+      else if (from === undefined) {
+        Object.assign(entry, { from, isDue: true })
+        line.add(entry, LATE)
+      }
+      return sit(entry, reader)
+    },
+    joinOpen(spot, reader) {
+      const known = watched.get(keyOf(spot))
+      return known && sit(known, reader)
+    },
+    busy: line.hold,
+    get count() {
+      return watched.size
+    },
+    close() {
+      isClosed = true
+      for (const entry of [...watched.values()]) end(entry)
+    },
+  }
+}
+
+function seatOf(entry: Watched, reader: Reader, { hurry, end }: { hurry: () => void; end: () => void }): Seat {
+  return {
+    spot: entry.spot,
+    get word() {
+      return entry.word
+    },
+    hurry,
+    leave() {
+      entry.readers.delete(reader)
+      if (entry.readers.size === 0) end()
+    },
+  }
+}
+
+const blindSeat = (spot: Spot): Seat => ({ spot, word: 'blind', hurry: () => undefined, leave: () => undefined })
+
+/** Bodies are looked at and dropped, managedFields too: they say who it was. */
+const keep = (object: AnyObject): AnyObject => object
+
+const sinkOf = ({ spot, readers }: Watched): Sink<AnyObject> => ({
+  put(object) {
+    for (const reader of readers) reader.saw(object)
+  },
+  remove(object) {
+    for (const reader of readers) reader.lost(object)
+  },
+  replace(objects, version) {
+    const keys = new Set(objects.map((object) => keyOfId(idOf(object))))
+    for (const reader of readers) {
+      for (const object of objects) reader.saw(object)
+      reader.listed(spot, keys, version)
+    }
+  },
+  saw: () => undefined,
+})
+
+/** `undefined` stands for the beginning of time. */
+function earlier(a: string | undefined, b: string | undefined): string | undefined {
+  if (a === undefined || b === undefined) return undefined
+  return a.length === b.length ? (a < b ? a : b) : a.length < b.length ? a : b
+}
+
+/** Watches that are to be opened, one after the other, when nothing more urgent goes on. */
+function createLine(clock: Clock, open: (entry: Watched) => Promise<void>) {
+  const waiting: Watched[] = []
+  let wrote = Number.NEGATIVE_INFINITY
+  let workers = 0
+
+  const calm = async (): Promise<void> => {
+    const began = clock.now()
+    for (let wait = 0; wait >= 0 && clock.now() - began < LONGEST_WAIT; wait = wrote + CALM - clock.now())
+      if (wait > 0) await pause(clock, wait)
+  }
+  const work = async (): Promise<void> => {
+    workers++
+    await calm()
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      await open(next)
+      await calm()
+    }
+    workers--
+  }
+  return {
+    add(entry: Watched, after = 0) {
+      clock.after(after, () => {
+        waiting.push(entry)
+        if (workers < OPENING) void work()
+      })
+    },
+    hold() {
+      wrote = clock.now()
+    },
+  }
+}

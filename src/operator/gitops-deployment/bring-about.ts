@@ -1,0 +1,209 @@
+import { type GitOpsDeployment, type GitOpsDeploymentSyncRun, keyOf, Namespaces } from '../../api/index.ts'
+import { again, type Next, type StatusDraft, settled } from '../../engines/controller/index.ts'
+import {
+  type Destination,
+  entriesOf,
+  type Ledger,
+  type Observed,
+  observe,
+  observedIn,
+  type Snapshot,
+  type SyncRequest,
+  type SyncResult,
+  sync,
+} from '../../engines/gitops/index.ts'
+import { type Failure, minutes, seconds, timestamp, waitOf } from '../../std/index.ts'
+import { tellChanges, tellFights, tellLeftBehind, tellRepairs } from './events.ts'
+import { isEarly } from './hand-over.ts'
+import { intervalOf } from './interval.ts'
+import { inventoryName, inventoryOf, ledgerOf, type Note, ownerOf, type Shop } from './shop.ts'
+import { statusAfter, withHealth } from './status.ts'
+import { destinationOf } from './targets.ts'
+
+export interface Pass {
+  deployment: GitOpsDeployment
+  snapshot: Snapshot
+  /** Why no newer commit can be had, if so. */
+  source?: Failure | undefined
+  /** Whom it is done for, where it is not done by itself. */
+  run?: GitOpsDeploymentSyncRun
+}
+
+/** One pass: the commit is brought into effect, and what came of it is told. Where nothing changed it costs no request. */
+export async function bringAbout(pass: Pass, shop: Shop, signal: AbortSignal): Promise<Next> {
+  const { deployment } = pass
+  const { clock, events } = shop.workshop
+  const note = noteOf(deployment, shop)
+  const destination = destinationFor(deployment, shop)
+  await ensureNamespace(deployment, destination, signal)
+  const result = await sync(await requestOf(pass, destination, note, shop), { render: shop.render, clock }, signal)
+
+  tellChanges(events, deployment, result.commitId, result.entries)
+  tellRepairs(events, deployment, result.repairs)
+  tellFights(events, deployment, result.fights)
+  tellLeftBehind(events, deployment, [...result.leftBehind], 'they are on another server than the destination is now')
+  const observed = observedIn(result.book, result.inventory.held, result.desired)
+  const now = takeNote(pass, { note, result, observed }, shop)
+  // The watches have just been opened, and ring when they have told everything: until then the status stands.
+  if (result.isYoung && now.wroteAt === undefined && isTold(deployment, result)) return settled({ recheck: seconds(30) })
+  // What was just written often is healthy in a moment, and then one status is written instead of two.
+  if (isWorthAMoment(pass, note, now, result)) return again({ after: MOMENT, why: 'the objects were just written' })
+  return nextAfter(pass, { note: now, result, observed, destination }, shop)
+}
+
+interface Done {
+  note: Note
+  result: SyncResult
+  observed: Observed
+  destination: Destination
+}
+
+function nextAfter({ deployment, source }: Pass, { note, result, observed, destination }: Done, shop: Shop): Next {
+  const { clock } = shop.workshop
+  const interval = intervalOf(deployment.spec.interval)
+  const at = note.wroteAt
+  note.wroteAt = undefined
+  const status = statusAfter(deployment, {
+    revision: result.commitId,
+    entries: result.entries,
+    observed,
+    inventory: {
+      namespace: deployment.metadata.namespace ?? '',
+      name: inventoryName(deployment),
+      count: result.inventory.held.length,
+    },
+    destination: destination.namespace ?? '',
+    source,
+    at: at === undefined ? undefined : timestamp(at),
+    fights: result.fights,
+    contested: result.contested,
+  })
+  const failed = entriesOf(result.entries, 'failed').length > 0
+  if (isUndone(result) || isPolled(observed, result, ledgerOf(deployment, shop))) return soon(status, failed, note.tries)
+  return settled({ status, recheck: Math.min(recheckOf(observed, interval, source), restOf(result, clock.now())) })
+}
+
+/** What is in effect goes on living between two runs: its health is followed, and nothing is written. */
+export async function watchHealth(
+  deployment: GitOpsDeployment,
+  status: StatusDraft,
+  shop: Shop,
+  signal: AbortSignal,
+): Promise<Next> {
+  const { held } = (await inventoryOf(deployment, shop).load()) ?? { held: [] }
+  if (held.length === 0) return settled({ status })
+  const { clock } = shop.workshop
+  const { kube } = destinationFor(deployment, shop)
+  const { book } = ledgerOf(deployment, shop)
+  const look = { kube, judge: { now: clock.now }, desired: [] }
+  await book.follow({ ...look, held })
+  const unwatched = book.unwatched(held)
+  if (unwatched.length > 0) book.read(await observe(unwatched, { ...look, owner: ownerOf(deployment).id }, signal))
+  if (book.isYoung) return settled({ status, recheck: seconds(30) })
+  const observed = observedIn(book.lines, held, [])
+  const interval = intervalOf(deployment.spec.interval)
+  const now = withHealth(status, deployment.status ?? {}, observed)
+  const isWatched = unwatched.length === 0
+  return settled({ status: now, recheck: isWatched || !isUnderWay(observed) ? interval : Math.min(interval, seconds(5)) })
+}
+
+const destinationFor = (deployment: GitOpsDeployment, { books, workshop: { kube }, targets }: Shop): Destination =>
+  destinationOf(deployment, books, { kube, targets })
+
+async function requestOf(
+  { deployment, snapshot }: Pass,
+  destination: Destination,
+  note: Note | undefined,
+  shop: Shop,
+): Promise<SyncRequest> {
+  const { spec } = deployment
+  return {
+    snapshot,
+    path: spec.source.path,
+    destination,
+    owner: ownerOf(deployment),
+    inventory: inventoryOf(deployment, shop),
+    ledger: ledgerOf(deployment, shop),
+    compare: isCompareDue(note, intervalOf(spec.interval), shop.workshop.clock.now()),
+    detectOnly: spec.drift === 'Detect',
+    prune: spec.prune ?? true,
+    variables: await shop.variables.of(deployment, snapshot.commitId),
+    wants: shop.wants,
+    isEarly: () => isEarly(deployment, snapshot, shop),
+  }
+}
+
+/** What no watch tells about is read after each start and change of the spec, then every interval, and while it is on its way. */
+const isCompareDue = (note: Note | undefined, interval: number, now: number): boolean =>
+  !note || now - note.comparedAt >= interval || isUnderWay(note.observed)
+
+const isUnderWay = ({ health: { status } }: Observed): boolean => status === 'Progressing' || status === 'Missing'
+
+const isUndone = ({ entries, postponed }: SyncResult): boolean =>
+  postponed.length > 0 || entriesOf(entries, 'failed', 'terminating', 'waiting').length > 0
+
+/** Whether somebody must ask again and again, for no watch tells how it goes on. */
+const isPolled = (observed: Observed, { inventory }: SyncResult, { book }: Ledger): boolean =>
+  isUnderWay(observed) && book.unwatched(inventory.held).length > 0
+
+const isTold = ({ status }: GitOpsDeployment, { commitId }: SyncResult): boolean => status?.sync?.revision === commitId
+
+const MOMENT = seconds(1)
+
+const isWorthAMoment = ({ run }: Pass, before: Note | undefined, { wroteAt, observed }: Note, result: SyncResult): boolean =>
+  !run && wroteAt !== undefined && before?.wroteAt === undefined && !isUndone(result) && isUnderWay(observed)
+
+/** What was seen under another spec says nothing. */
+function noteOf({ metadata }: GitOpsDeployment, { notes }: Shop): Note | undefined {
+  const note = notes.get(keyOf(metadata))
+  return note?.generation === metadata.generation && note?.uid === metadata.uid ? note : undefined
+}
+
+function takeNote(
+  { deployment: { metadata }, snapshot: { commitId } }: Pass,
+  { note, result, observed }: { note: Note | undefined; result: SyncResult; observed: Observed },
+  { notes, workshop: { clock } }: Shop,
+): Note {
+  const now = clock.now()
+  const isAgain = note?.commitId === commitId
+  const wrote = entriesOf(result.entries, 'created', 'configured', 'pruned').length > 0
+  const isOpen = isUndone(result) || isUnderWay(observed)
+  const taken: Note = {
+    uid: metadata.uid,
+    generation: metadata.generation,
+    commitId,
+    comparedAt: isCompareDue(note, 0, now) ? now : (note?.comparedAt ?? now),
+    observed,
+    tries: isOpen && isAgain ? (note?.tries ?? 0) + 1 : 0,
+    wroteAt: wrote ? now : note?.wroteAt,
+  }
+  notes.set(keyOf(metadata), taken)
+  return taken
+}
+
+const SOON = { base: seconds(1), max: seconds(20), factor: 1.3, jitter: 0.1 }
+const PATIENT = { base: seconds(3), max: minutes(3), factor: 2, jitter: 0.3 }
+
+function soon(status: StatusDraft, failed: boolean, tries: number): Next {
+  const why = failed ? 'some objects could not be applied' : 'objects are on their way'
+  return again({ after: waitOf(failed ? PATIENT : SOON, tries), why, status })
+}
+
+/** A sick object may recover, and a broken source may be mended, without an event. */
+const recheckOf = ({ health }: Observed, interval: number, source: Failure | undefined): number =>
+  source ? Math.min(interval, minutes(1)) : health.status === 'Healthy' ? interval : Math.min(interval, seconds(30))
+
+/** Until the next time that an object over which there is a fight is set back. */
+const restOf = ({ fights }: SyncResult, now: number): number =>
+  Math.min(...fights.map(({ until }) => Math.max(until - now, seconds(0.1))))
+
+/** Only when asked to, as the tenant, and never taken into the inventory: a namespace holds more than what a sync put there. */
+async function ensureNamespace(
+  { spec }: GitOpsDeployment,
+  { kube, namespace: name }: Destination,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!name || !spec.syncPolicy?.syncOptions?.includes('CreateNamespace=true')) return
+  if (await kube.get(Namespaces, { name }, signal)) return
+  await kube.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+}
