@@ -43,20 +43,29 @@ export function withoutIgnored(object: AnyObject, rules: readonly IgnoreRule[] =
 }
 
 /**
- * What is applied over what is there. A field that others may change is left out when somebody else set it, so that it is
- * theirs; while nobody did, the value in the cluster is sent back, for leaving it out would remove it.
+ * What is applied over what is there. A field that others may change is left out when somebody else set it, all of it, so
+ * that it is theirs; otherwise the value in the cluster is sent back, for leaving it out would remove what is ours in it.
  */
 export function concede(object: AnyObject, live: AnyObject, rules: readonly IgnoreRule[], manager: string): AnyObject {
   const others = managedEntriesOf(live).filter((entry) => entry.manager !== manager)
   let left = object
   for (const path of ignoredPaths(object, rules)) {
     const parts = partsOf(path)
-    if (valueAt(object, parts) === undefined) continue
-    const there = partsIn(live, object, parts)
-    const isTheirs = others.some(({ fields }) => claimOn(fields, live, there) === 'whole')
-    left = withValueAt(left, parts, isTheirs ? undefined : valueAt(live, there))
+    const value = valueAt(object, parts)
+    if (value === undefined) continue
+    const isTheirs = leavesOf(value, parts).every((leaf) => {
+      const there = partsIn(live, object, leaf)
+      return others.some(({ fields }) => claimOn(fields, live, there) === 'whole')
+    })
+    left = withValueAt(left, parts, isTheirs ? undefined : valueAt(live, partsIn(live, object, parts)))
   }
   return left
+}
+
+/** The ways to all values in it that have nothing in them. */
+function leavesOf(value: unknown, parts: readonly string[]): string[][] {
+  const inside = Array.isArray(value) || isRecord(value) ? Object.entries(value) : []
+  return inside.length === 0 ? [[...parts]] : inside.flatMap(([name, below]) => leavesOf(below, [...parts, name]))
 }
 
 /**

@@ -5,7 +5,8 @@ import { type ObjectId, sayId } from './object-id.ts'
 /** A failure about an object as users may read it: what the server says about a Secret may quote the Secret. */
 export function sentenceAbout(id: ObjectId, failure: Failure): string {
   if (failure.code === 'internal') return 'unexpected internal error; the log says more'
-  if (id.kind === 'Secret')
+  // A failure without a cause is in our own words.
+  if (id.kind === 'Secret' && failure.cause !== undefined)
     return withRemedy(`the API server refused it (${failure.reason ?? failure.code})${fieldsOf(failure)}`, failure)
   const text = withRemedy(bare(failure), failure)
   return text.length > 1000 ? `${text.slice(0, 1000)}…` : text

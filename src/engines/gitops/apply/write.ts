@@ -106,15 +106,16 @@ async function merge(
   const manager = managerOf(by.owner)
   const left: string[] = []
   let object = content
+  let before = seen
   while (true) {
     try {
       const written = await by.send(item, () => by.kube.apply(kind, object, { manager }))
       const why = left.length > 0 && { why: `${left.join(', ')} left to others` }
-      return { ...outcomeAfter(item, written, seen, by), ...why }
+      return { ...outcomeAfter(item, written, before, by), ...why }
     } catch (failure) {
       const less = isFailure(failure, 'conflict') ? yielded(object, failure) : undefined
       if (!less) throw failure
-      const before = await read(item, kind, by)
+      before = await read(item, kind, by)
       const former = formerKeeper(item, before, by.owner, by.standing)
       const steps = before && former !== undefined && takingOver(before, by.owner, { former })
       if (steps) await by.send(item, () => by.kube.patch(kind, refOf(item.object), steps, { manager }))
