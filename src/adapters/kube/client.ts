@@ -38,17 +38,14 @@ export function createKube(
       return absentIsUndefined(found)
     },
 
-    async list<T extends KubeObject>(kind: Kind<T>, query: ListQuery = {}, signal?: AbortSignal) {
-      const items: T[] = []
-      for (let next: string | undefined = ''; next !== undefined; ) {
-        const path: string =
-          collectionPath(kind, query.namespace) + queryString({ ...selectors(query), limit: PAGE, continue: next || undefined })
-        const accept = query.metadataOnly ? METADATA_LIST : undefined
-        const page: Page<T> = await call<Page<T>>('GET', path, kind.plural, { signal, accept })
-        for (const item of page.items ?? []) items.push({ ...item, apiVersion: apiVersionOf(kind), kind: kind.kind })
-        next = page.metadata?.continue || undefined
-      }
-      return items
+    list: <T extends KubeObject>(kind: Kind<T>, query: ListQuery = {}, signal?: AbortSignal) => {
+      const accept = query.metadataOnly ? METADATA_LIST : undefined
+      const fetch = () => allPages(kind, query, (path) => call<Page<T>>('GET', path, kind.plural, { signal, accept }))
+      return fetch().catch((failure: unknown) => {
+        // Only a later page can be too old; a list that is begun anew is not.
+        if (isFailure(failure, 'expired')) return fetch()
+        throw failure
+      })
     },
 
     create: <T extends KubeObject>(kind: Kind<T>, object: T, how: { manager?: string; dryRun?: boolean } = {}) => {
@@ -105,6 +102,21 @@ interface Extra {
   contentType?: string
   accept?: string | undefined
   signal?: AbortSignal | undefined
+}
+
+async function allPages<T extends KubeObject>(
+  kind: Kind<T>,
+  query: ListQuery,
+  fetch: (path: string) => Promise<Page<T>>,
+): Promise<T[]> {
+  const items: T[] = []
+  for (let next: string | undefined = ''; next !== undefined; ) {
+    const asked = queryString({ ...selectors(query), limit: PAGE, continue: next || undefined })
+    const page: Page<T> = await fetch(collectionPath(kind, query.namespace) + asked)
+    for (const item of page.items ?? []) items.push({ ...item, apiVersion: apiVersionOf(kind), kind: kind.kind })
+    next = page.metadata?.continue || undefined
+  }
+  return items
 }
 
 /** One request; a kind that turns out not to be served is forgotten. */

@@ -1,7 +1,9 @@
 import * as assert from 'uvu/assert'
+import { createKube } from '../../../src/adapters/kube/client.ts'
+import { loadKubeConfig, openConnection } from '../../../src/adapters/kube/connection.ts'
 import { createCaches, type Kube, type ReadOptions } from '../../../src/adapters/kube/index.ts'
 import { type ConfigMap, ConfigMaps, Namespaces } from '../../../src/api/index.ts'
-import { type Clock, Failure, hours, minutes, silentLog, systemClock } from '../../../src/std/index.ts'
+import { type Clock, Failure, hours, isFailure, minutes, silentLog, systemClock } from '../../../src/std/index.ts'
 import { type SteppedClock, steppedClock } from '../../support/clock.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
@@ -117,6 +119,29 @@ describe('the list and watch of a cache', (it) => {
     await eventually(() => gone.length === 2)
     assert.equal([armed, ...gone.sort(), has('b')], [false, 'a', 'e', true])
     await caches.stop()
+  })
+
+  it('does so too for a list that is no cache', async () => {
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await make(name)
+    const connection = openConnection(loadKubeConfig({ file: cluster.kubeconfig }), { clock: systemClock })
+    const expiring = { left: 1 }
+    const small = createKube({
+      ...connection,
+      async json<T>(call: Parameters<typeof connection.json>[0]) {
+        if (call.path.includes('continue=') && expiring.left-- > 0) throw new Failure('expired', 'too old')
+        return connection.json<T>({ ...call, path: call.path.replace('limit=500', 'limit=2') })
+      },
+    })
+    const names = (await small.list(ConfigMaps, { namespace })).map(({ metadata }) => metadata.name)
+    assert.equal(
+      names.filter((name) => name.length === 1),
+      ['a', 'b', 'c', 'd', 'e'],
+    )
+    // Once only: a server whose every page is too old has another trouble.
+    expiring.left = 2
+    const failure = await small.list(ConfigMaps, { namespace }).catch((thrown: unknown) => thrown)
+    assert.ok(isFailure(failure, 'expired'))
+    await connection.close()
   })
 
   const broken: { why: string; line: string }[] = [
