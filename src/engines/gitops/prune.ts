@@ -1,76 +1,179 @@
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type AnyObject, isDeleting } from '../../api/index.ts'
-import { Failure, isFailure } from '../../std/index.ts'
+import type { AnyObject } from '../../api/index.ts'
+import { type Clock, Failure, isFailure, seconds } from '../../std/index.ts'
 import type { Entry } from './change-set.ts'
 import { eachOf } from './each.ts'
+import { failureOf, type Guards, type Hold, holdOnAll } from './guards.ts'
 import type { Held } from './inventory.ts'
-import { apiVersionFor, refOfId } from './object-id.ts'
-import { kindOfAny } from './observe.ts'
-import { inOrder } from './order.ts'
-import { OWNER_LABEL } from './place.ts'
-import { sentenceAbout } from './sentence.ts'
-
-/** On an object in the cluster: it outlives its manifest. */
-export const KEEP_ANNOTATION = 'gitops.berth.dev/prune'
-export const KEEP = 'disabled'
-
-const AT_ONCE = 6
+import { keyOfId, type ObjectId, refOfId } from './object-id.ts'
+import { type Judging, judge, keysOf } from './prune/judge.ts'
+import { type Looking, look, lookAt, type Mark, type Sight } from './prune/look.ts'
+import { inTurns, type Leaver, type Outcome } from './prune/turns.ts'
+import { sayIds, sentenceAbout } from './sentence.ts'
 
 export interface Pruning {
   kube: Kube
+  clock: Clock
   owner: string
+  /** Everything that is held. */
+  held: readonly Held[]
   /** Namespaces that the tenant still has; an object elsewhere that may no longer be touched is let go. */
   namespaces?: readonly string[] | undefined
+  /** How many objects the repository describes. */
+  rendered?: number
+  /** Without them the deployment itself is deleted: that is permission for all but what belongs to others. */
+  guards?: Guards | undefined
+  /** Somebody has confirmed that this commit deletes. */
+  confirmed?: boolean | undefined
+  /** What is known without asking, from watches: such an object costs one request. */
+  mark?: ((key: string) => Mark | undefined) | undefined
   signal?: AbortSignal | undefined
 }
 
-/** Deletes what is held, in the reverse of the order in which it was applied. What stays in the way waits for the next time. */
-export async function prune(held: readonly Held[], pruning: Pruning): Promise<Entry[]> {
-  const entries: Entry[] = []
-  for (const group of inOrder(held, ({ id }) => id.kind).reverse()) {
-    pruning.signal?.throwIfAborted()
-    entries.push(...(await eachOf(group, AT_ONCE, (item) => pruneOne(item, pruning))))
+const AT_ONCE = 6
+/** Then the rest waits for the next reconcile, so that what was done is written down. */
+const BUDGET = seconds(60)
+
+/**
+ * Deletes what is to go, in the reverse of the order in which it was applied. Each object is an entry: what a guard holds
+ * back is `withheld`, what is on its way `terminating`, what must not go yet `waiting`. Nothing is waited for here.
+ */
+export async function prune(leaving: readonly Held[], pruning: Pruning): Promise<Entry[]> {
+  if (leaving.length === 0) return []
+  const empty = pruning.rendered === 0 ? holdOnEverything(leaving.length, pruning) : undefined
+  if (empty) return leaving.map((held) => withheld(held, empty))
+  const sights = await look(leaving, pruning)
+  const holds = await holdsOn(leaving, sights, pruning)
+  const entries = new Map<string, Entry>()
+  for (const held of leaving) {
+    const key = keyOfId(held.id)
+    const hold = holds.get(key)
+    const entry = hold ? withheld(held, hold) : entryOf(held, sights.get(key), pruning)
+    if (entry) entries.set(key, entry)
   }
-  return entries
+  await removeInTurns(leaving, sights, entries, pruning)
+  return leaving.flatMap(({ id }) => entries.get(keyOfId(id)) ?? [])
 }
 
-async function pruneOne({ id, version }: Held, { kube, owner, namespaces, signal }: Pruning): Promise<Entry> {
+function holdOnEverything(leaving: number, { guards, confirmed, held, rendered = 1 }: Pruning): Hold | undefined {
+  return guards && !confirmed ? holdOnAll({ leaving, held: held.length, rendered }, guards) : undefined
+}
+
+/** By key. What is on its way already cannot be held back any more, and does not count. */
+async function holdsOn(
+  leaving: readonly Held[],
+  sights: ReadonlyMap<string, Sight>,
+  pruning: Pruning,
+): Promise<Map<string, Hold>> {
+  const there = leaving.filter(({ id }) => sights.get(keyOfId(id))?.word === 'there')
+  const all = holdOnEverything(there.length, pruning)
+  if (all) return new Map(there.map(({ id }) => [keyOfId(id), all]))
+  const judging = judgingOf(leaving, sights, pruning)
+  const holds = new Map<string, Hold>()
+  await eachOf(there, AT_ONCE, async (held) => {
+    const key = keyOfId(held.id)
+    const hold = await judge(held, sights.get(key) ?? { word: 'gone' }, judging)
+    if (hold) holds.set(key, hold)
+  })
+  return holds
+}
+
+function judgingOf(leaving: readonly Held[], sights: ReadonlyMap<string, Sight>, pruning: Pruning): Judging {
+  const { kube, owner, held, confirmed = false, guards, signal } = pruning
+  const going = new Set([...keysOf(leaving)].filter((key) => sights.get(key)?.word !== 'kept'))
+  const staying = held.filter(({ id }) => !going.has(keyOfId(id))).map(({ id }) => id)
+  return { kube, owner, holds: keysOf(held), staying, confirmed, sparesData: guards !== undefined, signal }
+}
+
+const withheld = ({ id }: Held, hold: Hold): Entry => ({ id, change: 'withheld', why: hold.why, failure: failureOf(hold) })
+
+/** What is settled by having looked. */
+function entryOf(held: Held, sight: Sight | undefined, pruning: Pruning): Entry | undefined {
+  const { id } = held
+  switch (sight?.word) {
+    case 'gone':
+      return { id, change: 'pruned' }
+    case 'kept':
+      return { id, change: 'skipped', why: sight.why }
+    case 'leaving':
+      return { id, change: 'terminating', why: whySlow(sight.object) }
+    case 'unseen':
+      return failed(held, sight.failure, pruning)
+    default:
+      return undefined
+  }
+}
+
+async function removeInTurns(
+  leaving: readonly Held[],
+  sights: ReadonlyMap<string, Sight>,
+  entries: Map<string, Entry>,
+  pruning: Pruning,
+): Promise<void> {
+  const { clock, signal } = pruning
+  const others = leaving.filter(({ id }) => isInTheWay(entries.get(keyOfId(id))))
+  const due = leaving.filter(({ id }) => !entries.has(keyOfId(id)))
+  const leaverOf = (held: Held): Leaver => leaverFrom(held, sights.get(keyOfId(held.id)))
+  const remove = async ({ held }: Leaver): Promise<Outcome> => {
+    const entry = await removeOne(held, sights.get(keyOfId(held.id)), pruning)
+    entries.set(keyOfId(held.id), entry)
+    return entry.change === 'terminating' ? 'leaving' : isInTheWay(entry) ? 'there' : 'gone'
+  }
+  const until = clock.now() + BUDGET
+  const late = await inTurns({ clock, leavers: due.map(leaverOf), others: others.map(leaverOf), until, remove, signal })
+  for (const { leaver, behind } of late) entries.set(keyOfId(leaver.held.id), behindOthers(leaver.held, behind, entries))
+}
+
+const isInTheWay = (entry: Entry | undefined): boolean =>
+  entry !== undefined && entry.change !== 'pruned' && entry.change !== 'skipped'
+
+function leaverFrom(held: Held, sight: Sight | undefined): Leaver {
+  const object = sight?.word === 'there' || sight?.word === 'leaving' ? sight.object : undefined
+  const { deletionTimestamp } = object?.metadata ?? {}
+  return { held, object, since: deletionTimestamp === undefined ? undefined : Date.parse(deletionTimestamp) }
+}
+
+/** What stands behind something that a guard holds back waits for the same confirmation. */
+function behindOthers({ id }: Held, behind: readonly ObjectId[], entries: ReadonlyMap<string, Entry>): Entry {
+  if (behind.length === 0) return { id, change: 'waiting', why: 'has its turn at the next reconcile' }
+  const why = `is deleted when ${sayIds(behind, 3)} ${behind.length === 1 ? 'is' : 'are'} gone`
+  const held = behind.map((other) => entries.get(keyOfId(other))).find((entry) => entry?.change === 'withheld')
+  const { failure } = held ?? {}
+  return failure ? { id, change: 'withheld', why, failure } : { id, change: 'waiting', why }
+}
+
+/** One request where a watch vouches for what is there; if it has changed since, it is looked at first. */
+async function removeOne(held: Held, sight: Sight | undefined, pruning: Pruning): Promise<Entry> {
+  if (sight?.word !== 'there') return entryOf(held, sight, pruning) ?? { id: held.id, change: 'pruned' }
+  const { id } = held
+  const { uid, kind, version } = sight
   try {
-    const kind = await kube.resolve(apiVersionFor(id.group, version), id.kind)
-    // Its CRD is gone, and so is everything of that kind.
-    if (!kind) return { id, change: 'pruned' }
-    const live = await kube.get(kindOfAny(kind), refOfId(id), signal)
-    if (!live) return { id, change: 'pruned' }
-    const kept = reasonToKeep(live, owner)
-    if (kept !== undefined) return { id, change: 'skipped', why: kept }
-    if (isDeleting(live))
-      return { id, change: 'terminating', why: `is being deleted since ${live.metadata.deletionTimestamp}${blockedBy(live)}` }
     // The precondition is what makes this safe: another object of the same name is not ours.
-    const { uid } = live.metadata
-    await kube.delete(kind, refOfId(id), { uid })
-    return { id, change: goesSlowly(live) ? 'terminating' : 'pruned', ...(uid !== undefined && { uid }) }
+    const answer = await pruning.kube.delete(kind, refOfId(id), { uid, ...(version && { resourceVersion: version }) })
+    if (answer === 'terminating') return { id, change: 'terminating', why: 'is being deleted', ...(uid && { uid }) }
+    return { id, change: 'pruned', ...(uid && { uid }) }
   } catch (thrown) {
     const failure = Failure.from(thrown)
-    const outside = namespaces !== undefined && namespaces.length > 0 && !namespaces.includes(id.namespace ?? '')
-    if (outside && isFailure(failure, 'forbidden'))
-      return {
-        id,
-        change: 'skipped',
-        why: 'is outside the destination as it is now, and may not be deleted any more; it is left behind',
-      }
-    return { id, change: 'failed', why: sentenceAbout(id, failure) }
+    if (version && isFailure(failure, 'conflict')) return removeOne(held, await lookAt(held, kind, looking(pruning)), pruning)
+    return failed(held, failure, pruning)
   }
 }
 
-/** Only what carries our mark is ours, whatever the inventory remembers. */
-function reasonToKeep({ metadata: { labels, annotations } }: AnyObject, owner: string): string | undefined {
-  if (labels?.[OWNER_LABEL] !== owner) return 'is not kept by this sync any more'
-  if (annotations?.[KEEP_ANNOTATION] === KEEP) return `carries ${KEEP_ANNOTATION}: ${KEEP}`
-  return undefined
+const looking = ({ kube, owner, held, signal }: Pruning): Looking => ({ kube, owner, held, signal })
+
+function failed({ id }: Held, failure: Failure, { namespaces = [], signal }: Pruning): Entry {
+  signal?.throwIfAborted()
+  const isOutside = namespaces.length > 0 && !namespaces.includes(id.namespace ?? '')
+  if (isOutside && isFailure(failure, 'forbidden'))
+    return {
+      id,
+      change: 'skipped',
+      why: 'is outside the destination as it is now, and may not be deleted any more; it is left behind',
+    }
+  return { id, change: 'failed', why: sentenceAbout(id, failure), failure }
 }
 
-const goesSlowly = ({ kind, metadata }: AnyObject): boolean =>
-  (metadata.finalizers?.length ?? 0) > 0 || kind === 'Namespace' || kind === 'Pod'
-
-const blockedBy = ({ metadata: { finalizers = [] } }: AnyObject): string =>
-  finalizers.length > 0 ? `, waits for finalizers ${finalizers.join(', ')}` : ''
+function whySlow({ kind, metadata: { deletionTimestamp, finalizers = [] } }: AnyObject): string {
+  const what = finalizers.length > 0 ? `, waits for finalizers ${finalizers.join(', ')}` : ''
+  return `is being deleted since ${deletionTimestamp}${what}${kind === 'Namespace' ? ', with all that is in it' : ''}`
+}

@@ -1,0 +1,149 @@
+import type { Kube } from '../../../adapters/kube/index.ts'
+import { type AnyObject, isDeleting, type Kind } from '../../../api/index.ts'
+import { Failure, isFailure } from '../../../std/index.ts'
+import { wishesOf } from '../annotations.ts'
+import { eachOf } from '../each.ts'
+import type { Held } from '../inventory.ts'
+import { idOf, keyOfId, refOfId } from '../object-id.ts'
+import { kindOfAny } from '../observe.ts'
+import { OWNER_LABEL } from '../place.ts'
+import { servedKind } from './served.ts'
+
+/** What is known of an object without asking: a watch has seen it, with our mark, as it is in this version. */
+export interface Mark {
+  readonly uid: string
+  readonly version: string
+  /** Whether it asks to stay, or to be asked for. */
+  readonly prune: 'enabled' | 'disabled' | 'confirm'
+  readonly isLeaving: boolean
+}
+
+export interface Looking {
+  kube: Kube
+  owner: string
+  /** Everything that is held, for it says how long a list would be. */
+  held: readonly Held[]
+  mark?: ((key: string) => Mark | undefined) | undefined
+  signal?: AbortSignal | undefined
+}
+
+/** How an object that is to go is found. */
+export type Sight =
+  | { readonly word: 'gone' }
+  /** Not ours to delete. */
+  | { readonly word: 'kept'; readonly why: string }
+  /** It was deleted before, and something keeps it. */
+  | { readonly word: 'leaving'; readonly object: AnyObject }
+  /** `object` is missing where a mark is all that was needed; then `version` says of which state it speaks. */
+  | ({ readonly word: 'there'; readonly kind: Kind; readonly uid: string | undefined; readonly asksFirst: boolean } & Seen)
+  | { readonly word: 'unseen'; readonly failure: Failure }
+
+type Seen =
+  | { readonly object: AnyObject; readonly version?: undefined }
+  | { readonly object?: undefined; readonly version: string }
+
+/** Of these the content matters, not only that they are there. */
+const READ = ['CustomResourceDefinition', 'PersistentVolumeClaim', 'PersistentVolume', 'VolumeSnapshot', 'VolumeSnapshotContent']
+const AT_ONCE = 6
+const PAGE = 500
+/** So many that are missing in a list are looked for one by one. */
+const FEW = 10
+
+/** Looks at what is to go, by key: from what the watches saw, by a list where that is cheaper, else one by one. */
+export async function look(leaving: readonly Held[], looking: Looking): Promise<Map<string, Sight>> {
+  const sights = new Map<string, Sight>()
+  for (const group of groupsOf(leaving)) {
+    looking.signal?.throwIfAborted()
+    const [first] = group
+    const kind = first && (await kindOf(first, looking))
+    if (kind === undefined || kind instanceof Failure) {
+      const sight: Sight = kind ? { word: 'unseen', failure: kind } : { word: 'gone' }
+      for (const { id } of group) sights.set(keyOfId(id), sight)
+    } else await lookAtGroup(group, kind, looking, sights)
+  }
+  return sights
+}
+
+const kindOf = (first: Held, { kube }: Looking): Promise<Kind | undefined | Failure> =>
+  servedKind(kube, first).catch((thrown: unknown) => Failure.from(thrown))
+
+async function lookAtGroup(group: readonly Held[], kind: Kind, looking: Looking, sights: Map<string, Sight>): Promise<void> {
+  const unknown = group.filter(({ id }) => {
+    const mark = READ.includes(id.kind) ? undefined : looking.mark?.(keyOfId(id))
+    if (mark && !mark.isLeaving) sights.set(keyOfId(id), sightOfMark(mark, kind))
+    return !sights.has(keyOfId(id))
+  })
+  const listed = await list(unknown, kind, looking)
+  const missing = unknown.filter(({ id }) => {
+    const object = listed?.get(keyOfId(id))
+    if (object) sights.set(keyOfId(id), sightOf(object, kind, looking.owner))
+    return !object
+  })
+  if (listed && missing.length > FEW) {
+    const sight: Sight = { word: 'kept', why: 'is not there, or not kept by this sync any more' }
+    for (const { id } of missing) sights.set(keyOfId(id), sight)
+  } else await eachOf(missing, AT_ONCE, async (item) => sights.set(keyOfId(item.id), await lookAt(item, kind, looking)))
+}
+
+/** One object as it is now. */
+export async function lookAt(held: Held, kind: Kind, looking: Looking): Promise<Sight> {
+  const { kube, owner, signal } = looking
+  try {
+    return sightOf(await kube.get(kindOfAny(kind), refOfId(held.id), signal), kind, owner)
+  } catch (thrown) {
+    signal?.throwIfAborted()
+    if (!isFailure(thrown, 'not-found')) return { word: 'unseen', failure: Failure.from(thrown) }
+    // The kind is not served so any more; in another version it may be.
+    const now = await kindOf(held, looking)
+    if (now instanceof Failure) return { word: 'unseen', failure: now }
+    return now && now.version !== kind.version ? lookAt(held, now, looking) : { word: 'gone' }
+  }
+}
+
+/** Those of them that carry our mark; `undefined` where it does not pay or is not allowed. */
+async function list(group: readonly Held[], kind: Kind, looking: Looking): Promise<Map<string, AnyObject> | undefined> {
+  const [first] = group
+  if (!first || READ.includes(first.id.kind) || group.length <= 2 + pagesOf(first, looking.held)) return undefined
+  const { kube, owner, signal } = looking
+  const query = { namespace: first.id.namespace, labels: `${OWNER_LABEL}=${owner}`, metadataOnly: true }
+  try {
+    const objects = await kube.list(kindOfAny(kind), query, signal)
+    return new Map(objects.map((object) => [keyOfId(idOf(object)), object]))
+  } catch {
+    signal?.throwIfAborted()
+    // Where a list fails, the single object says why, to the user too.
+    return undefined
+  }
+}
+
+function pagesOf({ id: { group, kind, namespace } }: Held, held: readonly Held[]): number {
+  const same = held.filter(({ id }) => id.kind === kind && id.group === group && id.namespace === namespace)
+  return Math.ceil(same.length / PAGE)
+}
+
+/** Only what carries our mark is ours, whatever the inventory remembers. */
+function sightOf(object: AnyObject | undefined, kind: Kind, owner: string): Sight {
+  if (!object) return { word: 'gone' }
+  const { labels, uid } = object.metadata
+  if (labels?.[OWNER_LABEL] !== owner) return { word: 'kept', why: 'is not kept by this sync any more' }
+  const { prune, apply } = wishesOf(object)
+  if (prune === 'disabled' || apply === 'ignore') return KEPT
+  if (isDeleting(object)) return { word: 'leaving', object }
+  return { word: 'there', kind, uid, asksFirst: prune === 'confirm', object }
+}
+
+const sightOfMark = ({ uid, version, prune }: Mark, kind: Kind): Sight =>
+  prune === 'disabled' ? KEPT : { word: 'there', kind, uid, asksFirst: prune === 'confirm', version }
+
+const KEPT: Sight = { word: 'kept', why: 'is annotated to stay when it leaves the repository' }
+
+function groupsOf(held: readonly Held[]): Held[][] {
+  const groups = new Map<string, Held[]>()
+  for (const item of held) {
+    const key = `${item.id.group}/${item.version}/${item.id.kind}/${item.id.namespace ?? ''}`
+    const group = groups.get(key)
+    if (group) group.push(item)
+    else groups.set(key, [item])
+  }
+  return [...groups.values()]
+}

@@ -1,0 +1,120 @@
+import type { Kube } from '../../../adapters/kube/index.ts'
+import type { AnyObject, Kind, KubeObject } from '../../../api/index.ts'
+import { Failure, isRecord } from '../../../std/index.ts'
+import { idOf, keyOfId, type ObjectId } from '../object-id.ts'
+import { kindOfAny } from '../observe.ts'
+import { OWNER_LABEL } from '../place.ts'
+import { sayIds } from '../sentence.ts'
+
+export interface Searching {
+  /** The tenant: what it may not see counts as somebody else's. */
+  kube: Kube
+  owner: string
+  /** Keys of everything that this sync holds. */
+  holds: ReadonlySet<string>
+  signal?: AbortSignal | undefined
+}
+
+/** Kubernetes puts these into every namespace, or makes them from others that count themselves. */
+const EVERYWHERE = new Set(['ServiceAccount/default', 'ConfigMap/kube-root-ca.crt', 'ConfigMap/openshift-service-ca.crt'])
+const DERIVED = new Set(['Event', 'Endpoints', 'EndpointSlice', 'PodMetrics'])
+const TOKEN_OF = 'kubernetes.io/service-account.name'
+/** So many are enough to say that somebody is there. */
+const ENOUGH = 3
+
+/** What in a namespace is not ours, in words; `undefined` when it is ours alone. */
+export function strangersIn(namespace: string, searching: Searching): Promise<string | undefined> {
+  return unlessBlind(async () => {
+    const found: ObjectId[] = []
+    for (const kind of await listableKinds(searching)) {
+      found.push(...(await strangersOf(kind, namespace, searching)))
+      if (found.length >= ENOUGH) break
+    }
+    return found
+  }, searching)
+}
+
+/** Custom resources of a definition that are not ours, in words. */
+export function strangersUnder(definition: AnyObject, searching: Searching): Promise<string | undefined> {
+  return unlessBlind(async () => {
+    const kind = kindDefinedBy(definition)
+    return kind ? strangersOf(kind, undefined, searching) : []
+  }, searching)
+}
+
+/** Who may not look must not conclude that there is nothing. */
+async function unlessBlind(search: () => Promise<ObjectId[]>, { signal }: Searching): Promise<string | undefined> {
+  try {
+    const found = await search()
+    return found.length === 0 ? undefined : sayIds(found, ENOUGH)
+  } catch (thrown) {
+    signal?.throwIfAborted()
+    return `nobody knows what, because it may not be looked at (${Failure.from(thrown).message})`
+  }
+}
+
+async function strangersOf(kind: Kind, namespace: string | undefined, searching: Searching): Promise<ObjectId[]> {
+  const { kube, owner, holds, signal } = searching
+  const objects = await kube.list(kindOfAny(kind), { namespace, metadataOnly: true }, signal)
+  return objects
+    .filter((object) => !isOrdinary(object))
+    .filter((object) => !(object.metadata.labels?.[OWNER_LABEL] === owner && holds.has(keyOfId(idOf(object)))))
+    .map(idOf)
+}
+
+/** What goes with its owner counts where the owner does. */
+const isOrdinary = ({ kind, metadata: { name, ownerReferences, annotations } }: KubeObject): boolean =>
+  (ownerReferences?.length ?? 0) > 0 ||
+  DERIVED.has(kind) ||
+  EVERYWHERE.has(`${kind}/${name}`) ||
+  (kind === 'Secret' && annotations?.[TOKEN_OF] !== undefined)
+
+function kindDefinedBy({ spec }: AnyObject): Kind | undefined {
+  if (!isRecord(spec) || !isRecord(spec.names) || !Array.isArray(spec.versions)) return undefined
+  const served = spec.versions.find((version) => isRecord(version) && version.served === true)
+  if (!isRecord(served)) return undefined
+  const { kind, plural } = spec.names
+  return {
+    group: String(spec.group),
+    version: String(served.name),
+    kind: String(kind),
+    plural: String(plural),
+    namespaced: spec.scope !== 'Cluster',
+  }
+}
+
+/** https://kubernetes.io/docs/concepts/overview/kubernetes-api/#aggregated-discovery */
+interface Discovered {
+  kind: string
+  items?: { metadata: { name?: string }; versions: DiscoveredVersion[] }[]
+}
+
+interface DiscoveredVersion {
+  version: string
+  freshness?: string
+  resources: { resource: string; scope: string; verbs: string[]; responseKind: { kind: string } }[]
+}
+
+const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'
+
+/** Every namespaced kind of which objects can be listed, once each, in two requests. */
+async function listableKinds({ kube, signal }: Searching): Promise<Kind[]> {
+  const kinds: Kind[] = []
+  for (const path of ['/api', '/apis']) {
+    const { kind, items = [] } = await kube.read<Discovered>(path, { accept: AGGREGATED, signal })
+    if (kind !== 'APIGroupDiscoveryList') throw new Failure('unavailable', 'the server does not list its kinds')
+    for (const { metadata, versions } of items) {
+      // The preferred version comes first; a kind may be served in a later one only.
+      const found = versions.flatMap((version) => kindsIn(metadata.name ?? '', version))
+      kinds.push(...new Map(found.toReversed().map((each) => [each.plural, each])).values())
+    }
+  }
+  return kinds
+}
+
+function kindsIn(group: string, { version, freshness, resources }: DiscoveredVersion): Kind[] {
+  if (freshness === 'Stale') throw new Failure('unavailable', `the API group ${group} does not answer`)
+  return resources
+    .filter(({ scope, verbs }) => scope === 'Namespaced' && verbs.includes('list'))
+    .map(({ resource, responseKind: { kind } }) => ({ group, version, kind, plural: resource, namespaced: true }))
+}

@@ -1,0 +1,135 @@
+import type { AnyObject } from '../../../api/index.ts'
+import type { Clock } from '../../../std/index.ts'
+import { minutes } from '../../../std/index.ts'
+import { dependenciesOf } from '../depends-on.ts'
+import { eachOf } from '../each.ts'
+import type { Held } from '../inventory.ts'
+import { keyOfId, type ObjectId } from '../object-id.ts'
+import { inOrder } from '../order.ts'
+import { membersOf } from './judge.ts'
+
+/** One object that is to go, or that is in the way of others until it is gone. */
+export interface Leaver {
+  readonly held: Held
+  /** As it was seen. */
+  readonly object: AnyObject | undefined
+  /** When its deletion was asked for, if it was; milliseconds. */
+  readonly since?: number | undefined
+}
+
+/** How it went with one of them: gone, or still there, from now on or for longer. */
+export type Outcome = 'gone' | 'there' | 'leaving'
+
+export interface Turns {
+  clock: Clock
+  /** Those that are to be deleted. */
+  leavers: readonly Leaver[]
+  /** Those that were deleted before, or cannot be deleted now. */
+  others: readonly Leaver[]
+  /** From when on nothing new is begun, milliseconds. */
+  until: number
+  remove(leaver: Leaver): Promise<Outcome>
+  signal?: AbortSignal | undefined
+}
+
+const AT_ONCE = 6
+/** A controller that goes with its resources is left so long to let go of them. */
+const PATIENCE = minutes(2)
+
+/**
+ * Deletes in the reverse of the order in which is applied: first what depends on others, then by kind, and what others live
+ * in only when they are gone. Answers what did not have its turn yet, each with what is in its way; nobody is waited for.
+ */
+export async function inTurns(turns: Turns): Promise<{ leaver: Leaver; behind: ObjectId[] }[]> {
+  const { clock, until, signal } = turns
+  const field = createField([...turns.others, ...turns.leavers], clock)
+  let waiting = [...turns.leavers]
+  for (let progress = true; progress && waiting.length > 0; ) {
+    progress = false
+    const left = new Set<Leaver>()
+    for (const group of inOrder(waiting, ({ held }) => held.id.kind).toReversed()) {
+      signal?.throwIfAborted()
+      await eachOf(group, AT_ONCE, async (leaver) => {
+        if (clock.now() >= until || field.before(leaver).length > 0) return void left.add(leaver)
+        progress = true
+        field.tell(leaver, await turns.remove(leaver))
+      })
+    }
+    waiting = waiting.filter((leaver) => left.has(leaver))
+  }
+  if (clock.now() >= until || !isCircle(waiting, field))
+    return waiting.map((leaver) => ({ leaver, behind: idsOf(field.before(leaver)) }))
+  return inTurns({ ...turns, leavers: waiting.map(withoutWishes), others: field.all().filter(isNotIn(waiting)) })
+}
+
+const idsOf = (leavers: readonly Leaver[]): ObjectId[] => leavers.map(({ held }) => held.id)
+
+const isNotIn = (list: readonly Leaver[]) => {
+  const keys = new Set(list.map(({ held }) => keyOfId(held.id)))
+  return ({ held }: Leaver): boolean => !keys.has(keyOfId(held.id))
+}
+
+/** Each waits for another one that waits: nobody would ever go. */
+function isCircle(waiting: readonly Leaver[], field: Field): boolean {
+  const keys = new Set(waiting.map(({ held }) => keyOfId(held.id)))
+  const isAmong = ({ held }: Leaver) => keys.has(keyOfId(held.id))
+  return waiting.length > 0 && waiting.every((leaver) => field.before(leaver).every(isAmong))
+}
+
+const withoutWishes = (leaver: Leaver): Leaver => ({
+  ...leaver,
+  object: leaver.object && { ...leaver.object, metadata: { ...leaver.object.metadata, annotations: {} } },
+})
+
+/** Who is still there. */
+interface Field {
+  /** What must be gone before this one may be deleted. */
+  before(leaver: Leaver): Leaver[]
+  tell(leaver: Leaver, outcome: Outcome): void
+  all(): Leaver[]
+}
+
+function createField(leavers: readonly Leaver[], clock: Clock): Field {
+  const open = new Map(leavers.map((leaver) => [keyOfId(leaver.held.id), leaver]))
+  const slow = new Set([...open].filter(([, { held, since }]) => since !== undefined && isCustom(held.id)).map(([key]) => key))
+  const dependents = dependentsIn(open)
+
+  /** A custom resource that its finalizer holds may need what runs, may and is configured around it. */
+  const needsUs = (key: string): boolean => clock.now() - (open.get(key)?.since ?? 0) < PATIENCE
+
+  return {
+    before({ held: { id }, object }) {
+      const keys = new Set(dependents.get(keyOfId(id)))
+      if (!isCustom(id)) for (const key of slow) if (needsUs(key)) keys.add(key)
+      const isMember = membersOf(id, object)
+      if (isMember) for (const [key, { held }] of open) if (isMember(held.id)) keys.add(key)
+      keys.delete(keyOfId(id))
+      return [...keys].flatMap((key) => open.get(key) ?? [])
+    },
+    tell(leaver, outcome) {
+      const key = keyOfId(leaver.held.id)
+      if (outcome === 'gone') open.delete(key)
+      if (outcome !== 'leaving') return
+      open.set(key, { ...leaver, since: clock.now() })
+      if (isCustom(leaver.held.id)) slow.add(key)
+    },
+    all: () => [...open.values()],
+  }
+}
+
+/** By the key of what is depended on: the keys of those that do. */
+function dependentsIn(open: ReadonlyMap<string, Leaver>): Map<string, string[]> {
+  const dependents = new Map<string, string[]>()
+  for (const [key, { object, held }] of open) {
+    for (const id of object ? dependenciesOf(object).ids : []) {
+      // A reference without namespace may mean the own one, as when it was applied.
+      const home = id.namespace ?? held.id.namespace
+      for (const to of new Set([keyOfId(id), keyOfId({ ...id, ...(home && { namespace: home }) })]))
+        dependents.set(to, [...(dependents.get(to) ?? []), key])
+    }
+  }
+  return dependents
+}
+
+/** Of a group that Kubernetes itself does not serve. */
+const isCustom = ({ group }: ObjectId): boolean => group.includes('.') && !group.endsWith('.k8s.io')

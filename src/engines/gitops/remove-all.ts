@@ -1,0 +1,105 @@
+import type { JsonPatchStep, Kube } from '../../adapters/kube/index.ts'
+import type { AnyObject, Kind, Ref } from '../../api/index.ts'
+import { type Clock, Failure, isFailure, seconds } from '../../std/index.ts'
+import type { Entry } from './change-set.ts'
+import { eachOf } from './each.ts'
+import { exact, type Held, type Inventory, type InventoryStore, loadFor } from './inventory.ts'
+import { refOfId } from './object-id.ts'
+import { kindOfAny } from './observe.ts'
+import { type Destination, OWNER_ANNOTATION, OWNER_LABEL, type Owner } from './place.ts'
+import { servedKind } from './prune/served.ts'
+import { prune } from './prune.ts'
+import { sentenceAbout } from './sentence.ts'
+
+export interface RemovalRequest {
+  destination: Destination
+  owner: Owner
+  inventory: InventoryStore
+  /** What belongs to others and would be lost may be deleted too. */
+  confirmed?: boolean
+}
+
+export interface Removal {
+  entries: readonly Entry[]
+  /** What is still held. */
+  held: readonly Held[]
+  /** Objects of an earlier destination that nobody can reach from here. */
+  leftBehind: readonly Held[]
+}
+
+const AT_ONCE = 6
+/** Then the rest waits for the next time, so that what was done is written down. */
+const BUDGET = seconds(60)
+
+/** Deletes everything that is held, in reverse order, as far as it goes at once: called again until nothing is held. */
+export async function removeAll(request: RemovalRequest, clock: Clock, signal?: AbortSignal): Promise<Removal> {
+  const { destination, owner, inventory: store, confirmed } = request
+  const { kube, namespaces } = destination
+  const { inventory, leftBehind } = await loadFor(kube.server, store)
+  const { held } = inventory
+  const entries = await prune(held, { kube, clock, owner: owner.id, held, namespaces, confirmed, signal })
+  return { entries, held: await remember(store, inventory, exact(held, [], entries)), leftBehind }
+}
+
+/** Takes our mark off everything that is held, and lets it stay: whoever comes next finds objects that belong to nobody. */
+export async function releaseAll(request: RemovalRequest, clock: Clock, signal?: AbortSignal): Promise<Removal> {
+  const { destination, owner, inventory: store } = request
+  const { kube } = destination
+  const { inventory, leftBehind } = await loadFor(kube.server, store)
+  const until = clock.now() + BUDGET
+  const entries = await eachOf(inventory.held, AT_ONCE, async (held): Promise<Entry> => {
+    signal?.throwIfAborted()
+    if (clock.now() >= until) return { id: held.id, change: 'waiting', why: 'has its turn at the next reconcile' }
+    return releaseOne(held, kube, owner.id)
+  })
+  return { entries, held: await remember(store, inventory, exact(inventory.held, [], entries)), leftBehind }
+}
+
+/** Where the own namespace is on its way out the inventory may be gone or closed: then all is looked at again the next time. */
+async function remember(store: InventoryStore, { server, held: before }: Inventory, held: Held[]): Promise<Held[]> {
+  if (held.length === before.length) return held
+  try {
+    await store.save({ server, held })
+  } catch (failure) {
+    if (!isFailure(failure, 'not-found', 'forbidden')) throw failure
+  }
+  return held
+}
+
+async function releaseOne(held: Held, kube: Kube, owner: string): Promise<Entry> {
+  const { id } = held
+  try {
+    const found = await servedKind(kube, held)
+    if (found && !(await takeMark(kube, kindOfAny(found), refOfId(id), owner)))
+      return { id, change: 'skipped', why: 'is not kept by this sync any more' }
+    return { id, change: 'skipped', why: 'is released: it belongs to no sync any more' }
+  } catch (thrown) {
+    const failure = Failure.from(thrown)
+    if (isFailure(failure, 'not-found')) return { id, change: 'skipped', why: 'is not there any more' }
+    return { id, change: 'failed', why: sentenceAbout(id, failure), failure }
+  }
+}
+
+/** In one request, and only if it is still ours; where half of the mark is missing, in three. */
+async function takeMark(kube: Kube, kind: Kind<AnyObject>, ref: Ref, owner: string): Promise<boolean> {
+  try {
+    await kube.patch(kind, ref, withoutMark(owner))
+    return true
+  } catch (failure) {
+    if (!isFailure(failure, 'invalid')) throw failure
+    const live = await kube.get(kind, ref)
+    if (live?.metadata.labels?.[OWNER_LABEL] !== owner) return false
+    const metadata = { labels: { [OWNER_LABEL]: null }, annotations: { [OWNER_ANNOTATION]: null } }
+    await kube.patch(kind, ref, { metadata: { ...metadata, resourceVersion: live.metadata.resourceVersion } })
+    return true
+  }
+}
+
+const LABEL = `/metadata/labels/${OWNER_LABEL.replace('/', '~1')}`
+const ANNOTATION = `/metadata/annotations/${OWNER_ANNOTATION.replace('/', '~1')}`
+
+const withoutMark = (owner: string): JsonPatchStep[] => [
+  { op: 'test', path: LABEL, value: owner },
+  { op: 'remove', path: LABEL },
+  { op: 'remove', path: ANNOTATION },
+]

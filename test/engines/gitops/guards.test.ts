@@ -1,0 +1,56 @@
+import * as assert from 'uvu/assert'
+import { type Finding, GUARDS, type Guards, holdOn, holdOnAll, type Situation } from '../../../src/engines/gitops/guards.ts'
+import { describe } from '../../support/suite.ts'
+
+const some = (situation: Partial<Situation>): Situation => ({ leaving: 1, held: 20, rendered: 19, ...situation })
+
+describe('the guards of a prune', (it) => {
+  it('hold back everything when too much would go at once', () => {
+    const cases: [Partial<Situation>, Partial<Guards>, string | undefined, string][] = [
+      [{}, {}, undefined, 'one of twenty'],
+      [{ leaving: 0, held: 5, rendered: 0 }, {}, undefined, 'nothing goes'],
+      [{ leaving: 5, held: 5, rendered: 0 }, {}, 'NothingRendered', 'an empty path, even of few objects'],
+      [{ leaving: 5, held: 5, rendered: 0 }, { allowEmpty: true }, undefined, 'an empty path that is meant'],
+      [{ leaving: 60, held: 60, rendered: 0 }, { allowEmpty: true }, undefined, 'no share when all may go'],
+      [{ leaving: 101, held: 101, rendered: 0 }, { allowEmpty: true }, 'PruneTooMany', 'but a number still'],
+      [{ leaving: 100, held: 1000 }, {}, undefined, 'as many as are allowed'],
+      [{ leaving: 101, held: 1000 }, {}, 'PruneTooMany', 'one more'],
+      [{ leaving: 1, held: 1000 }, { maxObjects: 0 }, 'PruneTooMany', 'none is allowed'],
+      [{ leaving: 10, held: 20 }, {}, undefined, 'half of them'],
+      [{ leaving: 11, held: 20 }, {}, 'PruneTooMany', 'more than half'],
+      [{ leaving: 8, held: 9 }, {}, undefined, 'a share of few says nothing'],
+      [{ leaving: 6, held: 10 }, {}, 'PruneTooMany', 'ten are not few'],
+      [{ leaving: 1, held: 10 }, { maxPercent: 0 }, 'PruneTooMany', 'no share is allowed'],
+      [{ leaving: 20, held: 20 }, { maxPercent: 100 }, undefined, 'any share is allowed'],
+    ]
+    for (const [situation, guards, reason, why] of cases)
+      assert.is(holdOnAll(some(situation), { ...GUARDS, ...guards })?.reason, reason, why)
+  })
+
+  it('say how many, which limit, and what can be done', () => {
+    const why = holdOnAll(some({ leaving: 240, held: 1000 }), GUARDS)?.why ?? ''
+    assert.match(
+      why,
+      /240 objects .* more than 100 \(pruneGuard\.maxObjects\)\. Restore the files, raise the limit, or confirm it/,
+    )
+    assert.match(
+      holdOnAll(some({ leaving: 11 }), GUARDS)?.why ?? '',
+      /11 of 20 objects .* more than 50 % \(pruneGuard\.maxPercent\)/,
+    )
+    assert.match(holdOnAll(some({ rendered: 0 }), GUARDS)?.why ?? '', /describes no object any more.*pruneGuard\.allowEmpty/)
+  })
+
+  it('hold back what would take along what belongs to others, or data', () => {
+    const cases: [Finding, string | undefined][] = [
+      [{ kind: 'ConfigMap' }, undefined],
+      [{ kind: 'Namespace' }, undefined],
+      [{ kind: 'Namespace', strangers: 'ConfigMap x/y' }, 'NamespaceInUse'],
+      [{ kind: 'CustomResourceDefinition', strangers: 'Widget.example.com x/y' }, 'DefinitionInUse'],
+      [{ kind: 'PersistentVolumeClaim', data: 'it is bound to a volume with data' }, 'ProtectedKind'],
+      [{ kind: 'ConfigMap', asksFirst: true }, 'ConfirmationNeeded'],
+      [{ kind: 'Namespace', strangers: 'ConfigMap x/y', asksFirst: true }, 'NamespaceInUse'],
+    ]
+    for (const [finding, reason] of cases) assert.is(holdOn(finding)?.reason, reason, JSON.stringify(finding))
+    assert.match(holdOn({ kind: 'Namespace', strangers: 'ConfigMap x/y' })?.why ?? '', /ConfigMap x\/y/)
+  })
+})
