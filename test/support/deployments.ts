@@ -1,0 +1,154 @@
+import * as assert from 'uvu/assert'
+import {
+  type ConfigMap,
+  ConfigMaps,
+  conditionOf,
+  type GitOpsDeployment,
+  GitOpsDeployments,
+  GitProjects,
+  isTrue,
+} from '../../src/api/index.ts'
+import type { Snapshot } from '../../src/engines/gitops/index.ts'
+import { type GitOpsSettings, gitopsDeployments, type Source, syncRuns } from '../../src/operator/gitops-deployment/index.ts'
+import type { Failure } from '../../src/std/index.ts'
+import { grant } from './builders/credentials.ts'
+import { kubectl, snapshot } from './builders/snapshots.ts'
+import type { TestCluster } from './control-plane.ts'
+import { eventually, type Patience } from './verbs.ts'
+import { openShop, type RunningShop, type ShopOptions } from './workshop.ts'
+
+type Follow = Parameters<Source['follow']>
+
+/** A repository in memory, followed as kas lets it be: the last push now, each new one as it comes. */
+export function memoryRepository() {
+  const followers = new Set<Follow>()
+  let last: Snapshot | undefined
+  const deliver = async (to: Follow) => {
+    const [{ globs }, { onBatch }] = to
+    const roots = globs.map((glob) => glob.replace(/\*\*$/, ''))
+    const files = (last?.files ?? []).filter(({ source }) => roots.some((root) => source.startsWith(root)))
+    if (last) await onBatch({ commitId: last.commitId, projectId: 1n, files })
+  }
+  const source: Source = {
+    async follow(...follow) {
+      const [, { signal }] = follow
+      followers.add(follow)
+      await deliver(follow)
+      await new Promise<void>((resolve) => {
+        if (signal.aborted) resolve()
+        signal.addEventListener('abort', () => resolve())
+      })
+      followers.delete(follow)
+    },
+  }
+  return {
+    source,
+    asked: () => [...followers].map(([wanted]) => wanted),
+    fail: (failure: Failure) => {
+      for (const [, { onFailure }] of followers) onFailure?.(failure)
+    },
+    /** `order`: whose path hears of it first, and who only when this promise is kept. */
+    async push(files: Record<string, string | object>, late?: { path: string; until: Promise<unknown> }) {
+      last = snapshot(files)
+      const isLate = ([{ globs }]: Follow) => late !== undefined && globs.some((glob) => glob.startsWith(late.path))
+      await Promise.all([...followers].filter((one) => !isLate(one)).map(deliver))
+      await late?.until
+      await Promise.all([...followers].filter(isLate).map(deliver))
+      return last.commitId
+    },
+  }
+}
+
+const REPOSITORY = 'https://git.example.com/team-a/shop'
+
+export interface Stage {
+  namespace: string
+  shop: RunningShop
+  git: ReturnType<typeof memoryRepository>
+  /** `shop` of the path `deploy`, into the own namespace, unless said otherwise. */
+  deploy(spec?: Partial<GitOpsDeployment['spec']>, name?: string): Promise<GitOpsDeployment>
+  status(name?: string): Promise<NonNullable<GitOpsDeployment['status']>>
+  synced(revision: string, name?: string, patience?: Patience): Promise<NonNullable<GitOpsDeployment['status']>>
+  /** Not ready for this reason; gives the condition. */
+  complains(reason: string, name?: string, patience?: Patience): Promise<{ message: string }>
+  configMap(name: string): Promise<ConfigMap | undefined>
+  /** Messages of the Events with this reason. */
+  events(reason: string): Promise<string[]>
+  /** Another operator in the place of this one. */
+  restart(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** GitOpsDeployments at work in a namespace of their own, where their service account `default` may do everything. */
+export async function openStage(
+  cluster: TestCluster,
+  how: Partial<ShopOptions> & { settings?: Partial<GitOpsSettings>; role?: string } = {},
+): Promise<Stage> {
+  const { kube, kubeconfig } = cluster
+  const { settings, role = 'admin', ...options } = how
+  const namespace = await cluster.namespace('gitops')
+  const git = memoryRepository()
+  const program = await kubectl()
+  await grant(kube, namespace, 'default', role)
+  await kube.create(GitProjects, {
+    apiVersion: 'berth.dev/v1alpha1',
+    kind: 'GitProject',
+    metadata: { name: 'shop', namespace },
+    spec: { url: REPOSITORY, path: 'team-a/shop' },
+  })
+  const open = () =>
+    openShop({
+      kubeconfig,
+      namespace,
+      controllers: (workshop) => [
+        gitopsDeployments(workshop, { source: git.source, kubectl: program, ...settings }),
+        syncRuns(workshop),
+      ],
+      ...options,
+    })
+  let shop = await open()
+  const status = async (name = 'shop') => (await kube.get(GitOpsDeployments, { name, namespace }))?.status ?? {}
+  return {
+    namespace,
+    git,
+    get shop() {
+      return shop
+    },
+    status,
+    deploy: (spec = {}, name = 'shop') =>
+      kube.create(GitOpsDeployments, {
+        apiVersion: 'managed-gitops.redhat.com/v1alpha1',
+        kind: 'GitOpsDeployment',
+        metadata: { name, namespace },
+        spec: { source: { repoURL: REPOSITORY, path: 'deploy' }, type: 'automated', ...spec },
+      }),
+    synced: (revision, name, patience) =>
+      eventually(async () => {
+        const now = await status(name)
+        const seen = [now.sync, isTrue(now.conditions, 'Ready')]
+        assert.equal(seen, [{ status: 'Synced', revision }, true], JSON.stringify(now.conditions))
+        return now
+      }, patience),
+    complains: (reason, name, patience) =>
+      eventually(async () => {
+        const ready = conditionOf((await status(name)).conditions, 'Ready')
+        assert.is(ready?.reason, reason, ready?.message)
+        return ready
+      }, patience),
+    configMap: (name) => kube.get(ConfigMaps, { name, namespace }),
+    async events(reason) {
+      await shop.events.flush()
+      const path = `/api/v1/namespaces/${namespace}/events`
+      const { items } = await kube.read<{ items: { reason: string; message: string }[] }>(path)
+      return items.filter((event) => event.reason === reason).map(({ message }) => message)
+    },
+    async restart() {
+      await shop.stop()
+      shop = await open()
+    },
+    stop: () => shop.stop(),
+  }
+}
+
+/** At this path of a repository. */
+export const at = (path: string): Partial<GitOpsDeployment['spec']> => ({ source: { repoURL: REPOSITORY, path } })
