@@ -11,6 +11,7 @@ export { Failure, type FailureCode, type FailureDetails, isFailure } from './fai
 export { createLog, type Fields, type Log, type LogLevel, silentLog } from './log.ts'
 export { amountOf, quantity } from './quantity.ts'
 export { isRecord } from './record.ts'
+export { redactUrls } from './redact.ts'
 export { Secret } from './secret.ts'
 export { createTurnstile } from './turnstile.ts'
 export { createWorkQueue, type WorkQueue } from './work-queue.ts'

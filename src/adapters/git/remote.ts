@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { Failure, type Secret } from '../../std/index.ts'
+import { Failure, redactUrls, type Secret } from '../../std/index.ts'
 
 /** What the server is shown. A token alone is sent as the password of a user whose name hosts ignore. */
 export interface GitCredential {
@@ -48,10 +48,6 @@ export function remoteUrl(text: string, protocols: readonly Protocol[]): string 
 }
 
 const refused = (reason: string, message: string, remedy: string) => new Failure('invalid', message, { reason, remedy })
-
-/** Whatever stands between `//` and `@`, or behind a `?`, of URLs in any text. */
-export const redactUrls = (text: string): string =>
-  text.replace(/(\w+:\/\/)[^\s/@]*@/g, `$1${REDACTED}@`).replace(/(\w+:\/\/[^\s?']*\?)[^\s']+/g, `$1${REDACTED}`)
 
 /** Text of git with everything secret of this remote taken out, in each form in which it is sent. */
 export function redact(text: string, { credential }: Remote): string {

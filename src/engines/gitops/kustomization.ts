@@ -1,4 +1,4 @@
-import { isRecord, parseYaml } from '../../std/index.ts'
+import { isRecord, parseYaml, redactUrls } from '../../std/index.ts'
 import { folderOf, isBelow, LIMITS, refused, resolvePath, type SourceFile } from './source.ts'
 
 const NAMES = ['kustomization.yaml', 'kustomization.yml', 'Kustomization']
@@ -139,11 +139,9 @@ function refuseRemote(source: string, values: readonly unknown[]): void {
 
 const remote = (source: string, written: string) =>
   refused(
-    `${source}: ${JSON.stringify(redacted(written))} is remote; only files of the repository are used`,
+    `${source}: ${JSON.stringify(redactUrls(written))} is remote; only files of the repository are used`,
     'Commit a copy of it.',
   )
-
-const redacted = (url: string): string => url.replace(/\/\/[^/@]*@/, '//***@')
 
 function documentsOf(file: SourceFile): unknown[] {
   if (file.link !== undefined) throw refused(`${file.source}: is a symbolic link`, 'Commit the file itself.')

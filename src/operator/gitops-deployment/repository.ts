@@ -1,6 +1,6 @@
 import type { GitOpsDeployment, GitProject } from '../../api/index.ts'
 import type { GitRef } from '../../rpc/index.ts'
-import { Failure } from '../../std/index.ts'
+import { Failure, redactUrls } from '../../std/index.ts'
 import { type Books, BY } from './books.ts'
 import { sameRepository } from './same-repository.ts'
 
@@ -12,7 +12,7 @@ export function projectOf({ metadata: { namespace = '' }, spec }: GitOpsDeployme
   if (best) return best
   throw new Failure(
     'invalid',
-    `spec.source.repoURL ${redacted(spec.source.repoURL)} belongs to no GitProject that namespace ${namespace} may read`,
+    `spec.source.repoURL ${redactUrls(spec.source.repoURL)} belongs to no GitProject that namespace ${namespace} may read`,
     {
       reason: 'GitProjectNotFound',
       remedy: `Create a GitProject with this url in namespace ${namespace}, or let its owner grant access`,
@@ -38,5 +38,3 @@ export function revisionOf({ targetRevision, semver }: { targetRevision?: string
   if (name.startsWith('refs/tags/')) return { kind: 'tag', name: name.slice('refs/tags/'.length) }
   return name.startsWith('refs/') ? { kind: 'full', name } : { kind: 'short', name }
 }
-
-export const redacted = (url: string): string => url.replace(/\/\/[^/@]*@/, '//***@')

@@ -11,9 +11,8 @@ import {
   sayFight,
   sayId,
 } from '../../engines/gitops/index.ts'
-import { type Failure, timestamp } from '../../std/index.ts'
+import { type Failure, redactUrls, timestamp } from '../../std/index.ts'
 import type { Hold } from './hold.ts'
-import { redacted } from './repository.ts'
 
 /** A status is written whole with each change of health: more would make it megabytes. What is not well comes first. */
 const MOST_RESOURCES = 500
@@ -187,7 +186,7 @@ function resourcesOf({ objects }: Observed, entries: readonly Entry[]) {
 
 function reconciledState({ metadata, spec: { source, destination } }: GitOpsDeployment, namespace: string) {
   return {
-    source: { path: source.path, repoURL: redacted(source.repoURL), branch: source.targetRevision ?? '' },
+    source: { path: source.path, repoURL: redactUrls(source.repoURL), branch: source.targetRevision ?? '' },
     destination: { name: destination?.environment ?? '', namespace: namespace || (metadata.namespace ?? '') },
   }
 }

@@ -1,5 +1,12 @@
-import { type CoreSecret, type GitOpsDeploymentManagedEnvironment, KUBECONFIG_KEY, keyOf, secretTypes } from '../../api/index.ts'
-import { Failure, Secret } from '../../std/index.ts'
+import {
+  type CoreSecret,
+  type GitOpsDeploymentManagedEnvironment,
+  KUBECONFIG_KEY,
+  keyOf,
+  kubeconfigIn,
+  secretTypes,
+} from '../../api/index.ts'
+import { Failure, redactUrls, type Secret } from '../../std/index.ts'
 
 /** One namespace name; longer ones and other characters no API server takes. */
 const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/
@@ -9,12 +16,16 @@ export function checkUrl({ spec }: GitOpsDeploymentManagedEnvironment): void {
   const { apiURL } = spec
   const url = URL.canParse(apiURL) ? new URL(apiURL) : undefined
   if (url?.protocol !== 'https:') {
-    throw broken('UnsupportedAPIURL', `spec.apiURL "${apiURL}" is no https:// URL`, 'Use the URL of the Kubernetes API')
+    throw broken(
+      'UnsupportedAPIURL',
+      `spec.apiURL "${redactUrls(apiURL)}" is no https:// URL`,
+      'Use the URL of the Kubernetes API',
+    )
   }
   if (/[?&#]/.test(apiURL) || url.username || url.password) {
     throw broken(
       'UnsupportedAPIURL',
-      `spec.apiURL "${redacted(apiURL)}" has a query, a fragment or a user in it`,
+      `spec.apiURL "${redactUrls(apiURL)}" has a query, a fragment or a user in it`,
       "Use the bare URL, such as https://api.example.com:6443, and the same text in the kubeconfig's server",
     )
   }
@@ -50,15 +61,15 @@ export function kubeconfigOf(
       `Delete it and create it again with type ${secretTypes.managedEnvironment}`,
     )
   }
-  const written = secret.data?.[KUBECONFIG_KEY]
-  if (!written) {
+  const kubeconfig = kubeconfigIn(secret)
+  if (!kubeconfig) {
     throw broken(
       'MissingKubeConfigField',
       `missing ${KUBECONFIG_KEY} field in Secret (${name}, which spec.credentialsSecret names)`,
       `Store a kubeconfig under the key "${KUBECONFIG_KEY}"`,
     )
   }
-  return new Secret(Buffer.from(written, 'base64').toString())
+  return kubeconfig
 }
 
 /** Our own part of createNewServiceAccount is missing, and using other credentials than asked for would be worse than saying so. */
@@ -72,6 +83,3 @@ export function checkServiceAccount({ spec }: GitOpsDeploymentManagedEnvironment
 }
 
 export const broken = (reason: string, message: string, remedy: string) => new Failure('invalid', message, { reason, remedy })
-
-/** A query or a user part may hold a password. */
-const redacted = (text: string): string => text.replace(/\/\/[^/@]*@/, '//***@').replace(/[?&#].*$/, '?***')

@@ -1,6 +1,6 @@
 import { isAnswer, kubeFromSecret, type Reach, whyNoAnswer } from '../../../adapters/kube/index.ts'
 import { type CoreSecret, type DeploymentTarget, kubeconfigIn } from '../../../api/index.ts'
-import { Failure } from '../../../std/index.ts'
+import { Failure, redactUrls } from '../../../std/index.ts'
 import { type Answer, answered, unanswered } from './finding.ts'
 
 /** A version and a refusal are short. */
@@ -13,9 +13,10 @@ export async function askTarget(
   { reach, patience, signal }: { reach: Reach | undefined; patience: number; signal: AbortSignal },
 ): Promise<Answer> {
   const { apiURL, allowInsecureSkipTLSVerify = false } = spec.kubernetesCredentials
+  const shown = redactUrls(apiURL)
   const kubeconfig = kubeconfigIn(secret)
   // A token sent over plain HTTP is everybody's.
-  if (!kubeconfig || !apiURL.toLowerCase().startsWith('https://')) return unanswered.plain(apiURL)
+  if (!kubeconfig || !apiURL.toLowerCase().startsWith('https://')) return unanswered.plain(shown)
   try {
     const target = kubeFromSecret(kubeconfig, {
       server: apiURL,
@@ -28,12 +29,12 @@ export async function askTarget(
     try {
       const inTime = AbortSignal.any([signal, AbortSignal.timeout(patience)])
       const { gitVersion } = await target.read<{ gitVersion?: unknown }>('/version', { signal: inTime })
-      return typeof gitVersion === 'string' ? answered(apiURL) : unanswered.foreign(apiURL)
+      return typeof gitVersion === 'string' ? answered(shown) : unanswered.foreign(shown)
     } finally {
       await target.close()
     }
   } catch (thrown) {
-    return explained(Failure.from(thrown), apiURL, patience)
+    return explained(Failure.from(thrown), shown, patience)
   }
 }
 

@@ -5,7 +5,7 @@ import {
   type DeploymentTargetStatus,
   type Statement,
 } from '../../../api/index.ts'
-import type { Failure } from '../../../std/index.ts'
+import { type Failure, redactUrls } from '../../../std/index.ts'
 import type { Opinion } from './credentials.ts'
 
 export const REACHABLE = 'Reachable'
@@ -24,7 +24,7 @@ export interface Finding {
 export const questionOf = ({ spec }: DeploymentTarget, { metadata }: CoreSecret): Question => {
   const { apiURL, allowInsecureSkipTLSVerify } = spec.kubernetesCredentials
   return {
-    apiURL,
+    apiURL: redactUrls(apiURL),
     secretVersion: `${metadata.uid}/${metadata.resourceVersion}`,
     ...(allowInsecureSkipTLSVerify && { allowInsecureSkipTLSVerify }),
   }
@@ -45,7 +45,7 @@ export function toldFinding({ status }: DeploymentTarget): Finding | undefined {
 /** While the answer is under way: what was said of the same address stands, a token that is renewed is no news. */
 export function meanwhile(target: DeploymentTarget): Finding {
   const told = toldFinding(target)
-  const { apiURL } = target.spec.kubernetesCredentials
+  const apiURL = redactUrls(target.spec.kubernetesCredentials.apiURL)
   if (told?.asked?.apiURL === apiURL) return told
   return { answer: { status: 'Unknown', reason: 'Asking', message: `${apiURL} is being asked` } }
 }
