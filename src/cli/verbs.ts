@@ -10,6 +10,7 @@ export const verbs: readonly Entry[] = [
   { name: 'crds', summary: 'print the CustomResourceDefinitions', load: () => import('./commands/crds.ts') },
   { name: 'operator', summary: 'run the operator', load: () => import('./commands/operator.ts') },
   { name: 'kas', summary: 'run kas, the server that holds the Git credentials', load: () => import('./commands/kas.ts') },
+  { name: 'poke', summary: 'let kas look for new commits of a GitProject now', load: () => import('./commands/poke.ts') },
   {
     name: 'git-server',
     summary: 'serve a folder of Git repositories on loopback',

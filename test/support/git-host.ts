@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -12,6 +13,8 @@ export interface TestRepository {
   url: string
   /** Writes these files (`undefined` removes one), commits, pushes; gives the commit. */
   commit(files: Record<string, string | Uint8Array | undefined>, branch?: string): Promise<string>
+  /** A commit on main of nothing but these files, however many; gives the commit. */
+  fill(files: Iterable<[path: string, content: string]>): Promise<string>
   tag(name: string, commit: string): Promise<void>
   branch(name: string, commit: string): Promise<void>
   removeBranch(branch: string): Promise<void>
@@ -89,6 +92,14 @@ function repositoryIn(bare: string, work: string, url: string): TestRepository {
       )
       await git(work, 'push', '--quiet', '--force', bare, branch)
       return git(work, 'rev-parse', 'HEAD')
+    },
+    async fill(files) {
+      const stream = ['commit refs/heads/main', 'committer test <test@example.com> 0 +0000', 'data 0', 'deleteall']
+      for (const [path, content] of files) stream.push(`M 100644 inline ${path}`, `data ${Buffer.byteLength(content)}`, content)
+      const importing = execFile('git', ['fast-import', '--quiet', '--force'], { cwd: bare })
+      importing.stdin?.end(`${stream.join('\n')}\n`)
+      await once(importing, 'close')
+      return git(bare, 'rev-parse', 'refs/heads/main')
     },
     async tag(name, commit) {
       await git(bare, '-c', 'user.name=test', '-c', 'user.email=test@example.com', 'tag', '-a', '-m', 'tag', name, commit)

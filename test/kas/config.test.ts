@@ -1,0 +1,47 @@
+import { equal, is, match } from 'uvu/assert'
+import { parseConfig } from '../../src/kas/index.ts'
+import { defaultLimits } from '../../src/kas/object-stream/index.ts'
+import { isFailure } from '../../src/std/index.ts'
+import { describe } from '../support/suite.ts'
+
+const MIB = 2 ** 20
+
+describe('settings of kas', (it) => {
+  it('have the limits of the object stream as their defaults, and fetch from anywhere that is not forbidden', () => {
+    const { maxFiles, maxFileSize, maxTotalSize, maxPaths, addresses, hosts } = parseConfig({}, {})
+    equal({ files: maxFiles, fileBytes: maxFileSize, totalBytes: maxTotalSize, paths: maxPaths }, defaultLimits)
+    equal(addresses, ['public', 'private', 'loopback'])
+    is(hosts, undefined)
+  })
+
+  it('are read from flags before variables', () => {
+    const env = { BERTH_GIT_ADDRESSES: 'public', BERTH_GIT_HOSTS: 'a.test', BERTH_MAX_FILE_SIZE: '7', BERTH_MAX_DATA_SIZE: '9' }
+    const config = parseConfig({ hosts: 'Git.test, *.b.test', maxFileSize: '8' }, env)
+    equal(
+      [config.addresses, config.hosts, config.maxFileSize, config.maxDataSize],
+      [['public'], ['git.test', '*.b.test'], 8 * MIB, 9 * MIB],
+    )
+  })
+
+  const WRONG: [flag: string, given: Record<string, string>][] = [
+    ['--addresses', { addresses: 'public,link-local' }],
+    ['--addresses', { addresses: ',' }],
+    ['--hosts', { hosts: 'https://a.test' }],
+    ['--hosts', { hosts: 'a.test/*' }],
+    ['--hosts', { hosts: '*' }],
+    ['--max-file-size', { maxFileSize: '0' }],
+    ['--max-repository-size', { maxRepositorySize: '1.5' }],
+    ['--max-total-size', { maxTotalSize: '201' }],
+  ]
+  for (const [flag, given] of WRONG) {
+    it(`name the flag that is wrong: ${JSON.stringify(given)}`, () => {
+      try {
+        parseConfig(given, {})
+      } catch (thrown) {
+        if (!isFailure(thrown, 'invalid')) throw thrown
+        return match(thrown.message, flag)
+      }
+      is('taken', 'refused')
+    })
+  }
+})

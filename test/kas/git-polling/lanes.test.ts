@@ -1,0 +1,102 @@
+import { equal, is } from 'uvu/assert'
+import { createLanes } from '../../../src/kas/git-polling/lanes.ts'
+import { createPatience } from '../../../src/kas/git-polling/patience.ts'
+import { Failure, isFailure, minutes, seconds } from '../../../src/std/index.ts'
+import { steppedClock } from '../../support/clock.ts'
+import { describe } from '../../support/suite.ts'
+
+const settle = async (): Promise<void> => {
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+}
+
+describe('lanes', (it) => {
+  it('let repositories that hang delay one another, and nobody who answered before', async () => {
+    const lanes = createLanes(4)
+    const good = lanes.lane()
+    await good.pass(async () => undefined)
+    const hanging = Array.from({ length: 10 }, () => lanes.lane())
+    const { promise, resolve } = Promise.withResolvers<void>()
+    let begun = 0
+    const all = hanging.map((lane) =>
+      lane.pass(() => {
+        begun++
+        return promise
+      }),
+    )
+    await settle()
+    equal([begun, lanes.waiting], [2, 8])
+    is(await good.pass(async () => 'served'), 'served')
+    is(await lanes.pass(async () => 'read'), 'read')
+    resolve()
+    await Promise.all(all)
+    equal([begun, lanes.waiting], [10, 0])
+  })
+
+  it('send a repository that failed to wait with the others that do', async () => {
+    const lanes = createLanes(2)
+    const [one, other] = [lanes.lane(), lanes.lane()]
+    await one.pass(async () => undefined)
+    await one
+      .pass(async () => {
+        throw new Failure('unavailable', 'gone')
+      })
+      .catch(() => undefined)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const hung = other.pass(() => promise)
+    let isServed = false
+    const waits = one.pass(async () => {
+      isServed = true
+    })
+    await settle()
+    is(isServed, false)
+    resolve()
+    await Promise.all([hung, waits])
+    is(isServed, true)
+  })
+})
+
+describe('patience', (it) => {
+  const failing = (what: { tries: number }) => async () => {
+    what.tries++
+    throw new Failure('unavailable', `try ${what.tries}`)
+  }
+  const messageOf = (work: Promise<unknown>) =>
+    work.then(
+      () => 'done',
+      (thrown: unknown) => (isFailure(thrown) ? thrown.message : ''),
+    )
+
+  it('gives the old answer for a while, and waits longer each time', async () => {
+    const clock = steppedClock()
+    const patience = createPatience(clock)
+    const what = { tries: 0 }
+    const attempt = () => messageOf(patience.try('c1', failing(what)))
+    equal([await attempt(), await attempt(), await attempt()], ['try 1', 'try 1', 'try 1'])
+    for (let at = 0; at < 3600; at++) {
+      await clock.step(seconds(1))
+      await attempt()
+    }
+    is(what.tries > 12 && what.tries < 40, true, `${what.tries} tries in an hour`)
+  })
+
+  it('does not hold up another commit, nor who is told to hurry', async () => {
+    const patience = createPatience(steppedClock())
+    const what = { tries: 0 }
+    await messageOf(patience.try('c1', failing(what)))
+    is(await patience.try('c2', async () => 'here'), 'here')
+    await messageOf(patience.try('c1', failing(what)))
+    patience.forget()
+    await messageOf(patience.try('c1', failing(what)))
+    is(what.tries, 3)
+  })
+
+  it('forgets what failed once something succeeded', async () => {
+    const clock = steppedClock()
+    const patience = createPatience(clock)
+    const what = { tries: 0 }
+    await messageOf(patience.try('c1', failing(what)))
+    await clock.step(minutes(6))
+    is(await patience.try('c1', async () => 'here'), 'here')
+    is(await messageOf(patience.try('c1', failing(what))), 'try 2')
+  })
+})
