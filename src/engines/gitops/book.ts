@@ -5,7 +5,7 @@ import { differences } from './differences.ts'
 import { endsByGoing, healthOf } from './health/health.ts'
 import type { HealthRules } from './health/rules.ts'
 import type { Health } from './health/verdict.ts'
-import { type IgnoreRule, isLeftAlone, withoutIgnored } from './ignore.ts'
+import { type IgnoreRule, isLeftAlone, isOurs, withoutIgnored } from './ignore.ts'
 import type { Desired } from './place.ts'
 import { partsOf, valueAt } from './pointer.ts'
 
@@ -24,6 +24,8 @@ export interface There {
   /** Fields that the server itself writes in another way than we do (`1` for `1000m`), each with a digest of its value. */
   readonly rewritten?: Rewritten
   readonly health: Health
+  /** An annotation in the cluster asks to leave it as it is. */
+  readonly leftAlone?: true
 }
 
 /** It is not there, or does not carry our mark any more. */
@@ -63,6 +65,7 @@ export function lineOf(object: AnyObject, desired: Desired | undefined, judge: J
     drift,
     health: healthOf(object, judge.now(), judge.healthRules),
     ...(rewritten && { rewritten }),
+    ...(isLeftAlone(object) && { leftAlone: true }),
   }
 }
 
@@ -77,7 +80,8 @@ function driftOf(object: AnyObject, desired: Desired, { ignore }: Judge): string
   const wish = wishesOf(desired.object).apply
   // Made once, or not at all: whatever became of it is as it should be.
   if (wish === 'if-not-present' || wish === 'ignore' || isLeftAlone(object)) return []
-  return differences(withoutIgnored(desired.object, ignore), object)
+  const found = differences(withoutIgnored(desired.object, ignore), object)
+  return wish === 'merge' ? found.filter((pointer) => isOurs(desired.object, pointer, object)) : found
 }
 
 const isRewritten = (rewritten: Rewritten | undefined, pointer: string, object: AnyObject): boolean =>

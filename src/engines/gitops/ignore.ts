@@ -4,6 +4,7 @@ import { isRecord } from '../../std/index.ts'
 import { wishesOf } from './annotations.ts'
 import { claimOn, managedEntriesOf } from './managed-fields.ts'
 import { groupOf } from './object-id.ts'
+import { managerOf, OWNER_LABEL } from './place.ts'
 import { partsOf, valueAt, withValueAt } from './pointer.ts'
 
 /** Fields that others may change: set when the object is made, and left alone from then on. */
@@ -86,32 +87,11 @@ function partsIn(live: unknown, object: unknown, parts: readonly string[]): stri
   return [String(index), ...partsIn(list[index], element, rest)]
 }
 
-/**
- * Whether a difference at `pointer` between what we want and what is there is one to mend. Not when the field may be changed
- * by others, nor when the object is to be left alone once it is there, nor - with `merge` - when the field is not ours.
- */
-export function isToMend(
-  object: AnyObject,
-  pointer: string,
-  live: AnyObject,
-  { rules, manager }: { rules?: readonly IgnoreRule[]; manager: string },
-): boolean {
-  const { apply } = wishesOf(object)
-  if (apply === 'if-not-present' || apply === 'ignore' || isLeftAlone(live)) return false
-  if (ignoredPaths(object, rules).some((path) => isWithin(pointer, path) || isOnlyFault(object, live, pointer, path)))
-    return false
-  if (apply !== 'merge') return true
-  const ours = managedEntriesOf(live).filter((entry) => entry.manager === manager)
-  return ours.some(({ fields }) => claimOn(fields, live, partsIn(live, object, partsOf(pointer))) !== 'none')
-}
-
-const isWithin = (pointer: string, path: string): boolean => pointer === path || pointer.startsWith(`${path}/`)
-
-/** The whole differs where the ignored part of it is all that does: a list or a mapping that is missing altogether. */
-function isOnlyFault(object: AnyObject, live: AnyObject, pointer: string, path: string): boolean {
-  if (!isWithin(path, pointer)) return false
-  const left = valueAt(withValueAt(object, partsOf(path), undefined), partsOf(pointer))
-  return valueAt(live, partsOf(pointer)) === undefined && isRecord(left) && Object.keys(left).length === 0
+/** Whether the field is ours at all in the cluster: with `merge`, what others hold is no difference to mend. */
+export function isOurs(object: AnyObject, pointer: string, live: AnyObject): boolean {
+  const manager = managerOf(object.metadata.labels?.[OWNER_LABEL] ?? '')
+  const there = partsIn(live, object, partsOf(pointer))
+  return managedEntriesOf(live).some((entry) => entry.manager === manager && claimOn(entry.fields, live, there) !== 'none')
 }
 
 /** Somebody put `ignore` on the object in the cluster: it stays as it is until the mark is taken off. */

@@ -1,9 +1,10 @@
 import type { Clock } from '../../std/index.ts'
 import { apply } from './apply.ts'
-import type { Book, Judge } from './book.ts'
+import { type Book, type Judge, markIn } from './book.ts'
 import { type Entry, entriesOf } from './change-set.ts'
 import type { Fight } from './fights.ts'
 import { GUARDS, type Guards } from './guards.ts'
+import { healthOf } from './health/health.ts'
 import { exact, type Held, type Inventory, type InventoryStore, isSame, loadFor, superset } from './inventory.ts'
 import type { Ledger } from './live/ledgers.ts'
 import type { LiveBook } from './live/live-book.ts'
@@ -12,7 +13,7 @@ import { keyOfId, type ObjectId } from './object-id.ts'
 import { observe } from './observe.ts'
 import type { Desired, Destination, Owner } from './place.ts'
 import { type Plan, planOf } from './plan.ts'
-import { prune } from './prune.ts'
+import { emptiness, prune } from './prune.ts'
 import type { Render } from './render.ts'
 import type { Snapshot } from './source.ts'
 import type { Variables } from './variables.ts'
@@ -114,11 +115,12 @@ export async function sync(request: SyncRequest, { render, clock }: Tools, signa
     standing: (keeper, key) => wants?.standing(keeper, kube.server, key) ?? 'unknown',
     force: request.force,
     ignore: judge.ignore,
+    healthOf: (object) => healthOf(object, clock.now(), judge.healthRules),
     signal,
   })
   const repairs = repaired(drifts, applied, request)
   const undone = refused.length + entriesOf(applied, 'failed', 'waiting').length
-  const leaving = { plan, wanted, held: before.held, undone }
+  const leaving = { plan, wanted, held: before.held, book: book.lines, undone }
   const { pruned, postponed } = await pruneWhatLeft(request, leaving, clock, signal)
 
   const entries = [...refused, ...[...plan.unchanged, ...plan.drifted].map(unchanged), ...applied, ...pruned]
@@ -196,6 +198,7 @@ interface Leaving {
   plan: Plan
   wanted: Wanted
   held: readonly Held[]
+  book: Book
   /** Objects of this commit that are not in effect. */
   undone: number
 }
@@ -210,16 +213,14 @@ async function pruneWhatLeft(request: SyncRequest, leaving: Leaving, clock: Cloc
     if (heir) handed.push({ id: item.id, change: 'skipped', why: `left the repository; ${heir.owner.title} has it now` })
     else left.push(item)
   }
-  if (!allowed) return { pruned: [...handed, ...left.map(letGo)], postponed: [] }
+  const guarded = { held: leaving.held, rendered: leaving.wanted.rendered, guards, confirmed }
+  if (!allowed) return { pruned: [...handed, ...(emptiness(left, guarded) ?? left.map(letGo))], postponed: [] }
   // The new revision may need what the old one brings along, until it is in effect as a whole.
   if (leaving.undone > 0) return { pruned: handed, postponed: [] }
   // It may be on its way to another sync that has not looked at this commit yet.
   if (left.length > 0 && request.isEarly?.()) return { pruned: handed, postponed: left }
-  const {
-    held,
-    wanted: { rendered },
-  } = leaving
-  const pruned = await prune(left, { kube, clock, owner: owner.id, held, namespaces, rendered, guards, confirmed, signal })
+  const mark = (key: string) => markIn(leaving.book.get(key))
+  const pruned = await prune(left, { ...guarded, kube, clock, owner: owner.id, namespaces, mark, signal })
   return { pruned: [...handed, ...pruned], postponed: [] }
 }
 

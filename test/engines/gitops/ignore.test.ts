@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { AnyObject } from '../../../src/api/index.ts'
-import { concede, type IgnoreRule, ignoredPaths, isToMend, withoutIgnored } from '../../../src/engines/gitops/ignore.ts'
+import { concede, type IgnoreRule, ignoredPaths, isOurs, withoutIgnored } from '../../../src/engines/gitops/ignore.ts'
 import { managerOf } from '../../../src/engines/gitops/place.ts'
 import { type Applier, createApplier, said } from '../../support/builders/applier.ts'
 import { testCluster } from '../../support/control-plane.ts'
@@ -77,17 +77,19 @@ describe('ignore rules', (it) => {
     assert.match(JSON.stringify(concede(deployment(1, 'ours'), moved, [rule], 'us').spec), '"name":"c","image":"theirs"')
   })
 
-  it('say which differences are to be mended', () => {
-    const live = deployment(5)
-    const mend = (object: AnyObject, pointer: string, rules: IgnoreRule[] = []) =>
-      isToMend(object, pointer, live, { rules, manager: 'us' })
-    assert.is(mend(deployment(1), '/spec/replicas'), true)
-    assert.is(mend(deployment(1), '/spec/replicas', [REPLICAS]), false)
-    assert.is(mend(deployment(1), '/spec/template', [REPLICAS]), true)
-    const wishing = (apply: string) => deployment(1, '', { annotations: { 'gitops.berth.dev/apply': apply } })
-    assert.is(mend(wishing('if-not-present'), '/spec/replicas'), false)
-    assert.is(mend(wishing('merge'), '/spec/replicas'), false, 'nobody has said that it is ours')
-    assert.is(isToMend(deployment(1), '/spec/replicas', wishing('ignore'), { manager: 'us' }), false, 'marked in the cluster')
+  it('say which fields are ours', () => {
+    const owner = { labels: { 'gitops.berth.dev/sync': 'u' } }
+    const managedFields = [
+      {
+        manager: managerOf('u'),
+        fieldsV1: { 'f:spec': { 'f:template': { 'f:spec': { 'f:containers': { 'k:{"name":"c"}': { 'f:image': {} } } } } } },
+      },
+      { manager: 'autoscaler', fieldsV1: { 'f:spec': { 'f:replicas': {} } } },
+    ]
+    const live = { ...deployment(5), metadata: { name: 'web', managedFields } }
+    assert.is(isOurs(deployment(1, '', owner), '/spec/replicas', live), false)
+    assert.is(isOurs(deployment(1, '', owner), '/spec/template/spec/containers/0/image', live), true)
+    assert.is(isOurs(deployment(1), '/spec/template/spec/containers/0/image', live), false)
   })
 })
 

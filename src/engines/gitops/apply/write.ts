@@ -45,19 +45,23 @@ async function outcomeOf(item: Desired, by: Writing): Promise<Outcome> {
   const { id, object } = item
   const wishes = wishesOf(object)
   if (wishes.apply === 'ignore') return { change: 'skipped', why: 'is left alone, as its manifest asks' }
+  const line = by.lineOf(keyOfId(id))
+  if (line?.word === 'there' && line.leftAlone) return LEFT_ALONE
   const served = await by.send(item, () => by.kube.resolve(object.apiVersion, id.kind))
   if (!served) throw new Failure('not-found', `the destination serves no kind ${id.kind} in ${object.apiVersion}`)
   const kind = kindOfAny(served)
   const seen = await look(item, kind, wishes, by)
 
-  if (seen && isLeftAlone(seen))
-    return { change: 'skipped', undone: true, why: 'is left alone, as an annotation in the cluster asks' }
+  if (seen && isLeftAlone(seen)) return LEFT_ALONE
   if (seen && isDeleting(seen)) return beingDeleted(seen)
   if (wishes.apply === 'if-not-present') return makeOnce(item, kind, seen, by)
   const content = seen ? concede(object, seen, by.rules, managerOf(by.owner)) : object
   if (wishes.apply === 'merge') return merge(item, content, kind, seen, by)
   return own(item, content, kind, seen, by)
 }
+
+/** It stays ours: the mark may be taken off again. */
+const LEFT_ALONE: Outcome = { change: 'skipped', undone: true, why: 'is left alone, as an annotation in the cluster asks' }
 
 /** Reads the object where what is done depends on what is there. A new object costs no look, nor does one that is watched. */
 async function look(item: Desired, kind: Kind<AnyObject>, { apply }: Wishes, by: Writing): Promise<AnyObject | undefined> {
