@@ -26,6 +26,14 @@ export interface There {
   readonly health: Health
   /** An annotation in the cluster asks to leave it as it is. */
   readonly leftAlone?: true
+  /** It asks to stay when it leaves the repository, or to be asked for. */
+  readonly prune?: 'disabled' | 'confirm'
+  readonly isLeaving?: true
+}
+
+/** What a watch vouches for, so that a deletion needs no other look. */
+export interface Mark extends Pick<There, 'version' | 'prune' | 'isLeaving'> {
+  readonly uid: string
 }
 
 /** It is not there, or does not carry our mark any more. */
@@ -66,8 +74,19 @@ export function lineOf(object: AnyObject, desired: Desired | undefined, judge: J
     health: healthOf(object, judge.now(), judge.healthRules),
     ...(rewritten && { rewritten }),
     ...(isLeftAlone(object) && { leftAlone: true }),
+    ...pruneWishOf(object),
+    ...(isDeleting(object) && { isLeaving: true }),
   }
 }
+
+function pruneWishOf(object: AnyObject): Pick<There, 'prune'> {
+  const { prune, apply } = wishesOf(object)
+  if (apply === 'ignore') return { prune: 'disabled' }
+  return prune === 'enabled' ? {} : { prune }
+}
+
+export const markIn = (line: Line | undefined): Mark | undefined =>
+  line?.word === 'there' && line.uid !== undefined && line.version !== '' ? { ...line, uid: line.uid } : undefined
 
 /** The answer to our own write. What differs in it differs by the server's will, and is no drift from then on. */
 export function lineAfterWrite(object: AnyObject, desired: Desired, judge: Judge): There {

@@ -4,8 +4,10 @@
  * It knows neither where commits come from nor who asks; everything in the target happens through the Kube it is given,
  * which is the tenant's. Read sync.ts first, then its steps in that order; health.ts stands alone.
  */
+export type { Judge } from './book.ts'
 export { type Change, type Entry, entriesOf } from './change-set.ts'
 export { type Fight, sayFight } from './fights.ts'
+export { GUARDS, type GuardReason, type Guards } from './guards.ts'
 export { endsByGoing, healthOf } from './health/health.ts'
 export { type HealthRule, type HealthRules, healthRules } from './health/rules.ts'
 export { type Health, type HealthStatus, worse } from './health/verdict.ts'

@@ -1,13 +1,14 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import type { AnyObject } from '../../api/index.ts'
 import { type Clock, Failure, isFailure, seconds } from '../../std/index.ts'
+import type { Mark } from './book.ts'
 import type { Entry } from './change-set.ts'
 import { eachOf } from './each.ts'
 import { failureOf, type Guards, type Hold, holdOnAll } from './guards.ts'
 import type { Held } from './inventory.ts'
 import { keyOfId, type ObjectId, refOfId } from './object-id.ts'
 import { type Judging, judge, keysOf } from './prune/judge.ts'
-import { type Looking, look, lookAt, type Mark, type Sight } from './prune/look.ts'
+import { type Looking, look, lookAt, type Sight } from './prune/look.ts'
 import { inTurns, type Leaver, type Outcome } from './prune/turns.ts'
 import { sayIds, sentenceAbout } from './sentence.ts'
 
@@ -40,8 +41,8 @@ const BUDGET = seconds(60)
  */
 export async function prune(leaving: readonly Held[], pruning: Pruning): Promise<Entry[]> {
   if (leaving.length === 0) return []
-  const empty = pruning.rendered === 0 ? holdOnEverything(leaving.length, pruning) : undefined
-  if (empty) return leaving.map((held) => withheld(held, empty))
+  const empty = emptiness(leaving, pruning)
+  if (empty) return empty
   const sights = await look(leaving, pruning)
   const holds = await holdsOn(leaving, sights, pruning)
   const entries = new Map<string, Entry>()
@@ -55,7 +56,19 @@ export async function prune(leaving: readonly Held[], pruning: Pruning): Promise
   return leaving.flatMap(({ id }) => entries.get(keyOfId(id)) ?? [])
 }
 
-function holdOnEverything(leaving: number, { guards, confirmed, held, rendered = 1 }: Pruning): Hold | undefined {
+/** A wrong path and a failing generator look like this: then nothing is deleted, and nothing is let go either. */
+export function emptiness(
+  leaving: readonly Held[],
+  pruning: Pick<Pruning, 'guards' | 'confirmed' | 'held' | 'rendered'>,
+): Entry[] | undefined {
+  const hold = pruning.rendered === 0 ? holdOnEverything(leaving.length, pruning) : undefined
+  return hold && leaving.map((held) => withheld(held, hold))
+}
+
+function holdOnEverything(
+  leaving: number,
+  { guards, confirmed, held, rendered = 1 }: Pick<Pruning, 'guards' | 'confirmed' | 'held' | 'rendered'>,
+): Hold | undefined {
   return guards && !confirmed ? holdOnAll({ leaving, held: held.length, rendered }, guards) : undefined
 }
 

@@ -13,10 +13,11 @@ import {
   sync,
 } from '../../engines/gitops/index.ts'
 import { type Failure, minutes, seconds, timestamp, waitOf } from '../../std/index.ts'
-import { tellChanges, tellFights, tellLeftBehind, tellRepairs } from './events.ts'
+import { tellChanges, tellFights, tellLeftBehind, tellPending, tellRepairs } from './events.ts'
 import { isEarly } from './hand-over.ts'
 import { intervalOf } from './interval.ts'
-import { inventoryName, inventoryOf, ledgerOf, type Note, ownerOf, type Shop } from './shop.ts'
+import { guardsOf, isConfirmed, pendingPruneOf } from './prune-guard.ts'
+import { inventoryName, inventoryOf, judgeOf, ledgerOf, type Note, ownerOf, type Shop } from './shop.ts'
 import { statusAfter, withHealth } from './status.ts'
 import { destinationOf } from './targets.ts'
 
@@ -39,6 +40,7 @@ export async function bringAbout(pass: Pass, shop: Shop, signal: AbortSignal): P
   const result = await sync(await requestOf(pass, destination, note, shop), { render: shop.render, clock }, signal)
 
   tellChanges(events, deployment, result.commitId, result.entries)
+  tellPending(events, deployment, pendingPruneOf(deployment, result.entries, result.commitId))
   tellRepairs(events, deployment, result.repairs)
   tellFights(events, deployment, result.fights)
   tellLeftBehind(events, deployment, [...result.leftBehind], 'they are on another server than the destination is now')
@@ -46,6 +48,8 @@ export async function bringAbout(pass: Pass, shop: Shop, signal: AbortSignal): P
   const now = takeNote(pass, { note, result, observed }, shop)
   // The watches have just been opened, and ring when they have told everything: until then the status stands.
   if (result.isYoung && now.wroteAt === undefined && isTold(deployment, result)) return settled({ recheck: seconds(30) })
+  // For a moment only: what others want of this commit decides whether it is deleted or theirs.
+  if (result.postponed.length > 0) return again({ after: SHORTLY, why: 'others have yet to look at this commit' })
   // What was just written often is healthy in a moment, and then one status is written instead of two.
   if (isWorthAMoment(pass, note, now, result)) return again({ after: MOMENT, why: 'the objects were just written' })
   return nextAfter(pass, { note: now, result, observed, destination }, shop)
@@ -95,7 +99,7 @@ export async function watchHealth(
   const { clock } = shop.workshop
   const { kube } = destinationFor(deployment, shop)
   const { book } = ledgerOf(deployment, shop)
-  const look = { kube, judge: { now: clock.now }, desired: [] }
+  const look = { kube, judge: { ...judgeOf(deployment), now: clock.now }, desired: [] }
   await book.follow({ ...look, held })
   const unwatched = book.unwatched(held)
   if (unwatched.length > 0) book.read(await observe(unwatched, { ...look, owner: ownerOf(deployment).id }, signal))
@@ -125,8 +129,12 @@ async function requestOf(
     inventory: inventoryOf(deployment, shop),
     ledger: ledgerOf(deployment, shop),
     compare: isCompareDue(note, intervalOf(spec.interval), shop.workshop.clock.now()),
+    judge: judgeOf(deployment),
     detectOnly: spec.drift === 'Detect',
+    force: spec.force ?? false,
     prune: spec.prune ?? true,
+    guards: guardsOf(deployment),
+    confirmed: isConfirmed(deployment, snapshot.commitId),
     variables: await shop.variables.of(deployment, snapshot.commitId),
     wants: shop.wants,
     isEarly: () => isEarly(deployment, snapshot, shop),
@@ -139,8 +147,7 @@ const isCompareDue = (note: Note | undefined, interval: number, now: number): bo
 
 const isUnderWay = ({ health: { status } }: Observed): boolean => status === 'Progressing' || status === 'Missing'
 
-const isUndone = ({ entries, postponed }: SyncResult): boolean =>
-  postponed.length > 0 || entriesOf(entries, 'failed', 'terminating', 'waiting').length > 0
+const isUndone = ({ entries }: SyncResult): boolean => entriesOf(entries, 'failed', 'terminating', 'waiting').length > 0
 
 /** Whether somebody must ask again and again, for no watch tells how it goes on. */
 const isPolled = (observed: Observed, { inventory }: SyncResult, { book }: Ledger): boolean =>
@@ -149,6 +156,7 @@ const isPolled = (observed: Observed, { inventory }: SyncResult, { book }: Ledge
 const isTold = ({ status }: GitOpsDeployment, { commitId }: SyncResult): boolean => status?.sync?.revision === commitId
 
 const MOMENT = seconds(1)
+const SHORTLY = seconds(0.5)
 
 const isWorthAMoment = ({ run }: Pass, before: Note | undefined, { wroteAt, observed }: Note, result: SyncResult): boolean =>
   !run && wroteAt !== undefined && before?.wroteAt === undefined && !isUndone(result) && isUnderWay(observed)

@@ -11,6 +11,7 @@ import {
   sayId,
   sayIds,
 } from '../../engines/gitops/index.ts'
+import type { PendingPrune } from './prune-guard.ts'
 
 const TOLD: [Change, string][] = [
   ['created', 'Created'],
@@ -28,6 +29,13 @@ export function tellChanges(events: Events, deployment: GitOpsDeployment, commit
     events.record(deployment, { type: 'Warning', reason: 'SyncFailed', message: `${sayId(id)} ${why}` })
   for (const { id, why = '' } of entriesOf(entries, 'skipped').slice(0, 5))
     events.record(deployment, { type: 'Normal', reason: 'Kept', message: `${sayId(id)} ${why}` })
+}
+
+/** Told once for each commit and guard: the status says it all the time. */
+export function tellPending(events: Events, deployment: GitOpsDeployment, pending: PendingPrune | undefined): void {
+  const { revision, reason } = deployment.status?.pendingPrune ?? {}
+  if (!pending || (pending.revision === revision && pending.reason === reason)) return
+  events.record(deployment, { type: 'Warning', reason: pending.reason, message: pending.message.slice(0, 1000) })
 }
 
 export function tellLeftBehind(events: Events, deployment: GitOpsDeployment, ids: Pick<Held, 'id'>[], why: string): void {

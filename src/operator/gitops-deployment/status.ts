@@ -13,6 +13,7 @@ import {
 } from '../../engines/gitops/index.ts'
 import { type Failure, redactUrls, timestamp } from '../../std/index.ts'
 import type { Hold } from './hold.ts'
+import { type PendingPrune, pendingPruneOf } from './prune-guard.ts'
 
 /** A status is written whole with each change of health: more would make it megabytes. What is not well comes first. */
 const MOST_RESOURCES = 500
@@ -37,7 +38,8 @@ export interface Outcome {
 export function statusAfter(deployment: GitOpsDeployment, outcome: Outcome): StatusDraft {
   const { entries, observed, revision, inventory } = outcome
   const failed = entriesOf(entries, 'failed')
-  const undone = entriesOf(entries, 'failed', 'terminating', 'waiting')
+  const undone = entriesOf(entries, 'failed', 'terminating', 'waiting', 'withheld')
+  const pending = pendingPruneOf(deployment, entries, revision)
   const isSynced = undone.length === 0 && driftedIn(observed).length === 0
   return {
     ...kept(deployment),
@@ -46,12 +48,13 @@ export function statusAfter(deployment: GitOpsDeployment, outcome: Outcome): Sta
     resources: resourcesOf(observed, entries),
     reconciledState: reconciledState(deployment, outcome.destination),
     inventory,
+    pendingPrune: pending,
     ...(outcome.at !== undefined && { lastSyncTime: outcome.at }),
-    conditions: conditionsAfter(outcome, failed),
+    conditions: conditionsAfter(outcome, failed, pending),
   }
 }
 
-function conditionsAfter(outcome: Outcome, failed: Entry[]): Statement[] {
+function conditionsAfter(outcome: Outcome, failed: Entry[], pending: PendingPrune | undefined): Statement[] {
   const { source, fights } = outcome
   const trouble = failed.length > 0 ? `${failed.length} of the objects: ${sentence(failed)}` : undefined
   const fight = fights.length > 0 ? bad('Fight', 'Fight', fights.slice(0, 3).map(sayFight).join('; ')) : fine('Fight')
@@ -64,6 +67,8 @@ function conditionsAfter(outcome: Outcome, failed: Entry[]): Statement[] {
     const reason = failed.every(({ failure }) => failure?.reason === 'KeptByOther') ? 'KeptByOther' : 'SyncFailed'
     return [unready(reason, trouble), sync, bad('ErrorOccurred', reason, trouble), fight]
   }
+  // Somebody has to decide; until then nothing is wrong with what is in effect.
+  if (pending) return [unready(pending.reason, pending.message), sync, fine('ErrorOccurred'), fight]
   return [readinessAfter(outcome), sync, fine('ErrorOccurred'), fight]
 }
 

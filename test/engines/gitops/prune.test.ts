@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import * as assert from 'uvu/assert'
 import { connect, type Kube } from '../../../src/adapters/kube/index.ts'
 import { type AnyObject, ConfigMaps, CustomResourceDefinitions, Namespaces, type Ref } from '../../../src/api/index.ts'
+import type { Mark } from '../../../src/engines/gitops/book.ts'
 import { GUARDS } from '../../../src/engines/gitops/guards.ts'
 import { type Entry, type Held, OWNER_LABEL } from '../../../src/engines/gitops/index.ts'
 import { idOf, keyOfId } from '../../../src/engines/gitops/object-id.ts'
-import type { Mark } from '../../../src/engines/gitops/prune/look.ts'
 import { type Pruning, prune } from '../../../src/engines/gitops/prune.ts'
 import { Failure, systemClock } from '../../../src/std/index.ts'
 import { grant } from '../../support/builders/credentials.ts'
@@ -126,10 +126,7 @@ describe('a prune', (it) => {
       await Promise.all(
         ['a', 'b'].map(async (name) => {
           const { uid = '', resourceVersion: version = '' } = (await there(name))?.metadata ?? {}
-          return [keyOfId(idOf(configMap(name, {}, namespace))), { uid, version, prune: 'enabled', isLeaving: false }] satisfies [
-            string,
-            Mark,
-          ]
+          return [keyOfId(idOf(configMap(name, {}, namespace))), { uid, version }] satisfies [string, Mark]
         }),
       ),
     )

@@ -2,21 +2,13 @@ import type { Kube } from '../../../adapters/kube/index.ts'
 import { type AnyObject, isDeleting, type Kind } from '../../../api/index.ts'
 import { Failure, isFailure } from '../../../std/index.ts'
 import { wishesOf } from '../annotations.ts'
+import type { Mark } from '../book.ts'
 import { eachOf } from '../each.ts'
 import type { Held } from '../inventory.ts'
 import { idOf, keyOfId, refOfId } from '../object-id.ts'
 import { kindOfAny } from '../observe.ts'
 import { OWNER_LABEL } from '../place.ts'
 import { servedKind } from './served.ts'
-
-/** What is known of an object without asking: a watch has seen it, with our mark, as it is in this version. */
-export interface Mark {
-  readonly uid: string
-  readonly version: string
-  /** Whether it asks to stay, or to be asked for. */
-  readonly prune: 'enabled' | 'disabled' | 'confirm'
-  readonly isLeaving: boolean
-}
 
 export interface Looking {
   kube: Kube
