@@ -35,7 +35,7 @@ const PATIENCE = seconds(8)
 /** An answer that comes within it needs no status write of its own. Longer would hold up the rest of the reconcile. */
 const MOMENT = 100
 /** One that comes later waits so long for a write that is made anyway, such as that of a binding. */
-const LINGER = seconds(5)
+const LINGER = seconds(10)
 /** A dead target is asked again after as long as it has been dead, between these two. */
 const SOONEST = minutes(1)
 const LATEST = hours(1)
