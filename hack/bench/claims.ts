@@ -8,6 +8,7 @@ import {
   DeploymentTargetClasses,
   DeploymentTargets,
   Namespaces,
+  refOf,
   SANDBOX_PROVISIONER,
   SANDBOX_TIER,
   Secrets,
@@ -15,6 +16,7 @@ import {
 } from '../../src/api/index.ts'
 import { pause, systemClock } from '../../src/std/index.ts'
 import { claim, credentialsSecret, target, targetClass } from '../../test/support/targets.ts'
+import { startOperator } from './program.ts'
 import { type Crew, hireCrew, inParallel, type Stage, setStage, totalOf } from './stage.ts'
 import { recording, replayer, type Trace } from './trace.ts'
 
@@ -150,28 +152,67 @@ async function latency({ user, kubeconfig }: Stage, count: number): Promise<void
 const quantile = (values: number[], q: number): number =>
   [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * q))] ?? 0
 
-/** Many bound claims and nothing to do; then the operator is started anew. */
+/** Many bound claims and nothing to do: `berth operator` is started beside them as a process of its own. */
 async function idle({ user, kubeconfig }: Stage, count: number): Promise<void> {
   const namespace = await makeNamespace(user, 'bench-idle')
-  const first = await hireCrew(kubeconfig)
-  await BY_HAND.prepare(user, namespace, count)
-  await inParallel(count, WORKERS, (n) => user.create(DeploymentTargetClaims, claim(namespace, `c${n}`)))
-  await waitFor(() => boundIn(first, namespace) === count && phaseIn(first, namespace, 'Bound') === count)
-  await first.stop()
-
-  const began = now()
   const crew = await hireCrew(kubeconfig)
-  const listed = now() - began
-  await pause(systemClock, 10_000)
-  const lists = crew.requests.get('get') ?? 0
-  const writes = totalOf(crew.requests) - lists
-  crew.requests.clear()
-  await pause(systemClock, 30_000)
-  globalThis.gc?.()
-  print(`${count} bound claims, restart`, { 'listed after s': listed / 1000, 'reads in 10 s': lists, writes })
-  print(`${count} bound claims, idle 30 s`, { requests: totalOf(crew.requests), 'RSS MB': process.memoryUsage().rss / 2 ** 20 })
+  await BY_HAND.prepare(user, namespace, 1)
+  await user.create(DeploymentTargetClaims, claim(namespace, 'the-bound-one'))
+  await waitFor(() => boundIn(crew, namespace) === 1 && phaseIn(crew, namespace, 'Bound') === 1)
   await crew.stop()
+  await copyPair(user, namespace, count - 1)
+
+  const operator = await startOperator(kubeconfig)
+  const synced = await operator.figures()
+  const { get: reads = 0, watch: watches = 0, ...writes } = synced.requests
+  print(`${count} bound claims, restart`, {
+    'listed after s': operator.listed / 1000,
+    'in sync after s': operator.synced / 1000,
+    reads,
+    watches,
+    writes: sumOf(writes),
+    'RSS MB': synced.rss,
+    'peak MB': synced.peak,
+  })
+  await pause(systemClock, 30_000)
+  const { requests, rss, heap, external } = await operator.figures()
+  print(`${count} bound claims, idle 30 s`, {
+    requests: sumOf(requests) - sumOf(synced.requests),
+    'RSS MB': rss,
+    'heap MB': heap,
+    'external MB': external,
+  })
+  await operator.stop()
 }
+
+/** More pairs like the one that was bound by the operator. That it then writes nothing shows that they are as it wants them. */
+async function copyPair(user: Kube, namespace: string, count: number): Promise<void> {
+  const [bound] = await user.list(DeploymentTargetClaims, { namespace })
+  const [held] = await user.list(DeploymentTargets, { namespace })
+  if (!bound || !held) return
+  const renamed = <T>(object: T, n: number, uid = ''): T => {
+    const text = JSON.stringify(object, (key, value) => (LEFT_OUT.has(key) ? undefined : value))
+    return JSON.parse(
+      text
+        .replaceAll('the-bound-one', `bound-${n}`)
+        .replaceAll('target-0', `held-${n}`)
+        .replaceAll(bound.metadata.uid ?? ' ', uid),
+    )
+  }
+  await inParallel(count, WORKERS, async (n) => {
+    const made = await user.create(DeploymentTargetClaims, renamed(bound, n))
+    const { uid = '' } = made.metadata
+    const copy = renamed(held, n, uid)
+    await user.create(DeploymentTargets, copy)
+    const { status } = renamed(bound, n, uid)
+    await user.patch(DeploymentTargets, refOf(copy), { status: copy.status }, { subresource: 'status' })
+    await user.patch(DeploymentTargetClaims, refOf(made), { status }, { subresource: 'status' })
+  })
+}
+
+const LEFT_OUT = new Set(['resourceVersion', 'managedFields', 'creationTimestamp', 'generation'])
+
+const sumOf = (counts: Record<string, number>): number => Object.values(counts).reduce((sum, each) => sum + each, 0)
 
 function print(title: string, figures: Record<string, number>): void {
   const cells = Object.entries(figures).map(([name, value]) => `${name} ${value < 10 ? value.toFixed(2) : value.toFixed(1)}`)

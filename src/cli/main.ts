@@ -2,6 +2,7 @@
 import * as modules from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { setFlagsFromString } from 'node:v8'
 import { exitCodes } from './exit-codes.ts'
 import { run } from './run.ts'
 import { paintFor, type Shell } from './shell.ts'
@@ -39,6 +40,9 @@ const shell: Shell = {
   paint: paintFor(process.stdout, process.env),
   lively: process.stderr.isTTY === true,
 }
+
+// Reading hundreds of files and long lists lets V8 widen its nursery to 64 MB, which it keeps for good: a third of an idle operator.
+setFlagsFromString('--semi-space-growth-factor=1')
 
 // The operator and kas load hundreds of files: compiled once, they start a third faster. A cache that cannot be written is none.
 const cache = process.env.XDG_CACHE_HOME ?? (process.env.HOME && join(process.env.HOME, '.cache'))
