@@ -14,17 +14,20 @@ interface Lease extends KubeObject {
 }
 const LeaseKind: Kind<Lease> = { group: 'coordination.k8s.io', version: 'v1', kind: 'Lease', plural: 'leases', namespaced: true }
 
-export interface Candidate {
+interface Times {
+  /** Milliseconds; client-go's defaults. */
+  duration?: number
+  renewWithin?: number
+  retry?: number
+}
+
+export interface Candidate extends Times {
   kube: Kube
   clock: Clock
   log: Log
   lease: Ref & { namespace: string }
   /** Unique per process. */
   identity: string
-  /** Milliseconds; client-go's defaults. */
-  duration?: number
-  renewWithin?: number
-  retry?: number
 }
 
 /**
@@ -37,7 +40,7 @@ export async function leadInTurns(
   signal: AbortSignal,
 ): Promise<void> {
   const { clock, log, lease, retry = seconds(2) } = candidate
-  const observed: Observation = { record: '', at: 0 }
+  const observed: Observation = { record: '', at: 0, until: 0 }
   while (!signal.aborted) {
     const held = await tryToHold(candidate, observed)
     if (!held) {
@@ -55,58 +58,99 @@ export async function leadInTurns(
   }
 }
 
-/** When this process last saw the record change, by its own clock: other machines' clocks are not compared. */
+/** What this process knows of the Lease, by its own clock: other machines' clocks are not compared. */
 interface Observation {
   record: string
+  /** When the record was seen to change. */
   at: number
+  /** As it was written here last. */
+  own?: Lease | undefined
+  /** Until when it is held, if nothing more is heard of it. */
+  until: number
 }
 
-/** Renews until it can't for `renewWithin`, or until the signal aborts. */
+/** Renews until it can't in time, or until the signal aborts. */
 async function holdOn(candidate: Candidate, observed: Observation, signal: AbortSignal): Promise<void> {
-  const { clock, renewWithin = seconds(10), retry = seconds(2) } = candidate
-  let renewed = clock.now()
-  while (!signal.aborted && clock.now() - renewed < renewWithin) {
+  const { clock, retry = seconds(2) } = candidate
+  while (!signal.aborted) {
     await pause(clock, retry, signal)
-    if (signal.aborted) return
+    const left = observed.until - clock.now()
+    if (signal.aborted || left <= 0) return
     const late = new AbortController()
-    const lateness = pause(clock, renewed + renewWithin - clock.now(), AbortSignal.any([signal, late.signal]))
+    const lateness = pause(clock, left, AbortSignal.any([signal, late.signal]))
     // A request that hangs longer than the Lease lasts must not keep two leading.
     const held = await Promise.race([tryToHold(candidate, observed), lateness.then(() => undefined)])
     late.abort()
-    if (held) renewed = clock.now()
-    else if (held === false) return
+    if (held === false) return
   }
 }
 
+/**
+ * Until when a Lease is held that was written by a request sent and answered then. Others count from when they see it, which is
+ * not before it was sent: a slow answer is no reason to stop sooner.
+ */
+export const lastsUntil = (
+  { duration = seconds(15), renewWithin = seconds(10), retry = seconds(2) }: Times,
+  { sent, answered }: { sent: number; answered: number },
+): number => Math.min(answered + renewWithin, sent + duration - retry)
+
 /** true: held; false: somebody else's; undefined: nobody knows (the API did not answer). */
 async function tryToHold(candidate: Candidate, observed: Observation): Promise<boolean | undefined> {
-  const { kube, clock, lease, identity, duration = seconds(15), log, renewWithin = seconds(10) } = candidate
+  const { lease, log } = candidate
   try {
-    const found = await kube.get(LeaseKind, lease, AbortSignal.timeout(renewWithin / 2))
-    if (!found) {
-      await kube.create(LeaseKind, {
-        apiVersion: 'coordination.k8s.io/v1',
-        kind: 'Lease',
-        metadata: lease,
-        spec: renewal(candidate, {}),
-      })
-      return true
-    }
-    const spec = found.spec ?? {}
-    const record = `${spec.holderIdentity} ${spec.renewTime}`
-    if (observed.record !== record) Object.assign(observed, { record, at: clock.now() })
-    const free = !spec.holderIdentity || clock.now() - observed.at > (spec.leaseDurationSeconds ?? duration / 1000) * 1000
-    if (spec.holderIdentity !== identity && !free) return false
-    await kube.patch(LeaseKind, lease, {
-      metadata: { resourceVersion: found.metadata.resourceVersion },
-      spec: renewal(candidate, spec),
-    })
-    return true
+    return (await renew(candidate, observed)) || (await take(candidate, observed))
   } catch (thrown) {
-    if (isFailure(thrown, 'conflict', 'already-exists')) return false
-    log.info('lease not renewed', { lease: keyOf(lease), failure: Failure.from(thrown) })
+    // Somebody wrote at the same moment: perhaps another, perhaps an earlier try of our own.
+    if (!isFailure(thrown, 'conflict', 'already-exists'))
+      log.info('lease not renewed', { lease: keyOf(lease), failure: Failure.from(thrown) })
     return undefined
   }
+}
+
+/** One request, bound to what was written last: where an answer takes seconds, a look before it would cost the Lease. */
+async function renew(candidate: Candidate, observed: Observation): Promise<boolean> {
+  const { own } = observed
+  if (!own) return false
+  try {
+    await write(candidate, observed, own)
+    return true
+  } catch (thrown) {
+    if (!isFailure(thrown, 'conflict', 'not-found')) throw thrown
+    // Somebody else wrote, or the answer to our own write was lost: a look will tell.
+    observed.own = undefined
+    return false
+  }
+}
+
+async function take(candidate: Candidate, observed: Observation): Promise<boolean> {
+  const { kube, clock, lease, identity, duration = seconds(15), renewWithin = seconds(10) } = candidate
+  const found = await kube.get(LeaseKind, lease, AbortSignal.timeout(renewWithin))
+  const sent = clock.now()
+  if (!found) {
+    const apiVersion = 'coordination.k8s.io/v1'
+    const made = await kube.create(LeaseKind, { apiVersion, kind: 'Lease', metadata: lease, spec: renewal(candidate, {}) })
+    note(candidate, observed, made, sent)
+    return true
+  }
+  const spec = found.spec ?? {}
+  const record = `${spec.holderIdentity} ${spec.renewTime}`
+  if (observed.record !== record) Object.assign(observed, { record, at: clock.now() })
+  const free = !spec.holderIdentity || clock.now() - observed.at > (spec.leaseDurationSeconds ?? duration / 1000) * 1000
+  if (spec.holderIdentity !== identity && !free) return false
+  await write(candidate, observed, found)
+  return true
+}
+
+/** Only on top of this very version. */
+async function write(candidate: Candidate, observed: Observation, { metadata, spec = {} }: Lease): Promise<void> {
+  const { kube, clock, lease } = candidate
+  const sent = clock.now()
+  const patch = { metadata: { resourceVersion: metadata.resourceVersion }, spec: renewal(candidate, spec) }
+  note(candidate, observed, await kube.patch(LeaseKind, lease, patch), sent)
+}
+
+function note(candidate: Candidate, observed: Observation, own: Lease, sent: number): void {
+  Object.assign(observed, { own, until: lastsUntil(candidate, { sent, answered: candidate.clock.now() }) })
 }
 
 function renewal({ clock, identity, duration = seconds(15) }: Candidate, before: LeaseSpec): LeaseSpec {

@@ -1,6 +1,8 @@
 import * as assert from 'uvu/assert'
+import type { Kube } from '../../../src/adapters/kube/index.ts'
 import { Leases } from '../../../src/api/index.ts'
 import { leadInTurns } from '../../../src/engines/controller/index.ts'
+import { lastsUntil } from '../../../src/engines/controller/leader.ts'
 import { seconds, silentLog, systemClock } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
@@ -21,7 +23,7 @@ describe('leader election', (it) => {
   it.after(() => cluster.close())
 
   /** A candidate that tries often, with a Lease that a busy machine does not lose, and how often it began to lead. */
-  const candidate = (identity: string) => {
+  const candidate = (identity: string, via: Kube = kube) => {
     const stop = new AbortController()
     const seen = { leading: false, terms: 0 }
     const lead = (term: AbortSignal): Promise<void> => {
@@ -37,7 +39,7 @@ describe('leader election', (it) => {
     }
     const lease = { name: 'trial', namespace }
     const times = { duration: seconds(15), renewWithin: seconds(10), retry: 100 }
-    const done = leadInTurns({ kube, clock: systemClock, log: silentLog, lease, identity, ...times }, lead, stop.signal)
+    const done = leadInTurns({ kube: via, clock: systemClock, log: silentLog, lease, identity, ...times }, lead, stop.signal)
     const end = () => {
       stop.abort()
       return done
@@ -79,5 +81,35 @@ describe('leader election', (it) => {
     const one = candidate('one')
     await eventually(() => one.seen.leading)
     assert.is((await kube.get(Leases, metadata))?.spec?.leaseTransitions, 1)
+  })
+
+  it('renews with one request, and looks first only when somebody else has written', async () => {
+    const asked = { looks: 0, writes: 0 }
+    const counted: Kube = {
+      ...kube,
+      get: (kind, ref, signal) => {
+        asked.looks++
+        return kube.get(kind, ref, signal)
+      },
+      patch: (kind, ref, patch, how) => {
+        asked.writes++
+        return kube.patch(kind, ref, patch, how)
+      },
+    }
+    const one = candidate('one', counted)
+    await eventually(() => asked.writes >= 3)
+    assert.equal([one.seen.terms, asked.looks], [1, 1])
+    await kube.patch(Leases, { name: 'trial', namespace }, { metadata: { labels: { seen: 'yes' } } })
+    await eventually(() => asked.looks === 2)
+    const before = asked.writes
+    await eventually(() => asked.writes >= before + 2)
+    assert.equal([one.seen.leading, one.seen.terms, asked.looks], [true, 1, 2])
+  })
+
+  it('is kept where each answer takes five seconds, and never longer than others wait', () => {
+    const late = lastsUntil({}, { sent: 0, answered: seconds(5) })
+    assert.ok(late > seconds(5) + seconds(2) + seconds(5), 'the next renewal, a pause later, is answered in time')
+    assert.is(lastsUntil({}, { sent: 0, answered: 0 }), seconds(10))
+    assert.is(lastsUntil({}, { sent: 0, answered: seconds(9) }), seconds(13))
   })
 })
