@@ -76,6 +76,10 @@ export const finalizers = {
   provisioner: 'provisioner.appstudio.redhat.com/finalizer',
   spaceRequest: 'finalizer.toolchain.dev.openshift.com',
   gitopsDeployment: 'resources-finalizer.managed-gitops.redhat.com',
+  /** Means the same as the one before on a GitOpsDeployment that was written as an Argo CD Application. */
+  argoApplication: 'resources-finalizer.argocd.argoproj.io',
+  /** On a GitOpsDeployment with a deletion policy, by us. */
+  gitopsObjects: 'gitops.berth.dev/objects',
   workspace: 'berth.dev/workspace',
 } as const
 

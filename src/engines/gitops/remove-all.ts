@@ -17,6 +17,8 @@ export interface RemovalRequest {
   inventory: InventoryStore
   /** What belongs to others and would be lost may be deleted too. */
   confirmed?: boolean
+  /** Who wants an object from now on. */
+  heir?: ((held: Held) => string | undefined) | undefined
 }
 
 export interface Removal {
@@ -37,8 +39,16 @@ export async function removeAll(request: RemovalRequest, clock: Clock, signal?: 
   const { kube, namespaces } = destination
   const { inventory, leftBehind } = await loadFor(kube.server, store)
   const { held } = inventory
-  const entries = await prune(held, { kube, clock, owner: owner.id, held, namespaces, confirmed, signal })
+  const handed = held.flatMap((item) => handedOver(item, request) ?? [])
+  const leaving = handed.length === 0 ? held : held.filter((item) => handedOver(item, request) === undefined)
+  const pruned = await prune(leaving, { kube, clock, owner: owner.id, held, namespaces, confirmed, signal })
+  const entries = [...handed, ...pruned]
   return { entries, held: await remember(store, inventory, exact(held, [], entries)), leftBehind }
+}
+
+function handedOver(held: Held, { heir }: RemovalRequest): Entry | undefined {
+  const title = heir?.(held)
+  return title === undefined ? undefined : { id: held.id, change: 'skipped', why: `stays; ${title} has it now` }
 }
 
 /** Takes our mark off everything that is held, and lets it stay: whoever comes next finds objects that belong to nobody. */

@@ -38,6 +38,12 @@ export function tellPending(events: Events, deployment: GitOpsDeployment, pendin
   events.record(deployment, { type: 'Warning', reason: pending.reason, message: pending.message.slice(0, 1000) })
 }
 
+export function tellReleased(events: Events, deployment: GitOpsDeployment, entries: readonly Entry[]): void {
+  if (entries.length === 0) return
+  const message = `${sayIds(entries.map(({ id }) => id))} stay and belong to no deployment any more`
+  events.record(deployment, { type: 'Normal', reason: 'Released', message })
+}
+
 export function tellLeftBehind(events: Events, deployment: GitOpsDeployment, ids: Pick<Held, 'id'>[], why: string): void {
   if (ids.length === 0) return
   events.record(deployment, {

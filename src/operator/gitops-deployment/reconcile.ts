@@ -3,6 +3,7 @@ import { type Next, sentenceOf, settled } from '../../engines/controller/index.t
 import type { Snapshot } from '../../engines/gitops/index.ts'
 import { Failure, hours, isFailure } from '../../std/index.ts'
 import { bringAbout, watchHealth } from './bring-about.ts'
+import { keepFinalizer } from './deletion-policy.ts'
 import { holdOf } from './hold.ts'
 import { remove } from './removal.ts'
 import { projectOf, revisionOf } from './repository.ts'
@@ -14,6 +15,9 @@ import { runToCarryOut } from './sync-run.ts'
 export async function reconcileDeployment(deployment: GitOpsDeployment, shop: Shop, signal: AbortSignal): Promise<Next> {
   const { books, following } = shop
   if (isDeleting(deployment)) return remove(deployment, shop, signal)
+
+  // A policy binds the deletion only from then on, so it comes before the first object; our write rings again.
+  if (await keepFinalizer(deployment, shop)) return settled()
 
   // Suspended means just that: nothing is read and nothing is written.
   if (deployment.spec.suspend) {
@@ -93,7 +97,8 @@ async function carryOut(
   const revision = snapshot.commitId
   try {
     const next = await bringAbout({ deployment, snapshot, run }, shop, signal)
-    const trouble = next.status?.conditions?.find(({ type }) => type === 'SyncError')
+    if (!next.status) return next
+    const trouble = next.status.conditions?.find(({ type }) => type === 'SyncError')
     const failed = trouble?.status === 'True'
     const lastSyncRun = failed
       ? { uid, revision, result: 'Failed', message: trouble.message }

@@ -1,36 +1,123 @@
-import { finalizers, type GitOpsDeployment, GitOpsDeployments, hasFinalizer, keyOf, refOf } from '../../api/index.ts'
-import { again, type Next, settled } from '../../engines/controller/index.ts'
-import { type Destination, type Entry, entriesOf, removeAll } from '../../engines/gitops/index.ts'
-import { Failure, minutes, seconds } from '../../std/index.ts'
-import { tellChanges, tellLeftBehind } from './events.ts'
-import { inventoryOf, ownerOf, type Shop } from './shop.ts'
+import { conditionOf, type GitOpsDeployment, keyOf, refOf, type Statement } from '../../api/index.ts'
+import { again, type Next, type StatusDraft, settled } from '../../engines/controller/index.ts'
+import {
+  type Destination,
+  type Entry,
+  entriesOf,
+  type Held,
+  type Inventory,
+  type InventoryStore,
+  keyOfId,
+  OWNER_LABEL,
+  type Removal,
+  type RemovalRequest,
+  releaseAll,
+  removeAll,
+  sayId,
+  sayIds,
+} from '../../engines/gitops/index.ts'
+import { Failure, isFailure, minutes, seconds } from '../../std/index.ts'
+import { type DeletionPolicy, dropFinalizers, isHeld, policyOf } from './deletion-policy.ts'
+import { tellChanges, tellLeftBehind, tellReleased } from './events.ts'
+import { isConfirmed } from './prune-guard.ts'
+import { inventoryInStatus, inventoryName, inventoryOf, ownerOf, type Shop } from './shop.ts'
 import { destinationOf } from './targets.ts'
 
-/** How long objects that cannot be deleted hold the deployment. */
-const PATIENCE = minutes(2)
+/** How long a deployment is held by objects that may not be deleted any more, and by those that cannot be for now. */
+const WITHOUT_RIGHTS = seconds(30)
+const OTHERWISE = minutes(5)
+/** Watches ring when an object is gone; where there are none, it is asked ever more seldom. */
+const SOONEST = seconds(0.3)
+const LATEST = seconds(30)
+
+/** Since when nothing moves on, told by the time of the condition: a restart forgets nothing. */
+const BLOCKED = 'DeletionBlocked'
 
 /**
- * With the finalizer, the objects go first and are waited for; without it they stay, and so does nothing of ours.
- * Lost credentials never hold a deletion: then the objects are left behind, and an Event says which.
+ * By its policy the objects are deleted, deleted and waited for, or released. A deletion never hangs on what is gone for
+ * good (credentials, rights, the environment): then the objects stay, and an Event and the status say which.
  */
 export async function remove(deployment: GitOpsDeployment, shop: Shop, signal: AbortSignal): Promise<Next> {
+  const { id } = ownerOf(deployment)
   shop.following.end(refOf(deployment))
+  shop.wants.withdraw(id)
   shop.notes.delete(keyOf(refOf(deployment)))
-  if (!hasFinalizer(deployment, finalizers.gitopsDeployment)) return settled()
+  if (!isHeld(deployment)) return letGo(deployment, shop)
 
+  const inventory = await readable(deployment, shop)
   const destination = reach(deployment, shop)
-  if (destination instanceof Failure) return letGo(deployment, shop, destination.message)
+  if (destination instanceof Failure) return leave(deployment, shop, (await inventory.load())?.held ?? [], destination.message)
 
-  const owner = ownerOf(deployment)
-  const request = { destination, owner, inventory: inventoryOf(deployment, shop) }
-  const { entries, held } = await removeAll(request, shop.workshop.clock, signal)
-  tellChanges(shop.workshop.events, deployment, 'deleted', entries)
-  if (held.length === 0) return letGo(deployment, shop, '')
-
-  const stuck = entriesOf(entries, 'failed')
-  if (stuck.length > 0 && isOverdue(deployment, shop)) return letGo(deployment, shop, reasonOf(stuck))
-  return again({ after: seconds(1), why: 'objects are being deleted' })
+  const policy = policyOf(deployment)
+  const request = requestOf(deployment, destination, inventory, shop)
+  const removal = await carryOut(policy, request, shop, signal)
+  tellProgress(policy, deployment, removal, shop)
+  const blocked = entriesOf(removal.entries, 'failed')
+  if (!isOver(policy, removal) && !isOverdue(deployment, blocked, shop)) return comeBack(deployment, removal, shop)
+  await releaseWithheld(removal, request, shop, signal)
+  return finish(deployment, removal, shop)
 }
+
+const carryOut = (policy: DeletionPolicy, request: RemovalRequest, { workshop: { clock } }: Shop, signal: AbortSignal) =>
+  policy === 'Orphan' ? releaseAll(request, clock, signal) : removeAll(request, clock, signal)
+
+/** What a guard kept from being deleted belongs to nobody any more. */
+async function releaseWithheld(
+  { entries, held }: Removal,
+  request: RemovalRequest,
+  shop: Shop,
+  signal: AbortSignal,
+): Promise<void> {
+  const keys = new Set(entriesOf(entries, 'withheld').map(({ id }) => keyOfId(id)))
+  if (keys.size === 0) return
+  const kept = { server: request.destination.kube.server, held: held.filter(({ id }) => keys.has(keyOfId(id))) }
+  await releaseAll({ ...request, inventory: fixed(kept) }, shop.workshop.clock, signal)
+}
+
+function requestOf(
+  deployment: GitOpsDeployment,
+  destination: Destination,
+  inventory: InventoryStore,
+  shop: Shop,
+): RemovalRequest {
+  const owner = ownerOf(deployment)
+  const { server } = destination.kube
+  return {
+    destination,
+    owner,
+    inventory,
+    confirmed: isConfirmed(deployment, deployment.status?.sync?.revision ?? ''),
+    heir: ({ id }) => shop.wants.rival(owner.id, server, keyOfId(id))?.owner.title,
+  }
+}
+
+/** An inventory that is damaged must not hold a deletion for ever: the status is the second memory. */
+async function readable(deployment: GitOpsDeployment, shop: Shop): Promise<InventoryStore> {
+  const store = inventoryOf(deployment, shop)
+  tellLost(deployment, shop)
+  try {
+    await store.load()
+    return store
+  } catch (failure) {
+    if (!isFailure(failure, 'invalid')) throw failure
+    return fixed(inventoryInStatus(deployment))
+  }
+}
+
+/** The status lists some hundred objects; of those beyond, only their mark is left. */
+function tellLost(deployment: GitOpsDeployment, { books, workshop: { events } }: Shop): void {
+  const { name, namespace } = { name: inventoryName(deployment), namespace: deployment.metadata.namespace }
+  const { inventory, resources = [] } = deployment.status ?? {}
+  const unknown = (inventory?.count ?? 0) - resources.length
+  if (unknown <= 0 || books.inventories.get({ name, namespace })) return
+  const message = `the inventory ${name} is gone, and ${unknown} objects with it; find them by the label ${OWNER_LABEL}=${ownerOf(deployment).id}`
+  events.record(deployment, { type: 'Warning', reason: 'LeftBehind', message })
+}
+
+const fixed = (inventory: Inventory | undefined): InventoryStore => ({
+  load: () => Promise.resolve(inventory),
+  save: () => Promise.resolve(),
+})
 
 function reach(deployment: GitOpsDeployment, { books, workshop: { kube }, targets }: Shop): Destination | Failure {
   try {
@@ -40,19 +127,79 @@ function reach(deployment: GitOpsDeployment, { books, workshop: { kube }, target
   }
 }
 
-const isOverdue = ({ metadata }: GitOpsDeployment, { workshop: { clock } }: Shop): boolean =>
-  clock.now() - Date.parse(metadata.deletionTimestamp ?? '') > PATIENCE
+/** What a guard holds back is not waited for: nobody could confirm the deletion of what is being deleted. */
+function isOver(policy: DeletionPolicy, { entries, held }: Removal): boolean {
+  if (held.length === 0) return true
+  if (entriesOf(entries, 'failed', 'waiting').length > 0) return false
+  return policy !== 'Wait' || entriesOf(entries, 'terminating').length === 0
+}
 
-const reasonOf = ([first]: Entry[]): string => first?.why ?? ''
+function isOverdue({ status }: GitOpsDeployment, blocked: readonly Entry[], { workshop: { clock } }: Shop): boolean {
+  const condition = conditionOf(status?.conditions, BLOCKED)
+  if (blocked.length === 0 || condition?.status !== 'True') return false
+  const hasNoRights = blocked.every(({ failure }) => isFailure(failure, 'forbidden', 'unauthorized'))
+  return clock.now() - Date.parse(condition.lastTransitionTime) >= (hasNoRights ? WITHOUT_RIGHTS : OTHERWISE)
+}
 
-async function letGo(deployment: GitOpsDeployment, shop: Shop, why: string): Promise<Next> {
-  const { workshop } = shop
-  const { metadata } = deployment
-  const left = why === '' ? [] : ((await inventoryOf(deployment, shop).load())?.held ?? [])
-  tellLeftBehind(workshop.events, deployment, [...left], why)
-  const rest = metadata.finalizers?.filter((finalizer) => finalizer !== finalizers.gitopsDeployment) ?? []
-  await workshop.kube.patch(GitOpsDeployments, refOf(deployment), {
-    metadata: { resourceVersion: metadata.resourceVersion, finalizers: rest },
+function comeBack(deployment: GitOpsDeployment, { entries, held }: Removal, { workshop: { clock } }: Shop): Next {
+  const blocked = entriesOf(entries, 'failed')
+  const message = sentence(blocked.length > 0 ? blocked : entriesOf(entries, 'terminating', 'waiting'))
+  const age = clock.now() - Date.parse(deployment.metadata.deletionTimestamp ?? '')
+  return again({
+    after: Math.min(Math.max(age / 4, SOONEST), LATEST),
+    why: 'objects are being deleted',
+    status: statusOf(deployment, [
+      { type: 'Ready', status: 'False', reason: 'Deleting', message: `${held.length} objects are still there: ${message}` },
+      blocked.length > 0
+        ? { type: BLOCKED, status: 'True', reason: 'CannotDelete', message }
+        : { type: BLOCKED, status: 'False', reason: 'AsExpected', message: '' },
+    ]),
   })
+}
+
+/** What could not be deleted stays; so does what stands on another server than the destination is now. */
+function finish(deployment: GitOpsDeployment, { entries, held, leftBehind }: Removal, shop: Shop): Promise<Next> {
+  const staying = entriesOf(entries, 'failed', 'waiting', 'withheld')
+  const why = [
+    ...(staying.length > 0 ? [sentence(staying)] : []),
+    ...(leftBehind.length > 0 ? ['they are on another server than the destination is now'] : []),
+  ]
+  const leaving = new Set(entriesOf(entries, 'terminating').map(({ id }) => keyOfId(id)))
+  const left = [...held.filter(({ id }) => !leaving.has(keyOfId(id))), ...leftBehind]
+  return leave(deployment, shop, left, why.join('; '))
+}
+
+async function leave(deployment: GitOpsDeployment, shop: Shop, left: readonly Held[], why: string): Promise<Next> {
+  const { id } = ownerOf(deployment)
+  tellLeftBehind(shop.workshop.events, deployment, [...left], why)
+  shop.ledgers.end(id)
+  const object = await dropFinalizers(deployment, shop)
+  if (!object) return settled()
+  const message = left.length > 0 ? `${sayIds(left.map((held) => held.id))} stay where they are: ${why}` : ''
+  const reason = left.length > 0 ? 'LeftBehind' : 'Deleted'
+  return settled({
+    object,
+    status: statusOf(object, [{ type: 'Ready', status: 'False', reason, message: message.slice(0, 4096) }]),
+  })
+}
+
+/** Nobody waits for us. */
+function letGo(deployment: GitOpsDeployment, { ledgers }: Shop): Next {
+  ledgers.end(ownerOf(deployment).id)
   return settled()
+}
+
+function tellProgress(policy: DeletionPolicy, deployment: GitOpsDeployment, { entries }: Removal, { workshop }: Shop): void {
+  if (policy === 'Orphan') tellReleased(workshop.events, deployment, entriesOf(entries, 'skipped'))
+  else tellChanges(workshop.events, deployment, 'deleted', entries)
+}
+
+function statusOf({ status }: GitOpsDeployment, conditions: Statement[]): StatusDraft {
+  const { conditions: _, observedGeneration: __, ...rest } = status ?? {}
+  return { ...rest, conditions }
+}
+
+function sentence(entries: readonly Entry[]): string {
+  const said = entries.slice(0, 3).map(({ id, why = '' }) => `${sayId(id)} ${why}`.trim())
+  return entries.length > 3 ? `${said.join('; ')}; and ${entries.length - 3} more` : said.join('; ')
 }
