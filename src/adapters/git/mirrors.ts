@@ -143,9 +143,9 @@ class BareMirror implements Mirror {
     if (files.length === 0) return []
     this.#yard.data.use(this.#name)
     const run = { folder: this.#place, input: `${files.map(({ blob }) => blob).join('\n')}\n`, signal }
-    return this.#orThrowAway(async () => [
-      ...parseBatch(Buffer.from(await this.#guarded(git(this.#yard.settings, run).binaryCatFile(['--batch'])))),
-    ])
+    return this.#orThrowAway(async () =>
+      parseBatch(Buffer.from(await this.#guarded(git(this.#yard.settings, run).binaryCatFile(['--batch']))), files),
+    )
   }
 
   async #listRefs(names: string[], signal: AbortSignal): Promise<Refs> {

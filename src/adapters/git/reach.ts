@@ -1,7 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { Failure } from '../../std/index.ts'
-import { type AddressKind, createClassifier } from './addresses.ts'
+import { type AddressKind, Failure, kindOfAddress } from '../../std/index.ts'
 import type { Remote } from './remote.ts'
 
 /** Where repositories may be. Tenants choose the URLs, and kas stands inside the network. */
@@ -27,7 +26,6 @@ export interface ReachOptions {
 export const systemResolve: Resolve = async (host) => (await lookup(host, { all: true })).map(({ address }) => address)
 
 export function createApproach({ rules, resolve, environment }: ReachOptions): Approach {
-  const classify = createClassifier()
   return async ({ url, credential }) => {
     const { hostname, protocol, port } = new URL(url)
     // Git refuses every other protocol by itself.
@@ -35,7 +33,7 @@ export function createApproach({ rules, resolve, environment }: ReachOptions): A
     const host = hostname.replace(/^\[(.*)\]$/, '$1')
     if (!isListed(host, rules.hosts)) throw refused(url, 'HostNotAllowed', 'repositories of its host are not fetched here')
     const addresses = isIP(host) ? [host] : await addressesOf(url, host, resolve, hasProxy(protocol, environment))
-    const kinds = new Set(addresses.map(classify))
+    const kinds = new Set(addresses.map(kindOfAddress))
     const bad = [...kinds].find((kind) => !rules.addresses.some((allowed) => allowed === kind))
     if (bad) throw refused(url, 'AddressNotAllowed', `its host has ${TITLES[bad]} address, which is not fetched from here`)
     const isLocal = kinds.has('loopback') && kinds.size === 1

@@ -62,6 +62,8 @@ export function git(settings: GitSettings, { folder, remote, pin, patience, inpu
   const runner = simpleGit({
     baseDir: folder,
     abort: signal,
+    // By itself simple-git takes what has come 50 ms after the exit for all there is: on a busy machine half a list of files.
+    completion: { onClose: true, onExit: false },
     timeout: { block: patience ?? settings.patience ?? minutes(2) },
     allowEnvironment: [...GUARDED, ...VARIABLES],
     // What it finds dangerous in the hands of strangers is set by CONFINEMENT here, and always to nothing.

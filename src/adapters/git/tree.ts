@@ -13,6 +13,7 @@ const REGULAR = /^100/
 
 /** Reads `git ls-tree -r -z -l`. */
 export function parseTree(output: string): TreeFile[] {
+  if (output !== '' && !output.endsWith('\0')) throw damaged()
   const files: TreeFile[] = []
   for (const line of output.split('\0')) {
     if (line === '') continue
@@ -24,15 +25,22 @@ export function parseTree(output: string): TreeFile[] {
 
 const NEWLINE = 0x0a
 
-/** Reads `git cat-file --batch`: a line with the size, the content, a newline; in the order in which they were asked for. */
-export function* parseBatch(output: Buffer): Generator<Buffer> {
-  for (let at = 0; at < output.length; ) {
+/**
+ * Reads `git cat-file --batch`: a line with the size, the content, a newline; in the order in which they were asked for.
+ * Half an answer is refused, whatever cut it off: who acts on it would prune what merely had not arrived.
+ */
+export function parseBatch(output: Buffer, files: readonly TreeFile[]): Buffer[] {
+  let at = 0
+  const contents = files.map(({ size: wanted }) => {
     const end = output.indexOf(NEWLINE, at)
     const [, type, size] = output.toString('latin1', at, end).split(' ')
-    if (type !== 'blob' || size === undefined)
-      throw new Failure('internal', 'Not a valid object name in the mirror', { reason: 'MirrorDamaged' })
     const start = end + 1
-    at = start + Number(size) + 1
-    yield output.subarray(start, at - 1)
-  }
+    if (end < 0 || type !== 'blob' || Number(size) !== wanted || start + wanted >= output.length) throw damaged()
+    at = start + wanted + 1
+    return output.subarray(start, at - 1)
+  })
+  if (at !== output.length) throw damaged()
+  return contents
 }
+
+const damaged = () => new Failure('internal', 'the mirror did not give what was asked for', { reason: 'MirrorDamaged' })

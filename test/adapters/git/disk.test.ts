@@ -4,21 +4,18 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { equal, is, match, ok } from 'uvu/assert'
 import { type MirrorOptions, openMirrors, type Transfer } from '../../../src/adapters/git/index.ts'
-import { type Failure, hours, isFailure, minutes, systemClock } from '../../../src/std/index.ts'
+import { Failure, hours, isFailure, minutes, systemClock } from '../../../src/std/index.ts'
 import { type GitHost, gitHost } from '../../support/git-host.ts'
 import { describe } from '../../support/suite.ts'
 
 const never = new AbortController().signal
 const MIB = 2 ** 20
 
-async function failureOf(work: Promise<unknown>): Promise<Failure | undefined> {
-  try {
-    await work
-  } catch (thrown) {
-    if (isFailure(thrown)) return thrown
-    throw thrown
-  }
-}
+const failureOf = (work: Promise<unknown>): Promise<Failure | undefined> =>
+  work.then(
+    () => undefined,
+    (thrown: unknown) => Failure.from(thrown),
+  )
 
 describe('the data folder of mirrors', (it) => {
   let host: GitHost

@@ -1,0 +1,37 @@
+import { equal, is, throws } from 'uvu/assert'
+import { parseBatch, parseTree } from '../../../src/adapters/git/tree.ts'
+import { describe } from '../../support/suite.ts'
+
+const file = (path: string, size: number) => ({ path, blob: 'b', size })
+const FILES = [file('a', 3), file('empty', 0), file('c', 5)]
+const WHOLE = Buffer.from('b blob 3\nx\ny\nb blob 0\n\nb blob 5\n12345\n')
+
+describe('contents from git', (it) => {
+  it('are cut where git says that they end', () => {
+    equal(parseBatch(WHOLE, FILES).map(String), ['x\ny', '', '12345'])
+  })
+
+  it('are taken whole or not at all, wherever the answer breaks off', () => {
+    for (let length = 0; length < WHOLE.length; length++)
+      throws(() => parseBatch(WHOLE.subarray(0, length), FILES), /did not give what was asked for/, `${length} bytes`)
+  })
+
+  it('are refused when there are more of them, or others', () => {
+    throws(() => parseBatch(WHOLE, FILES.slice(0, 2)))
+    throws(() => parseBatch(WHOLE, [file('a', 3), file('empty', 0), file('c', 4)]))
+    throws(() => parseBatch(Buffer.from('b missing\n'), [file('a', 3)]))
+    throws(() => parseBatch(Buffer.from('b tree 3\nxyz\n'), [file('a', 3)]))
+  })
+})
+
+describe('the tree of a commit', (it) => {
+  it('is its regular files: no links, no submodules', () => {
+    const lines = ['100644 blob a 1\tx', '100755 blob b 2\td/run', '120000 blob c 3\tlink', '160000 commit d -\tsub', '']
+    equal(
+      parseTree(lines.join('\0')).map(({ path }) => path),
+      ['x', 'd/run'],
+    )
+    is(parseTree('').length, 0)
+    throws(() => parseTree('100644 blob a 1\tx\x00100644 blob b 1\ty'))
+  })
+})
