@@ -90,8 +90,8 @@ export function createKube(
     read: (path, { signal, accept, about = path } = {}) =>
       connection.json({ method: 'GET', path, about, headers: { ...headers, ...(accept && { accept }) }, signal }),
     resolve: (apiVersion, kind) => discovery.resolve(apiVersion, kind),
-    stream: (path, { signal, accept, about = path } = {}) =>
-      connection.lines({ method: 'GET', path, about, headers: { ...headers, ...(accept && { accept }) }, signal }),
+    stream: (path, { signal, accept, about = path, shared } = {}) =>
+      connection.lines({ method: 'GET', path, about, headers: { ...headers, ...(accept && { accept }) }, signal, shared }),
     as: (other) => createKube(connection, other, discovery),
     close: () => connection.close(),
   }

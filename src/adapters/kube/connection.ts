@@ -1,5 +1,4 @@
 import { KubeConfig } from '@kubernetes/client-node'
-import type { Dispatcher } from 'undici'
 import { type Clock, Failure, seconds } from '../../std/index.ts'
 import { createCredentials } from './credentials.ts'
 import { type ApiStatus, failureFromStatus } from './errors.ts'
@@ -14,6 +13,8 @@ export interface Call {
   contentType?: string
   headers?: Record<string, string | string[]>
   signal?: AbortSignal | undefined
+  /** Of a stream: one of very many, which share a connection where the server can. */
+  shared?: boolean | undefined
 }
 
 /** One finished request, for metrics: the verb is the HTTP method in lower case, or `watch`. */
@@ -82,6 +83,26 @@ export function openConnection(config: KubeConfig, options: ConnectionOptions): 
     return answer
   }
 
+  const share = async (call: Call) => {
+    const { agents, authorization } = await credentials.current()
+    const began = clock.now()
+    const request = {
+      url: new URL(prefix + call.path, origin),
+      headers: { accept: 'application/json', ...authorization, ...call.headers },
+      timeout,
+      signal: call.signal,
+    }
+    const answer = await agents.streams.open(request).catch((thrown: unknown) => {
+      meter?.({ verb: 'watch', status: 0, ms: clock.now() - began })
+      throw unreachable(thrown, server, call.about)
+    })
+    if (!answer) return
+    meter?.({ verb: 'watch', status: answer.statusCode, ms: clock.now() - began })
+    if (answer.statusCode === 401) credentials.forget()
+    if (answer.statusCode >= 300) throw await refusal(answer, call.about)
+    return answer
+  }
+
   return {
     server,
     async json<T>(call: Call) {
@@ -92,7 +113,8 @@ export function openConnection(config: KubeConfig, options: ConnectionOptions): 
       return parse<T>(text, call.about)
     },
     async lines(call) {
-      const answer = await send(call, 'watches', 'watch')
+      const shared = call.shared && url.protocol === 'https:' ? await share(call) : undefined
+      const answer = shared ?? (await send(call, 'watches', 'watch'))
       return splitLines(answer.body)
     },
     close: () => credentials.close(),
@@ -121,7 +143,14 @@ function unreachable(thrown: unknown, server: string, about: string): Failure {
   return new Failure(code, `${server} did not answer: ${failure.message}`, { object: about, cause: thrown })
 }
 
-async function refusal(answer: Dispatcher.ResponseData, about: string): Promise<Failure> {
+/** What is left of an answer when it is a refusal. */
+interface Refusal {
+  statusCode: number
+  headers: Record<string, string | string[] | undefined>
+  body: { text(): Promise<string> }
+}
+
+async function refusal(answer: Refusal, about: string): Promise<Failure> {
   const text = await answer.body.text().catch(() => '')
   const status = parseStatus(text)
   const wait = Number(answer.headers['retry-after'])

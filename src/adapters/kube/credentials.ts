@@ -3,6 +3,7 @@ import type { LookupFunction } from 'node:net'
 import type { KubeConfig } from '@kubernetes/client-node'
 import { Agent } from 'undici'
 import { type Clock, Failure, minutes } from '../../std/index.ts'
+import { createMultiplex, type Multiplex } from './multiplex.ts'
 
 /** What a request is sent with. */
 interface Ready {
@@ -17,7 +18,7 @@ interface Credentials {
   close(): Promise<void>
 }
 
-type Agents = Record<'requests' | 'watches', Agent>
+type Agents = Record<'requests' | 'watches', Agent> & { streams: Multiplex }
 
 interface Limits {
   connections: number
@@ -28,7 +29,7 @@ interface Limits {
 
 /** TLS material and the authorization header, read again each minute: tokens in files and from exec plugins rotate. */
 export function createCredentials(config: KubeConfig, clock: Clock, limits: Limits): Credentials {
-  const pools = createPools(limits)
+  const pools = createPools(limits, clock)
   let ready: { until: number; value: Promise<Ready> } | undefined
   let newest = 0
 
@@ -64,12 +65,14 @@ export function createCredentials(config: KubeConfig, clock: Clock, limits: Limi
 }
 
 /** Connections with one TLS material at a time; those with an older one end when what goes over them has ended. */
-function createPools({ lookup, ...limits }: Limits) {
+function createPools({ lookup, ...limits }: Limits, clock: Clock) {
   let open: { key: string; agents: Agents } | undefined
   let isClosed = false
   const retired = new Set<Agent>()
 
-  const retire = ({ requests, watches }: Agents) => {
+  const retire = ({ requests, watches, streams }: Agents) => {
+    // Who watches over them opens them anew, with what is valid now.
+    streams.close()
     for (const agent of [requests, watches]) {
       retired.add(agent)
       const forget = () => retired.delete(agent)
@@ -85,11 +88,13 @@ function createPools({ lookup, ...limits }: Limits) {
       if (open) retire(open.agents)
       const connect = { ...tls, keepAlive: true, ...(lookup && { lookup }) }
       const common = { connect, allowH2: false, pipelining: 1, keepAliveTimeout: minutes(1) }
-      open = { key, agents: { requests: new Agent({ ...common, ...limits }), watches: new Agent(common) } }
+      const streams = createMultiplex({ tls, clock, lookup })
+      open = { key, agents: { requests: new Agent({ ...common, ...limits }), watches: new Agent(common), streams } }
       return open.agents
     },
     async close() {
       isClosed = true
+      open?.agents.streams.close()
       const all = [...retired, ...(open ? [open.agents.requests, open.agents.watches] : [])]
       await Promise.all(all.map((agent) => agent.destroy()))
     },

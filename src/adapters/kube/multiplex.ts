@@ -1,0 +1,178 @@
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants, type IncomingHttpHeaders } from 'node:http2'
+import { isIP, type LookupFunction } from 'node:net'
+import { type SecureContextOptions, connect as secure, type TLSSocket } from 'node:tls'
+import { type Clock, Failure, seconds } from '../../std/index.ts'
+
+/**
+ * Very many streams over few connections, by HTTP/2: a watch costs 12 KB so, and 104 KB with a connection of its own
+ * (docs/decisions/0090). undici's HTTP/2 hung here; requests go on over HTTP/1.1.
+ */
+export interface Multiplex {
+  /** `undefined` when the server does not speak HTTP/2. Ends with the signal. */
+  open(request: StreamRequest): Promise<StreamAnswer | undefined>
+  close(): void
+}
+
+export interface StreamRequest {
+  url: URL
+  headers: Record<string, string | string[]>
+  /** Until the answer begins, milliseconds. */
+  timeout: number
+  signal: AbortSignal | undefined
+}
+
+export interface StreamAnswer {
+  statusCode: number
+  headers: IncomingHttpHeaders
+  body: AsyncIterable<Uint8Array> & { text(): Promise<string> }
+}
+
+export type TlsOptions = SecureContextOptions & { rejectUnauthorized?: boolean; servername?: string }
+
+export interface MultiplexOptions {
+  tls: TlsOptions
+  clock: Clock
+  lookup?: LookupFunction | undefined
+}
+
+interface Line {
+  session: ClientHttp2Session
+  streams: number
+  /** What the server allows at once. */
+  most: number
+}
+
+/** A connection that is cut without a word would hold a hundred watches. */
+const HEARTBEAT = seconds(30)
+const HEARTBEAT_WITHIN = seconds(15)
+const WINDOW = 8 * 2 ** 20
+
+export function createMultiplex(options: MultiplexOptions): Multiplex {
+  const lines = new Set<Line>()
+  let opening: Promise<Line | undefined> | undefined
+  let isClosed = false
+  let isUnable = false
+
+  const openLine = async (origin: URL): Promise<Line | undefined> => {
+    const session = await sessionTo(origin, options)
+    if (!session) {
+      isUnable = true
+      return undefined
+    }
+    const line = { session, streams: 0, most: session.remoteSettings.maxConcurrentStreams ?? 100 }
+    if (isClosed) session.destroy()
+    lines.add(line)
+    for (const end of ['close', 'goaway', 'error']) session.on(end, () => lines.delete(line))
+    beat(session, options.clock)
+    return line
+  }
+  const lineTo = async (origin: URL): Promise<Line | undefined> => {
+    while (!isUnable) {
+      if (isClosed) throw new Failure('unavailable', 'the connection is closed')
+      for (const line of lines) if (line.streams < line.most && !line.session.closed) return line
+      opening ??= openLine(origin).finally(() => {
+        opening = undefined
+      })
+      await opening
+    }
+    return undefined
+  }
+
+  return {
+    async open(request) {
+      const line = await lineTo(request.url)
+      if (!line) return
+      line.streams++
+      const { url, headers, signal } = request
+      const stream = line.session.request({ ':path': url.pathname + url.search, ...headers }, { endStream: true })
+      stream.once('close', () => line.streams--)
+      const abort = () => stream.destroy(Failure.from(signal?.reason))
+      if (signal?.aborted) abort()
+      signal?.addEventListener('abort', abort, { once: true })
+      stream.once('close', () => signal?.removeEventListener('abort', abort))
+      return answerTo(stream, request, options.clock)
+    },
+    close() {
+      isClosed = true
+      for (const { session } of lines) session.destroy()
+    },
+  }
+}
+
+/** `undefined` when the other side prefers HTTP/1.1. */
+async function sessionTo(origin: URL, options: MultiplexOptions): Promise<ClientHttp2Session | undefined> {
+  const socket = await socketTo(origin, options)
+  if (socket.alpnProtocol !== 'h2') {
+    socket.destroy()
+    return undefined
+  }
+  const settings = { enablePush: false, initialWindowSize: WINDOW }
+  const session = connect(origin, { createConnection: () => socket, settings })
+  const ready = Promise.withResolvers<ClientHttp2Session>()
+  session.once('remoteSettings', () => {
+    session.setLocalWindowSize(WINDOW)
+    ready.resolve(session)
+  })
+  session.on('error', ready.reject)
+  session.once('close', () => ready.reject(new Failure('unavailable', 'the connection was closed before it was ready')))
+  return ready.promise
+}
+
+function socketTo({ hostname, port }: URL, { tls, lookup }: MultiplexOptions): Promise<TLSSocket> {
+  const host = hostname.replace(/^\[|\]$/g, '')
+  const { promise, resolve, reject } = Promise.withResolvers<TLSSocket>()
+  const socket = secure({
+    host,
+    port: Number(port || 443),
+    ...(isIP(host) === 0 && { servername: host }),
+    ...tls,
+    ...(lookup && { lookup }),
+    ALPNProtocols: ['h2', 'http/1.1'],
+  })
+  socket.setTimeout(seconds(30), () => socket.destroy(new Failure('timeout', 'no connection within 30 s')))
+  socket.once('error', reject)
+  socket.once('secureConnect', () => {
+    socket.setTimeout(0)
+    resolve(socket)
+  })
+  return promise
+}
+
+function beat(session: ClientHttp2Session, clock: Clock): void {
+  const rest = clock.after(HEARTBEAT, () => {
+    if (session.destroyed) return
+    const late = clock.after(HEARTBEAT_WITHIN, () => session.destroy(new Failure('unavailable', 'the connection is silent')))
+    session.once('close', late)
+    session.ping(() => {
+      late()
+      session.removeListener('close', late)
+      if (!session.destroyed) beat(session, clock)
+    })
+  })
+  session.once('close', rest)
+}
+
+function answerTo(stream: ClientHttp2Stream, { timeout }: StreamRequest, clock: Clock): Promise<StreamAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<StreamAnswer>()
+  const calm = clock.after(timeout, () => stream.destroy(new Failure('timeout', `no answer within ${timeout / 1000} s`)))
+  stream.once('close', () => {
+    calm()
+    reject(new Failure('unavailable', 'the connection was closed before the answer'))
+  })
+  stream.on('error', (error) => {
+    reject(error)
+    // A stream that nobody reads any more must not be the end of the process.
+    stream.close(constants.NGHTTP2_CANCEL)
+  })
+  stream.once('response', ({ ':status': status = 0, ...headers }) => {
+    calm()
+    resolve({ statusCode: status, headers, body: Object.assign(stream, { text: () => textOf(stream) }) })
+  })
+  return promise
+}
+
+async function textOf(stream: ClientHttp2Stream): Promise<string> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of stream) chunks.push(chunk)
+  return Buffer.concat(chunks).toString('utf8')
+}
