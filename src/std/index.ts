@@ -3,6 +3,7 @@
  * It knows nothing of Kubernetes or Git, and nothing in it does I/O of its own.
  * Read failure.ts first, then clock.ts and work-queue.ts.
  */
+export { type AddressKind, guardedLookup, isLocalHost, kindOfAddress } from './address.ts'
 export { type Backoff, waitOf } from './backoff.ts'
 export { type Clock, hours, minutes, pause, seconds, systemClock, timestamp } from './clock.ts'
 export { type Cron, lastMatch, nextMatch, parseCron } from './cron.ts'

@@ -172,7 +172,7 @@ describe('where a client of a stranger may lead', (it) => {
   it('judges each connection, not the first: a name may change its mind', async () => {
     const { port, connections } = await server()
     // Nobody listens at the documentation's address; what matters is that the second answer is judged as well.
-    const rebinding = resolving(['192.0.2.1'], ['127.0.0.1'])
+    const rebinding = resolving(['203.0.113.1'], ['127.0.0.1'])
     const connection = openConnection(withConfig(`http://api.target.example:${port}`), {
       clock: systemClock,
       gate: createGate(REFUSE, SUBJECT, rebinding),

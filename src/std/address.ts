@@ -1,0 +1,84 @@
+import { BlockList, isIPv4, isIPv6, type LookupFunction } from 'node:net'
+
+/** What an address is to somebody who lets strangers choose it. `forbidden` is never fetched from, whatever is configured. */
+export type AddressKind = 'public' | 'private' | 'loopback' | 'forbidden'
+
+/**
+ * Networks by kind; the first that has the address counts. Forbidden: link-local, where clouds keep the credentials of machines,
+ * and the places outside of it where some do; multicast, reserved, and addresses that name no host.
+ */
+const NETWORKS: readonly [kind: AddressKind, networks: string][] = [
+  ['loopback', '127.0.0.0/8 ::1/128'],
+  [
+    'forbidden',
+    '0.0.0.0/8 169.254.0.0/16 100.100.100.200/32 168.63.129.16/32 192.0.0.0/24 192.0.2.0/24 224.0.0.0/4 240.0.0.0/4 ::/128 fe80::/10 fec0::/10 fd00:ec2::/32 fd20:ce::254/128 ff00::/8',
+  ],
+  ['private', '10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 100.64.0.0/10 198.18.0.0/15 fc00::/7 64:ff9b:1::/48'],
+]
+
+/** Prefixes of IPv6 addresses that carry an IPv4 address: it is what is reached. The number says where it begins, in bits. */
+const CARRIERS: readonly [network: string, at: number][] = [
+  ['::ffff:0:0/96', 96],
+  ['::ffff:0:0:0/96', 96],
+  ['64:ff9b::/96', 96],
+  ['2002::/16', 16],
+  ['::/96', 96],
+]
+
+const KINDS = NETWORKS.map(([kind, networks]) => ({ kind, list: listOf(networks) }))
+const CARRIED = CARRIERS.map(([network, at]) => ({ at, list: listOf(network) }))
+
+/** What is no address at all is forbidden. */
+export function kindOfAddress(address: string): AddressKind {
+  const bare = address.replace(/%.*$/, '')
+  const family = isIPv4(bare) ? 'ipv4' : isIPv6(bare) ? 'ipv6' : undefined
+  if (!family) return 'forbidden'
+  const found = KINDS.find(({ list }) => list.check(bare, family))
+  if (found) return found.kind
+  const carrier = family === 'ipv6' ? CARRIED.find(({ list }) => list.check(bare, family)) : undefined
+  return carrier ? kindOfAddress(carriedBy(bare, carrier.at)) : 'public'
+}
+
+/** Whether the host of a URL is an address, and none of the public internet. Names are judged by `guardedLookup`. */
+export function isLocalHost({ hostname }: URL): boolean {
+  // `[::1]` of a URL is `::1`. The URL parser has already turned 0x7f.1, 2130706433 and 0177.0.0.1 into 127.0.0.1.
+  const host = hostname.replace(/^\[|\]$/g, '')
+  return (isIPv4(host) || isIPv6(host)) && kindOfAddress(host) !== 'public'
+}
+
+/** The same look-up, except that a name of which one address is not public fails with `refusal`. */
+export const guardedLookup =
+  (lookup: LookupFunction, refusal: () => Error): LookupFunction =>
+  (hostname, options, answer) =>
+    lookup(hostname, options, (error, found, family) => {
+      const addresses = typeof found === 'string' ? [found] : (found ?? []).map(({ address }) => address)
+      // One refused address is enough: which of them is connected to is the name server's choice, and it is the stranger's.
+      if (!error && addresses.some((address) => kindOfAddress(address) !== 'public')) answer(refusal(), [])
+      else answer(error, found, family)
+    })
+
+function listOf(networks: string): BlockList {
+  const list = new BlockList()
+  for (const network of networks.split(' ')) {
+    const [address = '', bits] = network.split('/')
+    list.addSubnet(address, Number(bits), isIPv4(address) ? 'ipv4' : 'ipv6')
+  }
+  return list
+}
+
+/** The IPv4 address that stands in these 32 bits. */
+function carriedBy(address: string, at: number): string {
+  const groups = groupsOf(address)
+  return [groups[at / 16] ?? 0, groups[at / 16 + 1] ?? 0].flatMap((group) => [group >> 8, group & 0xff]).join('.')
+}
+
+/** The eight groups of an IPv6 address. */
+function groupsOf(address: string): number[] {
+  const plain = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) => `${pair(a, b)}:${pair(c, d)}`)
+  const [head = '', tail] = plain.split('::')
+  const numbers = (part: string | undefined) => (part ? part.split(':').map((group) => Number.parseInt(group, 16)) : [])
+  const [front, back] = [numbers(head), numbers(tail)]
+  return [...front, ...new Array<number>(Math.max(0, 8 - front.length - back.length)).fill(0), ...back]
+}
+
+const pair = (high: string, low: string): string => (Number(high) * 256 + Number(low)).toString(16)
