@@ -169,10 +169,20 @@ describe('objects that depend on others', (it) => {
     assert.equal(said(await applier.apply([configMap('bad'), app('2')])).at(-1), 'ConfigMap app configured')
   })
 
-  it('are skipped when a dependency is degraded', async () => {
+  it('wait with the reason while a dependency is degraded, for it may recover', async () => {
     const set = [configMap('base'), on(configMap('app'), '/ConfigMap//base')]
     const entries = await applier.apply(set, { healthOf: () => ({ status: 'Degraded', message: 'is broken' }) })
+    assert.equal(said(entries), ['ConfigMap base created', 'ConfigMap app waiting'])
     assert.match(whyOf(entries, 'app'), 'which is Degraded: is broken')
+  })
+
+  it('are applied when a dependency is left alone on purpose and does well', async () => {
+    const base = { ...configMap('base'), metadata: { name: 'base', annotations: { 'gitops.berth.dev/apply': 'ignore' } } }
+    await applier.apply([configMap('base')])
+    assert.equal(said(await applier.apply([base, on(configMap('app'), '/ConfigMap//base')])), [
+      'ConfigMap base skipped',
+      'ConfigMap app created',
+    ])
   })
 
   it('fail when what they name is not in the set, and so does who depends on them', async () => {

@@ -28,6 +28,7 @@ export function createGate({ course, set, refused, by }: Gated): Gate {
   const outcomes = new Map(refused.map((entry) => [keyOfId(entry.id), entry]))
   const items = new Map(course.needs.size > 0 ? set.map((item) => [keyOfId(item.id), item]) : [])
   const asked = new Map<string, Promise<Health>>()
+  const blocked = new Set<string>()
 
   /** Many may depend on one; it is looked at once. */
   const healthOf = (item: Desired): Promise<Health> => {
@@ -47,12 +48,12 @@ export function createGate({ course, set, refused, by }: Gated): Gate {
     const on = `depends on ${sayId(id)}, which`
     if (outcome?.change === 'failed' || course.faults.has(key))
       return { change: 'skipped', undone: true, why: `${on} could not be applied` }
-    if (outcome?.undone) return { change: 'skipped', undone: true, why: `${on} was skipped` }
+    if (blocked.has(key) && outcome?.change === 'skipped') return { change: 'skipped', undone: true, why: `${on} was skipped` }
     if (outcome?.change === 'waiting') return { change: 'waiting', why: `${on} waits itself` }
     const { status, message } = item ? await healthOf(item) : { status: 'Missing', message: undefined }
-    if (status === 'Healthy') return undefined
-    const why = `${on} is ${status}${message === undefined ? '' : `: ${message}`}`
-    return status === 'Degraded' ? { change: 'skipped', undone: true, why } : { change: 'waiting', why }
+    return status === 'Healthy'
+      ? undefined
+      : { change: 'waiting', why: `${on} is ${status}${message === undefined ? '' : `: ${message}`}` }
   }
 
   return {
@@ -65,6 +66,7 @@ export function createGate({ course, set, refused, by }: Gated): Gate {
       }
       return firstIn(course.needs.get(key) ?? [], async (need) => {
         const obstacle = await obstacleIn(need)
+        if (obstacle) blocked.add(key)
         return obstacle && { id, source, ...obstacle }
       })
     },
