@@ -1,3 +1,4 @@
+import { keyOf, type Ref } from '../../api/index.ts'
 import { type Backoff, type Clock, Failure, minutes, pause, waitOf } from '../../std/index.ts'
 import type { Following, Sighting } from '../ports.ts'
 import type { Project } from '../project.ts'
@@ -32,6 +33,8 @@ const JITTER = 0.1
 export class Poll {
   readonly #work: PollWork
   readonly #followers = new Set<Follower>()
+  /** Keys of the projects of all who ever followed: between two calls of a client nobody does. */
+  readonly #served = new Set<string>()
   #last: { sighting: Sighting; at: number } | undefined
   #failures = 0
   /** The credentials that the last look was made with, as far as that was worth asking. */
@@ -51,6 +54,7 @@ export class Poll {
   follow(project: Project, renew: () => Promise<void>): Following {
     const follower: Follower = { project, renew }
     this.#followers.add(follower)
+    this.#served.add(keyOf(project.ref))
     // A look that is under way will serve this one too.
     if (this.#isResting && !this.#isFresh()) this.poke()
     return {
@@ -74,7 +78,11 @@ export class Poll {
     return [...this.#followers].map(({ project }) => project)
   }
 
-  /** Looks now, and forgets that it was to wait longer. */
+  serves(project: Ref): boolean {
+    return this.#served.has(keyOf(project))
+  }
+
+  /** Looks now, and forgets that it was to wait longer. With nobody here it ends, so that the next one begins with a look. */
   poke(): void {
     this.#failures = 0
     this.#work.hurry?.()

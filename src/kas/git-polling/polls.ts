@@ -67,12 +67,11 @@ export function createPolls(options: PollingOptions): Polls {
     },
     poke(project, ref) {
       const concerned = [...polls.values()].filter(
-        ({ poll, revision }) =>
-          poll.projects.some((one) => keyOf(one.ref) === keyOf(project)) &&
-          (ref === undefined || concerns(revision, poll.meant, ref)),
+        ({ poll, revision }) => poll.serves(project) && (ref === undefined || concerns(revision, poll.meant, ref)),
       )
+      const woken = concerned.filter(({ poll }) => poll.projects.length > 0).length
       for (const { poll } of concerned) poll.poke()
-      return concerned.length
+      return woken
     },
     get waiting() {
       return lanes.waiting

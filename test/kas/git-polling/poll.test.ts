@@ -191,6 +191,22 @@ describe('a poll', (it) => {
     await done
   })
 
+  it('does not lose a poke that comes while nobody follows', async () => {
+    const { clock, server, poll, follow, run, ending } = given('1h')
+    const first = follow()
+    const done = run()
+    is(commitOf(await first.next(undefined, never)), 'c1')
+    first.close()
+    await clock.step(minutes(1))
+    ok(poll.serves({ namespace: 'home', name: 'shop' }))
+    poll.poke()
+    await clock.step(0)
+    await done
+    ok(poll.hasEnded, 'the next one begins with a look')
+    is(server.looks, 1)
+    ending.abort()
+  })
+
   it('does not lose a poke that comes while it looks', async () => {
     const { clock, server, poll, follow, run, ending } = given('1h')
     follow()
