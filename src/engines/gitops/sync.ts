@@ -103,7 +103,7 @@ export async function sync(request: SyncRequest, { render, clock }: Tools, signa
 
   const before = await save(request, inventory, superset(inventory.held, plan.apply.filter(isNews(plan))))
   const drifts = driftsIn(plan, book.lines)
-  const applied = await apply(plan.apply, {
+  const entries = await apply(plan.apply, {
     kube,
     clock,
     owner: owner.id,
@@ -114,22 +114,24 @@ export async function sync(request: SyncRequest, { render, clock }: Tools, signa
     wrote: book.wrote,
     standing: (keeper, key) => wants?.standing(keeper, kube.server, key) ?? 'unknown',
     force: request.force,
+    podSecurityLabels: destination.podSecurityLabels,
     ignore: judge.ignore,
     healthOf: (object) => healthOf(object, clock.now(), judge.healthRules),
     signal,
   })
+  const applied = entries.map((entry) => patient(entry, request))
   const repairs = repaired(drifts, applied, request)
   const undone = refused.length + entriesOf(applied, 'failed', 'waiting').length
   const leaving = { plan, wanted, held: before.held, book: book.lines, undone }
   const { pruned, postponed } = await pruneWhatLeft(request, leaving, clock, signal)
 
-  const entries = [...refused, ...[...plan.unchanged, ...plan.drifted].map(unchanged), ...applied, ...pruned]
-  const after = await save(request, before, exact(before.held, desired, entries))
+  const all = [...refused, ...[...plan.unchanged, ...plan.drifted].map(unchanged), ...applied, ...pruned]
+  const after = await save(request, before, exact(before.held, desired, all))
   await book.follow({ kube, judge, desired, held: after.held })
   return {
     commitId: snapshot.commitId,
     desired,
-    entries,
+    entries: all,
     inventory: after,
     leftBehind,
     book: book.lines,
@@ -189,6 +191,12 @@ async function save(
   return inventory
 }
 
+/** The other sync may be about to give it up, by this very commit. */
+function patient(entry: Entry, { isEarly }: SyncRequest): Entry {
+  const isWorthWaiting = entry.failure?.reason === 'KeptByOther' && isEarly?.()
+  return isWorthWaiting ? { ...entry, change: 'waiting' } : entry
+}
+
 interface Pruned {
   pruned: Entry[]
   postponed: readonly Held[]
@@ -205,7 +213,7 @@ interface Leaving {
 
 async function pruneWhatLeft(request: SyncRequest, leaving: Leaving, clock: Clock, signal?: AbortSignal): Promise<Pruned> {
   const { destination, owner, prune: allowed = true, wants, guards = GUARDS, confirmed } = request
-  const { kube, namespaces } = destination
+  const { kube } = destination
   const handed: Entry[] = []
   const left: Held[] = []
   for (const item of leaving.plan.prune) {
@@ -220,7 +228,7 @@ async function pruneWhatLeft(request: SyncRequest, leaving: Leaving, clock: Cloc
   // It may be on its way to another sync that has not looked at this commit yet.
   if (left.length > 0 && request.isEarly?.()) return { pruned: handed, postponed: left }
   const mark = (key: string) => markIn(leaving.book.get(key))
-  const pruned = await prune(left, { ...guarded, kube, clock, owner: owner.id, namespaces, mark, signal })
+  const pruned = await prune(left, { ...guarded, kube, clock, owner: owner.id, limits: destination, mark, signal })
   return { pruned: [...handed, ...pruned], postponed: [] }
 }
 

@@ -2,7 +2,9 @@ import { type GitOpsDeployment, type GitOpsDeploymentSyncRun, keyOf, Namespaces 
 import { again, type Next, type StatusDraft, settled } from '../../engines/controller/index.ts'
 import {
   type Destination,
+  type Entry,
   entriesOf,
+  keyOfId,
   type Ledger,
   type Observed,
   observe,
@@ -39,7 +41,7 @@ export async function bringAbout(pass: Pass, shop: Shop, signal: AbortSignal): P
   await ensureNamespace(deployment, destination, signal)
   const result = await sync(await requestOf(pass, destination, note, shop), { render: shop.render, clock }, signal)
 
-  tellChanges(events, deployment, result.commitId, result.entries)
+  tellChanges(events, deployment, result.commitId, withoutRepairs(result))
   tellPending(events, deployment, pendingPruneOf(deployment, result.entries, result.commitId))
   tellRepairs(events, deployment, result.repairs)
   tellFights(events, deployment, result.fights)
@@ -109,6 +111,13 @@ export async function watchHealth(
   const now = withHealth(status, deployment.status ?? {}, observed)
   const isWatched = unwatched.length === 0
   return settled({ status: now, recheck: isWatched || !isUnderWay(observed) ? interval : Math.min(interval, seconds(5)) })
+}
+
+/** They are told in their own words. */
+function withoutRepairs({ entries, repairs }: SyncResult): readonly Entry[] {
+  if (repairs.length === 0) return entries
+  const keys = new Set(repairs.map(({ id }) => keyOfId(id)))
+  return entries.filter(({ id }) => !keys.has(keyOfId(id)))
 }
 
 const destinationFor = (deployment: GitOpsDeployment, { books, workshop: { kube }, targets }: Shop): Destination =>

@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto'
 import { type GitOpsDeployment, type Ref, refOf } from '../../api/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
 import {
+  healthRules,
   type Inventory,
   type InventoryStore,
   inventoryInConfigMaps,
+  type Judge,
   type Ledger,
   type Ledgers,
   type Observed,
@@ -49,8 +51,16 @@ export interface Shop {
   ring: (ref: Ref) => void
 }
 
-export const ledgerOf = (deployment: GitOpsDeployment, { ledgers, ring }: Shop): Ledger =>
-  ledgers.of(ownerOf(deployment).id, () => ring(refOf(deployment)))
+export function ledgerOf(deployment: GitOpsDeployment, { ledgers, ring }: Shop): Ledger {
+  const { ignore, healthRules: rules } = deployment.spec
+  return ledgers.of(ownerOf(deployment).id, JSON.stringify([ignore, rules]), () => ring(refOf(deployment)))
+}
+
+/** By which rules the objects are looked at. A rule that is none is a failure that says where. */
+export const judgeOf = ({ spec: { ignore, healthRules: rules } }: GitOpsDeployment): Omit<Judge, 'now'> => ({
+  ignore,
+  healthRules: rules && healthRules(rules),
+})
 
 export const ownerOf = ({ metadata: { uid = '', namespace, name } }: GitOpsDeployment): Owner => ({
   id: uid,

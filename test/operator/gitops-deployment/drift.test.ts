@@ -57,7 +57,11 @@ describe('an object that somebody changes in the cluster', (it) => {
     const again = await eventually(() => stage.configMap('b'), within)
     assert.is.not(again.metadata.uid, uid)
     await stage.synced(commit)
-    assert.match((await stage.events('DriftRepaired')).join(), /ConfigMap .*\/a: \/data\/x \(changed by kubectl-edit\)/)
+    await eventually(
+      async () =>
+        assert.match((await stage.events('DriftRepaired')).join(), /ConfigMap .*\/a: \/data\/x \(changed by kubectl-edit\)/) ??
+        true,
+    )
   })
 
   it('comes back when it loses our mark', async () => {
@@ -75,39 +79,39 @@ describe('an object that somebody changes in the cluster', (it) => {
     assert.equal([now?.data, now?.metadata.annotations?.note], [{ x: '1', foreign: 'stays' }, 'mine'])
   })
 
-  it('costs no request when nobody changes anything, and one when somebody does', async () => {
+  it('costs one request to set back, one Event and one status; what others write to it costs nothing', async () => {
     await settled()
     await stage.shop.quiet()
-    await eventually(async () => {
-      const before = await calm(stage)
-      await kube.patch(ConfigMaps, ref('a'), { metadata: { annotations: { note: String(Math.random()) } } })
-      await kube.patch(ConfigMaps, ref('a'), { data: { x: 'edited' } })
-      await eventually(async () => (await stage.configMap('a'))?.data?.x === '1', within)
-      const after = await calm(stage)
-      assert.equal(after.applies - before.applies, 1)
-      return true
-    })
+    const before = { ...stage.shop.requests }
+    await kube.patch(ConfigMaps, ref('a'), { metadata: { annotations: { note: 'mine' } } })
+    await kube.patch(ConfigMaps, ref('b'), { data: { foreign: 'stays' } })
+    await kube.patch(ConfigMaps, ref('a'), { data: { x: 'edited' } })
+    await eventually(async () => (await stage.configMap('a'))?.data?.x === '1', within)
+    await eventually(async () => (await stage.events('DriftRepaired')).length === 1)
+    await stage.shop.quiet()
+    const { patch = 0, post = 0, get = 0 } = stage.shop.requests
+    assert.equal([patch - (before.patch ?? 0), post - (before.post ?? 0), get - (before.get ?? 0)], [2, 1, 0])
   })
 
   it('is only told of in Detect mode, with its fields', async () => {
     await stage.deploy({ drift: 'Detect' })
     const commit = await stage.git.push({ 'deploy/a.yaml': configMap('a', { x: '1' }), 'deploy/b.yaml': configMap('b') })
     await stage.synced(commit)
-    const before = await stage.configMap('a')
     await kube.patch(ConfigMaps, ref('a'), { data: { x: 'edited' } })
     assert.match((await stage.complains('Drifted')).message, /ConfigMap .*\/a differs in \/data\/x/)
     const now = await stage.status()
     assert.equal(now.sync, { status: 'OutOfSync', revision: commit })
-    assert.equal(now.resources?.map(({ name, status, drift }) => [name, status, drift]), [
-      ['a', 'OutOfSync', ['/data/x']],
-      ['b', 'Synced', undefined],
-    ])
+    assert.equal(
+      now.resources?.map(({ name, status, drift }) => [name, status, drift]),
+      [
+        ['a', 'OutOfSync', ['/data/x']],
+        ['b', 'Synced', undefined],
+      ],
+    )
     assert.equal((await stage.configMap('a'))?.data, { x: 'edited' })
-    assert.is(await fieldsOfOthers(before?.metadata.uid), true)
     await kube.patch(ConfigMaps, ref('a'), { data: { x: '1' } })
     await stage.synced(commit)
   })
-  const fieldsOfOthers = async (uid: string | undefined) => (await stage.configMap('a'))?.metadata.uid === uid
 
   it('is applied in Detect mode when a commit changes it', async () => {
     await stage.deploy({ drift: 'Detect' })
@@ -128,9 +132,3 @@ describe('an object that somebody changes in the cluster', (it) => {
     await stage.synced(commit)
   })
 })
-
-/** The count of applies when none is under way any more. */
-async function calm({ shop }: Stage): Promise<{ applies: number }> {
-  await shop.quiet()
-  return { applies: shop.requests.patch ?? 0 }
-}

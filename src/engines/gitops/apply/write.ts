@@ -12,7 +12,8 @@ import { bare, sentenceAbout } from '../sentence.ts'
 import { immutable, immutableFieldsIn } from './immutable.ts'
 import { formerKeeper } from './keeper.ts'
 import { yielded } from './merge.ts'
-import { isForced, recreate } from './recreate.ts'
+import { isAtStake, keepPodSecurity } from './pod-security.ts'
+import { isForced, isNever, recreate } from './recreate.ts'
 import { takingOver } from './take-over.ts'
 import type { Writing } from './writing.ts'
 
@@ -22,7 +23,7 @@ type Outcome = Pick<Entry, 'change' | 'why' | 'undone' | 'uid'>
 export async function writeOne(item: Desired, by: Writing): Promise<Entry> {
   const { id, source } = item
   try {
-    return { id, source, ...(await outcomeOf(item, by)) }
+    return { id, source, ...(await outcomeOf(item, asBefore(item, by))) }
   } catch (thrown) {
     const failure = plain(Failure.from(thrown))
     return { id, change: 'failed', why: sentenceAbout(id, failure), failure, source }
@@ -41,6 +42,13 @@ function plain(failure: Failure): Failure {
   })
 }
 
+/** The watch may tell of our own write before its answer is here. What is asked for is what was there before. */
+function asBefore({ id }: Desired, by: Writing): Writing {
+  const own = keyOfId(id)
+  const before = by.lineOf(own)
+  return { ...by, lineOf: (key) => (key === own ? before : by.lineOf(key)) }
+}
+
 async function outcomeOf(item: Desired, by: Writing): Promise<Outcome> {
   const { id, object } = item
   const wishes = wishesOf(object)
@@ -52,6 +60,7 @@ async function outcomeOf(item: Desired, by: Writing): Promise<Outcome> {
   const kind = kindOfAny(served)
   const seen = await look(item, kind, wishes, by)
 
+  if (seen && isAtStake(item, by)) keepPodSecurity(seen, by.owner, by.uidOf(keyOfId(id)) !== seen.metadata.uid)
   if (seen && isLeftAlone(seen)) return LEFT_ALONE
   if (seen && isDeleting(seen)) return beingDeleted(seen)
   if (wishes.apply === 'if-not-present') return makeOnce(item, kind, seen, by)
@@ -66,7 +75,7 @@ const LEFT_ALONE: Outcome = { change: 'skipped', undone: true, why: 'is left alo
 /** Reads the object where what is done depends on what is there. A new object costs no look, nor does one that is watched. */
 async function look(item: Desired, kind: Kind<AnyObject>, { apply }: Wishes, by: Writing): Promise<AnyObject | undefined> {
   const key = keyOfId(item.id)
-  const isBound = apply === 'if-not-present' || ignoredPaths(item.object, by.rules).length > 0
+  const isBound = isAtStake(item, by) || apply === 'if-not-present' || ignoredPaths(item.object, by.rules).length > 0
   const isUnknown = by.uidOf(key) !== undefined && by.lineOf(key) === undefined
   if (!isBound && !isUnknown) return undefined
   try {
@@ -142,7 +151,7 @@ async function own(
   } catch (failure) {
     const fields = immutableFieldsIn(failure)
     if (!fields) throw failure
-    if (!isForced(item, by.force)) throw immutable(fields, failure)
+    if (!isForced(item, by.force)) throw immutable(fields, failure, isNever(item))
     const made = await recreate(item, kind, by)
     if (!made) return { change: 'waiting', why: `is being deleted to be made anew, for ${fields.join(', ')} cannot be changed` }
     by.wrote(item, made)
@@ -195,7 +204,6 @@ const read = (item: Desired, kind: Kind<AnyObject>, by: Writing): Promise<AnyObj
 
 function outcomeAfter(item: Desired, written: AnyObject, seen: AnyObject | undefined, by: Writing): Outcome {
   const change = changeOf(item, written, seen, by)
-  // Only now: the book must not know of the write when it is asked what was there before.
   by.wrote(item, written)
   return { change, ...uidIn(written) }
 }

@@ -8,14 +8,16 @@ import { createWatches } from './watches.ts'
 export interface Ledger {
   readonly book: LiveBook
   readonly fights: Fights
+  /** By which rules objects are looked at: what was seen by others says nothing. */
+  readonly rules: string
   /** Something is to be done or said. */
   readonly ring: () => void
   wanted?: Remembered | undefined
 }
 
 export interface Ledgers {
-  /** `ring` is called when one of its objects has changed so that something is to be done or said. */
-  of(owner: string, ring: () => void): Ledger
+  /** `ring` is called when one of its objects has changed so that something is to be done or said. Other rules begin a new one. */
+  of(owner: string, rules: string, ring: () => void): Ledger
   /** Its watches end, and it is forgotten. */
   end(owner: string): void
   /** Watches that are open or about to be. */
@@ -37,10 +39,11 @@ export function createLedgers({ clock, log, mostWatches = MOST_WATCHES }: Ledger
   const watches = createWatches({ clock, log, most: mostWatches })
   const ledgers = new Map<string, Ledger>()
   return {
-    of(owner, ring) {
+    of(owner, rules, ring) {
       const known = ledgers.get(owner)
-      if (known) return known
-      const ledger = { book: createLiveBook({ watches, clock, owner, ring }), fights: createFights(clock), ring }
+      if (known?.rules === rules) return known
+      known?.book.end()
+      const ledger = { book: createLiveBook({ watches, clock, owner, ring }), fights: createFights(clock), rules, ring }
       ledgers.set(owner, ledger)
       return ledger
     },
