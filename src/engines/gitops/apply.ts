@@ -43,6 +43,8 @@ export interface Applying {
   ignore?: readonly IgnoreRule[] | undefined
   /** How a dependency does, where the book does not know; by the rules of its kind without it. */
   healthOf?: ((object: AnyObject | undefined) => Health) | undefined
+  /** Whether labels may be taken from namespaces that decide what their pods may do. */
+  podSecurityLabels?: boolean | undefined
   signal?: AbortSignal | undefined
 }
 
@@ -81,6 +83,7 @@ function writingOf({ kube, clock, owner, held, book, wrote, standing, force, ign
     owner,
     rules: ignore ?? [],
     force: force ?? false,
+    podSecurityLabels: rest.podSecurityLabels ?? false,
     standing,
     signal,
     uidOf: (key) => uids.get(key),

@@ -4,6 +4,7 @@ import type { AnyObject } from '../../api/index.ts'
 import { Failure, isFailure, isRecord } from '../../std/index.ts'
 import { unknownWish } from './annotations.ts'
 import type { Entry } from './change-set.ts'
+import { type Limits, trespass } from './limits.ts'
 import type { Manifest } from './manifest.ts'
 import { normalized } from './normalize.ts'
 import { idOf, keyOfId, type ObjectId, sayId } from './object-id.ts'
@@ -22,14 +23,11 @@ export const OWNER_ANNOTATION = 'gitops.berth.dev/owner'
 /** One field manager for each sync: with one for all, the server could not tell two syncs that want the same object apart. */
 export const managerOf = (owner: string): string => `berth-gitops-${owner}`.slice(0, 128)
 
-export interface Destination {
+export interface Destination extends Limits {
   /** The target, as the tenant. Nothing is read or written in another way. */
   kube: Kube
   /** For objects that name no namespace. */
   namespace: string | undefined
-  /** The namespaces that may be deployed to; without it, whichever the tenant's rights allow. */
-  namespaces?: readonly string[] | undefined
-  clusterResources?: boolean | undefined
 }
 
 /** An object as it is to be in the cluster. */
@@ -90,19 +88,10 @@ function withNamespace(object: AnyObject, namespaced: boolean | undefined, fallb
   return { ...object, metadata: { ...metadata, ...(own && { namespace: own }) } }
 }
 
-function objection(
-  { kind, metadata: { namespace } }: AnyObject,
-  namespaced: boolean,
-  { namespaces, clusterResources }: Destination,
-): string | undefined {
-  if (namespaced && namespace === undefined)
+function objection(object: AnyObject, namespaced: boolean, to: Destination): string | undefined {
+  if (namespaced && object.metadata.namespace === undefined)
     return 'names no namespace, and the destination gives none; set metadata.namespace or spec.destination.namespace'
-  if (!namespaces || namespaces.length === 0) return undefined
-  if (!namespaced && !clusterResources)
-    return `${kind} is cluster-scoped, and the destination allows namespaced objects only; set clusterResources on the managed environment`
-  if (namespace !== undefined && !namespaces.includes(namespace))
-    return `namespace ${namespace} is outside the destination, which allows ${namespaces.join(', ')}`
-  return undefined
+  return trespass(object, namespaced, to)
 }
 
 /** Where objects of a kind live, or why that cannot be said. */

@@ -6,6 +6,7 @@ import type { Entry } from './change-set.ts'
 import { eachOf } from './each.ts'
 import { failureOf, type Guards, type Hold, holdOnAll } from './guards.ts'
 import type { Held } from './inventory.ts'
+import { isWithin, type Limits } from './limits.ts'
 import { keyOfId, type ObjectId, refOfId } from './object-id.ts'
 import { type Judging, judge, keysOf } from './prune/judge.ts'
 import { type Looking, look, lookAt, type Sight } from './prune/look.ts'
@@ -18,8 +19,8 @@ export interface Pruning {
   owner: string
   /** Everything that is held. */
   held: readonly Held[]
-  /** Namespaces that the tenant still has; an object elsewhere that may no longer be touched is let go. */
-  namespaces?: readonly string[] | undefined
+  /** As they are now: an object that they leave out is let go. */
+  limits?: Limits | undefined
   /** How many objects the repository describes. */
   rendered?: number
   /** Without them the deployment itself is deleted: that is permission for all but what belongs to others. */
@@ -43,17 +44,18 @@ export async function prune(leaving: readonly Held[], pruning: Pruning): Promise
   if (leaving.length === 0) return []
   const empty = emptiness(leaving, pruning)
   if (empty) return empty
-  const sights = await look(leaving, pruning)
-  const holds = await holdsOn(leaving, sights, pruning)
+  const near = leaving.filter(({ id }) => isWithin(id, pruning.limits ?? {}))
+  const sights = await look(near, pruning)
+  const holds = await holdsOn(near, sights, pruning)
   const entries = new Map<string, Entry>()
-  for (const held of leaving) {
+  for (const held of near) {
     const key = keyOfId(held.id)
     const hold = holds.get(key)
     const entry = hold ? withheld(held, hold) : entryOf(held, sights.get(key), pruning)
     if (entry) entries.set(key, entry)
   }
-  await removeInTurns(leaving, sights, entries, pruning)
-  return leaving.flatMap(({ id }) => entries.get(keyOfId(id)) ?? [])
+  await removeInTurns(near, sights, entries, pruning)
+  return leaving.flatMap((held) => (near.includes(held) ? (entries.get(keyOfId(held.id)) ?? []) : leftBehind(held)))
 }
 
 /** A wrong path and a failing generator look like this: then nothing is deleted, and nothing is let go either. */
@@ -97,6 +99,12 @@ function judgingOf(leaving: readonly Held[], sights: ReadonlyMap<string, Sight>,
   const staying = held.filter(({ id }) => !going.has(keyOfId(id))).map(({ id }) => id)
   return { kube, owner, holds: keysOf(held), staying, confirmed, sparesData: guards !== undefined, signal }
 }
+
+const leftBehind = ({ id }: Held): Entry => ({
+  id,
+  change: 'skipped',
+  why: 'is outside the destination as it is now, and left behind',
+})
 
 const withheld = ({ id }: Held, hold: Hold): Entry => ({ id, change: 'withheld', why: hold.why, failure: failureOf(hold) })
 
@@ -174,15 +182,8 @@ async function removeOne(held: Held, sight: Sight | undefined, pruning: Pruning)
 
 const looking = ({ kube, owner, held, signal }: Pruning): Looking => ({ kube, owner, held, signal })
 
-function failed({ id }: Held, failure: Failure, { namespaces = [], signal }: Pruning): Entry {
+function failed({ id }: Held, failure: Failure, { signal }: Pruning): Entry {
   signal?.throwIfAborted()
-  const isOutside = namespaces.length > 0 && !namespaces.includes(id.namespace ?? '')
-  if (isOutside && isFailure(failure, 'forbidden'))
-    return {
-      id,
-      change: 'skipped',
-      why: 'is outside the destination as it is now, and may not be deleted any more; it is left behind',
-    }
   return { id, change: 'failed', why: sentenceAbout(id, failure), failure }
 }
 

@@ -36,19 +36,23 @@ const BUDGET = seconds(60)
 /** Deletes everything that is held, in reverse order, as far as it goes at once: called again until nothing is held. */
 export async function removeAll(request: RemovalRequest, clock: Clock, signal?: AbortSignal): Promise<Removal> {
   const { destination, owner, inventory: store, confirmed } = request
-  const { kube, namespaces } = destination
+  const { kube } = destination
   const { inventory, leftBehind } = await loadFor(kube.server, store)
   const { held } = inventory
-  const handed = held.flatMap((item) => handedOver(item, request) ?? [])
-  const leaving = handed.length === 0 ? held : held.filter((item) => handedOver(item, request) === undefined)
-  const pruned = await prune(leaving, { kube, clock, owner: owner.id, held, namespaces, confirmed, signal })
+  const handed = await handOver(request, held)
+  const leaving = held.filter(({ id }) => !handed.some((entry) => entry.id === id))
+  const pruned = await prune(leaving, { kube, clock, owner: owner.id, held, limits: destination, confirmed, signal })
   const entries = [...handed, ...pruned]
   return { entries, held: await remember(store, inventory, exact(held, [], entries)), leftBehind }
 }
 
-function handedOver(held: Held, { heir }: RemovalRequest): Entry | undefined {
-  const title = heir?.(held)
-  return title === undefined ? undefined : { id: held.id, change: 'skipped', why: `stays; ${title} has it now` }
+/** What another one wants from now on stays, and loses our mark: whoever finds it without takes it. */
+async function handOver({ destination: { kube }, owner, heir }: RemovalRequest, held: readonly Held[]): Promise<Entry[]> {
+  const wanted = held.filter((item) => heir?.(item) !== undefined)
+  return eachOf(wanted, AT_ONCE, async (item) => {
+    const entry = await releaseOne(item, kube, owner.id)
+    return entry.change === 'failed' ? entry : { ...entry, why: `stays; ${heir?.(item)} has it now` }
+  })
 }
 
 /** Takes our mark off everything that is held, and lets it stay: whoever comes next finds objects that belong to nobody. */

@@ -74,12 +74,14 @@ export function destinationOf(
     return { kube: targets.as(kube, tenantOf(deployment)), namespace: own }
   }
   const environment = environmentOf(deployment, books)
-  const { namespaces = [], clusterResources } = environment.spec
+  const { namespaces = [], clusterResources, allowedKinds, podSecurityLabels } = environment.spec
   return {
     kube: targets.of(environment, secretOf(environment, books)),
     namespace: spec.destination.namespace || namespaces[0],
     namespaces,
     clusterResources,
+    allowedKinds,
+    podSecurityLabels,
   }
 }
 

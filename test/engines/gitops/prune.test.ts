@@ -347,13 +347,15 @@ describe('a prune', (it) => {
     assert.is.not(all.find(({ id }) => id.name === 'full')?.change, 'withheld')
   })
 
-  it('lets go of what is outside the destination by now and may not be touched', async () => {
+  it('lets go of what is outside the destination by now, and does not touch it', async () => {
     const held = await given(configMap('a'))
     const ref: Ref = { name: 'nobody', namespace }
     await grant(kube, namespace, ref.name, 'view')
     const as = kube.as({ user: `system:serviceaccount:${namespace}:${ref.name}` })
     assert.equal(told(await run(held, { kube: as })), ['ConfigMap a failed'])
-    assert.equal(told(await run(held, { kube: as, namespaces: ['elsewhere'] })), ['ConfigMap a skipped'])
+    assert.equal(told(await run(held, { limits: { namespaces: ['elsewhere'] } })), ['ConfigMap a skipped'])
+    assert.is((await kube.get(ConfigMaps, { name: 'a', namespace }))?.metadata.deletionTimestamp, undefined)
+    assert.equal(told(await run(held, { limits: { namespaces: [namespace] } })), ['ConfigMap a pruned'])
   })
 
   it('stops in time and says that the rest has its turn later', async () => {

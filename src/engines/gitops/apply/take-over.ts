@@ -54,7 +54,7 @@ function claimed({ fields }: ManagedEntry): FieldTree {
 
 const isApplied = ({ operation, subresource }: ManagedEntry): boolean => operation === 'Apply' && subresource === ''
 
-const isByHand = ({ manager, subresource }: ManagedEntry): boolean =>
+export const isByHand = ({ manager, subresource }: ManagedEntry): boolean =>
   subresource === '' && (manager === 'kubectl' || manager.startsWith('kubectl-') || manager === 'before-first-apply')
 
 const isOf = (entry: ManagedEntry, owner: string | undefined): boolean =>

@@ -15,6 +15,8 @@ export interface Writing {
   readonly rules: readonly IgnoreRule[]
   /** Whether objects may be deleted and made anew for an immutable field. */
   readonly force: boolean
+  /** Whether labels may be taken from namespaces that decide what their pods may do. */
+  readonly podSecurityLabels: boolean
   readonly standing: Standing | undefined
   readonly signal: AbortSignal | undefined
   /** The UID that is recorded of it. */

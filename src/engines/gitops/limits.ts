@@ -1,0 +1,58 @@
+import type { AnyObject } from '../../api/index.ts'
+import { groupOf, type ObjectId } from './object-id.ts'
+
+/** What may be done in a destination, beside what the rights of its credentials say. Whoever made the destination decides. */
+export interface Limits {
+  /** The namespaces that may be deployed to and deleted from; without it, whichever the rights allow. */
+  namespaces?: readonly string[] | undefined
+  /** Whether objects outside of namespaces may be touched, where `namespaces` are given. */
+  clusterResources?: boolean | undefined
+  /** `*` stands for every group or kind. Empty means all. */
+  allowedKinds?: readonly { group: string; kind: string }[] | undefined
+  /** Whether namespaces may carry labels that decide what their pods may do. */
+  podSecurityLabels?: boolean | undefined
+}
+
+/** https://kubernetes.io/docs/concepts/security/pod-security-admission/#pod-security-admission-labels-for-namespaces */
+const POD_SECURITY = 'pod-security.kubernetes.io/'
+
+export const isPodSecurity = (label: string): boolean => label.startsWith(POD_SECURITY)
+
+/** Why an object may not be deployed: the rest of a sentence about it. */
+export function trespass(object: AnyObject, namespaced: boolean, limits: Limits): string | undefined {
+  return strangeKind(object, limits) ?? outside(object, namespaced, limits) ?? weakened(object, limits)
+}
+
+/** Whether an object of ours may be deleted. Where limits were narrowed since it was made, it may not. */
+export const isWithin = ({ namespace }: ObjectId, { namespaces = [], clusterResources }: Limits): boolean =>
+  namespaces.length === 0 || (namespace === undefined ? clusterResources === true : namespaces.includes(namespace))
+
+function strangeKind({ apiVersion, kind }: AnyObject, { allowedKinds = [] }: Limits): string | undefined {
+  const group = groupOf(apiVersion)
+  const isAllowed = allowedKinds.some((one) => (one.group === '*' || one.group === group) && ['*', kind].includes(one.kind))
+  if (allowedKinds.length === 0 || isAllowed) return undefined
+  const list = allowedKinds.map((one) => (one.group === '' ? one.kind : `${one.kind}.${one.group}`)).join(', ')
+  return `may not be deployed there: the destination allows ${list}; add its kind to allowedKinds of the managed environment`
+}
+
+function outside(
+  { kind, metadata: { namespace } }: AnyObject,
+  namespaced: boolean,
+  { namespaces = [], clusterResources }: Limits,
+): string | undefined {
+  if (namespaces.length === 0) return undefined
+  if (!namespaced && !clusterResources)
+    return `${kind} is cluster-scoped, and the destination allows namespaced objects only; set clusterResources on the managed environment`
+  if (namespace !== undefined && !namespaces.includes(namespace))
+    return `namespace ${namespace} is outside the destination, which allows ${namespaces.join(', ')}`
+  return undefined
+}
+
+function weakened({ apiVersion, kind, metadata: { labels = {} } }: AnyObject, limits: Limits): string | undefined {
+  if (kind !== 'Namespace' || groupOf(apiVersion) !== '' || limits.podSecurityLabels) return undefined
+  const label = Object.keys(labels).find(isPodSecurity)
+  return label && `carries the label ${label}, which ${DECIDES}`
+}
+
+export const DECIDES =
+  'decides what pods may do; the destination must allow it by podSecurityLabels of its managed environment, or the label stays away'
