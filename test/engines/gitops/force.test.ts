@@ -6,6 +6,7 @@ import { type Applier, createApplier, named, said, whyOf } from '../../support/b
 import { configMap } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
+import { eventually } from '../../support/verbs.ts'
 
 const FORCE = { annotations: { 'gitops.berth.dev/force': 'true' } }
 
@@ -179,6 +180,27 @@ describe('force', (it) => {
     assert.is(await uidOf('persistentvolumeclaims/c'), uid)
     const [entry] = await applier.apply([claim('ReadWriteMany', FORCE)])
     assert.ok(entry?.change === 'configured' || entry?.change === 'waiting', entry?.why)
+  })
+
+  it('never makes a CRD anew, for its resources would go with it', async () => {
+    const group = `x${namespace.slice(-8)}.example.com`
+    const crd = (scope: string) => ({
+      ...named('CustomResourceDefinition', `things.${group}`, {}, 'apiextensions.k8s.io/v1'),
+      metadata: { name: `things.${group}`, ...FORCE },
+      spec: {
+        group,
+        scope,
+        names: { kind: 'Thing', plural: 'things' },
+        versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
+      },
+    })
+    await applier.apply([crd('Namespaced')])
+    await eventually(() => kube.resolve(`${group}/v1`, 'Thing'))
+    const entries = await applier.apply([crd('Cluster')], { force: true })
+    assert.equal(said(entries), [`CustomResourceDefinition things.${group} failed`])
+    assert.match(whyOf(entries, `things.${group}`), /spec\.scope cannot be changed.*Set the field back\. It is never deleted/)
+    const kind = await kube.resolve('apiextensions.k8s.io/v1', 'CustomResourceDefinition')
+    if (kind) await kube.delete(kind, { name: `things.${group}` })
   })
 
   it('never takes an object from another sync', async () => {

@@ -23,9 +23,11 @@ export function immutableFieldsIn(thrown: unknown): string[] | undefined {
 /** `Invalid value: {…}: field is immutable`: the value comes from users and proves nothing. */
 const ruleIn = (message: string): string => message.replace(/^Invalid value: ("(\\.|[^"\\])*"|\{.*\}|\[.*\]|[^:]*): /s, '')
 
-export const immutable = (fields: readonly string[], cause: unknown): Failure =>
+export const immutable = (fields: readonly string[], cause: unknown, isNever: boolean): Failure =>
   new Failure('invalid', `${fields.join(', ')} cannot be changed once the object exists (immutable)`, {
     reason: IMMUTABLE,
-    remedy: `Annotate the manifest ${PREFIX}force: "true" to have the object deleted and made anew, or set the field back.`,
+    remedy: isNever
+      ? 'Set the field back. It is never deleted to be made anew, for everything that belongs to it would go with it.'
+      : `Annotate the manifest ${PREFIX}force: "true" to have the object deleted and made anew, or set the field back.`,
     cause: cause instanceof Failure ? cause.cause : cause,
   })

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { type AnyObject, isDeleting, type Kind, refOf } from '../../../api/index.ts'
-import { Failure, isRecord, pause, seconds } from '../../../std/index.ts'
+import { Failure, isFailure, isRecord, pause, seconds } from '../../../std/index.ts'
 import { wishesOf } from '../annotations.ts'
+import { kindKey } from '../course.ts'
 import { type Desired, managerOf } from '../place.ts'
 import { bare } from '../sentence.ts'
 import { formerKeeper } from './keeper.ts'
@@ -13,14 +14,16 @@ const NEVER = ['apiextensions.k8s.io/CustomResourceDefinition', '/Namespace']
 const ONLY_ALONE = ['/PersistentVolumeClaim', '/PersistentVolume']
 
 /** What goes slowly is left to the next reconcile; most is gone at once. */
-const GONE_WITHIN = seconds(5)
+const GONE_WITHIN = seconds(2)
 
-/** Whether a proven immutable field may be answered by deleting the object; else the rest of a sentence about why not. */
+/** Whether a proven immutable field is answered by making the object anew. */
 export function isForced({ id, object }: Desired, force: boolean | undefined): boolean {
-  const kind = `${id.group}/${id.kind}`
-  if (NEVER.includes(kind)) return false
-  return wishesOf(object).force || (force === true && !ONLY_ALONE.includes(kind))
+  if (isNever({ id })) return false
+  return wishesOf(object).force || (force === true && !ONLY_ALONE.includes(kindKey(id)))
 }
+
+/** Whether no wish of its author lets it be made anew. */
+export const isNever = ({ id }: Pick<Desired, 'id'>): boolean => NEVER.includes(kindKey(id))
 
 /**
  * Deletes the object and makes it anew, once a dry run has shown that the server takes the new content. `undefined`: it is
@@ -28,21 +31,37 @@ export function isForced({ id, object }: Desired, force: boolean | undefined): b
  */
 export async function recreate(item: Desired, kind: Kind<AnyObject>, by: Writing): Promise<AnyObject | undefined> {
   const { kube, clock, owner, signal } = by
-  const ref = refOf(item.object)
-  const live = await by.send(item, () => kube.get(kind, ref, signal))
+  const read = () => by.send(item, () => kube.get(kind, refOf(item.object), signal))
+  const live = await read()
   formerKeeper(item, live, owner, by.standing)
-  const manager = managerOf(owner)
   await by.send(item, () => tryOut(item.object, live, kind, by))
-  const { uid, resourceVersion } = live?.metadata ?? {}
-  // Bound to what was just read: an object that somebody else made or changed since then is not this one.
-  if (live && !isDeleting(live)) await by.send(item, () => kube.delete(kind, ref, { uid, resourceVersion }))
+  await remove(item, live, kind, by)
   const deadline = clock.now() + GONE_WITHIN
   for (let wait = 20; ; wait *= 1.5) {
-    const left = await by.send(item, () => kube.get(kind, ref, signal))
-    if (!left) return by.send(item, () => kube.apply(kind, item.object, { manager }))
-    if (left.metadata.uid !== uid) throw new Failure('conflict', 'was made anew by somebody else meanwhile')
+    const left = await read()
+    if (!left) return by.send(item, () => kube.apply(kind, item.object, { manager: managerOf(owner) }))
+    if (left.metadata.uid !== live?.metadata.uid) throw new Failure('conflict', 'was made anew by somebody else meanwhile')
     if (clock.now() >= deadline || signal?.aborted) return undefined
     await pause(clock, wait, signal)
+  }
+}
+
+/** Controllers write the status of what they keep at any moment. */
+const TRIES = 5
+
+/** Bound to what was read: an object that somebody else made or took since then is not this one. */
+async function remove(item: Desired, live: AnyObject | undefined, kind: Kind<AnyObject>, by: Writing): Promise<void> {
+  let found = live
+  for (let tries = 1; found && !isDeleting(found); tries++) {
+    const { uid, resourceVersion } = found.metadata
+    try {
+      await by.send(item, () => by.kube.delete(kind, refOf(item.object), { uid, resourceVersion }))
+      return
+    } catch (failure) {
+      if (!isFailure(failure, 'conflict') || tries === TRIES) throw failure
+    }
+    found = await by.send(item, () => by.kube.get(kind, refOf(item.object), by.signal))
+    formerKeeper(item, found, by.owner, by.standing)
   }
 }
 
