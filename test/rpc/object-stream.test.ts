@@ -44,12 +44,22 @@ describe('object stream: the wire', (it) => {
     is(hex(toBinary(ObjectsToSynchronizeResponseSchema, trailer())), '1a00')
   })
 
+  it('adds to them only above a thousand, and only when it is asked for', () => {
+    const request = requestFor({ projectId: 'p', ref: { kind: 'default' }, commitId: '', globs: ['g'], digest: '' })
+    is(hex(toBinary(ObjectsToSynchronizeRequestSchema, request)), '0a01701a030a0167ca3e00')
+    const said = header('c', 7n, { digest: 'd', unchanged: true })
+    is(hex(toBinary(ObjectsToSynchronizeResponseSchema, said)), '0a0c0a01631007ca3e0164d03e01')
+  })
+
   it('carries each kind of ref there and back', () => {
     for (const ref of [
       { kind: 'default' as const },
       { kind: 'tag' as const, name: 'v1' },
       { kind: 'branch' as const, name: 'b' },
       { kind: 'commit' as const, name: 'c' },
+      { kind: 'full' as const, name: 'refs/pull/7/head' },
+      { kind: 'short' as const, name: 's' },
+      { kind: 'semver' as const, name: '1.x' },
     ]) {
       equal(refOfRequest(requestFor({ projectId: 'p', ref, commitId: '', globs: ['**'] })), ref)
     }
@@ -93,6 +103,7 @@ describe('object stream: the batch', (it) => {
     ['a header without a commit', [header('', 1n)]],
     ['an object without a source', [header('c', 1n), objectChunk('', bytes('x'))]],
     ['an object after the trailer', [header('c', 1n), trailer(), objectChunk('a', bytes('x'))]],
+    ['an object though nothing changed', [header('c', 1n, { digest: 'd', unchanged: true }), objectChunk('a', bytes('x'))]],
     ['a second trailer', [header('c', 1n), trailer(), trailer()]],
   ]
   for (const [why, messages] of MISPLACED)

@@ -3,6 +3,7 @@ import { Client, compressionAlgorithms, credentials, Metadata } from '@grpc/grpc
 import { equal, is, match, not, ok } from 'uvu/assert'
 import { type Call, createObjectStream, type GrpcServer, offer, serveGrpc } from '../../../src/adapters/grpc/index.ts'
 import {
+  type Batch,
   Gitops,
   header,
   type ObjectsToSynchronizeRequest,
@@ -79,6 +80,58 @@ describe('gRPC', (it) => {
     await stream.fetchObjects({ ...wanted, namespace: 'team', serviceAccount: 'deployer' }, never)
     stream.close()
     equal(seen, ['Bearer token', 'team', 'deployer'])
+  })
+
+  it('hands on the very files of the batch before when none of them has changed', async () => {
+    const asked: (string | undefined)[] = []
+    handler = async function* (request) {
+      const { digest, commitId } = request
+      asked.push(digest)
+      const unchanged = digest === 'd1'
+      if (commitId === 'c3') return
+      yield header(commitId === '' ? 'c1' : commitId === 'c1' ? 'c2' : 'c3', 1n, {
+        digest: commitId === 'c2' ? 'd2' : 'd1',
+        unchanged: unchanged && commitId === 'c1',
+      })
+      if (commitId !== 'c1') yield objectChunk('a', Buffer.from(commitId))
+      yield trailer()
+    }
+    const batches: Batch[] = []
+    const ending = new AbortController()
+    const stream = client()
+    const following = stream.follow(wanted, { onBatch: (batch) => void batches.push(batch), signal: ending.signal })
+    await eventually(() => batches.length === 3)
+    ending.abort()
+    await following
+    stream.close()
+    equal(
+      batches.map(({ commitId }) => commitId),
+      ['c1', 'c2', 'c3'],
+    )
+    ok(batches[1]?.files === batches[0]?.files)
+    equal(asked.slice(0, 3), ['', 'd1', 'd1'])
+    is(String(batches[2]?.files[0]?.data), 'c2')
+  })
+
+  it('does not believe that nothing changed of what it does not have', async () => {
+    handler = async function* ({ digest }) {
+      yield header('c1', 1n, { digest: `${digest}?`, unchanged: true })
+      yield trailer()
+    }
+    const failures: string[] = []
+    const ending = new AbortController()
+    const stream = client()
+    const following = stream.follow(wanted, {
+      onBatch: () => void failures.push('a batch'),
+      onFailure: ({ message }) => {
+        failures.push(message)
+        ending.abort()
+      },
+      signal: ending.signal,
+    })
+    await following
+    stream.close()
+    equal(failures, ['the object stream says that files are unchanged which it was not asked about'])
   })
 
   it('tells the server when the caller hangs up', async () => {
