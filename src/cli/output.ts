@@ -1,4 +1,5 @@
-import { stringify } from 'yaml'
+import { Document, type Scalar, visit } from 'yaml'
+import { harmless, harmlessLine, isHarmless } from './harmless.ts'
 import { type Paint, plain } from './shell.ts'
 
 export const FORMATS = ['table', 'json', 'yaml'] as const
@@ -16,15 +17,27 @@ export function render<Row extends object>(format: Format, rows: readonly Row[],
   return format === 'table' ? table(rows, columns) : renderData(format, rows)
 }
 
+/** The data as they are: what a terminal would obey is written in the escapes of the format, so that nothing is lost. */
 export const renderData = (format: 'json' | 'yaml', data: unknown): string =>
-  format === 'json' ? JSON.stringify(data, undefined, 2) : stringify(data, { lineWidth: 0 }).trimEnd()
+  harmless(format === 'json' ? JSON.stringify(data, undefined, 2) : yamlOf(data))
+
+/** Only between double quotes YAML knows escapes. */
+function yamlOf(data: unknown): string {
+  const document = new Document(data, { aliasDuplicateObjects: false })
+  visit(document, {
+    Scalar: (_, scalar: Scalar) => {
+      if (typeof scalar.value === 'string' && !isHarmless(scalar.value)) scalar.type = 'QUOTE_DOUBLE'
+    },
+  })
+  return document.toString({ lineWidth: 0 }).trimEnd()
+}
 
 const WIDTH = 80
 const GAP = 2
 
 /** A table no wider than a terminal of 80 columns: the last column wraps, the others are as wide as their contents. */
 export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], width = WIDTH): string {
-  const cells = rows.map((row) => columns.map((column) => column.of(row)))
+  const cells = rows.map((row) => columns.map((column) => harmlessLine(column.of(row))))
   const widths = columns.map((column, at) => Math.max(column.title.length, ...cells.map((line) => line[at]?.length ?? 0)))
   const before = widths.slice(0, -1).reduce((sum, each) => sum + each + GAP, 0)
   const last = Math.max(16, width - before)
@@ -50,7 +63,7 @@ function rowLines<Row>(row: Row, cells: string[], columns: readonly Column<Row>[
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = []
   let line = ''
-  for (const word of text.split(' ')) {
+  for (const word of harmlessLine(text).split(' ')) {
     if (line && line.length + 1 + word.length > width) {
       lines.push(line)
       line = word
@@ -65,4 +78,4 @@ export type Mark = 'ok' | 'warn' | 'fail'
 
 const COLOUR_OF = { ok: 'green', warn: 'yellow', fail: 'red' } as const
 
-export const marked = (mark: Mark, text: string, paint: Paint = plain): string => paint(COLOUR_OF[mark], text)
+export const marked = (mark: Mark, text: string, paint: Paint = plain): string => paint(COLOUR_OF[mark], harmlessLine(text))

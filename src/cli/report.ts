@@ -1,3 +1,4 @@
+import { harmlessLine } from './harmless.ts'
 import type { Shell } from './shell.ts'
 
 /** What a long work tells the person who waits for it. */
@@ -22,9 +23,10 @@ export function reportTo(shell: Pick<Shell, 'say' | 'lively'>): Report {
   return {
     line(text) {
       drop()
-      shell.say(`${text}\n`)
+      shell.say(`${harmlessLine(text)}\n`)
     },
-    progress({ what, done, total }) {
+    progress({ what: given, done, total }) {
+      const what = harmlessLine(given)
       const share = total > 0 ? Math.min(1, done / total) : 0
       if (shell.lively) {
         shell.say(`${CLEAR}${barOf(share)} ${what}`.slice(0, 78 + CLEAR.length))

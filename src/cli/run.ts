@@ -1,12 +1,14 @@
 import { Command, CommanderError } from 'commander'
 import { Failure } from '../std/index.ts'
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts'
+import { harmlessLine, netted } from './harmless.ts'
 import type { Shell } from './shell.ts'
 import { verbs } from './verbs.ts'
 import { versionOf } from './version.ts'
 
 /** Runs one command line and says how it ended. */
-export async function run(args: readonly string[], shell: Shell): Promise<ExitCode> {
+export async function run(args: readonly string[], given: Shell): Promise<ExitCode> {
+  const shell: Shell = { ...given, print: (text) => given.print(netted(text)), say: (text) => given.say(netted(text)) }
   const outcome: { code: ExitCode } = { code: exitCodes.ok }
   try {
     const program = await programFor(args, shell, (code) => {
@@ -30,7 +32,7 @@ function explain(failure: Failure, args: readonly string[], shell: Shell): ExitC
 }
 
 const sentence = (text: string): string => {
-  const line = text.trim().replace(/\s*\n\s*/g, ' ')
+  const line = harmlessLine(text.trim())
   return /[.!?]$/.test(line) ? line : `${line}.`
 }
 
