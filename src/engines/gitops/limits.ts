@@ -27,6 +27,13 @@ export function trespass(object: AnyObject, namespaced: boolean, limits: Limits)
 export const isWithin = ({ namespace }: ObjectId, { namespaces = [], clusterResources }: Limits): boolean =>
   namespaces.length === 0 || (namespace === undefined ? clusterResources === true : namespaces.includes(namespace))
 
+/** Why the destination's own namespace may not be made there. */
+export function objectionToNamespace(name: string, limits: Limits): string | undefined {
+  const object = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }
+  const where = { ...object, metadata: { name, namespace: name } }
+  return strangeKind(object, limits) ?? outside(where, true, limits)
+}
+
 function strangeKind({ apiVersion, kind }: AnyObject, { allowedKinds = [] }: Limits): string | undefined {
   const group = groupOf(apiVersion)
   const isAllowed = allowedKinds.some((one) => (one.group === '*' || one.group === group) && ['*', kind].includes(one.kind))

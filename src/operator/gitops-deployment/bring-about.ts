@@ -7,6 +7,7 @@ import {
   keyOfId,
   type Ledger,
   type Observed,
+  objectionToNamespace,
   observe,
   observedIn,
   type Snapshot,
@@ -14,7 +15,7 @@ import {
   type SyncResult,
   sync,
 } from '../../engines/gitops/index.ts'
-import { type Failure, minutes, seconds, timestamp, waitOf } from '../../std/index.ts'
+import { Failure, minutes, seconds, timestamp, waitOf } from '../../std/index.ts'
 import { tellChanges, tellFights, tellLeftBehind, tellPending, tellRepairs } from './events.ts'
 import { isEarly } from './hand-over.ts'
 import { intervalOf } from './interval.ts'
@@ -217,10 +218,16 @@ const restOf = ({ fights }: SyncResult, now: number): number =>
 /** Only when asked to, as the tenant, and never taken into the inventory: a namespace holds more than what a sync put there. */
 async function ensureNamespace(
   { spec }: GitOpsDeployment,
-  { kube, namespace: name }: Destination,
+  { kube, namespace: name, ...limits }: Destination,
   signal: AbortSignal,
 ): Promise<void> {
   if (!name || !spec.syncPolicy?.syncOptions?.includes('CreateNamespace=true')) return
   if (await kube.get(Namespaces, { name }, signal)) return
+  const objection = objectionToNamespace(name, limits)
+  if (objection !== undefined)
+    throw new Failure('invalid', `spec.syncPolicy.syncOptions CreateNamespace=true: Namespace ${name} ${objection}`, {
+      reason: 'OutsideDestination',
+      remedy: 'Make the namespace by other means, or change the managed environment',
+    })
   await kube.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
 }
