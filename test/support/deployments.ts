@@ -4,6 +4,8 @@ import {
   ConfigMaps,
   conditionOf,
   type GitOpsDeployment,
+  type GitOpsDeploymentSyncRun,
+  GitOpsDeploymentSyncRuns,
   GitOpsDeployments,
   GitProjects,
   isTrue,
@@ -26,7 +28,7 @@ export function memoryRepository() {
   const deliver = async (to: Follow) => {
     const [{ globs }, { onBatch }] = to
     const roots = globs.map((glob) => glob.replace(/\*\*$/, ''))
-    const files = (last?.files ?? []).filter(({ source }) => roots.some((root) => source.startsWith(root)))
+    const files = (last?.files ?? []).filter((file) => roots.some((root) => file.source.startsWith(root)))
     if (last) await onBatch({ commitId: last.commitId, projectId: 1n, files })
   }
   const source: Source = {
@@ -72,6 +74,8 @@ export interface Stage {
   /** Not ready for this reason; gives the condition. */
   complains(reason: string, name?: string, patience?: Patience): Promise<{ message: string }>
   configMap(name: string): Promise<ConfigMap | undefined>
+  /** Asks for a synchronisation by a GitOpsDeploymentSyncRun. */
+  run(name: string, revisionID?: string): Promise<GitOpsDeploymentSyncRun>
   /** Messages of the Events with this reason. */
   events(reason: string): Promise<string[]>
   /** Another operator in the place of this one. */
@@ -135,6 +139,13 @@ export async function openStage(
         assert.is(ready?.reason, reason, ready?.message)
         return ready
       }, patience),
+    run: (name, revisionID) =>
+      kube.create(GitOpsDeploymentSyncRuns, {
+        apiVersion: 'managed-gitops.redhat.com/v1alpha1',
+        kind: 'GitOpsDeploymentSyncRun',
+        metadata: { name, namespace },
+        spec: { gitopsDeploymentName: 'shop', ...(revisionID && { revisionID }) },
+      }),
     configMap: (name) => kube.get(ConfigMaps, { name, namespace }),
     async events(reason) {
       await shop.events.flush()

@@ -84,6 +84,7 @@ function nextAfter({ deployment, source }: Pass, { note, result, observed, desti
     at: at === undefined ? undefined : timestamp(at),
     fights: result.fights,
     contested: result.contested,
+    now: timestamp(clock.now()),
   })
   const failed = entriesOf(result.entries, 'failed').length > 0
   if (isUndone(result) || isPolled(observed, result, ledgerOf(deployment, shop))) return soon(status, failed, note.tries)
@@ -109,7 +110,7 @@ export async function watchHealth(
   if (book.isYoung) return settled({ status, recheck: seconds(30) })
   const observed = observedIn(book.lines, held, [])
   const interval = intervalOf(deployment.spec.interval)
-  const now = withHealth(status, deployment.status ?? {}, observed)
+  const now = withHealth(status, deployment, { observed, now: timestamp(clock.now()) })
   const isWatched = unwatched.length === 0
   return settled({ status: now, recheck: isWatched || !isUnderWay(observed) ? interval : Math.min(interval, seconds(5)) })
 }

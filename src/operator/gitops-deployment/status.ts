@@ -12,6 +12,7 @@ import {
   sayId,
 } from '../../engines/gitops/index.ts'
 import { type Failure, redactUrls, timestamp } from '../../std/index.ts'
+import { type History, historyAfter } from './history.ts'
 import type { Hold } from './hold.ts'
 import { type PendingPrune, pendingPruneOf } from './prune-guard.ts'
 
@@ -32,6 +33,7 @@ export interface Outcome {
   at: string | undefined
   fights: readonly Fight[]
   contested: readonly Contested[]
+  now: string
 }
 
 /** What the status says after a sync. */
@@ -40,6 +42,7 @@ export function statusAfter(deployment: GitOpsDeployment, outcome: Outcome): Sta
   const failed = entriesOf(entries, 'failed')
   const undone = entriesOf(entries, 'failed', 'terminating', 'waiting', 'withheld')
   const pending = pendingPruneOf(deployment, entries, revision)
+  const conditions = conditionsAfter(outcome, failed, pending)
   const isSynced = undone.length === 0 && driftedIn(observed).length === 0
   return {
     ...kept(deployment),
@@ -50,9 +53,21 @@ export function statusAfter(deployment: GitOpsDeployment, outcome: Outcome): Sta
     inventory,
     pendingPrune: pending,
     ...(outcome.at !== undefined && { lastSyncTime: outcome.at }),
-    conditions: conditionsAfter(outcome, failed, pending),
+    conditions,
+    ...historyIn(deployment, { revision, isInEffect: isSynced && isReady(conditions), now: outcome.now }),
   }
 }
+
+/** Only what was in effect as a whole is worth going back to. */
+function historyIn(
+  { status, spec }: GitOpsDeployment,
+  { revision, isInEffect, now }: { revision: string; isInEffect: boolean; now: string },
+): { history?: History } {
+  return isInEffect ? { history: historyAfter(status?.history, { revision, path: spec.source.path, at: now }) } : {}
+}
+
+const isReady = (conditions: readonly Statement[]): boolean =>
+  conditions.some(({ type, status }) => type === 'Ready' && status === 'True')
 
 function conditionsAfter(outcome: Outcome, failed: Entry[], pending: PendingPrune | undefined): Statement[] {
   const { source, fights } = outcome
@@ -145,15 +160,18 @@ export function statusBetweenRuns(deployment: GitOpsDeployment, { commitId }: Sn
 /** The same status, with the objects as they do now. */
 export function withHealth(
   status: StatusDraft,
-  { sync }: NonNullable<GitOpsDeployment['status']>,
-  observed: Observed,
+  deployment: GitOpsDeployment,
+  { observed, now }: { observed: Observed; now: string },
 ): StatusDraft {
+  const { sync } = deployment.status ?? {}
   const isInEffect = status.conditions === undefined && sync?.status === 'Synced'
+  const revision = sync?.revision ?? ''
+  const conditions = isInEffect ? [readiness(observed, revision)] : undefined
   return {
     ...status,
     health: observed.health,
     resources: resourcesOf(observed, []),
-    ...(isInEffect && { conditions: [readiness(observed, sync.revision ?? '')] }),
+    ...(conditions && { conditions, ...historyIn(deployment, { revision, isInEffect: isReady(conditions), now }) }),
   }
 }
 
