@@ -5,6 +5,7 @@ import { createLedgers, createRenderer, createWants } from '../../engines/gitops
 import { BY, openBooks } from './books.ts'
 import { createFollowing, type Source } from './following.ts'
 import { reconcileDeployment } from './reconcile.ts'
+import { releaseFormer } from './removal.ts'
 import { NAME, type Shop } from './shop.ts'
 import { statusFor } from './status.ts'
 import { createTargets } from './targets.ts'
@@ -41,6 +42,7 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
     render: createRenderer({ kubectl }),
     variables,
     notes: new Map(),
+    seen: new Map(),
     arrivals: new Map(),
     ledgers: createLedgers({ clock, log, mostWatches }),
     wants: createWants({ clock, exists: (uid) => books.deployments.by(BY.uid, uid).length > 0 }),
@@ -60,9 +62,10 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
       }
       signal.addEventListener('abort', close, { once: true })
     },
-    gone(ref) {
+    async gone(ref, signal) {
       forget(ref, shop)
-      return Promise.resolve(settled())
+      await releaseFormer(ref, undefined, shop, signal)
+      return settled()
     },
     failed: statusFor,
   }

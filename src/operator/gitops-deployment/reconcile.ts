@@ -1,11 +1,11 @@
 import { type GitOpsDeployment, type GitOpsDeploymentSyncRun, isDeleting, keyOf, refOf } from '../../api/index.ts'
-import { type Next, sentenceOf, settled } from '../../engines/controller/index.ts'
+import { again, type Next, sentenceOf, settled } from '../../engines/controller/index.ts'
 import type { Snapshot } from '../../engines/gitops/index.ts'
-import { Failure, hours, isFailure } from '../../std/index.ts'
+import { Failure, hours, isFailure, seconds } from '../../std/index.ts'
 import { bringAbout, watchHealth } from './bring-about.ts'
 import { keepFinalizer } from './deletion-policy.ts'
 import { holdOf } from './hold.ts'
-import { remove } from './removal.ts'
+import { releaseFormer, remove } from './removal.ts'
 import { projectOf, revisionOf } from './repository.ts'
 import { ownerOf, type Shop } from './shop.ts'
 import { statusBetweenRuns, statusFor, statusWhile, statusWhileHeld } from './status.ts'
@@ -14,6 +14,7 @@ import { runToCarryOut } from './sync-run.ts'
 /** Keeps a directory of a repository in effect in its destination. */
 export async function reconcileDeployment(deployment: GitOpsDeployment, shop: Shop, signal: AbortSignal): Promise<Next> {
   const { books, following } = shop
+  await releaseFormer(refOf(deployment), deployment, shop, signal)
   if (isDeleting(deployment)) return remove(deployment, shop, signal)
 
   // A policy binds the deletion only from then on, so it comes before the first object; our write rings again.
@@ -28,7 +29,7 @@ export async function reconcileDeployment(deployment: GitOpsDeployment, shop: Sh
 
   const run = runToCarryOut(deployment, books)
   const { snapshot, failure } = following.of(refOf(deployment), wishOf(deployment, shop, run))
-  if (!snapshot) return waitForSource(deployment, failure, run)
+  if (!snapshot) return waitForSource(deployment, { failure, run, now: shop.workshop.clock.now() })
   noteArrival(deployment, snapshot, shop)
 
   // Manual: new commits are seen, and applied only when a run asks for it.
@@ -63,15 +64,19 @@ function noteArrival({ metadata }: GitOpsDeployment, { commitId }: Snapshot, { a
   if (arrivals.get(key)?.commitId !== commitId) arrivals.set(key, { commitId, at: clock.now() })
 }
 
+const MOMENT = seconds(2)
+
 /** The stream rings when there is something; until then what was in effect stays. */
 function waitForSource(
   deployment: GitOpsDeployment,
-  failure: Failure | undefined,
-  run: GitOpsDeploymentSyncRun | undefined,
+  { failure, run, now }: { failure: Failure | undefined; run: GitOpsDeploymentSyncRun | undefined; now: number },
 ): Next {
   if (failure && run && isFailure(failure, 'not-found', 'invalid', 'forbidden')) return failedRun(run, deployment, failure)
   if (failure) return settled({ status: statusFor(deployment, failure) })
   if (deployment.status?.sync?.revision !== undefined) return settled()
+  // What is known already comes within a moment, and then one status is written instead of two.
+  if (now - Date.parse(deployment.metadata.creationTimestamp ?? '') < MOMENT)
+    return again({ after: MOMENT, why: 'kas was just asked for the files' })
   return settled({ status: statusWhile(deployment, 'WaitingForCommit', 'kas was asked for the files; nothing came yet') })
 }
 

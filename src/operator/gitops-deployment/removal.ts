@@ -1,4 +1,4 @@
-import { conditionOf, type GitOpsDeployment, keyOf, refOf, type Statement } from '../../api/index.ts'
+import { conditionOf, type GitOpsDeployment, keyOf, type Ref, refOf, type Statement } from '../../api/index.ts'
 import { again, type Next, type StatusDraft, settled } from '../../engines/controller/index.ts'
 import {
   type Destination,
@@ -38,11 +38,10 @@ const BLOCKED = 'DeletionBlocked'
  * good (credentials, rights, the environment): then the objects stay, and an Event and the status say which.
  */
 export async function remove(deployment: GitOpsDeployment, shop: Shop, signal: AbortSignal): Promise<Next> {
-  const { id } = ownerOf(deployment)
   shop.following.end(refOf(deployment))
-  shop.wants.withdraw(id)
   shop.notes.delete(keyOf(refOf(deployment)))
-  if (!isHeld(deployment)) return letGo(deployment, shop)
+  // Nobody waits for us: then what stays is released when the deployment is gone.
+  if (!isHeld(deployment)) return settled()
 
   const inventory = await readable(deployment, shop)
   const destination = reach(deployment, shop)
@@ -51,6 +50,8 @@ export async function remove(deployment: GitOpsDeployment, shop: Shop, signal: A
   const policy = policyOf(deployment)
   const request = requestOf(deployment, destination, inventory, shop)
   const removal = await carryOut(policy, request, shop, signal)
+  // Whoever wants something of it is told now, when it is free.
+  shop.wants.withdraw(request.owner.id)
   tellProgress(policy, deployment, removal, shop)
   const blocked = entriesOf(removal.entries, 'failed')
   if (!isOver(policy, removal) && !isOverdue(deployment, blocked, shop)) return comeBack(deployment, removal, shop)
@@ -173,6 +174,8 @@ async function leave(deployment: GitOpsDeployment, shop: Shop, left: readonly He
   const { id } = ownerOf(deployment)
   tellLeftBehind(shop.workshop.events, deployment, [...left], why)
   shop.ledgers.end(id)
+  shop.wants.withdraw(id)
+  shop.seen.delete(keyOf(refOf(deployment)))
   const object = await dropFinalizers(deployment, shop)
   if (!object) return settled()
   const message = left.length > 0 ? `${sayIds(left.map((held) => held.id))} stay where they are: ${why}` : ''
@@ -183,10 +186,34 @@ async function leave(deployment: GitOpsDeployment, shop: Shop, left: readonly He
   })
 }
 
-/** Nobody waits for us. */
-function letGo(deployment: GitOpsDeployment, { ledgers }: Shop): Next {
-  ledgers.end(ownerOf(deployment).id)
-  return settled()
+/**
+ * A deployment that went away without a policy, and without a finalizer to hold it, leaves objects that carry the mark of
+ * nobody: they are released, as far as that is possible, so that the next deployment of them is not refused. `present` has
+ * its name now.
+ */
+export async function releaseFormer(
+  ref: Ref,
+  present: GitOpsDeployment | undefined,
+  shop: Shop,
+  signal: AbortSignal,
+): Promise<void> {
+  const key = keyOf(ref)
+  const former = shop.seen.get(key)
+  if (present && !isHeld(present)) shop.seen.set(key, present)
+  else shop.seen.delete(key)
+  if (!former || former.metadata.uid === present?.metadata.uid) return
+  const { ledgers, wants, workshop } = shop
+  const destination = reach(former, shop)
+  if (!(destination instanceof Failure)) {
+    const inventory = await (await readable(former, shop)).load()
+    // Nothing is written down: the name of the inventory is the next deployment's by now.
+    const request = requestOf(former, destination, fixed(inventory), shop)
+    const { entries } = await releaseAll(request, workshop.clock, signal)
+    workshop.log.info('released', { deployment: key, objects: entriesOf(entries, 'skipped').length })
+  }
+  const { id } = ownerOf(former)
+  ledgers.end(id)
+  wants.withdraw(id)
 }
 
 function tellProgress(policy: DeletionPolicy, deployment: GitOpsDeployment, { entries }: Removal, { workshop }: Shop): void {

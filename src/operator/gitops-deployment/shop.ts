@@ -43,6 +43,8 @@ export interface Shop {
   render: Render
   variables: VariableReader
   notes: Map<string, Note>
+  /** Each deployment as it was reconciled last, so that what it leaves without a word can be released. */
+  seen: Map<string, GitOpsDeployment>
   /** When each deployment was first given its present commit. */
   arrivals: Map<string, { commitId: string; at: number }>
   ledgers: Ledgers
