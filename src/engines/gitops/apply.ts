@@ -35,6 +35,8 @@ export interface Applying {
   book?: Book | undefined
   /** Called with the answer to each write. */
   wrote?: ((item: Desired, object: AnyObject) => void) | undefined
+  /** Called when an object is done, well or badly. */
+  told?: ((entry: Entry) => void) | undefined
   /** Whether another sync whose mark an object carries still wants it. */
   standing?: Standing | undefined
   /** Whether objects are deleted and made anew when a field that cannot be changed has changed. */
@@ -66,7 +68,11 @@ export async function apply(desired: readonly Desired[], applying: Applying): Pr
     signal?.throwIfAborted()
     const items = step.filter((item) => due.has(item))
     await serving.ready(items)
-    const write = async (item: Desired) => (await gate.obstacle(item)) ?? serving.bear(item, () => writeOne(item, by))
+    const write = async (item: Desired) => {
+      const entry = (await gate.obstacle(item)) ?? (await serving.bear(item, () => writeOne(item, by)))
+      applying.told?.(entry)
+      return entry
+    }
     const done = await eachOf(items, AT_ONCE, write)
     gate.note(done)
     for (const entry of done) entries.push(entry)

@@ -1,5 +1,5 @@
 import type { Clock } from '../../std/index.ts'
-import { apply } from './apply.ts'
+import { type Applying, apply } from './apply.ts'
 import { type Book, type Judge, markIn } from './book.ts'
 import { type Entry, entriesOf } from './change-set.ts'
 import type { Fight } from './fights.ts'
@@ -13,6 +13,7 @@ import { keyOfId, type ObjectId } from './object-id.ts'
 import { observe } from './observe.ts'
 import type { Desired, Destination, Owner } from './place.ts'
 import { type Plan, planOf } from './plan.ts'
+import { createProgress } from './progress.ts'
 import { emptiness, prune } from './prune.ts'
 import type { Render } from './render.ts'
 import type { Snapshot } from './source.ts'
@@ -103,7 +104,11 @@ export async function sync(request: SyncRequest, { render, clock }: Tools, signa
 
   const before = await save(request, inventory, superset(inventory.held, plan.apply.filter(isNews(plan))))
   const drifts = driftsIn(plan, book.lines)
-  const entries = await apply(plan.apply, {
+  let recorded = before
+  const progress = createProgress(clock, async (done) => {
+    recorded = await save(request, recorded, exact(before.held, desired, done))
+  })
+  const applying: Applying = {
     kube,
     clock,
     owner: owner.id,
@@ -117,8 +122,10 @@ export async function sync(request: SyncRequest, { render, clock }: Tools, signa
     podSecurityLabels: destination.podSecurityLabels,
     ignore: judge.ignore,
     healthOf: (object) => healthOf(object, clock.now(), judge.healthRules),
+    told: progress.note,
     signal,
-  })
+  }
+  const entries = await progress.during(() => apply(plan.apply, applying))
   const applied = entries.map((entry) => patient(entry, request))
   const repairs = repaired(drifts, applied, request)
   const undone = refused.length + entriesOf(applied, 'failed', 'waiting').length
@@ -126,7 +133,7 @@ export async function sync(request: SyncRequest, { render, clock }: Tools, signa
   const { pruned, postponed } = await pruneWhatLeft(request, leaving, clock, signal)
 
   const all = [...refused, ...[...plan.unchanged, ...plan.drifted].map(unchanged), ...applied, ...pruned]
-  const after = await save(request, before, exact(before.held, desired, all))
+  const after = await save(request, recorded, exact(before.held, desired, all))
   await book.follow({ kube, judge, desired, held: after.held })
   return {
     commitId: snapshot.commitId,
