@@ -17,6 +17,8 @@ export const annotations = {
   boundByController: 'dt.appstudio.redhat.com/bound-by-controller',
   /** On a GitProject: anything new in it makes kas look for commits at once. */
   poke: 'gitops.berth.dev/poke',
+  /** On a GitOpsDeployment: anything new in it has everything compared and tried again at once, whatever the sync windows say. */
+  sync: 'gitops.berth.dev/sync',
   /** On a Released target: `true` makes it Available again. */
   recycle: 'berth.dev/recycle',
   /** On a deleting target: why its provisioner cannot free what is behind it. Empty or absent: it is still at it. */

@@ -436,6 +436,10 @@ export interface GitOpsDeploymentStatus {
     message?: string
   }
   /**
+   * The value of the annotation `gitops.berth.dev/sync` that was answered last; another value asks for a synchronisation now.
+   */
+  lastHandledSync?: string
+  /**
    * When something was applied last.
    */
   lastSyncTime?: string

@@ -20,6 +20,8 @@ export interface Rules {
   now: number
   /** Whether dependencies may be in other namespaces. */
   crossNamespace: boolean
+  /** Somebody asked for this very commit, at this very time. */
+  asked?: 'now' | 'this-revision' | undefined
 }
 
 /**
@@ -30,28 +32,37 @@ export function holdOf(
   deployment: GitOpsDeployment,
   { commitId }: Snapshot,
   { deployments }: { deployments: Deployments },
-  { now, crossNamespace }: Rules,
+  { now, crossNamespace, asked }: Rules,
 ): Hold | undefined {
   refuseMistakes(deployment, deployments, crossNamespace)
-  const opening = openingAt(now, deployment.spec.syncWindows)
+  const opening = asked ? OPEN : openingAt(now, deployment.spec.syncWindows)
   // What is in effect is repaired at any time, and does not become unready with what it once waited for.
   if (isInEffect(deployment, commitId)) return undefined
   for (const ref of dependenciesOf(deployment)) {
     const dependency = deployments.get(ref)
-    const why = dependency ? shortcomingOf(dependency, deployment, commitId) : 'does not exist'
+    const why = dependency
+      ? shortcomingOf(dependency, deployment, asked === 'this-revision' ? undefined : commitId)
+      : 'does not exist'
     if (why !== undefined)
       return { reason: 'DependencyNotReady', message: `waits for GitOpsDeployment ${keyOf(ref)}, which ${why}` }
   }
   return closedWindow(opening, commitId)
 }
 
-function shortcomingOf(dependency: GitOpsDeployment, deployment: GitOpsDeployment, commitId: string): string | undefined {
+const OPEN: Opening = { isOpen: true, until: undefined }
+
+/** Without a commit, whichever the dependency is at will do. */
+function shortcomingOf(
+  dependency: GitOpsDeployment,
+  deployment: GitOpsDeployment,
+  commitId: string | undefined,
+): string | undefined {
   const { status, metadata } = dependency
   const ready = conditionOf(status?.conditions, 'Ready')
   if (status?.observedGeneration !== metadata.generation) return 'was changed and is not looked at yet'
   if (ready?.status !== 'True') return `is not Ready${ready?.reason ? ` (${ready.reason})` : ''}`
   const revision = status?.sync?.revision
-  if (followsTheSame(dependency, deployment) && revision !== commitId)
+  if (commitId !== undefined && followsTheSame(dependency, deployment) && revision !== commitId)
     return `has not applied commit ${commitId.slice(0, 12)} of the same repository yet`
   return undefined
 }

@@ -4,11 +4,12 @@ import type { Snapshot } from '../../engines/gitops/index.ts'
 import { Failure, hours, isFailure, seconds } from '../../std/index.ts'
 import { bringAbout, watchHealth } from './bring-about.ts'
 import { keepFinalizer } from './deletion-policy.ts'
-import { holdOf } from './hold.ts'
+import { holdOf, type Rules } from './hold.ts'
 import { releaseFormer, remove } from './removal.ts'
 import { projectOf, revisionOf } from './repository.ts'
 import { ownerOf, type Shop } from './shop.ts'
 import { statusBetweenRuns, statusFor, statusWhile, statusWhileHeld } from './status.ts'
+import { askedOf } from './sync-request.ts'
 import { runToCarryOut } from './sync-run.ts'
 
 /** Keeps a directory of a repository in effect in its destination. */
@@ -33,13 +34,13 @@ export async function reconcileDeployment(deployment: GitOpsDeployment, shop: Sh
   noteArrival(deployment, snapshot, shop)
 
   // Manual: new commits are seen, and applied only when a run asks for it.
-  if (deployment.spec.type === 'manual' && !run)
+  const asked = askedOf(deployment)
+  if (deployment.spec.type === 'manual' && !run && asked === undefined)
     return watchHealth(deployment, statusBetweenRuns(deployment, snapshot), shop, signal)
   if (run) return carryOut(run, deployment, snapshot, shop, signal)
 
-  const { clock } = shop.workshop
-  const hold = holdOf(deployment, snapshot, books, { now: clock.now(), crossNamespace: shop.crossNamespace })
-  if (hold) return settled({ status: statusWhileHeld(deployment, hold, snapshot), recheck: recheckAt(hold.until, clock.now()) })
+  const held = holdBack(deployment, snapshot, shop, asked === undefined ? undefined : 'now')
+  if (held) return held
   return bringAbout({ deployment, snapshot, source: failure }, shop, signal)
 }
 
@@ -54,6 +55,13 @@ function wishOf(deployment: GitOpsDeployment, { books }: Shop, run: GitOpsDeploy
     revision: revisionOf(run?.spec.revisionID ? { targetRevision: run.spec.revisionID } : source),
     path: source.path,
   }
+}
+
+function holdBack(deployment: GitOpsDeployment, snapshot: Snapshot, shop: Shop, asked?: Rules['asked']): Next | undefined {
+  const now = shop.workshop.clock.now()
+  const hold = holdOf(deployment, snapshot, shop.books, { now, crossNamespace: shop.crossNamespace, asked })
+  if (!hold) return undefined
+  return settled({ status: statusWhileHeld(deployment, hold, snapshot), recheck: recheckAt(hold.until, now) })
 }
 
 const recheckAt = (until: number | undefined, now: number): number | undefined =>
@@ -101,7 +109,11 @@ async function carryOut(
   const uid = run.metadata.uid ?? ''
   const revision = snapshot.commitId
   try {
+    const held = holdBack(deployment, snapshot, shop, run.spec.revisionID ? 'this-revision' : 'now')
+    if (held) return held
     const next = await bringAbout({ deployment, snapshot, run }, shop, signal)
+    // Others have yet to say what they want of this commit: it is not over.
+    if (!next.status) return next
     if (!next.status) return next
     const trouble = next.status.conditions?.find(({ type }) => type === 'SyncError')
     const failed = trouble?.status === 'True'
@@ -111,7 +123,7 @@ async function carryOut(
     return { ...next, status: { ...next.status, lastSyncRun } }
   } catch (thrown) {
     const failure = Failure.from(thrown)
-    if (failure.code !== 'invalid') throw failure
+    if (!isFailure(failure, 'invalid', 'forbidden', 'not-found')) throw failure
     return failedRun(run, deployment, failure, revision)
   }
 }

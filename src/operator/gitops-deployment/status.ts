@@ -11,15 +11,18 @@ import {
   sayFight,
   sayId,
 } from '../../engines/gitops/index.ts'
-import { type Failure, redactUrls, timestamp } from '../../std/index.ts'
+import { type Failure, isFailure, redactUrls, timestamp } from '../../std/index.ts'
 import { type History, historyAfter } from './history.ts'
 import type { Hold } from './hold.ts'
 import { type PendingPrune, pendingPruneOf } from './prune-guard.ts'
+import { answerTo } from './sync-request.ts'
 
 /** A status is written whole with each change of health: more would make it megabytes. What is not well comes first. */
 const MOST_RESOURCES = 500
 /** What the schema takes. */
 const MOST_FIELDS = 16
+/** What keeps a commit from being in effect as a whole. */
+const UNDONE = ['failed', 'terminating', 'waiting', 'withheld'] as const
 
 export interface Outcome {
   revision: string
@@ -40,7 +43,7 @@ export interface Outcome {
 export function statusAfter(deployment: GitOpsDeployment, outcome: Outcome): StatusDraft {
   const { entries, observed, revision, inventory } = outcome
   const failed = entriesOf(entries, 'failed')
-  const undone = entriesOf(entries, 'failed', 'terminating', 'waiting', 'withheld')
+  const undone = entriesOf(entries, ...UNDONE)
   const pending = pendingPruneOf(deployment, entries, revision)
   const conditions = conditionsAfter(outcome, failed, pending)
   const isSynced = undone.length === 0 && driftedIn(observed).length === 0
@@ -52,6 +55,7 @@ export function statusAfter(deployment: GitOpsDeployment, outcome: Outcome): Sta
     reconciledState: reconciledState(deployment, outcome.destination),
     inventory,
     pendingPrune: pending,
+    ...answerTo(deployment),
     ...(outcome.at !== undefined && { lastSyncTime: outcome.at }),
     conditions,
     ...historyIn(deployment, { revision, isInEffect: isSynced && isReady(conditions), now: outcome.now }),
@@ -120,6 +124,8 @@ export function statusFor(deployment: GitOpsDeployment, failure: Failure): Statu
     ...kept(deployment),
     sync: { ...sync, status: sync?.revision === undefined ? 'Unknown' : 'OutOfSync' },
     health: health ?? { status: 'Unknown' },
+    // Tried and found wanting is an answer too: what is mended later is not applied on the strength of it.
+    ...(isFailure(failure, 'invalid') && answerTo(deployment)),
     conditions: [unready(reason, message), bad('SyncError', reason, message), bad('ErrorOccurred', reason, message)],
   }
 }
@@ -189,8 +195,10 @@ function kept({ status }: GitOpsDeployment): StatusDraft {
 }
 
 function resourcesOf({ objects }: Observed, entries: readonly Entry[]) {
-  const undone = new Map(entriesOf(entries, 'failed', 'terminating', 'waiting').map((entry) => [keyOfId(entry.id), entry]))
-  const resources = objects.map(({ id, version, health, drift }) => {
+  const undone = new Map(entriesOf(entries, ...UNDONE).map((entry) => [keyOfId(entry.id), entry]))
+  const isWell = ({ id, health, drift }: Observed['objects'][number]) =>
+    health.status === 'Healthy' && drift.length === 0 && (undone.size === 0 || !undone.has(keyOfId(id)))
+  return firstOf(objects, isWell).map(({ id, version, health, drift }) => {
     const { why } = undone.get(keyOfId(id)) ?? {}
     const isAsWanted = why === undefined && drift.length === 0 && health.status !== 'Missing'
     return {
@@ -202,9 +210,17 @@ function resourcesOf({ objects }: Observed, entries: readonly Entry[]) {
       health,
     }
   })
-  if (resources.length <= MOST_RESOURCES) return resources
-  const isWell = ({ status, health }: (typeof resources)[number]) => status === 'Synced' && health.status === 'Healthy'
-  return [...resources.filter((one) => !isWell(one)), ...resources.filter(isWell)].slice(0, MOST_RESOURCES)
+}
+
+/** As many as are listed: all in their order, or first those that are not well. */
+function firstOf<T>(objects: readonly T[], isWell: (object: T) => boolean): readonly T[] {
+  if (objects.length <= MOST_RESOURCES) return objects
+  const [ill, well]: [T[], T[]] = [[], []]
+  for (const object of objects) {
+    const list = isWell(object) ? well : ill
+    if (list.length < MOST_RESOURCES) list.push(object)
+  }
+  return [...ill, ...well].slice(0, MOST_RESOURCES)
 }
 
 function reconciledState({ metadata, spec: { source, destination } }: GitOpsDeployment, namespace: string) {
