@@ -49,13 +49,20 @@ export function inventoryInConfigMaps(wiring: ConfigMapInventory): InventoryStor
   let loaded: Loaded = { inventory: undefined, shards: 0, maps: new Map() }
   return {
     async load() {
-      loaded = read(wiring)
+      if (!isLatest(loaded, wiring)) loaded = read(wiring)
       return loaded.inventory ?? wiring.lost?.()
     },
     async save(inventory) {
       loaded = await write(wiring, loaded, inventory)
     },
   }
+}
+
+/** What was read or written last is still what the cache shows: ten thousand lines need not be read again. */
+function isLatest({ inventory, maps }: Loaded, { cache, ref }: ConfigMapInventory): boolean {
+  if (!inventory) return false
+  for (const [index, map] of maps) if (cache.get(refOfShard(ref, index)) !== map) return false
+  return true
 }
 
 function read({ cache, ref, owner }: ConfigMapInventory): Loaded {

@@ -40,7 +40,8 @@ export async function loadFor(
  * What to write before the first change: everything that was there, and everything about to be written. An object whose
  * write is under way has no hash, so a crash in between leaves neither an orphan nor a wrong "unchanged".
  */
-export function superset(before: readonly Held[], toApply: readonly Desired[]): Held[] {
+export function superset(before: readonly Held[], toApply: readonly Desired[]): readonly Held[] {
+  if (toApply.length === 0) return before
   const held = new Map(before.map((item) => [keyOfId(item.id), item]))
   for (const { id, version } of toApply) {
     const uid = held.get(keyOfId(id))?.uid

@@ -4,6 +4,22 @@ import type { Held } from './inventory.ts'
 import { keyOfId, type ObjectId, sayId } from './object-id.ts'
 import type { Desired } from './place.ts'
 
+/** An object that is held, with what it should be; `desired` is missing where it waits to be pruned. */
+export interface Row {
+  key: string
+  id: ObjectId
+  version: string
+  desired: Desired | undefined
+}
+
+export function rowsOf(held: readonly Held[], desired: readonly Desired[]): Row[] {
+  const wanted = new Map(desired.map((item) => [keyOfId(item.id), item]))
+  return held.map(({ id, version }) => {
+    const key = keyOfId(id)
+    return { key, id, version, desired: wanted.get(key) }
+  })
+}
+
 export interface ObservedObject {
   id: ObjectId
   version: string
@@ -18,15 +34,14 @@ export interface Observed {
   objects: ObservedObject[]
 }
 
+const NONE: readonly string[] = []
+
 /** How everything that is held does. */
-export function observedIn(book: Book, held: readonly Held[], desired: readonly Desired[]): Observed {
-  const wanted = new Map(desired.map((item) => [keyOfId(item.id), item]))
-  const objects = held.map(({ id, version }) => {
-    const key = keyOfId(id)
+export function observedIn(book: Book, rows: readonly Row[]): Observed {
+  const objects = rows.map(({ key, id, version, desired }) => {
     const line = book.get(key)
-    const target = wanted.get(key)
-    const drift = line?.word === 'there' && target && !isAsDesired(line, target) ? line.drift : []
-    return { id, version, health: healthIn(line, target), drift }
+    const drift = line?.word === 'there' && desired && !isAsDesired(line, desired) ? line.drift : NONE
+    return { id, version, health: healthIn(line, desired), drift }
   })
   const status = objects.reduce<HealthStatus>((worst, { health }) => worse(worst, health.status), 'Healthy')
   const culprit = objects.find(({ health }) => health.status === status && health.message !== undefined)

@@ -40,25 +40,30 @@ export interface Desired {
   readonly hash: string
 }
 
-/** Gives every object its namespace and our mark. What may not be there is an entry with the reason; the others go on. */
+/**
+ * Gives every object its namespace and our mark. What may not be there is an entry with the reason; the others go on.
+ * `placed` remembers, for one destination and owner, what became of which object: a commit changes few of them.
+ */
 export async function place(
   manifests: readonly Manifest[],
   to: Destination,
   owner: Owner,
+  placed: WeakMap<AnyObject, Desired> = new WeakMap(),
 ): Promise<{ desired: Desired[]; refused: Entry[] }> {
   const desired = new Map<string, Desired>()
   const refused: Entry[] = []
   const scopeOf = scopesIn(to.kube, manifests)
   for (const { object, source } of manifests) {
     const scope = await scopeOf(object)
-    const placed = withNamespace(normalized(object), scope.namespaced, to.namespace)
-    const item = desiredOf(placed, source, owner)
+    const item = placed.get(object) ?? desiredOf(withNamespace(normalized(object), scope.namespaced, to.namespace), source, owner)
     const key = keyOfId(item.id)
     const twin = desired.get(key)
     if (twin) throw twice(item, twin)
-    const why = scope.problem ?? objection(placed, scope.namespaced === true, to) ?? unknownWish(object)
-    if (why === undefined) desired.set(key, item)
-    else refused.push({ id: item.id, change: scope.isOnItsWay ? 'waiting' : 'failed', why, source })
+    const why = scope.problem ?? objection(item.object, scope.namespaced === true, to) ?? unknownWish(object)
+    if (why === undefined) {
+      desired.set(key, item)
+      placed.set(object, item)
+    } else refused.push({ id: item.id, change: scope.isOnItsWay ? 'waiting' : 'failed', why, source })
   }
   return { desired: [...desired.values()], refused }
 }

@@ -1,6 +1,7 @@
 import { type Book, isAsDesired } from './book.ts'
 import type { Held } from './inventory.ts'
 import { keyOfId } from './object-id.ts'
+import type { Row } from './observed.ts'
 import type { Desired } from './place.ts'
 
 export interface Plan {
@@ -22,6 +23,25 @@ export interface Planning {
   book?: Book
   /** Whether what has drifted is left as it is; without it, it is set back. */
   leaves?: (key: string) => boolean
+}
+
+/** Pure. Where all was in effect a pass ago and nothing else is wanted, only what drifted can be new. */
+export function planOfDrift(rows: readonly Row[], book: Book, leaves: (key: string) => boolean): Plan {
+  const apply: Desired[] = []
+  const unchanged: Desired[] = []
+  const drifted: Desired[] = []
+  const repairs = new Set<string>()
+  for (const { key, desired } of rows) {
+    const line = book.get(key)
+    if (!desired) continue
+    if (!line || isAsDesired(line, desired)) unchanged.push(desired)
+    else if (leaves(key)) drifted.push(desired)
+    else {
+      apply.push(desired)
+      repairs.add(key)
+    }
+  }
+  return { apply, repairs, unchanged, drifted, prune: [] }
 }
 
 /** Pure. */

@@ -1,21 +1,22 @@
 import type { Clock } from '../../std/index.ts'
 import { type Applying, apply } from './apply.ts'
-import { type Book, type Judge, markIn } from './book.ts'
+import type { Book, Judge } from './book.ts'
 import { type Entry, entriesOf } from './change-set.ts'
 import type { Fight } from './fights.ts'
-import { GUARDS, type Guards } from './guards.ts'
+import type { Guards } from './guards.ts'
 import { healthOf } from './health/health.ts'
 import { exact, type Held, type Inventory, type InventoryStore, isSame, loadFor, superset } from './inventory.ts'
-import type { Ledger } from './live/ledgers.ts'
+import { pruneWhatLeft } from './leaving.ts'
+import type { Ledger, Steady } from './live/ledgers.ts'
 import type { LiveBook } from './live/live-book.ts'
 import { createPlainBook } from './live/plain-book.ts'
-import { keyOfId, type ObjectId } from './object-id.ts'
 import { observe } from './observe.ts'
+import { type Observed, observedIn, rowsOf } from './observed.ts'
 import type { Desired, Destination, Owner } from './place.ts'
-import { type Plan, planOf } from './plan.ts'
+import { type Plan, planOf, planOfDrift } from './plan.ts'
 import { createProgress } from './progress.ts'
-import { emptiness, prune } from './prune.ts'
 import type { Render } from './render.ts'
+import { driftsIn, newIn, type Repair, repaired } from './repairs.ts'
 import type { Snapshot } from './source.ts'
 import type { Variables } from './variables.ts'
 import { type Wanted, wantedOf } from './wanted.ts'
@@ -54,15 +55,14 @@ export interface SyncRequest {
 
 export interface SyncResult {
   commitId: string
-  desired: readonly Desired[]
   /** Every object of the sync and what was done with it. */
   entries: readonly Entry[]
   /** What is held now. */
   inventory: Inventory
   /** Objects of an earlier destination that nobody holds any more. */
   leftBehind: readonly Held[]
-  /** What is known of the objects now. */
-  book: Book
+  /** How they do. */
+  observed: Observed
   /** Whether the watches have yet to tell of some of them. */
   isYoung: boolean
   /** What left the repository, and stays until others have said whether they want it. */
@@ -74,15 +74,6 @@ export interface SyncResult {
   contested: readonly Contested[]
 }
 
-/** An object that had drifted. */
-export interface Repair {
-  id: ObjectId
-  /** JSON pointers; none where the object was deleted. */
-  fields: readonly string[]
-  /** Field managers. */
-  by: readonly string[]
-}
-
 export interface Tools {
   render: Render
   clock: Clock
@@ -90,112 +81,123 @@ export interface Tools {
 
 /** Brings a destination to where a commit says it should be: render, place, plan, apply, prune, and remember. */
 export async function sync(request: SyncRequest, { render, clock }: Tools, signal?: AbortSignal): Promise<SyncResult> {
-  const { snapshot, destination, owner, ledger, wants } = request
-  const { kube } = destination
+  const { snapshot, destination, ledger } = request
   const judge: Judge = { ...request.judge, now: clock.now }
   const wanted = await wantedOf(request, render, ledger ?? {}, signal)
-  const { desired, refused, keys } = wanted
-  wants?.declare({ owner, server: kube.server, keys, commitId: snapshot.commitId, news: () => ledger?.ring() })
-  const { inventory, leftBehind } = await loadFor(kube.server, request.inventory)
-  const book = ledger?.book ?? createPlainBook(judge)
-  await book.follow({ kube, judge, desired, held: inventory.held })
-  if (request.compare) await readUnwatched(request, book, { judge, desired, held: inventory.held }, signal)
-  const plan = planOf(desired, inventory.held, { keys, book: book.lines, leaves: leavesOf(request) })
+  declare(request, wanted)
+  const { inventory, leftBehind } = await loadFor(destination.kube.server, request.inventory)
+  const steady = steadyIn(request, wanted, inventory.held)
+  const book = await bookOf(request, { judge, desired: wanted.desired, held: inventory.held }, signal)
+  const plan = planFor(request, { wanted, held: inventory.held, steady, book: book.lines })
 
-  const before = await save(request, inventory, superset(inventory.held, plan.apply.filter(isNews(plan))))
+  const before = await save(request, inventory, superset(inventory.held, newIn(plan)))
   const drifts = driftsIn(plan, book.lines)
+  const { applied, recorded } = await carryOut(request, { plan, wanted, before, book, judge, clock }, signal)
+  const repairs = repaired(drifts, applied)
+  const undone = wanted.refused.length + entriesOf(applied, 'failed', 'waiting').length
+  const leaving = { plan, wanted, held: before.held, book: book.lines, undone }
+  const { pruned, postponed } = await pruneWhatLeft(request, leaving, clock, signal)
+
+  const entries = [...wanted.refused, ...[...plan.unchanged, ...plan.drifted].map(unchanged), ...applied, ...pruned]
+  const held = applied.length + pruned.length === 0 ? recorded.held : exact(before.held, wanted.desired, entries)
+  const after = await save(request, recorded, held)
+  await book.follow({ kube: destination.kube, judge, desired: wanted.desired, held: after.held })
+  const rows = steady?.held === after.held ? steady.rows : rowsOf(after.held, wanted.desired)
+  remember(request, { wanted, held: after.held, rows }, undone + plan.prune.length === 0, repairs)
+  return {
+    commitId: snapshot.commitId,
+    entries,
+    inventory: after,
+    leftBehind,
+    observed: observedIn(book.lines, rows),
+    isYoung: book.isYoung,
+    postponed,
+    repairs,
+    fights: ledger?.fights.current() ?? [],
+    contested: request.wants?.contested(request.owner.id) ?? [],
+  }
+}
+
+function declare({ wants, owner, destination, snapshot, ledger }: SyncRequest, { keys }: Wanted): void {
+  wants?.declare({ owner, server: destination.kube.server, keys, commitId: snapshot.commitId, news: () => ledger?.ring() })
+}
+
+interface Look {
+  judge: Judge
+  desired: readonly Desired[]
+  held: readonly Held[]
+}
+
+/** What is known of the objects: by watches, and by asking where none tells. */
+async function bookOf(request: SyncRequest, look: Look, signal?: AbortSignal): Promise<LiveBook> {
+  const { ledger, owner, destination } = request
+  const { kube } = destination
+  const book = ledger?.book ?? createPlainBook(look.judge)
+  await book.follow({ kube, ...look })
+  const unwatched = request.compare ? book.unwatched(look.held) : []
+  if (unwatched.length > 0) book.read(await observe(unwatched, { kube, owner: owner.id, ...look }, signal))
+  return book
+}
+
+/** The last pass, if all was in effect after it and nothing else is wanted now. */
+function steadyIn({ ledger }: SyncRequest, wanted: Wanted, held: readonly Held[]): Steady | undefined {
+  const steady = ledger?.steady
+  return steady?.wanted === wanted && steady.held === held ? steady : undefined
+}
+
+interface Situation {
+  wanted: Wanted
+  held: readonly Held[]
+  steady: Steady | undefined
+  book: Book
+}
+
+function planFor({ detectOnly, ledger }: SyncRequest, { wanted, held, steady, book }: Situation): Plan {
+  const leaves = (key: string) => detectOnly === true || ledger?.fights.isResting(key) === true
+  return steady ? planOfDrift(steady.rows, book, leaves) : planOf(wanted.desired, held, { keys: wanted.keys, book, leaves })
+}
+
+interface Work {
+  plan: Plan
+  wanted: Wanted
+  before: Inventory
+  book: LiveBook
+  judge: Judge
+  clock: Clock
+}
+
+/** Applies, and writes down now and then how far it came. */
+async function carryOut(
+  request: SyncRequest,
+  { plan, wanted, before, book, judge, clock }: Work,
+  signal?: AbortSignal,
+): Promise<{ applied: readonly Entry[]; recorded: Inventory }> {
+  const { destination, owner, wants } = request
+  const { kube, podSecurityLabels } = destination
   let recorded = before
+  if (plan.apply.length === 0) return { applied: [], recorded }
   const progress = createProgress(clock, async (done) => {
-    recorded = await save(request, recorded, exact(before.held, desired, done))
+    recorded = await save(request, recorded, exact(before.held, wanted.desired, done))
   })
   const applying: Applying = {
     kube,
     clock,
     owner: owner.id,
     held: before.held,
-    set: desired,
-    refused,
+    set: wanted.isLinked ? wanted.desired : plan.apply,
+    refused: wanted.refused,
     book: book.lines,
     wrote: book.wrote,
     standing: (keeper, key) => wants?.standing(keeper, kube.server, key) ?? 'unknown',
     force: request.force,
-    podSecurityLabels: destination.podSecurityLabels,
+    podSecurityLabels,
     ignore: judge.ignore,
     healthOf: (object) => healthOf(object, clock.now(), judge.healthRules),
     told: progress.note,
     signal,
   }
   const entries = await progress.during(() => apply(plan.apply, applying))
-  const applied = entries.map((entry) => patient(entry, request))
-  const repairs = repaired(drifts, applied, request)
-  const undone = refused.length + entriesOf(applied, 'failed', 'waiting').length
-  const leaving = { plan, wanted, held: before.held, book: book.lines, undone }
-  const { pruned, postponed } = await pruneWhatLeft(request, leaving, clock, signal)
-
-  const all = [...refused, ...[...plan.unchanged, ...plan.drifted].map(unchanged), ...applied, ...pruned]
-  const after = await save(request, recorded, exact(before.held, desired, all))
-  await book.follow({ kube, judge, desired, held: after.held })
-  return {
-    commitId: snapshot.commitId,
-    desired,
-    entries: all,
-    inventory: after,
-    leftBehind,
-    book: book.lines,
-    isYoung: book.isYoung,
-    postponed,
-    repairs,
-    fights: ledger?.fights.current() ?? [],
-    contested: wants?.contested(owner.id) ?? [],
-  }
-}
-
-async function readUnwatched(
-  { destination: { kube }, owner }: SyncRequest,
-  book: LiveBook,
-  { judge, desired, held }: { judge: Judge; desired: readonly Desired[]; held: readonly Held[] },
-  signal?: AbortSignal,
-): Promise<void> {
-  const unwatched = book.unwatched(held)
-  if (unwatched.length > 0) book.read(await observe(unwatched, { kube, owner: owner.id, judge, desired }, signal))
-}
-
-const leavesOf =
-  ({ detectOnly, ledger }: SyncRequest) =>
-  (key: string): boolean =>
-    detectOnly === true || ledger?.fights.isResting(key) === true
-
-/** What only drifted is recorded already: to write it down again would cost two requests and say nothing new. */
-const isNews =
-  ({ repairs }: Plan) =>
-  ({ id }: Desired): boolean =>
-    !repairs.has(keyOfId(id))
-
-/** Before they are set back: the answer to the write says nothing of what was there. */
-const driftsIn = ({ apply: items, repairs }: Plan, book: Book): Repair[] =>
-  items.flatMap(({ id }) => {
-    const line = book.get(keyOfId(id))
-    if (!repairs.has(keyOfId(id))) return []
-    return line?.word === 'there' ? { id, fields: line.drift, by: line.by ?? [] } : { id, fields: [], by: [] }
-  })
-
-function repaired(drifts: readonly Repair[], applied: readonly Entry[], { ledger }: SyncRequest): Repair[] {
-  const written = new Set(entriesOf(applied, 'created', 'configured').map(({ id }) => keyOfId(id)))
-  const done = drifts.filter(({ id }) => written.has(keyOfId(id)))
-  for (const { id, fields, by } of done) ledger?.fights.repaired(id, { drift: fields, by })
-  return done
-}
-
-/** Only where something changed. */
-async function save(
-  { inventory: store }: Pick<SyncRequest, 'inventory'>,
-  before: Inventory,
-  held: readonly Held[],
-): Promise<Inventory> {
-  if (isSame(before.held, held)) return before
-  const inventory = { server: before.server, held }
-  await store.save(inventory)
-  return inventory
+  return { applied: entries.map((entry) => patient(entry, request)), recorded }
 }
 
 /** The other sync may be about to give it up, by this very commit. */
@@ -204,40 +206,18 @@ function patient(entry: Entry, { isEarly }: SyncRequest): Entry {
   return isWorthWaiting ? { ...entry, change: 'waiting' } : entry
 }
 
-interface Pruned {
-  pruned: Entry[]
-  postponed: readonly Held[]
+/** Only where something changed. */
+async function save({ inventory: store }: SyncRequest, before: Inventory, held: readonly Held[]): Promise<Inventory> {
+  if (isSame(before.held, held)) return before
+  const inventory = { server: before.server, held }
+  await store.save(inventory)
+  return inventory
 }
 
-interface Leaving {
-  plan: Plan
-  wanted: Wanted
-  held: readonly Held[]
-  book: Book
-  /** Objects of this commit that are not in effect. */
-  undone: number
+function remember({ ledger }: SyncRequest, steady: Steady, isAll: boolean, repairs: readonly Repair[]): void {
+  if (!ledger) return
+  ledger.steady = isAll ? steady : undefined
+  for (const { id, fields, by } of repairs) ledger.fights.repaired(id, { drift: fields, by })
 }
 
-async function pruneWhatLeft(request: SyncRequest, leaving: Leaving, clock: Clock, signal?: AbortSignal): Promise<Pruned> {
-  const { destination, owner, prune: allowed = true, wants, guards = GUARDS, confirmed } = request
-  const { kube } = destination
-  const handed: Entry[] = []
-  const left: Held[] = []
-  for (const item of leaving.plan.prune) {
-    const heir = wants?.rival(owner.id, kube.server, keyOfId(item.id))
-    if (heir) handed.push({ id: item.id, change: 'skipped', why: `left the repository; ${heir.owner.title} has it now` })
-    else left.push(item)
-  }
-  const guarded = { held: leaving.held, rendered: leaving.wanted.rendered, guards, confirmed }
-  if (!allowed) return { pruned: [...handed, ...(emptiness(left, guarded) ?? left.map(letGo))], postponed: [] }
-  // The new revision may need what the old one brings along, until it is in effect as a whole.
-  if (leaving.undone > 0) return { pruned: handed, postponed: [] }
-  // It may be on its way to another sync that has not looked at this commit yet.
-  if (left.length > 0 && request.isEarly?.()) return { pruned: handed, postponed: left }
-  const mark = (key: string) => markIn(leaving.book.get(key))
-  const pruned = await prune(left, { ...guarded, kube, clock, owner: owner.id, limits: destination, mark, signal })
-  return { pruned: [...handed, ...pruned], postponed: [] }
-}
-
-const letGo = ({ id }: Held): Entry => ({ id, change: 'skipped', why: 'left the repository; pruning is off, so it stays' })
 const unchanged = ({ id, source }: Desired): Entry => ({ id, change: 'unchanged', source })

@@ -1,4 +1,6 @@
+import type { AnyObject } from '../../api/index.ts'
 import type { Entry } from './change-set.ts'
+import { dependenciesOf } from './depends-on.ts'
 import { keyOfId } from './object-id.ts'
 import { type Desired, type Destination, type Owner, place } from './place.ts'
 import type { Render } from './render.ts'
@@ -13,6 +15,8 @@ export interface Wanted {
   refused: readonly Entry[]
   /** Of all objects that the path describes, whether they may be applied or not. */
   keys: ReadonlySet<string>
+  /** Whether any of them depends on another. */
+  isLinked: boolean
 }
 
 export interface Wanting {
@@ -23,11 +27,13 @@ export interface Wanting {
   variables?: Variables | undefined
 }
 
-/** The last answer to the same question. */
+/** The last answer, for whoever asks again the same, or nearly the same. */
 export interface Remembered {
   snapshot: Snapshot
   rest: string
-  wanted: Wanted
+  wanted: Wanted | undefined
+  /** What became of which rendered object: a commit changes few of them. */
+  placed: WeakMap<AnyObject, Desired>
 }
 
 /** Render and place. Asked again about the same commit and destination, it answers without looking at a single object. */
@@ -39,14 +45,22 @@ export async function wantedOf(
 ): Promise<Wanted> {
   const { snapshot, path, destination, owner, variables } = wanting
   const rest = restOf(wanting)
-  if (memory.wanted?.snapshot === snapshot && memory.wanted.rest === rest) return memory.wanted.wanted
+  const last = memory.wanted?.rest === rest ? memory.wanted : undefined
+  if (last?.wanted && last.snapshot === snapshot) return last.wanted
+  const placed = last?.placed ?? new WeakMap()
   const manifests = withVariables(await render(snapshot, path, signal), variables)
-  const { desired, refused } = await place(manifests, destination, owner)
+  const { desired, refused } = await place(manifests, destination, owner, placed)
   const keys = new Set([...desired, ...refused].map(({ id }) => keyOfId(id)))
-  const wanted = { rendered: manifests.length, desired, refused, keys }
+  const isLinked = desired.some(({ object }) => isDependent(object))
+  const wanted = { rendered: manifests.length, desired, refused, keys, isLinked }
   // What was refused may be allowed the next time: a kind that is served by then, for one.
-  memory.wanted = refused.length === 0 ? { snapshot, rest, wanted } : undefined
+  memory.wanted = { snapshot, rest, wanted: refused.length === 0 ? wanted : undefined, placed }
   return wanted
+}
+
+function isDependent(object: AnyObject): boolean {
+  const { ids, problem } = dependenciesOf(object)
+  return ids.length > 0 || problem !== undefined
 }
 
 /** All but the snapshot, which is told by its identity: following.ts makes a new one for each commit. */

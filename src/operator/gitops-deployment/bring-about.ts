@@ -10,6 +10,7 @@ import {
   objectionToNamespace,
   observe,
   observedIn,
+  rowsOf,
   type Snapshot,
   type SyncRequest,
   type SyncResult,
@@ -22,6 +23,7 @@ import { intervalOf } from './interval.ts'
 import { guardsOf, isConfirmed, pendingPruneOf } from './prune-guard.ts'
 import { inventoryName, inventoryOf, judgeOf, ledgerOf, type Note, ownerOf, type Shop } from './shop.ts'
 import { statusAfter, withHealth } from './status.ts'
+import { askedOf } from './sync-request.ts'
 import { destinationOf } from './targets.ts'
 
 export interface Pass {
@@ -47,25 +49,24 @@ export async function bringAbout(pass: Pass, shop: Shop, signal: AbortSignal): P
   tellRepairs(events, deployment, result.repairs)
   tellFights(events, deployment, result.fights)
   tellLeftBehind(events, deployment, [...result.leftBehind], 'they are on another server than the destination is now')
-  const observed = observedIn(result.book, result.inventory.held, result.desired)
-  const now = takeNote(pass, { note, result, observed }, shop)
+  const now = takeNote(pass, note, result, shop)
   // The watches have just been opened, and ring when they have told everything: until then the status stands.
   if (result.isYoung && now.wroteAt === undefined && isTold(deployment, result)) return settled({ recheck: seconds(30) })
   // For a moment only: what others want of this commit decides whether it is deleted or theirs.
   if (result.postponed.length > 0) return again({ after: SHORTLY, why: 'others have yet to look at this commit' })
   // What was just written often is healthy in a moment, and then one status is written instead of two.
   if (isWorthAMoment(pass, note, now, result)) return again({ after: MOMENT, why: 'the objects were just written' })
-  return nextAfter(pass, { note: now, result, observed, destination }, shop)
+  return nextAfter(pass, { note: now, result, destination }, shop)
 }
 
 interface Done {
   note: Note
   result: SyncResult
-  observed: Observed
   destination: Destination
 }
 
-function nextAfter({ deployment, source }: Pass, { note, result, observed, destination }: Done, shop: Shop): Next {
+function nextAfter({ deployment, source }: Pass, { note, result, destination }: Done, shop: Shop): Next {
+  const { observed } = result
   const { clock } = shop.workshop
   const interval = intervalOf(deployment.spec.interval)
   const at = note.wroteAt
@@ -87,7 +88,7 @@ function nextAfter({ deployment, source }: Pass, { note, result, observed, desti
     now: timestamp(clock.now()),
   })
   const failed = entriesOf(result.entries, 'failed').length > 0
-  if (isUndone(result) || isPolled(observed, result, ledgerOf(deployment, shop))) return soon(status, failed, note.tries)
+  if (isUndone(result) || isPolled(result, ledgerOf(deployment, shop))) return soon(status, failed, note.tries)
   return settled({ status, recheck: Math.min(recheckOf(observed, interval, source), restOf(result, clock.now())) })
 }
 
@@ -108,7 +109,7 @@ export async function watchHealth(
   const unwatched = book.unwatched(held)
   if (unwatched.length > 0) book.read(await observe(unwatched, { ...look, owner: ownerOf(deployment).id }, signal))
   if (book.isYoung) return settled({ status, recheck: seconds(30) })
-  const observed = observedIn(book.lines, held, [])
+  const observed = observedIn(book.lines, rowsOf(held, []))
   const interval = intervalOf(deployment.spec.interval)
   const now = withHealth(status, deployment, { observed, now: timestamp(clock.now()) })
   const isWatched = unwatched.length === 0
@@ -126,20 +127,24 @@ const destinationFor = (deployment: GitOpsDeployment, { books, workshop: { kube 
   destinationOf(deployment, books, { kube, targets })
 
 async function requestOf(
-  { deployment, snapshot }: Pass,
+  { deployment, snapshot, run }: Pass,
   destination: Destination,
   note: Note | undefined,
   shop: Shop,
 ): Promise<SyncRequest> {
   const { spec } = deployment
+  const isAsked = run !== undefined || askedOf(deployment) !== undefined
+  if (isAsked) shop.variables.forget(keyOf(deployment.metadata))
+  const ledger = ledgerOf(deployment, shop)
+  ledger.store ??= inventoryOf(deployment, shop)
   return {
     snapshot,
     path: spec.source.path,
     destination,
     owner: ownerOf(deployment),
-    inventory: inventoryOf(deployment, shop),
-    ledger: ledgerOf(deployment, shop),
-    compare: isCompareDue(note, intervalOf(spec.interval), shop.workshop.clock.now()),
+    inventory: ledger.store,
+    ledger,
+    compare: isAsked || isCompareDue(note, intervalOf(spec.interval), shop.workshop.clock.now()),
     judge: judgeOf(deployment),
     detectOnly: spec.drift === 'Detect',
     force: spec.force ?? false,
@@ -161,7 +166,7 @@ const isUnderWay = ({ health: { status } }: Observed): boolean => status === 'Pr
 const isUndone = ({ entries }: SyncResult): boolean => entriesOf(entries, 'failed', 'terminating', 'waiting').length > 0
 
 /** Whether somebody must ask again and again, for no watch tells how it goes on. */
-const isPolled = (observed: Observed, { inventory }: SyncResult, { book }: Ledger): boolean =>
+const isPolled = ({ observed, inventory }: SyncResult, { book }: Ledger): boolean =>
   isUnderWay(observed) && book.unwatched(inventory.held).length > 0
 
 const isTold = ({ status }: GitOpsDeployment, { commitId }: SyncResult): boolean => status?.sync?.revision === commitId
@@ -180,19 +185,20 @@ function noteOf({ metadata }: GitOpsDeployment, { notes }: Shop): Note | undefin
 
 function takeNote(
   { deployment: { metadata }, snapshot: { commitId } }: Pass,
-  { note, result, observed }: { note: Note | undefined; result: SyncResult; observed: Observed },
+  note: Note | undefined,
+  result: SyncResult,
   { notes, workshop: { clock } }: Shop,
 ): Note {
   const now = clock.now()
   const isAgain = note?.commitId === commitId
   const wrote = entriesOf(result.entries, 'created', 'configured', 'pruned').length > 0
-  const isOpen = isUndone(result) || isUnderWay(observed)
+  const isOpen = isUndone(result) || isUnderWay(result.observed)
   const taken: Note = {
     uid: metadata.uid,
     generation: metadata.generation,
     commitId,
     comparedAt: isCompareDue(note, 0, now) ? now : (note?.comparedAt ?? now),
-    observed,
+    observed: result.observed,
     tries: isOpen && isAgain ? (note?.tries ?? 0) + 1 : 0,
     wroteAt: wrote ? now : note?.wroteAt,
   }

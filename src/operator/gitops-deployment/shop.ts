@@ -75,14 +75,17 @@ export function inventoryName({ metadata: { name } }: GitOpsDeployment): string 
   return `${name.slice(0, 227)}-${createHash('sha256').update(name).digest('hex').slice(0, 10)}.inventory`
 }
 
-export const inventoryOf = (deployment: GitOpsDeployment, { workshop, books }: Shop): InventoryStore =>
+export const inventoryOf = (
+  deployment: GitOpsDeployment,
+  { workshop, books }: Pick<Shop, 'workshop' | 'books'>,
+): InventoryStore =>
   inventoryInConfigMaps({
     cache: books.inventories,
     kube: workshop.kube,
     ref: { name: inventoryName(deployment), namespace: deployment.metadata.namespace },
     owner: deployment,
     manager: NAME,
-    lost: () => inventoryInStatus(deployment),
+    lost: () => inventoryInStatus(books.deployments.get(refOf(deployment)) ?? deployment),
   })
 
 /** The status lists the objects for people; where the inventory was deleted, it is the second memory. */

@@ -1,6 +1,8 @@
 import type { Clock, Log } from '../../../std/index.ts'
 import { createFights, type Fights } from '../fights.ts'
-import type { Remembered } from '../wanted.ts'
+import type { Held, InventoryStore } from '../inventory.ts'
+import type { Row } from '../observed.ts'
+import type { Remembered, Wanted } from '../wanted.ts'
 import { createLiveBook, type LiveBook } from './live-book.ts'
 import { createWatches } from './watches.ts'
 
@@ -13,6 +15,16 @@ export interface Ledger {
   /** Something is to be done or said. */
   readonly ring: () => void
   wanted?: Remembered | undefined
+  /** Where the inventory is kept; it knows what it read last. */
+  store?: InventoryStore | undefined
+  /** Everything was in effect after the last pass, and this is what it was. */
+  steady?: Steady | undefined
+}
+
+export interface Steady {
+  wanted: Wanted
+  held: readonly Held[]
+  rows: readonly Row[]
 }
 
 export interface Ledgers {

@@ -56,6 +56,8 @@ export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions)
   let tracked = new Map<string, Tracked>()
   let judge: Judge = { now: clock.now }
   let calm: (() => void) | undefined
+  let last: Followed | undefined
+  let places: readonly Place[] = []
 
   const murmur = () => {
     calm ??= clock.after(MURMUR, () => {
@@ -119,18 +121,23 @@ export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions)
 
   return {
     lines,
-    async follow({ kube, judge: asked, desired, held }) {
-      judge = asked
+    async follow(what) {
+      const { kube, desired, held } = what
+      judge = what.judge
+      const isAsBefore = last?.kube === kube && last.desired === desired && last.held === held
+      if (isAsBefore) return sit(places)
       const wanted = new Map(desired.map((item) => [keyOfId(item.id), item]))
-      const spots = await placesOf(kube, desired, held)
+      if (last && last.kube.server !== kube.server) lines.clear()
+      places = await placesOf(kube, desired, held)
+      last = what
       tracked = new Map()
-      for (const { spot, keys, held: ours } of spots) {
+      for (const { spot, keys, held: ours } of places) {
         const seat = nameOf(spot)
         const isHeld = new Set(ours)
         for (const key of keys) tracked.set(key, { seat, desired: wanted.get(key), isHeld: isHeld.has(key) })
       }
       for (const key of lines.keys()) if (!tracked.has(key)) lines.delete(key)
-      sit(spots)
+      sit(places)
     },
     wrote(item, object) {
       watches.busy()

@@ -1,0 +1,65 @@
+import type { Clock } from '../../std/index.ts'
+import { type Book, markIn } from './book.ts'
+import type { Entry } from './change-set.ts'
+import { GUARDS, type Guards } from './guards.ts'
+import type { Held } from './inventory.ts'
+import { keyOfId } from './object-id.ts'
+import type { Destination, Owner } from './place.ts'
+import type { Plan } from './plan.ts'
+import { emptiness, prune } from './prune.ts'
+import type { Wanted } from './wanted.ts'
+import type { Wants } from './wants.ts'
+
+/** What of a sync's request decides about deletions. */
+export interface LeavingRequest {
+  destination: Destination
+  owner: Owner
+  prune?: boolean
+  guards?: Guards | undefined
+  confirmed?: boolean
+  wants?: Wants | undefined
+  isEarly?: (() => boolean) | undefined
+}
+
+export interface Pruned {
+  pruned: Entry[]
+  postponed: readonly Held[]
+}
+
+export interface Leaving {
+  plan: Plan
+  wanted: Wanted
+  held: readonly Held[]
+  book: Book
+  /** Objects of this commit that are not in effect. */
+  undone: number
+}
+
+/** Deletes what left the repository, unless somebody else has it by now, may want it, or it must not go yet. */
+export async function pruneWhatLeft(
+  request: LeavingRequest,
+  leaving: Leaving,
+  clock: Clock,
+  signal?: AbortSignal,
+): Promise<Pruned> {
+  const { destination, owner, prune: allowed = true, wants, guards = GUARDS, confirmed } = request
+  const { kube } = destination
+  const handed: Entry[] = []
+  const left: Held[] = []
+  for (const item of leaving.plan.prune) {
+    const heir = wants?.rival(owner.id, kube.server, keyOfId(item.id))
+    if (heir) handed.push({ id: item.id, change: 'skipped', why: `left the repository; ${heir.owner.title} has it now` })
+    else left.push(item)
+  }
+  const guarded = { held: leaving.held, rendered: leaving.wanted.rendered, guards, confirmed }
+  if (!allowed) return { pruned: [...handed, ...(emptiness(left, guarded) ?? left.map(letGo))], postponed: [] }
+  // The new revision may need what the old one brings along, until it is in effect as a whole.
+  if (leaving.undone > 0) return { pruned: handed, postponed: [] }
+  // It may be on its way to another sync that has not looked at this commit yet.
+  if (left.length > 0 && request.isEarly?.()) return { pruned: handed, postponed: left }
+  const mark = (key: string) => markIn(leaving.book.get(key))
+  const pruned = await prune(left, { ...guarded, kube, clock, owner: owner.id, limits: destination, mark, signal })
+  return { pruned: [...handed, ...pruned], postponed: [] }
+}
+
+const letGo = ({ id }: Held): Entry => ({ id, change: 'skipped', why: 'left the repository; pruning is off, so it stays' })

@@ -1,0 +1,32 @@
+import type { Book } from './book.ts'
+import { type Entry, entriesOf } from './change-set.ts'
+import { keyOfId, type ObjectId } from './object-id.ts'
+import type { Desired } from './place.ts'
+import type { Plan } from './plan.ts'
+
+/** An object that had drifted. */
+export interface Repair {
+  id: ObjectId
+  /** JSON pointers; none where the object was deleted. */
+  fields: readonly string[]
+  /** Field managers. */
+  by: readonly string[]
+}
+
+/** What only drifted is recorded already: to write it down again would cost two requests and say nothing new. */
+export const newIn = ({ apply, repairs }: Plan): Desired[] => apply.filter(({ id }) => !repairs.has(keyOfId(id)))
+
+/** Before they are set back: the answer to the write says nothing of what was there. */
+export const driftsIn = ({ apply, repairs }: Plan, book: Book): Repair[] =>
+  repairs.size === 0 ? [] : apply.filter(({ id }) => repairs.has(keyOfId(id))).map(({ id }) => driftOf(id, book))
+
+function driftOf(id: ObjectId, book: Book): Repair {
+  const line = book.get(keyOfId(id))
+  return line?.word === 'there' ? { id, fields: line.drift, by: line.by ?? [] } : { id, fields: [], by: [] }
+}
+
+/** Those that really were set back. */
+export function repaired(drifts: readonly Repair[], applied: readonly Entry[]): Repair[] {
+  const written = new Set(entriesOf(applied, 'created', 'configured').map(({ id }) => keyOfId(id)))
+  return drifts.filter(({ id }) => written.has(keyOfId(id)))
+}
