@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { request } from 'node:http'
-import { equal, is, match, ok } from 'uvu/assert'
+import { equal, is, match, not, ok } from 'uvu/assert'
 import { annotations, GitProjects, isTrue } from '../../src/api/index.ts'
 import type { Batch } from '../../src/rpc/index.ts'
 import { berth } from '../cli/berth.ts'
@@ -187,5 +187,10 @@ describe('kas: webhooks and pokes', (it) => {
     while (flood.length < 5000 && flood.at(-1) !== 429) flood.push((await post('absent', push('main'), headers)).status)
     is(flood.at(-1), 429)
     equal([...new Set(flood.slice(0, -1))], [401])
+  })
+
+  it('shows the secret in no log', () => {
+    match(kas.log(), 'kas started')
+    not.match(kas.log(), SECRET)
   })
 })

@@ -1,9 +1,10 @@
-import { mkdir, stat } from 'node:fs/promises'
+import { mkdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, Failure, isFailure, seconds } from '../../std/index.ts'
 import { type DataFolder, type DiskLimits, defaultDiskLimits, openDataFolder } from './data-folder.ts'
 import { failureFromDisk, failureFromGit } from './failures.ts'
 import { type Approach, createApproach, type ReachRules, type Resolve, systemResolve } from './reach.ts'
+import { createRecent, type Recent } from './recent.ts'
 import { mirrorName, type Remote } from './remote.ts'
 import { checkRevision, describeRevision, parseRefs, pickRef, type Refs, type Revision, refsOf, remedyFor } from './revision.ts'
 import { type GitSettings, git, type Run } from './run.ts'
@@ -66,6 +67,7 @@ interface Yard {
   onTransfer: (transfer: Transfer) => void
   /** The last change of each mirror: fetches of one repository go one after the other. */
   turns: Map<string, Promise<unknown>>
+  recent: Recent
 }
 
 export const anywhere: ReachRules = { addresses: ['public', 'private', 'loopback'], hosts: undefined }
@@ -83,6 +85,7 @@ export async function openMirrors(options: MirrorOptions): Promise<Mirrors> {
     clock,
     onTransfer,
     turns: new Map(),
+    recent: createRecent(),
   }
   return {
     of: (remote) => new BareMirror(yard, remote),
@@ -131,6 +134,7 @@ class BareMirror implements Mirror {
         await this.#transfer(commit, signal)
       }
     })
+    if (this.#yard.recent.use(this.#name, commit)) void this.#inTurn(() => this.#tidy(signal))
   }
 
   async files(commit: string, signal: AbortSignal): Promise<TreeFile[]> {
@@ -156,10 +160,13 @@ class BareMirror implements Mirror {
     return parseRefs(await this.#git(['ls-remote', '--symref', '--', this.#remote.url, ...names], run))
   }
 
+  /** Mostly it is not: that is seen without starting a process. */
   async #has(commit: string, signal: AbortSignal): Promise<boolean> {
+    const ref = `refs/berth/${commit}`
+    const isLoose = await stat(join(this.#place, ref)).then(Boolean, () => false)
+    if (!isLoose && !(await readFile(join(this.#place, 'packed-refs'), 'utf8').catch(() => '')).includes(ref)) return false
     try {
-      await stat(this.#place)
-      await this.#git(['rev-parse', '--verify', '--quiet', `refs/berth/${commit}^{tree}`], { signal })
+      await this.#git(['rev-parse', '--verify', '--quiet', `${ref}^{tree}`], { signal })
       return true
     } catch (thrown) {
       if (isFailure(thrown, 'cancelled')) throw thrown
@@ -188,22 +195,28 @@ class BareMirror implements Mirror {
     } catch (thrown) {
       throw failureFromDisk(thrown, this.#remote)
     }
-    await this.#git(['init', '--bare', '--quiet'], { signal })
+    const isThere = await stat(join(this.#place, 'HEAD')).then(Boolean, () => false)
+    if (!isThere) await this.#git(['init', '--bare', '--quiet', '--template='], { signal })
     const options = ['--depth=1', '--no-tags', '--no-recurse-submodules', '--no-write-fetch-head', '--quiet']
     await this.#git(['fetch', ...options, '--', this.#remote.url, `+${commit}:refs/berth/${commit}`], {
       remote: this.#remote,
       pin,
       signal,
     })
-    await this.#forgetOld(signal)
   }
 
-  async #forgetOld(signal: AbortSignal): Promise<void> {
-    const kept = 8
-    const output = await this.#git(['for-each-ref', '--sort=-creatordate', '--format=%(refname)', 'refs/berth/'], { signal })
-    const old = output.split('\n').filter(Boolean).slice(kept)
-    if (old.length === 0) return
-    await this.#git(['update-ref', '--stdin'], { signal, input: old.map((name) => `delete ${name}\n`).join('') })
+  /** Nobody waits for it, and what it does not manage the next one does. */
+  async #tidy(signal: AbortSignal): Promise<void> {
+    try {
+      const names = await this.#git(['for-each-ref', '--format=%(refname)', 'refs/berth/'], { signal })
+      const kept = this.#yard.recent.kept(this.#name)
+      const old = names.split('\n').filter((name) => name !== '' && !kept.has(name.slice('refs/berth/'.length)))
+      if (old.length > 0)
+        await this.#git(['update-ref', '--stdin'], { signal, input: old.map((name) => `delete ${name}\n`).join('') })
+      await this.#git(['gc', '--auto', '--quiet'], { signal })
+    } catch (thrown) {
+      if (!isFailure(thrown)) throw thrown
+    }
   }
 
   /** A disk can lose what was here. The next fetch finds nothing and starts afresh. */

@@ -51,7 +51,8 @@ const CONFINEMENT: readonly Setting[] = [
   ['fetch.unpackLimit', '1'],
   ['gc.autoDetach', 'false'],
   ['gc.pruneExpire', '1.hour.ago'],
-  ['maintenance.autoDetach', 'false'],
+  // Mirrors are tidied when nobody waits for it.
+  ['maintenance.auto', 'false'],
 ]
 
 /** The credential and the pin come on top. */
@@ -73,6 +74,7 @@ export function git(settings: GitSettings, { folder, remote, pin, patience, inpu
       allowUnsafeAskPass: true,
       allowUnsafeCredentialHelper: true,
       allowUnsafeHooksPath: true,
+      allowUnsafeTemplateDir: true,
     },
     // By itself simple-git takes a failure that prints nothing for a success.
     errors: (error, { exitCode, stdErr }) =>
