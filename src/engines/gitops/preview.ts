@@ -1,32 +1,97 @@
+import type { Clock } from '../../std/index.ts'
 import type { Entry } from './change-set.ts'
-import { type Difference, differencesOf } from './diff.ts'
+import { type Difference, differencesOf, type FieldChange } from './diff.ts'
+import { GUARDS, type Guards } from './guards.ts'
+import { type Hiding, hiding } from './hidden.ts'
 import type { IgnoreRule } from './ignore.ts'
 import { type Held, type InventoryStore, loadFor } from './inventory.ts'
 import { keyOfId } from './object-id.ts'
+import { assess } from './prune.ts'
 import type { Render } from './render.ts'
-import { type Wanting, wantedOf } from './wanted.ts'
+import { type Wanted, type Wanting, wantedOf } from './wanted.ts'
 
 export interface PreviewRequest extends Wanting {
   inventory: InventoryStore
   ignore?: readonly IgnoreRule[] | undefined
+  /** Whether what was changed in the cluster stays as it is. */
+  detectOnly?: boolean
+  prune?: boolean
+  guards?: Guards | undefined
+  confirmed?: boolean
 }
 
-/** What a sync of this commit would do. */
+/** What a sync of this commit would do. Nothing that came from a Secret can be read in it. */
 export interface Preview {
   readonly commitId: string
   readonly differences: readonly Difference[]
   /** What may not be applied, with the reason. */
   readonly refused: readonly Entry[]
-  /** What left the repository. Guards may hold it back. */
-  readonly prune: readonly Held[]
+  /** What left the repository: `pruned` would be deleted, `withheld` when it is confirmed, the rest stays for the reason given. */
+  readonly leaving: readonly Entry[]
 }
 
 /** Looks at everything and writes nothing: two requests for each object, as the tenant. */
-export async function preview(request: PreviewRequest, render: Render, signal?: AbortSignal): Promise<Preview> {
-  const { snapshot, destination, owner, ignore } = request
+export async function preview(
+  request: PreviewRequest,
+  { render, clock }: { render: Render; clock: Clock },
+  signal?: AbortSignal,
+): Promise<Preview> {
+  const { snapshot, destination, owner, ignore, variables } = request
   const { kube } = destination
-  const { desired, refused, keys } = await wantedOf(request, render, {}, signal)
+  const wanted = await wantedOf(request, render, {}, signal)
   const { inventory } = await loadFor(kube.server, request.inventory)
-  const differences = await differencesOf(desired, { kube, owner: owner.id, ignore, signal })
-  return { commitId: snapshot.commitId, differences, refused, prune: inventory.held.filter(({ id }) => !keys.has(keyOfId(id))) }
+  const all = await differencesOf(wanted.desired, { kube, owner: owner.id, ignore, signal })
+  const differences = request.detectOnly ? all.map(drifted(wanted, inventory.held)) : all
+  const leaving = await leavingOf(request, wanted, inventory.held, clock, signal)
+  const hide = hiding(variables?.secrets)
+  return {
+    commitId: snapshot.commitId,
+    differences: differences.map((difference) => hidden(difference, hide)),
+    refused: wanted.refused.map((entry) => told(entry, hide)),
+    leaving: leaving.map((entry) => told(entry, hide)),
+  }
+}
+
+/** What is in effect as this commit has it, and differs, was changed in the cluster. */
+function drifted({ desired }: Wanted, held: readonly Held[]): (difference: Difference) => Difference {
+  const inEffect = new Map(held.map(({ id, hash }) => [keyOfId(id), hash]))
+  const known = new Set(desired.filter(({ id, hash }) => inEffect.get(keyOfId(id)) === hash).map(({ id }) => keyOfId(id)))
+  return (difference) =>
+    difference.would === 'change' && known.has(keyOfId(difference.id))
+      ? { ...difference, would: 'nothing', why: 'was changed in the cluster, and drift is only told' }
+      : difference
+}
+
+async function leavingOf(
+  { destination, owner, prune = true, guards = GUARDS, confirmed = false }: PreviewRequest,
+  { keys, rendered, refused }: Wanted,
+  held: readonly Held[],
+  clock: Clock,
+  signal: AbortSignal | undefined,
+): Promise<Entry[]> {
+  const left = held.filter(({ id }) => !keys.has(keyOfId(id)))
+  if (!prune) return left.map(({ id }) => ({ id, change: 'skipped', why: 'left the repository; pruning is off, so it stays' }))
+  if (refused.length > 0)
+    return left.map(({ id }) => ({ id, change: 'waiting', why: 'is deleted when the rest of the commit is in effect' }))
+  const { kube } = destination
+  const pruning = { kube, clock, owner: owner.id, held, limits: destination, rendered, guards, confirmed, signal }
+  const { entries } = await assess(left, pruning)
+  return left.map(({ id }) => entries.get(keyOfId(id)) ?? { id, change: 'pruned' })
+}
+
+const told = (entry: Entry, hide: Hiding): Entry => (entry.why === undefined ? entry : { ...entry, why: hide.text(entry.why) })
+
+const hidden = (difference: Difference, hide: Hiding): Difference => ({
+  ...difference,
+  fields: difference.fields.map((change) => hiddenChange(change, hide)),
+  ...(difference.why !== undefined && { why: hide.text(difference.why) }),
+})
+
+/** Where the new value is secret, the old one was: it may be an earlier value of the same variable. */
+function hiddenChange({ path, from, to }: FieldChange, hide: Hiding): FieldChange {
+  const [before, after] = [hide.value(from), hide.value(to)]
+  const isSecret = JSON.stringify([before, after]) !== JSON.stringify([from, to])
+  const shown = (value: unknown, masked: unknown, other: unknown) =>
+    value === undefined ? undefined : isSecret && other !== undefined ? '***' : masked
+  return { path, from: shown(from, before, to), to: shown(to, after, from) }
 }

@@ -42,20 +42,34 @@ const BUDGET = seconds(60)
  */
 export async function prune(leaving: readonly Held[], pruning: Pruning): Promise<Entry[]> {
   if (leaving.length === 0) return []
+  const { sights, entries } = await assess(leaving, pruning)
+  await removeInTurns(leaving, sights, entries, pruning)
+  return leaving.flatMap(({ id }) => entries.get(keyOfId(id)) ?? [])
+}
+
+interface Assessment {
+  sights: ReadonlyMap<string, Sight>
+  /** By key: what is held back, kept, gone, out of reach or on its way. What has none is to be deleted. */
+  entries: Map<string, Entry>
+}
+
+/** Looks at what is to go, and deletes nothing. */
+export async function assess(leaving: readonly Held[], pruning: Pruning): Promise<Assessment> {
   const empty = emptiness(leaving, pruning)
-  if (empty) return empty
-  const near = leaving.filter(({ id }) => isWithin(id, pruning.limits ?? {}))
+  if (empty) return { sights: new Map(), entries: new Map(empty.map((entry) => [keyOfId(entry.id), entry])) }
+  const isNear = ({ id }: Held) => isWithin(id, pruning.limits ?? {})
+  const near = leaving.filter(isNear)
   const sights = await look(near, pruning)
   const holds = await holdsOn(near, sights, pruning)
   const entries = new Map<string, Entry>()
-  for (const held of near) {
+  for (const held of leaving) {
     const key = keyOfId(held.id)
     const hold = holds.get(key)
-    const entry = hold ? withheld(held, hold) : entryOf(held, sights.get(key), pruning)
+    const found = () => (hold ? withheld(held, hold) : entryOf(held, sights.get(key), pruning))
+    const entry = isNear(held) ? found() : leftBehind(held)
     if (entry) entries.set(key, entry)
   }
-  await removeInTurns(near, sights, entries, pruning)
-  return leaving.flatMap((held) => (near.includes(held) ? (entries.get(keyOfId(held.id)) ?? []) : leftBehind(held)))
+  return { sights, entries }
 }
 
 /** A wrong path and a failing generator look like this: then nothing is deleted, and nothing is let go either. */

@@ -10,6 +10,8 @@ export interface Variables {
   values: ReadonlyMap<string, string>
   /** Whether a name without value and default is an error; otherwise it becomes empty. */
   strict: boolean
+  /** Those of them that came from Secrets: they are never shown. */
+  secrets?: ReadonlySet<string>
 }
 
 /** What all replacements of one rendering may add up to, characters. */

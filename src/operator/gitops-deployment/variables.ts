@@ -33,12 +33,16 @@ type Wanted = NonNullable<GitOpsDeployment['spec']['variables']>
 /** With the rights of the tenant's service account alone: the operator's own would open every Secret. */
 async function read({ metadata }: GitOpsDeployment, { from = [], values, strict }: Wanted, kube: Kube): Promise<Variables> {
   const all = new Map<string, string>()
+  const secrets = new Set<string>()
   for (const [index, source] of from.entries()) {
     const found = await readOne(kube, metadata.namespace ?? '', source, `spec.variables.from[${index}]`)
-    for (const [name, value] of Object.entries(found)) all.set(name, value)
+    for (const [name, value] of Object.entries(found)) {
+      all.set(name, value)
+      if (source.kind === 'Secret') secrets.add(value)
+    }
   }
   for (const [name, value] of Object.entries(values ?? {})) all.set(name, value)
-  return { values: all, strict: strict ?? true }
+  return { values: all, strict: strict ?? true, secrets }
 }
 
 type Source = NonNullable<Wanted['from']>[number]
