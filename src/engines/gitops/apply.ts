@@ -69,6 +69,7 @@ export async function apply(desired: readonly Desired[], applying: Applying): Pr
     const items = step.filter((item) => due.has(item))
     await serving.ready(items)
     const write = async (item: Desired) => {
+      signal?.throwIfAborted()
       const entry = (await gate.obstacle(item)) ?? (await serving.bear(item, () => writeOne(item, by)))
       applying.told?.(entry)
       return entry
@@ -77,6 +78,8 @@ export async function apply(desired: readonly Desired[], applying: Applying): Pr
     gate.note(done)
     for (const entry of done) entries.push(entry)
   }
+  // What an end called for in the midst of it is no failure of the objects.
+  signal?.throwIfAborted()
   return entries
 }
 

@@ -219,6 +219,33 @@ describe('applying a set', (it) => {
     assert.match(entries.at(-1)?.why ?? '', /was not tried/)
   })
 
+  it('ends at once when it is told to, in the midst of a large set and of a pause', async () => {
+    const stop = new AbortController()
+    let asked = 0
+    const set = Array.from({ length: 200 }, (_, index) => configMap(`c-${index}`))
+    const counting: Partial<Kube> = {
+      apply: (kind, object, how) => {
+        if (++asked === 20) stop.abort()
+        return kube.apply(kind, object, how)
+      },
+    }
+    const ended = await applier
+      .apply(set, { signal: stop.signal, kube: { ...kube, ...counting } })
+      .catch((thrown: unknown) => thrown)
+    assert.is(Failure.from(ended).code, 'cancelled')
+    assert.ok(asked < 60, `${asked} requests`)
+    const again = new AbortController()
+    const busy: Partial<Kube> = {
+      apply: () => {
+        setImmediate(() => again.abort())
+        return Promise.reject(new Failure('unavailable', 'too many requests', { retryAfter: 9000 }))
+      },
+    }
+    const began = systemClock.now()
+    await applier.apply([configMap('a')], { signal: again.signal, kube: { ...kube, ...busy } }).catch(() => undefined)
+    assert.ok(systemClock.now() - began < 5000)
+  })
+
   it('refuses a word of ours that means nothing', async () => {
     const object = configMap('a')
     const annotations = { 'gitops.berth.dev/apply': 'maybe' }

@@ -1,7 +1,36 @@
 import type { AnyObject } from '../../../api/index.ts'
-import { type Failure, isRecord } from '../../../std/index.ts'
+import { type Failure, isFailure, isRecord } from '../../../std/index.ts'
 import { causesOf } from '../causes.ts'
 import { withValueAt } from '../pointer.ts'
+import { type Case, type Outcome, outcomeAfter, patch, put, read } from './case.ts'
+import { formerKeeper } from './keeper.ts'
+import { takingOver } from './take-over.ts'
+
+/** Each conflict names all fields that are taken; new ones come up only while others write. */
+const TRIES = 5
+
+/** Never takes a field from anybody: what others hold is left out, and said. */
+export async function merge(about: Case): Promise<Outcome> {
+  const { item, by } = about
+  const left: string[] = []
+  let object = about.content
+  let before = about.seen
+  for (let tries = 1; ; tries++) {
+    try {
+      const written = await put(about, object, false)
+      return { ...outcomeAfter(about, written, before), ...(left.length > 0 && { why: `${left.join(', ')} left to others` }) }
+    } catch (failure) {
+      const less = isFailure(failure, 'conflict') ? yielded(object, failure) : undefined
+      if (!less || tries === TRIES) throw failure
+      before = await read(about)
+      const former = formerKeeper(item, before, by.owner, by.standing)
+      const steps = before && former !== undefined ? takingOver(before, by.owner, { former }) : undefined
+      if (steps) await patch(about, steps)
+      else left.push(...less.fields)
+      if (!steps) object = less.object
+    }
+  }
+}
 
 export interface Yielded {
   readonly object: AnyObject

@@ -35,10 +35,8 @@ export function createPatience(clock: Clock, signal?: AbortSignal): Patience {
     return true
   }
   const turn = async () => {
-    while (until > clock.now()) {
-      await pause(clock, until - clock.now(), signal)
-      signal?.throwIfAborted()
-    }
+    while (until > clock.now() && !signal?.aborted) await pause(clock, until - clock.now(), signal)
+    signal?.throwIfAborted()
   }
 
   return {

@@ -1,0 +1,55 @@
+import type { JsonPatchStep } from '../../../adapters/kube/index.ts'
+import { type AnyObject, type Kind, refOf } from '../../../api/index.ts'
+import { seconds } from '../../../std/index.ts'
+import type { Entry } from '../change-set.ts'
+import { managedEntriesOf } from '../managed-fields.ts'
+import { keyOfId } from '../object-id.ts'
+import { type Desired, managerOf } from '../place.ts'
+import type { Writing } from './writing.ts'
+
+/** One object about to be written, and what is known of it. */
+export interface Case {
+  readonly item: Desired
+  readonly kind: Kind<AnyObject>
+  /** What is sent: the object of the manifest, less what is conceded to others. */
+  readonly content: AnyObject
+  /** As it is in the cluster, where it was looked at. */
+  readonly seen: AnyObject | undefined
+  readonly by: Writing
+}
+
+export type Outcome = Pick<Entry, 'change' | 'why' | 'undone' | 'uid'>
+
+export const read = ({ item, kind, by }: Pick<Case, 'item' | 'kind' | 'by'>): Promise<AnyObject | undefined> =>
+  by.send(item, () => by.kube.get(kind, refOf(item.object), by.signal))
+
+export const put = ({ item, kind, by }: Case, content: AnyObject, force: boolean): Promise<AnyObject> =>
+  by.send(item, () => by.kube.apply(kind, content, { manager: managerOf(by.owner), ...(force && { force }) }))
+
+export const patch = ({ item, kind, by }: Case, steps: JsonPatchStep[]): Promise<AnyObject> =>
+  by.send(item, () => by.kube.patch(kind, refOf(item.object), steps, { manager: managerOf(by.owner) }))
+
+/** `before`: as it was, if that was seen; else what the book says counts. */
+export function outcomeAfter({ item, by }: Case, written: AnyObject, before: AnyObject | undefined): Outcome {
+  const change = changeOf(item, written, before, by)
+  by.wrote(item, written)
+  return { change, ...uidIn(written) }
+}
+
+function changeOf({ id }: Desired, written: AnyObject, seen: AnyObject | undefined, by: Writing): Entry['change'] {
+  const key = keyOfId(id)
+  const line = by.lineOf(key)
+  const version = seen?.metadata.resourceVersion ?? (line?.word === 'there' ? line.version : undefined)
+  if (version !== undefined) return version === written.metadata.resourceVersion ? 'unchanged' : 'configured'
+  return by.uidOf(key) !== written.metadata.uid && isFresh(written) ? 'created' : 'configured'
+}
+
+/** Only its creation has happened to it: one writer, and that at the moment of creation, which may fall between two seconds. */
+function isFresh(object: AnyObject): boolean {
+  const [only, ...others] = managedEntriesOf(object)
+  if (only?.operation !== 'Apply' || others.length > 0) return false
+  const age = Date.parse(String(only.raw.time)) - Date.parse(object.metadata.creationTimestamp ?? '')
+  return Math.abs(age) <= seconds(1)
+}
+
+export const uidIn = ({ metadata: { uid } }: AnyObject): { uid?: string } => (uid === undefined ? {} : { uid })
