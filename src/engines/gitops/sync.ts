@@ -31,8 +31,8 @@ export interface SyncRequest {
   inventory: InventoryStore
   /** What is remembered from the last pass, and kept up to date by watches. Without it, only `compare` looks at the cluster. */
   ledger?: Ledger | undefined
-  /** Read what no watch tells about, instead of believing what is recorded. */
-  compare?: boolean
+  /** Read what no watch tells about, or all, instead of believing what is recorded. */
+  compare?: boolean | 'all'
   /** How objects are looked at. */
   judge?: Omit<Judge, 'now'>
   /** Whether what was changed in the cluster is only told, not set back. */
@@ -98,8 +98,9 @@ export async function sync(request: SyncRequest, { render, clock }: Tools, signa
   const leaving = { plan, wanted, held: before.held, book: book.lines, undone }
   const { pruned, postponed } = await pruneWhatLeft(request, leaving, clock, signal)
 
-  const entries = [...wanted.refused, ...[...plan.unchanged, ...plan.drifted].map(unchanged), ...applied, ...pruned]
-  const held = applied.length + pruned.length === 0 ? recorded.held : exact(before.held, wanted.desired, entries)
+  const changes = [...applied, ...pruned]
+  const entries = [...wanted.refused, ...[...plan.unchanged, ...plan.drifted].map(unchanged), ...changes]
+  const held = changes.length === 0 ? recorded.held : exact(before.held, wanted.desired, changes)
   const after = await save(request, recorded, held)
   await book.follow({ kube: destination.kube, judge, desired: wanted.desired, held: after.held })
   const rows = steady?.held === after.held ? steady.rows : rowsOf(after.held, wanted.desired)
@@ -134,8 +135,8 @@ async function bookOf(request: SyncRequest, look: Look, signal?: AbortSignal): P
   const { kube } = destination
   const book = ledger?.book ?? createPlainBook(look.judge)
   await book.follow({ kube, ...look })
-  const unwatched = request.compare ? book.unwatched(look.held) : []
-  if (unwatched.length > 0) book.read(await observe(unwatched, { kube, owner: owner.id, ...look }, signal))
+  const due = request.compare === 'all' ? look.held : request.compare ? book.unwatched(look.held) : []
+  if (due.length > 0) book.read(await observe(due, { kube, owner: owner.id, ...look }, signal))
   return book
 }
 

@@ -144,7 +144,7 @@ async function requestOf(
     owner: ownerOf(deployment),
     inventory: ledger.store,
     ledger,
-    compare: isAsked || isCompareDue(note, intervalOf(spec.interval), shop.workshop.clock.now()),
+    compare: isAsked ? 'all' : isCompareDue(note, intervalOf(spec.interval), shop.workshop.clock.now()),
     judge: judgeOf(deployment),
     detectOnly: spec.drift === 'Detect',
     force: spec.force ?? false,
