@@ -8,7 +8,6 @@ import {
   DeploymentTargetClasses,
   DeploymentTargets,
   Namespaces,
-  refOf,
   SANDBOX_PROVISIONER,
   SANDBOX_TIER,
   Secrets,
@@ -25,7 +24,7 @@ const WORKERS = 32
 const now = () => performance.now()
 
 async function waitFor(what: () => boolean): Promise<void> {
-  while (!what()) await pause(systemClock, 5)
+  while (!what()) await pause(systemClock, 25)
 }
 
 const boundIn = ({ caches }: Crew, namespace: string) =>
@@ -156,11 +155,10 @@ const quantile = (values: number[], q: number): number =>
 async function idle({ user, kubeconfig }: Stage, count: number): Promise<void> {
   const namespace = await makeNamespace(user, 'bench-idle')
   const crew = await hireCrew(kubeconfig)
-  await BY_HAND.prepare(user, namespace, 1)
-  await user.create(DeploymentTargetClaims, claim(namespace, 'the-bound-one'))
-  await waitFor(() => boundIn(crew, namespace) === 1 && phaseIn(crew, namespace, 'Bound') === 1)
+  await BY_HAND.prepare(user, namespace, count)
+  await inParallel(count, WORKERS, (n) => user.create(DeploymentTargetClaims, claim(namespace, `c${n}`)))
+  await waitFor(() => boundIn(crew, namespace) === count && phaseIn(crew, namespace, 'Bound') === count)
   await crew.stop()
-  await copyPair(user, namespace, count - 1)
 
   const operator = await startOperator(kubeconfig)
   const synced = await operator.figures()
@@ -184,33 +182,6 @@ async function idle({ user, kubeconfig }: Stage, count: number): Promise<void> {
   })
   await operator.stop()
 }
-
-/** More pairs like the one that was bound by the operator. That it then writes nothing shows that they are as it wants them. */
-async function copyPair(user: Kube, namespace: string, count: number): Promise<void> {
-  const [bound] = await user.list(DeploymentTargetClaims, { namespace })
-  const [held] = await user.list(DeploymentTargets, { namespace })
-  if (!bound || !held) return
-  const renamed = <T>(object: T, n: number, uid = ''): T => {
-    const text = JSON.stringify(object, (key, value) => (LEFT_OUT.has(key) ? undefined : value))
-    return JSON.parse(
-      text
-        .replaceAll('the-bound-one', `bound-${n}`)
-        .replaceAll('target-0', `held-${n}`)
-        .replaceAll(bound.metadata.uid ?? ' ', uid),
-    )
-  }
-  await inParallel(count, WORKERS, async (n) => {
-    const made = await user.create(DeploymentTargetClaims, renamed(bound, n))
-    const { uid = '' } = made.metadata
-    const copy = renamed(held, n, uid)
-    await user.create(DeploymentTargets, copy)
-    const { status } = renamed(bound, n, uid)
-    await user.patch(DeploymentTargets, refOf(copy), { status: copy.status }, { subresource: 'status' })
-    await user.patch(DeploymentTargetClaims, refOf(made), { status }, { subresource: 'status' })
-  })
-}
-
-const LEFT_OUT = new Set(['resourceVersion', 'managedFields', 'creationTimestamp', 'generation'])
 
 const sumOf = (counts: Record<string, number>): number => Object.values(counts).reduce((sum, each) => sum + each, 0)
 
