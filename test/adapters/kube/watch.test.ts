@@ -82,7 +82,7 @@ describe('the list and watch of a cache', (it) => {
           await remove('a')
           throw new Failure('expired', 'The provided continue parameter is too old')
         }
-        return kube.read(path.replace('limit=100', 'limit=2'), options)
+        return kube.read(path.replace(/limit=\d+/, 'limit=2'), options)
       },
     }
     const { caches, has, gone, lists } = await follow([], { via: small })
@@ -103,7 +103,7 @@ describe('the list and watch of a cache', (it) => {
           armed = false
           return Promise.reject(new Failure('expired', 'The provided continue parameter is too old'))
         }
-        return kube.read(path.replace('limit=100', 'limit=2'), options)
+        return kube.read(path.replace(/limit=\d+/, 'limit=2'), options)
       },
     }
     const end = Promise.withResolvers<void>()
@@ -129,7 +129,7 @@ describe('the list and watch of a cache', (it) => {
       ...connection,
       async json<T>(call: Parameters<typeof connection.json>[0]) {
         if (call.path.includes('continue=') && expiring.left-- > 0) throw new Failure('expired', 'too old')
-        return connection.json<T>({ ...call, path: call.path.replace('limit=100', 'limit=2') })
+        return connection.json<T>({ ...call, path: call.path.replace(/limit=\d+/, 'limit=2') })
       },
     })
     const names = (await small.list(ConfigMaps, { namespace })).map(({ metadata }) => metadata.name)
