@@ -7,7 +7,7 @@ import { sandboxReclaim } from './deployment-target/reclaim/index.ts'
 import { claimBinding } from './deployment-target-claim/binding/index.ts'
 import { sandboxProvisioning } from './deployment-target-claim/provisioning/index.ts'
 import { environments } from './environment/index.ts'
-import { gitopsDeployments, type Source, syncRuns } from './gitops-deployment/index.ts'
+import { dryRuns, type GitOpsSettings, gitopsDeployments, type Source, syncRuns } from './gitops-deployment/index.ts'
 import { managedEnvironments } from './managed-environment/index.ts'
 import { onboarding } from './onboarding/index.ts'
 import { spaceRequests } from './space-request/index.ts'
@@ -24,15 +24,18 @@ export const controllersOf = (workshop: Workshop, config: Config, source: Source
   environments(workshop),
   managedEnvironments(workshop, { reach: reachOf(config) }),
   onboarding(workshop),
-  gitopsDeployments(workshop, {
-    source,
-    kubectl: config.kubectl,
-    reach: reachOf(config),
-    crossNamespace: config.crossNamespaceDependencies,
-  }),
+  gitopsDeployments(workshop, gitopsSettings(config, source)),
   syncRuns(workshop),
+  dryRuns(workshop, gitopsSettings(config, source)),
   workspaces(workshop, { reach: reachOf(config) }),
 ]
+
+const gitopsSettings = (config: Config, source: Source): GitOpsSettings => ({
+  source,
+  kubectl: config.kubectl,
+  reach: reachOf(config),
+  crossNamespace: config.crossNamespaceDependencies,
+})
 
 /** One switch for everybody who connects to where a tenant says. */
 const reachOf = ({ refuseLocalTargets, apiUrl }: Config): Reach => ({ refuseLocal: refuseLocalTargets, own: apiUrl })

@@ -11,7 +11,13 @@ import {
   isTrue,
 } from '../../src/api/index.ts'
 import type { Snapshot } from '../../src/engines/gitops/index.ts'
-import { type GitOpsSettings, gitopsDeployments, type Source, syncRuns } from '../../src/operator/gitops-deployment/index.ts'
+import {
+  dryRuns,
+  type GitOpsSettings,
+  gitopsDeployments,
+  type Source,
+  syncRuns,
+} from '../../src/operator/gitops-deployment/index.ts'
 import type { Failure } from '../../src/std/index.ts'
 import { grant } from './builders/credentials.ts'
 import { kubectl, snapshot } from './builders/snapshots.ts'
@@ -21,15 +27,17 @@ import { openShop, type RunningShop, type ShopOptions } from './workshop.ts'
 
 type Follow = Parameters<Source['follow']>
 
-/** A repository in memory, followed as kas lets it be: the last push now, each new one as it comes. */
+/** A repository in memory, followed as kas lets it be: the last push now, each new one as it comes; or one commit for ever. */
 export function memoryRepository() {
   const followers = new Set<Follow>()
+  const commits = new Map<string, Snapshot>()
   let last: Snapshot | undefined
   const deliver = async (to: Follow) => {
-    const [{ globs }, { onBatch }] = to
+    const [{ globs, ref }, { onBatch }] = to
+    const wanted = ref?.kind === 'commit' ? commits.get(ref.name) : last
     const roots = globs.map((glob) => glob.replace(/\*\*$/, ''))
-    const files = (last?.files ?? []).filter((file) => roots.some((root) => file.source.startsWith(root)))
-    if (last) await onBatch({ commitId: last.commitId, projectId: 1n, files })
+    const files = (wanted?.files ?? []).filter((file) => roots.some((root) => file.source.startsWith(root)))
+    if (wanted) await onBatch({ commitId: wanted.commitId, projectId: 1n, files })
   }
   const source: Source = {
     async follow(...follow) {
@@ -52,6 +60,7 @@ export function memoryRepository() {
     /** `order`: whose path hears of it first, and who only when this promise is kept. */
     async push(files: Record<string, string | object>, late?: { path: string; until: Promise<unknown> }) {
       last = snapshot(files)
+      commits.set(last.commitId, last)
       const isLate = ([{ globs }]: Follow) => late !== undefined && globs.some((glob) => glob.startsWith(late.path))
       await Promise.all([...followers].filter((one) => !isLate(one)).map(deliver))
       await late?.until
@@ -107,6 +116,7 @@ export async function openStage(
       controllers: (workshop) => [
         gitopsDeployments(workshop, { source: git.source, kubectl: program, ...settings }),
         syncRuns(workshop),
+        dryRuns(workshop, { source: git.source, kubectl: program, ...settings }),
       ],
       ...options,
     })

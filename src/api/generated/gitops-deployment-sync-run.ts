@@ -10,9 +10,13 @@ export interface GitOpsDeploymentSyncRunSpec {
    */
   gitopsDeploymentName: string
   /**
-   * Commit, branch or tag to apply. Without it the `targetRevision` of the GitOpsDeployment.
+   * Commit, branch or tag to apply, of a manual GitOpsDeployment only. Without it the `targetRevision` of the GitOpsDeployment.
    */
   revisionID?: string
+  /**
+   * Whether it is only told, in `status.dryRun`, what would be done. Nothing is applied; also for a GitOpsDeployment that is automated or suspended.
+   */
+  dryRun?: boolean
 }
 
 /**
@@ -24,9 +28,96 @@ export interface GitOpsDeploymentSyncRunStatus {
    */
   phase?: 'Pending' | 'Running' | 'Succeeded' | 'Failed'
   /**
-   * The commit that was applied.
+   * The commit that was applied, or compared with.
    */
   revision?: string
+  /**
+   * What a synchronisation would do, as found by a dry run on the server with the rights of the tenant. Values of Secrets are not shown.
+   */
+  dryRun?: {
+    /**
+     * How many objects would be made.
+     */
+    create: number
+    /**
+     * How many objects would be changed.
+     */
+    change: number
+    /**
+     * How many objects would be deleted.
+     */
+    delete: number
+    /**
+     * How many objects would be deleted when somebody has confirmed it.
+     */
+    hold: number
+    /**
+     * How many objects would not be accepted.
+     */
+    refuse: number
+    /**
+     * How many objects are as they should be, or are left as they are.
+     */
+    unchanged: number
+    /**
+     * How many objects are counted and not listed, for they are too many or too large.
+     */
+    omitted?: number
+    /**
+     * What would be done with which object.
+     */
+    objects?: {
+      /**
+       * API group; empty for the core group.
+       */
+      group?: string
+      /**
+       * Kind.
+       */
+      kind: string
+      /**
+       * Namespace; empty for cluster-scoped objects.
+       */
+      namespace?: string
+      /**
+       * Name.
+       */
+      name: string
+      /**
+       * Create, Change, Delete; Hold - deleted when somebody has confirmed it; Leave - left as it is, for the reason in `message`; Refuse - not accepted.
+       */
+      would: 'Create' | 'Change' | 'Delete' | 'Hold' | 'Leave' | 'Refuse'
+      /**
+       * Why.
+       */
+      message?: string
+      /**
+       * Where it stands in the repository.
+       */
+      source?: string
+      /**
+       * Which fields would change.
+       */
+      fields?: {
+        /**
+         * JSON pointer.
+         */
+        path: string
+        /**
+         * The value now, as JSON; nothing where there is none.
+         */
+        from?: string
+        /**
+         * The value then, as JSON; nothing where there is none.
+         */
+        to?: string
+      }[]
+      /**
+       * How many fields would change and are not listed.
+       */
+      omittedFields?: number
+    }[]
+  }
   /**
    * When it began.
    */

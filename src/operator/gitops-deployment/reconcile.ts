@@ -6,11 +6,11 @@ import { bringAbout, watchHealth } from './bring-about.ts'
 import { keepFinalizer } from './deletion-policy.ts'
 import { holdOf, type Rules } from './hold.ts'
 import { releaseFormer, remove } from './removal.ts'
-import { projectOf, revisionOf } from './repository.ts'
 import { ownerOf, type Shop } from './shop.ts'
 import { statusBetweenRuns, statusFor, statusWhile, statusWhileHeld } from './status.ts'
 import { askedOf } from './sync-request.ts'
 import { runToCarryOut } from './sync-run.ts'
+import { wishOf } from './wish.ts'
 
 /** Keeps a directory of a repository in effect in its destination. */
 export async function reconcileDeployment(deployment: GitOpsDeployment, shop: Shop, signal: AbortSignal): Promise<Next> {
@@ -29,7 +29,7 @@ export async function reconcileDeployment(deployment: GitOpsDeployment, shop: Sh
   }
 
   const run = runToCarryOut(deployment, books)
-  const { snapshot, failure } = following.of(refOf(deployment), wishOf(deployment, shop, run))
+  const { snapshot, failure } = following.of(refOf(deployment), wishOf(deployment, books, run?.spec.revisionID))
   if (!snapshot) return waitForSource(deployment, { failure, run, now: shop.workshop.clock.now() })
   noteArrival(deployment, snapshot, shop)
 
@@ -42,19 +42,6 @@ export async function reconcileDeployment(deployment: GitOpsDeployment, shop: Sh
   const held = holdBack(deployment, snapshot, shop, asked === undefined ? undefined : 'now')
   if (held) return held
   return bringAbout({ deployment, snapshot, source: failure }, shop, signal)
-}
-
-function wishOf(deployment: GitOpsDeployment, { books }: Shop, run: GitOpsDeploymentSyncRun | undefined) {
-  const { source } = deployment.spec
-  const project = projectOf(deployment, books)
-  return {
-    projectId: project.spec.path,
-    projectUid: project.metadata.uid,
-    namespace: deployment.metadata.namespace ?? '',
-    serviceAccount: deployment.spec.serviceAccountName || 'default',
-    revision: revisionOf(run?.spec.revisionID ? { targetRevision: run.spec.revisionID } : source),
-    path: source.path,
-  }
 }
 
 function holdBack(deployment: GitOpsDeployment, snapshot: Snapshot, shop: Shop, asked?: Rules['asked']): Next | undefined {

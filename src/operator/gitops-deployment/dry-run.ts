@@ -1,0 +1,127 @@
+import {
+  type GitOpsDeployment,
+  type GitOpsDeploymentSyncRun,
+  GitOpsDeploymentSyncRuns,
+  isDeleting,
+  refOf,
+} from '../../api/index.ts'
+import {
+  type Controller,
+  type Next,
+  type StatusDraft,
+  sentenceOf,
+  settled,
+  type Workshop,
+} from '../../engines/controller/index.ts'
+import { createRenderer, type Preview, preview, type Snapshot } from '../../engines/gitops/index.ts'
+import { Failure, isFailure, timestamp } from '../../std/index.ts'
+import { type Books, openBooks } from './books.ts'
+import type { GitOpsSettings } from './controller.ts'
+import { dryRunOf } from './dry-run-status.ts'
+import { createFollowing, type Following } from './following.ts'
+import { guardsOf, isConfirmed } from './prune-guard.ts'
+import { inventoryOf, ownerOf } from './shop.ts'
+import { isOver, over, ready } from './sync-run.ts'
+import { createTargets, destinationOf } from './targets.ts'
+import { createVariableReader } from './variables.ts'
+import { wishOf } from './wish.ts'
+
+interface Bench {
+  workshop: Workshop
+  books: Books
+  following: Following
+  settings: GitOpsSettings
+}
+
+/** Each costs two requests for every object of the deployment. */
+const AT_ONCE = 2
+
+/** Answers GitOpsDeploymentSyncRuns with `dryRun`: tells what a sync would do, and does nothing. */
+export function dryRuns(workshop: Workshop, settings: GitOpsSettings): Controller<GitOpsDeploymentSyncRun> {
+  const following = createFollowing(settings.source, workshop.clock)
+  const bench: Bench = { workshop, books: openBooks(workshop), following, settings }
+  return {
+    name: 'gitops-dry-run',
+    kind: GitOpsDeploymentSyncRuns,
+    concurrency: AT_ONCE,
+    reconcile: (run, signal) => reconcileDryRun(run, bench, signal),
+    doorbell: following.ringing,
+    gone(ref) {
+      following.end(ref)
+      return Promise.resolve(settled())
+    },
+    failed: (run, failure) =>
+      isDue(run) ? looking(run, timestamp(workshop.clock.now()), 'Retrying', sentenceOf(failure)) : undefined,
+  }
+}
+
+const looking = ({ status }: GitOpsDeploymentSyncRun, now: string, reason: string, message: string): StatusDraft => ({
+  ...status,
+  phase: 'Running',
+  startedAt: status?.startedAt ?? now,
+  conditions: [ready('Unknown', reason, message)],
+})
+
+const isDue = (run: GitOpsDeploymentSyncRun): boolean => run.spec.dryRun === true && !isOver(run)
+
+async function reconcileDryRun(run: GitOpsDeploymentSyncRun, bench: Bench, signal: AbortSignal): Promise<Next> {
+  const { following, workshop } = bench
+  // A result is final. What is no dry run is told by sync-run.ts.
+  if (!isDue(run)) {
+    following.end(refOf(run))
+    return settled()
+  }
+  const now = timestamp(workshop.clock.now())
+  try {
+    const deployment = deploymentOf(run, bench)
+    const { snapshot, failure } = following.of(refOf(run), wishOf(deployment, bench.books, run.spec.revisionID))
+    if (!snapshot && failure) throw failure
+    if (!snapshot) return settled({ status: looking(run, now, 'WaitingForCommit', 'kas was asked for the files') })
+    const found = await look(deployment, snapshot, bench, signal)
+    const status = over(run, { result: 'Succeeded', revision: snapshot.commitId }, now)
+    return settled({ status: { ...status, dryRun: dryRunOf(found) } })
+  } catch (thrown) {
+    const failure = Failure.from(thrown)
+    if (!isFailure(failure, 'invalid', 'not-found', 'forbidden', 'unauthorized', 'too-large')) throw failure
+    return settled({ status: over(run, { result: 'Failed', message: sentenceOf(failure).slice(0, 4096) }, now) })
+  }
+}
+
+function deploymentOf({ metadata: { namespace }, spec }: GitOpsDeploymentSyncRun, { books }: Bench): GitOpsDeployment {
+  const deployment = books.deployments.get({ namespace, name: spec.gitopsDeploymentName })
+  if (deployment && !isDeleting(deployment)) return deployment
+  const what = deployment ? 'is being deleted' : 'does not exist in this namespace'
+  throw new Failure('invalid', `spec.gitopsDeploymentName: GitOpsDeployment ${spec.gitopsDeploymentName} ${what}`, {
+    remedy: 'Name one that is there, in another run',
+  })
+}
+
+/** With a renderer, clients and variables of its own: somebody asks now and then, and nothing of it is kept. */
+async function look(
+  deployment: GitOpsDeployment,
+  snapshot: Snapshot,
+  { workshop, books, settings }: Bench,
+  signal: AbortSignal,
+): Promise<Preview> {
+  const { kube, clock } = workshop
+  const { spec } = deployment
+  const targets = createTargets(settings.reach)
+  try {
+    const request = {
+      snapshot,
+      path: spec.source.path,
+      destination: destinationOf(deployment, books, { kube, targets }),
+      owner: ownerOf(deployment),
+      inventory: inventoryOf(deployment, { workshop, books }),
+      ignore: spec.ignore,
+      detectOnly: spec.drift === 'Detect',
+      prune: spec.prune ?? true,
+      guards: guardsOf(deployment),
+      confirmed: isConfirmed(deployment, snapshot.commitId),
+      variables: await createVariableReader(kube, clock).of(deployment, snapshot.commitId),
+    }
+    return await preview(request, { render: createRenderer({ kubectl: settings.kubectl }), clock }, signal)
+  } finally {
+    targets.close()
+  }
+}

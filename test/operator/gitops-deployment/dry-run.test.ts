@@ -1,0 +1,137 @@
+import * as assert from 'uvu/assert'
+import { ConfigMaps, conditionOf, GitOpsDeploymentSyncRuns, GitOpsDeployments, Secrets } from '../../../src/api/index.ts'
+import { configMap } from '../../support/builders/snapshots.ts'
+import { testCluster } from '../../support/control-plane.ts'
+import { openStage, type Stage } from '../../support/deployments.ts'
+import { describe } from '../../support/suite.ts'
+import { expectObject } from '../../support/verbs.ts'
+
+describe('a dry run', (it) => {
+  const cluster = testCluster()
+  const { kube } = cluster
+  let stage: Stage
+  let runs = 0
+  it.beforeEach(async () => {
+    stage = await openStage(cluster)
+  })
+  it.afterEach(() => stage.stop())
+  it.after(() => cluster.close())
+
+  /** Asks for a dry run and gives its status when it is over. */
+  const ask = async (spec: { revisionID?: string } = {}, gitopsDeploymentName = 'shop') => {
+    const ref = { name: `look-${++runs}`, namespace: stage.namespace }
+    await kube.create(GitOpsDeploymentSyncRuns, {
+      apiVersion: 'managed-gitops.redhat.com/v1alpha1',
+      kind: 'GitOpsDeploymentSyncRun',
+      metadata: ref,
+      spec: { gitopsDeploymentName, dryRun: true, ...spec },
+    })
+    const { status = {} } = await expectObject(kube, GitOpsDeploymentSyncRuns, ref, ({ status: now }) =>
+      assert.ok(now?.phase === 'Succeeded' || now?.phase === 'Failed', JSON.stringify(now)),
+    )
+    return status
+  }
+  const wouldBe = (status: Awaited<ReturnType<typeof ask>>) =>
+    (status.dryRun?.objects ?? []).map(({ kind, name, would, fields = [] }) => [
+      kind,
+      name,
+      would,
+      ...fields.map(({ path, from, to }) => [path, from, to].filter((part) => part !== undefined).join(' ')),
+    ])
+
+  it('tells field by field what a suspended deployment would do, and does nothing', async () => {
+    const { git, namespace } = stage
+    await stage.deploy()
+    const first = await git.push({ 'deploy/a.yaml': configMap('a', { x: '1' }), 'deploy/b.yaml': configMap('b') })
+    await stage.synced(first)
+    await kube.patch(GitOpsDeployments, { name: 'shop', namespace }, { spec: { suspend: true } })
+    await stage.complains('Suspended')
+    const second = await git.push({ 'deploy/a.yaml': configMap('a', { x: '2' }), 'deploy/c.yaml': configMap('c') })
+
+    const status = await ask()
+    assert.is(status.phase, 'Succeeded')
+    assert.is(status.revision, second)
+    const [change, create, remove] = wouldBe(status)
+    assert.equal(change, ['ConfigMap', 'a', 'Change', '/data/x "1" "2"'])
+    assert.equal(create?.slice(0, 3), ['ConfigMap', 'c', 'Create'])
+    assert.equal(remove, ['ConfigMap', 'b', 'Delete'])
+    assert.equal([status.dryRun?.change, status.dryRun?.create, status.dryRun?.delete], [1, 1, 1])
+    assert.equal((await stage.configMap('a'))?.data, { x: '1' })
+    assert.ok(await stage.configMap('b'))
+    assert.not.ok(await stage.configMap('c'))
+    assert.is((await stage.status()).sync?.revision, first)
+  })
+
+  it('compares with any commit, also for an automated deployment, which goes on as it was', async () => {
+    const { git } = stage
+    await stage.deploy()
+    const first = await git.push({ 'deploy/a.yaml': configMap('a', { x: '1' }) })
+    await stage.synced(first)
+    const second = await git.push({ 'deploy/a.yaml': configMap('a', { x: '2' }) })
+    await stage.synced(second)
+    const status = await ask({ revisionID: first })
+    assert.equal(wouldBe(status), [['ConfigMap', 'a', 'Change', '/data/x "2" "1"']])
+    assert.is((await stage.status()).sync?.revision, second)
+    assert.is((await ask()).dryRun?.unchanged, 1)
+  })
+
+  it('shows no value of a Secret, also not where variables carry it elsewhere', async () => {
+    const { git, namespace } = stage
+    const TOKEN = 'hunter2-and-more'
+    await kube.create(Secrets, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'token', namespace },
+      stringData: { token: TOKEN },
+    })
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'own' }, stringData: { key: 'very-secret' } }
+    await stage.deploy({ variables: { from: [{ kind: 'Secret', name: 'token' }] }, suspend: true })
+    await git.push({ 'deploy/a.yaml': configMap('a', { url: 'https://x:${token}@example.com' }), 'deploy/s.yaml': secret })
+    const status = await ask()
+    const text = JSON.stringify(status)
+    assert.is(status.phase, 'Succeeded', text)
+    assert.not.match(text, TOKEN)
+    assert.not.match(text, 'very-secret')
+    assert.not.match(text, Buffer.from('very-secret').toString('base64'))
+    assert.match(text, 'https://x:***@example.com')
+  })
+
+  it('tells what a guard would hold back, and why', async () => {
+    const { git } = stage
+    await stage.deploy()
+    const kept = { ...configMap('b'), metadata: { name: 'b', annotations: { 'gitops.berth.dev/prune': 'disabled' } } }
+    const asks = { ...configMap('c'), metadata: { name: 'c', annotations: { 'gitops.berth.dev/prune': 'confirm' } } }
+    await stage.synced(await git.push({ 'deploy/a.yaml': configMap('a'), 'deploy/b.yaml': kept, 'deploy/c.yaml': asks }))
+    await kube.patch(GitOpsDeployments, { name: 'shop', namespace: stage.namespace }, { spec: { suspend: true } })
+    await stage.complains('Suspended')
+    await git.push({ 'deploy/a.yaml': configMap('a') })
+    const status = await ask()
+    assert.equal(wouldBe(status), [
+      ['ConfigMap', 'b', 'Leave'],
+      ['ConfigMap', 'c', 'Hold'],
+    ])
+    assert.match(status.dryRun?.objects?.[1]?.message ?? '', 'stays until it is confirmed')
+  })
+
+  it('looks with the rights of the tenant only', async () => {
+    await stage.stop()
+    stage = await openStage(cluster, { role: 'view' })
+    await stage.deploy({ suspend: true })
+    await stage.git.push({ 'deploy/a.yaml': configMap('a') })
+    const status = await ask()
+    assert.equal(wouldBe(status), [['ConfigMap', 'a', 'Refuse']])
+    assert.match(status.dryRun?.objects?.[0]?.message ?? '', 'forbidden')
+    assert.not.ok(await kube.get(ConfigMaps, { name: 'a', namespace: stage.namespace }))
+  })
+
+  it('fails with the reason where there is no such deployment or the files are wrong', async () => {
+    const none = await ask({}, 'nothing')
+    assert.is(none.phase, 'Failed')
+    assert.match(conditionOf(none.conditions, 'Ready')?.message ?? '', 'GitOpsDeployment nothing does not exist')
+    await stage.deploy({ suspend: true })
+    await stage.git.push({ 'deploy/a.yaml': 'kind: [' })
+    const broken = await ask()
+    assert.is(broken.phase, 'Failed')
+    assert.match(conditionOf(broken.conditions, 'Ready')?.message ?? '', 'deploy/a.yaml')
+  })
+})
