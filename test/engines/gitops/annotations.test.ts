@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises'
 import * as assert from 'uvu/assert'
 import { unknownWish, type Wishes, wishesOf } from '../../../src/engines/gitops/annotations.ts'
+import { dependenciesOf } from '../../../src/engines/gitops/depends-on.ts'
 import { describe } from '../../support/suite.ts'
 
 const annotated = (annotations: Record<string, string>) => ({
@@ -68,5 +70,24 @@ describe('annotations on objects', (it) => {
       undefined,
       'others check their own words',
     )
+  })
+
+  it('mean what their page says, each of them', async () => {
+    const page = await readFile(
+      new URL('../../../docs/decisions/0099-annotations-of-other-tools-are-understood.md', import.meta.url),
+      'utf8',
+    )
+    const rows = page.split('\n').filter((line) => /^\| [a-z]/.test(line) && !line.startsWith('| wish'))
+    const meant = rows.map((row) =>
+      [...row.matchAll(/`([^`: ]+): "?([^`"]+)"?`/g)].map(([, annotation = '', value = '']) => ({ [annotation]: value })),
+    )
+    assert.is(meant.flat().length, 23)
+    for (const row of meant.filter((same) => !JSON.stringify(same).includes('depends-on')))
+      for (const annotations of row) {
+        assert.not.equal(wishesOf(annotated(annotations)), NOTHING, JSON.stringify(annotations))
+        assert.equal(wishesOf(annotated(annotations)), wishesOf(annotated(row[0] ?? {})), JSON.stringify(annotations))
+      }
+    for (const annotations of meant.flat().filter((same) => JSON.stringify(same).includes('depends-on')))
+      assert.ok(dependenciesOf(annotated(annotations)).ids.length > 0, JSON.stringify(annotations))
   })
 })

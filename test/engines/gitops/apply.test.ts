@@ -202,6 +202,28 @@ describe('applying a set', (it) => {
     assert.equal(said(entries), [...codes.map((name) => `ConfigMap ${name} failed`), 'ConfigMap good created'])
   })
 
+  it('goes on when a webhook that nobody serves keeps objects of one kind away', async () => {
+    const name = `nobody.${namespace}`
+    const hook = {
+      name: 'nobody.example.com',
+      clientConfig: { url: 'https://127.0.0.1:1/' },
+      rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] }],
+      namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+      admissionReviewVersions: ['v1'],
+      sideEffects: 'None',
+      timeoutSeconds: 1,
+    }
+    await applier.apply([{ ...webhook(name), webhooks: [hook] }])
+    const other = createApplier(kube, namespace)
+    const entries = await eventually(async () => {
+      const seen = await other.apply([configMap(`c-${randomBytes(3).toString('hex')}`), named('Secret', 's')])
+      return seen[0]?.change === 'failed' && seen
+    })
+    assert.match(entries[0]?.why ?? '', 'failed calling webhook')
+    assert.is.not(entries[1]?.change, 'failed')
+    await remove(webhook(name))
+  })
+
   it('stops asking a server that does not answer', async () => {
     let now = 0
     let asked = 0
