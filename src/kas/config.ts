@@ -23,7 +23,7 @@ export interface Config {
   audience: string
   /** --protocols https,http, BERTH_GIT_PROTOCOLS: which repositories may be fetched. */
   protocols: ('https' | 'http')[]
-  /** --git-processes N, BERTH_GIT_PROCESSES: how many run at once. */
+  /** --git-processes N, BERTH_GIT_PROCESSES: how many ask Git servers at once; as many more read mirrors. */
   gitProcesses: number
   /** --addresses public,private,loopback, BERTH_GIT_ADDRESSES: which kinds of addresses Git servers may have. Link-local ones never. */
   addresses: ('public' | 'private' | 'loopback')[]

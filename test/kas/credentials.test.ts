@@ -106,6 +106,26 @@ describe('kas: credentials', (it) => {
     await readiness('down', 'Unreachable')
   })
 
+  it('keeps every field of a Secret to itself, whatever becomes of it', async () => {
+    const fields = ['username', 'password', 'token', 'ssh-privatekey', 'known_hosts', 'secret']
+    const every = Object.fromEntries(fields.map((field) => [field, `${CANARY}-${field}`]))
+    await createSecret(cluster.kube, namespace, 'every', every)
+    const spec = { credentialsSecretRef: { name: 'every' }, webhookSecretRef: { name: 'every' } }
+    await given('every', spec)
+    await createProject(cluster.kube, namespace, 'every-down', { url: 'http://127.0.0.1:1/x.git', ...spec })
+    await createProject(cluster.kube, namespace, 'every-ssh', { url: 'ssh://git.example.com/x.git', ...spec })
+    await readiness('every', 'AuthenticationFailed')
+    await readiness('every-down', 'Unreachable')
+    await readiness('every-ssh', 'ProtocolNotAllowed')
+    const hook = await fetch(`http://${kas.addresses.webhooks}/webhooks/${namespace}/every`, {
+      method: 'POST',
+      body: '{',
+      headers: { 'x-gitlab-token': every.secret ?? '' },
+    })
+    seen.push(await hook.text())
+    is(hook.status, 400)
+  })
+
   it('tells a caller why its project cannot be read', async () => {
     await given('refused', { credentialsSecretRef: { name: 'wrong' } })
     await readiness('refused', 'AuthenticationFailed')

@@ -48,7 +48,8 @@ export async function openDataFolder(parent: string, limits: DiskLimits, clock: 
   return new MeasuredFolder(parent, limits, clock, folders)
 }
 
-const remove = (place: string): Promise<void> => rm(place, { recursive: true, force: true })
+/** A git that was just called off may still write there. */
+const remove = (place: string): Promise<void> => rm(place, { recursive: true, force: true, maxRetries: 3, retryDelay: 100 })
 
 /** A killed git leaves locks and half packs behind, and nobody but us ever held them. Gives the bytes of what is left. */
 async function tidied(place: string): Promise<number> {
@@ -89,7 +90,6 @@ class MeasuredFolder implements DataFolder {
     this.#growing.add(name)
     try {
       await this.#watched(name, about, work, signal)
-      await this.#makeRoom(about)
     } catch (thrown) {
       if (thrown instanceof Failure && DROPPED.has(thrown.reason ?? '')) await this.drop(name)
       throw thrown
@@ -134,16 +134,17 @@ class MeasuredFolder implements DataFolder {
   async #measured(name: string, about: string): Promise<Failure | undefined> {
     const bytes = await sizeOf(this.place(name))
     this.#folders.set(name, { bytes, usedAt: this.#clock.now() })
-    return bytes > this.#limits.repository ? tooLarge(about, this.#limits.repository) : undefined
+    if (bytes > this.#limits.repository) return tooLarge(about, this.#limits.repository)
+    await this.#makeRoom()
+    return this.bytes > this.#limits.total ? noRoom(about, this.#limits.total) : undefined
   }
 
   /** Those that were not used for the longest time go first. */
-  async #makeRoom(about: string): Promise<void> {
+  async #makeRoom(): Promise<void> {
     const now = this.#clock.now()
-    const idle = [...this.#folders].filter(([other, { usedAt }]) => !this.#growing.has(other) && now - usedAt > IDLE)
-    for (const [other, { usedAt }] of idle.sort(([, a], [, b]) => a.usedAt - b.usedAt))
-      if (this.bytes > this.#limits.total || now - usedAt > FORGOTTEN) await this.drop(other)
-    if (this.bytes > this.#limits.total) throw noRoom(about, this.#limits.total)
+    const idle = [...this.#folders].filter(([name, { usedAt }]) => !this.#growing.has(name) && now - usedAt > IDLE)
+    for (const [name, { usedAt }] of idle.sort(([, a], [, b]) => a.usedAt - b.usedAt))
+      if (this.bytes > this.#limits.total || now - usedAt > FORGOTTEN) await this.drop(name)
   }
 
   /** The time outlives this process. */

@@ -4,7 +4,7 @@
  * Read mirrors.ts first; run.ts is the confinement, reach.ts says which hosts may be asked, data-folder.ts how much is kept,
  * remote.ts keeps credentials out of texts, failures.ts turns the words of git into ours.
  */
-export { type DiskLimits, defaultDiskLimits } from './data-folder.ts'
+export type { DiskLimits } from './data-folder.ts'
 export { anywhere, type Mirror, type MirrorOptions, type Mirrors, openMirrors, type Transfer } from './mirrors.ts'
 export type { ReachRules, Resolve } from './reach.ts'
 export { type GitCredential, type Protocol, type Remote, remoteUrl } from './remote.ts'

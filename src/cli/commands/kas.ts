@@ -44,7 +44,9 @@ export const verb = {
       .addOption(
         new Option('--protocols <list>', 'which repositories may be fetched (default: https,http)').env('BERTH_GIT_PROTOCOLS'),
       )
-      .addOption(new Option('--git-processes <number>', 'how many run at once (default: 8)').env('BERTH_GIT_PROCESSES'))
+      .addOption(
+        new Option('--git-processes <number>', 'how many ask Git servers at once (default: 8)').env('BERTH_GIT_PROCESSES'),
+      )
       .addOption(
         new Option(
           '--addresses <list>',

@@ -21,6 +21,7 @@ describe('repository URLs', (it) => {
     ['https://example.com/shop.git?private_token=canary', 'UrlInvalid'],
     ['http://example.com/shop.git', 'ProtocolNotAllowed'],
     ['ssh://git@example.com/shop.git', 'UrlHasCredentials'],
+    ['https://example.com./shop.git', 'UrlInvalid'],
     ['ext::sh -c evil', 'UrlInvalid'],
     ['git@example.com:shop.git', 'UrlInvalid'],
     ['--upload-pack=x', 'UrlInvalid'],
