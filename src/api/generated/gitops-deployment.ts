@@ -229,7 +229,7 @@ export interface GitOpsDeploymentSpec {
      */
     kind: 'Webhook' | 'GitHub' | 'GitLab' | 'Gitea'
     /**
-     * Secret in this namespace. Webhook - `url` and `secret`; Git hosts - `token`, and `url` of their API if it is not the host of repoURL.
+     * Secret in this namespace, read with the rights of the service account. Webhook - `url` and `secret`; Git hosts - `token`, and `url` of their API if it is not the usual one of the host of repoURL.
      */
     secretRef: {
       /**
@@ -434,6 +434,19 @@ export interface GitOpsDeploymentStatus {
      * Why it failed.
      */
     message?: string
+  }
+  /**
+   * What came of the commit that was tried last. Once a commit succeeded, its health alone tells how it does.
+   */
+  lastOutcome?: {
+    /**
+     * Commit.
+     */
+    revision: string
+    /**
+     * Succeeded - in effect and healthy. Failed - it could not be applied, or is not healthy.
+     */
+    result: 'Succeeded' | 'Failed'
   }
   /**
    * The value of the annotation `gitops.berth.dev/sync` that was answered last; another value asks for a synchronisation now.

@@ -67,7 +67,7 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
       await releaseFormer(ref, undefined, shop, signal)
       return settled()
     },
-    failed: statusFor,
+    failed: (deployment, failure) => statusFor(deployment, failure, shop.arrivals.get(keyOf(deployment.metadata))?.commitId),
   }
 }
 

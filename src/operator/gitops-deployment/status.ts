@@ -14,6 +14,7 @@ import {
 import { type Failure, isFailure, redactUrls, timestamp } from '../../std/index.ts'
 import { type History, historyAfter } from './history.ts'
 import type { Hold } from './hold.ts'
+import { type Outcome as CommitOutcome, outcomeAfter, resultIn } from './news.ts'
 import { type PendingPrune, pendingPruneOf } from './prune-guard.ts'
 import { answerTo } from './sync-request.ts'
 
@@ -59,6 +60,7 @@ export function statusAfter(deployment: GitOpsDeployment, outcome: Outcome): Sta
     ...(outcome.at !== undefined && { lastSyncTime: outcome.at }),
     conditions,
     ...historyIn(deployment, { revision, isInEffect: isSynced && isReady(conditions), now: outcome.now }),
+    ...outcomeIn(deployment, revision, conditions),
   }
 }
 
@@ -68,6 +70,16 @@ function historyIn(
   { revision, isInEffect, now }: { revision: string; isInEffect: boolean; now: string },
 ): { history?: History } {
   return isInEffect ? { history: historyAfter(status?.history, { revision, path: spec.source.path, at: now }) } : {}
+}
+
+/** A commit that is nobody's fault has no outcome yet. */
+function outcomeIn(
+  { status }: GitOpsDeployment,
+  revision: string | undefined,
+  conditions: readonly Statement[],
+): { lastOutcome?: CommitOutcome } {
+  const result = resultIn(conditions)
+  return result && revision ? { lastOutcome: outcomeAfter(status?.lastOutcome, { revision, result }) } : {}
 }
 
 const isReady = (conditions: readonly Statement[]): boolean =>
@@ -115,18 +127,20 @@ function sayContested(contested: readonly Contested[]): string {
   return `${said.join('; ')}. Remove it from one of the two`
 }
 
-/** Nothing was applied: what is in effect stays as it was, and the failure is told. */
-export function statusFor(deployment: GitOpsDeployment, failure: Failure): StatusDraft {
+/** Nothing was applied: what is in effect stays as it was, and the failure is told. `commitId`: of which commit, if of one. */
+export function statusFor(deployment: GitOpsDeployment, failure: Failure, commitId?: string): StatusDraft {
   const { sync, health } = deployment.status ?? {}
   const reason = failure.reason ?? 'SyncFailed'
   const message = sentenceOf(failure)
+  const conditions = [unready(reason, message), bad('SyncError', reason, message), bad('ErrorOccurred', reason, message)]
   return {
     ...kept(deployment),
     sync: { ...sync, status: sync?.revision === undefined ? 'Unknown' : 'OutOfSync' },
     health: health ?? { status: 'Unknown' },
     // Tried and found wanting is an answer too: what is mended later is not applied on the strength of it.
     ...(isFailure(failure, 'invalid') && answerTo(deployment)),
-    conditions: [unready(reason, message), bad('SyncError', reason, message), bad('ErrorOccurred', reason, message)],
+    conditions,
+    ...outcomeIn(deployment, commitId, conditions),
   }
 }
 
@@ -177,7 +191,11 @@ export function withHealth(
     ...status,
     health: observed.health,
     resources: resourcesOf(observed, []),
-    ...(conditions && { conditions, ...historyIn(deployment, { revision, isInEffect: isReady(conditions), now }) }),
+    ...(conditions && {
+      conditions,
+      ...historyIn(deployment, { revision, isInEffect: isReady(conditions), now }),
+      ...outcomeIn(deployment, revision, conditions),
+    }),
   }
 }
 

@@ -1,0 +1,104 @@
+import { lookup as systemLookup } from 'node:dns'
+import { type IncomingMessage, request as plainRequest } from 'node:http'
+import { request as tlsRequest } from 'node:https'
+import type { LookupFunction } from 'node:net'
+import { Failure, guardedLookup, isLocalHost, seconds } from '../../std/index.ts'
+
+/** A POST to somewhere that a stranger chose. */
+export interface Letter {
+  url: URL
+  headers: Readonly<Record<string, string>>
+  body: string
+}
+
+export interface Receipt {
+  status: number
+  /** The beginning of what was answered. */
+  text: string
+}
+
+export interface SenderOptions {
+  /** Whether it may go to addresses of the own machines and networks, and then also without encryption. */
+  allowLocal: boolean
+  /** For the whole exchange, milliseconds. */
+  timeout?: number
+  lookup?: LookupFunction
+}
+
+/**
+ * Sends a letter and gives the answer, whatever it is; a redirect is an answer too and is not followed. No answer is `unavailable`
+ * or `timeout`, an address that is refused `invalid`. Failures name the host and nothing else of the URL, which may hold a secret.
+ */
+export type Send = (letter: Letter, signal?: AbortSignal) => Promise<Receipt>
+
+const MOST_BYTES = 16_384
+
+export function createSender({ allowLocal, timeout = seconds(10), lookup = systemLookup }: SenderOptions): Send {
+  return async ({ url, headers, body }, signal) => {
+    judge(url, allowLocal)
+    const ends = [AbortSignal.timeout(timeout), ...(signal ? [signal] : [])]
+    const options = {
+      method: 'POST',
+      headers: { ...headers, 'content-length': String(Buffer.byteLength(body)), 'user-agent': 'berth' },
+      lookup: allowLocal ? lookup : guardedLookup(lookup, () => refusal(url)),
+      // Letters are few, and to many hosts: a connection is not kept.
+      agent: false as const,
+      signal: AbortSignal.any(ends),
+    }
+    try {
+      return await exchange(url, options, body)
+    } catch (thrown) {
+      if (thrown instanceof Failure) throw thrown
+      throw noAnswer(url, thrown)
+    }
+  }
+}
+
+function judge(url: URL, allowLocal: boolean): void {
+  const isPlain = url.protocol === 'http:' && allowLocal
+  if (url.protocol !== 'https:' && !isPlain)
+    throw new Failure('invalid', `its URL begins with ${url.protocol}//`, { remedy: 'Use one that begins with https://' })
+  if (!allowLocal && isLocalHost(url)) throw refusal(url)
+}
+
+const refusal = ({ hostname }: URL): Failure =>
+  new Failure('invalid', `${hostname} leads to an address of this installation's own machines or networks`, {
+    remedy: 'Use an address that the host has for others, or ask the platform engineers to allow local targets',
+  })
+
+function noAnswer({ hostname }: URL, thrown: unknown): Failure {
+  const isLate = thrown instanceof Error && thrown.name === 'TimeoutError'
+  const { code } = Failure.from(thrown)
+  if (code === 'cancelled') return new Failure('cancelled', 'called off')
+  const why = thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? ` (${thrown.code})` : ''
+  return new Failure(
+    isLate || code === 'timeout' ? 'timeout' : 'unavailable',
+    `${hostname} did not answer${isLate ? ' in time' : why}`,
+    {
+      cause: thrown,
+    },
+  )
+}
+
+type Options = Parameters<typeof tlsRequest>[1]
+
+const exchange = (url: URL, options: Options, body: string): Promise<Receipt> =>
+  new Promise((resolve, reject) => {
+    const request = (url.protocol === 'https:' ? tlsRequest : plainRequest)(url, options, (response) => {
+      beginningOf(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), reject)
+    })
+    request.on('error', reject)
+    request.end(body)
+  })
+
+async function beginningOf(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of response) {
+    const piece = Buffer.from(chunk)
+    chunks.push(piece)
+    bytes += piece.length
+    if (bytes >= MOST_BYTES) break
+  }
+  return Buffer.concat(chunks).subarray(0, MOST_BYTES).toString('utf8')
+}

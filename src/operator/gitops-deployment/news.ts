@@ -1,0 +1,20 @@
+import type { GitOpsDeployment, Statement } from '../../api/index.ts'
+
+/** What came of a commit. */
+export type Outcome = NonNullable<NonNullable<GitOpsDeployment['status']>['lastOutcome']>
+
+/** A commit that succeeded once does not fail afterwards: what becomes of it later is health, not its outcome. */
+export const outcomeAfter = (before: Outcome | undefined, now: Outcome): Outcome =>
+  before?.revision === now.revision && before.result === 'Succeeded' ? before : now
+
+/** Whether it is decided by now. */
+export function resultIn(conditions: readonly Statement[]): Outcome['result'] | undefined {
+  const ready = conditions.find(({ type }) => type === 'Ready')
+  if (ready?.status === 'True') return 'Succeeded'
+  const hasFailed = conditions.some(({ type, status }) => type === 'SyncError' && status === 'True')
+  return hasFailed || ready?.reason === 'Degraded' ? 'Failed' : undefined
+}
+
+/** What is told to the world: each outcome of each commit once. */
+export const newsIn = (before: Outcome | undefined, after: Outcome | undefined): Outcome | undefined =>
+  after && (before?.revision !== after.revision || before.result !== after.result) ? after : undefined
