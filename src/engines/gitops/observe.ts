@@ -12,12 +12,14 @@ export interface Observing {
   owner: string
   judge: Judge
   desired: readonly Desired[]
+  /** What was known before: the server's own way of writing our values, for one. */
+  before?: Book | undefined
 }
 
 /** Reads what is held: one list per kind and namespace, by our label; object by object where listing is not allowed. */
 export async function observe(
   held: readonly Held[],
-  { kube, owner, judge, desired }: Observing,
+  { kube, owner, judge, desired, before }: Observing,
   signal?: AbortSignal,
 ): Promise<Book> {
   const book = new Map<string, Line>()
@@ -30,7 +32,9 @@ export async function observe(
     for (const { id } of group) {
       const key = keyOfId(id)
       const seen = objects || !kind ? byKey.get(key) : await readOne(kube, kind, id, owner, signal)
-      book.set(key, isLine(seen) ? seen : seen ? lineOf(seen, wanted.get(key), judge) : { word: 'absent', version: '' })
+      if (isLine(seen)) book.set(key, seen)
+      else if (seen) book.set(key, lineOf(seen, wanted.get(key), judge, before?.get(key)))
+      else book.set(key, { word: 'absent', version: '' })
     }
   }
   return book

@@ -136,7 +136,7 @@ async function bookOf(request: SyncRequest, look: Look, signal?: AbortSignal): P
   const book = ledger?.book ?? createPlainBook(look.judge)
   await book.follow({ kube, ...look })
   const due = request.compare === 'all' ? look.held : request.compare ? book.unwatched(look.held) : []
-  if (due.length > 0) book.read(await observe(due, { kube, owner: owner.id, ...look }, signal))
+  if (due.length > 0) book.read(await observe(due, { kube, owner: owner.id, before: book.lines, ...look }, signal))
   return book
 }
 

@@ -39,7 +39,6 @@ const BLOCKED = 'DeletionBlocked'
  */
 export async function remove(deployment: GitOpsDeployment, shop: Shop, signal: AbortSignal): Promise<Next> {
   shop.following.end(refOf(deployment))
-  shop.notes.delete(keyOf(refOf(deployment)))
   // Nobody waits for us: then what stays is released when the deployment is gone.
   if (!isHeld(deployment)) return settled()
 

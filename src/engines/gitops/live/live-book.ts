@@ -147,8 +147,8 @@ export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions)
     read(book) {
       for (const [key, line] of book) {
         const before = lines.get(key)
-        if (before && isNewer(versionOf(before), versionOf(line))) continue
-        lines.set(key, line)
+        // A watch may have told of something newer while the answer was under way.
+        if (line.word !== 'there' || !before || !isNewer(versionOf(before), line.version)) lines.set(key, line)
       }
     },
     unwatched: (held) =>

@@ -1,0 +1,265 @@
+import { randomUUID } from 'node:crypto'
+import * as assert from 'uvu/assert'
+import { connect, type Kube } from '../../../src/adapters/kube/index.ts'
+import { ClusterRoles, ConfigMaps, Deployments } from '../../../src/api/index.ts'
+import {
+  createLedgers,
+  createRenderer,
+  type Inventory,
+  type InventoryStore,
+  type Ledger,
+  type Ledgers,
+  type SyncRequest,
+  sync,
+} from '../../../src/engines/gitops/index.ts'
+import { pause, seconds, silentLog, systemClock } from '../../../src/std/index.ts'
+import { grant } from '../../support/builders/credentials.ts'
+import { configMap, kubectl, snapshot } from '../../support/builders/snapshots.ts'
+import { testCluster } from '../../support/control-plane.ts'
+import { describe } from '../../support/suite.ts'
+import { eventually } from '../../support/verbs.ts'
+
+function memory(): InventoryStore {
+  let last: Inventory | undefined
+  return {
+    load: () => Promise.resolve(last),
+    save(inventory) {
+      last = inventory
+      return Promise.resolve()
+    },
+  }
+}
+
+const web = (cpu: string) => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web' },
+  spec: {
+    replicas: 0,
+    selector: { matchLabels: { app: 'web' } },
+    template: {
+      metadata: { labels: { app: 'web' } },
+      spec: { containers: [{ name: 'web', image: 'example.com/web:1', resources: { requests: { cpu } } }] },
+    },
+  },
+})
+
+describe('the book of a sync', (it) => {
+  const cluster = testCluster()
+  const { kube } = cluster
+  const asked: string[] = []
+  let counted: Kube
+  let ledgers: Ledgers
+  let namespace = ''
+  let program = ''
+
+  it.before(async () => {
+    program = await kubectl()
+  })
+  it.beforeEach(async () => {
+    namespace = await cluster.namespace('live')
+    asked.length = 0
+    const own = connect({ kubeconfig: cluster.kubeconfig })
+    counted = noting(own, asked)
+    ledgers = createLedgers({ clock: systemClock, log: silentLog })
+  })
+  it.afterEach(async () => {
+    ledgers.close()
+    await counted.close()
+  })
+  it.after(() => cluster.close())
+
+  /** A sync that can be run again; `rings` counts how often its book had news. */
+  const open = (files: Record<string, string | object>, more: Partial<SyncRequest> = {}) => {
+    const owner = { id: randomUUID(), title: 'Test' }
+    const state = { rings: 0 }
+    const ledger: Ledger = ledgers.of(owner.id, '', () => void state.rings++)
+    const inventory = memory()
+    const render = createRenderer({ kubectl: program })
+    const from = snapshot(files)
+    const request: SyncRequest = {
+      snapshot: from,
+      path: '.',
+      destination: { kube: counted, namespace },
+      owner,
+      inventory,
+      ledger,
+      ...more,
+    }
+    const run = () => sync(request, { render, clock: systemClock })
+    const line = (kind: string, name: string) => ledger.book.lines.get(`${kind}/${namespace}/${name}`)
+    return { owner, ledger, state, run, line, request, render }
+  }
+  const watching = () => eventually(() => asked.some((path) => path.includes('watch=true')))
+
+  it('knows what was written without reading it, and watches from there on', async () => {
+    const { run, ledger, line } = open({ 'a.yaml': configMap('a'), 'b.yaml': configMap('b') })
+    await run()
+    assert.is(ledger.book.isYoung, false)
+    const written = line('/ConfigMap', 'a')
+    assert.equal(written?.word === 'there' && [written.drift, written.health], [[], { status: 'Healthy' }])
+    await watching()
+    assert.equal(asked.filter((path) => path.startsWith('/')).length, 1, asked.join('\n'))
+    assert.match(asked.join(), /configmaps\?.*watch=true.*resourceVersion=\d+/)
+  })
+
+  it('learns which field changed and by whom, and of nothing that others add', async () => {
+    const { run, line, state } = open({ 'a.yaml': configMap('a', { x: '1' }) })
+    await run()
+    await kube.patch(ConfigMaps, { name: 'a', namespace }, { data: { other: 'field' } })
+    await kube.patch(ConfigMaps, { name: 'a', namespace }, { data: { x: '2' } }, { manager: 'somebody' })
+    const drifted = await eventually(() => {
+      const seen = line('/ConfigMap', 'a')
+      return seen?.word === 'there' && seen.drift.length > 0 && seen
+    })
+    assert.equal([drifted.drift, drifted.by, state.rings], [['/data/x'], ['somebody'], 1])
+    const { repairs } = await run()
+    assert.equal(
+      repairs.map(({ fields, by }) => [fields, by]),
+      [[['/data/x'], ['somebody']]],
+    )
+  })
+
+  it('learns of deletions, and makes the object again with one request', async () => {
+    const { run, line } = open({ 'a.yaml': configMap('a') })
+    await run()
+    await kube.delete(ConfigMaps, { name: 'a', namespace })
+    await eventually(() => line('/ConfigMap', 'a')?.word === 'absent')
+    asked.length = 0
+    const { entries } = await run()
+    assert.equal(
+      entries.map(({ change }) => change),
+      ['created'],
+    )
+    assert.equal(asked, ['apply ConfigMap a'])
+  })
+
+  it('takes no value for drift that the server writes in another way, until somebody changes it', async () => {
+    const { run, line, state } = open({ 'web.yaml': web('1000m') })
+    await run()
+    await eventually(async () => {
+      const seen = line('apps/Deployment', 'web')
+      return seen?.word === 'there' && seen.health.status === 'Healthy'
+    })
+    const calm = state.rings
+    assert.equal((await run()).entries[0]?.change, 'unchanged')
+    const cpu = '/spec/template/spec/containers/0/resources/requests/cpu'
+    await kube.patch(Deployments, { name: 'web', namespace }, [{ op: 'replace', path: cpu, value: '2' }])
+    await eventually(() => {
+      const seen = line('apps/Deployment', 'web')
+      return seen?.word === 'there' && seen.drift.join() === cpu
+    })
+    assert.ok(state.rings > calm)
+    assert.equal((await run()).entries[0]?.change, 'configured')
+  })
+
+  it('costs no request when all is as it was', async () => {
+    const { run } = open({ 'a.yaml': configMap('a'), 'web.yaml': web('1') })
+    await run()
+    await eventually(() => asked.filter((path) => path.includes('watch=true')).length === 2)
+    asked.length = 0
+    for (let pass = 0; pass < 3; pass++) await run()
+    assert.equal(asked, [])
+  })
+
+  it('shares a watch with the other syncs of the same identity, and ends it with the last', async () => {
+    const first = open({ 'a.yaml': configMap('a') })
+    const second = open({ 'b.yaml': configMap('b') })
+    await first.run()
+    await watching()
+    await second.run()
+    assert.is(ledgers.watches, 1)
+    await kube.patch(ConfigMaps, { name: 'b', namespace }, { metadata: { labels: { x: 'y' } }, data: { z: '1' } })
+    await kube.delete(ConfigMaps, { name: 'b', namespace })
+    await eventually(() => second.line('/ConfigMap', 'b')?.word === 'absent')
+    assert.is(first.state.rings, 0)
+    ledgers.end(first.owner.id)
+    assert.is(ledgers.watches, 1)
+    ledgers.end(second.owner.id)
+    assert.is(ledgers.watches, 0)
+  })
+
+  it('is told everything that is there when it comes late to a watch', async () => {
+    const first = open({ 'a.yaml': configMap('a') })
+    const second = open({ 'b.yaml': configMap('b') })
+    await second.run()
+    ledgers.end(second.owner.id)
+    await kube.delete(ConfigMaps, { name: 'b', namespace })
+    await first.run()
+    await watching()
+    const rings = { count: 0 }
+    const ledger = ledgers.of(second.owner.id, '', () => void rings.count++)
+    const run = () => sync({ ...second.request, ledger }, { render: second.render, clock: systemClock })
+    assert.is((await run()).isYoung, true)
+    await eventually(() => rings.count > 0)
+    assert.equal(
+      (await run()).entries.map(({ change }) => change),
+      ['created'],
+    )
+    assert.is(ledgers.watches, 1)
+  })
+
+  it('reads each interval where the tenant may not watch', async () => {
+    const name = `no-watch-${namespace}`
+    const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['get', 'list', 'create', 'patch', 'update'] }]
+    await kube.create(ClusterRoles, {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRole',
+      metadata: { name },
+      rules,
+    })
+    await grant(kube, namespace, 'default', name)
+    const tenant = counted.as({ user: `system:serviceaccount:${namespace}:default` })
+    const { run, state, ledger, request, render } = open(
+      { 'a.yaml': configMap('a', { x: '1' }) },
+      { destination: { kube: tenant, namespace } },
+    )
+    await eventually(async () => (await run()).entries[0]?.change === 'unchanged')
+    await eventually(() => state.rings > 0)
+    assert.is(ledgers.watches, 0)
+    await kube.patch(ConfigMaps, { name: 'a', namespace }, { data: { x: '2' } })
+    assert.equal((await run()).entries[0]?.change, 'unchanged')
+    assert.is(ledger.book.isYoung, false)
+    const { entries } = await sync({ ...request, compare: true }, { render, clock: systemClock })
+    assert.equal(entries[0]?.change, 'configured')
+    await kube.delete(ClusterRoles, { name })
+  })
+
+  it('reads each interval beyond the cap on watches', async () => {
+    ledgers.close()
+    ledgers = createLedgers({ clock: systemClock, log: silentLog, mostWatches: 1 })
+    const { run, ledger, request, render } = open({ 'a.yaml': configMap('a'), 'web.yaml': web('1') })
+    const { inventory } = await run()
+    assert.is(ledgers.watches, 1)
+    const unwatched = ledger.book.unwatched(inventory.held)
+    assert.is(unwatched.length, 1)
+    const [one] = unwatched
+    const kind = one?.id.kind === 'ConfigMap' ? ConfigMaps : Deployments
+    await pause(systemClock, seconds(0.3))
+    await kube.delete(kind, { name: one?.id.name ?? '', namespace })
+    await pause(systemClock, seconds(0.5))
+    assert.equal(
+      (await run()).entries.map(({ change }) => change),
+      ['unchanged', 'unchanged'],
+    )
+    const { entries } = await sync({ ...request, compare: true }, { render, clock: systemClock })
+    assert.equal(entries.map(({ change }) => change).sort(), ['created', 'unchanged'])
+  })
+})
+
+/** Each request by its path, or by what it is about. */
+function noting(kube: Kube, asked: string[]): Kube {
+  const note = <T>(what: string, call: T): T => {
+    asked.push(what)
+    return call
+  }
+  return {
+    ...kube,
+    get: (kind, ref, signal) => note(`get ${kind.kind} ${ref.name}`, kube.get(kind, ref, signal)),
+    list: (kind, query, signal) => note(`list ${kind.kind}`, kube.list(kind, query, signal)),
+    apply: (kind, object, how) => note(`apply ${kind.kind} ${object.metadata.name}`, kube.apply(kind, object, how)),
+    read: (path, options) => note(path, kube.read(path, options)),
+    stream: (path, options) => note(path, kube.stream(path, options)),
+    as: (identity) => noting(kube.as(identity), asked),
+  }
+}
