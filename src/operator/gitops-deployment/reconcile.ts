@@ -82,7 +82,7 @@ function failedRun(
   revision?: string,
 ): Next {
   const lastSyncRun = { uid, result: 'Failed', message: sentenceOf(failure).slice(0, 4096), ...(revision && { revision }) }
-  return settled({ status: { ...statusFor(deployment, failure), lastSyncRun } })
+  return settled({ status: { ...statusFor(deployment, failure, revision), lastSyncRun } })
 }
 
 /** A run is over when its commit was tried once: what it says then is its result. */
