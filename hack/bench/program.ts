@@ -1,79 +1,111 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { Failure, pause, systemClock } from '../../src/std/index.ts'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { kill } from 'node:process'
+import { endServer, worksIn } from '../../src/adapters/control-plane/index.ts'
+import { startPart } from '../../src/cli/local/parts.ts'
+import { Failure, pause, seconds, systemClock } from '../../src/std/index.ts'
 
 const MAIN = join(import.meta.dirname, '../../src/cli/main.ts')
 
-/** `berth operator` as a process of its own: what the bench itself holds is not counted. */
-export interface OperatorProgram {
+/** A program of Berth as a process of its own: what the bench itself holds is not counted. It dies with the bench, however that ends. */
+export interface Program {
+  readonly pid: number
+  /** What it said of itself when it was up: addresses. */
+  readonly facts: Readonly<Record<string, string>>
+  figures(): Promise<Figures>
+  /** SIGKILL: it cannot tidy up. */
+  kill(): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface OperatorProgram extends Program {
   /** Milliseconds from the start until every cache had its first list. */
   listed: number
   /** Milliseconds from the start until every object was looked at and nothing waited any more. */
   synced: number
-  figures(): Promise<Figures>
-  stop(): Promise<void>
 }
 
 export interface Figures {
   /** Requests so far by verb. */
   requests: Record<string, number>
   reconciles: number
+  /** Keys that wait in some queue. */
+  waiting: number
   /** MB. */
   rss: number
   peak: number
   heap: number
   external: number
+  /** The sum of all series of this name. */
+  metric(name: string): number
+}
+
+/** Everything that was asked, watches too. */
+export const requestsIn = ({ requests }: Figures): number => Object.values(requests).reduce((sum, each) => sum + each, 0)
+
+export interface ProgramPlan {
+  name: 'operator' | 'kas'
+  kubeconfig: string
+  options: readonly string[]
+  /** Of Node. */
+  flags?: readonly string[]
+}
+
+/** Its log lies in the folder of the control plane, and goes away with it. */
+export async function startProgram({ name, kubeconfig, options, flags = [] }: ProgramPlan): Promise<Program> {
+  const dir = dirname(kubeconfig)
+  const given = [...flags, MAIN, name, '--kubeconfig', kubeconfig, '--operations', '127.0.0.1:0', ...options]
+  const { pid, facts } = await startPart({
+    dir,
+    name,
+    command: [process.execPath, ...given],
+    up: `${name} started`,
+    detached: false,
+    signal: new AbortController().signal,
+  })
+  while (!(await fetch(`http://${facts.operations}/readyz`)).ok) await pause(systemClock, 20)
+  return {
+    pid,
+    facts,
+    figures: async () => {
+      if (!worksIn(pid, dir)) throw new Failure('unavailable', `${name} has ended; its log is ${dir}/logs/${name}.log`)
+      return { ...figuresIn(await metricsOf(facts.operations ?? '')), ...memoryOf(pid) }
+    },
+    async kill() {
+      kill(pid, 'SIGKILL')
+      while (worksIn(pid, dir)) await pause(systemClock, 5)
+    },
+    stop: () => endServer(pid, systemClock, seconds(20)),
+  }
 }
 
 /** Without leader election, so that every request that is counted was made for an object. */
-export async function startOperator(kubeconfig: string, flags: readonly string[] = []): Promise<OperatorProgram> {
+export async function startOperator(
+  kubeconfig: string,
+  flags: readonly string[] = [],
+  options: readonly string[] = [],
+): Promise<OperatorProgram> {
   const began = performance.now()
-  const command = [...flags, MAIN, 'operator', '--kubeconfig', kubeconfig, '--operations', '127.0.0.1:0', '--no-leader-election']
-  const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'inherit'] })
-  const address = await addressOf(child)
-  while (!(await fetch(`http://${address}/readyz`)).ok) await pause(systemClock, 50)
+  const plan = { name: 'operator', kubeconfig, flags, options: ['--no-leader-election', ...options] } as const
+  const program = await startProgram(plan)
   const listed = performance.now() - began
-  await untilCalm(address)
-  const synced = performance.now() - began - CALM
-  return {
-    listed,
-    synced,
-    figures: async () => ({ ...figuresIn(await metricsOf(address)), ...memoryOf(child.pid ?? 0) }),
-    async stop() {
-      const ended = once(child, 'exit')
-      child.kill('SIGTERM')
-      await ended
-    },
-  }
+  await untilCalm(program)
+  return { ...program, listed, synced: performance.now() - began - CALM }
 }
-
-async function addressOf(child: ChildProcess): Promise<string> {
-  if (!child.stdout) throw new Failure('internal', 'the operator has no output')
-  for await (const line of createInterface(child.stdout)) {
-    const { message, operations } = JSON.parse(line)
-    if (message !== 'operator started') continue
-    child.stdout.resume()
-    return operations
-  }
-  throw new Failure('unavailable', 'the operator ended while it started')
-}
-
-const metricsOf = async (address: string): Promise<string> => (await fetch(`http://${address}/metrics`)).text()
 
 /** So long must nothing wait and nothing be done, milliseconds. */
 const CALM = 1000
 
-async function untilCalm(address: string): Promise<void> {
+export async function untilCalm({ figures }: Program): Promise<void> {
   for (let last = -1; ; ) {
-    const { reconciles, waiting } = figuresIn(await metricsOf(address))
-    if (reconciles > 0 && reconciles === last && waiting === 0) return
+    const { reconciles, waiting } = await figures()
+    if (reconciles === last && waiting === 0) return
     last = reconciles
     await pause(systemClock, CALM)
   }
 }
+
+const metricsOf = async (address: string): Promise<string> => (await fetch(`http://${address}/metrics`)).text()
 
 const MB = 2 ** 20
 
@@ -92,12 +124,14 @@ function figuresIn(text: string) {
     waiting: sum(/^berth_queue_depth_/),
     heap: sum(/^nodejs_heap_size_used_bytes$/) / MB,
     external: sum(/^nodejs_external_memory_bytes$/) / MB,
+    metric: (name: string) => sum(new RegExp(`^${name}$`)),
   }
 }
 
 /** As the kernel counts it. Linux only; zeros elsewhere. */
 function memoryOf(pid: number): { rss: number; peak: number } {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const file = `/proc/${pid}/status`
+  const status = existsSync(file) ? readFileSync(file, 'utf8') : ''
   const megabytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) / 1024
   return { rss: megabytes('VmRSS'), peak: megabytes('VmHWM') }
 }

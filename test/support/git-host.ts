@@ -15,6 +15,8 @@ export interface TestRepository {
   commit(files: Record<string, string | Uint8Array | undefined>, branch?: string): Promise<string>
   /** A commit on main of nothing but these files, however many; gives the commit. */
   fill(files: Iterable<[path: string, content: string]>): Promise<string>
+  /** A commit on top of main in which only these files differ; gives the commit. Its time does not grow with the repository. */
+  change(files: Iterable<[path: string, content: string]>): Promise<string>
   tag(name: string, commit: string): Promise<void>
   branch(name: string, commit: string): Promise<void>
   removeBranch(branch: string): Promise<void>
@@ -93,14 +95,8 @@ function repositoryIn(bare: string, work: string, url: string): TestRepository {
       await git(work, 'push', '--quiet', '--force', bare, branch)
       return git(work, 'rev-parse', 'HEAD')
     },
-    async fill(files) {
-      const stream = ['commit refs/heads/main', 'committer test <test@example.com> 0 +0000', 'data 0', 'deleteall']
-      for (const [path, content] of files) stream.push(`M 100644 inline ${path}`, `data ${Buffer.byteLength(content)}`, content)
-      const importing = execFile('git', ['fast-import', '--quiet', '--force'], { cwd: bare })
-      importing.stdin?.end(`${stream.join('\n')}\n`)
-      await once(importing, 'close')
-      return git(bare, 'rev-parse', 'refs/heads/main')
-    },
+    fill: (files) => imported(bare, ['deleteall'], files),
+    change: (files) => imported(bare, ['from refs/heads/main^0'], files),
     async tag(name, commit) {
       await git(bare, '-c', 'user.name=test', '-c', 'user.email=test@example.com', 'tag', '-a', '-m', 'tag', name, commit)
     },
@@ -114,6 +110,16 @@ function repositoryIn(bare: string, work: string, url: string): TestRepository {
       await git(bare, 'update-ref', '-d', `refs/heads/${branch}`)
     },
   }
+}
+
+/** A commit on main, straight into the repository. `start`: what it begins with, in the words of git-fast-import. */
+async function imported(bare: string, start: string[], files: Iterable<[path: string, content: string]>): Promise<string> {
+  const stream = ['commit refs/heads/main', 'committer test <test@example.com> 0 +0000', 'data 0', ...start]
+  for (const [path, content] of files) stream.push(`M 100644 inline ${path}`, `data ${Buffer.byteLength(content)}`, content)
+  const importing = execFile('git', ['fast-import', '--quiet', '--force'], { cwd: bare })
+  importing.stdin?.end(`${stream.join('\n')}\n`)
+  await once(importing, 'close')
+  return git(bare, 'rev-parse', 'refs/heads/main')
 }
 
 async function git(folder: string, ...words: string[]): Promise<string> {

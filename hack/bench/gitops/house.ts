@@ -1,0 +1,169 @@
+import { createHmac } from 'node:crypto'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { acquireTools } from '../../../src/adapters/control-plane/index.ts'
+import { type Cache, type Caches, createCaches, type Kube } from '../../../src/adapters/kube/index.ts'
+import { GitProjects, type KubeObject, Namespaces, Secrets } from '../../../src/api/index.ts'
+import { createLog, Failure, minutes, pause, seconds, systemClock } from '../../../src/std/index.ts'
+import { gitHost, type TestRepository } from '../../../test/support/git-host.ts'
+import { type OperatorProgram, type Program, startOperator, startProgram } from '../program.ts'
+import { type Stage, setStage } from '../stage.ts'
+
+/** A control plane, a Git server with one repository, kas as a process, and the operator as another one when it is asked for. */
+export interface House extends Stage {
+  repository: TestRepository
+  /** The first commit, and only then kas hears of the repository: it would believe for an interval that it is empty. */
+  publish(files: Iterable<[path: string, content: string]>): Promise<string>
+  kas: Program
+  /** In the order of their start. */
+  operators: readonly Program[]
+  /** The kubectl that the operator renders with, which counts its runs; and the plain one. */
+  kubectl: { counted: string; plain: string; runs(): Promise<number> }
+  /** What the bench watches, as the administrator. */
+  caches: Caches
+  startOperator(): Promise<OperatorProgram>
+  /** Tells kas of a push as a Git server does; gives the status of the answer. */
+  webhook(): Promise<number>
+}
+
+const HOME = 'bench'
+const SECRET = 'bench-webhook-secret'
+
+export interface HouseOptions {
+  /** Where CPU profiles of the operator and kas are written, if at all. */
+  profile?: string | undefined
+  /** Of the GitProject: long enough that only webhooks wake kas. */
+  pollInterval?: string | undefined
+}
+
+/** Everything in it ends with `close`, and by itself when the bench dies. */
+export async function openHouse({ profile, pollInterval = '1h' }: HouseOptions = {}): Promise<House> {
+  const folder = await mkdtemp(join(tmpdir(), 'berth-bench-house-'))
+  const stage = await setStage()
+  const git = await gitHost()
+  const { user, kubeconfig } = stage
+  const caches = createCaches({ kube: user, clock: systemClock, log: createLog('error', process.stderr) })
+  const flags = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]
+  const programs: Program[] = []
+  const operators: Program[] = []
+  const close = async () => {
+    for (const program of programs.reverse()) await program.stop()
+    await caches.stop()
+    await git.close()
+    await stage.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+  try {
+    const repository = await git.repository('bench')
+    const options = ['--listen', ANYWHERE, '--webhooks', ANYWHERE, '--data-dir', join(folder, 'kas')]
+    const kas = await startProgram({ name: 'kas', kubeconfig, flags, options })
+    programs.push(kas)
+    const kubectl = await countedKubectl(folder)
+    return {
+      ...stage,
+      repository,
+      async publish(files) {
+        const commit = await repository.fill(files)
+        await knowRepository(user, repository.url, pollInterval)
+        return commit
+      },
+      kas,
+      operators,
+      kubectl,
+      caches,
+      async startOperator() {
+        const given = ['--kas', kas.facts.listen ?? '', '--kubectl', kubectl.counted]
+        const operator = await startOperator(kubeconfig, flags, given)
+        operators.push(operator)
+        programs.push(operator)
+        return operator
+      },
+      webhook: () => callWebhook(kas.facts.webhooks ?? ''),
+      close,
+    }
+  } catch (thrown) {
+    await close()
+    throw thrown
+  }
+}
+
+const ANYWHERE = '127.0.0.1:0'
+
+/** Open to all, so that a thousand namespaces need no grant. */
+async function knowRepository(user: Kube, url: string, pollInterval: string): Promise<void> {
+  await user.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: HOME } })
+  await user.create(Secrets, {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 'webhook', namespace: HOME },
+    stringData: { secret: SECRET },
+  })
+  await user.create(GitProjects, {
+    apiVersion: 'berth.dev/v1alpha1',
+    kind: 'GitProject',
+    metadata: { name: 'repository', namespace: HOME },
+    spec: { url, path: 'bench/repository', visibility: 'internal', webhookSecretRef: { name: 'webhook' }, pollInterval },
+  })
+}
+
+async function callWebhook(address: string): Promise<number> {
+  const body = JSON.stringify({ ref: 'refs/heads/main' })
+  const signature = createHmac('sha256', SECRET).update(body).digest('hex')
+  const answer = await fetch(`http://${address}/webhooks/${HOME}/repository`, {
+    method: 'POST',
+    body,
+    headers: { 'content-type': 'application/json', 'x-berth-signature': `sha256=${signature}` },
+  })
+  await answer.text()
+  return answer.status
+}
+
+async function countedKubectl(folder: string): Promise<House['kubectl']> {
+  const { paths } = await acquireTools({ env: process.env })
+  const plain = paths.kubectl ?? 'kubectl'
+  const counted = join(folder, 'kubectl')
+  const tally = join(folder, 'runs')
+  await writeFile(tally, '')
+  await writeFile(counted, `#!/bin/sh\necho run >> ${tally}\nexec ${plain} "$@"\n`)
+  await chmod(counted, 0o700)
+  return { counted, plain, runs: async () => (await readFile(tally, 'utf8')).split('\n').length - 1 }
+}
+
+/** Looks again after each change of the cache. What takes longer than this is not measured but broken. */
+export function until<T extends KubeObject>(cache: Cache<T>, holds: () => boolean, what: string): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const cancel = systemClock.after(LONGEST, () => reject(new Failure('timeout', `not within ${LONGEST / 60_000} min: ${what}`)))
+  const look = () => {
+    if (holds()) resolve()
+  }
+  const end = cache.onChange(look)
+  look()
+  return promise.finally(() => {
+    cancel()
+    end()
+  })
+}
+
+const LONGEST = minutes(10)
+
+/** Waits until the operator and kas have sent nothing for a while. */
+export async function untilSilent(programs: readonly Program[]): Promise<void> {
+  for (let last = -1; ; ) {
+    const counts = await Promise.all(programs.map(async ({ figures }) => (await figures()).metric('berth_api_requests_total')))
+    const sum = counts.reduce((all, each) => all + each, 0)
+    if (sum === last) return
+    last = sum
+    await pause(systemClock, seconds(4))
+  }
+}
+
+/** Server-side applies that the API server has answered, by its own count: nobody's who applies. */
+export async function appliesOf(user: Kube, resource: string): Promise<number> {
+  const lines = await user.stream('/metrics', { accept: 'text/plain' })
+  let count = 0
+  for await (const line of lines)
+    if (line.startsWith('apiserver_request_total{') && line.includes(`resource="${resource}"`) && line.includes('verb="APPLY"'))
+      count += Number(line.slice(line.lastIndexOf(' ') + 1))
+  return count
+}

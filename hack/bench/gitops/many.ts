@@ -1,0 +1,70 @@
+import { GitOpsDeployments } from '../../../src/api/index.ts'
+import { pause, seconds, systemClock } from '../../../src/std/index.ts'
+import { print } from '../figures.ts'
+import { type Figures, type Program, requestsIn } from '../program.ts'
+import { type House, until } from './house.ts'
+import { fileOf, numbered, serviceObjects } from './manifests.ts'
+import { createSyncs, floorOf, inEffect, makeTenants, syncOf } from './syncs.ts'
+
+/** Many syncs of four objects, each as another tenant, created at once until all are Ready. */
+export async function many(house: House, count: number): Promise<void> {
+  const { user, kubeconfig, kas } = house
+  const spaces = Array.from({ length: count }, (_, n) => numbered('many', n))
+  const floors = Array.from({ length: count }, (_, n) => numbered('floor', n))
+  await makeTenants(user, [...spaces, ...floors])
+  const files = spaces.flatMap((name) =>
+    serviceObjects().map((object): [string, string] => [`apps/${name}/${object.kind.toLowerCase()}.yaml`, fileOf(object)]),
+  )
+  const commit = await house.publish(files)
+  // The server's caches of namespaces and roles are warm for the one and the other; its controllers have come to rest.
+  await pause(systemClock, seconds(5))
+  const floor = await floorOf(
+    kubeconfig,
+    floors.flatMap((namespace) => serviceObjects().map((object) => ({ object, namespace }))),
+  )
+  await pause(systemClock, seconds(5))
+
+  const operator = await house.startOperator()
+  const syncs = house.caches.of(GitOpsDeployments)
+  await house.caches.ready()
+  const before = await operator.figures()
+  const began = performance.now()
+  await createSyncs(
+    house,
+    spaces.map((namespace) => syncOf(house, { namespace, path: `apps/${namespace}` })),
+  )
+  await until(syncs, () => inEffect(syncs, commit) === count, `${count} syncs are Ready`)
+  const took = performance.now() - began
+  const done = await operator.figures()
+  print(`${count} syncs x 4 objects`, {
+    'wall s': took / 1000,
+    'floor s': floor / 1000,
+    ratio: took / floor,
+    'requests per sync': askedSince(before, done) / count,
+    ...(await memoryOf([operator, kas])),
+  })
+  await pause(systemClock, seconds(30))
+  const later = await operator.figures()
+  print('  30 s later', {
+    'requests per sync': askedSince(before, later) / count,
+    'watches per sync': (later.requests.watch ?? 0) / count,
+    'of them': said(later),
+    ...(await memoryOf([operator, kas])),
+  })
+}
+
+/** Without watches, which are told apart. */
+const askedSince = (before: Figures, after: Figures): number =>
+  requestsIn(after) - (after.requests.watch ?? 0) - requestsIn(before) + (before.requests.watch ?? 0)
+
+const said = ({ requests }: Figures): string =>
+  Object.entries(requests)
+    .map(([verb, number]) => `${verb} ${number}`)
+    .join(', ')
+
+/** Of all of them together. */
+export async function memoryOf(programs: readonly Program[]): Promise<Record<string, number>> {
+  const figures = await Promise.all(programs.map((program) => program.figures()))
+  const sum = (of: (one: Figures) => number) => figures.reduce((all, one) => all + of(one), 0)
+  return { 'RSS MB': sum(({ rss }) => rss), 'peak MB': sum(({ peak }) => peak) }
+}
