@@ -1,14 +1,16 @@
+import { createSender } from '../../adapters/http/index.ts'
 import type { Reach } from '../../adapters/kube/index.ts'
 import { type GitOpsDeployment, GitOpsDeployments, keyOf, type Ref } from '../../api/index.ts'
 import { type Controller, settled, type Workshop } from '../../engines/controller/index.ts'
 import { createLedgers, createRenderer, createWants } from '../../engines/gitops/index.ts'
 import { BY, openBooks } from './books.ts'
 import { createFollowing, type Source } from './following.ts'
+import { createNotifier } from './notifier.ts'
 import { reconcileDeployment } from './reconcile.ts'
 import { releaseFormer } from './removal.ts'
 import { NAME, type Shop } from './shop.ts'
 import { statusFor } from './status.ts'
-import { createTargets } from './targets.ts'
+import { createTargets, tenantOf } from './targets.ts'
 import { createVariableReader } from './variables.ts'
 import { watchesOf } from './watches.ts'
 
@@ -33,6 +35,11 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
   const targets = createTargets(reach)
   const variables = createVariableReader(workshop.kube, workshop.clock)
   const { clock, log } = workshop
+  const notifier = createNotifier({
+    workshop,
+    send: createSender({ allowLocal: reach?.refuseLocal !== true }),
+    asTenant: (deployment) => targets.as(workshop.kube, tenantOf(deployment)),
+  })
   const shop: Shop = {
     workshop,
     books,
@@ -52,18 +59,23 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
     name: NAME,
     kind: GitOpsDeployments,
     watches: watchesOf(books),
-    reconcile: (deployment, signal) => reconcileDeployment(deployment, shop, signal),
+    reconcile(deployment, signal) {
+      notifier.look(deployment)
+      return reconcileDeployment(deployment, shop, signal)
+    },
     doorbell(ring, signal) {
       shop.ring = ring
       following.ringing(ring, signal)
       const close = () => {
         shop.ledgers.close()
+        notifier.close()
         targets.close()
       }
       signal.addEventListener('abort', close, { once: true })
     },
     async gone(ref, signal) {
       forget(ref, shop)
+      notifier.forget(ref)
       await releaseFormer(ref, undefined, shop, signal)
       return settled()
     },
