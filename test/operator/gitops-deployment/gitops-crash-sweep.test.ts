@@ -1,0 +1,125 @@
+import * as assert from 'uvu/assert'
+import { ConfigMaps, type GitOpsDeployment, GitOpsDeployments } from '../../../src/api/index.ts'
+import { INVENTORY_LABEL, OWNER_LABEL } from '../../../src/engines/gitops/index.ts'
+import { configMap } from '../../support/builders/snapshots.ts'
+import { testCluster } from '../../support/control-plane.ts'
+import { at, openStage } from '../../support/deployments.ts'
+import { lifeOf, mortal } from '../../support/mortal.ts'
+import { describe } from '../../support/suite.ts'
+import { eventually, expectGone } from '../../support/verbs.ts'
+
+type Policy = NonNullable<GitOpsDeployment['spec']['deletionPolicy']>
+
+/** Lives that are lived at the same time. */
+const AT_ONCE = 4
+const PATIENCE = { within: 60_000 }
+
+describe('an operator that is killed after any of its writes for a GitOpsDeployment', (it) => {
+  const cluster = testCluster()
+  const { kube } = cluster
+  it.after(() => cluster.close())
+
+  /** Born, changed, pruned, moved to another deployment, deleted; how many writes there were in all, and before the deletion. */
+  async function live(policy: Policy, writes: number): Promise<{ all: number; before: number }> {
+    const life = lifeOf(writes)
+    let isMortal = true
+    const stage = await openStage(cluster, { via: (api) => (isMortal ? mortal(api, life) : api) })
+    const replaced = life.end.then(() => {
+      isMortal = false
+      return stage.restart()
+    })
+    const { namespace } = stage
+    const uidOf = async (name: string) => (await stage.configMap(name))?.metadata.uid
+    const both = (commit: string) =>
+      Promise.all([stage.synced(commit, 'shop', PATIENCE), stage.synced(commit, 'other', PATIENCE)])
+
+    await stage.deploy({ deletionPolicy: policy })
+    await stage.deploy(at('other'), 'other')
+    const keep = { 'other/keep.yaml': configMap('keep') }
+    const first = {
+      'deploy/a.yaml': configMap('a', { x: '1' }),
+      'deploy/b.yaml': configMap('b'),
+      'deploy/c.yaml': configMap('c'),
+    }
+    await both(await stage.git.push({ ...first, ...keep }))
+    const [a, b, c] = [await uidOf('a'), await uidOf('b'), await uidOf('c')]
+    assert.ok(a && b && c)
+
+    const changed = {
+      'deploy/a.yaml': configMap('a', { x: '2' }),
+      'deploy/c.yaml': configMap('c'),
+      'deploy/d.yaml': configMap('d'),
+    }
+    await both(await stage.git.push({ ...changed, ...keep }))
+    assert.equal([await uidOf('a'), await uidOf('b'), await uidOf('c')], [a, undefined, c], 'changed in place, pruned, let be')
+    assert.is((await stage.configMap('a'))?.data?.x, '2')
+
+    const { 'deploy/c.yaml': moved, ...rest } = changed
+    await both(await stage.git.push({ ...rest, 'other/c.yaml': moved, ...keep }))
+    assert.is(await uidOf('c'), c, 'moved from one to the other')
+    const other = (await kube.get(GitOpsDeployments, { name: 'other', namespace }))?.metadata.uid
+    assert.is((await stage.configMap('c'))?.metadata.labels?.[OWNER_LABEL], other)
+
+    const before = life.written
+    const d = await uidOf('d')
+    await kube.delete(GitOpsDeployments, { name: 'shop', namespace })
+    await expectGone(kube, GitOpsDeployments, { name: 'shop', namespace }, PATIENCE)
+    await eventually(async () => {
+      const staying = policy === 'Orphan' ? [a, d] : [undefined, undefined]
+      assert.equal([await uidOf('a'), await uidOf('d')], staying, 'by the policy')
+      const maps = await kube.list(ConfigMaps, { namespace, labels: INVENTORY_LABEL })
+      assert.equal(
+        maps.map(({ metadata }) => metadata.name),
+        ['other.inventory'],
+      )
+      return true
+    }, PATIENCE)
+    assert.equal(await namesOf(namespace, OWNER_LABEL), ['c', 'keep'], 'nothing else carries a mark')
+    if (life.left <= 0) await replaced
+    await stage.stop()
+    return { all: life.written, before }
+  }
+
+  const namesOf = async (namespace: string, labels: string) =>
+    (await kube.list(ConfigMaps, { namespace, labels })).map(({ metadata }) => metadata.name).sort()
+
+  async function dieEverywhere(policy: Policy, deaths: number[], whole: number): Promise<void> {
+    const next = async (): Promise<void> => {
+      const writes = deaths.shift()
+      if (writes === undefined) return
+      await live(policy, writes).catch((failure: unknown) => {
+        throw new assert.Assertion({
+          message: `killed after write ${writes} of ${whole}: ${failure instanceof Error ? failure.message : failure}`,
+          details: '',
+          generated: false,
+          operator: 'sweep',
+          expects: '',
+          actual: '',
+        })
+      })
+      await next()
+    }
+    await Promise.all(Array.from({ length: AT_ONCE }, next))
+  }
+
+  it('leaves what one that lives on leaves, from the first apply to the end', async () => {
+    const { all } = await live('Wait', Number.POSITIVE_INFINITY)
+    assert.ok(all >= 20, `a whole life has ${all} writes`)
+    await dieEverywhere(
+      'Wait',
+      Array.from({ length: all }, (_, n) => n + 1),
+      all,
+    )
+  })
+
+  for (const policy of ['Delete', 'Orphan'] as const) {
+    it(`leaves what one that lives on leaves, in a deletion under ${policy}`, async () => {
+      const { all, before } = await live(policy, Number.POSITIVE_INFINITY)
+      await dieEverywhere(
+        policy,
+        Array.from({ length: all - before + 2 }, (_, n) => before - 1 + n),
+        all,
+      )
+    })
+  }
+})
