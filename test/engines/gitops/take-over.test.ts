@@ -185,6 +185,25 @@ describe('taking over', (it) => {
     assert.equal(said(await applier.apply([configMap('a', { x: '2' })])), ['ConfigMap a configured'])
   })
 
+  it('believes the book only as long as nothing has happened since', async () => {
+    await applier.apply([configMap('a', { x: '1' }), configMap('b', { x: '1' })])
+    const known = await Promise.all(['a', 'b'].map(get))
+    const book = new Map(
+      known.map((object) => {
+        const { uid, resourceVersion: version = '' } = object?.metadata ?? {}
+        const key = `/ConfigMap/${namespace}/${object?.metadata.name}`
+        return [key, { word: 'there' as const, uid, version, drift: [], health: { status: 'Healthy' as const } }]
+      }),
+    )
+    const change = (name: string, metadata: object) => kube.patch(ConfigMaps, { name, namespace }, { metadata })
+    await change('a', { labels: { [OWNER_LABEL]: 'another' } })
+    await change('b', { annotations: { 'gitops.berth.dev/apply': 'ignore' } })
+    const entries = await applier.apply([configMap('a', { x: '2' }), configMap('b', { x: '2' })], { book })
+    assert.equal(said(entries), ['ConfigMap a failed', 'ConfigMap b skipped'])
+    assert.match(whyOf(entries, 'a'), 'is kept by')
+    assert.equal([(await get('a'))?.data, (await get('b'))?.data], [{ x: '1' }, { x: '1' }])
+  })
+
   it('refuses an object of a sync that nobody knows, until the manifest says adopt', async () => {
     await createApplier(kube, namespace, 'Test team-b/gone').apply([configMap('a', { x: '1', old: '1' })])
     const uid = (await get('a'))?.metadata.uid

@@ -23,8 +23,21 @@ export type Outcome = Pick<Entry, 'change' | 'why' | 'undone' | 'uid'>
 export const read = ({ item, kind, by }: Pick<Case, 'item' | 'kind' | 'by'>): Promise<AnyObject | undefined> =>
   by.send(item, () => by.kube.get(kind, refOf(item.object), by.signal))
 
-export const put = ({ item, kind, by }: Case, content: AnyObject, force: boolean): Promise<AnyObject> =>
-  by.send(item, () => by.kube.apply(kind, content, { manager: managerOf(by.owner), ...(force && { force }) }))
+/** `version`: refused with `conflict` when the object has changed since then. */
+export const put = (
+  { item, kind, by }: Case,
+  content: AnyObject,
+  { force = false, version }: { force?: boolean; version?: string | undefined } = {},
+): Promise<AnyObject> => {
+  const bound = version ? { ...content, metadata: { ...content.metadata, resourceVersion: version } } : content
+  return by.send(item, () => by.kube.apply(kind, bound, { manager: managerOf(by.owner), ...(force && { force }) }))
+}
+
+/** Where the object was not looked at, the book is believed only as long as nothing has happened since. */
+export function versionKnown({ item, seen, by }: Case): string | undefined {
+  const line = seen ? undefined : by.lineOf(keyOfId(item.id))
+  return line?.word === 'there' ? line.version : undefined
+}
 
 export const patch = ({ item, kind, by }: Case, steps: JsonPatchStep[]): Promise<AnyObject> =>
   by.send(item, () => by.kube.patch(kind, refOf(item.object), steps, { manager: managerOf(by.owner) }))

@@ -2,7 +2,7 @@ import type { AnyObject } from '../../../api/index.ts'
 import { type Failure, isFailure, isRecord } from '../../../std/index.ts'
 import { causesOf } from '../causes.ts'
 import { withValueAt } from '../pointer.ts'
-import { type Case, type Outcome, outcomeAfter, patch, put, read } from './case.ts'
+import { type Case, type Outcome, outcomeAfter, patch, put, read, versionKnown } from './case.ts'
 import { formerKeeper } from './keeper.ts'
 import { takingOver } from './take-over.ts'
 
@@ -17,7 +17,7 @@ export async function merge(about: Case): Promise<Outcome> {
   let before = about.seen
   for (let tries = 1; ; tries++) {
     try {
-      const written = await put(about, object, false)
+      const written = await put(about, object, { version: tries === 1 ? versionKnown(about) : undefined })
       return { ...outcomeAfter(about, written, before), ...(left.length > 0 && { why: `${left.join(', ')} left to others` }) }
     } catch (failure) {
       const less = isFailure(failure, 'conflict') ? yielded(object, failure) : undefined

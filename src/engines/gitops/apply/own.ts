@@ -3,7 +3,7 @@ import { isFailure } from '../../../std/index.ts'
 import { keyOfId } from '../object-id.ts'
 import { OWNER_LABEL } from '../place.ts'
 import { pointerOf } from '../pointer.ts'
-import { type Case, type Outcome, outcomeAfter, patch, put, read, uidIn } from './case.ts'
+import { type Case, type Outcome, outcomeAfter, patch, put, read, uidIn, versionKnown } from './case.ts'
 import { immutable, immutableFieldsIn } from './immutable.ts'
 import { formerKeeper } from './keeper.ts'
 import { isForced, isNever, recreate } from './recreate.ts'
@@ -35,16 +35,16 @@ const TRIES = 3
  */
 async function take(about: Case): Promise<{ written: AnyObject; before: AnyObject | undefined }> {
   const { item, content, seen, by } = about
-  if (isOurs(about)) return { written: await put(about, content, true), before: seen }
+  if (isOurs(about)) return { written: await put(about, content, { force: true, version: versionKnown(about) }), before: seen }
   for (let tries = 1; ; tries++) {
     try {
-      const written = tries === 1 ? await put(about, content, false) : undefined
+      const written = tries === 1 ? await put(about, content) : undefined
       const before = written ?? (await read(about))
       const former = written ? undefined : formerKeeper(item, before, by.owner, by.standing)
       const isNew = by.uidOf(keyOfId(item.id)) !== before?.metadata.uid
       const steps = before && (isNew || former !== undefined) ? takingOver(before, by.owner, { former, byHand: true }) : undefined
       if (steps) await patch(about, steps)
-      return written && !steps ? { written, before: seen } : { written: await put(about, content, true), before }
+      return written && !steps ? { written, before: seen } : { written: await put(about, content, { force: true }), before }
     } catch (failure) {
       if (!isFailure(failure, 'conflict') || tries === TRIES) throw failure
     }

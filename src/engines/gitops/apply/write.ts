@@ -43,7 +43,18 @@ function asBefore({ id }: Desired, by: Writing): Writing {
   return { ...by, lineOf: (key) => (key === self ? before : by.lineOf(key)) }
 }
 
+/** The book may be behind by the time that an event takes. Then the object is looked at. */
 async function outcomeOf(item: Desired, by: Writing): Promise<Outcome> {
+  const self = keyOfId(item.id)
+  try {
+    return await attempt(item, by)
+  } catch (failure) {
+    if (!isFailure(failure, 'conflict') || by.lineOf(self)?.word !== 'there') throw failure
+    return attempt(item, { ...by, lineOf: (key) => (key === self ? undefined : by.lineOf(key)) })
+  }
+}
+
+async function attempt(item: Desired, by: Writing): Promise<Outcome> {
   const { id, object } = item
   const wishes = wishesOf(object)
   if (wishes.apply === 'ignore') return { change: 'skipped', why: 'is left alone, as its manifest asks' }

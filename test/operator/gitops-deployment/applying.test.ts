@@ -1,0 +1,142 @@
+import * as assert from 'uvu/assert'
+import { ConfigMaps, Deployments } from '../../../src/api/index.ts'
+import { configMap } from '../../support/builders/snapshots.ts'
+import { testCluster } from '../../support/control-plane.ts'
+import { openStage, type Stage } from '../../support/deployments.ts'
+import { describe } from '../../support/suite.ts'
+import { eventually } from '../../support/verbs.ts'
+
+const web = (replicas: number, image = 'example.com/web:1', stuck = false) => ({
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web' },
+  spec: {
+    replicas,
+    selector: { matchLabels: { app: 'web' } },
+    template: {
+      metadata: { labels: { app: 'web' } },
+      spec: { ...(stuck && { nodeSelector: { nowhere: 'at-all' } }), containers: [{ name: 'web', image }] },
+    },
+  },
+})
+
+const on = (object: ReturnType<typeof configMap>, dependsOn: string) => ({
+  ...object,
+  metadata: { ...object.metadata, annotations: { 'gitops.berth.dev/depends-on': dependsOn } },
+})
+
+const frozen = (x: string) => ({ ...configMap('frozen', { x }), immutable: true })
+
+describe('a deployment that applies objects in its own way', (it) => {
+  const cluster = testCluster()
+  const { kube } = cluster
+  let stage: Stage
+  it.beforeEach(async () => {
+    stage = await openStage(cluster)
+  })
+  it.afterEach(() => stage.stop())
+  it.after(() => cluster.close())
+
+  it('applies what depends on others when those are healthy, and says meanwhile what it waits for', async () => {
+    await stage.deploy()
+    const files = (stuck: boolean) => ({
+      'deploy/web.yaml': web(1, 'example.com/web:1', stuck),
+      'deploy/after.yaml': on(configMap('after'), 'apps/Deployment//web'),
+    })
+    await stage.git.push(files(true))
+    await eventually(async () => {
+      const { resources = [] } = await stage.status()
+      return /depends on Deployment\.apps .*\/web, which is Progressing/.test(
+        resources.find(({ name }) => name === 'after')?.message ?? '',
+      )
+    })
+    assert.is(await stage.configMap('after'), undefined)
+    await stage.synced(await stage.git.push(files(false)))
+    assert.ok(await stage.configMap('after'))
+  })
+
+  it('names a cycle and applies the others', async () => {
+    await stage.deploy()
+    await stage.git.push({
+      'deploy/a.yaml': on(configMap('a'), '/ConfigMap//b'),
+      'deploy/b.yaml': on(configMap('b'), '/ConfigMap//a'),
+      'deploy/c.yaml': configMap('c'),
+    })
+    const { message } = await stage.complains('SyncFailed')
+    assert.match(message, /is part of a cycle of dependencies: ConfigMap .*\/a -> ConfigMap .*\/b -> ConfigMap .*\/a/)
+    assert.ok(await stage.configMap('c'))
+  })
+
+  it('makes objects anew when spec.force says so, and says what to do when it does not', async () => {
+    await stage.deploy({}, 'shop')
+    await stage.synced(await stage.git.push({ 'deploy/f.yaml': frozen('1') }))
+    const uid = (await stage.configMap('frozen'))?.metadata.uid
+    const commit = await stage.git.push({ 'deploy/f.yaml': frozen('2') })
+    const { message } = await stage.complains('SyncFailed')
+    assert.match(message, /data cannot be changed once the object exists \(immutable\).*gitops\.berth\.dev\/force/)
+    assert.is((await stage.configMap('frozen'))?.metadata.uid, uid)
+    const kind = {
+      group: 'managed-gitops.redhat.com',
+      version: 'v1alpha1',
+      kind: 'GitOpsDeployment',
+      plural: 'gitopsdeployments',
+      namespaced: true,
+    }
+    await kube.patch(kind, { name: 'shop', namespace: stage.namespace }, { spec: { force: true } })
+    await stage.synced(commit)
+    assert.equal((await stage.configMap('frozen'))?.data, { x: '2' })
+  })
+
+  it('leaves fields alone that others may change, and sets them back where nobody may', async () => {
+    await stage.deploy({ ignore: [{ paths: ['/spec/replicas'], target: { kind: 'Deployment' } }] })
+    await stage.synced(await stage.git.push({ 'deploy/web.yaml': web(1), 'deploy/c.yaml': configMap('c', { x: '1' }) }))
+    const ref = { name: 'web', namespace: stage.namespace }
+    await kube.patch(Deployments, ref, { spec: { replicas: 3 } }, { manager: 'autoscaler' })
+    await kube.patch(
+      ConfigMaps,
+      { name: 'c', namespace: stage.namespace },
+      { data: { x: 'by hand' } },
+      { manager: 'kubectl-edit' },
+    )
+    await eventually(async () => (await stage.configMap('c'))?.data?.x === '1')
+    await stage.synced(
+      await stage.git.push({ 'deploy/web.yaml': web(1, 'example.com/web:2'), 'deploy/c.yaml': configMap('c', { x: '1' }) }),
+    )
+    const spec = (await kube.get(Deployments, ref))?.spec
+    assert.equal([spec?.replicas, spec?.template.spec?.containers[0]?.image], [3, 'example.com/web:2'])
+  })
+
+  it('shows that an object is left alone on purpose, and goes on when the mark is taken off', async () => {
+    await stage.deploy()
+    await stage.synced(await stage.git.push({ 'deploy/a.yaml': configMap('a', { x: '1' }) }))
+    const mark = (value: string | null) =>
+      kube.patch(
+        ConfigMaps,
+        { name: 'a', namespace: stage.namespace },
+        { metadata: { annotations: { 'gitops.berth.dev/apply': value } } },
+      )
+    await mark('ignore')
+    const commit = await stage.git.push({ 'deploy/a.yaml': configMap('a', { x: '2' }), 'deploy/b.yaml': configMap('b') })
+    await eventually(() => stage.configMap('b'))
+    assert.equal((await stage.configMap('a'))?.data, { x: '1' })
+    await mark(null)
+    await eventually(async () => (await stage.configMap('a'))?.data?.x === '2')
+    await stage.synced(commit)
+  })
+
+  it('is content with objects that are to be made only once, whatever became of them', async () => {
+    const once = (x: string) => ({
+      ...configMap('a', { x }),
+      metadata: { name: 'a', annotations: { 'gitops.berth.dev/apply': 'if-not-present' } },
+    })
+    await stage.deploy()
+    await stage.synced(await stage.git.push({ 'deploy/a.yaml': once('1') }))
+    await stage.synced(await stage.git.push({ 'deploy/a.yaml': once('2'), 'deploy/b.yaml': configMap('b') }))
+    assert.equal((await stage.configMap('a'))?.data, { x: '1' })
+    await stage.shop.quiet()
+    const before = { ...stage.shop.requests }
+    await kube.patch(ConfigMaps, { name: 'a', namespace: stage.namespace }, { data: { x: 'by hand' } })
+    await stage.shop.quiet()
+    assert.equal({ ...stage.shop.requests, watch: 0 }, { ...before, watch: 0 })
+  })
+})
