@@ -27,6 +27,8 @@ export interface Config {
   refuseLocalTargets: boolean
   /** --cross-namespace-dependencies: a GitOpsDeployment may depend on one of another namespace. */
   crossNamespaceDependencies: boolean
+  /** --most-watches N: watches on deployed objects that are open at once; beyond it, objects are compared each interval. */
+  mostWatches: number | undefined
   /** --insecure-targets, BERTH_INSECURE_TARGETS=true: targets that are made here skip the verification of certificates. For development only. */
   insecureTargets: boolean
   /** --log-level debug|info|warn|error, BERTH_LOG_LEVEL */
@@ -57,6 +59,7 @@ export function parseConfig(flags: Flags, env: Record<string, string | undefined
     kubectl: text('kubectl', 'BERTH_KUBECTL') ?? 'kubectl',
     refuseLocalTargets: flags.refuseLocalTargets === true,
     crossNamespaceDependencies: flags.crossNamespaceDependencies === true,
+    mostWatches: amount(text('mostWatches'), '--most-watches'),
     insecureTargets: flags.insecureTargets === true || env.BERTH_INSECURE_TARGETS === 'true',
     logLevel: level(text('logLevel', 'BERTH_LOG_LEVEL') ?? 'info'),
   }
@@ -67,6 +70,11 @@ function address(given: string, flag: string): string {
   throw new Failure('invalid', `${flag} is "${given}", which is not HOST:PORT`, {
     remedy: `Write it like ${flag} 127.0.0.1:8081.`,
   })
+}
+
+function amount(given: string | undefined, flag: string): number | undefined {
+  if (given === undefined || /^\d{1,9}$/.test(given)) return given === undefined ? undefined : Number(given)
+  throw new Failure('invalid', `${flag} is "${given}", which is not a number`, { remedy: `Write it like ${flag} 5000.` })
 }
 
 function level(given: string): LogLevel {

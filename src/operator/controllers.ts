@@ -35,6 +35,7 @@ const gitopsSettings = (config: Config, source: Source): GitOpsSettings => ({
   kubectl: config.kubectl,
   reach: reachOf(config),
   crossNamespace: config.crossNamespaceDependencies,
+  mostWatches: config.mostWatches,
 })
 
 /** One switch for everybody who connects to where a tenant says. */

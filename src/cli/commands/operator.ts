@@ -31,6 +31,10 @@ export const verb = {
       )
       .option('--refuse-local-targets', 'targets may not lead to loopback, link-local, private or metadata addresses')
       .option('--cross-namespace-dependencies', 'GitOpsDeployments may depend on those of other namespaces')
+      .option(
+        '--most-watches <n>',
+        'watches on deployed objects at once (default: 20000); beyond it, they are compared each interval',
+      )
       .option('--insecure-targets', 'do not verify certificates of targets made here; for development only')
       .addOption(new Option('--log-level <level>', 'debug, info, warn or error (default: info)').env('BERTH_LOG_LEVEL'))
       .addHelpText(

@@ -22,7 +22,7 @@ export interface GitOpsSettings {
   /** Where managed environments may lead; everywhere without it. */
   reach?: Reach
   /** Watches on deployed objects that are open at once; beyond it, objects are compared each interval. */
-  mostWatches?: number
+  mostWatches?: number | undefined
   /** Whether spec.dependsOn may name another namespace. */
   crossNamespace?: boolean
 }
