@@ -158,7 +158,7 @@ export interface GitOpsDeploymentSpec {
     allowEmpty?: boolean
   }
   /**
-   * What becomes of the objects when this GitOpsDeployment is deleted. Delete - they are deleted. Wait - they are deleted, and gone before this is. Orphan - they stay. Without it, Wait if the finalizer `resources-finalizer.argocd.argoproj.io` is set, else Orphan.
+   * What becomes of the objects when this GitOpsDeployment is deleted. Delete - they are deleted. Wait - they are deleted, and gone before this is. Orphan - they stay. Without it, Wait if the finalizer `resources-finalizer.managed-gitops.redhat.com` (or Argo CD's, `resources-finalizer.argocd.argoproj.io`) is set, else Orphan.
    */
   deletionPolicy?: 'Delete' | 'Wait' | 'Orphan'
   /**
