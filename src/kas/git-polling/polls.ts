@@ -98,7 +98,7 @@ interface Looker {
 /** How one poll looks. Its commits are fetched by the same way, when streams want them. */
 function createLooker(options: PollingOptions, lanes: Lanes, project: Project, revision: Revision, signal: AbortSignal): Looker {
   const { mirrors, credentials, protocols, clock, onLook } = options
-  const lane = lanes.lane()
+  const lane = lanes.lane(JSON.stringify([project.url, ownerOf(project.credentials)]))
   const patience = createPatience(clock)
   const look = async (): Promise<Sighting> => {
     const remote: Remote = {

@@ -12,9 +12,9 @@ const settle = async (): Promise<void> => {
 describe('lanes', (it) => {
   it('let repositories that hang delay one another, and nobody who answered before', async () => {
     const lanes = createLanes(4)
-    const good = lanes.lane()
+    const good = lanes.lane('good')
     await good.pass(async () => undefined)
-    const hanging = Array.from({ length: 10 }, () => lanes.lane())
+    const hanging = Array.from({ length: 10 }, (_, at) => lanes.lane(`${at}`))
     const { promise, resolve } = Promise.withResolvers<void>()
     let begun = 0
     const all = hanging.map((lane) =>
@@ -32,9 +32,29 @@ describe('lanes', (it) => {
     equal([begun, lanes.waiting], [10, 0])
   })
 
+  it('give one repository two places, however many refs of it are followed', async () => {
+    const lanes = createLanes(4)
+    const [refs, good] = [Array.from({ length: 10 }, () => lanes.lane('large')), lanes.lane('good')]
+    await Promise.all([...refs, good].map((lane) => lane.pass(async () => undefined)))
+    const { promise, resolve } = Promise.withResolvers<void>()
+    let begun = 0
+    const all = refs.map((lane) =>
+      lane.pass(() => {
+        begun++
+        return promise
+      }),
+    )
+    await settle()
+    is(begun, 2)
+    is(await good.pass(async () => 'served'), 'served')
+    resolve()
+    await Promise.all(all)
+    is(begun, 10)
+  })
+
   it('send a repository that failed to wait with the others that do', async () => {
     const lanes = createLanes(2)
-    const [one, other] = [lanes.lane(), lanes.lane()]
+    const [one, other] = [lanes.lane('one'), lanes.lane('other')]
     await one.pass(async () => undefined)
     await one
       .pass(async () => {
