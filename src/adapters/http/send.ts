@@ -36,20 +36,20 @@ const MOST_BYTES = 16_384
 export function createSender({ allowLocal, timeout = seconds(10), lookup = systemLookup }: SenderOptions): Send {
   return async ({ url, headers, body }, signal) => {
     judge(url, allowLocal)
-    const ends = [AbortSignal.timeout(timeout), ...(signal ? [signal] : [])]
+    const late = AbortSignal.timeout(timeout)
     const options = {
       method: 'POST',
       headers: { ...headers, 'content-length': String(Buffer.byteLength(body)), 'user-agent': 'berth' },
       lookup: allowLocal ? lookup : guardedLookup(lookup, () => refusal(url)),
       // Letters are few, and to many hosts: a connection is not kept.
       agent: false as const,
-      signal: AbortSignal.any(ends),
+      signal: AbortSignal.any(signal ? [late, signal] : [late]),
     }
     try {
       return await exchange(url, options, body)
     } catch (thrown) {
       if (thrown instanceof Failure) throw thrown
-      throw noAnswer(url, thrown)
+      throw noAnswer(url, thrown, late.aborted)
     }
   }
 }
@@ -66,18 +66,11 @@ const refusal = ({ hostname }: URL): Failure =>
     remedy: 'Use an address that the host has for others, or ask the platform engineers to allow local targets',
   })
 
-function noAnswer({ hostname }: URL, thrown: unknown): Failure {
-  const isLate = thrown instanceof Error && thrown.name === 'TimeoutError'
-  const { code } = Failure.from(thrown)
-  if (code === 'cancelled') return new Failure('cancelled', 'called off')
+function noAnswer({ hostname }: URL, thrown: unknown, isLate: boolean): Failure {
+  if (isLate) return new Failure('timeout', `${hostname} did not answer in time`, { cause: thrown })
+  if (Failure.from(thrown).code === 'cancelled') return new Failure('cancelled', 'called off', { cause: thrown })
   const why = thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? ` (${thrown.code})` : ''
-  return new Failure(
-    isLate || code === 'timeout' ? 'timeout' : 'unavailable',
-    `${hostname} did not answer${isLate ? ' in time' : why}`,
-    {
-      cause: thrown,
-    },
-  )
+  return new Failure('unavailable', `${hostname} did not answer${why}`, { cause: thrown })
 }
 
 type Options = Parameters<typeof tlsRequest>[1]

@@ -1,0 +1,105 @@
+import type { LookupFunction } from 'node:net'
+import * as assert from 'uvu/assert'
+import { type Answer, createSender, type HttpServer, type Letter, serveHttp } from '../../../src/adapters/http/index.ts'
+import { Failure, silentLog, systemClock } from '../../../src/std/index.ts'
+import { describe } from '../../support/suite.ts'
+
+const letterTo = (url: string): Letter => ({ url: new URL(url), headers: { 'x-key': 'k' }, body: '{"a":"ä"}' })
+
+/** What a promise fails with. */
+const failureOf = async (work: Promise<unknown>): Promise<Failure> => {
+  try {
+    await work
+  } catch (thrown) {
+    return Failure.from(thrown)
+  }
+  throw new Failure('internal', 'it did not fail')
+}
+
+/** A name server that knows one answer. */
+const resolving =
+  (address: string): LookupFunction =>
+  (_, options, answer) =>
+    options.all ? answer(null, [{ address, family: 4 }]) : answer(null, address, 4)
+
+describe('a letter to a host that a stranger chose', (it) => {
+  const closing: HttpServer[] = []
+  const got: string[] = []
+  let answer: () => Answer | Promise<Answer> = () => ({ status: 204 })
+  let address = ''
+
+  it.beforeEach(async () => {
+    got.length = 0
+    answer = () => ({ status: 204 })
+    const server = await serveHttp({
+      address: '127.0.0.1:0',
+      clock: systemClock,
+      log: silentLog,
+      respond({ method, path, body, header }) {
+        got.push(`${method} ${path} ${header('x-key')} ${body}`)
+        return answer()
+      },
+    })
+    closing.push(server)
+    address = `http://${server.address}`
+  })
+  it.afterEach(async () => {
+    await Promise.all(closing.splice(0).map((server) => server.stop(0)))
+  })
+
+  it('arrives as it is, and the answer comes back', async () => {
+    answer = () => ({ status: 201, text: 'thanks' })
+    const receipt = await createSender({ allowLocal: true })(letterTo(`${address}/hook`))
+    assert.equal(receipt, { status: 201, text: 'thanks' })
+    assert.equal(got, ['POST /hook k {"a":"ä"}'])
+  })
+
+  it('follows no redirect', async () => {
+    answer = () => ({ status: 302, headers: { location: `${address}/elsewhere` } })
+    assert.is((await createSender({ allowLocal: true })(letterTo(`${address}/hook`))).status, 302)
+    assert.is(got.length, 1)
+  })
+
+  it('takes no more of an answer than its beginning', async () => {
+    answer = () => ({ status: 200, text: 'x'.repeat(5_000_000) })
+    assert.is((await createSender({ allowLocal: true })(letterTo(address))).text.length, 16_384)
+  })
+
+  it('does not wait for ever', async () => {
+    const late = Promise.withResolvers<Answer>()
+    answer = () => late.promise
+    const failure = await failureOf(createSender({ allowLocal: true, timeout: 100 })(letterTo(address)))
+    late.resolve({ status: 200 })
+    assert.equal([failure.code, failure.message], ['timeout', '127.0.0.1 did not answer in time'])
+  })
+
+  it('says that nobody is there, and nothing of the path', async () => {
+    const [server] = closing
+    await server?.stop(0)
+    const failure = await failureOf(createSender({ allowLocal: true })(letterTo(`${address}/services/s3cret`)))
+    assert.is(failure.code, 'unavailable')
+    assert.is(failure.message, '127.0.0.1 did not answer (ECONNREFUSED)')
+  })
+
+  it('goes to no address of the own networks, written out or behind a name, unless that is allowed', async () => {
+    const { port } = new URL(address)
+    const send = createSender({ allowLocal: false, lookup: resolving('127.0.0.1') })
+    for (const url of [
+      `https://127.0.0.1:${port}/`,
+      `https://hooks.example.com:${port}/`,
+      'https://[::1]/',
+      'https://169.254.169.254/',
+    ]) {
+      const failure = await failureOf(send(letterTo(url)))
+      assert.is(failure.code, 'invalid', url)
+      assert.match(failure.message, /own machines or networks/)
+    }
+    assert.equal(got, [])
+  })
+
+  it('is not sent in plain text, unless local hosts are allowed', async () => {
+    const failure = await failureOf(createSender({ allowLocal: false })(letterTo('http://hooks.example.com/')))
+    assert.equal([failure.code, failure.message], ['invalid', 'its URL begins with http://'])
+    assert.is((await failureOf(createSender({ allowLocal: true })(letterTo('file:///etc/passwd')))).code, 'invalid')
+  })
+})
