@@ -19,6 +19,8 @@ export const annotations = {
   poke: 'gitops.berth.dev/poke',
   /** On a GitOpsDeployment: anything new in it has everything compared and tried again at once, whatever the sync windows say. */
   sync: 'gitops.berth.dev/sync',
+  /** On a GitOpsDeployment: the commit whose deletions somebody has confirmed. */
+  confirmPrune: 'gitops.berth.dev/confirm-prune',
   /** On a Released target: `true` makes it Available again. */
   recycle: 'berth.dev/recycle',
   /** On a deleting target: why its provisioner cannot free what is behind it. Empty or absent: it is still at it. */

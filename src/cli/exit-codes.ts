@@ -20,6 +20,8 @@ export const exitCodes = {
   invalid: 7,
   /** `doctor` found something that does not work. */
   unhealthy: 8,
+  /** `diff --exit-code` found something to do. */
+  different: 9,
   /** Interrupted (Ctrl-C) before it was done. */
   interrupted: 130,
 } as const

@@ -46,7 +46,8 @@ const EXIT_CODES = `
 Exit codes:
   0 done           1 failed       2 wrong command line  3 not found
   4 refused        5 no answer    6 not in time         7 invalid
-  8 doctor found a failure        130 interrupted`
+  8 doctor found a failure        9 diff found differences
+  130 interrupted`
 
 async function programFor(args: readonly string[], shell: Shell, ended: (code: ExitCode) => void): Promise<Command> {
   const program = new Command('berth')

@@ -10,6 +10,13 @@ export const verbs: readonly Entry[] = [
   { name: 'crds', summary: 'print the CustomResourceDefinitions', load: () => import('./commands/crds.ts') },
   { name: 'operator', summary: 'run the operator', load: () => import('./commands/operator.ts') },
   { name: 'kas', summary: 'run kas, the server that holds the Git credentials', load: () => import('./commands/kas.ts') },
+  { name: 'diff', summary: 'show what a sync of a GitOpsDeployment would do', load: () => import('./commands/diff.ts') },
+  { name: 'sync', summary: 'bring a GitOpsDeployment about now', load: () => import('./commands/sync.ts') },
+  { name: 'suspend', summary: 'let a GitOpsDeployment rest', load: () => import('./commands/suspend.ts') },
+  { name: 'resume', summary: 'let a GitOpsDeployment go on', load: () => import('./commands/resume.ts') },
+  { name: 'tree', summary: 'show the objects of a GitOpsDeployment', load: () => import('./commands/tree.ts') },
+  { name: 'history', summary: 'list what a GitOpsDeployment had in effect', load: () => import('./commands/history.ts') },
+  { name: 'rollback', summary: 'take a GitOpsDeployment back to a commit', load: () => import('./commands/rollback.ts') },
   { name: 'poke', summary: 'let kas look for new commits of a GitProject now', load: () => import('./commands/poke.ts') },
   {
     name: 'git-server',

@@ -1,8 +1,5 @@
-import type { GitOpsDeployment } from '../../api/index.ts'
+import { annotations, type GitOpsDeployment } from '../../api/index.ts'
 import { type Entry, entriesOf, GUARDS, type Guards, sayId } from '../../engines/gitops/index.ts'
-
-/** On a GitOpsDeployment: the commit whose deletions somebody has confirmed. */
-export const CONFIRM_ANNOTATION = 'gitops.berth.dev/confirm-prune'
 
 /** So many digits of a commit are enough to mean it. */
 const SHORTEST = 7
@@ -10,8 +7,8 @@ const SHORTEST = 7
 export const guardsOf = ({ spec: { pruneGuard } }: GitOpsDeployment): Guards => ({ ...GUARDS, ...pruneGuard })
 
 /** A confirmation is for one commit: what the next one deletes is a new question. */
-export function isConfirmed({ metadata: { annotations } }: GitOpsDeployment, commitId: string): boolean {
-  const written = annotations?.[CONFIRM_ANNOTATION]?.trim() ?? ''
+export function isConfirmed({ metadata }: GitOpsDeployment, commitId: string): boolean {
+  const written = metadata.annotations?.[annotations.confirmPrune]?.trim() ?? ''
   return written.length >= SHORTEST && commitId.startsWith(written)
 }
 
@@ -33,7 +30,7 @@ export function pendingPruneOf(
   if (!first) return undefined
   const names = held.slice(0, 10).map(({ id }) => sayId(id))
   const list = held.length > names.length ? `${names.join(', ')} and ${held.length - names.length} more` : names.join(', ')
-  const command = `kubectl annotate gitopsdeployment ${name} -n ${namespace} ${CONFIRM_ANNOTATION}=${revision} --overwrite`
+  const command = `kubectl annotate gitopsdeployment ${name} -n ${namespace} ${annotations.confirmPrune}=${revision} --overwrite`
   return {
     revision,
     count: held.length,

@@ -1,0 +1,77 @@
+import type { Command } from 'commander'
+import { type GitOpsDeployment, GitOpsDeployments, refOf } from '../../api/index.ts'
+import { Failure, seconds } from '../../std/index.ts'
+import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import {
+  type AtHand,
+  berth,
+  type DeploymentOptions,
+  titleOf,
+  withDeployment,
+  withDeploymentAtHand,
+} from '../gitops/deployment.ts'
+import { follow } from '../gitops/follow.ts'
+import { chooseRevision } from '../gitops/revision.ts'
+import { createRun } from '../gitops/run.ts'
+import { waitUntilApplied } from '../gitops/wait.ts'
+import { examples, wholeNumber } from '../options.ts'
+import type { Shell } from '../shell.ts'
+import type { Finish } from '../verb.ts'
+
+interface Options extends DeploymentOptions {
+  to?: string
+  wait?: boolean
+  timeout: number
+}
+
+export const verb = {
+  define(command: Command, shell: Shell, finish: Finish): void {
+    withDeployment(command)
+      .description(
+        'Go back to a commit that was in effect before. The GitOpsDeployment becomes manual, so that the next push does not undo it; a GitOpsDeploymentSyncRun applies the commit. What the commit does not have is pruned as ever.',
+      )
+      .option('--to <revision>', 'a revision of `berth history` (or a whole commit, branch or tag); else the last other one')
+      .option('--wait', 'until it is Ready; fails when it does not become so')
+      .option('--timeout <seconds>', 'how long to wait', wholeNumber, 300)
+      .addHelpText(
+        'after',
+        examples(
+          ['berth rollback shop -n team-a --wait', 'to the last one that was well'],
+          ['berth rollback shop -n team-a --to 3f2a91c', 'to one of `berth history`'],
+          ['berth resume shop -n team-a --automated', 'follow new commits again'],
+        ),
+      )
+      .action(
+        finish((name: string, options: Options) => withDeploymentAtHand(shell, name, options, (at) => rollback(at, options))),
+      )
+  },
+}
+
+async function rollback(at: AtHand, { to, wait, timeout }: Options): Promise<ExitCode> {
+  const { shell, kube, deployment } = at
+  if (deployment.spec.suspend)
+    throw new Failure('conflict', `${titleOf(deployment)} is suspended, so nothing would be done.`, {
+      remedy: `Let it go on with \`${berth('resume', deployment)}\`.`,
+    })
+  const revisionID = chooseRevision(deployment, to)
+  const within = seconds(timeout)
+  await becomeManual(at, within)
+  const run = await createRun(kube, deployment, { what: 'rollback', revisionID })
+  shell.say(`${titleOf(deployment)} goes back to ${revisionID}, by GitOpsDeploymentSyncRun ${run.metadata.name}.\n`)
+  shell.say(`It is of type manual now. Follow new commits again with \`${berth('resume', deployment)} --automated\`.\n`)
+  return wait ? waitUntilApplied(at, run, within) : exitCodes.ok
+}
+
+/** The operator has to know before the run comes: a run with a revision is refused for one that is automated. */
+async function becomeManual({ shell, kube, deployment }: AtHand, within: number): Promise<void> {
+  if (deployment.spec.type === 'manual') return
+  const manual: GitOpsDeployment = await kube.patch(GitOpsDeployments, refOf(deployment), { spec: { type: 'manual' } })
+  const { generation = 0 } = manual.metadata
+  await follow(
+    { kube, kind: GitOpsDeployments, ref: refOf(deployment), within, what: 'known to be manual', signal: shell.signal },
+    (now) => {
+      if (!now) throw new Failure('not-found', `${titleOf(deployment)} was deleted.`)
+      return (now.status?.observedGeneration ?? 0) >= generation || undefined
+    },
+  )
+}

@@ -1,0 +1,95 @@
+import {
+  conditionOf,
+  type GitOpsDeployment,
+  type GitOpsDeploymentSyncRun,
+  GitOpsDeploymentSyncRuns,
+  GitOpsDeployments,
+  refOf,
+} from '../../api/index.ts'
+import { Failure } from '../../std/index.ts'
+import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import { reportTo } from '../report.ts'
+import { type AtHand, berth, titleOf } from './deployment.ts'
+import { follow } from './follow.ts'
+import { type Verdict, verdictOf } from './verdict.ts'
+
+export interface Expectation {
+  /** Milliseconds. */
+  within: number
+  /** From when on the status counts. */
+  answered: (now: GitOpsDeployment) => boolean
+  /** The commit that a run has applied. */
+  applied?: string | undefined
+}
+
+/** Follows the deployment, telling how it goes, until it is Ready or will not become so by itself. */
+export async function waitUntilReady(
+  { shell, kube, deployment }: AtHand,
+  { within, answered, applied }: Expectation,
+): Promise<ExitCode> {
+  const report = reportTo(shell)
+  let last = 'it was not looked at yet'
+  const ending = await follow(
+    { kube, kind: GitOpsDeployments, ref: refOf(deployment), within, what: 'Ready', where: () => last, signal: shell.signal },
+    (now): Verdict | undefined => {
+      if (!now) throw new Failure('not-found', `${titleOf(deployment)} was deleted.`)
+      const verdict = verdictOf(now, applied)
+      // What it says before it has answered is old, but where it is stuck for good it says no more than that.
+      const isOld = !answered(now)
+      if (isOld && verdict.word !== 'failed') return undefined
+      if (verdict.message !== last) tell(report, now, verdict)
+      last = verdict.message
+      return isOld || verdict.word === 'under-way' ? undefined : verdict
+    },
+  )
+  if (ending.word === 'ready') {
+    shell.print(`${titleOf(deployment)} is Ready. ${ending.message}`)
+    return exitCodes.ok
+  }
+  report.line(`berth: ${titleOf(deployment)} is not Ready. ${ending.message}`)
+  report.line(`Each object: ${berth('tree', deployment)}`)
+  if (ending.asks) report.line(`Let the deletions happen: ${berth('sync', deployment)} --confirm-prune`)
+  return exitCodes.failed
+}
+
+function tell(report: ReturnType<typeof reportTo>, { status }: GitOpsDeployment, { word, message }: Verdict): void {
+  if (word === 'ready') return
+  const all = status?.resources ?? []
+  const done = all.filter((one) => one.status === 'Synced' && one.health?.status === 'Healthy').length
+  if (all.length > 0) report.progress({ what: message, done: Math.min(done, all.length - 1), total: all.length })
+  else report.line(message)
+}
+
+/** Follows a run until it is over, however it ended. */
+export function waitUntilOver(
+  { shell, kube }: Pick<AtHand, 'shell' | 'kube'>,
+  run: GitOpsDeploymentSyncRun,
+  within: number,
+): Promise<GitOpsDeploymentSyncRun> {
+  let last = 'nobody has looked at it'
+  return follow(
+    { kube, kind: GitOpsDeploymentSyncRuns, ref: refOf(run), within, what: 'over', where: () => last, signal: shell.signal },
+    (now) => {
+      if (!now) throw new Failure('not-found', `GitOpsDeploymentSyncRun ${run.metadata.name} was deleted.`)
+      const ready = conditionOf(now.status?.conditions, 'Ready')
+      last = ready ? [ready.reason, ready.message].filter(Boolean).join(': ') : last
+      return now.status?.phase === 'Succeeded' || now.status?.phase === 'Failed' ? now : undefined
+    },
+  )
+}
+
+/** Follows a run, and then the deployment until what the run has applied is Ready. */
+export async function waitUntilApplied(at: AtHand, run: GitOpsDeploymentSyncRun, within: number): Promise<ExitCode> {
+  const over = await waitUntilOver(at, run, within)
+  const fault = faultOfRun(over)
+  if (fault !== undefined) {
+    reportTo(at.shell).line(`berth: GitOpsDeploymentSyncRun ${run.metadata.name} failed: ${fault}`)
+    return exitCodes.failed
+  }
+  const answered = ({ status }: GitOpsDeployment) => status?.lastSyncRun?.uid === run.metadata.uid
+  return waitUntilReady(at, { within, answered, applied: over.status?.revision })
+}
+
+/** Why a run failed; nothing when it did not. */
+export const faultOfRun = ({ status }: GitOpsDeploymentSyncRun): string | undefined =>
+  status?.phase === 'Failed' ? (conditionOf(status.conditions, 'Ready')?.message ?? 'it does not say why') : undefined
