@@ -204,7 +204,9 @@ describe('a tenant with credentials of a target', (it) => {
     const ref = { name: 'dev', namespace: stage.namespace }
     await kube.patch(GitOpsDeploymentManagedEnvironments, ref, { spec: { allowedKinds: [{ group: 'apps', kind: '*' }] } })
     await stage.git.push({ 'deploy/a.yaml': configMap('a', { x: '2' }) })
-    await eventually(async () => assert.match((await stage.complains('SyncFailed')).message, /ConfigMap .*\/a .*may not be deployed/) ?? true)
+    await eventually(
+      async () => assert.match((await stage.complains('SyncFailed')).message, /ConfigMap .*\/a .*may not be deployed/) ?? true,
+    )
     assert.is((await inTarget('a'))?.data?.x, undefined)
   })
 
