@@ -112,6 +112,27 @@ describe('an operator that is killed after any of its writes for a GitOpsDeploym
     )
   })
 
+  it('is heir to what was on its way when it died and has left the repository since', async () => {
+    for (let writes = 1, isDead = true; isDead; writes++) {
+      const life = lifeOf(writes)
+      let isMortal = true
+      const stage = await openStage(cluster, { via: (api) => (isMortal ? mortal(api, life) : api) })
+      const names = ['a', 'b', 'c', 'd']
+      const pushed = (kept: string[]) =>
+        stage.git.push(Object.fromEntries(kept.map((name) => [`deploy/${name}.yaml`, configMap(name)])))
+      await stage.deploy({ deletionPolicy: 'Wait' })
+      const first = await pushed(names)
+      await Promise.race([life.end, stage.synced(first, 'shop', PATIENCE).catch(() => undefined)])
+      isMortal = false
+      isDead = life.left <= 0
+      const second = await pushed(['a'])
+      await stage.restart()
+      await stage.synced(second, 'shop', PATIENCE)
+      assert.equal(await namesOf(stage.namespace, OWNER_LABEL), ['a'], `killed after write ${writes}`)
+      await stage.stop()
+    }
+  })
+
   for (const policy of ['Delete', 'Orphan'] as const) {
     it(`leaves what one that lives on leaves, in a deletion under ${policy}`, async () => {
       const { all, before } = await live(policy, Number.POSITIVE_INFINITY)
