@@ -1,0 +1,97 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Command } from 'commander'
+import * as assert from 'uvu/assert'
+import { plain } from '../../src/cli/shell.ts'
+import { verbs } from '../../src/cli/verbs.ts'
+import { unknownWish, wishesOf } from '../../src/engines/gitops/annotations.ts'
+import { dependenciesOf } from '../../src/engines/gitops/depends-on.ts'
+import { testCluster } from '../support/control-plane.ts'
+import { describe } from '../support/suite.ts'
+import { documents } from '../support/verbs.ts'
+
+const DOCS = join(import.meta.dirname, '..', '..', 'docs')
+const text = readFileSync(join(DOCS, 'gitops.md'), 'utf8')
+const blocks = (language: string) =>
+  [...text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'))].map(([, block = '']) => block)
+
+/** Every command line of Berth in the page, without its comment. */
+const commands = [
+  ...blocks('sh').flatMap((block) => block.split('\n')),
+  ...[...text.matchAll(/`(berth [^`]+)`/g)].map(([, all = '']) => all),
+]
+  .map((line) => line.replace(/\s+#.*$/, '').trim())
+  .filter((line) => line.startsWith('berth '))
+
+const shell = {
+  print: () => undefined,
+  say: () => undefined,
+  env: {},
+  cwd: '/',
+  home: '/',
+  berth: ['berth'] as const,
+  signal: new AbortController().signal,
+  paint: plain,
+  lively: false,
+}
+
+describe('the page about GitOps', (it) => {
+  const cluster = testCluster()
+  it.after(() => cluster.close())
+
+  it('shows objects that the server takes, with the fields they have', async () => {
+    const namespace = await cluster.namespace('docs')
+    const objects = blocks('yaml').flatMap(documents)
+    assert.ok(objects.length >= 8)
+    for (const object of objects) {
+      const kind = await cluster.kube.resolve(object.apiVersion, object.kind)
+      assert.ok(kind, object.kind)
+      if (!kind) continue
+      const placed = { ...object, metadata: { ...object.metadata, namespace } }
+      await cluster.kube.apply(kind, placed, { manager: 'docs-test', force: true, dryRun: true })
+    }
+  })
+
+  it('shows command lines that are understood', async () => {
+    assert.ok(commands.length >= 10)
+    for (const line of commands) {
+      const [, name = '', ...words] = line.split(/\s+/)
+      const entry = verbs.find((each) => each.name === name)
+      assert.ok(entry, line)
+      const command = new Command(name).exitOverride().configureOutput({ writeErr: () => undefined })
+      let reached = false
+      const { verb } = (await entry?.load()) ?? {}
+      verb?.define(
+        command,
+        shell,
+        () => async () => {
+          reached = true
+        },
+        verbs,
+      )
+      // In running text the name of a deployment may be left out.
+      const isSentence = words.length === 0
+      await command.parseAsync(isSentence ? ['shop'] : words, { from: 'user' })
+      assert.ok(reached, line)
+    }
+  })
+
+  it('lists annotations that mean something, with values that are known', () => {
+    const rows = [...text.matchAll(/^\| `(gitops\.berth\.dev\/[a-z-]+)` \| `([^`]+)` \|/gm)]
+    assert.is(rows.length, 9)
+    for (const [, annotation = '', value = ''] of rows) {
+      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', annotations: { [annotation]: value } } }
+      const plainly = { ...object, metadata: { name: 'a' } }
+      const says = JSON.stringify(wishesOf(object)) !== JSON.stringify(wishesOf(plainly)) || dependenciesOf(object).ids.length > 0
+      assert.ok(says, annotation)
+      assert.is(unknownWish(object), undefined)
+      assert.is(dependenciesOf(object).problem, undefined)
+    }
+  })
+
+  it('links to what is there', () => {
+    const links = [...text.matchAll(/\]\(([^)#]+)\)/g)].map(([, to = '']) => to)
+    assert.ok(links.length > 2)
+    for (const to of links) assert.ok(existsSync(join(DOCS, to)), to)
+  })
+})
