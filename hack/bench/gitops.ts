@@ -1,5 +1,5 @@
 /**
- * GitOps: `node hack/bench/gitops.ts [scene …] [--count N] [--profile FOLDER]`. Each scene has a control plane, a Git server, kas and
+ * GitOps: `node hack/bench/gitops.ts [scene …] [--count N]`, more by `--help`. Each scene has a control plane, a Git server, kas and
  * the operator of its own, as processes; it prints its figures and beside them the floor, measured in the same run: the same
  * objects applied by a bare loop with the same client, the same tenants and the same concurrency.
  */
@@ -33,7 +33,7 @@ const SCENES: Record<string, Scene> = {
   crash: { count: 10_000, about: 'objects in one sync, and a kill -9 half way', play: crash },
 }
 
-const HELP = `node hack/bench/gitops.ts [scene ...] [--count N] [--profile FOLDER]
+const HELP = `node hack/bench/gitops.ts [scene ...] [--count N] [--built] [--profile FOLDER] [--node FLAG ...]
 
 Scenes, all without a name, with how many of what:
 ${Object.entries(SCENES)
@@ -41,14 +41,22 @@ ${Object.entries(SCENES)
   .join('\n')}
 
   --count N          as many instead
+  --built            the programs as \`npm run build\` made them; without it the sources, whose types take 20 MB to strip
   --profile FOLDER   CPU profiles of the operator and kas are written there, one for each process
+  --node FLAG        a flag of Node for both; may be given several times
   --help
 `
 
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { count: { type: 'string' }, profile: { type: 'string' }, help: { type: 'boolean' } },
+    options: {
+      count: { type: 'string' },
+      built: { type: 'boolean' },
+      profile: { type: 'string' },
+      node: { type: 'string', multiple: true },
+      help: { type: 'boolean' },
+    },
   })
   const unknown = positionals.find((name) => !(name in SCENES))
   if (values.help || unknown !== undefined) {
@@ -61,11 +69,19 @@ async function main(): Promise<void> {
     if (positionals.length === 0 || positionals.includes(name)) await play(name, scene, values)
 }
 
+interface Given {
+  count?: string
+  built?: boolean
+  profile?: string
+  node?: string[]
+}
+
 /** What goes wrong in one is told, and the others are played all the same. */
-async function play(name: string, scene: Scene, { count, profile }: { count?: string; profile?: string }): Promise<void> {
+async function play(name: string, scene: Scene, { count, built, profile, node = [] }: Given): Promise<void> {
   process.stdout.write(`-- ${name}, load ${load()}\n`)
   try {
-    const house = await openHouse({ profile, pollInterval: scene.pollInterval })
+    const flags = [...node, ...(profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`])]
+    const house = await openHouse({ flags, isBuilt: built === true, pollInterval: scene.pollInterval ?? '1h' })
     try {
       await scene.play(house, count === undefined ? scene.count : Number(count))
     } finally {

@@ -5,7 +5,16 @@ import { endServer, worksIn } from '../../src/adapters/control-plane/index.ts'
 import { startPart } from '../../src/cli/local/parts.ts'
 import { Failure, pause, seconds, systemClock } from '../../src/std/index.ts'
 
-const MAIN = join(import.meta.dirname, '../../src/cli/main.ts')
+const ROOT = join(import.meta.dirname, '../..')
+const SOURCES = join(ROOT, 'src/cli/main.ts')
+const BUILT = join(ROOT, 'dist/cli/main.js')
+
+/** How Node runs a program. */
+export interface Running {
+  flags?: readonly string[]
+  /** As `npm run build` made it: stripping types from the sources takes some 20 MB. */
+  isBuilt?: boolean
+}
 
 /** A program of Berth as a process of its own: what the bench itself holds is not counted. It dies with the bench, however that ends. */
 export interface Program {
@@ -43,18 +52,16 @@ export interface Figures {
 /** Everything that was asked, watches too. */
 export const requestsIn = ({ requests }: Figures): number => Object.values(requests).reduce((sum, each) => sum + each, 0)
 
-export interface ProgramPlan {
+export interface ProgramPlan extends Running {
   name: 'operator' | 'kas'
   kubeconfig: string
   options: readonly string[]
-  /** Of Node. */
-  flags?: readonly string[]
 }
 
 /** Its log lies in the folder of the control plane, and goes away with it. */
-export async function startProgram({ name, kubeconfig, options, flags = [] }: ProgramPlan): Promise<Program> {
+export async function startProgram({ name, kubeconfig, options, flags = [], isBuilt }: ProgramPlan): Promise<Program> {
   const dir = dirname(kubeconfig)
-  const given = [...flags, MAIN, name, '--kubeconfig', kubeconfig, '--operations', '127.0.0.1:0', ...options]
+  const given = [...flags, isBuilt ? BUILT : SOURCES, name, '--kubeconfig', kubeconfig, '--operations', '127.0.0.1:0', ...options]
   const { pid, facts } = await startPart({
     dir,
     name,
@@ -82,12 +89,12 @@ export async function startProgram({ name, kubeconfig, options, flags = [] }: Pr
 /** Without leader election, so that every request that is counted was made for an object. */
 export async function startOperator(
   kubeconfig: string,
-  flags: readonly string[] = [],
   options: readonly string[] = [],
+  running: Running = {},
 ): Promise<OperatorProgram> {
   const began = performance.now()
-  const plan = { name: 'operator', kubeconfig, flags, options: ['--no-leader-election', ...options] } as const
-  const program = await startProgram(plan)
+  const given = ['--no-leader-election', ...options]
+  const program = await startProgram({ ...running, name: 'operator', kubeconfig, options: given })
   const listed = performance.now() - began
   await untilCalm(program)
   return { ...program, listed, synced: performance.now() - began - CALM }

@@ -7,7 +7,7 @@ import { type Cache, type Caches, createCaches, type Kube } from '../../../src/a
 import { GitProjects, type KubeObject, Namespaces, Secrets } from '../../../src/api/index.ts'
 import { createLog, Failure, minutes, pause, seconds, systemClock } from '../../../src/std/index.ts'
 import { gitHost, type TestRepository } from '../../../test/support/git-host.ts'
-import { type OperatorProgram, type Program, startOperator, startProgram } from '../program.ts'
+import { type OperatorProgram, type Program, type Running, startOperator, startProgram } from '../program.ts'
 import { type Stage, setStage } from '../stage.ts'
 
 /** A control plane, a Git server with one repository, kas as a process, and the operator as another one when it is asked for. */
@@ -30,21 +30,18 @@ export interface House extends Stage {
 const HOME = 'bench'
 const SECRET = 'bench-webhook-secret'
 
-export interface HouseOptions {
-  /** Where CPU profiles of the operator and kas are written, if at all. */
-  profile?: string | undefined
+export interface HouseOptions extends Running {
   /** Of the GitProject: long enough that only webhooks wake kas. */
   pollInterval?: string | undefined
 }
 
 /** Everything in it ends with `close`, and by itself when the bench dies. */
-export async function openHouse({ profile, pollInterval = '1h' }: HouseOptions = {}): Promise<House> {
+export async function openHouse({ pollInterval = '1h', ...running }: HouseOptions = {}): Promise<House> {
   const folder = await mkdtemp(join(tmpdir(), 'berth-bench-house-'))
   const stage = await setStage()
   const git = await gitHost()
   const { user, kubeconfig } = stage
   const caches = createCaches({ kube: user, clock: systemClock, log: createLog('error', process.stderr) })
-  const flags = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`]
   const programs: Program[] = []
   const operators: Program[] = []
   const close = async () => {
@@ -57,7 +54,7 @@ export async function openHouse({ profile, pollInterval = '1h' }: HouseOptions =
   try {
     const repository = await git.repository('bench')
     const options = ['--listen', ANYWHERE, '--webhooks', ANYWHERE, '--data-dir', join(folder, 'kas')]
-    const kas = await startProgram({ name: 'kas', kubeconfig, flags, options })
+    const kas = await startProgram({ ...running, name: 'kas', kubeconfig, options })
     programs.push(kas)
     const kubectl = await countedKubectl(folder)
     return {
@@ -74,7 +71,7 @@ export async function openHouse({ profile, pollInterval = '1h' }: HouseOptions =
       caches,
       async startOperator() {
         const given = ['--kas', kas.facts.listen ?? '', '--kubectl', kubectl.counted]
-        const operator = await startOperator(kubeconfig, flags, given)
+        const operator = await startOperator(kubeconfig, given, running)
         operators.push(operator)
         programs.push(operator)
         return operator
