@@ -44,7 +44,7 @@ interface Line {
 
 /** A connection that is cut without a word would hold a hundred watches. */
 const HEARTBEAT = seconds(30)
-const HEARTBEAT_WITHIN = seconds(15)
+const HEARTBEAT_WITHIN = seconds(45)
 const WINDOW = 8 * 2 ** 20
 
 export function createMultiplex(options: MultiplexOptions): Multiplex {
@@ -69,7 +69,12 @@ export function createMultiplex(options: MultiplexOptions): Multiplex {
   const lineTo = async (origin: URL): Promise<Line | undefined> => {
     while (!isUnable) {
       if (isClosed) throw new Failure('unavailable', 'the connection is closed')
-      for (const line of lines) if (line.streams < line.most && !line.session.closed) return line
+      const free = [...lines].find(({ session, streams, most }) => streams < most && !session.closed)
+      if (free) {
+        // At once: whoever asks in the same breath must not get the same place.
+        free.streams++
+        return free
+      }
       opening ??= openLine(origin).finally(() => {
         opening = undefined
       })
@@ -82,9 +87,8 @@ export function createMultiplex(options: MultiplexOptions): Multiplex {
     async open(request) {
       const line = await lineTo(request.url)
       if (!line) return
-      line.streams++
       const { url, headers, signal } = request
-      const stream = line.session.request({ ':path': url.pathname + url.search, ...headers }, { endStream: true })
+      const stream = requestOn(line, { ':path': url.pathname + url.search, ...headers })
       stream.once('close', () => line.streams--)
       const abort = () => stream.destroy(Failure.from(signal?.reason))
       if (signal?.aborted) abort()
@@ -96,6 +100,15 @@ export function createMultiplex(options: MultiplexOptions): Multiplex {
       isClosed = true
       for (const { session } of lines) session.destroy()
     },
+  }
+}
+
+function requestOn(line: Line, headers: Record<string, string | string[]>): ClientHttp2Stream {
+  try {
+    return line.session.request(headers, { endStream: true })
+  } catch (cause) {
+    line.streams--
+    throw new Failure('unavailable', 'the connection was closed meanwhile', { cause })
   }
 }
 

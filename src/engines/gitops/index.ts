@@ -2,7 +2,9 @@
  * GitOps as a library: the files of a commit in, objects in a cluster out. `sync` is the whole story:
  * render → place → plan → apply → prune, with an inventory written before and after.
  * It knows neither where commits come from nor who asks; everything in the target happens through the Kube it is given,
- * which is the tenant's. Read sync.ts first, then its steps in that order; health.ts stands alone.
+ * which is the tenant's. Read sync.ts first, then its steps in that order; health/ stands alone. What is known of the objects
+ * between two passes is in book.ts (a line for each), kept by the watches of live/ (ledgers.ts, live-book.ts, watches.ts);
+ * wants.ts says which sync wants what, fights.ts when enough is enough.
  */
 export type { Judge } from './book.ts'
 export { type Change, type Entry, entriesOf } from './change-set.ts'
@@ -18,6 +20,7 @@ export { patternsFor } from './kustomization.ts'
 export { objectionToNamespace } from './limits.ts'
 export { createLedgers, type Ledger, type Ledgers } from './live/ledgers.ts'
 export type { Manifest } from './manifest.ts'
+export { noMeter, PHASES, type Phase, type SyncMeter } from './meter.ts'
 export { keyOfId, type ObjectId, sayId } from './object-id.ts'
 export { observe } from './observe.ts'
 export { type Observed, observedIn, rowsOf } from './observed.ts'

@@ -10,6 +10,7 @@ import { pruneWhatLeft } from './leaving.ts'
 import type { Ledger, Steady } from './live/ledgers.ts'
 import type { LiveBook } from './live/live-book.ts'
 import { createPlainBook } from './live/plain-book.ts'
+import { count, noMeter, type Phase, type SyncMeter, timed } from './meter.ts'
 import { observe } from './observe.ts'
 import { type Observed, observedIn, rowsOf } from './observed.ts'
 import type { Desired, Destination, Owner } from './place.ts'
@@ -77,28 +78,35 @@ export interface SyncResult {
 export interface Tools {
   render: Render
   clock: Clock
+  meter?: SyncMeter | undefined
 }
 
 /** Brings a destination to where a commit says it should be: render, place, plan, apply, prune, and remember. */
-export async function sync(request: SyncRequest, { render, clock }: Tools, signal?: AbortSignal): Promise<SyncResult> {
+export async function sync(request: SyncRequest, tools: Tools, signal?: AbortSignal): Promise<SyncResult> {
+  const { render, clock, meter = noMeter } = tools
   const { snapshot, destination, ledger } = request
   const judge: Judge = { ...request.judge, now: clock.now }
-  const wanted = await wantedOf(request, render, ledger ?? {}, signal)
+  const time = <T>(phase: Phase, step: () => Promise<T>) => timed(phase, { clock, meter }, step)
+  const wanted = await time('render', () => wantedOf(request, render, ledger ?? {}, signal))
   declare(request, wanted)
   const { inventory, leftBehind } = await loadFor(destination.kube.server, request.inventory)
   const steady = steadyIn(request, wanted, inventory.held)
-  const book = await bookOf(request, { judge, desired: wanted.desired, held: inventory.held }, signal)
+  const look = { judge, desired: wanted.desired, held: inventory.held }
+  const book = await time('compare', () => bookOf(request, look, signal))
   const plan = planFor(request, { wanted, held: inventory.held, steady, book: book.lines })
 
   const before = await save(request, inventory, superset(inventory.held, newIn(plan)))
   const drifts = driftsIn(plan, book.lines)
-  const { applied, recorded } = await carryOut(request, { plan, wanted, before, book, judge, clock }, signal)
+  const work = { plan, wanted, before, book, judge, clock }
+  const { applied, recorded } = await time('apply', () => carryOut(request, work, signal))
   const repairs = repaired(drifts, applied)
   const undone = wanted.refused.length + entriesOf(applied, 'failed', 'waiting').length
   const leaving = { plan, wanted, held: before.held, book: book.lines, undone }
-  const { pruned, postponed } = await pruneWhatLeft(request, leaving, clock, signal)
+  const { pruned, postponed } = await time('prune', () => pruneWhatLeft(request, leaving, clock, signal))
 
   const changes = [...applied, ...pruned]
+  count(changes, meter)
+  if (repairs.length > 0) meter.repaired(repairs.length)
   const entries = [...wanted.refused, ...[...plan.unchanged, ...plan.drifted].map(unchanged), ...changes]
   const held = changes.length === 0 ? recorded.held : exact(before.held, wanted.desired, changes)
   const after = await save(request, recorded, held)
@@ -197,7 +205,8 @@ async function carryOut(
     told: progress.note,
     signal,
   }
-  const entries = await progress.during(() => apply(plan.apply, applying))
+  const release = request.ledger?.hold()
+  const entries = await progress.during(() => apply(plan.apply, applying)).finally(release)
   return { applied: entries.map((entry) => patient(entry, request)), recorded }
 }
 

@@ -42,8 +42,13 @@ export async function bringAbout(pass: Pass, shop: Shop, signal: AbortSignal): P
   const note = noteOf(deployment, shop)
   const destination = destinationFor(deployment, shop)
   await ensureNamespace(deployment, destination, signal)
-  const result = await sync(await requestOf(pass, destination, note, shop), { render: shop.render, clock }, signal)
+  const result = await sync(
+    await requestOf(pass, destination, note, shop),
+    { render: shop.render, clock, meter: shop.meter },
+    signal,
+  )
 
+  noteWrite(deployment, result, shop)
   tellChanges(events, deployment, result.commitId, withoutRepairs(result))
   tellPending(events, deployment, pendingPruneOf(deployment, result.entries, result.commitId))
   tellRepairs(events, deployment, result.repairs)
@@ -88,8 +93,25 @@ function nextAfter({ deployment, source }: Pass, { note, result, destination }: 
     now: timestamp(clock.now()),
   })
   const failed = entriesOf(result.entries, 'failed').length > 0
+  tellHealth(deployment, status, result, shop)
   if (isUndone(result) || isPolled(result, ledgerOf(deployment, shop))) return soon(status, failed, note.tries)
   return settled({ status, recheck: Math.min(recheckOf(observed, interval, source), restOf(result, clock.now())) })
+}
+
+function noteWrite({ metadata }: GitOpsDeployment, { commitId, entries }: SyncResult, { arrivals, workshop }: Shop): void {
+  const arrival = arrivals.get(keyOf(metadata))
+  const wrote = entriesOf(entries, 'created', 'configured').length > 0
+  if (wrote && arrival?.commitId === commitId) arrival.wroteAt = workshop.clock.now()
+}
+
+/** How long a commit took to be healthy, told when it is so for the first time. */
+function tellHealth(deployment: GitOpsDeployment, status: StatusDraft, { commitId }: SyncResult, shop: Shop): void {
+  const arrival = shop.arrivals.get(keyOf(deployment.metadata))
+  if (arrival?.commitId !== commitId) return
+  const now = shop.workshop.clock.now()
+  const isNew = deployment.status?.history?.[0]?.revision !== commitId
+  const isHealthy = status.conditions?.some(({ type, status: word }) => type === 'Ready' && word === 'True')
+  if (isNew && isHealthy) shop.meter.took('health', now - (arrival.wroteAt ?? arrival.at))
 }
 
 /** What is in effect goes on living between two runs: its health is followed, and nothing is written. */
@@ -171,7 +193,7 @@ const isPolled = ({ observed, inventory }: SyncResult, { book }: Ledger): boolea
 
 const isTold = ({ status }: GitOpsDeployment, { commitId }: SyncResult): boolean => status?.sync?.revision === commitId
 
-const MOMENT = seconds(1)
+const MOMENT = seconds(2)
 const SHORTLY = seconds(0.5)
 
 const isWorthAMoment = ({ run }: Pass, before: Note | undefined, { wroteAt, observed }: Note, result: SyncResult): boolean =>

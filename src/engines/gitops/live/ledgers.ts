@@ -14,6 +14,8 @@ export interface Ledger {
   readonly rules: string
   /** Something is to be done or said. */
   readonly ring: () => void
+  /** Until the answer is called, something is being written. */
+  readonly hold: () => () => void
   wanted?: Remembered | undefined
   /** Where the inventory is kept; it knows what it read last. */
   store?: InventoryStore | undefined
@@ -55,7 +57,13 @@ export function createLedgers({ clock, log, mostWatches = MOST_WATCHES }: Ledger
       const known = ledgers.get(owner)
       if (known?.rules === rules) return known
       known?.book.end()
-      const ledger = { book: createLiveBook({ watches, clock, owner, ring }), fights: createFights(clock), rules, ring }
+      const ledger = {
+        book: createLiveBook({ watches, clock, owner, ring }),
+        fights: createFights(clock),
+        rules,
+        ring,
+        hold: watches.hold,
+      }
       ledgers.set(owner, ledger)
       return ledger
     },

@@ -104,7 +104,6 @@ export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions)
       seating.take(places, lines)
     },
     wrote(item, object) {
-      watches.busy()
       lines.set(keyOfId(item.id), lineAfterWrite(object, item, judge))
     },
     read(book) {

@@ -36,8 +36,8 @@ export interface Watches {
   join(spot: Spot, reader: Reader, from: string | undefined): Seat
   /** The same for who has nothing there yet, but soon may: only if the watch is open. */
   joinOpen(spot: Spot, reader: Reader): Seat | undefined
-  /** Something is being written. Whoever only waits for drift can wait a little longer. */
-  busy(): void
+  /** Until the answer is called, something is being written: whoever only waits for drift can wait a little longer. */
+  hold(): () => void
   readonly count: number
   close(): void
 }
@@ -62,7 +62,7 @@ interface Watched {
 
 /** Nothing written for this long, or waited for this long: then the next watch is opened. */
 const CALM = seconds(0.2)
-const LONGEST_WAIT = seconds(20)
+const LONGEST_WAIT = seconds(60)
 /** Others may come late as well: they share the list. */
 const LATE = seconds(1)
 /** So many lists are asked for at once. */
@@ -128,7 +128,7 @@ export function createWatches({ clock, log, most }: WatchesOptions): Watches {
       const known = watched.get(keyOf(spot))
       return known && sit(known, reader)
     },
-    busy: line.hold,
+    hold: line.hold,
     get count() {
       return watched.size
     },
@@ -183,33 +183,36 @@ function earlier(a: string | undefined, b: string | undefined): string | undefin
 
 /** Watches that are to be opened, one after the other, when nothing more urgent goes on. */
 function createLine(clock: Clock, open: (entry: Watched) => Promise<void>) {
-  const waiting: Watched[] = []
+  const waiting: { entry: Watched; since: number }[] = []
+  let writing = 0
   let wrote = Number.NEGATIVE_INFINITY
   let workers = 0
 
-  const calm = async (): Promise<void> => {
-    const began = clock.now()
-    for (let wait = 0; wait >= 0 && clock.now() - began < LONGEST_WAIT; wait = wrote + CALM - clock.now())
-      if (wait > 0) await pause(clock, wait)
+  const calmOrLate = async (since: number): Promise<void> => {
+    const left = () => (writing > 0 ? CALM : wrote + CALM - clock.now())
+    for (let wait = left(); wait > 0 && clock.now() - since < LONGEST_WAIT; wait = left()) await pause(clock, wait)
   }
   const work = async (): Promise<void> => {
     workers++
-    await calm()
     for (let next = waiting.shift(); next; next = waiting.shift()) {
-      await open(next)
-      await calm()
+      await calmOrLate(next.since)
+      await open(next.entry)
     }
     workers--
   }
   return {
     add(entry: Watched, after = 0) {
       clock.after(after, () => {
-        waiting.push(entry)
+        waiting.push({ entry, since: clock.now() })
         if (workers < OPENING) void work()
       })
     },
     hold() {
-      wrote = clock.now()
+      writing++
+      return () => {
+        writing--
+        wrote = clock.now()
+      }
     },
   }
 }
