@@ -7,14 +7,21 @@ import { sandboxReclaim } from './deployment-target/reclaim/index.ts'
 import { claimBinding } from './deployment-target-claim/binding/index.ts'
 import { sandboxProvisioning } from './deployment-target-claim/provisioning/index.ts'
 import { environments } from './environment/index.ts'
-import { dryRuns, type GitOpsSettings, gitopsDeployments, type Source, syncRuns } from './gitops-deployment/index.ts'
+import {
+  dryRuns,
+  type GitOpsMeter,
+  type GitOpsSettings,
+  gitopsDeployments,
+  type Source,
+  syncRuns,
+} from './gitops-deployment/index.ts'
 import { managedEnvironments } from './managed-environment/index.ts'
 import { onboarding } from './onboarding/index.ts'
 import { spaceRequests } from './space-request/index.ts'
 import { workspaces } from './workspace/index.ts'
 
 /** Every controller of the operator, in the order of a claim's life. This list is the only place where rooms meet. */
-export const controllersOf = (workshop: Workshop, config: Config, source: Source): Controller[] => [
+export const controllersOf = (workshop: Workshop, config: Config, source: Source, meter?: GitOpsMeter): Controller[] => [
   claimBinding(workshop),
   sandboxProvisioning(workshop),
   spaceRequests(workshop, { server: config.apiUrl, insecureSkipTLSVerify: config.insecureTargets }),
@@ -24,7 +31,7 @@ export const controllersOf = (workshop: Workshop, config: Config, source: Source
   environments(workshop),
   managedEnvironments(workshop, { reach: reachOf(config) }),
   onboarding(workshop),
-  gitopsDeployments(workshop, gitopsSettings(config, source)),
+  gitopsDeployments(workshop, { ...gitopsSettings(config, source), ...(meter && { meter }) }),
   syncRuns(workshop),
   dryRuns(workshop, gitopsSettings(config, source)),
   workspaces(workshop, { reach: reachOf(config) }),

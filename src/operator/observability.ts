@@ -1,6 +1,7 @@
 import type { Metrics } from '../adapters/http/index.ts'
 import type { Meter } from '../adapters/kube/index.ts'
 import type { LoopMeter } from '../engines/controller/index.ts'
+import type { GitOpsMeter } from './gitops-deployment/index.ts'
 
 /** Requests to API servers by verb and answer. */
 export function requestMeter(metrics: Metrics): Meter {
@@ -13,6 +14,35 @@ export function requestMeter(metrics: Metrics): Meter {
   return ({ verb, status, ms }) => {
     requests.add({ verb, status: String(status) })
     if (verb !== 'watch') latency.observe(ms / 1000, { verb })
+  }
+}
+
+/** What deliveries take, do and find. */
+export function gitopsMeter(metrics: Metrics): GitOpsMeter {
+  const phases = metrics.histogram({
+    name: 'berth_gitops_phase_seconds',
+    help: 'Time of the steps from a revision to its health',
+    labels: ['phase'],
+  })
+  const objects = metrics.counter({
+    name: 'berth_gitops_objects_total',
+    help: 'Objects of commits by what was done with them',
+    labels: ['outcome'],
+  })
+  const repairs = metrics.counter({
+    name: 'berth_gitops_drift_repairs_total',
+    help: 'Objects that had drifted and were set back',
+  })
+  let open = () => 0
+  metrics.gauge({ name: 'berth_gitops_open_watches', help: 'Watches on deployed objects that are open', read: () => open() })
+  return {
+    took: (phase, milliseconds) => phases.observe(milliseconds / 1000, { phase }),
+    did: (outcome, count) => objects.add({ outcome }, count),
+    repaired: (count) => repairs.add({}, count),
+    // A new term of leadership brings new ones.
+    watches(read) {
+      open = read
+    },
   }
 }
 

@@ -7,9 +7,9 @@ import { leadInTurns, runControllers, type Workshop } from '../engines/controlle
 import { createLog, type Log, systemClock } from '../std/index.ts'
 import type { Config } from './config.ts'
 import { controllersOf } from './controllers.ts'
-import type { Source } from './gitops-deployment/index.ts'
+import type { GitOpsMeter, Source } from './gitops-deployment/index.ts'
 import { kasToken } from './kas-token.ts'
-import { loopMeter, requestMeter } from './observability.ts'
+import { gitopsMeter, loopMeter, requestMeter } from './observability.ts'
 
 /** Where the program writes its log lines, and whom it tells when it is up. */
 export interface Surroundings {
@@ -39,7 +39,9 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
     ca: config.kasCa === undefined ? undefined : readFileSync(config.kasCa),
     clock,
   })
-  let turn = openShop(config, kube, log, source)
+  const gitops = gitopsMeter(metrics)
+  const open = () => openShop({ config, kube, log, source, meter: gitops })
+  let turn = open()
   const ready = () => {
     const [first] = turn.caches.waitingFor()
     return first && `waiting for ${first.kind}: ${first.why}`
@@ -53,7 +55,7 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
     // Controllers keep notes of their term; a new term begins with new ones.
     if (!isFirst) {
       await turn.caches.stop()
-      turn = openShop(config, kube, log, source)
+      turn = open()
     }
     await runControllers(turn, turn.controllers, term, meter)
     isFirst = false
@@ -75,7 +77,15 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
   log.info('operator stopped')
 }
 
-function openShop(config: Config, kube: Workshop['kube'], log: Log, source: Source) {
+interface Means {
+  config: Config
+  kube: Workshop['kube']
+  log: Log
+  source: Source
+  meter: GitOpsMeter
+}
+
+function openShop({ config, kube, log, source, meter }: Means) {
   const clock = systemClock
   const caches = createCaches({ kube, clock, log, scope: config.namespace })
   const workshop: Workshop = {
@@ -85,5 +95,5 @@ function openShop(config: Config, kube: Workshop['kube'], log: Log, source: Sour
     clock,
     log,
   }
-  return { ...workshop, controllers: controllersOf(workshop, config, source) }
+  return { ...workshop, controllers: controllersOf(workshop, config, source, meter) }
 }

@@ -2,13 +2,13 @@ import { createSender } from '../../adapters/http/index.ts'
 import type { Reach } from '../../adapters/kube/index.ts'
 import { type GitOpsDeployment, GitOpsDeployments, keyOf, type Ref } from '../../api/index.ts'
 import { type Controller, settled, type Workshop } from '../../engines/controller/index.ts'
-import { createLedgers, createRenderer, createWants } from '../../engines/gitops/index.ts'
+import { createLedgers, createRenderer, createWants, noMeter } from '../../engines/gitops/index.ts'
 import { BY, openBooks } from './books.ts'
 import { createFollowing, type Source } from './following.ts'
 import { createNotifier } from './notifier.ts'
 import { reconcileDeployment } from './reconcile.ts'
 import { releaseFormer } from './removal.ts'
-import { NAME, type Shop } from './shop.ts'
+import { type GitOpsMeter, NAME, type Shop } from './shop.ts'
 import { statusFor } from './status.ts'
 import { createTargets, tenantOf } from './targets.ts'
 import { createVariableReader } from './variables.ts'
@@ -25,16 +25,20 @@ export interface GitOpsSettings {
   mostWatches?: number | undefined
   /** Whether spec.dependsOn may name another namespace. */
   crossNamespace?: boolean
+  meter?: GitOpsMeter
 }
 
 /** Applies what repositories say, in the destination and as the tenant that each GitOpsDeployment names. */
 export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings): Controller<GitOpsDeployment> {
   const { source, kubectl, reach, mostWatches } = settings
   const books = openBooks(workshop)
-  const following = createFollowing(source, workshop.clock)
+  const meter = settings.meter ?? { ...noMeter, watches: () => undefined }
+  const following = createFollowing(source, workshop.clock, (milliseconds) => meter.took('source', milliseconds))
   const targets = createTargets(reach)
   const variables = createVariableReader(workshop.kube, workshop.clock)
   const { clock, log } = workshop
+  const ledgers = createLedgers({ clock, log, mostWatches })
+  meter.watches(() => ledgers.watches)
   const notifier = createNotifier({
     workshop,
     send: createSender({ allowLocal: reach?.refuseLocal !== true }),
@@ -51,7 +55,8 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
     notes: new Map(),
     seen: new Map(),
     arrivals: new Map(),
-    ledgers: createLedgers({ clock, log, mostWatches }),
+    ledgers,
+    meter,
     wants: createWants({ clock, exists: (uid) => books.deployments.by(BY.uid, uid).length > 0 }),
     ring: () => undefined,
   }

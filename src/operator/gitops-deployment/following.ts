@@ -42,15 +42,22 @@ export interface Following {
   ringing(ring: (ref: Ref) => void, signal: AbortSignal): void
 }
 
-export function createFollowing(source: Source, clock: Clock): Following {
+/** `waited`: how long it took until the files of a revision were there. */
+export function createFollowing(
+  source: Source,
+  clock: Clock,
+  waited: (milliseconds: number) => void = () => undefined,
+): Following {
   const streams = new Map<string, Stream>()
   let ring: (ref: Ref) => void = () => undefined
 
   const open = (ref: Ref, wish: Wish): Stream => {
     const stream: Stream = { wish: JSON.stringify(wish), seen: {}, at: clock.now(), abort: new AbortController() }
     streams.set(keyOf(ref), stream)
+    const opened = clock.now()
     const tell = (seen: Seen) => {
       if (stream.abort.signal.aborted) return
+      if (seen.snapshot && !stream.seen.snapshot) waited(clock.now() - opened)
       stream.seen = seen
       stream.at = clock.now()
       ring(ref)

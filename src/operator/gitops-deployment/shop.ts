@@ -12,6 +12,7 @@ import {
   type Observed,
   type Owner,
   type Render,
+  type SyncMeter,
   type Wants,
 } from '../../engines/gitops/index.ts'
 import type { Books } from './books.ts'
@@ -34,6 +35,19 @@ export interface Note {
   wroteAt: number | undefined
 }
 
+/** When a deployment was first given a commit, and when it was written last on its behalf. */
+export interface Arrival {
+  commitId: string
+  at: number
+  wroteAt?: number
+}
+
+/** What the controller tells about itself; the program turns it into metrics. */
+export interface GitOpsMeter extends SyncMeter {
+  /** How many watches are open, asked for now and then. */
+  watches(read: () => number): void
+}
+
 export interface Shop {
   workshop: Workshop
   books: Books
@@ -46,7 +60,8 @@ export interface Shop {
   /** Each deployment as it was reconciled last, so that what it leaves without a word can be released. */
   seen: Map<string, GitOpsDeployment>
   /** When each deployment was first given its present commit. */
-  arrivals: Map<string, { commitId: string; at: number }>
+  arrivals: Map<string, Arrival>
+  meter: GitOpsMeter
   ledgers: Ledgers
   wants: Wants
   /** Has a deployment looked at again. */

@@ -1,0 +1,44 @@
+import type { Clock } from '../../std/index.ts'
+import { type Change, type Entry, entriesOf } from './change-set.ts'
+
+/**
+ * source - until the files of a revision were there. render, compare, apply, prune - the steps of a sync. health - from the end of
+ * the apply until all was in effect and healthy.
+ */
+export const PHASES = ['source', 'render', 'compare', 'apply', 'prune', 'health'] as const
+export type Phase = (typeof PHASES)[number]
+
+/** What syncs tell about themselves; the program turns it into metrics. */
+export interface SyncMeter {
+  took(phase: Phase, milliseconds: number): void
+  /** So many objects ended like this. */
+  did(change: Change, count: number): void
+  /** So many objects had drifted and were set back. */
+  repaired(count: number): void
+}
+
+export const noMeter: SyncMeter = { took: () => undefined, did: () => undefined, repaired: () => undefined }
+
+/** Does a step of a sync and tells how long it took. */
+export async function timed<T>(
+  phase: Phase,
+  { clock, meter }: { clock: Clock; meter: SyncMeter },
+  step: () => Promise<T>,
+): Promise<T> {
+  const began = clock.now()
+  try {
+    return await step()
+  } finally {
+    meter.took(phase, clock.now() - began)
+  }
+}
+
+/** Not what stayed as it was: that would be all objects of all syncs, all the time. */
+const TOLD: Change[] = ['created', 'configured', 'pruned', 'terminating', 'waiting', 'withheld', 'skipped', 'failed']
+
+export function count(entries: readonly Entry[], meter: SyncMeter): void {
+  for (const change of TOLD) {
+    const many = entriesOf(entries, change).length
+    if (many > 0) meter.did(change, many)
+  }
+}

@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs'
+import * as assert from 'uvu/assert'
+import { createMetrics } from '../src/adapters/http/index.ts'
+import { PHASES } from '../src/engines/gitops/index.ts'
+import { createMeters } from '../src/kas/meters.ts'
+import { gitopsMeter, loopMeter, requestMeter } from '../src/operator/observability.ts'
+import { describe } from './support/suite.ts'
+
+const PAGE = readFileSync(new URL('../docs/metrics.md', import.meta.url), 'utf8')
+
+/** Name and type of each row, in the order of their names. */
+const documented = PAGE.split('\n')
+  .map((line) => /^\| `(berth_[^`]+)` \| (\w+) \|/.exec(line))
+  .flatMap((row) => (row ? [`${row[1]?.replace('<controller>', 'some')} ${row[2]}`] : []))
+  .sort()
+
+/** All that the programs register. */
+async function exported(): Promise<string[]> {
+  const metrics = createMetrics()
+  const request = requestMeter(metrics)
+  request({ verb: 'get', status: 200, ms: 1 })
+  const loop = loopMeter(metrics)
+  loop.depth('some', () => 0)
+  const gitops = gitopsMeter(metrics)
+  for (const phase of PHASES) gitops.took(phase, 1)
+  gitops.did('created', 1)
+  gitops.repaired(1)
+  gitops.watches(() => 7)
+  createMeters(metrics).watch({ waiting: () => 0, bytes: () => 0 })
+  const text = await metrics.render()
+  assert.match(text, /^berth_gitops_open_watches 7$/m)
+  assert.match(text, /^berth_gitops_objects_total\{outcome="created"\} 1$/m)
+  return [...text.matchAll(/^# TYPE (\S+) (\w+)$/gm)].map(([, name, type]) => `${name} ${type}`).sort()
+}
+
+describe('docs/metrics.md', (it) => {
+  it('lists every metric that is exported, and no other', async () => {
+    assert.equal(documented, await exported())
+  })
+})
