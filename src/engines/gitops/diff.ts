@@ -1,6 +1,9 @@
-import { type AnyObject, refOf } from '../../api/index.ts'
+import { type AnyObject, type Kind, refOf } from '../../api/index.ts'
 import { Failure, isFailure, isRecord } from '../../std/index.ts'
 import { wishesOf } from './annotations.ts'
+import { immutable, immutableFieldsIn } from './apply/immutable.ts'
+import { formerKeeper } from './apply/keeper.ts'
+import { isForced, isNever } from './apply/recreate.ts'
 import { eachOf } from './each.ts'
 import { concede, type IgnoreRule, isLeftAlone } from './ignore.ts'
 import type { ObjectId } from './object-id.ts'
@@ -31,6 +34,10 @@ export interface Comparing {
   kube: Destination['kube']
   owner: string
   ignore?: readonly IgnoreRule[] | undefined
+  /** Whether objects are made anew for a field that cannot be changed. */
+  force?: boolean | undefined
+  /** Whether a sync is there whose mark an object carries. */
+  knows?: ((keeper: string) => boolean) | undefined
   signal?: AbortSignal | undefined
 }
 
@@ -41,27 +48,50 @@ export function differencesOf(desired: readonly Desired[], comparing: Comparing)
   return eachOf(desired, AT_ONCE, (item) => differenceOf(item, comparing))
 }
 
-async function differenceOf(item: Desired, { kube, owner, ignore = [], signal }: Comparing): Promise<Difference> {
+async function differenceOf(item: Desired, comparing: Comparing): Promise<Difference> {
   const { id, object, source } = item
-  const wish = wishesOf(object).apply
   try {
-    if (wish === 'ignore') return { id, would: 'nothing', fields: [], source }
-    const served = await kube.resolve(object.apiVersion, id.kind)
+    if (wishesOf(object).apply === 'ignore') return { id, would: 'nothing', fields: [], source }
+    const served = await comparing.kube.resolve(object.apiVersion, id.kind)
     // Its CRD comes with the same commit, or place.ts would have refused it.
     if (!served) return { id, would: 'create', fields: fieldChanges(undefined, object), source }
-    const kind = kindOfAny(served)
-    const live = await kube.get(kind, refOf(object), signal)
-    if (live && (wish === 'if-not-present' || isLeftAlone(live))) return { id, would: 'nothing', fields: [], source }
-    const content = live ? concede(object, live, ignore, managerOf(owner)) : object
-    const after = await kube.apply(kind, content, { manager: managerOf(owner), force: wish !== 'merge', dryRun: true })
-    const fields = fieldChanges(live, after)
-    return { id, would: live ? (fields.length > 0 ? 'change' : 'nothing') : 'create', fields, source }
+    return { id, source, ...(await tryOut(item, kindOfAny(served), comparing)) }
   } catch (thrown) {
-    const failure = Failure.from(thrown)
-    // A dry run creates no namespace for the objects in it.
-    if (isFailure(failure, 'not-found')) return { id, would: 'create', fields: fieldChanges(undefined, object), source }
-    return { id, would: 'refused', fields: [], why: sentenceAbout(id, failure), source }
+    return { id, source, ...afterRefusal(item, Failure.from(thrown), comparing) }
   }
+}
+
+type Outcome = Pick<Difference, 'would' | 'fields' | 'why'>
+
+async function tryOut(
+  item: Desired,
+  kind: Kind<AnyObject>,
+  { kube, owner, ignore = [], knows, signal }: Comparing,
+): Promise<Outcome> {
+  const { object } = item
+  const wish = wishesOf(object).apply
+  const live = await kube.get(kind, refOf(object), signal)
+  if (live && (wish === 'if-not-present' || isLeftAlone(live))) return { would: 'nothing', fields: [] }
+  // Whether another sync gives an object up is known only when it has looked at the commit.
+  const former = formerKeeper(item, live, owner, (uid) => (knows?.(uid) ? 'gives' : 'unknown'))
+  const content = live ? concede(object, live, ignore, managerOf(owner)) : object
+  const after = await kube.apply(kind, content, { manager: managerOf(owner), force: wish !== 'merge', dryRun: true })
+  const fields = fieldChanges(live, after)
+  if (!live) return { would: 'create', fields }
+  if (former === undefined) return { would: fields.length > 0 ? 'change' : 'nothing', fields }
+  const keeper = live.metadata.annotations?.[OWNER_ANNOTATION] ?? 'another sync'
+  return { would: 'change', fields, why: `is kept by ${keeper} now, and taken over when that one gives it up` }
+}
+
+function afterRefusal(item: Desired, failure: Failure, { force }: Comparing): Outcome {
+  const { id, object } = item
+  // A dry run creates no namespace for the objects in it.
+  if (isFailure(failure, 'not-found')) return { would: 'create', fields: fieldChanges(undefined, object) }
+  const fixed = immutableFieldsIn(failure)
+  if (!fixed) return { would: 'refused', fields: [], why: sentenceAbout(id, failure) }
+  if (!isForced(item, force))
+    return { would: 'refused', fields: [], why: sentenceAbout(id, immutable(fixed, failure, isNever(item))) }
+  return { would: 'change', fields: [], why: `is deleted and made anew, for ${fixed.join(', ')} cannot be changed` }
 }
 
 /** What the server keeps account of, and our own marks. */

@@ -13,6 +13,10 @@ import { type Wanted, type Wanting, wantedOf } from './wanted.ts'
 export interface PreviewRequest extends Wanting {
   inventory: InventoryStore
   ignore?: readonly IgnoreRule[] | undefined
+  /** Whether objects are made anew for a field that cannot be changed. */
+  force?: boolean
+  /** Whether a sync is there whose mark an object carries. */
+  knows?: (keeper: string) => boolean
   /** Whether what was changed in the cluster stays as it is. */
   detectOnly?: boolean
   prune?: boolean
@@ -36,11 +40,11 @@ export async function preview(
   { render, clock }: { render: Render; clock: Clock },
   signal?: AbortSignal,
 ): Promise<Preview> {
-  const { snapshot, destination, owner, ignore, variables } = request
+  const { snapshot, destination, owner, ignore, force, knows, variables } = request
   const { kube } = destination
   const wanted = await wantedOf(request, render, {}, signal)
   const { inventory } = await loadFor(kube.server, request.inventory)
-  const all = await differencesOf(wanted.desired, { kube, owner: owner.id, ignore, signal })
+  const all = await differencesOf(wanted.desired, { kube, owner: owner.id, ignore, force, knows, signal })
   const differences = request.detectOnly ? all.map(drifted(wanted, inventory.held)) : all
   const leaving = await leavingOf(request, wanted, inventory.held, clock, signal)
   const hide = hiding(variables?.secrets)

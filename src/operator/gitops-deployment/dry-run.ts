@@ -15,7 +15,7 @@ import {
 } from '../../engines/controller/index.ts'
 import { createRenderer, type Preview, preview, type Snapshot } from '../../engines/gitops/index.ts'
 import { Failure, isFailure, timestamp } from '../../std/index.ts'
-import { type Books, openBooks } from './books.ts'
+import { type Books, BY, openBooks } from './books.ts'
 import type { GitOpsSettings } from './controller.ts'
 import { dryRunOf } from './dry-run-status.ts'
 import { createFollowing, type Following } from './following.ts'
@@ -114,6 +114,8 @@ async function look(
       owner: ownerOf(deployment),
       inventory: inventoryOf(deployment, { workshop, books }),
       ignore: spec.ignore,
+      force: spec.force ?? false,
+      knows: (keeper: string) => books.deployments.by(BY.uid, keeper).length > 0,
       detectOnly: spec.drift === 'Detect',
       prune: spec.prune ?? true,
       guards: guardsOf(deployment),

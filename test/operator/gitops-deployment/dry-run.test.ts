@@ -1,10 +1,23 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { ConfigMaps, conditionOf, GitOpsDeploymentSyncRuns, GitOpsDeployments, Secrets } from '../../../src/api/index.ts'
-import { configMap } from '../../support/builders/snapshots.ts'
+import {
+  ClusterRoleBindings,
+  ConfigMaps,
+  conditionOf,
+  GitOpsDeploymentSyncRuns,
+  GitOpsDeployments,
+  Secrets,
+} from '../../../src/api/index.ts'
+import { dryRuns } from '../../../src/operator/gitops-deployment/index.ts'
+import { deployer } from '../../support/builders/credentials.ts'
+import { configMap, kubectl } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { openStage, type Stage } from '../../support/deployments.ts'
 import { describe } from '../../support/suite.ts'
-import { expectObject } from '../../support/verbs.ts'
+import { apply, eventually, expectObject } from '../../support/verbs.ts'
+import { openShop } from '../../support/workshop.ts'
 
 describe('a dry run', (it) => {
   const cluster = testCluster()
@@ -113,6 +126,37 @@ describe('a dry run', (it) => {
     assert.match(status.dryRun?.objects?.[1]?.message ?? '', 'stays until it is confirmed')
   })
 
+  it('tells what cannot be changed, or is made anew for it, and what another deployment keeps', async () => {
+    const { git, namespace } = stage
+    const job = (image: string) => ({
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: { name: 'once' },
+      spec: { suspend: true, template: { spec: { restartPolicy: 'Never', containers: [{ name: 'once', image }] } } },
+    })
+    await stage.deploy()
+    const commit = await git.push({ 'deploy/job.yaml': job('example.com/a:1') })
+    await eventually(async () => (await stage.status()).sync?.revision === commit)
+    const ref = { name: 'shop', namespace }
+    await kube.patch(GitOpsDeployments, ref, { spec: { suspend: true } })
+    await stage.complains('Suspended')
+    await git.push({ 'deploy/job.yaml': job('example.com/a:2') })
+    const refused = await ask()
+    assert.equal(wouldBe(refused), [['Job', 'once', 'Refuse']])
+    assert.match(refused.dryRun?.objects?.[0]?.message ?? '', 'cannot be changed once the object exists')
+    await kube.patch(GitOpsDeployments, ref, { spec: { force: true } })
+    const anew = await ask()
+    assert.equal(wouldBe(anew), [['Job', 'once', 'Change']])
+    assert.match(anew.dryRun?.objects?.[0]?.message ?? '', 'is deleted and made anew')
+
+    await stage.deploy({ suspend: true }, 'other')
+    await git.push({ 'deploy/job.yaml': job('example.com/a:1') })
+    assert.match(
+      (await ask({}, 'other')).dryRun?.objects?.[0]?.message ?? '',
+      `is kept by GitOpsDeployment ${namespace}/shop now`,
+    )
+  })
+
   it('looks with the rights of the tenant only', async () => {
     await stage.stop()
     stage = await openStage(cluster, { role: 'view' })
@@ -122,6 +166,35 @@ describe('a dry run', (it) => {
     assert.equal(wouldBe(status), [['ConfigMap', 'a', 'Refuse']])
     assert.match(status.dryRun?.objects?.[0]?.message ?? '', 'forbidden')
     assert.not.ok(await kube.get(ConfigMaps, { name: 'a', namespace: stage.namespace }))
+  })
+
+  it('needs no more rights than its role gives', async () => {
+    await stage.deploy({ suspend: true })
+    await stage.git.push({ 'deploy/a.yaml': configMap('a') })
+    await stage.shop.stop()
+    const { namespace, git } = stage
+    await apply(kube, readFileSync(new URL('../../../deploy/operator/roles/gitops-dry-run.yaml', import.meta.url), 'utf8'))
+    const account = await deployer(kube, namespace, { name: 'operator' })
+    const binding = { name: `gitops-dry-run-${namespace}` }
+    await kube.create(ClusterRoleBindings, {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRoleBinding',
+      metadata: binding,
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'berth-gitops-dry-run' },
+      subjects: [{ kind: 'ServiceAccount', name: 'operator', namespace }],
+    })
+    const kubeconfig = join(mkdtempSync(join(tmpdir(), 'berth-test-')), 'kubeconfig')
+    writeFileSync(kubeconfig, account.kubeconfig)
+    const settings = { source: git.source, kubectl: await kubectl() }
+    const shop = await openShop({ kubeconfig, namespace, controllers: (workshop) => [dryRuns(workshop, settings)] })
+    try {
+      assert.equal(wouldBe(await ask())[0]?.slice(0, 3), ['ConfigMap', 'a', 'Create'])
+      await shop.quiet()
+    } finally {
+      await shop.stop()
+      await kube.delete(ClusterRoleBindings, binding)
+      rmSync(dirname(kubeconfig), { recursive: true })
+    }
   })
 
   it('fails with the reason where there is no such deployment or the files are wrong', async () => {
