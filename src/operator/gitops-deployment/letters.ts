@@ -81,7 +81,7 @@ const LONGEST = 140
 
 function commitStatus(kind: Host, { deployment, outcome }: News, contents: Contents): Letter {
   const place = placeOf(deployment.spec.source.repoURL)
-  const { path, headers } = HOSTS[kind](place, outcome.revision, contents.need('token'))
+  const { path, headers } = HOSTS[kind](place, outcome.revision, contents.word('token'))
   const api = (contents.url('url')?.href ?? APIS[kind](place.origin)).replace(/\/+$/, '')
   const failed = kind === 'GitLab' ? 'failed' : 'failure'
   const { message } = reasonOf(deployment)
@@ -120,6 +120,8 @@ export function placeOf(repoURL: string): Place {
 
 interface Contents {
   need(key: string): string
+  /** What fits into a header. */
+  word(key: string): string
   url(key: string): URL | undefined
 }
 
@@ -128,8 +130,16 @@ function contentsOf({ data = {} }: CoreSecret): Contents {
     Buffer.from(data[key] ?? '', 'base64')
       .toString('utf8')
       .trim()
+  const need = (key: string) => read(key) || missing(key)
   return {
-    need: (key) => read(key) || missing(key),
+    need,
+    word(key) {
+      const text = need(key)
+      if (/^[!-~]+$/.test(text)) return text
+      throw new Failure('invalid', `its key ${key} has spaces, line breaks or letters that no token has`, {
+        remedy: 'Write the token anew',
+      })
+    },
     url(key) {
       const text = read(key)
       if (text === '') return

@@ -144,6 +144,17 @@ describe('a letter about an outcome', (it) => {
       }
     })
 
+  it('says so when a token cannot be one, without quoting it', () => {
+    try {
+      write('GitHub', { token: 'two\nlines' })
+      assert.unreachable()
+    } catch (failure) {
+      assert.ok(isFailure(failure, 'invalid'))
+      assert.match(failure.message, /its key token has/)
+      assert.not.match(failure.message, /two|lines/)
+    }
+  })
+
   it('knows where a repository is, however its URL is written', () => {
     const same = { origin: 'https://git.example.com', project: 'a/b' }
     for (const url of ['https://git.example.com/a/b', 'https://u@git.example.com/a/b.git/', 'git@git.example.com:a/b.git'])
