@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type AnyObject, isDeleting } from '../../api/index.ts'
+import { seconds } from '../../std/index.ts'
 import { wishesOf } from './annotations.ts'
 import { differences } from './differences.ts'
 import { endsByGoing, healthOf } from './health/health.ts'
@@ -24,6 +25,8 @@ export interface There {
   /** Fields that the server itself writes in another way than we do (`1` for `1000m`), each with a digest of its value. */
   readonly rewritten?: Rewritten
   readonly health: Health
+  /** How it will do by then if nothing more is heard of it: some things get worse by waiting alone. */
+  readonly later?: { readonly at: number; readonly health: Health }
   /** An annotation in the cluster asks to leave it as it is. */
   readonly leftAlone?: true
   /** It asks to stay when it leaves the repository, or to be asked for. */
@@ -71,12 +74,22 @@ export function lineOf(object: AnyObject, desired: Desired | undefined, judge: J
     uid: object.metadata.uid,
     version: object.metadata.resourceVersion ?? '',
     drift,
-    health: healthOf(object, judge.now(), judge.healthRules),
+    ...healthsOf(object, judge),
     ...(rewritten && { rewritten }),
     ...(isLeftAlone(object) && { leftAlone: true }),
     ...pruneWishOf(object),
     ...(isDeleting(object) && { isLeaving: true }),
   }
+}
+
+/** A pod that cannot be placed now is sick in a while, and no event says so. */
+const WHILE = seconds(15)
+
+function healthsOf(object: AnyObject, { now, healthRules }: Judge): Pick<There, 'health' | 'later'> {
+  const health = healthOf(object, now(), healthRules)
+  if (health.status !== 'Progressing') return { health }
+  const later = { at: now() + WHILE, health: healthOf(object, now() + WHILE, healthRules) }
+  return later.health.status === health.status ? { health } : { health, later }
 }
 
 function pruneWishOf(object: AnyObject): Pick<There, 'prune'> {
@@ -115,9 +128,9 @@ const digestAt = (object: AnyObject, pointer: string): string =>
 export const isAsDesired = (line: Line, desired: Desired): boolean =>
   line.word === 'unreadable' || (line.word === 'there' ? line.drift.length === 0 : endsByGoing(desired.object))
 
-export function healthIn(line: Line | undefined, desired?: Desired): Health {
+export function healthIn(line: Line | undefined, now: number, desired?: Desired): Health {
   if (!line) return { status: 'Unknown', message: 'was not looked at yet' }
-  if (line.word === 'there') return line.health
+  if (line.word === 'there') return line.later && now >= line.later.at ? line.later.health : line.health
   if (line.word === 'unreadable') return { status: 'Unknown', message: line.why }
   return desired && endsByGoing(desired.object) ? { status: 'Healthy' } : healthOf(undefined, 0)
 }

@@ -37,11 +37,11 @@ export interface Observed {
 const NONE: readonly string[] = []
 
 /** How everything that is held does. */
-export function observedIn(book: Book, rows: readonly Row[]): Observed {
+export function observedIn(book: Book, rows: readonly Row[], now: number): Observed {
   const objects = rows.map(({ key, id, version, desired }) => {
     const line = book.get(key)
     const drift = line?.word === 'there' && desired && !isAsDesired(line, desired) ? line.drift : NONE
-    return { id, version, health: healthIn(line, desired), drift }
+    return { id, version, health: healthIn(line, now, desired), drift }
   })
   const status = objects.reduce<HealthStatus>((worst, { health }) => worse(worst, health.status), 'Healthy')
   const culprit = objects.find(({ health }) => health.status === status && health.message !== undefined)

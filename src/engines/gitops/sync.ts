@@ -118,7 +118,7 @@ export async function sync(request: SyncRequest, tools: Tools, signal?: AbortSig
     entries,
     inventory: after,
     leftBehind,
-    observed: observedIn(book.lines, rows),
+    observed: observedIn(book.lines, rows, clock.now()),
     isYoung: book.isYoung,
     postponed,
     repairs,

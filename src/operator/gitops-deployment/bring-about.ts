@@ -131,7 +131,7 @@ export async function watchHealth(
   const unwatched = book.unwatched(held)
   if (unwatched.length > 0) book.read(await observe(unwatched, { ...look, owner: ownerOf(deployment).id }, signal))
   if (book.isYoung) return settled({ status, recheck: seconds(30) })
-  const observed = observedIn(book.lines, rowsOf(held, []))
+  const observed = observedIn(book.lines, rowsOf(held, []), clock.now())
   const interval = intervalOf(deployment.spec.interval)
   const now = withHealth(status, deployment, { observed, now: timestamp(clock.now()) })
   const isWatched = unwatched.length === 0

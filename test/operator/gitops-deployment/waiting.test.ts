@@ -69,6 +69,14 @@ describe('a deployment whose objects take their time', (it) => {
     assert.match(ready.message, /Deployment\.apps .*\/web .*has timed out progressing/)
   })
 
+  it('is degraded by a pod that cannot be placed, though nothing more is heard of it', async () => {
+    await stage.deploy()
+    const spec = { nodeSelector: { nowhere: 'at-all' }, containers: [{ name: 'web', image: 'example.com/web:1' }] }
+    await stage.git.push({ 'deploy/pod.yaml': { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'lonely' }, spec } })
+    const ready = await stage.complains('Degraded', 'shop', { within: 60_000 })
+    assert.match(ready.message, /Pod .*\/lonely .*nodes are available/)
+  })
+
   it('reads and writes nothing while it is suspended, and catches up in one pass', async () => {
     await stage.deploy()
     const files = { 'deploy/a.yaml': configMap('a', { x: '1' }) }
