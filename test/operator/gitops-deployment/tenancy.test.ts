@@ -203,10 +203,13 @@ describe('a tenant with credentials of a target', (it) => {
     // Judged at each action: what is taken away holds for the next.
     const ref = { name: 'dev', namespace: stage.namespace }
     await kube.patch(GitOpsDeploymentManagedEnvironments, ref, { spec: { allowedKinds: [{ group: 'apps', kind: '*' }] } })
-    await stage.git.push({ 'deploy/a.yaml': configMap('a', { x: '2' }) })
-    await eventually(
-      async () => assert.match((await stage.complains('SyncFailed')).message, /ConfigMap .*\/a .*may not be deployed/) ?? true,
-    )
+    await eventually(async () => {
+      const { message } = await stage.complains('SyncFailed')
+      assert.match(message, /ConfigMap .*\/a .*may not be deployed/)
+      return true
+    })
+    const commit = await stage.git.push({ 'deploy/a.yaml': configMap('a', { x: '2' }) })
+    await eventually(async () => (await stage.status()).sync?.revision === commit)
     assert.is((await inTarget('a'))?.data?.x, undefined)
   })
 
