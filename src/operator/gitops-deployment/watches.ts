@@ -1,11 +1,14 @@
 import {
   type CoreSecret,
+  type GitOpsDeployment,
   type GitOpsDeploymentManagedEnvironment,
   GitOpsDeploymentManagedEnvironments,
   type GitOpsDeploymentSyncRun,
   GitOpsDeploymentSyncRuns,
+  GitOpsDeployments,
   type GitProject,
   GitProjects,
+  keyOf,
   type Ref,
   refOf,
   Secrets,
@@ -32,5 +35,9 @@ export function watchesOf({ deployments, environments }: Books): Watch[] {
     kind: GitOpsDeploymentSyncRuns,
     wakes: ({ metadata, spec }) => [{ namespace: metadata.namespace, name: spec.gitopsDeploymentName }],
   }
-  return [ofEnvironment, ofSecret, ofProject, ofRun]
+  const ofDependency: Watch<GitOpsDeployment> = {
+    kind: GitOpsDeployments,
+    wakes: (deployment) => deployments.by(BY.dependency, keyOf(deployment.metadata)).map(refOf),
+  }
+  return [ofDependency, ofEnvironment, ofSecret, ofProject, ofRun]
 }
