@@ -14,6 +14,8 @@ export interface CoreCondition {
   reason?: string
   message?: string
   lastTransitionTime?: string
+  /** Of a Deployment's conditions: when the reason changed last, too. */
+  lastUpdateTime?: string
 }
 
 export type Quantities = Record<string, number | string>
@@ -96,6 +98,20 @@ export interface Pod extends KubeObject {
     containerStatuses?: ContainerStatus[]
     initContainerStatuses?: ContainerStatus[]
   }
+}
+
+/** What a component of the cluster says of an object. Named apart from the DOM's Event. */
+export interface CoreEvent extends KubeObject {
+  type?: string
+  reason?: string
+  message?: string
+  count?: number
+  firstTimestamp?: string | null
+  lastTimestamp?: string | null
+  /** Where the times are not set: newer reporters. */
+  eventTime?: string | null
+  series?: { count: number; lastObservedTime: string }
+  involvedObject: { kind?: string; name?: string; namespace?: string; uid?: string; fieldPath?: string }
 }
 
 export interface Deployment extends KubeObject {
@@ -215,6 +231,7 @@ export const LimitRanges = kindOf<LimitRange>('', 'LimitRange', 'limitranges')
 export const Services = kindOf<Service>('', 'Service', 'services')
 export const PersistentVolumeClaims = kindOf<PersistentVolumeClaim>('', 'PersistentVolumeClaim', 'persistentvolumeclaims')
 export const Pods = kindOf<Pod>('', 'Pod', 'pods')
+export const CoreEvents = kindOf<CoreEvent>('', 'Event', 'events')
 export const Deployments = kindOf<Deployment>('apps', 'Deployment', 'deployments')
 export const StatefulSets = kindOf<StatefulSet>('apps', 'StatefulSet', 'statefulsets')
 export const Roles = kindOf<Role>('rbac.authorization.k8s.io', 'Role', 'roles')

@@ -16,6 +16,8 @@ export {
   type ContainerState,
   type ContainerStatus,
   type CoreCondition,
+  type CoreEvent,
+  CoreEvents,
   type CoreSecret,
   type CustomResourceDefinition,
   CustomResourceDefinitions,

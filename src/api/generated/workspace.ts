@@ -155,7 +155,19 @@ export interface WorkspaceStatus {
      */
     reason: string
     /**
-     * The object or step that failed.
+     * The step in which it failed, with the container where it is one's - `Scheduling`, `Image of container tools`.
+     */
+    step?: string
+    /**
+     * Since when it is in this trouble.
+     */
+    since?: string
+    /**
+     * What was tried, and how long it was waited for.
+     */
+    tried?: string
+    /**
+     * The object or step that failed, in a sentence.
      */
     cause?: string
     /**
@@ -166,6 +178,40 @@ export interface WorkspaceStatus {
      * What happened.
      */
     message: string
+  }
+  /**
+   * The step that a start or stop is in. Absent while the workspace runs or is stopped.
+   */
+  step?: {
+    /**
+     * Admission, Scheduling, Volume, Sandbox, Image, InitContainer, ContainerStart, PostStart, Probes, Run or Stop.
+     */
+    name: string
+    /**
+     * The container that it is about, where it is about one.
+     */
+    container?: string
+    /**
+     * Since when.
+     */
+    since: string
+  }
+  /**
+   * A trouble that may pass, and until when it is waited for. After that the workspace is Failed.
+   */
+  waiting?: {
+    /**
+     * One word.
+     */
+    reason: string
+    /**
+     * Since when it is in this trouble.
+     */
+    since: string
+    /**
+     * When it has been waited for long enough. Absent where nothing ends the wait.
+     */
+    until?: string
   }
   /**
    * What the workspace still waits for.
@@ -234,7 +280,7 @@ export interface WorkspaceStatus {
    */
   observedGeneration?: number
   /**
-   * Ready; a condition for each step - ClassResolved, DevfileValid, TargetReady, Applied and DeploymentReady; ProjectCloned and SettingsInEffect where something asked for is not done; Removed from when it ends.
+   * Ready; a condition for each step - ClassResolved, DevfileValid, TargetReady, Applied, PodAdmitted, PodScheduled, PodPrepared, PodInitialized, ContainersStarted and DeploymentReady; ProjectCloned and SettingsInEffect where something asked for is not done; Removed from when it ends.
    */
   conditions?: Condition[]
 }
