@@ -1,6 +1,7 @@
 import type { Mirror, TreeFile } from '../../adapters/git/index.ts'
 import type { Snapshot } from '../ports.ts'
 import { type Tree, treeOf } from '../tree.ts'
+import { gather } from './gather.ts'
 import type { Lane, Lanes } from './lanes.ts'
 import type { Patience } from './patience.ts'
 
@@ -27,6 +28,7 @@ export function createSnapshot(
     isFetched = true
     return tree
   }
+  const read = gather<TreeFile>({ read: (files) => mirror.read(files, signal), pass: (work) => lanes.pass(work) })
   const forget = () => {
     listed = undefined
     isFetched = false
@@ -46,7 +48,7 @@ export function createSnapshot(
     },
     async read(files, ended) {
       try {
-        return await lanes.pass(() => mirror.read(files, ended))
+        return await read(files, ended)
       } catch (thrown) {
         if (!ended.aborted) forget()
         throw thrown
