@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { type GitOpsDeployment, keyOf } from '../../../src/api/index.ts'
-import { holdOf } from '../../../src/operator/gitops-deployment/hold.ts'
+import { holdOf, type Rules } from '../../../src/operator/gitops-deployment/hold.ts'
 import { Failure } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 
@@ -46,10 +46,10 @@ function made(name: string, { dependsOn, repoURL = `https://git.example/${name}`
   return deployment
 }
 
-const hold = (deployment: GitOpsDeployment, others: GitOpsDeployment[] = [], crossNamespace = false) => {
+const hold = (deployment: GitOpsDeployment, others: GitOpsDeployment[] = [], crossNamespace = false, asked?: Rules['asked']) => {
   const all = new Map([deployment, ...others].map((one) => [keyOf(one.metadata), one]))
   const deployments = { get: (ref: Parameters<typeof keyOf>[0]) => all.get(keyOf(ref)) }
-  return holdOf(deployment, { commitId: COMMIT, files: [] }, { deployments }, { now: NOW, crossNamespace })
+  return holdOf(deployment, { commitId: COMMIT, files: [] }, { deployments }, { now: NOW, crossNamespace, asked })
 }
 
 const shop = (made_: Made = {}) => made('shop', { dependsOn: [{ name: 'base' }], ...made_ })
@@ -107,5 +107,20 @@ describe('what holds a commit', (it) => {
     assert.is(found?.reason, 'OutsideSyncWindow')
     assert.is(found?.until, Date.parse('2030-01-01T22:00:00Z'))
     assert.is(hold(made('shop', { syncWindows: [...syncWindows], ready: true, revision: COMMIT })), undefined)
+  })
+
+  it('is no sync window, but still a dependency, when somebody asks for it now', () => {
+    const closed = made('shop', { syncWindows: [{ kind: 'Deny', schedule: '0 0 * * *', duration: '24h' }] })
+    assert.is(hold(closed)?.reason, 'OutsideSyncWindow')
+    assert.is(hold(closed, [], false, 'now'), undefined)
+    assert.is(hold(shop(), [made('base', { ready: false })], false, 'now')?.reason, 'DependencyNotReady')
+  })
+
+  it('is not at which commit a dependency is, when somebody asks for a revision', () => {
+    const repoURL = 'https://git.example/one.git'
+    const base = made('base', { repoURL, ready: true, revision: 'older' })
+    assert.is(hold(shop({ repoURL }), [base], false, 'now')?.reason, 'DependencyNotReady')
+    assert.is(hold(shop({ repoURL }), [base], false, 'this-revision'), undefined)
+    assert.is(hold(shop({ repoURL }), [made('base', { repoURL })], false, 'this-revision')?.reason, 'DependencyNotReady')
   })
 })
