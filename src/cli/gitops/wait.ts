@@ -29,6 +29,7 @@ export async function waitUntilReady(
 ): Promise<ExitCode> {
   const report = reportTo(shell)
   let last = 'it was not looked at yet'
+  let drawn = false
   const ending = await follow(
     { kube, kind: GitOpsDeployments, ref: refOf(deployment), within, what: 'Ready', where: () => last, signal: shell.signal },
     (now): Verdict | undefined => {
@@ -37,12 +38,17 @@ export async function waitUntilReady(
       // What it says before it has answered is old, but where it is stuck for good it says no more than that.
       const isOld = !answered(now)
       if (isOld && verdict.word !== 'failed') return undefined
-      if (verdict.message !== last) tell(report, now, verdict)
+      if (verdict.word !== 'ready' && verdict.message !== last) {
+        tell(report, now, verdict.message)
+        drawn = true
+      }
       last = verdict.message
       return isOld || verdict.word === 'under-way' ? undefined : verdict
     },
   )
   if (ending.word === 'ready') {
+    // A bar that was begun is drawn to its end.
+    if (drawn && shell.lively) report.progress({ what: 'Ready', done: 1, total: 1 })
     shell.print(`${titleOf(deployment)} is Ready. ${ending.message}`)
     return exitCodes.ok
   }
@@ -52,8 +58,7 @@ export async function waitUntilReady(
   return exitCodes.failed
 }
 
-function tell(report: ReturnType<typeof reportTo>, { status }: GitOpsDeployment, { word, message }: Verdict): void {
-  if (word === 'ready') return
+function tell(report: ReturnType<typeof reportTo>, { status }: GitOpsDeployment, message: string): void {
   const all = status?.resources ?? []
   const done = all.filter((one) => one.status === 'Synced' && one.health?.status === 'Healthy').length
   if (all.length > 0) report.progress({ what: message, done: Math.min(done, all.length - 1), total: all.length })

@@ -16,7 +16,7 @@ const MOST_OBJECTS = 500
 const MOST_FIELDS = 100
 const MOST_TEXT = 1024
 /** Characters of all that is listed; an object in the API may have about a million. */
-const MOST = 400_000
+const MOST = 256_000
 
 const WORD_OF = { create: 'Create', change: 'Change', nothing: 'Leave', refused: 'Refuse' } as const
 

@@ -14,7 +14,7 @@ import {
   type Workshop,
 } from '../../engines/controller/index.ts'
 import { createRenderer, type Preview, preview, type Snapshot } from '../../engines/gitops/index.ts'
-import { Failure, isFailure, timestamp } from '../../std/index.ts'
+import { Failure, isFailure, minutes, timestamp } from '../../std/index.ts'
 import { type Books, BY, openBooks } from './books.ts'
 import type { GitOpsSettings } from './controller.ts'
 import { dryRunOf } from './dry-run-status.ts'
@@ -69,7 +69,7 @@ async function reconcileDryRun(run: GitOpsDeploymentSyncRun, bench: Bench, signa
   // A result is final. What is no dry run is told by sync-run.ts.
   if (!isDue(run)) {
     following.end(refOf(run))
-    return settled()
+    return run.spec.dryRun ? letGo(run, workshop) : settled()
   }
   const now = timestamp(workshop.clock.now())
   try {
@@ -85,6 +85,16 @@ async function reconcileDryRun(run: GitOpsDeploymentSyncRun, bench: Bench, signa
     if (!isFailure(failure, 'invalid', 'not-found', 'forbidden', 'unauthorized', 'too-large')) throw failure
     return settled({ status: over(run, { result: 'Failed', message: sentenceOf(failure).slice(0, 4096) }, now) })
   }
+}
+
+/** An answer may be large, and every replica of the operator remembers it. */
+const KEPT = minutes(10)
+
+async function letGo(run: GitOpsDeploymentSyncRun, { kube, clock }: Workshop): Promise<Next> {
+  const left = Date.parse(run.status?.completedAt ?? '') + KEPT - clock.now()
+  if (left > 0) return settled({ recheck: left })
+  await kube.delete(GitOpsDeploymentSyncRuns, refOf(run), { uid: run.metadata.uid })
+  return settled()
 }
 
 function deploymentOf({ metadata: { namespace }, spec }: GitOpsDeploymentSyncRun, { books }: Bench): GitOpsDeployment {

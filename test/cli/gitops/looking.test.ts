@@ -1,11 +1,15 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { ConfigMaps, GitOpsDeploymentSyncRuns, GitOpsDeployments } from '../../../src/api/index.ts'
+import { deployer } from '../../support/builders/credentials.ts'
 import { configMap } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { openStage, type Stage } from '../../support/deployments.ts'
 import { describe } from '../../support/suite.ts'
-import { expectObject } from '../../support/verbs.ts'
-import { berth } from '../berth.ts'
+import { apply, eventually, expectObject } from '../../support/verbs.ts'
+import { berth, startBerth } from '../berth.ts'
 
 const web = (replicas: number) => ({
   apiVersion: 'apps/v1',
@@ -19,6 +23,20 @@ const web = (replicas: number) => ({
 })
 
 const secret = (value: string) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'key' }, stringData: { value } })
+
+/** May see GitOpsDeployments, one by one, and nothing else. */
+const VISITOR = `
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: { name: visitor }
+rules: [{ apiGroups: [managed-gitops.redhat.com], resources: [gitopsdeployments], verbs: [get] }]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: RoleBinding
+metadata: { name: visitor }
+roleRef: { apiGroup: rbac.authorization.k8s.io, kind: Role, name: visitor }
+subjects: [{ kind: ServiceAccount, name: visitor, namespace: NAMESPACE }]
+`
 
 describe('looking at a GitOpsDeployment', (it) => {
   const cluster = testCluster()
@@ -129,6 +147,38 @@ describe('looking at a GitOpsDeployment', (it) => {
       ],
     )
     assert.match((await run('history')).stdout, new RegExp(`^${second.slice(0, 12)} .* yes +deploy$`, 'm'))
+  })
+
+  it('takes its question back when it is interrupted', async () => {
+    const { namespace } = stage
+    await stage.deploy()
+    await stage.shop.stop()
+    const asking = startBerth(['diff', 'shop', '-n', namespace, '--kubeconfig', kubeconfig])
+    await eventually(async () => (await kube.list(GitOpsDeploymentSyncRuns, { namespace })).length === 1)
+    asking.process.kill('SIGINT')
+    assert.is((await asking.ended).code, 130)
+    assert.equal(await kube.list(GitOpsDeploymentSyncRuns, { namespace }), [])
+  })
+
+  it('has the rights of the person and no others', async () => {
+    const { namespace } = stage
+    await stage.deploy()
+    await stage.synced(await stage.git.push({ 'deploy/web.yaml': web(0) }))
+    const person = await deployer(kube, namespace, { name: 'visitor' })
+    await apply(kube, VISITOR.replace('NAMESPACE', namespace), { namespace })
+    const file = join(mkdtempSync(join(tmpdir(), 'berth-test-')), 'kubeconfig')
+    writeFileSync(file, person.kubeconfig)
+    const visit = (verb: string) => berth([verb, 'shop', '-n', namespace, '--kubeconfig', file])
+    const tree = await visit('tree')
+    assert.is(tree.code, 0, tree.stderr)
+    assert.match(tree.stdout, 'Deployment.apps web')
+    assert.match(tree.stderr, `You may not list replicasets in namespace ${namespace}`)
+    for (const verb of ['diff', 'suspend', 'sync']) {
+      const { code, stderr } = await visit(verb)
+      assert.is(code, 4, verb)
+      assert.match(stderr, 'forbidden')
+    }
+    rmSync(dirname(file), { recursive: true })
   })
 
   it('names those that are there when the name is wrong', async () => {

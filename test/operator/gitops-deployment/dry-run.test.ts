@@ -11,12 +11,13 @@ import {
   Secrets,
 } from '../../../src/api/index.ts'
 import { dryRuns } from '../../../src/operator/gitops-deployment/index.ts'
+import { systemClock, timestamp } from '../../../src/std/index.ts'
 import { deployer } from '../../support/builders/credentials.ts'
 import { configMap, kubectl } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { openStage, type Stage } from '../../support/deployments.ts'
 import { describe } from '../../support/suite.ts'
-import { apply, eventually, expectObject } from '../../support/verbs.ts'
+import { apply, eventually, expectGone, expectObject } from '../../support/verbs.ts'
 import { openShop } from '../../support/workshop.ts'
 
 describe('a dry run', (it) => {
@@ -195,6 +196,27 @@ describe('a dry run', (it) => {
       await kube.delete(ClusterRoleBindings, binding)
       rmSync(dirname(kubeconfig), { recursive: true })
     }
+  })
+
+  it('is gone ten minutes after its answer', async () => {
+    const old = { name: 'old', namespace: stage.namespace }
+    const young = { ...old, name: 'young' }
+    await stage.stop()
+    for (const [ref, completedAt] of [
+      [old, '2020-01-01T00:00:00Z'],
+      [young, timestamp(systemClock.now())],
+    ] as const) {
+      await kube.create(GitOpsDeploymentSyncRuns, {
+        apiVersion: 'managed-gitops.redhat.com/v1alpha1',
+        kind: 'GitOpsDeploymentSyncRun',
+        metadata: ref,
+        spec: { gitopsDeploymentName: 'shop', dryRun: true },
+      })
+      await kube.patch(GitOpsDeploymentSyncRuns, ref, { status: { phase: 'Succeeded', completedAt } }, { subresource: 'status' })
+    }
+    await stage.restart()
+    await expectGone(kube, GitOpsDeploymentSyncRuns, old)
+    assert.ok(await kube.get(GitOpsDeploymentSyncRuns, young))
   })
 
   it('fails with the reason where there is no such deployment or the files are wrong', async () => {
