@@ -165,13 +165,16 @@ function renewal({ clock, identity, duration = seconds(15) }: Candidate, before:
   }
 }
 
-async function giveUp({ kube, lease, identity, log }: Candidate): Promise<void> {
+/** A renewal may still be on its way: then it is tried once more on top of that. */
+async function giveUp(candidate: Candidate, isAgain = false): Promise<void> {
+  const { kube, lease, identity, log } = candidate
   try {
     const found = await kube.get(LeaseKind, lease)
     if (found?.spec?.holderIdentity !== identity) return
     const { resourceVersion } = found.metadata
     await kube.patch(LeaseKind, lease, { metadata: { resourceVersion }, spec: { holderIdentity: '', leaseDurationSeconds: 1 } })
   } catch (thrown) {
+    if (isFailure(thrown, 'conflict') && !isAgain) return giveUp(candidate, true)
     log.info('lease not given up', { lease: keyOf(lease), failure: Failure.from(thrown) })
   }
 }

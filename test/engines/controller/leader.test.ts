@@ -106,6 +106,24 @@ describe('leader election', (it) => {
     assert.equal([one.seen.leading, one.seen.terms, asked.looks], [true, 1, 2])
   })
 
+  it('is given up though a renewal comes between', async () => {
+    let hasComeBetween = false
+    const late: Kube = {
+      ...kube,
+      async patch(kind, ref, patch, how) {
+        if (!hasComeBetween && 'spec' in patch && JSON.stringify(patch.spec).includes('"holderIdentity":""')) {
+          hasComeBetween = true
+          await kube.patch(Leases, { name: 'trial', namespace }, { metadata: { labels: { came: 'between' } } })
+        }
+        return kube.patch(kind, ref, patch, how)
+      },
+    }
+    const one = candidate('one', late)
+    await eventually(() => one.seen.leading)
+    await one.end()
+    assert.equal([hasComeBetween, await holder()], [true, ''])
+  })
+
   it('is kept where each answer takes five seconds, and never longer than others wait', () => {
     const late = lastsUntil({}, { sent: 0, answered: seconds(5) })
     assert.ok(late > seconds(5) + seconds(2) + seconds(5), 'the next renewal, a pause later, is answered in time')
