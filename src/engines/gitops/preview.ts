@@ -46,7 +46,8 @@ export async function preview(
   const { inventory } = await loadFor(kube.server, request.inventory)
   const all = await differencesOf(wanted.desired, { kube, owner: owner.id, ignore, force, knows, signal })
   const differences = request.detectOnly ? all.map(drifted(wanted, inventory.held)) : all
-  const leaving = await leavingOf(request, wanted, inventory.held, clock, signal)
+  const undone = wanted.refused.length + all.filter(({ would }) => would === 'refused').length
+  const leaving = await leavingOf(request, { wanted, held: inventory.held, undone }, clock, signal)
   const hide = hiding(variables?.secrets)
   return {
     commitId: snapshot.commitId,
@@ -68,14 +69,13 @@ function drifted({ desired }: Wanted, held: readonly Held[]): (difference: Diffe
 
 async function leavingOf(
   { destination, owner, prune = true, guards = GUARDS, confirmed = false }: PreviewRequest,
-  { keys, rendered, refused }: Wanted,
-  held: readonly Held[],
+  { wanted: { keys, rendered }, held, undone }: { wanted: Wanted; held: readonly Held[]; undone: number },
   clock: Clock,
   signal: AbortSignal | undefined,
 ): Promise<Entry[]> {
   const left = held.filter(({ id }) => !keys.has(keyOfId(id)))
   if (!prune) return left.map(({ id }) => ({ id, change: 'skipped', why: 'left the repository; pruning is off, so it stays' }))
-  if (refused.length > 0)
+  if (undone > 0)
     return left.map(({ id }) => ({ id, change: 'waiting', why: 'is deleted when the rest of the commit is in effect' }))
   const { kube } = destination
   const pruning = { kube, clock, owner: owner.id, held, limits: destination, rendered, guards, confirmed, signal }

@@ -133,11 +133,20 @@ function entryOf(held: Held, sight: Sight | undefined, pruning: Pruning): Entry 
     case 'leaving':
       return { id, change: 'terminating', why: whySlow(sight.object) }
     case 'unseen':
-      return failed(held, sight.failure, pruning)
+      // The tenant was refused when it was to be made, as far as anybody knows: to ask for ever would hold everything up.
+      return isFailure(sight.failure, 'forbidden') && held.uid === undefined
+        ? neverSeen(id)
+        : failed(held, sight.failure, pruning)
     default:
       return undefined
   }
 }
+
+const neverSeen = (id: ObjectId): Entry => ({
+  id,
+  change: 'skipped',
+  why: 'was never seen in effect and may not be looked at; if it is there, it is left behind',
+})
 
 async function removeInTurns(
   leaving: readonly Held[],

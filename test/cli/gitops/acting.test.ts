@@ -113,6 +113,20 @@ describe('acting on a GitOpsDeployment', (it) => {
     await expectObject(kube, ConfigMaps, { name: 'a', namespace }, ({ data }) => assert.equal(data, { x: 'bad' }))
   })
 
+  it('rollback leaves a commit behind that the tenant may not apply', async () => {
+    const { git } = stage
+    await stage.deploy()
+    const good = await git.push(files('a', 'b'))
+    await stage.synced(good)
+    await git.push({ ...files('a'), 'deploy/x.yaml': configMap('x', {}, 'kube-system') })
+    await stage.complains('SyncFailed')
+    const diff = await run('diff')
+    assert.match(diff.stdout, `? ConfigMap ${stage.namespace}/b (held back)`)
+    const { code, stderr, stdout } = await run('rollback', '--wait', '--timeout', '60')
+    assert.is(code, 0, stderr)
+    assert.match(stdout, `is Ready. Commit ${good.slice(0, 12)} is in effect and healthy.`)
+  })
+
   it('rollback goes to a commit that is named by some of its digits', async () => {
     const { git } = stage
     await stage.deploy()
