@@ -7,9 +7,18 @@ export function sentenceAbout(id: ObjectId, failure: Failure): string {
   if (failure.code === 'internal') return 'unexpected internal error; the log says more'
   // A failure without a cause is in our own words.
   if (id.kind === 'Secret' && failure.cause !== undefined)
-    return withRemedy(`the API server refused it (${failure.reason ?? failure.code})${fieldsOf(failure)}`, failure)
+    return withRemedy(
+      missingRight(failure) ?? `the API server refused it (${failure.reason ?? failure.code})${fieldsOf(failure)}`,
+      failure,
+    )
   const text = withRemedy(bare(failure), failure)
   return text.length > 1000 ? `${text.slice(0, 1000)}…` : text
+}
+
+/** The authorizer's wording is fixed and knows no content: who may not do what. An admission's refusal may quote the object. */
+function missingRight({ code, message }: Failure): string | undefined {
+  const right = code === 'forbidden' ? /User "[^"\s]+" cannot [a-z]+ resource "secrets"[a-zA-Z0-9 "/.-]*$/.exec(message) : null
+  return right?.[0]
 }
 
 /** Remedies are our own words: there is nothing of the object in them. */
