@@ -33,7 +33,7 @@ const SCENES: Record<string, Scene> = {
   crash: { count: 10_000, about: 'objects in one sync, and a kill -9 half way', play: crash },
 }
 
-const HELP = `node hack/bench/gitops.ts [scene ...] [--count N] [--built] [--profile FOLDER] [--node FLAG ...]
+const HELP = `node hack/bench/gitops.ts [scene ...] [--count N] [--built] [--profile FOLDER] [--node=FLAG ...]
 
 Scenes, all without a name, with how many of what:
 ${Object.entries(SCENES)
@@ -43,30 +43,32 @@ ${Object.entries(SCENES)
   --count N          as many instead
   --built            the programs as \`npm run build\` made them; without it the sources, whose types take 20 MB to strip
   --profile FOLDER   CPU profiles of the operator and kas are written there, one for each process
-  --node FLAG        a flag of Node for both; may be given several times
+  --node=FLAG        a flag of Node for both; may be given several times
   --help
 `
 
+const OPTIONS = {
+  count: { type: 'string' },
+  built: { type: 'boolean' },
+  profile: { type: 'string' },
+  node: { type: 'string', multiple: true },
+  help: { type: 'boolean' },
+} as const
+
 async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      count: { type: 'string' },
-      built: { type: 'boolean' },
-      profile: { type: 'string' },
-      node: { type: 'string', multiple: true },
-      help: { type: 'boolean' },
-    },
-  })
+  const { values, positionals } = parseArgs({ allowPositionals: true, options: OPTIONS })
   const unknown = positionals.find((name) => !(name in SCENES))
-  if (values.help || unknown !== undefined) {
-    if (unknown !== undefined) process.exitCode = 2
-    process.stdout.write(unknown === undefined ? HELP : `there is no scene ${unknown}\n\n${HELP}`)
-    return
-  }
+  if (unknown !== undefined) return refuse(`there is no scene ${unknown}`)
+  if (values.count !== undefined && !/^[1-9]\d*$/.test(values.count)) return refuse('--count is no whole number above 0')
+  if (values.help) return void process.stdout.write(HELP)
   process.stdout.write(`${machine()}\n`)
   for (const [name, scene] of Object.entries(SCENES))
     if (positionals.length === 0 || positionals.includes(name)) await play(name, scene, values)
+}
+
+function refuse(why: string): void {
+  process.exitCode = 2
+  process.stderr.write(`${why}\n\n${HELP}`)
 }
 
 interface Given {

@@ -62,9 +62,10 @@ const said = ({ requests }: Figures): string =>
     .map(([verb, number]) => `${verb} ${number}`)
     .join(', ')
 
-/** Of all of them together. */
-export async function memoryOf(programs: readonly Program[]): Promise<Record<string, number>> {
+/** Of all of them together, and of each. */
+export async function memoryOf(programs: readonly Program[]): Promise<Record<string, number | string>> {
   const figures = await Promise.all(programs.map((program) => program.figures()))
   const sum = (of: (one: Figures) => number) => figures.reduce((all, one) => all + of(one), 0)
-  return { 'RSS MB': sum(({ rss }) => rss), 'peak MB': sum(({ peak }) => peak) }
+  const each = figures.map(({ rss, heap }) => `${Math.round(rss)} (heap ${Math.round(heap)})`)
+  return { 'RSS MB': sum(({ rss }) => rss), 'peak MB': sum(({ peak }) => peak), 'each MB': each.join(' + ') }
 }
