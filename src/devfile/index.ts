@@ -1,8 +1,33 @@
 /**
- * Devfiles 2.0 to 2.3 as a library: text in, a checked `Devfile` out, or every mistake at once with its line and column.
- * It does no I/O and knows nothing of Kubernetes: what becomes of a devfile is decided by who reads it.
- * Read devfile.ts (the words), then parse.ts (the story), node.ts (positions), component.ts, agreement.ts (rules between parts).
+ * Devfiles 2.0.0 to 2.3.0 as a library: text in, a checked `Devfile` out, or every mistake at once with its line and column.
+ * It does no I/O and knows nothing of Kubernetes: parents come through a fetcher that is handed in, and what becomes of a
+ * devfile is decided by who reads it.
+ * Read devfile.ts (the words), then parse.ts (the story), schema.ts (the fields), component-rules.ts and its neighbours
+ * (rules between parts), flatten.ts and merge.ts (parents, plugins, overrides), gitlab.ts (the other profile); the two readers,
+ * plain-reader.ts and library-reader.ts, make the trees (tree.ts) in which everything has its place.
  */
-export type { Container, Devfile, Endpoint, EnvVar, Resources, Volume, VolumeMount } from './devfile.ts'
-export { parseDevfile } from './parse.ts'
-export { type Problem, sentenceOf } from './problem.ts'
+export {
+  type Attributes,
+  type Command,
+  type Container,
+  type Devfile,
+  type DockerfileSource,
+  type Endpoint,
+  type EnvVar,
+  type Events,
+  type GitSource,
+  type Group,
+  type Image,
+  isAppliedAtStart,
+  type Manifest,
+  type Project,
+  type ProjectSource,
+  type Resources,
+  type StarterProject,
+  type Volume,
+  type VolumeMount,
+} from './devfile.ts'
+export type { Fetched, Fetcher, Source } from './flatten.ts'
+export { type Flattened, flattenDevfile, type Options, PROFILES, type Profile, parseDevfile, validateDevfile } from './parse.ts'
+export { type Findings, type Problem, sentenceOf } from './problem.ts'
+export type { Reference } from './reference.ts'

@@ -1,82 +1,145 @@
-import { LineCounter, parseDocument } from 'yaml'
-import { checkAgreement } from './agreement.ts'
-import { readComponents } from './component.ts'
+import { buildDevfile } from './build.ts'
+import { checkCommands } from './command-rules.ts'
+import { checkComponents, checkUri } from './component-rules.ts'
 import type { Devfile } from './devfile.ts'
-import { Place, type Sheet } from './node.ts'
-import type { Problem } from './problem.ts'
+import { type Fetcher, flattened, type Source } from './flatten.ts'
+import { finished, relocated } from './gather.ts'
+import { checkGitLab } from './gitlab.ts'
+import { type Parts, partsOf, problem, spotOf } from './parts.ts'
+import { type Findings, type Problem, problemAt } from './problem.ts'
+import { checkProjects } from './project-rules.ts'
+import { readTree } from './read.ts'
+import { DEVFILE, NEWEST, TEMPLATE } from './schema.ts'
+import { checkShape } from './shape.ts'
+import { at, dataOf, itemsOf, type Mapping, type Tree } from './tree.ts'
+import { fillIn, tellUnknown, variablesIn } from './variables.ts'
+import { checkVersion } from './version.ts'
 
-/** 3 MB, as its best known reader has it. */
-const LARGEST = 3 * 1024 * 1024
+/** full - all of the devfile specification. gitlab - and what GitLab refuses on top, in its words. */
+export const PROFILES = ['full', 'gitlab'] as const
+export type Profile = (typeof PROFILES)[number]
 
-const TOP = [
-  'schemaVersion',
-  'metadata',
-  'attributes',
-  'variables',
-  'components',
-  'commands',
-  'events',
-  'parent',
-  'projects',
-  'starterProjects',
-  'dependentProjects',
-]
-const WITHOUT_EFFECT = ['commands', 'projects', 'starterProjects', 'dependentProjects']
-const VERSION = /^2\.[0-3]\.\d+(-[0-9A-Za-z.-]+)?$/
+export interface Options {
+  /** The file or URL that the text is from: it stands in problems, and relative references begin there. */
+  name?: string
+  profile?: Profile
+}
 
-/** The devfile in this text, or everything that is wrong with it, in the order of the text. */
-export function parseDevfile(text: string): { devfile: Devfile } | { problems: Problem[] } {
-  if (text.length > LARGEST) return { problems: [{ line: 1, column: 1, path: '', message: 'a devfile is at most 3 MB long' }] }
-  const lines = new LineCounter()
-  const document = parseDocument(text, { lineCounter: lines, version: '1.2' })
-  const problems = document.errors.map(({ message, linePos }): Problem => {
-    const [{ line, col } = { line: 1, col: 1 }] = linePos ?? []
-    return { line, column: col, path: '', message: message.split('\n')[0]?.replace(/ at line \d+, column \d+:?$/, '') ?? '' }
+export interface Flattened {
+  devfile: Devfile
+  /** The same as a document: without parent and plugins, with variables filled in. */
+  document: () => unknown
+  /** The texts that went into it, apart from the devfile itself. */
+  sources: Source[]
+}
+
+/** The devfile in this text, or everything that is wrong with it, in the order of the text. A parent is not looked for. */
+export function parseDevfile(text: string, options: Options = {}): { devfile: Devfile } | { problems: Problem[] } {
+  const findings: Findings = { problems: [], warnings: [] }
+  const root = readRoot(text, options, findings)
+  const parts = root && checkRoot(root, options, findings)
+  if (parts) {
+    refuseParent(parts)
+    needContainer(parts)
+  }
+  const { problems, warnings } = finished(findings)
+  return parts && problems.length === 0 ? { devfile: { ...buildDevfile(parts), warnings } } : { problems }
+}
+
+/**
+ * What is wrong with a devfile that nobody wants to run yet, and what may surprise. Where it has a parent, which is not
+ * looked at, references that lead nowhere are not told: the parent may have what is missing.
+ */
+export function validateDevfile(text: string, options: Options = {}): Findings {
+  const findings: Findings = { problems: [], warnings: [] }
+  const root = readRoot(text, options, findings)
+  if (root) checkRoot(root, options, findings)
+  return finished(findings)
+}
+
+/** The devfile with its parents and plugins merged into it. What `fetch` refuses is a problem like any other. */
+export async function flattenDevfile(
+  text: string,
+  options: Options & { fetch: Fetcher; signal?: AbortSignal },
+): Promise<Flattened | { problems: Problem[] }> {
+  const { name = '', fetch, signal, profile } = options
+  const findings: Findings = { problems: [], warnings: [] }
+  const root = readRoot(text, options, findings)
+  if (!root) return { problems: finished(findings).problems }
+  if (profile === 'gitlab') checkGitLab(partsOf(root, findings, true))
+  const roots = new Map<string, Tree>([[name, root]])
+  const sources: Source[] = []
+  const way = { name, ids: name ? [name] : [], depth: 0 }
+  const whole = await flattened({ findings, fetch, sources, roots, signal }, root, way)
+  const later: Findings = { problems: [], warnings: [] }
+  if (sources.length > 0) checkShape({ findings: later, version: NEWEST, isTemplate: true }, whole, DEVFILE, '')
+  // What could not be fetched would only look as if its parts were missing.
+  const parts = checkRules(
+    whole,
+    later,
+    findings.problems.every(({ rule }) => !rule.startsWith('import')),
+  )
+  needContainer(parts)
+  const found = sources.length > 0 ? relocated(later, roots) : later
+  const { problems, warnings } = finished({
+    problems: [...findings.problems, ...found.problems],
+    warnings: [...findings.warnings, ...found.warnings],
   })
   if (problems.length > 0) return { problems }
-  const sheet: Sheet = { document, lines, problems, warnings: [], fill: new Map(), aliases: 0 }
-  const devfile = readDevfile(sheet)
-  return devfile && problems.length === 0 ? { devfile } : { problems: problems.sort(byPosition) }
+  return { devfile: { ...buildDevfile(parts), warnings }, document: () => dataOf(whole), sources }
 }
 
-const byPosition = (a: Problem, b: Problem): number => a.line - b.line || a.column - b.column
+/** So many of anything are no workspace, and what is quadratic would be slow. */
+const MOST_PARTS = 1000
 
-function readDevfile(sheet: Sheet): Devfile | undefined {
-  const top = new Place(sheet, sheet.document.contents, '').mapping(TOP)
-  if (!top) return undefined
-  sheet.fill = readVariables(top.at('variables'))
-  const version = top.at('schemaVersion')
-  const schemaVersion = version.required(version.matching(VERSION, 'is not a schema version from 2.0.0 to 2.3.x')) ?? ''
-  refuseParts(top)
-  const components = readComponents(top.at('components'))
-  if (components.containers.length === 0)
-    top.at('components').problem('a workspace needs at least one component of kind container')
-  checkAgreement(components)
-  const name = top.at('metadata').at('name').text()
-  return {
-    schemaVersion,
-    name,
-    containers: components.containers.map(({ value }) => value),
-    volumes: components.volumes.map(({ value }) => value),
-    warnings: sheet.warnings,
+function readRoot(text: string, { name = '' }: Options, findings: Findings): Mapping | undefined {
+  const root = readTree(name, text, findings)
+  if (!root) return undefined
+  for (const list of ['components', 'commands', 'projects', 'starterProjects', 'dependentProjects']) {
+    const tree = at(root, list)
+    const { length } = itemsOf(tree)
+    if (!tree || length <= MOST_PARTS) continue
+    findings.problems.push(
+      problemAt(tree, list, { rule: 'size', message: `there are ${length}, and at most ${MOST_PARTS} are read` }),
+    )
+    return undefined
   }
+  checkShape({ findings, version: checkVersion(findings, root), isTemplate: false }, root, DEVFILE, '')
+  return root.kind === 'map' ? root : undefined
 }
 
-/** What would change the workspace is refused while it is not done; what only sits beside it is noted. */
-function refuseParts(top: Place): void {
-  if (top.at('parent').exists) top.at('parent').problem('parents are not supported; write their components into this devfile')
-  for (const event of top.at('events').keys()) {
-    if (top.at('events').at(event).list().length > 0)
-      top.at('events').at(event).problem('events are not supported; leave them out')
-  }
-  for (const part of WITHOUT_EFFECT) if (top.at(part).list().length > 0) top.at(part).warning('is read, but has no effect')
+function checkRoot(root: Mapping, { profile }: Options, findings: Findings): Parts {
+  const isWhole = !at(root, 'parent')
+  if (profile === 'gitlab') checkGitLab(partsOf(root, findings, isWhole))
+  return checkRules(root, findings, isWhole)
 }
 
-function readVariables(place: Place): Map<string, string> {
-  const fill = new Map<string, string>()
-  for (const name of place.keys()) {
-    const value = place.at(name).text()
-    if (value !== undefined) fill.set(name, value)
-  }
-  return fill
+/** The rules between parts, once variables stand for what they mean. */
+function checkRules(root: Mapping, findings: Findings, isWhole: boolean): Parts {
+  tellUnknown(root, fillIn(root, TEMPLATE, variablesIn(at(root, 'variables'))), findings)
+  const parts = partsOf(root, findings, isWhole)
+  checkUri(parts, at(root, 'parent', 'uri'), 'parent.uri')
+  checkUri(parts, at(root, 'parent', 'registryUrl'), 'parent.registryUrl')
+  checkComponents(parts)
+  checkCommands(parts)
+  checkProjects(parts)
+  return parts
+}
+
+function refuseParent(parts: Parts): void {
+  const parent = at(parts.root, 'parent')
+  if (parent)
+    problem(parts, parent, 'parent', {
+      rule: 'parent-unresolved',
+      message: 'parents are not supported here',
+      remedy: 'write its components into this devfile',
+    })
+}
+
+function needContainer(parts: Parts): void {
+  if (!parts.isWhole || parts.components.some(({ kind }) => kind === 'container')) return
+  problem(parts, spotOf(at(parts.root, 'components'), parts.root), 'components', {
+    rule: 'no-container',
+    message: 'a workspace needs at least one component of kind container',
+  })
 }

@@ -1,5 +1,5 @@
 import type { Workspace, WorkspaceClassSpec } from '../../api/index.ts'
-import { type Devfile, parseDevfile, sentenceOf } from '../../devfile/index.ts'
+import { type Devfile, type Problem, parseDevfile, sentenceOf } from '../../devfile/index.ts'
 import type { Obstacle } from './obstacle.ts'
 
 /** A condition's message has an end; this many mistakes are enough to go on with. */
@@ -14,8 +14,8 @@ export function readDevfile({ spec }: Workspace, settings: WorkspaceClassSpec): 
   if (!text)
     return invalid('DevfileMissing', 'neither the workspace nor its class has a devfile', 'Put one into spec.devfile.inline.')
   const read = parseDevfile(text)
-  if ('devfile' in read) return read.devfile
-  const { problems } = read
+  const problems = 'devfile' in read ? notMade(read.devfile) : read.problems
+  if ('devfile' in read && problems.length === 0) return withRemarks(read.devfile)
   const listed = problems.slice(0, MOST_PROBLEMS).map(sentenceOf).join('; ')
   const more = problems.length > MOST_PROBLEMS ? `; and ${problems.length - MOST_PROBLEMS} more` : ''
   const field = spec.devfile?.inline ? 'spec.devfile.inline' : "the class's devfile"
@@ -25,5 +25,34 @@ export function readDevfile({ spec }: Workspace, settings: WorkspaceClassSpec): 
     `Correct ${field}.`,
   )
 }
+
+/** What would change the workspace is refused as long as nothing is made of it: better than missing without a word. */
+function notMade({ containers, manifests, images, events }: Devfile): Problem[] {
+  const bound = Object.entries(events).filter(([, commands]) => commands.length > 0)
+  return [
+    ...containers.filter(({ dedicatedPod }) => dedicatedPod).map(({ name }) => `a pod of its own for "${name}"`),
+    ...manifests.map(({ name, kind }) => `component "${name}" of kind ${kind}`),
+    ...images.map(({ name }) => `component "${name}" of kind image`),
+    ...bound.map(([event]) => `events.${event}`),
+  ].map((what) => remark('', `${what} is not supported by this version; leave it out`))
+}
+
+const WITHOUT_EFFECT = ['commands', 'projects', 'starterProjects', 'dependentProjects'] as const
+
+/** What only sits beside the workspace is noted. */
+function withRemarks(devfile: Devfile): Devfile {
+  const idle = WITHOUT_EFFECT.filter((part) => devfile[part].length > 0)
+  return { ...devfile, warnings: [...devfile.warnings, ...idle.map((part) => remark(part, 'is read, but has no effect'))] }
+}
+
+const remark = (path: string, message: string): Problem => ({
+  file: '',
+  line: 1,
+  column: 1,
+  path,
+  rule: 'not-made',
+  message,
+  remedy: '',
+})
 
 const invalid = (reason: string, message: string, remedy: string): Obstacle => ({ step: 'DevfileValid', reason, message, remedy })

@@ -1,0 +1,226 @@
+import { createHash } from 'node:crypto'
+import { Failure } from '../std/index.ts'
+import { entriesOver, patched, union } from './merge.ts'
+import { type Finding, type Findings, problemAt } from './problem.ts'
+import { readTree } from './read.ts'
+import { type Reference, referenceOf } from './reference.ts'
+import { DEVFILE, TEMPLATE } from './schema.ts'
+import { checkShape } from './shape.ts'
+import { at, type Entry, entriesOf, isThere, itemsOf, type Mapping, type Spot, type Tree, textOf } from './tree.ts'
+import { checkVersion } from './version.ts'
+import { mergedVolumes } from './volumes.ts'
+
+/** A text that a reference led to. */
+export interface Fetched {
+  /** How people know it: its URL, or where in the cluster it is. Relative references in it begin here. */
+  name: string
+  text: string
+}
+
+/** Gets what a reference leads to, if it may. A Failure says why not; addresses, sizes and times are limited by who hands it in. */
+export type Fetcher = (reference: Reference, signal?: AbortSignal) => Promise<Fetched>
+
+/** A text that went into the devfile, so that one can tell later whether it has changed. */
+export interface Source {
+  name: string
+  sha256: string
+}
+
+/** Parents of parents of … */
+const DEEPEST_PARENT = 5
+/** Each costs a request to somebody. */
+const MOST_IMPORTS = 32
+
+export interface Flattening {
+  findings: Findings
+  fetch: Fetcher
+  sources: Source[]
+  /** Trees as they were read, by the name of their text: places in the merged tree are named by them. */
+  roots: Map<string, Tree>
+  signal: AbortSignal | undefined
+}
+
+/** Where the merging is: which texts led here. */
+export interface Way {
+  name: string
+  ids: readonly string[]
+  depth: number
+}
+
+/** The content of a devfile with its parent and plugins in it: parent, plugins, main, in this order. */
+export async function flattened(flattening: Flattening, root: Mapping, way: Way): Promise<Mapping> {
+  const parent = at(root, 'parent')
+  const above = parent ? await imported(flattening, parent, 'parent', way) : undefined
+  const contents = [...(above ? [above] : []), ...(await pluginsOf(flattening, root, way))]
+  if (contents.length === 0) return without(root, 'parent')
+  return merged(flattening, contents, root)
+}
+
+async function pluginsOf(flattening: Flattening, root: Mapping, way: Way): Promise<Mapping[]> {
+  const found: Mapping[] = []
+  const components = itemsOf(at(root, 'components'))
+  for (const [i, component] of components.entries()) {
+    const plugin = at(component, 'plugin')
+    const content = plugin && (await imported(flattening, plugin, `components[${i}].plugin`, way))
+    if (content) found.push(content)
+  }
+  return found
+}
+
+/** What a reference leads to, flattened and with its overrides. */
+async function imported(flattening: Flattening, holder: Tree, path: string, way: Way): Promise<Mapping | undefined> {
+  const note = (finding: Finding): undefined => void flattening.findings.problems.push(problemAt(holder, path, finding))
+  const found = referenceOf(holder, way.name)
+  if (!found) return undefined
+  if ('rule' in found) return note(found)
+  const { reference, id } = found
+  if (way.ids.includes(id))
+    return note({ rule: 'import-cycle', message: `${id} is brought in by itself`, remedy: 'break the ring' })
+  if (way.depth >= DEEPEST_PARENT)
+    return note({ rule: 'import-depth', message: `more than ${DEEPEST_PARENT} parents above one another are not read` })
+  if (flattening.sources.length >= MOST_IMPORTS)
+    return note({ rule: 'import-depth', message: `more than ${MOST_IMPORTS} parents and plugins are not read` })
+  const fetched = await fetchedBy(flattening, reference, note)
+  const root = fetched && contentOf(flattening, fetched, reference.by === 'kubernetes')
+  if (!fetched || !root) return undefined
+  const content = await flattened(flattening, root, { name: fetched.name, ids: [...way.ids, id], depth: way.depth + 1 })
+  return overridden(flattening, content, holder, path)
+}
+
+async function fetchedBy(
+  { fetch, signal }: Flattening,
+  reference: Reference,
+  note: (finding: Finding) => undefined,
+): Promise<Fetched | undefined> {
+  try {
+    return await fetch(reference, signal)
+  } catch (thrown) {
+    const { code, message, remedy } = Failure.from(thrown)
+    if (code === 'cancelled' || code === 'internal') throw thrown
+    return note({ rule: 'import', message: `cannot be read: ${message}`, ...(remedy && { remedy }) })
+  }
+}
+
+function contentOf(flattening: Flattening, { name, text }: Fetched, isTemplate: boolean): Mapping | undefined {
+  const { findings, sources, roots } = flattening
+  sources.push({ name, sha256: createHash('sha256').update(text).digest('hex') })
+  const tree = readTree(name, text, findings)
+  if (!tree) return undefined
+  const root = isTemplate && at(tree, 'apiVersion') ? (at(tree, 'spec') ?? tree) : tree
+  roots.set(name, root)
+  const shape = isTemplate ? TEMPLATE : DEVFILE
+  checkShape({ findings, version: checkVersion(findings, root, isTemplate), isTemplate }, root, shape, '')
+  return root.kind === 'map' ? root : undefined
+}
+
+const OVERRIDABLE = ['components', 'commands', 'projects', 'starterProjects', 'dependentProjects'] as const
+const keyOf = (list: string): 'name' | 'id' => (list === 'commands' ? 'id' : 'name')
+
+/** Only what is there can be overridden; new elements belong into the main body. */
+function overridden({ findings }: Flattening, content: Mapping, holder: Tree, path: string): Mapping {
+  const patch: Mapping = { kind: 'map', origin: holder.origin, at: holder.at, entries: new Map() }
+  for (const list of OVERRIDABLE) {
+    const there = new Set(itemsOf(at(content, list)).map((item) => textOf(at(item, keyOf(list)))))
+    const overrides = at(holder, list)
+    if (overrides?.kind !== 'list') continue
+    const items = overrides.items.filter((item, i) => {
+      const key = at(item, keyOf(list))
+      const isKnown = there.has(textOf(key))
+      if (!isKnown && key)
+        findings.problems.push(
+          problemAt(key, `${path}.${list}[${i}].${keyOf(list)}`, {
+            rule: 'override-unknown',
+            message: `"${textOf(key)}" overrides nothing: ${list} of the parent or plugin do not have it`,
+            remedy: `define it in the main body's ${list}`,
+          }),
+        )
+      return isKnown
+    })
+    patch.entries.set(list, { key: overrides, value: { ...overrides, items } })
+  }
+  for (const field of ['variables', 'attributes']) {
+    const entry = entriesOf(holder).get(field)
+    if (entry && isThere(entry.value)) patch.entries.set(field, entry)
+  }
+  const merging = patched(content, patch, { ...TEMPLATE, oneOf: [] })
+  return merging.kind === 'map' ? merging : content
+}
+
+function merged(flattening: Flattening, contents: readonly Mapping[], main: Mapping): Mapping {
+  const entries = new Map(main.entries)
+  entries.delete('parent')
+  const version = newestOf([...contents, main])
+  if (version) entries.set('schemaVersion', version)
+  for (const field of ['variables', 'attributes']) {
+    const trees = [...contents, main].map((content) => at(content, field)).filter(isThere)
+    const [first] = trees
+    if (first) entries.set(field, { key: first, value: trees.reduce((base, over) => entriesOver(base, over)) })
+  }
+  for (const list of OVERRIDABLE) {
+    const items = listOf(flattening, contents, main, list)
+    const holder = at(main, list) ?? contents.map((content) => at(content, list)).find(isThere)
+    if (holder) entries.set(list, { key: holder, value: { kind: 'list', origin: holder.origin, at: holder.at, items } })
+  }
+  const events = eventsOf([...contents, main])
+  if (events) entries.set('events', events)
+  return { ...main, entries }
+}
+
+function newestOf(contents: readonly Mapping[]): Entry | undefined {
+  const versions = contents.map((content) => content.entries.get('schemaVersion')).filter((entry) => textOf(entry?.value))
+  return versions.sort((a, b) => compareVersions(textOf(b?.value) ?? '', textOf(a?.value) ?? ''))[0]
+}
+
+const compareVersions = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true })
+
+/** Of parent and plugins first, then of the main body, which may not define anything a second time. */
+function listOf({ findings }: Flattening, contents: readonly Mapping[], main: Mapping, list: string): Tree[] {
+  const key = keyOf(list)
+  const items: Tree[] = []
+  const places = new Map<string, { place: number; isMain: boolean }>()
+  for (const content of [...contents, main]) {
+    for (const item of itemsOf(at(content, list))) {
+      if (at(item, 'plugin')) continue
+      const name = textOf(at(item, key)) ?? ''
+      const other = name === '' ? undefined : places.get(name)
+      const isMain = content === main
+      if (!other || (isMain && other.isMain)) {
+        places.set(name, { place: items.length, isMain })
+        items.push(item)
+        continue
+      }
+      const both = isMain ? undefined : mergedVolumes(items[other.place], item)
+      if (both) items[other.place] = both
+      else findings.problems.push(definedTwice(at(item, key) ?? item, `${list}.${name}`, isMain, list))
+    }
+  }
+  return items
+}
+
+function definedTwice(spot: Spot, path: string, isMain: boolean, list: string) {
+  const name = path.slice(list.length + 1)
+  return problemAt(spot, path, {
+    rule: 'redefined',
+    message: `"${name}" of ${list} is defined in ${isMain ? 'the parent or a plugin' : 'two of the parent and the plugins'} already`,
+    remedy: isMain ? `override it in parent.${list}, or rename it` : 'bring in only one of them',
+  })
+}
+
+function eventsOf(contents: readonly Mapping[]): Entry | undefined {
+  const all = contents.map((content) => at(content, 'events')).filter(isThere)
+  const [first] = all
+  if (!first) return undefined
+  const entries: Mapping['entries'] = new Map()
+  for (const event of ['preStart', 'postStart', 'preStop', 'postStop']) {
+    const list = all.map((events) => at(events, event)).reduce<Tree | undefined>((base, over) => union(base, over), undefined)
+    if (list) entries.set(event, { key: list, value: list })
+  }
+  return { key: first, value: { kind: 'map', origin: first.origin, at: first.at, entries } }
+}
+
+function without(root: Mapping, field: string): Mapping {
+  if (!root.entries.has(field)) return root
+  const entries = new Map(root.entries)
+  entries.delete(field)
+  return { ...root, entries }
+}
