@@ -6,7 +6,7 @@ import { parse } from './parse.ts'
 /** Answers whether it holds; `undefined` when it has no value, as when a field that it names is not there yet. */
 export type Program = (scope: Scope) => boolean | undefined
 
-/** Enough for some thousand list elements; a stranger's expression costs a millisecond at most. */
+/** Enough for some thousand list elements and some hundred kilobytes of text; a stranger's expression ends after milliseconds. */
 const STEPS = 20_000
 
 /**

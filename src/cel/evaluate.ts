@@ -12,7 +12,7 @@ export interface Run {
 
 /** The value of an expression. Throws a CelError where there is none: a missing field, a wrong type, a budget that is used up. */
 export function evaluate(expression: Expression, run: Run): unknown {
-  if (--run.budget.steps < 0) throw new CelError('costs too much', expression.at)
+  charge(run, expression.at, 1)
   const { at } = expression
   switch (expression.is) {
     case 'literal':
@@ -143,7 +143,7 @@ function ordered<T extends number | string>(operator: Operator, left: T, right: 
 }
 
 function same(left: unknown, right: unknown, run: Run): boolean {
-  run.budget.steps--
+  run.budget.steps -= 1 + (typeof left === 'string' && typeof right === 'string' ? left.length >> 8 : 0)
   if (Array.isArray(left))
     return Array.isArray(right) && left.length === right.length && left.every((item, index) => same(item, right[index], run))
   if (!isRecord(left) || !isRecord(right) || Array.isArray(right)) return left === right
@@ -161,9 +161,24 @@ function within(item: unknown, holder: unknown, run: Run): boolean {
 function called({ name, on, args, at }: Of<'call'>, run: Run): unknown {
   const known = (on ? METHODS : FUNCTIONS)[name]
   const values = (on ? [on, ...args] : args).map((arg) => evaluate(arg, run))
+  // A call is as long as the texts and lists that it goes through, and what it makes can be gone through again.
+  charge(
+    run,
+    at,
+    values.reduce<number>((sum, value) => sum + weightOf(value), 0),
+  )
   const answer = known?.call(...values)
   if (answer === undefined) throw new CelError(`${name}() cannot be used with ${values.map(typeOf).join(', ')}`, at)
   return answer
+}
+
+/** A step for every sixteen characters, and for every element. */
+const weightOf = (value: unknown): number =>
+  typeof value === 'string' ? value.length >> 4 : Array.isArray(value) ? value.length : 0
+
+function charge(run: Run, at: number, steps: number): void {
+  run.budget.steps -= steps
+  if (run.budget.steps < 0) throw new CelError('costs too much', at)
 }
 
 function macro({ name, over, variable, body, at }: Of<'macro'>, run: Run): unknown {

@@ -13,12 +13,15 @@ const ofText =
   (text) =>
     typeof text === 'string' ? use(text) : undefined
 
+/** A list of more parts than a program may look at is of no use. */
+const MOST_PARTS = 20_000
+
 /** Called on a value: `text.startsWith('a')`. Each with how many arguments it takes, the value included. */
 export const METHODS: Record<string, { args: number; call: Call }> = {
   startsWith: { args: 2, call: onText((text, start) => text.startsWith(start)) },
   endsWith: { args: 2, call: onText((text, end) => text.endsWith(end)) },
   contains: { args: 2, call: onText((text, part) => text.includes(part)) },
-  split: { args: 2, call: onText((text, separator) => text.split(separator)) },
+  split: { args: 2, call: onText((text, separator) => text.split(separator, MOST_PARTS)) },
   lowerAscii: { args: 1, call: ofText((text) => text.toLowerCase()) },
   upperAscii: { args: 1, call: ofText((text) => text.toUpperCase()) },
   trim: { args: 1, call: ofText((text) => text.trim()) },
@@ -39,9 +42,15 @@ export const FUNCTIONS: Record<string, { args: number; call: Call }> = {
 }
 
 function sizeOf(value: unknown): unknown {
-  if (typeof value === 'string') return [...value].length
+  if (typeof value === 'string') return codePointsIn(value)
   if (Array.isArray(value)) return value.length
   return isRecord(value) ? Object.keys(value).length : undefined
+}
+
+function codePointsIn(text: string): number {
+  let count = 0
+  for (let at = 0; at < text.length; count++) at += (text.codePointAt(at) ?? 0) > 0xff_ff ? 2 : 1
+  return count
 }
 
 const isPlain = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value)

@@ -116,6 +116,23 @@ describe('cel', (it) => {
     })
   }
 
+  const texts = [
+    "size(object.a.split('')) == 0",
+    "object.a.lowerAscii() == ''",
+    "object.a.contains('xy')",
+    'size(object.a) == 0',
+    "object.a + 'b' == ''",
+  ]
+  for (const text of texts) {
+    it(`stops ${text} over a long text again and again`, () => {
+      const program = compile(`object.list.exists(i, ${text})`, ['object'])
+      const long = { a: 'x'.repeat(900_000), list: Array.from({ length: 1000 }, (_, index) => index) }
+      const began = performance.now()
+      assert.is(typeof program === 'function' && program({ object: long }), undefined)
+      assert.ok(performance.now() - began < 500, `${performance.now() - began} ms`)
+    })
+  }
+
   it('stops an expression that costs too much', () => {
     const many = { list: Array.from({ length: 1000 }, (_, index) => index) }
     const program = compile('object.list.all(a, object.list.all(b, object.list.all(c, a + b + c >= 0)))', ['object'])
