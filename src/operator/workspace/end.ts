@@ -25,6 +25,8 @@ export function statusOfEnd(
     willStopAt,
     willTerminateAt,
     waitingFor: _,
+    waiting,
+    step,
     ...known
   } = status ?? {}
   const message =

@@ -1,6 +1,6 @@
 import type { WorkspaceClassSpec, WorkspaceStatus } from '../../api/index.ts'
 import { hours, timestamp } from '../../std/index.ts'
-import type { ActualState } from './actual-state.ts'
+import type { ActualState } from './actual-state/index.ts'
 
 /** Since when a workspace is as it is, and when that ends by itself. */
 export type Times = Pick<WorkspaceStatus, 'startedAt' | 'stoppedAt' | 'willStopAt' | 'willTerminateAt'>

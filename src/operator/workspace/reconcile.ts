@@ -11,6 +11,7 @@ import {
 } from '../../api/index.ts'
 import { again, type Next, settled } from '../../engines/controller/index.ts'
 import { hours, seconds } from '../../std/index.ts'
+import { type Assessment, assess, isThere } from './actual-state/index.ts'
 import { applyAll, isApplied } from './apply.ts'
 import { claimToMake } from './claim.ts'
 import { chooseClass } from './class.ts'
@@ -24,7 +25,6 @@ import { addFinalizer, CONTROLLER, change, type Room } from './room.ts'
 import { type Situation, statusOf } from './status.ts'
 import { findTarget, type Target } from './target.ts'
 import { BY_WORKSPACE, type Connection } from './target-watch.ts'
-import { troubleOf } from './trouble.ts'
 import { frozenVariables } from './variables.ts'
 
 /** Everything of a workspace is compared with its target this often, also what is not watched. */
@@ -61,11 +61,20 @@ async function proceed(workspace: Workspace, room: Room): Promise<Next> {
   const plan = { workspace, settings: chosen.settings, devfile, namespace: target.namespace }
   const deployment = await applied(plan, connection, room)
   const pods = podsOf(workspace, connection)
-  return conclude(
-    workspace,
-    { ...seen, chosen, devfile, target, deployment, trouble: troubleOf(deployment, pods) },
-    { pods, room },
-  )
+  const assessment = assessed(workspace, { deployment, pods, connection, now: seen.now })
+  return conclude(workspace, { ...seen, chosen, devfile, target, deployment, assessment }, { pods, room })
+}
+
+/** A start that takes long is looked at more closely; then what is seen there is evidence, too. */
+function assessed(
+  { metadata: { uid = '' }, status }: Workspace,
+  { deployment, pods, connection, now }: { deployment: Deployment; pods: Pod[]; connection: Connection; now: number },
+): Assessment {
+  const evidence = { now, deployment, pods, before: status }
+  const first = assess(evidence)
+  if (first.needsLook) return assess({ ...evidence, ...connection.closer.at(uid, pods) })
+  connection.closer.turnAway(uid)
+  return first
 }
 
 const projectOf = ({ metadata, spec }: Workspace, room: Room): Project | undefined =>
@@ -115,13 +124,14 @@ const podsOf = ({ metadata }: Workspace, { pods }: Connection): Pod[] => pods.by
 /** The status; and what the workspace asks for itself: the second half of a restart, the end of its time. */
 async function conclude(workspace: Workspace, situation: Situation, { pods, room }: { pods: Pod[]; room: Room }): Promise<Next> {
   const status = statusOf(workspace, situation)
-  if (workspace.spec.desiredState === 'RestartRequested' && status.actualState === 'Stopped' && pods.length === 0) {
+  if (workspace.spec.desiredState === 'RestartRequested' && status.actualState === 'Stopped' && !pods.some(isThere)) {
     return settled({ status, object: await change(room, workspace, { spec: { desiredState: 'Running' } }) })
   }
   const end = nextEnd(status)
-  if (!end) return settled({ status, object: workspace, recheck: FULL })
-  if (end.at > situation.now) return settled({ status, object: workspace, recheck: Math.min(FULL, end.at - situation.now) })
-  if ((workspace.spec.desiredState ?? 'Running') === end.becomes) return settled({ status, object: workspace, recheck: FULL })
+  if (!end || end.at > situation.now) return settled({ status, object: workspace, recheck: soonest(situation, end?.at) })
+  if ((workspace.spec.desiredState ?? 'Running') === end.becomes) {
+    return settled({ status, object: workspace, recheck: soonest(situation) })
+  }
   room.workshop.events.record(workspace, {
     type: 'Normal',
     reason: `Time${end.becomes}`,
@@ -129,3 +139,7 @@ async function conclude(workspace: Workspace, situation: Situation, { pods, room
   })
   return settled({ status, object: await change(room, workspace, { spec: { desiredState: end.becomes } }) })
 }
+
+/** In how long something may be otherwise though nothing changes: a wait is over, its time is, or everything is due to be compared. */
+const soonest = ({ now, assessment }: Situation, ...times: (number | undefined)[]): number =>
+  Math.min(FULL, ...[assessment?.recheckAt, ...times].map((time) => (time === undefined ? FULL : Math.max(time - now, 0))))

@@ -1,7 +1,7 @@
 import type { Deployment, Statement, Workspace, WorkspaceClassSpec, WorkspaceStatus } from '../../api/index.ts'
 import type { Devfile } from '../../devfile/index.ts'
-import type { Failure } from '../../std/index.ts'
-import { type ActualState, actualStateOf } from './actual-state.ts'
+import { type Failure, timestamp } from '../../std/index.ts'
+import { type ActualState, type Assessment, type Step as PodStep, STAGES, type Trouble } from './actual-state/index.ts'
 import { isApplyFailure } from './apply.ts'
 import type { ChosenClass } from './class.ts'
 import { timesOf } from './expiry.ts'
@@ -9,7 +9,6 @@ import { hostTemplateOf, portsOf, publishedPorts } from './hosts.ts'
 import { type Obstacle, STEPS, type Step } from './obstacle.ts'
 import { type Project, remarksOn } from './remarks.ts'
 import type { Target } from './target.ts'
-import type { Trouble } from './trouble.ts'
 
 /** The status as a reconcile states it: conditions without times. */
 export type WorkspaceDraft = Omit<WorkspaceStatus, 'conditions' | 'observedGeneration'> & { conditions: Statement[] }
@@ -20,7 +19,8 @@ export interface Situation {
   devfile?: Devfile
   target?: Target
   deployment?: Deployment | undefined
-  trouble?: Trouble | undefined
+  /** What the Deployment and its pods say together. */
+  assessment?: Assessment
   /** Where it had to stop. */
   obstacle?: Obstacle
   project?: Project | undefined
@@ -29,15 +29,16 @@ export interface Situation {
 
 /** The whole status. Conditions of steps before the obstacle are True, after it Unknown. */
 export function statusOf(workspace: Workspace, situation: Situation): WorkspaceDraft {
-  const { chosen, target, obstacle, deployment, trouble, now } = situation
+  const { chosen, target, obstacle, deployment, assessment, now } = situation
   const state = stateIn(workspace, situation)
   const settings = chosen?.settings ?? {}
-  const failure = failureIn(state, obstacle, trouble)
+  const failure = failureIn(state, obstacle, assessment?.trouble)
   return {
     actualState: state,
     ...addressesOf(workspace, situation, settings),
     ...(failure && { failure }),
-    ...waitingFor(obstacle, trouble),
+    ...(assessment?.step && { step: stepIn(assessment.step) }),
+    ...waitingFor(obstacle, assessment?.trouble),
     ...whereOf(workspace, target),
     ...(chosen ? { class: chosen } : workspace.status?.class && { class: workspace.status.class }),
     ...restartedAt(workspace, deployment),
@@ -47,9 +48,9 @@ export function statusOf(workspace: Workspace, situation: Situation): WorkspaceD
 }
 
 /** Without a look at the target the last state is only a memory, except before anything was made. */
-function stateIn({ status }: Workspace, { deployment, trouble, obstacle }: Situation): ActualState {
-  if (!obstacle || deployment) return actualStateOf({ deployment, trouble })
-  if (obstacle.step === 'DevfileValid' || obstacle.step === 'Applied') return 'Error'
+function stateIn({ status }: Workspace, { assessment, obstacle }: Situation): ActualState {
+  if (assessment) return assessment.state
+  if (obstacle?.step === 'DevfileValid' || obstacle?.step === 'Applied') return 'Error'
   return hasBegun(status) ? 'Unknown' : 'CreationRequested'
 }
 
@@ -68,25 +69,31 @@ function addressesOf(
 }
 
 function failureIn(state: ActualState, obstacle: Obstacle | undefined, trouble: Trouble | undefined): WorkspaceStatus['failure'] {
-  if (trouble?.fatal && state === 'Failed') {
-    const { reason, message, cause, remedy } = trouble
-    return { reason, cause, remedy, message }
-  }
-  if (state === 'Failed') {
-    return {
-      reason: trouble?.reason ?? 'ProgressDeadlineExceeded',
-      cause: trouble?.cause ?? 'Deployment',
-      remedy: trouble?.remedy ?? 'Look at the pod in the target; then set desiredState to RestartRequested.',
-      message: trouble?.message ?? 'the workspace did not become ready in time',
-    }
+  if (trouble && state === 'Failed') {
+    const { reason, message, cause, remedy, tried, since } = trouble
+    return { reason, step: placeOf(trouble), since: timestamp(since), cause, message, ...(tried && { tried }), remedy }
   }
   if (!obstacle) return undefined
   return { reason: obstacle.reason, cause: obstacle.step, remedy: obstacle.remedy, message: obstacle.message }
 }
 
-function waitingFor(obstacle: Obstacle | undefined, trouble: Trouble | undefined): Pick<WorkspaceStatus, 'waitingFor'> {
-  const what = obstacle?.waitingFor ?? (trouble && !trouble.fatal ? `${trouble.cause}: ${trouble.message}` : undefined)
-  return what ? { waitingFor: what } : {}
+const stepIn = ({ name, container, since }: PodStep): NonNullable<WorkspaceStatus['step']> => ({
+  name,
+  ...(container !== undefined && { container }),
+  since: timestamp(since),
+})
+
+const placeOf = ({ step, container }: Trouble): string => (container ? `${step} of container ${container}` : step)
+
+function waitingFor(
+  obstacle: Obstacle | undefined,
+  trouble: Trouble | undefined,
+): Pick<WorkspaceStatus, 'waitingFor' | 'waiting'> {
+  if (obstacle?.waitingFor) return { waitingFor: obstacle.waitingFor }
+  if (!trouble || trouble.fatal) return {}
+  const { reason, since, until, cause, message } = trouble
+  const waiting = { reason, since: timestamp(since), ...(until !== undefined && { until: timestamp(until) }) }
+  return { waitingFor: `${cause}: ${message}`, waiting }
 }
 
 function whereOf({ status }: Workspace, target: Target | undefined): Pick<WorkspaceStatus, 'target'> {
@@ -108,7 +115,7 @@ function conditionsOf(workspace: Workspace, situation: Situation, state: ActualS
     if (obstacle && i === stop) return { type, status: 'False', reason: obstacle.reason, message: sentence(obstacle), ...seen }
     if (obstacle && i > stop)
       return { type, status: 'Unknown', reason: 'Waiting', message: `waits for ${obstacle.step}`, ...seen }
-    return { ...(type === 'DeploymentReady' ? readiness(state, situation) : done(type, situation)), type, ...seen }
+    return { ...told(type, state, situation), type, ...seen }
   })
   const last = steps.find(({ status }) => status !== 'True')
   const ready: Statement = last
@@ -119,38 +126,81 @@ function conditionsOf(workspace: Workspace, situation: Situation, state: ActualS
 
 type Said = Omit<Statement, 'type'>
 
+function told(step: Step, state: ActualState, situation: Situation): Said {
+  const stage = stageIn(step)
+  if (stage < 0) return step === 'DeploymentReady' ? readiness(state, situation) : done(step, situation)
+  const isDone = stage < (situation.assessment?.stages ?? 0)
+  return isDone ? { status: 'True', reason: 'Done', message: STAGE_DONE[stage] ?? '' } : readiness(state, situation)
+}
+
+const stages: readonly string[] = STAGES
+const stageIn = (step: Step): number => stages.indexOf(step)
+
+/** By the order of the stages. */
+const STAGE_DONE = [
+  'the target has made the pod',
+  'the pod has a node',
+  'its volumes are mounted and its network is there',
+  'its init containers are done',
+  'its containers run',
+]
+
 function done(step: Step, { chosen, devfile, target }: Situation): Said {
   const warnings = devfile?.warnings.length
     ? `; ${devfile.warnings.map((each) => `${each.path}: ${each.message}`).join('; ')}`
     : ''
-  const said: Partial<Record<Step, [string, string]>> = {
+  const words: Partial<Record<Step, [string, string]>> = {
     ClassResolved: ['Resolved', `the settings of WorkspaceClass ${chosen?.name} as of its generation ${chosen?.generation}`],
     DevfileValid: ['Valid', `the devfile is valid${warnings}`],
     TargetReady: ['Connected', `DeploymentTarget ${target?.name}, namespace ${target?.namespace}`],
     Applied: ['Applied', 'all objects are in the target'],
   }
-  const [reason, message] = said[step] ?? ['Done', '']
+  const [reason, message] = words[step] ?? ['Done', '']
   return { status: 'True', reason, message }
 }
 
-function readiness(state: ActualState, { trouble }: Situation): Said {
+/** Of whatever is not done yet: the trouble in one line, or the step that is under way. */
+function readiness(state: ActualState, { assessment }: Situation): Said {
+  const { trouble, step } = assessment ?? {}
   if (state === 'Running') return { status: 'True', reason: 'Running', message: 'the pod is ready' }
-  if (trouble)
-    return { status: 'False', reason: trouble.reason, message: `${trouble.cause}: ${trouble.message}. ${trouble.remedy}` }
+  if (trouble) return { status: 'False', reason: trouble.reason, message: lineOf(trouble) }
   const messages: Partial<Record<ActualState, string>> = {
-    Starting: 'the pod is being started',
+    Starting: step ? `the pod is being started: ${underWay(step)}` : 'the pod is being started',
     Stopping: 'the pod is being stopped',
     Stopped: 'stopped; its volume is kept. Set desiredState to Running to start it',
-    Failed: 'the pod did not become ready in time. Set desiredState to RestartRequested to try again',
   }
   return { status: 'False', reason: state, message: messages[state] ?? "the Deployment's status says nothing that is known" }
 }
+
+/** What happened, in which step, what was tried, and what to do. */
+function lineOf(trouble: Trouble): string {
+  const { cause, message, tried, until, fatal, remedy } = trouble
+  const waits = fatal ? undefined : until === undefined ? 'it is waited for' : `it is waited for until ${timestamp(until)}`
+  const facts = [`step ${placeOf(trouble)}`, tried, waits].filter(Boolean).join('; ')
+  return `${cause} (${facts}): ${message.replace(/\.$/, '')}. ${remedy}`
+}
+
+const UNDER_WAY: Record<PodStep['name'], string> = {
+  Admission: 'the target makes it',
+  Scheduling: 'it is given a node',
+  Volume: 'its volumes are mounted and its network is set up',
+  Sandbox: 'its network is set up',
+  Image: 'the image is pulled and the container is created, with its postStart command',
+  InitContainer: 'it is prepared',
+  ContainerStart: 'the container is created',
+  PostStart: 'its postStart command runs',
+  Probes: 'its containers run and become ready',
+  Run: 'its containers run',
+  Stop: 'it ends',
+}
+
+const underWay = ({ name, container }: PodStep): string => `${UNDER_WAY[name]}${container ? ` (${container})` : ''}`
 
 const sentence = ({ message, remedy }: Obstacle): string => `${message}. ${remedy}`
 
 /** After a thrown failure: what was known, and what went wrong. Only a failed apply makes the state Error. */
 export function statusAfter(workspace: Workspace, failure: Failure): WorkspaceDraft {
-  const { conditions, observedGeneration, failure: before, waitingFor: past, ...known } = workspace.status ?? {}
+  const { conditions, observedGeneration, failure: before, waitingFor: past, waiting, step, ...known } = workspace.status ?? {}
   const applying = isApplyFailure(failure)
   const reason = failure.reason ?? 'ReconcileFailed'
   const message = failure.code === 'internal' ? "unexpected internal error; the operator's log says more" : failure.message

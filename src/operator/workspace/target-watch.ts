@@ -12,6 +12,7 @@ import {
   type Workspace,
 } from '../../api/index.ts'
 import type { Clock, Log } from '../../std/index.ts'
+import { type CloserLook, createCloserLook } from './closer-look.ts'
 import type { Target } from './target.ts'
 
 /** One target as it is seen with its own credentials. */
@@ -19,6 +20,7 @@ export interface Connection {
   kube: Kube
   deployments: Cache<Deployment>
   pods: Cache<Pod>
+  closer: CloserLook
   /** Until the first lists are in, the caches say nothing. */
   isReady(): boolean
   /** Why they are not in yet. */
@@ -60,6 +62,7 @@ export function createTargetWatch(tools: Tools): TargetWatch {
     using.delete(uid)
     const connection = key === undefined ? undefined : open.get(key)
     connection?.users.delete(uid)
+    connection?.closer.turnAway(uid)
     if (key === undefined || !connection || connection.users.size > 0) return
     open.delete(key)
     connection.close()
@@ -108,6 +111,17 @@ function connectTo(target: Target, { clock, log, reach }: Tools, bell: { wake: (
   }
   deployments.onChange(wakeOwner)
   pods.onChange(wakeOwner)
+  const closer = createCloserLook({
+    kube,
+    clock,
+    log: log.with({ target: target.name }),
+    namespace,
+    pods,
+    wake: (uid) => {
+      const ref = users.get(uid)
+      if (ref) bell.wake(ref)
+    },
+  })
   const stopping = new AbortController()
   caches.ready(stopping.signal).then(
     () => {
@@ -119,12 +133,13 @@ function connectTo(target: Target, { clock, log, reach }: Tools, bell: { wake: (
     kube: caches.kube,
     deployments,
     pods,
+    closer,
     users,
     isReady: () => caches.waitingFor().length === 0,
     why: () => caches.waitingFor()[0]?.why ?? '',
     close() {
       stopping.abort()
-      void caches.stop().then(() => kube.close())
+      void Promise.all([caches.stop(), closer.close()]).then(() => kube.close())
     },
   }
 }

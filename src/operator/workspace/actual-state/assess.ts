@@ -1,0 +1,139 @@
+import type { Deployment, Pod } from '../../../api/index.ts'
+import { seconds } from '../../../std/index.ts'
+import { refused, unseen } from './admission.ts'
+import { troubledContainer } from './containers.ts'
+import { DEADLINE, isUnseen, reasonOf, statementOf, stateOfDeployment, wantedOf } from './deployment.ts'
+import { type ActualState, type Evidence, type Sight, timeOf } from './evidence.ts'
+import type { Finding } from './finding.ts'
+import { endedPod, endlessPod, LATE, nodeGone } from './nodes.ts'
+import { GRACE, PATIENCE } from './patience.ts'
+import { bornAt, holdsOf, isScheduled, isStarted, type Sorted, sorted } from './pods.ts'
+import { unprepared } from './preparing.ts'
+import { unscheduled } from './scheduling.ts'
+import { type Step, stagesDone, stepOf } from './steps.ts'
+import { judged, spelled, type Trouble } from './trouble.ts'
+
+/** What a workspace is, and why. */
+export interface Assessment {
+  state: ActualState
+  step?: Step | undefined
+  trouble?: Trouble | undefined
+  /** How many of the STAGES are done. */
+  stages: number
+  /** When the answer may be another though nothing changes, milliseconds. */
+  recheckAt?: number | undefined
+  /** Its volumes and the warnings about it would say more: a start that takes longer than most. */
+  needsLook: boolean
+}
+
+/** A start that is quicker needs no closer look, and most are. */
+const LOOK_AFTER = seconds(3)
+
+/** The state of a workspace. First match wins: its end, its objects, its Deployment, and what keeps that from its wish. */
+export function assess(evidence: Evidence): Assessment {
+  const { termination, applyFailed, deployment, now } = evidence
+  const certain = termination ?? (applyFailed ? 'Error' : undefined)
+  if (certain) return { state: certain, stages: 0, needsLook: false }
+  if (!deployment) return { state: 'Unknown', stages: 0, needsLook: false }
+
+  const pods = sorted(evidence.pods ?? [])
+  const plain = plainState(deployment, pods)
+  const finding = plain === 'Running' || plain === 'Stopped' ? undefined : findingOf(deployment, pods, evidence, plain)
+  const trouble = finding && judged(finding, evidence, plain === 'Failed')
+  const state = trouble?.fatal ? 'Failed' : plain
+  const slow = pods.current && wantedOf(deployment) > 0 && state !== 'Running' ? bornAt(pods.current) + LOOK_AFTER : undefined
+  return {
+    state,
+    trouble,
+    step: stepOf(state, pods, trouble, evidence),
+    stages: stagesDone(state, deployment, pods),
+    recheckAt: recheckAt(evidence, deployment, pods, trouble, slow),
+    needsLook: slow !== undefined && now >= slow,
+  }
+}
+
+/** The rules of the reference implementation, where they know enough. */
+function plainState(deployment: Deployment, { current, ending }: Sorted): ActualState {
+  if (deployment.spec && isUnseen(deployment)) return wantedOf(deployment) > 0 ? 'Starting' : 'Stopping'
+  const state = stateOfDeployment(deployment)
+  // The Deployment does not count pods that are ending; until they are gone they hold the volume.
+  return state === 'Stopped' && (current || ending.length > 0) ? 'Stopping' : state
+}
+
+function findingOf(deployment: Deployment, pods: Sorted, evidence: Evidence, plain: ActualState): Finding | undefined {
+  const { now } = evidence
+  if (wantedOf(deployment) === 0) {
+    return endlessPod(pods.ending, now) ?? (plain === 'Failed' ? neverEnded(deployment) : undefined)
+  }
+  if (isUnseen(deployment)) return unseen(deployment, evidence)
+  const found = pods.current
+    ? (ofPod(pods.current, { now, events: evidence.events ?? [], claims: evidence.claims ?? [] }) ??
+      (isStarted(pods.current) ? undefined : endedPod(pods.ended, now)))
+    : (refused(deployment) ?? endlessPod(pods.ending, now) ?? endedPod(pods.ended, now))
+  return found ?? stalled(deployment, plain, now)
+}
+
+function ofPod(pod: Pod, sight: Sight): Finding | undefined {
+  const gone = nodeGone(pod, sight)
+  if (gone) return gone
+  if (!isScheduled(pod)) return unscheduled(pod, sight)
+  const found = troubledContainer(pod, sight)
+  // What was said of mounts and networks is over as soon as they are there.
+  return found ?? (isStarted(pod) || holdsOf(pod, 'PodReadyToStartContainers') ? undefined : unprepared(pod, sight))
+}
+
+/** Nothing is wrong that anybody could name, and yet nothing comes of it. */
+function stalled(deployment: Deployment, plain: ActualState, now: number): Finding | undefined {
+  const where = `Deployment ${deployment.metadata.name}`
+  if (reasonOf(deployment, 'Progressing') === 'DeploymentPaused') {
+    return { reason: 'DeploymentPaused', where, said: 'spec.paused is true' }
+  }
+  if (plain === 'Failed') {
+    const said = statementOf(deployment, 'Progressing')?.message ?? 'its progress deadline is exceeded'
+    const limit = seconds(deployment.spec?.progressDeadlineSeconds ?? PATIENCE.start / seconds(1))
+    return { reason: 'StartTimeout', where, said, tried: `waited ${spelled(limit)}` }
+  }
+  const down = downSince(deployment)
+  if (down === undefined || now < down + PATIENCE.start) return undefined
+  return {
+    reason: 'StartTimeout',
+    where,
+    said: 'it was ready once, and is not any more',
+    since: down,
+    tried: `waited ${spelled(PATIENCE.start)}`,
+  }
+}
+
+/** Since when a workspace that was up is down. The Deployment's own deadline is only for what was never up. */
+function downSince(deployment: Deployment): number | undefined {
+  const available = statementOf(deployment, 'Available')
+  const wasUp = reasonOf(deployment, 'Progressing') === 'NewReplicaSetAvailable'
+  return wasUp && available?.status === 'False' ? timeOf(available.lastTransitionTime) : undefined
+}
+
+const neverEnded = (deployment: Deployment): Finding => ({
+  reason: 'PodNotEnding',
+  where: `Deployment ${deployment.metadata.name}`,
+  said: statementOf(deployment, 'Progressing')?.message ?? `${DEADLINE} while it was being stopped`,
+})
+
+/** The next time at which a wait is over. */
+function recheckAt(
+  { now }: Evidence,
+  deployment: Deployment,
+  { current, ending }: Sorted,
+  trouble: Trouble | undefined,
+  slow: number | undefined,
+): number | undefined {
+  const unseenSince = deployment.status?.observedGeneration === undefined ? timeOf(deployment.metadata.creationTimestamp) : now
+  const down = slow === undefined ? undefined : downSince(deployment)
+  const times = [
+    trouble?.fatal ? undefined : trouble?.until,
+    slow,
+    slow !== undefined && current ? bornAt(current) + GRACE : undefined,
+    down === undefined ? undefined : down + PATIENCE.start,
+    isUnseen(deployment) ? (unseenSince ?? now) + GRACE : undefined,
+    ...ending.map(({ metadata }) => (timeOf(metadata.deletionTimestamp) ?? now) + LATE + 1),
+  ].filter((time) => time !== undefined && time > now)
+  return times.length > 0 ? Math.min(...times.map((time) => time ?? now)) : undefined
+}

@@ -1,0 +1,153 @@
+import type { ContainerState, ContainerStatus, CoreEvent, Pod } from '../../../api/index.ts'
+import { causeOf, type Reason } from './causes.ts'
+import { type Sight, timeOf } from './evidence.ts'
+import { eventsOn, type Finding, firstOf, matchOf, type Patterns, timesOf } from './finding.ts'
+import { attemptOf, imageReason } from './images.ts'
+import { PATIENCE } from './patience.ts'
+import { bornAt, isDone, statusesOf } from './pods.ts'
+
+type Ended = NonNullable<ContainerState['terminated']>
+
+/** One container, and what is said of it. */
+interface Seen {
+  pod: Pod
+  status: ContainerStatus
+  isInit: boolean
+  /** Warnings about it, the latest first. */
+  events: CoreEvent[]
+}
+
+/** The first container in trouble, in the order in which they start. */
+export function troubledContainer(pod: Pod, sight: Sight): Finding | undefined {
+  const { init, main } = statusesOf(pod)
+  const about = eventsOn(pod, sight)
+  const seen = (isInit: boolean) => (status: ContainerStatus) => ({
+    pod,
+    status,
+    isInit,
+    events: about.filter(({ involvedObject: { fieldPath } }) => !fieldPath || fieldPath.endsWith(`{${status.name}}`)),
+  })
+  const inOrder = [...init.filter((status) => !isDone(status)).map(seen(true)), ...main.map(seen(false))]
+  return inOrder.map(troubleOf).find((trouble) => trouble !== undefined)
+}
+
+function troubleOf(seen: Seen): Finding | undefined {
+  const { state } = seen.status
+  if (state?.waiting) return ofWaiting(seen, state.waiting.reason ?? '', state.waiting.message ?? '')
+  if (state?.terminated) return ofRestart(seen, state.terminated)
+  return state?.running && !seen.status.ready && !seen.isInit ? ofSilent(seen, state.running.startedAt) : undefined
+}
+
+const find = ({ pod, status, isInit }: Seen, finding: Omit<Finding, 'where'>): Finding => ({
+  ...(isInit && causeOf(finding.reason).step !== 'Image' && { step: 'InitContainer' }),
+  where: `${isInit ? 'init container' : 'container'} ${status.name} of Pod ${pod.metadata.name}`,
+  container: status.name,
+  notBefore: bornAt(pod),
+  ...finding,
+})
+
+function ofWaiting(seen: Seen, word: string, message: string): Finding | undefined {
+  const attempt = attemptOf(seen.events)
+  const image = imageReason(word, `${message} ${attempt?.message ?? ''}`)
+  if (image) {
+    const said = [message, attempt?.message].filter(Boolean).join('; ') || `the image is ${seen.status.image ?? ''}`
+    const since = attempt && firstOf(attempt)
+    return find(seen, { reason: image, said: `${word}: ${said}`, tried: attempt && timesOf(attempt), since })
+  }
+  if (word === 'CrashLoopBackOff') return ofCrashes(seen, seen.status.lastState?.terminated)
+  if (word === 'PostStartHookError') return ofPostStart(seen, message)
+  const reason = START[word] && (matchOf(START[word], message) ?? plain(word))
+  return reason && find(seen, { reason, said: `${word}: ${message || 'no reason is given'}` })
+}
+
+/** What a runtime says of a command that it cannot start. */
+const COMMANDS: Patterns = [
+  [/executable file not found|no such file or directory/i, 'CommandNotFound'],
+  [/permission denied/i, 'CommandNotExecutable'],
+  [/exec format error/i, 'ImageWrongPlatform'],
+  [/no command specified/i, 'CommandNotFound'],
+]
+
+const START: Record<string, Patterns> = {
+  CreateContainerConfigError: [
+    [/(secret|configmap) ".*" not found|couldn't find key/i, 'EnvSourceMissing'],
+    [/run as root|runAsNonRoot/i, 'ImageRunsAsRoot'],
+  ],
+  CreateContainerError: [...COMMANDS, [/deadline exceeded|is reserved for/i, 'RuntimeBusy']],
+  RunContainerError: [...COMMANDS, [/deadline exceeded/i, 'RuntimeBusy']],
+}
+
+const plain = (word: string): Reason | undefined =>
+  (['CreateContainerConfigError', 'CreateContainerError', 'RunContainerError'] as const).find((reason) => reason === word)
+
+function ofPostStart(seen: Seen, message: string): Finding {
+  const hook = hookOf(seen)
+  return find(seen, {
+    reason: 'PostStartFailed',
+    said: hook?.message ?? (message || 'the postStart command failed'),
+    tried: startsOf(seen),
+  })
+}
+
+const hookOf = ({ events }: Seen): CoreEvent | undefined => events.find(({ reason }) => reason === 'FailedPostStartHook')
+
+const probeOf = ({ events }: Seen, which: RegExp): CoreEvent | undefined =>
+  events.find(({ reason, message = '' }) => (reason === 'Unhealthy' || reason === 'ProbeWarning') && which.test(message))
+
+const startsOf = ({ status }: Seen): string | undefined =>
+  status.restartCount > 0 ? `started ${status.restartCount + 1} times` : undefined
+
+/** It ended so often that the kubelet waits before it starts it again. */
+function ofCrashes(seen: Seen, ended: Ended | undefined): Finding {
+  if (hookOf(seen)) return ofPostStart(seen, '')
+  const probe = probeOf(seen, /^(Liveness|Startup)/i)
+  if (probe && ended?.reason !== 'OOMKilled') {
+    return find(seen, { reason: 'LivenessFailed', said: probe.message ?? '', tried: startsOf(seen) })
+  }
+  return find(seen, { reason: crashReason(seen, ended), said: howItEnded(ended), tried: startsOf(seen) })
+}
+
+const CODES: Record<number, Reason> = {
+  0: 'ContainerCompleted',
+  126: 'CommandNotExecutable',
+  127: 'CommandNotFound',
+  137: 'ContainerKilled',
+}
+
+function crashReason({ isInit }: Seen, ended: Ended | undefined): Reason {
+  if (!ended) return isInit ? 'InitContainerFailed' : 'CrashLoopBackOff'
+  if (ended.reason === 'OOMKilled') return 'OutOfMemory'
+  if (ended.reason === 'StartError' || ended.reason === 'ContainerCannotRun') {
+    return matchOf(COMMANDS, ended.message ?? '') ?? 'RunContainerError'
+  }
+  // An init container that cannot find its command is told by that, too.
+  const byCode = CODES[ended.exitCode]
+  return isInit && byCode !== 'CommandNotFound' ? 'InitContainerFailed' : (byCode ?? 'CrashLoopBackOff')
+}
+
+function howItEnded(ended: Ended | undefined): string {
+  if (!ended) return 'it ends again and again'
+  const code = `it ended with exit code ${ended.exitCode}${ended.reason ? ` (${ended.reason})` : ''}`
+  return ended.message ? `${code}: ${ended.message.trim()}` : code
+}
+
+/** It has ended just now, and the kubelet starts it again at once: only a second time is a crash loop. */
+function ofRestart(seen: Seen, ended: Ended): Finding | undefined {
+  if (seen.isInit && ended.exitCode === 0) return undefined
+  const reason = seen.isInit ? 'InitContainerFailed' : ended.reason === 'OOMKilled' ? 'OutOfMemory' : 'ContainerRestarting'
+  return find(seen, {
+    reason,
+    said: howItEnded(ended),
+    since: timeOf(ended.finishedAt),
+    tried: startsOf(seen),
+    patience: PATIENCE.restarts,
+  })
+}
+
+/** It runs; is it asked, and does it answer? */
+function ofSilent(seen: Seen, startedAt: string | undefined): Finding | undefined {
+  const probe = probeOf(seen, /^(Readiness|Startup|Liveness)/i)
+  return (
+    probe && find(seen, { reason: 'ProbeFailing', said: probe.message ?? '', tried: timesOf(probe), since: timeOf(startedAt) })
+  )
+}

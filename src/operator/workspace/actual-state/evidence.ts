@@ -1,0 +1,49 @@
+import type { CoreEvent, Deployment, PersistentVolumeClaim, Pod, WorkspaceStatus } from '../../../api/index.ts'
+
+/** The seeds' eleven names. `RestartRequested` is among them and is never reported: it is a wish, not a state. */
+export type ActualState = NonNullable<WorkspaceStatus['actualState']>
+
+/** All that a workspace's state is judged by. Nothing else is looked at, neither a clock nor a server. */
+export interface Evidence {
+  /** Milliseconds since the epoch. */
+  now: number
+  /** How far the removal of everything has come, once it was asked for. */
+  termination?: 'Terminating' | 'Terminated' | undefined
+  /** The objects could not be applied. */
+  applyFailed?: boolean
+  deployment?: Deployment | undefined
+  pods?: readonly Pod[]
+  /** The workspace's volumes; only where somebody took a closer look. */
+  claims?: readonly PersistentVolumeClaim[]
+  /** Warnings about its pods and volumes; only where somebody took a closer look. */
+  events?: readonly CoreEvent[]
+  /** What was said before: since when it is in this step, and since when it is in which trouble. */
+  before?: Pick<WorkspaceStatus, 'step' | 'waiting' | 'failure'> | undefined
+}
+
+/** What is known beside the objects that are always watched. */
+export interface Sight {
+  now: number
+  claims: readonly PersistentVolumeClaim[]
+  events: readonly CoreEvent[]
+}
+
+/** The steps of a pod's life, in their order, as people are told them. */
+export type StepName =
+  | 'Admission'
+  | 'Scheduling'
+  | 'Volume'
+  | 'Sandbox'
+  | 'Image'
+  | 'InitContainer'
+  | 'ContainerStart'
+  | 'PostStart'
+  | 'Probes'
+  | 'Run'
+  | 'Stop'
+
+/** Milliseconds; undefined where there is no time, or none that can be read. */
+export function timeOf(text: string | Date | undefined): number | undefined {
+  const time = text === undefined ? Number.NaN : new Date(text).getTime()
+  return Number.isNaN(time) ? undefined : time
+}

@@ -1,0 +1,53 @@
+import type { CoreEvent, KubeObject } from '../../../api/index.ts'
+import { minutes } from '../../../std/index.ts'
+import type { Reason } from './causes.ts'
+import { type Sight, type StepName, timeOf } from './evidence.ts'
+
+/** Something that is wrong now, before it is judged how long that may last. */
+export interface Finding {
+  reason: Reason
+  /** What is in trouble, by its name: the beginning of a sentence. */
+  where: string
+  container?: string | undefined
+  /** Another step than the cause's. */
+  step?: StepName | undefined
+  /** What the cluster says of it. */
+  said: string
+  /** What was tried already, where the cluster counts it. */
+  tried?: string | undefined
+  /** Since when, by the cluster's own times, milliseconds; it is remembered where the cluster does not say. */
+  since?: number | undefined
+  /** No trouble is older than this: another pod has begun anew. */
+  notBefore?: number | undefined
+  /** Another patience than the cause's. */
+  patience?: number | undefined
+}
+
+/** Which reason a text gives: the first pattern that fits. */
+export type Patterns = readonly (readonly [RegExp, Reason])[]
+
+export const matchOf = (patterns: Patterns, text: string): Reason | undefined =>
+  patterns.find(([pattern]) => pattern.test(text))?.[1]
+
+/** The kubelet says what still troubles it at the latest after two minutes again; what is older is over. */
+const FRESH = minutes(5)
+
+/** Warnings about one object that still count, the latest first. */
+export function eventsOn({ metadata }: KubeObject, { events, now }: Sight): CoreEvent[] {
+  return events
+    .filter(({ involvedObject: { uid } }) => uid !== undefined && uid === metadata.uid)
+    .filter((event) => now - lastOf(event) <= FRESH)
+    .sort((a, b) => lastOf(b) - lastOf(a))
+}
+
+const lastOf = ({ series, lastTimestamp, eventTime, metadata }: CoreEvent): number =>
+  timeOf(series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? metadata.creationTimestamp) ?? 0
+
+export const firstOf = ({ firstTimestamp, eventTime, metadata }: CoreEvent): number | undefined =>
+  timeOf(firstTimestamp ?? eventTime ?? metadata.creationTimestamp)
+
+/** Undefined for the first time: there is nothing to count. */
+export function timesOf({ count, series }: CoreEvent): string | undefined {
+  const times = series?.count ?? count ?? 1
+  return times > 1 ? `${times} attempts` : undefined
+}

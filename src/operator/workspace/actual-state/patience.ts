@@ -1,0 +1,28 @@
+import { minutes, seconds } from '../../../std/index.ts'
+
+/** How long a trouble that may pass is waited for, milliseconds, and why so long. After that the workspace is Failed. */
+export const PATIENCE = {
+  /** It does not pass unless somebody changes something. Where it does all the same, the workspace recovers by itself. */
+  none: 0,
+  /** A group of nodes that grows takes two to four minutes until the new node takes pods. */
+  nodes: minutes(5),
+  /** Providers make a volume in under a minute, and the kubelet tries a mount again at the latest after two. */
+  volumes: minutes(3),
+  /** A volume on a node that is gone is taken from it by force after six minutes. */
+  detaching: minutes(7),
+  /** The kubelet pulls again after 10, 20 and 40 seconds: four attempts. */
+  registry: minutes(2),
+  /** A limit of a registry is over soon; pulling goes on meanwhile. */
+  pullLimit: minutes(5),
+  /** What Berth applies beside the Deployment is there within the second; caches of the target may be late. */
+  companions: minutes(1),
+  /** A webhook or a runtime that is being updated is back soon. */
+  restarts: minutes(2),
+  /** The deadline of the Deployment itself. Programs may start slowly. */
+  start: minutes(10),
+  /** Nothing here ends the wait. */
+  forever: Number.POSITIVE_INFINITY,
+} as const
+
+/** A pod that is a few moments old is in no trouble yet. */
+export const GRACE = seconds(10)

@@ -1,0 +1,33 @@
+import type { CoreEvent, Pod } from '../../../api/index.ts'
+import type { Reason } from './causes.ts'
+import type { Sight } from './evidence.ts'
+import { eventsOn, type Finding, firstOf, timesOf } from './finding.ts'
+import { bornAt } from './pods.ts'
+
+/** Why a pod that has a node does not get as far as its containers. The pod does not say it; Events do. */
+export function unprepared(pod: Pod, sight: Sight): Finding | undefined {
+  for (const event of eventsOn(pod, sight)) {
+    const reason = reasonFor(event)
+    if (!reason) continue
+    const said = event.message ?? event.reason ?? ''
+    return {
+      reason,
+      where: `Pod ${pod.metadata.name}`,
+      said,
+      since: firstOf(event),
+      tried: timesOf(event),
+      notBefore: bornAt(pod),
+    }
+  }
+  return undefined
+}
+
+const MISSING = /(secret|configmap)s?\s+"?.*"? not found|references non-existent (secret|config) key/i
+
+function reasonFor({ reason, message = '' }: CoreEvent): Reason | undefined {
+  if (reason === 'FailedAttachVolume') return /Multi-Attach/i.test(message) ? 'VolumeInUse' : 'VolumeNotAttached'
+  if (reason === 'FailedMount' || reason === 'FailedMapVolume')
+    return MISSING.test(message) ? 'MountSourceMissing' : 'VolumeNotMounted'
+  if (reason !== 'FailedCreatePodSandBox' && reason !== 'NetworkNotReady') return undefined
+  return /RuntimeHandler .*not supported|no runtime for/i.test(message) ? 'RuntimeHandlerMissing' : 'SandboxFailed'
+}

@@ -1,0 +1,385 @@
+import { container, event, exit, fallen, live, looping, NODE, pod, type Row, SET_UP, starting, waiting } from './objects.ts'
+
+const podOf = (...main: ReturnType<typeof container>[]) => [pod({ main, conditions: [NODE, SET_UP] })]
+const waits = (word: string, message: string) => podOf(container('tools', waiting(word, message)))
+const tools = { container: 'tools' }
+
+/** What keeps containers from being created and started. */
+const starts: Row[] = [
+  {
+    why: 'config: a Secret that is late is waited for',
+    given: { deployment: starting, pods: waits('CreateContainerConfigError', 'secret "workspace-web-variables" not found') },
+    state: 'Starting',
+    reason: 'EnvSourceMissing',
+    step: 'ContainerStart tools',
+    until: 60,
+  },
+  {
+    why: 'config: a key that is not there',
+    given: {
+      deployment: starting,
+      pods: waits('CreateContainerConfigError', "couldn't find key TOKEN in Secret team-a/workspace-web-variables"),
+    },
+    state: 'Starting',
+    reason: 'EnvSourceMissing',
+    step: 'ContainerStart tools',
+    until: 60,
+  },
+  {
+    why: 'config: an image that runs as root',
+    given: {
+      deployment: starting,
+      pods: waits(
+        'CreateContainerConfigError',
+        'container has runAsNonRoot and image will run as root (pod: "workspace-web-1", container: tools)',
+      ),
+    },
+    state: 'Failed',
+    reason: 'ImageRunsAsRoot',
+    step: 'ContainerStart tools',
+  },
+  {
+    why: 'config: anything else, at once',
+    given: {
+      deployment: starting,
+      pods: waits(
+        'CreateContainerConfigError',
+        'failed to prepare subPath for volumeMount "workspace-data" of container "tools"',
+      ),
+    },
+    state: 'Failed',
+    reason: 'CreateContainerConfigError',
+    step: 'ContainerStart tools',
+  },
+  {
+    why: 'create: a program that is not in the image',
+    given: {
+      deployment: starting,
+      pods: waits('CreateContainerError', 'failed to generate container spec: exec: "tial": executable file not found in $PATH'),
+    },
+    state: 'Failed',
+    reason: 'CommandNotFound',
+    step: 'ContainerStart tools',
+  },
+  {
+    why: 'create: an image without a command',
+    given: { deployment: starting, pods: waits('CreateContainerError', 'failed to generate spec: no command specified') },
+    state: 'Failed',
+    reason: 'CommandNotFound',
+    step: 'ContainerStart tools',
+  },
+  {
+    why: 'create: a runtime that is slow is waited for',
+    given: { deployment: starting, pods: waits('CreateContainerError', 'context deadline exceeded') },
+    state: 'Starting',
+    reason: 'RuntimeBusy',
+    step: 'ContainerStart tools',
+    until: 120,
+  },
+  {
+    why: 'create: a name that is still taken is waited for',
+    given: {
+      deployment: starting,
+      pods: waits(
+        'CreateContainerError',
+        'failed to reserve container name: name "tools_workspace-web-1" is reserved for "0f1e"',
+      ),
+    },
+    state: 'Starting',
+    reason: 'RuntimeBusy',
+    step: 'ContainerStart tools',
+    until: 120,
+  },
+  {
+    why: 'create: anything else, at once',
+    given: { deployment: starting, pods: waits('CreateContainerError', 'invalid mount target /proc') },
+    state: 'Failed',
+    reason: 'CreateContainerError',
+    step: 'ContainerStart tools',
+  },
+  {
+    why: 'run: a command that may not be executed',
+    given: {
+      deployment: starting,
+      pods: waits(
+        'RunContainerError',
+        'failed to create containerd task: runc create failed: exec: "/start.sh": permission denied: unknown',
+      ),
+    },
+    state: 'Failed',
+    reason: 'CommandNotExecutable',
+    step: 'ContainerStart tools',
+  },
+  {
+    why: 'run: a program for another processor',
+    given: { deployment: starting, pods: waits('RunContainerError', 'exec /bin/app: exec format error') },
+    state: 'Failed',
+    reason: 'ImageWrongPlatform',
+    step: 'Image tools',
+  },
+  {
+    why: 'run: anything else, at once',
+    given: { deployment: starting, pods: waits('RunContainerError', 'failed to create shim task: OCI runtime create failed') },
+    state: 'Failed',
+    reason: 'RunContainerError',
+    step: 'ContainerStart tools',
+  },
+  {
+    why: 'postStart: its failure, as the kubelet says it',
+    given: { deployment: starting, pods: waits('PostStartHookError', 'PostStartHook failed') },
+    state: 'Failed',
+    reason: 'PostStartFailed',
+    step: 'PostStart tools',
+  },
+  {
+    why: 'postStart: its failure, as the Event says it',
+    given: {
+      deployment: starting,
+      pods: podOf(looping(exit(137))),
+      events: [event('FailedPostStartHook', "PostStartHook failed: command '/bin/sh -c npm ci' exited with 1: ENOENT", tools)],
+    },
+    state: 'Failed',
+    reason: 'PostStartFailed',
+    step: 'PostStart tools',
+    says: /npm ci.*started 5 times/,
+  },
+]
+
+/** What ends containers. */
+const ends: Row[] = [
+  {
+    why: 'crash: again and again',
+    given: { deployment: starting, pods: podOf(looping(exit(1))) },
+    state: 'Failed',
+    reason: 'CrashLoopBackOff',
+    step: 'Run tools',
+    says: /exit code 1 \(Error\).*started 5 times/,
+  },
+  {
+    why: 'crash: its last words, in one line',
+    given: { deployment: starting, pods: podOf(looping(exit(1, 'Error', 'panic: no config\n\ngoroutine 1\n'))) },
+    state: 'Failed',
+    reason: 'CrashLoopBackOff',
+    step: 'Run tools',
+    says: /panic: no config goroutine 1/,
+  },
+  {
+    why: 'crash: once is no loop',
+    given: { deployment: starting, pods: podOf(container('tools', exit(1), { restartCount: 0 })) },
+    state: 'Starting',
+    reason: 'ContainerRestarting',
+    step: 'Run tools',
+    until: 100,
+  },
+  {
+    why: 'crash: one that runs again is forgiven',
+    given: { deployment: starting, pods: podOf(live({ lastState: exit(1), restartCount: 1 })) },
+    state: 'Starting',
+    step: 'Probes',
+  },
+  {
+    why: 'crash: nobody knows how it ended',
+    given: { deployment: fallen, pods: podOf(looping({})) },
+    state: 'Failed',
+    reason: 'CrashLoopBackOff',
+    step: 'Run tools',
+  },
+  {
+    why: 'crash: a fault of memory',
+    given: { deployment: starting, pods: podOf(looping(exit(139))) },
+    state: 'Failed',
+    reason: 'CrashLoopBackOff',
+    step: 'Run tools',
+    says: /exit code 139/,
+  },
+  {
+    why: 'end: a command that does not stay',
+    given: { deployment: starting, pods: podOf(looping(exit(0))) },
+    state: 'Failed',
+    reason: 'ContainerCompleted',
+    step: 'Run tools',
+  },
+  {
+    why: 'end: killed for its memory',
+    given: { deployment: fallen, pods: podOf(looping(exit(137, 'OOMKilled'))) },
+    state: 'Failed',
+    reason: 'OutOfMemory',
+    step: 'Run tools',
+  },
+  {
+    why: 'end: killed for its memory the first time',
+    given: { deployment: fallen, pods: podOf(container('tools', exit(137, 'OOMKilled'))) },
+    state: 'Starting',
+    reason: 'OutOfMemory',
+    step: 'Run tools',
+    until: 100,
+  },
+  {
+    why: 'end: killed by somebody',
+    given: { deployment: fallen, pods: podOf(looping(exit(137))) },
+    state: 'Failed',
+    reason: 'ContainerKilled',
+    step: 'Run tools',
+  },
+  {
+    why: 'end: a shell that does not find its command',
+    given: { deployment: starting, pods: podOf(looping(exit(127))) },
+    state: 'Failed',
+    reason: 'CommandNotFound',
+    step: 'ContainerStart tools',
+  },
+  {
+    why: 'end: a shell that may not execute its command',
+    given: { deployment: starting, pods: podOf(looping(exit(126))) },
+    state: 'Failed',
+    reason: 'CommandNotExecutable',
+    step: 'ContainerStart tools',
+  },
+  {
+    why: 'end: a program that never started',
+    given: {
+      deployment: starting,
+      pods: podOf(looping(exit(128, 'StartError', 'exec: "serve": executable file not found in $PATH: unknown'))),
+    },
+    state: 'Failed',
+    reason: 'CommandNotFound',
+    step: 'ContainerStart tools',
+  },
+  {
+    why: 'end: a program that never started, and nobody knows why',
+    given: { deployment: starting, pods: podOf(looping(exit(128, 'ContainerCannotRun', 'odd'))) },
+    state: 'Failed',
+    reason: 'RunContainerError',
+    step: 'ContainerStart tools',
+  },
+]
+
+/** Init containers come first, and probes last. */
+const others: Row[] = [
+  {
+    why: 'init: the step names the one that runs',
+    given: {
+      deployment: starting,
+      pods: [
+        pod({
+          init: [container('prepare', exit(0)), container('clone', { running: {} })],
+          main: [container('tools', waiting('PodInitializing'))],
+        }),
+      ],
+    },
+    state: 'Starting',
+    step: 'InitContainer clone',
+  },
+  {
+    why: 'init: one that fails for the first time is tried again',
+    given: { deployment: starting, pods: [pod({ init: [container('clone', exit(128))] })] },
+    state: 'Starting',
+    reason: 'InitContainerFailed',
+    step: 'InitContainer clone',
+    until: 100,
+  },
+  {
+    why: 'init: one that fails again and again',
+    given: {
+      deployment: starting,
+      pods: [pod({ init: [looping(exit(128, 'Error', 'fatal: Authentication failed'), 5, 'clone')] })],
+    },
+    state: 'Failed',
+    reason: 'InitContainerFailed',
+    step: 'InitContainer clone',
+    says: /^init container clone .*Authentication failed.*started 6 times/,
+  },
+  {
+    why: 'init: one that fails and nobody knows how',
+    given: { deployment: starting, pods: [pod({ init: [looping({}, 5, 'clone')] })] },
+    state: 'Failed',
+    reason: 'InitContainerFailed',
+    step: 'InitContainer clone',
+  },
+  {
+    why: 'init: one that is killed for its memory',
+    given: { deployment: starting, pods: [pod({ init: [looping(exit(137, 'OOMKilled'), 5, 'clone')] })] },
+    state: 'Failed',
+    reason: 'OutOfMemory',
+    step: 'InitContainer clone',
+  },
+  {
+    why: 'init: one that does not find its command',
+    given: { deployment: starting, pods: [pod({ init: [looping(exit(127), 5, 'clone')] })] },
+    state: 'Failed',
+    reason: 'CommandNotFound',
+    step: 'InitContainer clone',
+  },
+  {
+    why: 'init: one that is done is no matter',
+    given: { deployment: starting, pods: [pod({ init: [container('clone', exit(0))], main: [live()] })] },
+    state: 'Starting',
+    step: 'Probes',
+  },
+  {
+    why: 'probe: a container that is asked and does not answer yet',
+    given: {
+      deployment: starting,
+      pods: podOf(live()),
+      events: [
+        event('Unhealthy', 'Readiness probe failed: dial tcp 10.1.0.7:8080: connect: connection refused', { ...tools, count: 6 }),
+      ],
+    },
+    state: 'Starting',
+    reason: 'ProbeFailing',
+    step: 'Probes tools',
+    until: 570,
+    says: /connection refused.*6 attempts/,
+  },
+  {
+    why: 'probe: a container that is not asked just starts',
+    given: { deployment: starting, pods: podOf(live()) },
+    state: 'Starting',
+    step: 'Probes',
+  },
+  {
+    why: 'probe: one that answers now is not blamed for before',
+    given: {
+      deployment: starting,
+      pods: podOf(live({ ready: true }), container('database', waiting('ContainerCreating'))),
+      events: [event('Unhealthy', 'Readiness probe failed: 503', tools)],
+    },
+    state: 'Starting',
+    step: 'Image database',
+  },
+  {
+    why: 'probe: killed for its liveness',
+    given: {
+      deployment: fallen,
+      pods: podOf(looping(exit(137))),
+      events: [event('Unhealthy', 'Liveness probe failed: HTTP probe failed with statuscode: 500', tools)],
+    },
+    state: 'Failed',
+    reason: 'LivenessFailed',
+    step: 'Probes tools',
+  },
+  {
+    why: 'probe: killed because it never came up',
+    given: {
+      deployment: starting,
+      pods: podOf(looping(exit(143))),
+      events: [event('Unhealthy', 'Startup probe failed: connection refused', tools)],
+    },
+    state: 'Failed',
+    reason: 'LivenessFailed',
+    step: 'Probes tools',
+  },
+  {
+    why: 'probe: memory comes before probes',
+    given: {
+      deployment: fallen,
+      pods: podOf(looping(exit(137, 'OOMKilled'))),
+      events: [event('Unhealthy', 'Liveness probe failed: timeout', tools)],
+    },
+    state: 'Failed',
+    reason: 'OutOfMemory',
+    step: 'Run tools',
+  },
+]
+
+export const CONTAINERS: Row[] = [...starts, ...ends, ...others]

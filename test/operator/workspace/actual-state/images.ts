@@ -1,0 +1,230 @@
+import { container, event, live, NODE, pod, type Row, SET_UP, starting, waiting } from './objects.ts'
+
+const IMAGE = 'registry.example.com/team/tools:1'
+const pulls = (word: string, message?: string) =>
+  pod({ main: [container('tools', waiting(word, message))], conditions: [NODE, SET_UP] })
+const failed = (said: string) =>
+  pulls('ImagePullBackOff', `Back-off pulling image "${IMAGE}": ErrImagePull: rpc error: code = Unknown desc = ${said}`)
+const resolving = `failed to pull and unpack image "${IMAGE}": failed to resolve reference "${IMAGE}": `
+
+/** What runtimes and registries say of an image. */
+export const IMAGES: Row[] = [
+  {
+    why: 'image: a pull that is under way',
+    given: {
+      deployment: starting,
+      pods: [pod({ main: [container('tools', waiting('ContainerCreating'))], conditions: [NODE, SET_UP] })],
+    },
+    state: 'Starting',
+    step: 'Image tools',
+  },
+  {
+    why: 'image: a name that is none, at once',
+    given: {
+      deployment: starting,
+      pods: [pulls('InvalidImageName', 'Failed to apply default image tag "UPPER": couldn\'t parse image name')],
+    },
+    state: 'Failed',
+    reason: 'InvalidImageName',
+    step: 'Image tools',
+    says: /^container tools of Pod workspace-web-1 names no valid image/,
+  },
+  {
+    why: 'image: never to be pulled and not there, at once',
+    given: {
+      deployment: starting,
+      pods: [pulls('ErrImageNeverPull', `Container image "${IMAGE}" is not present with pull policy of Never`)],
+    },
+    state: 'Failed',
+    reason: 'ErrImageNeverPull',
+    step: 'Image tools',
+  },
+  {
+    why: 'image: not there, at once',
+    given: { deployment: starting, pods: [failed(`${resolving}${IMAGE}: not found`)] },
+    state: 'Failed',
+    reason: 'ImageNotFound',
+    step: 'Image tools',
+    says: /ImagePullBackOff: Back-off pulling/,
+  },
+  {
+    why: 'image: not there, at the first attempt',
+    given: { deployment: starting, pods: [pulls('ErrImagePull', 'rpc error: code = NotFound desc = manifest unknown')] },
+    state: 'Failed',
+    reason: 'ImageNotFound',
+    step: 'Image tools',
+  },
+  {
+    why: 'image: not there, where only the Event says so',
+    given: {
+      deployment: starting,
+      pods: [pulls('ImagePullBackOff', `Back-off pulling image "${IMAGE}"`)],
+      events: [
+        event('Failed', `Failed to pull image "${IMAGE}": rpc error: code = NotFound desc = ${resolving}not found`, {
+          container: 'tools',
+          count: 3,
+        }),
+      ],
+    },
+    state: 'Failed',
+    reason: 'ImageNotFound',
+    step: 'Image tools',
+    says: /3 attempts/,
+  },
+  {
+    why: 'image: an Event about another container says nothing of this one',
+    given: {
+      deployment: starting,
+      pods: [pulls('ImagePullBackOff', `Back-off pulling image "${IMAGE}"`)],
+      events: [event('Failed', 'Failed to pull image "other": not found', { container: 'other' })],
+    },
+    state: 'Starting',
+    reason: 'ImagePullBackOff',
+    step: 'Image tools',
+    until: 120,
+  },
+  {
+    why: 'image: no credentials, at once',
+    given: {
+      deployment: starting,
+      pods: [
+        failed(
+          `${resolving}unexpected status from HEAD request to https://registry.example.com/v2/team/tools/manifests/1: 401 Unauthorized`,
+        ),
+      ],
+    },
+    state: 'Failed',
+    reason: 'ImagePullDenied',
+    step: 'Image tools',
+  },
+  {
+    why: 'image: what Docker Hub says of images that it does not show',
+    given: {
+      deployment: starting,
+      pods: [
+        failed(
+          'pull access denied, repository does not exist or may require authorization: server message: insufficient_scope: authorization failed',
+        ),
+      ],
+    },
+    state: 'Failed',
+    reason: 'ImagePullDenied',
+    step: 'Image tools',
+  },
+  {
+    why: 'image: a name that holds the words',
+    given: {
+      deployment: starting,
+      pods: [pulls('ImagePullBackOff', 'Back-off pulling image "example.com/unauthorized/not-found:1"')],
+    },
+    state: 'Starting',
+    reason: 'ImagePullBackOff',
+    step: 'Image tools',
+    until: 120,
+  },
+  {
+    why: 'image: another processor, at once',
+    given: { deployment: starting, pods: [failed('no match for platform in manifest: not found')] },
+    state: 'Failed',
+    reason: 'ImageWrongPlatform',
+    step: 'Image tools',
+  },
+  {
+    why: 'image: a signature that is not accepted',
+    given: {
+      deployment: starting,
+      pods: [
+        pulls(
+          'SignatureValidationFailed',
+          'SignatureValidationFailed: image pull failed for registry.example.com because the signature validation failed',
+        ),
+      ],
+    },
+    state: 'Failed',
+    reason: 'ImageSignatureRefused',
+    step: 'Image tools',
+  },
+  {
+    why: 'image: a registry that limits pulls is waited for',
+    given: {
+      deployment: starting,
+      pods: [failed('429 Too Many Requests - Server message: toomanyrequests: You have reached your pull rate limit')],
+    },
+    state: 'Starting',
+    reason: 'ImagePullRateLimited',
+    step: 'Image tools',
+    until: 300,
+  },
+  {
+    why: 'image: a host that is not known is waited for',
+    given: { deployment: starting, pods: [failed('dial tcp: lookup registry.example.com on 10.0.0.10:53: no such host')] },
+    state: 'Starting',
+    reason: 'RegistryUnreachable',
+    step: 'Image tools',
+    until: 120,
+  },
+  {
+    why: 'image: a certificate that is not trusted',
+    given: {
+      deployment: starting,
+      pods: [failed('tls: failed to verify certificate: x509: certificate signed by unknown authority')],
+    },
+    state: 'Starting',
+    reason: 'RegistryUnreachable',
+    step: 'Image tools',
+    until: 120,
+  },
+  {
+    why: 'image: a registry that is broken',
+    given: { deployment: starting, pods: [failed('unexpected status code 503 Service Unavailable')] },
+    state: 'Starting',
+    reason: 'RegistryUnreachable',
+    step: 'Image tools',
+    until: 120,
+  },
+  {
+    why: 'image: a disk that is full',
+    given: {
+      deployment: starting,
+      pods: [failed('failed to extract layer: write /var/lib/containerd: no space left on device')],
+    },
+    state: 'Starting',
+    reason: 'NodeDiskFull',
+    step: 'Image tools',
+    until: 120,
+  },
+  {
+    why: 'image: a reason that nobody gives',
+    given: { deployment: starting, pods: [pulls('ErrImagePull')] },
+    state: 'Starting',
+    reason: 'ImagePullBackOff',
+    step: 'Image tools',
+    until: 120,
+  },
+  {
+    why: 'image: one of an init container is a matter of the image, too',
+    given: {
+      deployment: starting,
+      pods: [
+        pod({
+          init: [container('clone', waiting('ErrImagePull', 'manifest unknown'))],
+          main: [container('tools', waiting('PodInitializing'))],
+        }),
+      ],
+    },
+    state: 'Failed',
+    reason: 'ImageNotFound',
+    step: 'Image clone',
+    says: /^init container clone of Pod/,
+  },
+  {
+    why: 'image: the second container waits while the first runs',
+    given: {
+      deployment: starting,
+      pods: [pod({ main: [live({ ready: true }), container('database', waiting('InvalidImageName', 'x'))] })],
+    },
+    state: 'Failed',
+    reason: 'InvalidImageName',
+    step: 'Image database',
+  },
+]

@@ -1,0 +1,308 @@
+import {
+  DEADLINE,
+  DOWN,
+  deployment,
+  exit,
+  fallen,
+  homeless,
+  live,
+  looping,
+  NEW,
+  pod,
+  type Row,
+  running,
+  starting,
+  stopped,
+  stopping,
+  timedOut,
+  UP,
+} from './objects.ts'
+
+/** Rules 1 to 7 of the reference implementation, and where ours go further. */
+const without = (field: 'spec' | 'status') => {
+  const { [field]: _, ...rest } = running
+  return rest
+}
+const crashing = pod({ main: [looping(exit(1))] })
+
+export const RULES: Row[] = [
+  {
+    why: 'rule 1: the end comes before everything',
+    given: { termination: 'Terminating', applyFailed: true, deployment: running },
+    state: 'Terminating',
+  },
+  { why: 'rule 1: the end is final', given: { termination: 'Terminated', deployment: running }, state: 'Terminated' },
+  {
+    why: 'rule 1: an end hides every trouble',
+    given: { termination: 'Terminating', deployment: fallen, pods: [crashing] },
+    state: 'Terminating',
+  },
+  {
+    why: 'what could not be applied is Error, however well the old objects fare',
+    given: { applyFailed: true, deployment: running },
+    state: 'Error',
+  },
+  { why: 'rule 2: nothing is known without a Deployment', given: {}, state: 'Unknown' },
+  { why: 'rule 2: pods alone say nothing', given: { pods: [pod({ main: [live({ ready: true })] })] }, state: 'Unknown' },
+  { why: 'rule 2: a Deployment without spec says nothing', given: { deployment: without('spec') }, state: 'Unknown' },
+  {
+    why: 'rule 2: no conditions, no knowledge',
+    given: { deployment: deployment({ wanted: 1 }) },
+    state: 'Unknown',
+  },
+  {
+    why: 'rule 2: Available alone is not enough',
+    given: { deployment: deployment({ available: UP, wanted: 1, up: 1 }) },
+    state: 'Unknown',
+  },
+  {
+    why: 'rule 2: a Progressing condition without reason is none',
+    given: { deployment: deployment({ progress: '', available: UP, wanted: 1, up: 1 }) },
+    state: 'Unknown',
+  },
+  {
+    why: 'rule 2: without replicas nobody knows what was wanted',
+    given: { deployment: deployment({ progress: NEW, available: UP, up: 1 }) },
+    state: 'Unknown',
+  },
+  {
+    why: 'rule 3: the deadline is the limit of a start',
+    given: { deployment: timedOut },
+    state: 'Failed',
+    reason: 'StartTimeout',
+    step: 'Probes',
+    says: /timed out progressing.*waited 10 minutes/,
+  },
+  {
+    why: 'rule 3 comes before Available',
+    given: { deployment: deployment({ progress: DEADLINE, available: UP, wanted: 1, up: 1 }) },
+    state: 'Failed',
+    reason: 'StartTimeout',
+    step: 'Probes',
+  },
+  {
+    why: 'rule 3 needs no Available condition',
+    given: { deployment: deployment({ progress: DEADLINE, wanted: 1 }) },
+    state: 'Failed',
+    reason: 'StartTimeout',
+    step: 'Probes',
+  },
+  {
+    why: 'rule 3 while stopping: the pod did not go in time',
+    given: { deployment: deployment({ progress: DEADLINE, wanted: 0 }) },
+    state: 'Failed',
+    reason: 'PodNotEnding',
+    step: 'Stop',
+  },
+  {
+    why: 'rule 3 says what kept it, where that is known, however short that was',
+    given: { deployment: timedOut, pods: [homeless('0/3 nodes are available: 3 Insufficient cpu.', 30)] },
+    state: 'Failed',
+    reason: 'Unschedulable',
+    step: 'Scheduling',
+  },
+  ...(['NewReplicaSetCreated', 'FoundNewReplicaSet', 'ReplicaSetUpdated'] as const).flatMap((progress): Row[] => [
+    {
+      why: `rule 4: ${progress} with one replica starts`,
+      given: { deployment: deployment({ progress, wanted: 1 }) },
+      state: 'Starting',
+      step: 'Admission',
+    },
+    {
+      why: `rule 4: ${progress} with none stops`,
+      given: { deployment: deployment({ progress, wanted: 0 }) },
+      state: 'Stopping',
+      step: 'Stop',
+    },
+  ]),
+  {
+    why: 'rule 4 knows 0 and 1 only',
+    given: { deployment: deployment({ progress: 'ReplicaSetUpdated', wanted: 2 }) },
+    state: 'Unknown',
+  },
+  {
+    why: 'rule 4 comes before what is available',
+    given: { deployment: deployment({ progress: 'ReplicaSetUpdated', available: UP, wanted: 1, up: 1 }) },
+    state: 'Starting',
+    step: 'Admission',
+  },
+  {
+    why: 'rule 5: no Available condition',
+    given: { deployment: deployment({ progress: NEW, wanted: 1, up: 1 }) },
+    state: 'Unknown',
+  },
+  {
+    why: 'rule 5: an Available condition without reason is none',
+    given: { deployment: deployment({ progress: NEW, available: '', wanted: 1, up: 1 }) },
+    state: 'Unknown',
+  },
+  { why: 'rule 6: none wanted, none there', given: { deployment: stopped }, state: 'Stopped' },
+  {
+    why: 'rule 6: a missing count is none',
+    given: { deployment: deployment({ progress: NEW, available: UP, wanted: 0 }) },
+    state: 'Stopped',
+  },
+  { why: 'rule 6: one wanted, one there', given: { deployment: running }, state: 'Running' },
+  {
+    why: 'rule 6: one there and one that is not is no rest',
+    given: { deployment: deployment({ progress: NEW, available: UP, wanted: 1, up: 1, down: 1 }) },
+    state: 'Unknown',
+  },
+  { why: 'rule 6: none wanted, one still there', given: { deployment: stopping }, state: 'Stopping', step: 'Stop' },
+  {
+    why: 'rule 6: one wanted, none there yet',
+    given: { deployment: deployment({ progress: NEW, available: UP, wanted: 1, up: 0 }) },
+    state: 'Starting',
+    step: 'Admission',
+  },
+  { why: 'rule 6: one wanted, and too few', given: { deployment: fallen }, state: 'Starting', step: 'Admission' },
+  {
+    why: 'rule 6: none wanted and too few contradict',
+    given: { deployment: deployment({ progress: NEW, available: DOWN, wanted: 0, up: 0 }) },
+    state: 'Unknown',
+  },
+  {
+    why: 'rule 6: too few is never Running',
+    given: { deployment: deployment({ progress: NEW, available: DOWN, wanted: 1, up: 1 }) },
+    state: 'Unknown',
+  },
+  {
+    why: 'rule 7: more than wanted',
+    given: { deployment: deployment({ progress: NEW, available: UP, wanted: 1, up: 2 }) },
+    state: 'Unknown',
+  },
+  {
+    why: 'rule 7: a reason of Available that nobody knows',
+    given: { deployment: deployment({ progress: NEW, available: 'Odd', wanted: 1, up: 0 }) },
+    state: 'Unknown',
+  },
+  {
+    why: 'rule 7: a reason of Progressing that nobody knows',
+    given: { deployment: deployment({ progress: 'Odd', available: UP, wanted: 1, up: 1 }) },
+    state: 'Unknown',
+  },
+  {
+    why: 'rule 7: a paused Deployment is Unknown, and why is said',
+    given: { deployment: deployment({ progress: 'DeploymentPaused', available: UP, wanted: 1, up: 1 }) },
+    state: 'Unknown',
+    reason: 'DeploymentPaused',
+    step: 'Admission',
+    until: 'never',
+  },
+  {
+    why: 'a Deployment that its controller has not seen is new, not unknown',
+    given: { deployment: deployment({ wanted: 1, seen: undefined, age: 2 }) },
+    state: 'Starting',
+    step: 'Admission',
+  },
+  {
+    why: 'a new Deployment of none stops',
+    given: { deployment: deployment({ wanted: 0, seen: undefined, age: 2 }) },
+    state: 'Stopping',
+    step: 'Stop',
+  },
+  {
+    why: 'a Deployment that nobody looks at is waited for',
+    given: { deployment: deployment({ wanted: 1, seen: undefined, age: 100 }) },
+    state: 'Starting',
+    reason: 'ControllerSilent',
+    step: 'Admission',
+    until: 200,
+  },
+  {
+    why: 'a Deployment that nobody looks at for five minutes is Failed',
+    given: { deployment: deployment({ wanted: 1, seen: undefined, age: 300 }) },
+    state: 'Failed',
+    reason: 'ControllerSilent',
+    step: 'Admission',
+    says: /waited 5 minutes/,
+  },
+  {
+    why: 'what was Running before a restart is not Running any more',
+    given: { deployment: deployment({ progress: NEW, available: UP, wanted: 1, up: 1, seen: 2 }) },
+    state: 'Starting',
+    step: 'Admission',
+  },
+  {
+    why: 'what Failed before it was corrected starts anew',
+    given: { deployment: deployment({ progress: DEADLINE, available: DOWN, wanted: 1, down: 1, seen: 2 }), pods: [crashing] },
+    state: 'Starting',
+    step: 'Admission',
+  },
+  {
+    why: 'a stop that its controller has not seen is Stopping',
+    given: { deployment: deployment({ progress: NEW, available: UP, wanted: 0, up: 1, seen: 2 }) },
+    state: 'Stopping',
+    step: 'Stop',
+  },
+  {
+    why: 'it is not Stopped while its pod still ends',
+    given: { deployment: stopped, pods: [pod({ late: 0, main: [live()] })] },
+    state: 'Stopping',
+    step: 'Stop',
+  },
+  {
+    why: 'it is not Stopped while a pod is still there',
+    given: { deployment: stopped, pods: [pod({ main: [live()] })] },
+    state: 'Stopping',
+    step: 'Stop',
+  },
+  {
+    why: 'an evicted pod that is kept for people does not keep it from being Stopped',
+    given: { deployment: stopped, pods: [pod({ status: { phase: 'Failed', reason: 'Evicted' } })] },
+    state: 'Stopped',
+  },
+  {
+    why: 'a crash loop after a good start is Failed, not Starting for ever',
+    given: { deployment: fallen, pods: [crashing] },
+    state: 'Failed',
+    reason: 'CrashLoopBackOff',
+    step: 'Run tools',
+  },
+  {
+    why: 'a workspace that runs is not Failed by an old pod',
+    given: { deployment: running, pods: [crashing] },
+    state: 'Running',
+  },
+  {
+    why: 'a crashing pod that is being stopped is Stopping',
+    given: { deployment: stopping, pods: [crashing] },
+    state: 'Stopping',
+    step: 'Stop',
+  },
+  {
+    why: 'a pod that is down for ten minutes is Failed, also when nobody can say why',
+    given: {
+      deployment: deployment({ progress: NEW, available: DOWN, wanted: 1, up: 0, down: 1, downFor: 600 }),
+      pods: [pod({ main: [live()] })],
+    },
+    state: 'Failed',
+    reason: 'StartTimeout',
+    step: 'Probes',
+    says: /ready once.*waited 10 minutes/,
+  },
+  {
+    why: 'a pod that is down for less is still Starting',
+    given: {
+      deployment: deployment({ progress: NEW, available: DOWN, wanted: 1, up: 0, down: 1, downFor: 599 }),
+      pods: [pod({ main: [live()] })],
+    },
+    state: 'Starting',
+    step: 'Probes',
+  },
+  {
+    why: 'a start is at its admission until there is a pod',
+    given: { deployment: starting },
+    state: 'Starting',
+    step: 'Admission',
+  },
+  {
+    why: 'no pod says who refused it when there is one by now',
+    given: {
+      deployment: deployment({ progress: 'ReplicaSetUpdated', wanted: 1, refused: 'pods "x" is forbidden: exceeded quota: q' }),
+      pods: [pod({ main: [live()] })],
+    },
+    state: 'Starting',
+    step: 'Probes',
+  },
+]
