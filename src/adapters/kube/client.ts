@@ -1,5 +1,5 @@
 import { apiVersionOf, type Kind, type KubeObject, keyOf, type Ref } from '../../api/index.ts'
-import { isFailure, isRecord, systemClock } from '../../std/index.ts'
+import { Failure, isFailure, isRecord, systemClock } from '../../std/index.ts'
 import { type Connection, type ConnectionOptions, loadKubeConfig, openConnection } from './connection.ts'
 import { createDiscovery, type Discovery } from './discovery.ts'
 import { KIND_NOT_SERVED } from './errors.ts'
@@ -159,7 +159,12 @@ async function absentIsUndefined<T>(found: Promise<T>): Promise<T | undefined> {
 /** A 404 for the object; a 404 for the whole kind (its CRD is not installed) stays an error. */
 const isAbsent = (failure: unknown): boolean => isFailure(failure, 'not-found') && failure.reason !== KIND_NOT_SERVED
 
-/** https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation */
+/**
+ * https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation
+ * To a server an empty user is none: what was meant for a tenant would be done with the caller's own rights.
+ */
 function impersonation({ user, groups, uid }: Identity): Record<string, string | string[]> {
+  if ([user, ...(groups ?? [])].some((name) => name.trim() === ''))
+    throw new Failure('internal', 'impersonation of a user or group without a name')
   return { 'impersonate-user': user, ...(groups && { 'impersonate-group': groups }), ...(uid && { 'impersonate-uid': uid }) }
 }

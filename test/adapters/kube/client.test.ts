@@ -46,6 +46,11 @@ describe('the API client and its caches', (it) => {
     assert.is(await kube.delete(ConfigMaps, { name: 'nobody', namespace }), 'absent')
   })
 
+  it('acts as nobody rather than with its own rights where a user has no name', () => {
+    for (const user of ['', ' ', '\t']) assert.throws(() => kube.as({ user }), /without a name/)
+    assert.throws(() => kube.as({ user: 'a', groups: [''] }), /without a name/)
+  })
+
   it('tells whether a deletion is done or only begun', async () => {
     const ref = { name: 'a', namespace }
     const waiting: ConfigMap = { ...configMap(namespace, 'a'), metadata: { ...ref, finalizers: ['example.com/wait'] } }
