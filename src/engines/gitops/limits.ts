@@ -13,10 +13,13 @@ export interface Limits {
   podSecurityLabels?: boolean | undefined
 }
 
-/** https://kubernetes.io/docs/concepts/security/pod-security-admission/#pod-security-admission-labels-for-namespaces */
-const POD_SECURITY = 'pod-security.kubernetes.io/'
+/**
+ * https://kubernetes.io/docs/concepts/security/pod-security-admission/#pod-security-admission-labels-for-namespaces
+ * OpenShift: whether it keeps those labels itself, and the run level at which its own check of pods is left out.
+ */
+const POD_SECURITY = ['pod-security.kubernetes.io/', 'security.openshift.io/', 'openshift.io/run-level']
 
-export const isPodSecurity = (label: string): boolean => label.startsWith(POD_SECURITY)
+export const isPodSecurity = (label: string): boolean => POD_SECURITY.some((start) => label.startsWith(start))
 
 /** Why an object may not be deployed: the rest of a sentence about it. */
 export function trespass(object: AnyObject, namespaced: boolean, limits: Limits): string | undefined {

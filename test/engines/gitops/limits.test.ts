@@ -51,6 +51,13 @@ describe('the limits of a destination', (it) => {
       else assert.is(answer, undefined)
     })
 
+  for (const label of ['security.openshift.io/scc.podSecurityLabelSync', 'openshift.io/run-level'])
+    it(`count ${label} among the labels that decide about pods`, () => {
+      const space = object('v1', 'Namespace', { labels: { [label]: '0' } })
+      assert.match(trespass(space, false, {}) ?? '', /carries the label .*podSecurityLabels/)
+      assert.is(trespass(space, false, { podSecurityLabels: true }), undefined)
+    })
+
   it('decide what may be deleted: nothing in a namespace that was taken from it', () => {
     const id = { group: '', kind: 'Pod', name: 'x' }
     assert.is(isWithin({ ...id, namespace: 'a' }, {}), true)
