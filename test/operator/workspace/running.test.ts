@@ -239,7 +239,7 @@ describe('workspace', (it) => {
   it('is Failed with cause and remedy when its image cannot be pulled, and recovers', async () => {
     await create('image', { devfile: { inline: devfile('fate.invalid/image-pull-failure') } })
     const { status } = await becomes('image', 'Failed')
-    assert.is(status?.failure?.reason, 'ImagePullBackOff')
+    assert.is(status?.failure?.reason, 'ImageNotFound')
     assert.match(status?.failure?.cause ?? '', /^container tools of Pod/)
     assert.match(status?.failure?.remedy ?? '', /Correct the image/)
     await set('image', { devfile: { inline: devfile() } })
