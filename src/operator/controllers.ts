@@ -1,5 +1,6 @@
 import type { Reach } from '../adapters/kube/index.ts'
 import type { Controller, Workshop } from '../engines/controller/index.ts'
+import { createRenderer } from '../engines/gitops/index.ts'
 import type { Config } from './config.ts'
 import { targetLifecycle } from './deployment-target/lifecycle/index.ts'
 import { sandboxTargets } from './deployment-target/provisioned/index.ts'
@@ -21,29 +22,36 @@ import { spaceRequests } from './space-request/index.ts'
 import { workspaces } from './workspace/index.ts'
 
 /** Every controller of the operator, in the order of a claim's life. This list is the only place where rooms meet. */
-export const controllersOf = (workshop: Workshop, config: Config, source: Source, meter?: GitOpsMeter): Controller[] => [
-  claimBinding(workshop),
-  sandboxProvisioning(workshop),
-  spaceRequests(workshop, { server: config.apiUrl, insecureSkipTLSVerify: config.insecureTargets }),
-  sandboxTargets(workshop, { insecureSkipTLSVerify: config.insecureTargets }),
-  targetLifecycle(workshop, { reach: reachOf(config) }),
-  sandboxReclaim(workshop),
-  environments(workshop),
-  managedEnvironments(workshop, { reach: reachOf(config) }),
-  onboarding(workshop),
-  gitopsDeployments(workshop, { ...gitopsSettings(config, source), ...(meter && { meter }) }),
-  syncRuns(workshop),
-  dryRuns(workshop, gitopsSettings(config, source)),
-  workspaces(workshop, { reach: reachOf(config) }),
-]
+export function controllersOf(workshop: Workshop, config: Config, source: Source, meter?: GitOpsMeter): Controller[] {
+  const reach = reachOf(config, workshop)
+  const gitops = gitopsSettings(config, source, reach)
+  return [
+    claimBinding(workshop),
+    sandboxProvisioning(workshop),
+    spaceRequests(workshop, { server: config.apiUrl, insecureSkipTLSVerify: config.insecureTargets }),
+    sandboxTargets(workshop, { insecureSkipTLSVerify: config.insecureTargets }),
+    targetLifecycle(workshop, { reach }),
+    sandboxReclaim(workshop),
+    environments(workshop),
+    managedEnvironments(workshop, { reach }),
+    onboarding(workshop),
+    gitopsDeployments(workshop, { ...gitops, ...(meter && { meter }) }),
+    syncRuns(workshop),
+    dryRuns(workshop, gitops),
+    workspaces(workshop, { reach }),
+  ]
+}
 
-const gitopsSettings = (config: Config, source: Source): GitOpsSettings => ({
+const gitopsSettings = (config: Config, source: Source, reach: Reach): GitOpsSettings => ({
   source,
-  kubectl: config.kubectl,
-  reach: reachOf(config),
+  render: createRenderer({ kubectl: config.kubectl }),
+  reach,
   crossNamespace: config.crossNamespaceDependencies,
   mostWatches: config.mostWatches,
 })
 
-/** One switch for everybody who connects to where a tenant says. */
-const reachOf = ({ refuseLocalTargets, apiUrl }: Config): Reach => ({ refuseLocal: refuseLocalTargets, own: apiUrl })
+/** One switch for everybody who connects to where a tenant says. The own API is what kubeconfigs that are handed out name. */
+const reachOf = ({ refuseLocalTargets, apiUrl }: Config, { kube }: Workshop): Reach => ({
+  refuseLocal: refuseLocalTargets,
+  own: apiUrl ?? kube.server,
+})

@@ -10,7 +10,7 @@ import {
   GitProjects,
   isTrue,
 } from '../../src/api/index.ts'
-import type { Snapshot } from '../../src/engines/gitops/index.ts'
+import { createRenderer, type Snapshot } from '../../src/engines/gitops/index.ts'
 import {
   dryRuns,
   type GitOpsSettings,
@@ -101,7 +101,7 @@ export async function openStage(
   const { settings, role = 'admin', ...options } = how
   const namespace = await cluster.namespace('gitops')
   const git = memoryRepository()
-  const program = await kubectl()
+  const render = createRenderer({ kubectl: await kubectl() })
   await grant(kube, namespace, 'default', role)
   await kube.create(GitProjects, {
     apiVersion: 'berth.dev/v1alpha1',
@@ -114,9 +114,9 @@ export async function openStage(
       kubeconfig,
       namespace,
       controllers: (workshop) => [
-        gitopsDeployments(workshop, { source: git.source, kubectl: program, ...settings }),
+        gitopsDeployments(workshop, { source: git.source, render, ...settings }),
         syncRuns(workshop),
-        dryRuns(workshop, { source: git.source, kubectl: program, ...settings }),
+        dryRuns(workshop, { source: git.source, render, ...settings }),
       ],
       ...options,
     })

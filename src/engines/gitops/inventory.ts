@@ -72,3 +72,15 @@ export const isSame = (before: readonly Held[], after: readonly Held[]): boolean
 
 const isSameItem = (a: Held, b: Held | undefined): boolean =>
   a === b || (a.uid === b?.uid && a.hash === b?.hash && a.version === b?.version && keyOfId(a.id) === (b && keyOfId(b.id)))
+
+/** What one list shows: of one kind, in one version, in one namespace. */
+export function groupsOf(held: readonly Held[]): Held[][] {
+  const groups = new Map<string, Held[]>()
+  for (const item of held) {
+    const key = `${item.id.group}/${item.version}/${item.id.kind}/${item.id.namespace ?? ''}`
+    const group = groups.get(key)
+    if (group) group.push(item)
+    else groups.set(key, [item])
+  }
+  return [...groups.values()]
+}

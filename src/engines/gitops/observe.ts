@@ -2,7 +2,7 @@ import type { Kube } from '../../adapters/kube/index.ts'
 import { type AnyObject, apiVersionOf, type Kind } from '../../api/index.ts'
 import { isFailure } from '../../std/index.ts'
 import { type Book, type Judge, type Line, lineOf, type Unreadable } from './book.ts'
-import type { Held } from './inventory.ts'
+import { groupsOf, type Held } from './inventory.ts'
 import { apiVersionFor, idOf, keyOfId, type ObjectId, refOfId } from './object-id.ts'
 import { type Desired, OWNER_LABEL } from './place.ts'
 import { sentenceAbout } from './sentence.ts'
@@ -76,17 +76,6 @@ async function readOne(
     if (isFailure(failure, 'forbidden')) return { word: 'unreadable', why: sentenceAbout(id, failure) }
     throw failure
   }
-}
-
-function groupsOf(held: readonly Held[]): Held[][] {
-  const groups = new Map<string, Held[]>()
-  for (const item of held) {
-    const key = `${item.id.group}/${item.version}/${item.id.kind}/${item.id.namespace ?? ''}`
-    const group = groups.get(key)
-    if (group) group.push(item)
-    else groups.set(key, [item])
-  }
-  return [...groups.values()]
 }
 
 /** The same place in the API, read as objects of whose inside nothing is known. */

@@ -2,7 +2,7 @@ import { createSender } from '../../adapters/http/index.ts'
 import type { Reach } from '../../adapters/kube/index.ts'
 import { type GitOpsDeployment, GitOpsDeployments, keyOf, type Ref } from '../../api/index.ts'
 import { type Controller, settled, type Workshop } from '../../engines/controller/index.ts'
-import { createLedgers, createRenderer, createWants, noMeter } from '../../engines/gitops/index.ts'
+import { createLedgers, createWants, noMeter, type Render } from '../../engines/gitops/index.ts'
 import { BY, openBooks } from './books.ts'
 import { createFollowing, type Source } from './following.ts'
 import { createNotifier } from './notifier.ts'
@@ -17,8 +17,8 @@ import { watchesOf } from './watches.ts'
 export interface GitOpsSettings {
   /** Where commits come from: the object stream of kas. */
   source: Source
-  /** The kubectl program, which renders kustomizations. */
-  kubectl: string
+  /** One for all, dry runs too: it says how many kustomizations are built at once. */
+  render: Render
   /** Where managed environments may lead; everywhere without it. */
   reach?: Reach
   /** Watches on deployed objects that are open at once; beyond it, objects are compared each interval. */
@@ -30,7 +30,7 @@ export interface GitOpsSettings {
 
 /** Applies what repositories say, in the destination and as the tenant that each GitOpsDeployment names. */
 export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings): Controller<GitOpsDeployment> {
-  const { source, kubectl, reach, mostWatches } = settings
+  const { source, render, reach, mostWatches } = settings
   const books = openBooks(workshop)
   const meter = settings.meter ?? { ...noMeter, watches: () => undefined }
   const following = createFollowing(source, workshop.clock, (milliseconds) => meter.took('source', milliseconds))
@@ -50,7 +50,7 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
     following,
     targets,
     crossNamespace: settings.crossNamespace === true,
-    render: createRenderer({ kubectl }),
+    render,
     variables,
     notes: new Map(),
     seen: new Map(),

@@ -13,7 +13,7 @@ import {
   settled,
   type Workshop,
 } from '../../engines/controller/index.ts'
-import { createRenderer, type Preview, preview, type Snapshot } from '../../engines/gitops/index.ts'
+import { type Preview, preview, type Snapshot } from '../../engines/gitops/index.ts'
 import { Failure, isFailure, minutes, timestamp } from '../../std/index.ts'
 import { type Books, BY, openBooks } from './books.ts'
 import type { GitOpsSettings } from './controller.ts'
@@ -106,7 +106,7 @@ function deploymentOf({ metadata: { namespace }, spec }: GitOpsDeploymentSyncRun
   })
 }
 
-/** With a renderer, clients and variables of its own: somebody asks now and then, and nothing of it is kept. */
+/** With clients and variables of its own: somebody asks now and then, and nothing of it is kept. */
 async function look(
   deployment: GitOpsDeployment,
   snapshot: Snapshot,
@@ -132,7 +132,7 @@ async function look(
       confirmed: isConfirmed(deployment, snapshot.commitId),
       variables: await createVariableReader(kube, clock).of(deployment, snapshot.commitId),
     }
-    return await preview(request, { render: createRenderer({ kubectl: settings.kubectl }), clock }, signal)
+    return await preview(request, { render: settings.render, clock }, signal)
   } finally {
     targets.close()
   }

@@ -101,7 +101,6 @@ async function carryOut(
     const next = await bringAbout({ deployment, snapshot, run }, shop, signal)
     // Others have yet to say what they want of this commit: it is not over.
     if (!next.status) return next
-    if (!next.status) return next
     const trouble = next.status.conditions?.find(({ type }) => type === 'SyncError')
     const failed = trouble?.status === 'True'
     const lastSyncRun = failed

@@ -10,6 +10,7 @@ import {
   GitOpsDeployments,
   Secrets,
 } from '../../../src/api/index.ts'
+import { createRenderer, type Render } from '../../../src/engines/gitops/index.ts'
 import { dryRuns } from '../../../src/operator/gitops-deployment/index.ts'
 import { systemClock, timestamp } from '../../../src/std/index.ts'
 import { deployer } from '../../support/builders/credentials.ts'
@@ -186,7 +187,7 @@ describe('a dry run', (it) => {
     })
     const kubeconfig = join(mkdtempSync(join(tmpdir(), 'berth-test-')), 'kubeconfig')
     writeFileSync(kubeconfig, account.kubeconfig)
-    const settings = { source: git.source, kubectl: await kubectl() }
+    const settings = { source: git.source, render: createRenderer({ kubectl: await kubectl() }) }
     const shop = await openShop({ kubeconfig, namespace, controllers: (workshop) => [dryRuns(workshop, settings)] })
     try {
       assert.equal(wouldBe(await ask())[0]?.slice(0, 3), ['ConfigMap', 'a', 'Create'])
@@ -196,6 +197,22 @@ describe('a dry run', (it) => {
       await kube.delete(ClusterRoleBindings, binding)
       rmSync(dirname(kubeconfig), { recursive: true })
     }
+  })
+
+  it('renders with what the syncs render with, so that one limit binds both', async () => {
+    await stage.stop()
+    const renderer = createRenderer({ kubectl: await kubectl() })
+    const rendered: string[] = []
+    const render: Render = (snapshot, path, signal) => {
+      rendered.push(path)
+      return renderer(snapshot, path, signal)
+    }
+    stage = await openStage(cluster, { settings: { render } })
+    await stage.deploy({ type: 'manual' })
+    await stage.git.push({ 'deploy/a.yaml': configMap('a') })
+    await stage.complains('WaitingForSyncRun')
+    assert.equal(wouldBe(await ask())[0]?.slice(0, 3), ['ConfigMap', 'a', 'Create'])
+    assert.equal(rendered, ['deploy'])
   })
 
   it('is gone ten minutes after its answer', async () => {

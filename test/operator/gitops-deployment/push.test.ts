@@ -16,7 +16,7 @@ import {
   isTrue,
   Secrets,
 } from '../../../src/api/index.ts'
-import type { Snapshot } from '../../../src/engines/gitops/index.ts'
+import { createRenderer, type Snapshot } from '../../../src/engines/gitops/index.ts'
 import { gitopsDeployments, type Source, syncRuns } from '../../../src/operator/gitops-deployment/index.ts'
 import { Failure } from '../../../src/std/index.ts'
 import { deployer, grant } from '../../support/builders/credentials.ts'
@@ -97,11 +97,11 @@ describe('a GitOpsDeployment', (it) => {
     namespace = await cluster.namespace('gitops')
     target = await cluster.namespace('target')
     git = repository()
-    const program = await kubectl()
+    const render = createRenderer({ kubectl: await kubectl() })
     shop = await openShop({
       kubeconfig: await operatorWithItsRolesOnly(),
       namespace,
-      controllers: (workshop) => [gitopsDeployments(workshop, { source: git.source, kubectl: program }), syncRuns(workshop)],
+      controllers: (workshop) => [gitopsDeployments(workshop, { source: git.source, render }), syncRuns(workshop)],
     })
     await kube.create(GitProjects, {
       apiVersion: 'berth.dev/v1alpha1',

@@ -3,9 +3,10 @@ import { type AnyObject, isDeleting, type Kind } from '../../../api/index.ts'
 import { Failure, isFailure } from '../../../std/index.ts'
 import { wishesOf } from '../annotations.ts'
 import type { Mark } from '../book.ts'
+import { dependenciesOf } from '../depends-on.ts'
 import { eachOf } from '../each.ts'
-import type { Held } from '../inventory.ts'
-import { idOf, keyOfId, refOfId } from '../object-id.ts'
+import { groupsOf, type Held } from '../inventory.ts'
+import { idOf, keyOfId, type ObjectId, refOfId } from '../object-id.ts'
 import { kindOfAny } from '../observe.ts'
 import { OWNER_LABEL } from '../place.ts'
 import { servedKind } from './served.ts'
@@ -25,10 +26,19 @@ export type Sight =
   /** Not ours to delete. */
   | { readonly word: 'kept'; readonly why: string }
   /** It was deleted before, and something keeps it. */
-  | { readonly word: 'leaving'; readonly object: AnyObject }
+  | { readonly word: 'leaving'; readonly object: AnyObject; readonly needs: readonly ObjectId[] }
   /** `object` is missing where a mark is all that was needed; then `version` says of which state it speaks. */
-  | ({ readonly word: 'there'; readonly kind: Kind; readonly uid: string | undefined; readonly asksFirst: boolean } & Seen)
+  | (There & Seen)
   | { readonly word: 'unseen'; readonly failure: Failure }
+
+interface There {
+  readonly word: 'there'
+  readonly kind: Kind
+  readonly uid: string | undefined
+  readonly asksFirst: boolean
+  /** What must not be deleted before it. */
+  readonly needs: readonly ObjectId[]
+}
 
 type Seen =
   | { readonly object: AnyObject; readonly version?: undefined }
@@ -120,22 +130,12 @@ function sightOf(object: AnyObject | undefined, kind: Kind, owner: string): Sigh
   if (labels?.[OWNER_LABEL] !== owner) return { word: 'kept', why: 'is not kept by this sync any more' }
   const { prune, apply } = wishesOf(object)
   if (prune === 'disabled' || apply === 'ignore') return KEPT
-  if (isDeleting(object)) return { word: 'leaving', object }
-  return { word: 'there', kind, uid, asksFirst: prune === 'confirm', object }
+  const needs = dependenciesOf(object).ids
+  if (isDeleting(object)) return { word: 'leaving', object, needs }
+  return { word: 'there', kind, uid, asksFirst: prune === 'confirm', needs, object }
 }
 
-const sightOfMark = ({ uid, version, prune }: Mark, kind: Kind): Sight =>
-  prune === 'disabled' ? KEPT : { word: 'there', kind, uid, asksFirst: prune === 'confirm', version }
+const sightOfMark = ({ uid, version, prune, needs = [] }: Mark, kind: Kind): Sight =>
+  prune === 'disabled' ? KEPT : { word: 'there', kind, uid, asksFirst: prune === 'confirm', needs, version }
 
 const KEPT: Sight = { word: 'kept', why: 'is annotated to stay when it leaves the repository' }
-
-function groupsOf(held: readonly Held[]): Held[][] {
-  const groups = new Map<string, Held[]>()
-  for (const item of held) {
-    const key = `${item.id.group}/${item.version}/${item.id.kind}/${item.id.namespace ?? ''}`
-    const group = groups.get(key)
-    if (group) group.push(item)
-    else groups.set(key, [item])
-  }
-  return [...groups.values()]
-}
