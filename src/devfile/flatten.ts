@@ -38,6 +38,8 @@ export interface Flattening {
   /** Trees as they were read, by the name of their text: places in the merged tree are named by them. */
   roots: Map<string, Tree>
   signal: AbortSignal | undefined
+  /** Something could not be brought in: what seems to be missing may be there. */
+  isWhole: boolean
 }
 
 /** Where the merging is: which texts led here. */
@@ -69,6 +71,12 @@ async function pluginsOf(flattening: Flattening, root: Mapping, way: Way): Promi
 
 /** What a reference leads to, flattened and with its overrides. */
 async function imported(flattening: Flattening, holder: Tree, path: string, way: Way): Promise<Mapping | undefined> {
+  const content = await importedContent(flattening, holder, path, way)
+  if (!content) flattening.isWhole = false
+  return content && overridden(flattening, content, holder, path)
+}
+
+async function importedContent(flattening: Flattening, holder: Tree, path: string, way: Way): Promise<Mapping | undefined> {
   const note = (finding: Finding): undefined => void flattening.findings.problems.push(problemAt(holder, path, finding))
   const found = referenceOf(holder, way.name)
   if (!found) return undefined
@@ -83,8 +91,7 @@ async function imported(flattening: Flattening, holder: Tree, path: string, way:
   const fetched = await fetchedBy(flattening, reference, note)
   const root = fetched && contentOf(flattening, fetched, reference.by === 'kubernetes')
   if (!fetched || !root) return undefined
-  const content = await flattened(flattening, root, { name: fetched.name, ids: [...way.ids, id], depth: way.depth + 1 })
-  return overridden(flattening, content, holder, path)
+  return flattened(flattening, root, { name: fetched.name, ids: [...way.ids, id], depth: way.depth + 1 })
 }
 
 async function fetchedBy(

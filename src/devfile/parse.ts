@@ -5,7 +5,7 @@ import type { Devfile } from './devfile.ts'
 import { type Fetcher, flattened, type Source } from './flatten.ts'
 import { finished, relocated } from './gather.ts'
 import { checkGitLab } from './gitlab.ts'
-import { type Parts, partsOf, problem, spotOf } from './parts.ts'
+import { type Parts, partsOf, problem, spotOf, warning } from './parts.ts'
 import { type Findings, type Problem, problemAt } from './problem.ts'
 import { checkProjects } from './project-rules.ts'
 import { readTree } from './read.ts'
@@ -53,7 +53,10 @@ export function parseDevfile(text: string, options: Options = {}): { devfile: De
 export function validateDevfile(text: string, options: Options = {}): Findings {
   const findings: Findings = { problems: [], warnings: [] }
   const root = readRoot(text, options, findings)
-  if (root) checkRoot(root, options, findings)
+  const parts = root && checkRoot(root, options, findings)
+  const parent = parts && at(parts.root, 'parent')
+  if (parent)
+    warning(parts, parent, 'parent', { rule: 'parent-unresolved', message: 'the parent was not looked at, nor what it brings' })
   return finished(findings)
 }
 
@@ -61,31 +64,27 @@ export function validateDevfile(text: string, options: Options = {}): Findings {
 export async function flattenDevfile(
   text: string,
   options: Options & { fetch: Fetcher; signal?: AbortSignal },
-): Promise<Flattened | { problems: Problem[] }> {
+): Promise<Flattened | Findings> {
   const { name = '', fetch, signal, profile } = options
   const findings: Findings = { problems: [], warnings: [] }
   const root = readRoot(text, options, findings)
-  if (!root) return { problems: finished(findings).problems }
+  if (!root) return finished(findings)
   if (profile === 'gitlab') checkGitLab(partsOf(root, findings, true))
   const roots = new Map<string, Tree>([[name, root]])
   const sources: Source[] = []
   const way = { name, ids: name ? [name] : [], depth: 0 }
-  const whole = await flattened({ findings, fetch, sources, roots, signal }, root, way)
+  const flattening = { findings, fetch, sources, roots, signal, isWhole: true }
+  const whole = await flattened(flattening, root, way)
   const later: Findings = { problems: [], warnings: [] }
   if (sources.length > 0) checkShape({ findings: later, version: NEWEST, isTemplate: true }, whole, DEVFILE, '')
-  // What could not be fetched would only look as if its parts were missing.
-  const parts = checkRules(
-    whole,
-    later,
-    findings.problems.every(({ rule }) => !rule.startsWith('import')),
-  )
+  const parts = checkRules(whole, later, flattening.isWhole)
   needContainer(parts)
   const found = sources.length > 0 ? relocated(later, roots) : later
   const { problems, warnings } = finished({
     problems: [...findings.problems, ...found.problems],
     warnings: [...findings.warnings, ...found.warnings],
   })
-  if (problems.length > 0) return { problems }
+  if (problems.length > 0) return { problems, warnings }
   return { devfile: { ...buildDevfile(parts), warnings }, document: () => dataOf(whole), sources }
 }
 
