@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto'
 import { type AnyObject, isDeleting } from '../../api/index.ts'
 import { seconds } from '../../std/index.ts'
 import { wishesOf } from './annotations.ts'
+import { dependenciesOf } from './depends-on.ts'
 import { differences } from './differences.ts'
 import { endsByGoing, healthOf } from './health/health.ts'
 import type { HealthRules } from './health/rules.ts'
 import type { Health } from './health/verdict.ts'
 import { type IgnoreRule, isLeftAlone, isOurs, withoutIgnored } from './ignore.ts'
+import type { ObjectId } from './object-id.ts'
 import type { Desired } from './place.ts'
 import { partsOf, valueAt } from './pointer.ts'
 
@@ -31,11 +33,13 @@ export interface There {
   readonly leftAlone?: true
   /** It asks to stay when it leaves the repository, or to be asked for. */
   readonly prune?: 'disabled' | 'confirm'
+  /** What must not be deleted before it. */
+  readonly needs?: readonly ObjectId[]
   readonly isLeaving?: true
 }
 
 /** What a watch vouches for, so that a deletion needs no other look. */
-export interface Mark extends Pick<There, 'version' | 'prune' | 'isLeaving'> {
+export interface Mark extends Pick<There, 'version' | 'prune' | 'needs' | 'isLeaving'> {
   readonly uid: string
 }
 
@@ -78,6 +82,7 @@ export function lineOf(object: AnyObject, desired: Desired | undefined, judge: J
     ...(rewritten && { rewritten }),
     ...(isLeftAlone(object) && { leftAlone: true }),
     ...pruneWishOf(object),
+    ...needsOf(object),
     ...(isDeleting(object) && { isLeaving: true }),
   }
 }
@@ -96,6 +101,11 @@ function pruneWishOf(object: AnyObject): Pick<There, 'prune'> {
   const { prune, apply } = wishesOf(object)
   if (apply === 'ignore') return { prune: 'disabled' }
   return prune === 'enabled' ? {} : { prune }
+}
+
+function needsOf(object: AnyObject): Pick<There, 'needs'> {
+  const { ids } = dependenciesOf(object)
+  return ids.length > 0 ? { needs: ids } : {}
 }
 
 export const markIn = (line: Line | undefined): Mark | undefined =>

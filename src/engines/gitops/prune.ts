@@ -1,5 +1,5 @@
 import type { Kube } from '../../adapters/kube/index.ts'
-import type { AnyObject } from '../../api/index.ts'
+import type { AnyObject, Kind } from '../../api/index.ts'
 import { type Clock, Failure, isFailure, seconds } from '../../std/index.ts'
 import type { Mark } from './book.ts'
 import type { Entry } from './change-set.ts'
@@ -158,8 +158,13 @@ async function removeInTurns(
   const others = leaving.filter(({ id }) => isInTheWay(entries.get(keyOfId(id))))
   const due = leaving.filter(({ id }) => !entries.has(keyOfId(id)))
   const leaverOf = (held: Held): Leaver => leaverFrom(held, sights.get(keyOfId(held.id)))
+  const lookAgain = async (held: Held, kind: Kind): Promise<Sight | Entry> => {
+    const sight = await lookAt(held, kind, looking(pruning))
+    const hold = await judge(held, sight, judgingOf(leaving, sights, pruning))
+    return hold ? withheld(held, hold) : sight
+  }
   const remove = async ({ held }: Leaver): Promise<Outcome> => {
-    const entry = await removeOne(held, sights.get(keyOfId(held.id)), pruning)
+    const entry = await removeOne(held, sights.get(keyOfId(held.id)), { ...pruning, lookAgain })
     entries.set(keyOfId(held.id), entry)
     return entry.change === 'terminating' ? 'leaving' : isInTheWay(entry) ? 'there' : 'gone'
   }
@@ -172,9 +177,9 @@ const isInTheWay = (entry: Entry | undefined): boolean =>
   entry !== undefined && entry.change !== 'pruned' && entry.change !== 'skipped'
 
 function leaverFrom(held: Held, sight: Sight | undefined): Leaver {
-  const object = sight?.word === 'there' || sight?.word === 'leaving' ? sight.object : undefined
+  const { object, needs } = sight?.word === 'there' || sight?.word === 'leaving' ? sight : { object: undefined, needs: [] }
   const { deletionTimestamp } = object?.metadata ?? {}
-  return { held, object, since: deletionTimestamp === undefined ? undefined : Date.parse(deletionTimestamp) }
+  return { held, object, needs, since: deletionTimestamp === undefined ? undefined : Date.parse(deletionTimestamp) }
 }
 
 /** What stands behind something that a guard holds back waits for the same confirmation. */
@@ -186,8 +191,13 @@ function behindOthers({ id }: Held, behind: readonly ObjectId[], entries: Readon
   return failure ? { id, change: 'withheld', why, failure } : { id, change: 'waiting', why }
 }
 
+interface Removing extends Pruning {
+  /** What has changed since it was judged is looked at and judged anew. */
+  lookAgain: (held: Held, kind: Kind) => Promise<Sight | Entry>
+}
+
 /** One request where a watch vouches for what is there; if it has changed since, it is looked at first. */
-async function removeOne(held: Held, sight: Sight | undefined, pruning: Pruning): Promise<Entry> {
+async function removeOne(held: Held, sight: Sight | undefined, pruning: Removing): Promise<Entry> {
   if (sight?.word !== 'there') return entryOf(held, sight, pruning) ?? { id: held.id, change: 'pruned' }
   const { id } = held
   const { uid, kind, version } = sight
@@ -198,8 +208,9 @@ async function removeOne(held: Held, sight: Sight | undefined, pruning: Pruning)
     return { id, change: 'pruned', ...(uid && { uid }) }
   } catch (thrown) {
     const failure = Failure.from(thrown)
-    if (version && isFailure(failure, 'conflict')) return removeOne(held, await lookAt(held, kind, looking(pruning)), pruning)
-    return failed(held, failure, pruning)
+    if (!version || !isFailure(failure, 'conflict')) return failed(held, failure, pruning)
+    const now = await pruning.lookAgain(held, kind)
+    return 'change' in now ? now : removeOne(held, now, pruning)
   }
 }
 

@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto'
 import * as assert from 'uvu/assert'
 import { connect, type Kube } from '../../../src/adapters/kube/index.ts'
 import { type AnyObject, ConfigMaps, CustomResourceDefinitions, Namespaces, type Ref } from '../../../src/api/index.ts'
-import type { Mark } from '../../../src/engines/gitops/book.ts'
+import { lineOf, type Mark, markIn } from '../../../src/engines/gitops/book.ts'
 import { GUARDS } from '../../../src/engines/gitops/guards.ts'
 import { type Entry, type Held, OWNER_LABEL } from '../../../src/engines/gitops/index.ts'
-import { idOf, keyOfId } from '../../../src/engines/gitops/object-id.ts'
+import { apiVersionFor, idOf, keyOfId, refOfId } from '../../../src/engines/gitops/object-id.ts'
+import { kindOfAny } from '../../../src/engines/gitops/observe.ts'
 import { type Pruning, prune } from '../../../src/engines/gitops/prune.ts'
 import { Failure, systemClock } from '../../../src/std/index.ts'
 import { grant } from '../../support/builders/credentials.ts'
@@ -69,8 +70,28 @@ describe('a prune', (it) => {
   })
   const run = (leaving: Held[], more: Partial<Pruning> = {}) =>
     prune(leaving, { kube: counted, clock: systemClock, owner, held: leaving, rendered: 1, guards: GUARDS, ...more })
+  /** As a watch has seen them by now. */
+  async function marks(held: readonly Held[]): Promise<Pruning['mark']> {
+    const seen = new Map<string, Mark>()
+    for (const { id, version } of held) {
+      const kind = await kube.resolve(apiVersionFor(id.group, version), id.kind)
+      const object = kind && (await kube.get(kindOfAny(kind), refOfId(id)))
+      const mark = object && markIn(lineOf(object, undefined, systemClock))
+      if (mark) seen.set(keyOfId(id), mark)
+    }
+    return (key) => seen.get(key)
+  }
   const via = (change: Partial<Kube>): Partial<Pruning> => ({ kube: { ...kube, ...change } })
-  const there = (name: string) => kube.get(ConfigMaps, { name, namespace })
+  const noting = (order: string[], change: Partial<Kube> = {}) =>
+    via({
+      ...change,
+      delete: (kind, ref, how) => {
+        order.push(ref.name)
+        return kube.delete(kind, ref, how)
+      },
+    })
+  const ref = (name: string) => ({ name, namespace })
+  const there = (name: string) => kube.get(ConfigMaps, ref(name))
   const finalized = (name: string) => ({ ...configMap(name), metadata: { name, finalizers: ['example.com/wait'] } })
   const space = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   const group = async () => {
@@ -101,11 +122,7 @@ describe('a prune', (it) => {
   it('deletes what is ours, and nothing else that is called so', async () => {
     const held = await given(configMap('a'), configMap('b'), configMap('c'))
     await kube.patch(ConfigMaps, { name: 'b', namespace }, { metadata: { labels: { [OWNER_LABEL]: 'another' } } })
-    await kube.patch(
-      ConfigMaps,
-      { name: 'c', namespace },
-      { metadata: { annotations: { 'gitops.berth.dev/prune': 'disabled' } } },
-    )
+    await kube.patch(ConfigMaps, ref('c'), { metadata: { annotations: { 'gitops.berth.dev/prune': 'disabled' } } })
     const entries = await run(held)
     assert.equal(told(entries), ['ConfigMap a pruned', 'ConfigMap b skipped', 'ConfigMap c skipped'])
     assert.is(await there('a'), undefined)
@@ -122,18 +139,11 @@ describe('a prune', (it) => {
 
   it('deletes with one request what a watch has seen, unless it has changed since', async () => {
     const held = await given(configMap('a'), configMap('b'))
-    const seen = new Map(
-      await Promise.all(
-        ['a', 'b'].map(async (name) => {
-          const { uid = '', resourceVersion: version = '' } = (await there(name))?.metadata ?? {}
-          return [keyOfId(idOf(configMap(name, {}, namespace))), { uid, version }] satisfies [string, Mark]
-        }),
-      ),
-    )
+    const mark = await marks(held)
     await kube.patch(ConfigMaps, { name: 'b', namespace }, { metadata: { labels: { [OWNER_LABEL]: 'another' } } })
     await run([])
     requests.length = 0
-    const entries = await run(held, { mark: (key) => seen.get(key) })
+    const entries = await run(held, { mark })
     assert.equal(told(entries), ['ConfigMap a pruned', 'ConfigMap b skipped'])
     assert.ok(requests.length <= 2 + 2, `a delete each, a refusal and a look: ${requests}`)
     assert.ok(await there('b'))
@@ -256,6 +266,28 @@ describe('a prune', (it) => {
     if (kind) await kube.patch(kind, { name: 'slow', namespace }, { metadata: { finalizers: null } })
   })
 
+  it('deletes in the same order where watches say what is there', async () => {
+    const on = { annotations: { 'gitops.berth.dev/depends-on': `/ConfigMap/${namespace}/c` } }
+    const held = await given({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'b', ...on } }, configMap('c'))
+    const order: string[] = []
+    const watched = noting(order, {
+      get: () => Promise.reject(new Failure('internal', 'nothing is looked at')),
+    })
+    const entries = await run(held, { ...watched, mark: await marks(held) })
+    assert.equal(told(entries), ['ConfigMap c pruned', 'ServiceAccount b pruned'])
+    assert.equal(order, ['b', 'c'])
+  })
+
+  it('judges anew what has changed since a watch told of it: somebody may have asked to be asked', async () => {
+    const held = await given(configMap('a'))
+    const mark = await marks(held)
+    await kube.patch(ConfigMaps, ref('a'), { metadata: { annotations: { 'gitops.berth.dev/prune': 'confirm' } } })
+    const entries = await run(held, { mark })
+    assert.equal([told(entries), reason(entries, 'a')], [['ConfigMap a withheld'], 'ConfirmationNeeded'])
+    assert.ok(await there('a'))
+    assert.equal(told(await run(held, { mark, confirmed: true })), ['ConfigMap a pruned'])
+  })
+
   it('deletes what depends on something before it, against the order of kinds', async () => {
     const on = (id: string) => ({ annotations: { 'gitops.berth.dev/depends-on': id } })
     const a = { ...finalized('a'), metadata: { ...finalized('a').metadata, ...on(`/ServiceAccount/${namespace}/b`) } }
@@ -264,12 +296,7 @@ describe('a prune', (it) => {
     assert.equal(told(await run(held)), ['ConfigMap a terminating', 'ConfigMap c waiting', 'ServiceAccount b waiting'])
     await kube.patch(ConfigMaps, { name: 'a', namespace }, { metadata: { finalizers: null } })
     const order: string[] = []
-    const watched = via({
-      delete: (kind, ref, how) => {
-        order.push(ref.name)
-        return kube.delete(kind, ref, how)
-      },
-    })
+    const watched = noting(order)
     assert.equal(told(await run(held, watched)), ['ConfigMap a pruned', 'ConfigMap c pruned', 'ServiceAccount b pruned'])
     assert.equal(order, ['b', 'c'])
   })

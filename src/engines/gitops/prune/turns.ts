@@ -1,7 +1,6 @@
 import type { AnyObject } from '../../../api/index.ts'
 import type { Clock } from '../../../std/index.ts'
 import { minutes } from '../../../std/index.ts'
-import { dependenciesOf } from '../depends-on.ts'
 import { eachOf } from '../each.ts'
 import type { Held } from '../inventory.ts'
 import { keyOfId, type ObjectId } from '../object-id.ts'
@@ -11,8 +10,10 @@ import { membersOf } from './judge.ts'
 /** One object that is to go, or that is in the way of others until it is gone. */
 export interface Leaver {
   readonly held: Held
-  /** As it was seen. */
+  /** As it was seen, where it was looked at. */
   readonly object: AnyObject | undefined
+  /** What must not be deleted before it. */
+  readonly needs: readonly ObjectId[]
   /** When its deletion was asked for, if it was; milliseconds. */
   readonly since?: number | undefined
 }
@@ -76,10 +77,7 @@ function isCircle(waiting: readonly Leaver[], field: Field): boolean {
   return waiting.length > 0 && waiting.every((leaver) => field.before(leaver).every(isAmong))
 }
 
-const withoutWishes = (leaver: Leaver): Leaver => ({
-  ...leaver,
-  object: leaver.object && { ...leaver.object, metadata: { ...leaver.object.metadata, annotations: {} } },
-})
+const withoutWishes = (leaver: Leaver): Leaver => ({ ...leaver, needs: [] })
 
 /** Who is still there. */
 interface Field {
@@ -120,8 +118,8 @@ function createField(leavers: readonly Leaver[], clock: Clock): Field {
 /** By the key of what is depended on: the keys of those that do. */
 function dependentsIn(open: ReadonlyMap<string, Leaver>): Map<string, string[]> {
   const dependents = new Map<string, string[]>()
-  for (const [key, { object, held }] of open) {
-    for (const id of object ? dependenciesOf(object).ids : []) {
+  for (const [key, { needs, held }] of open) {
+    for (const id of needs) {
       // A reference without namespace may mean the own one, as when it was applied.
       const home = id.namespace ?? held.id.namespace
       for (const to of new Set([keyOfId(id), keyOfId({ ...id, ...(home && { namespace: home }) })]))
