@@ -55,7 +55,10 @@ export async function place(
   const scopeOf = scopesIn(to.kube, manifests)
   for (const { object, source } of manifests) {
     const scope = await scopeOf(object)
-    const item = placed.get(object) ?? desiredOf(withNamespace(normalized(object), scope.namespaced, to.namespace), source, owner)
+    const make = () => desiredOf(withNamespace(normalized(object), scope.namespaced, to.namespace), source, owner)
+    const before = placed.get(object)
+    // The same text in two files is one object to the reader.
+    const item = before?.source === source ? before : make()
     const key = keyOfId(item.id)
     const twin = desired.get(key)
     if (twin) throw twice(item, twin)

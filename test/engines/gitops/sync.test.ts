@@ -146,14 +146,15 @@ describe('a sync', (it) => {
     assert.equal(names(inventory.saved.at(-1)), ['bad', 'good', 'old'])
   })
 
-  it('names both files of an object that stands in two', async () => {
-    try {
-      await run({ 'one.yaml': configMap('a'), 'two.yaml': configMap('a', {}, namespace) })
-      assert.unreachable()
-    } catch (failure) {
-      assert.ok(isFailure(failure, 'invalid'))
-      assert.match(failure.message, /one\.yaml:1.*two\.yaml:1/)
-    }
+  it('names both files of an object that stands in two, in the same words or in others', async () => {
+    for (const twin of [configMap('a'), configMap('a', {}, namespace)])
+      try {
+        await run({ 'one.yaml': configMap('a'), 'two.yaml': twin })
+        assert.unreachable()
+      } catch (failure) {
+        assert.ok(isFailure(failure, 'invalid'))
+        assert.match(failure.message, /one\.yaml:1.*two\.yaml:1/)
+      }
   })
 
   it('refuses namespaces and scopes outside the destination, object by object', async () => {
