@@ -1,5 +1,6 @@
 import type { Kube } from '../../../src/adapters/kube/index.ts'
 import { ConfigMaps, GitOpsDeployments } from '../../../src/api/index.ts'
+import { pause, seconds, systemClock } from '../../../src/std/index.ts'
 import { print } from '../figures.ts'
 import { appliesOf, type House, until } from './house.ts'
 import { fileOf, numbered, settings } from './manifests.ts'
@@ -24,6 +25,8 @@ export async function crash(house: House, count: number): Promise<void> {
   await until(made, () => made.size >= count / 2, 'half of the objects are there')
   await first.kill()
   const killed = performance.now() - began
+  // What was under way when it died is still answered, and counted.
+  await pause(systemClock, seconds(2))
   const appliesBefore = await appliesOf(user, 'configmaps')
   const recorded = await recordedIn(user)
 

@@ -4,7 +4,7 @@ import { print } from '../figures.ts'
 import { requestsIn } from '../program.ts'
 import { type House, until } from './house.ts'
 import { fileOf, numbered } from './manifests.ts'
-import { memoryOf } from './many.ts'
+import { footprintOf } from './many.ts'
 import { createSyncs, floorOf, inEffect, makeTenants, mayDoEverything, syncOf } from './syncs.ts'
 
 const NAMESPACE = 'crs'
@@ -43,7 +43,7 @@ export async function crs(house: House, count: number): Promise<void> {
     ratio: took / floor,
     'requests per object': (requestsIn(await operator.figures()) - before) / (count + 1),
     'errors told': told.size,
-    ...(await memoryOf([operator, kas])),
+    ...(await footprintOf([operator, kas])),
   })
   for (const sentence of told) print('  told', { error: sentence.slice(0, 300) })
 }

@@ -2,11 +2,11 @@ import type { Cache } from '../../../src/adapters/kube/index.ts'
 import { type ConfigMap, ConfigMaps, GitOpsDeployments } from '../../../src/api/index.ts'
 import { pause, seconds, systemClock } from '../../../src/std/index.ts'
 import { print, spreadOf } from '../figures.ts'
-import { type OperatorProgram, requestsIn } from '../program.ts'
+import { type OperatorProgram, type Program, requestsIn } from '../program.ts'
 import { inParallel } from '../stage.ts'
 import { type House, until, untilSilent } from './house.ts'
 import { fileOf, numbered, settings } from './manifests.ts'
-import { memoryOf } from './many.ts'
+import { footprintOf } from './many.ts'
 import { AT_ONCE, createSyncs, floorOf, inEffect, makeTenants, syncOf } from './syncs.ts'
 
 const NAMESPACE = 'large'
@@ -39,7 +39,7 @@ export async function large(house: House, count: number): Promise<void> {
     'floor s': floor / 1000,
     ratio: took / floor,
     'requests per object': (requestsIn(await operator.figures()) - requestsIn(before)) / count,
-    ...(await memoryOf([operator, kas])),
+    ...(await footprintOf([operator, kas])),
     'operator peak MB': (await operator.figures()).peak,
   })
   await atRest(operator)
@@ -48,7 +48,7 @@ export async function large(house: House, count: number): Promise<void> {
   await onePush(house, operator, settled)
   await pushes(house, settled)
   await edits(house, operator, settled)
-  print('  at the end', await memoryOf([operator, kas]))
+  print('  at the end', await footprintOf([operator, kas]))
 }
 
 const pathOf = (name: string): string => `deploy/${name}.yaml`
@@ -88,12 +88,20 @@ async function onePush(house: House, operator: OperatorProgram, objects: Cache<C
 
 async function pushes(house: House, objects: Cache<ConfigMap>): Promise<void> {
   const latencies: number[] = []
+  const programs = [...house.operators, house.kas]
+  const before = await cpuOf(programs)
   for (let n = 0; n < CHANGES; n++) {
     latencies.push(await push(house, objects, n, `push ${n}`))
     // A webhook a second is what kas takes from one project in the long run.
     await pause(systemClock, seconds(1.5))
   }
-  print(`  ${CHANGES} pushes of one line, applied after`, spreadOf(latencies))
+  const spent = ((await cpuOf(programs)) - before) / CHANGES
+  print(`  ${CHANGES} pushes of one line, applied after`, { ...spreadOf(latencies), 'CPU ms per push': spent * 1000 })
+}
+
+async function cpuOf(programs: readonly Program[]): Promise<number> {
+  const figures = await Promise.all(programs.map((program) => program.figures()))
+  return figures.reduce((sum, one) => sum + one.metric('process_cpu_seconds_total'), 0)
 }
 
 /** All at once, as by a script. */

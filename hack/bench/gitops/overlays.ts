@@ -10,7 +10,7 @@ import { print } from '../figures.ts'
 import { inParallel } from '../stage.ts'
 import { type House, until, untilSilent } from './house.ts'
 import { fileOf, numbered, settings } from './manifests.ts'
-import { memoryOf } from './many.ts'
+import { footprintOf } from './many.ts'
 import { createSyncs, type FloorWrite, floorOf, inEffect, makeTenants, syncOf } from './syncs.ts'
 
 const NAMESPACE = 'overlays'
@@ -43,7 +43,7 @@ export async function overlays(house: House, count: number): Promise<void> {
     'floor s': floor / 1000,
     ratio: took / (bare + floor),
     renders: await house.kubectl.runs(),
-    ...(await memoryOf([operator, kas])),
+    ...(await footprintOf([operator, kas])),
   })
   await untilSilent([operator])
   await touchBase(house, count)

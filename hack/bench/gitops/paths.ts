@@ -3,7 +3,7 @@ import { print } from '../figures.ts'
 import { requestsIn } from '../program.ts'
 import { type House, until, untilSilent } from './house.ts'
 import { fileOf, numbered, settings } from './manifests.ts'
-import { memoryOf } from './many.ts'
+import { footprintOf } from './many.ts'
 import { createSyncs, inEffect, isInEffect, makeTenants, syncOf } from './syncs.ts'
 
 const FILES = 50_000
@@ -26,7 +26,7 @@ export async function paths(house: House, count: number): Promise<void> {
   print(`${count} paths of ${count * perPath} files`, {
     'Ready after s': (performance.now() - began) / 1000,
     fetches: (await kas.figures()).metric('berth_kas_fetches_total'),
-    ...(await memoryOf(programs)),
+    ...(await footprintOf(programs)),
   })
   await untilSilent(programs)
   await touchOne(house, count)
