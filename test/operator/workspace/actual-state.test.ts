@@ -4,6 +4,7 @@ import { describe } from '../../support/suite.ts'
 import { ADMISSION } from './actual-state/admission.ts'
 import { CONTAINERS } from './actual-state/containers.ts'
 import { IMAGES } from './actual-state/images.ts'
+import { INIT_AND_PROBES } from './actual-state/init-and-probes.ts'
 import { MOUNTS } from './actual-state/mounts.ts'
 import { NODES } from './actual-state/nodes.ts'
 import { NOW, type Row } from './actual-state/objects.ts'
@@ -20,6 +21,7 @@ const TABLES = {
   'mounts and sandboxes': MOUNTS,
   images: IMAGES,
   containers: CONTAINERS,
+  'init containers and probes': INIT_AND_PROBES,
   'nodes and other ends': NODES,
   patience: PATIENCE,
 }
@@ -32,6 +34,7 @@ function check({ why, given, state, reason, step, until, says }: Row): void {
   assert.is(found.step && [found.step.name, found.step.container].filter(Boolean).join(' '), step, why)
   const ends = trouble && !trouble.fatal ? (trouble.until === undefined ? 'never' : (trouble.until - NOW) / 1000) : undefined
   assert.is(ends, until, why)
+  assert.not.match(trouble?.tried ?? '', /waited 0/)
   if (says) assert.match([trouble?.cause, trouble?.message, trouble?.tried].join(' | '), says, why)
 }
 

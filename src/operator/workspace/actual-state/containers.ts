@@ -92,7 +92,7 @@ function ofPostStart(seen: Seen, message: string): Finding {
 const hookOf = ({ events }: Seen): CoreEvent | undefined => events.find(({ reason }) => reason === 'FailedPostStartHook')
 
 const probeOf = ({ events }: Seen, which: RegExp): CoreEvent | undefined =>
-  events.find(({ reason, message = '' }) => (reason === 'Unhealthy' || reason === 'ProbeWarning') && which.test(message))
+  events.find(({ reason, message = '' }) => reason === 'Unhealthy' && which.test(message))
 
 const startsOf = ({ status }: Seen): string | undefined =>
   status.restartCount > 0 ? `started ${status.restartCount + 1} times` : undefined

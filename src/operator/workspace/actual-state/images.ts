@@ -31,6 +31,6 @@ export function imageReason(word: string, said: string): Reason | undefined {
   return matchOf(PULLS, said.replace(/image "[^"]*"/g, '')) ?? 'ImagePullBackOff'
 }
 
-/** Older kubelets only say that they wait; the Event of the attempt says why it failed. */
+/** Older kubelets only say that they wait; the Event of the attempt says why it failed. (`Error: ErrImagePull` is one, too, and says nothing.) */
 export const attemptOf = (events: readonly CoreEvent[]): CoreEvent | undefined =>
-  events.find(({ reason, message = '' }) => reason === 'Failed' && /pull/i.test(message))
+  events.find(({ reason, message = '' }) => reason === 'Failed' && /^Failed to pull/i.test(message))

@@ -130,6 +130,28 @@ export const IMAGES: Row[] = [
     step: 'Image tools',
   },
   {
+    why: 'image: an Event that only repeats the word does not hide the one that explains',
+    given: {
+      deployment: starting,
+      pods: [pulls('ImagePullBackOff', `Back-off pulling image "${IMAGE}"`)],
+      events: [
+        event('Failed', 'Error: ErrImagePull', { container: 'tools', last: 1 }),
+        event('Failed', `Failed to pull image "${IMAGE}": manifest unknown`, { container: 'tools', last: 9 }),
+        event('BackOff', 'Failed to pull: toomanyrequests', { container: 'tools', last: 1 }),
+      ],
+    },
+    state: 'Failed',
+    reason: 'ImageNotFound',
+    step: 'Image tools',
+  },
+  {
+    why: 'image: a signature, where the word is another',
+    given: { deployment: starting, pods: [failed('Source image rejected: A signature was required, but no signature exists')] },
+    state: 'Failed',
+    reason: 'ImageSignatureRefused',
+    step: 'Image tools',
+  },
+  {
     why: 'image: a signature that is not accepted',
     given: {
       deployment: starting,

@@ -24,6 +24,14 @@ const next = pod({ age: 5 })
 
 export const NODES: Row[] = [
   {
+    why: 'node: a phase that nobody knows',
+    given: { deployment: fallen, pods: [pod({ main: [live()], status: { phase: 'Unknown' } })] },
+    state: 'Starting',
+    reason: 'NodeGone',
+    step: 'Run',
+    until: 300,
+  },
+  {
     why: 'node: every container ready and the pod not: its node is silent',
     given: { deployment: fallen, pods: [silent(20)] },
     state: 'Starting',
