@@ -90,8 +90,8 @@ describe('a prune', (it) => {
         return kube.delete(kind, ref, how)
       },
     })
-  const ref = (name: string) => ({ name, namespace })
-  const there = (name: string) => kube.get(ConfigMaps, ref(name))
+  const at = (name: string) => ({ name, namespace })
+  const there = (name: string) => kube.get(ConfigMaps, at(name))
   const finalized = (name: string) => ({ ...configMap(name), metadata: { name, finalizers: ['example.com/wait'] } })
   const space = (name: string) => ({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   const group = async () => {
@@ -122,7 +122,7 @@ describe('a prune', (it) => {
   it('deletes what is ours, and nothing else that is called so', async () => {
     const held = await given(configMap('a'), configMap('b'), configMap('c'))
     await kube.patch(ConfigMaps, { name: 'b', namespace }, { metadata: { labels: { [OWNER_LABEL]: 'another' } } })
-    await kube.patch(ConfigMaps, ref('c'), { metadata: { annotations: { 'gitops.berth.dev/prune': 'disabled' } } })
+    await kube.patch(ConfigMaps, at('c'), { metadata: { annotations: { 'gitops.berth.dev/prune': 'disabled' } } })
     const entries = await run(held)
     assert.equal(told(entries), ['ConfigMap a pruned', 'ConfigMap b skipped', 'ConfigMap c skipped'])
     assert.is(await there('a'), undefined)
@@ -281,7 +281,7 @@ describe('a prune', (it) => {
   it('judges anew what has changed since a watch told of it: somebody may have asked to be asked', async () => {
     const held = await given(configMap('a'))
     const mark = await marks(held)
-    await kube.patch(ConfigMaps, ref('a'), { metadata: { annotations: { 'gitops.berth.dev/prune': 'confirm' } } })
+    await kube.patch(ConfigMaps, at('a'), { metadata: { annotations: { 'gitops.berth.dev/prune': 'confirm' } } })
     const entries = await run(held, { mark })
     assert.equal([told(entries), reason(entries, 'a')], [['ConfigMap a withheld'], 'ConfirmationNeeded'])
     assert.ok(await there('a'))
