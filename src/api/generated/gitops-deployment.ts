@@ -31,7 +31,7 @@ export interface GitOpsDeploymentSpec {
    */
   destination?: {
     /**
-     * Name of a GitOpsDeploymentManagedEnvironment in the same namespace. Empty means the namespace of this object.
+     * Name of a GitOpsDeploymentManagedEnvironment in the same namespace, or of the Environment that one was made from. Empty means the namespace of this object.
      */
     environment?: string
     /**
@@ -447,6 +447,19 @@ export interface GitOpsDeploymentStatus {
      * Succeeded - in effect and healthy. Failed - it could not be applied, or is not healthy.
      */
     result: 'Succeeded' | 'Failed'
+  }
+  /**
+   * The commit, and the generation of the spec, of which nothing was left to do, or which somebody asked for. Neither sync windows nor dependencies hold it back any more.
+   */
+  admitted?: {
+    /**
+     * The commit.
+     */
+    revision: string
+    /**
+     * The generation of the spec.
+     */
+    generation: number
   }
   /**
    * The value of the annotation `gitops.berth.dev/sync` that was answered last; another value asks for a synchronisation now.
