@@ -19,6 +19,11 @@ export const verbs: readonly Entry[] = [
   { name: 'rollback', summary: 'take a GitOpsDeployment back to a commit', load: () => import('./commands/rollback.ts') },
   { name: 'poke', summary: 'let kas look for new commits of a GitProject now', load: () => import('./commands/poke.ts') },
   {
+    name: 'validate',
+    summary: 'say everything that is wrong with a devfile',
+    load: () => import('./commands/validate.ts'),
+  },
+  {
     name: 'git-server',
     summary: 'serve a folder of Git repositories on loopback',
     load: () => import('./commands/git-server.ts'),

@@ -112,7 +112,7 @@ function checkContainer(parts: Parts, component: Component): void {
   const { body, path } = component
   const image = at(body, 'image')
   const name = textOf(image)
-  if (image && name !== undefined && (name === '' || /\s/.test(name)))
+  if (image && name !== undefined && (name === '' || /\s/.test(name.replace(/\{\{[^{}]*\}\}/g, ''))))
     problem(parts, image, `${path}.container.image`, { rule: 'image', message: `"${name}" is not the name of an image` })
   checkEnv(parts, at(body, 'env'), `${path}.container.env`, RESERVED)
   checkPath(parts, at(body, 'sourceMapping'), `${path}.container.sourceMapping`)

@@ -22,7 +22,7 @@ export function readByLibrary(origin: Origin, findings: Findings): Tree | undefi
   const document = parsed(origin, findings)
   if (!document) return undefined
   for (const { message, pos } of document.errors)
-    findings.problems.push(problemAt({ origin, at: pos[0] }, '', { rule: 'yaml', message: message.split('\n')[0] ?? '' }))
+    findings.problems.push(problemAt({ origin, at: pos[0] }, '', { rule: 'yaml', message: wordsOf(message) }))
   if (document.errors.length > 0) return undefined
   try {
     return treeOf({ origin, document, findings, aliases: 0, nodes: 0, depth: 0 }, document.contents)
@@ -36,12 +36,14 @@ function parsed(origin: Origin, findings: Findings): Document | undefined {
   try {
     return parseDocument(origin.text, { version: '1.2', prettyErrors: false })
   } catch (thrown) {
-    // The library descends by recursion, and thousands of brackets are deeper than any stack.
-    const message = thrown instanceof RangeError ? 'it is nested too deep' : Failure.from(thrown).message
-    findings.problems.push(problemAt({ origin, at: 0 }, '', { rule: 'yaml', message }))
+    findings.problems.push(problemAt({ origin, at: 0 }, '', { rule: 'yaml', message: wordsOf(Failure.from(thrown).message) }))
     return undefined
   }
 }
+
+/** The library descends by recursion, and thousands of brackets are deeper than any stack. */
+const wordsOf = (message: string): string =>
+  /call stack|stack overflow/i.test(message) ? 'it is nested too deep' : (message.split('\n')[0] ?? '')
 
 /** Thrown once what is wrong has been noted: the rest of the text is not worth reading. */
 function refuse({ findings }: Reading, spot: Spot, finding: Finding): never {

@@ -41,7 +41,17 @@ export const LAW: Record<string, Room> = {
   },
   kas: { imports: [...CONTROLLERS, 'rpc', 'devfile', 'adapters/git', 'adapters/grpc'], packages: ['picomatch'], isProgram: true },
   cli: {
-    imports: ['std', 'api', 'adapters/kube', 'adapters/git', 'adapters/http', 'adapters/control-plane', 'operator', 'kas'],
+    imports: [
+      'std',
+      'api',
+      'devfile',
+      'adapters/kube',
+      'adapters/git',
+      'adapters/http',
+      'adapters/control-plane',
+      'operator',
+      'kas',
+    ],
     packages: ['commander', 'yaml'],
     process: 'everything',
   },
