@@ -23,7 +23,10 @@ export interface Config {
   kasCa: string | undefined
   /** --kubectl FILE, BERTH_KUBECTL: the program that renders kustomizations. */
   kubectl: string
-  /** --refuse-local-targets: targets may not lead to loopback, link-local, private or metadata addresses, --api-url excepted. */
+  /**
+   * --refuse-local-targets, BERTH_REFUSE_LOCAL_TARGETS=true: neither targets nor notifications may lead to loopback or private
+   * addresses, the own API excepted. To link-local and metadata addresses they never may.
+   */
   refuseLocalTargets: boolean
   /** --cross-namespace-dependencies: a GitOpsDeployment may depend on one of another namespace. */
   crossNamespaceDependencies: boolean
@@ -57,12 +60,20 @@ export function parseConfig(flags: Flags, env: Record<string, string | undefined
     kas: address(text('kas', 'BERTH_KAS') ?? '127.0.0.1:8150', '--kas'),
     kasCa: text('kasCa', 'BERTH_KAS_CA'),
     kubectl: text('kubectl', 'BERTH_KUBECTL') ?? 'kubectl',
-    refuseLocalTargets: flags.refuseLocalTargets === true,
+    refuseLocalTargets: flags.refuseLocalTargets === true || isOn(env, 'BERTH_REFUSE_LOCAL_TARGETS'),
     crossNamespaceDependencies: flags.crossNamespaceDependencies === true,
     mostWatches: amount(text('mostWatches'), '--most-watches'),
-    insecureTargets: flags.insecureTargets === true || env.BERTH_INSECURE_TARGETS === 'true',
+    insecureTargets: flags.insecureTargets === true || isOn(env, 'BERTH_INSECURE_TARGETS'),
     logLevel: level(text('logLevel', 'BERTH_LOG_LEVEL') ?? 'info'),
   }
+}
+
+/** What is neither is refused: who writes `yes` must not go without what was asked for. */
+function isOn(env: Record<string, string | undefined>, variable: string): boolean {
+  const given = env[variable]
+  if (given === undefined || given === '' || given === 'false') return false
+  if (given === 'true') return true
+  throw new Failure('invalid', `${variable} is "${given}"`, { remedy: 'Write true or false.' })
 }
 
 function address(given: string, flag: string): string {

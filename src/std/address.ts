@@ -39,21 +39,35 @@ export function kindOfAddress(address: string): AddressKind {
   return carrier ? kindOfAddress(carriedBy(bare, carrier.at)) : 'public'
 }
 
-/** Whether the host of a URL is an address, and none of the public internet. Names are judged by `guardedLookup`. */
-export function isLocalHost({ hostname }: URL): boolean {
-  // `[::1]` of a URL is `::1`. The URL parser has already turned 0x7f.1, 2130706433 and 0177.0.0.1 into 127.0.0.1.
-  const host = hostname.replace(/^\[|\]$/g, '')
-  return (isIPv4(host) || isIPv6(host)) && kindOfAddress(host) !== 'public'
+/** Which addresses a stranger may choose: those of the internet, or of the own machines and networks as well. Never forbidden ones. */
+export type AddressRule = 'public' | 'own-too'
+
+const isRefused = (address: string, rule: AddressRule): boolean => {
+  const kind = kindOfAddress(address)
+  return rule === 'public' ? kind !== 'public' : kind === 'forbidden'
 }
 
-/** The same look-up, except that a name of which one address is not public fails with `refusal`. */
+/** What the host of a URL is, if it is an address and no name. */
+export function kindOfHost({ hostname }: URL): AddressKind | undefined {
+  const host = addressIn(hostname)
+  return isIPv4(host) || isIPv6(host) ? kindOfAddress(host) : undefined
+}
+
+/** Whether the host of a URL is an address that the rule refuses. Names are judged by `guardedLookup`. */
+export const isRefusedHost = (url: URL, rule: AddressRule): boolean =>
+  kindOfHost(url) !== undefined && isRefused(addressIn(url.hostname), rule)
+
+/** `[::1]` of a URL is `::1`. The URL parser has already turned 0x7f.1, 2130706433 and 0177.0.0.1 into 127.0.0.1. */
+const addressIn = (hostname: string): string => hostname.replace(/^\[|\]$/g, '')
+
+/** The same look-up, except that a name of which one address is refused fails with `refusal`. */
 export const guardedLookup =
-  (lookup: LookupFunction, refusal: () => Error): LookupFunction =>
+  (lookup: LookupFunction, rule: AddressRule, refusal: () => Error): LookupFunction =>
   (hostname, options, answer) =>
     lookup(hostname, options, (error, found, family) => {
       const addresses = typeof found === 'string' ? [found] : (found ?? []).map(({ address }) => address)
       // One refused address is enough: which of them is connected to is the name server's choice, and it is the stranger's.
-      if (!error && addresses.some((address) => kindOfAddress(address) !== 'public')) answer(refusal(), [])
+      if (!error && addresses.some((address) => isRefused(address, rule))) answer(refusal(), [])
       else answer(error, found, family)
     })
 

@@ -3,7 +3,7 @@
  * It knows nothing of Kubernetes or Git, and nothing in it does I/O of its own.
  * Read failure.ts first, then clock.ts and work-queue.ts.
  */
-export { type AddressKind, guardedLookup, isLocalHost, kindOfAddress } from './address.ts'
+export { type AddressKind, type AddressRule, guardedLookup, isRefusedHost, kindOfAddress, kindOfHost } from './address.ts'
 export { type Backoff, waitOf } from './backoff.ts'
 export { type Clock, hours, minutes, pause, seconds, systemClock, timestamp } from './clock.ts'
 export { type Cron, lastMatch, nextMatch, parseCron } from './cron.ts'
@@ -16,4 +16,5 @@ export { redactUrls } from './redact.ts'
 export { Secret } from './secret.ts'
 export { createTurnstile } from './turnstile.ts'
 export { createWorkQueue, type WorkQueue } from './work-queue.ts'
-export { parseYaml, type YamlDocument, type YamlProblem, type YamlText } from './yaml.ts'
+export { parseYaml, type YamlDocument, type YamlLimits, type YamlProblem, type YamlText } from './yaml.ts'
+export { createYamlReader, type ReadYaml, type YamlReaderOptions } from './yaml-reader.ts'

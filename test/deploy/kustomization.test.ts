@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { equal, ok } from 'uvu/assert'
+import { equal, match, ok } from 'uvu/assert'
 import { parse } from 'yaml'
 import type { ClusterRole, ClusterRoleBinding } from '../../src/api/index.ts'
 import { describe } from '../support/suite.ts'
@@ -47,6 +47,10 @@ describe('the kustomizations', (it) => {
       objects.filter(({ kind }) => kind === 'Deployment'),
       [],
     )
+  })
+  it('run an operator that lets tenants lead it nowhere into its own networks', () => {
+    const [deployment] = documents(read('deploy/operator/program/deployment.yaml'))
+    match(JSON.stringify(deployment), /\{"name":"BERTH_REFUSE_LOCAL_TARGETS","value":"true"\}/)
   })
   it('need no kind that they only now install', () => {
     for (const folder of ['.', 'deploy'])

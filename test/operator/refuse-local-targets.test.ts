@@ -76,6 +76,31 @@ describe('an operator with --refuse-local-targets', (it) => {
     assert.is(wire.seen, 0)
   })
 
+  it('is told so by a variable, which has no third value', () => {
+    const of = (value?: string) => parseConfig({}, { BERTH_REFUSE_LOCAL_TARGETS: value }).refuseLocalTargets
+    assert.equal([of(), of(''), of('false'), of('true')], [false, false, false, true])
+    assert.throws(() => of('yes'), /BERTH_REFUSE_LOCAL_TARGETS is "yes"/)
+  })
+
+  it('connects to the own API without being told its URL', async () => {
+    await kube.create(Secrets, managedSecret(namespace, 'own', kubeconfigFor(kube.server)))
+    const spec = { apiURL: kube.server, credentialsSecret: 'own', namespaces: [namespace] }
+    await kube.create(GitOpsDeploymentManagedEnvironments, managedEnvironment(namespace, 'own', spec))
+    const config = parseConfig({}, { BERTH_REFUSE_LOCAL_TARGETS: 'true' })
+    const shop = await openShop({
+      kubeconfig: cluster.kubeconfig,
+      namespace,
+      controllers: (workshop) =>
+        controllersOf(workshop, config, unusedSource).filter(({ name }) => name === 'managed-environment'),
+    })
+    await expectObject(kube, GitOpsDeploymentManagedEnvironments, { name: 'own', namespace }, ({ status }) => {
+      const { reason, message = '' } = conditionOf(status?.conditions, 'Ready') ?? {}
+      assert.ok(reason)
+      assert.is.not(reason, 'UnsupportedAPIURL', message)
+    })
+    await shop.stop()
+  })
+
   it('applies nothing to them', async () => {
     const targets = createTargets(REFUSE)
     for (const [name, apiURL] of urls()) {

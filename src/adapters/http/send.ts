@@ -2,7 +2,7 @@ import { lookup as systemLookup } from 'node:dns'
 import { type IncomingMessage, request as plainRequest } from 'node:http'
 import { request as tlsRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
-import { Failure, guardedLookup, isLocalHost, seconds } from '../../std/index.ts'
+import { type AddressRule, Failure, guardedLookup, isRefusedHost, kindOfAddress, kindOfHost, seconds } from '../../std/index.ts'
 
 /** A POST to somewhere that a stranger chose. */
 export interface Letter {
@@ -15,10 +15,12 @@ export interface Receipt {
   status: number
   /** The beginning of what was answered. */
   text: string
+  /** Whether an address of the own machines or networks answered. What it said is none of a stranger's business. */
+  isOwn: boolean
 }
 
 export interface SenderOptions {
-  /** Whether it may go to addresses of the own machines and networks, and then also without encryption. */
+  /** Whether it may go to addresses of the own machines and networks, and then also without encryption. To metadata it never may. */
   allowLocal: boolean
   /** For the whole exchange, milliseconds. */
   timeout?: number
@@ -27,55 +29,80 @@ export interface SenderOptions {
 
 /**
  * Sends a letter and gives the answer, whatever it is; a redirect is an answer too and is not followed. No answer is `unavailable`
- * or `timeout`, an address that is refused `invalid`. Failures name the host and nothing else of the URL, which may hold a secret.
+ * or `timeout`, an address that is refused `invalid`. Failures name the host and nothing else of the URL, which may hold a secret;
+ * of hosts in the own networks they do not tell how they failed either, or they would be a port scanner.
  */
 export type Send = (letter: Letter, signal?: AbortSignal) => Promise<Receipt>
 
 const MOST_BYTES = 16_384
 
 export function createSender({ allowLocal, timeout = seconds(10), lookup = systemLookup }: SenderOptions): Send {
+  const rule: AddressRule = allowLocal ? 'own-too' : 'public'
   return async ({ url, headers, body }, signal) => {
-    judge(url, allowLocal)
+    judge(url, rule)
+    const way = wayTo(url, lookup)
     const late = AbortSignal.timeout(timeout)
     const options = {
       method: 'POST',
       headers: { ...headers, 'content-length': String(Buffer.byteLength(body)), 'user-agent': 'berth' },
-      lookup: allowLocal ? lookup : guardedLookup(lookup, () => refusal(url)),
+      lookup: guardedLookup(way.lookup, rule, () => refusal(url, rule)),
       // Letters are few, and to many hosts: a connection is not kept.
       agent: false as const,
       signal: AbortSignal.any(signal ? [late, signal] : [late]),
     }
     try {
-      return await exchange(url, options, body)
+      return { ...(await exchange(url, options, body)), isOwn: way.isOwn() }
     } catch (thrown) {
       if (thrown instanceof Failure) throw thrown
-      throw noAnswer(url, thrown, late.aborted)
+      throw noAnswer(url, thrown, { isLate: late.aborted, isOwn: way.isOwn() })
     }
   }
 }
 
-function judge(url: URL, allowLocal: boolean): void {
-  const isPlain = url.protocol === 'http:' && allowLocal
-  if (url.protocol !== 'https:' && !isPlain)
-    throw new Failure('invalid', `its URL begins with ${url.protocol}//`, { remedy: 'Use one that begins with https://' })
-  if (!allowLocal && isLocalHost(url)) throw refusal(url)
+/** Notes what a name turned out to be. */
+function wayTo(url: URL, lookup: LookupFunction): { lookup: LookupFunction; isOwn: () => boolean } {
+  const literal = kindOfHost(url)
+  let isOwn = literal !== undefined && literal !== 'public'
+  return {
+    isOwn: () => isOwn,
+    lookup: (hostname, options, answer) =>
+      lookup(hostname, options, (error, found, family) => {
+        const addresses = typeof found === 'string' ? [found] : (found ?? []).map(({ address }) => address)
+        isOwn ||= !error && addresses.some((address) => kindOfAddress(address) !== 'public')
+        answer(error, found, family)
+      }),
+  }
 }
 
-const refusal = ({ hostname }: URL): Failure =>
-  new Failure('invalid', `${hostname} leads to an address of this installation's own machines or networks`, {
-    remedy: 'Use an address that the host has for others, or ask the platform engineers to allow local targets',
-  })
+function judge(url: URL, rule: AddressRule): void {
+  const isPlain = url.protocol === 'http:' && rule === 'own-too'
+  if (url.protocol !== 'https:' && !isPlain)
+    throw new Failure('invalid', `its URL begins with ${url.protocol}//`, { remedy: 'Use one that begins with https://' })
+  if (isRefusedHost(url, rule)) throw refusal(url, rule)
+}
 
-function noAnswer({ hostname }: URL, thrown: unknown, isLate: boolean): Failure {
+const refusal = ({ hostname }: URL, rule: AddressRule): Failure =>
+  rule === 'public'
+    ? new Failure('invalid', `${hostname} leads to an address of this installation's own machines or networks`, {
+        remedy: 'Use an address that the host has for others, or ask the platform engineers to allow local targets',
+      })
+    : new Failure('invalid', `${hostname} leads to a link-local, metadata or reserved address`, {
+        remedy: 'Use an address that the host has for others',
+      })
+
+function noAnswer({ hostname }: URL, thrown: unknown, { isLate, isOwn }: { isLate: boolean; isOwn: boolean }): Failure {
+  if (isOwn && (isLate || !isCallOff(thrown))) return new Failure('unavailable', `${hostname} did not take it`, { cause: thrown })
   if (isLate) return new Failure('timeout', `${hostname} did not answer in time`, { cause: thrown })
-  if (Failure.from(thrown).code === 'cancelled') return new Failure('cancelled', 'called off', { cause: thrown })
+  if (isCallOff(thrown)) return new Failure('cancelled', 'called off', { cause: thrown })
   const why = thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? ` (${thrown.code})` : ''
   return new Failure('unavailable', `${hostname} did not answer${why}`, { cause: thrown })
 }
 
+const isCallOff = (thrown: unknown): boolean => Failure.from(thrown).code === 'cancelled'
+
 type Options = Parameters<typeof tlsRequest>[1]
 
-const exchange = (url: URL, options: Options, body: string): Promise<Receipt> =>
+const exchange = (url: URL, options: Options, body: string): Promise<Omit<Receipt, 'isOwn'>> =>
   new Promise((resolve, reject) => {
     const request = (url.protocol === 'https:' ? tlsRequest : plainRequest)(url, options, (response) => {
       beginningOf(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), reject)

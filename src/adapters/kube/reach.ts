@@ -1,10 +1,10 @@
 import { lookup as systemLookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
-import { Failure, guardedLookup, isLocalHost } from '../../std/index.ts'
+import { type AddressRule, Failure, guardedLookup, isRefusedHost } from '../../std/index.ts'
 
 /** Where clients made from other people's kubeconfigs may lead. One value, carried from the operator's configuration. */
 export interface Reach {
-  /** Refuse addresses of the machine itself, its networks and its cloud. */
+  /** Refuse addresses of the machine itself and of its networks. Those of its cloud, such as metadata, are refused always. */
   refuseLocal: boolean
   /** This installation's own API as the platform engineers wrote it: allowed wherever it is. */
   own?: string | undefined
@@ -24,25 +24,32 @@ export interface Gate {
   lookupFor(url: URL): LookupFunction | undefined
 }
 
-const OPEN: Gate = { judge: () => undefined, lookupFor: () => undefined }
-
 export function createGate(reach: Reach, subject: Subject, lookup: LookupFunction = systemLookup): Gate {
-  if (!reach.refuseLocal) return OPEN
+  const rule: AddressRule = reach.refuseLocal ? 'public' : 'own-too'
   const own = reach.own !== undefined && URL.canParse(reach.own) ? new URL(reach.own).origin : undefined
   return {
     judge(url) {
-      if (url.origin !== own && isLocalHost(url)) throw refusal(url, subject)
+      if (url.origin !== own && isRefusedHost(url, rule)) throw refusal(url, rule, subject)
     },
     lookupFor(url) {
-      return url.origin === own ? undefined : guardedLookup(lookup, () => refusal(url, subject))
+      return url.origin === own ? undefined : guardedLookup(lookup, rule, () => refusal(url, rule, subject))
     },
   }
 }
 
 /** What it resolves to is not told: the name servers inside may know more than the tenant is to know. */
-const refusal = ({ origin }: URL, { object, field }: Subject): Failure =>
-  new Failure('invalid', `${field} "${origin}" leads to an address of this installation's own machines or networks`, {
+const refusal = ({ origin }: URL, rule: AddressRule, { object, field }: Subject): Failure =>
+  new Failure('invalid', `${field} "${origin}" leads to ${REFUSED[rule].what}`, {
     reason: 'UnsupportedAPIURL',
-    remedy: 'Use an address that the cluster has for others, or ask the platform engineers to allow local targets',
+    remedy: `Use an address that the cluster has for others${REFUSED[rule].way}`,
     ...(object !== undefined && { object }),
   })
+
+/** A switch opens the way to the own networks, and none to the rest. */
+const REFUSED: Record<AddressRule, { what: string; way: string }> = {
+  public: {
+    what: "an address of this installation's own machines or networks",
+    way: ', or ask the platform engineers to allow local targets',
+  },
+  'own-too': { what: 'a link-local, metadata or reserved address', way: '' },
+}

@@ -29,7 +29,10 @@ export const verb = {
       .addOption(
         new Option('--kubectl <file>', 'the program that renders kustomizations (default: kubectl)').env('BERTH_KUBECTL'),
       )
-      .option('--refuse-local-targets', 'targets may not lead to loopback, link-local, private or metadata addresses')
+      .option(
+        '--refuse-local-targets',
+        'neither targets nor notifications may lead to loopback or private addresses (env: BERTH_REFUSE_LOCAL_TARGETS)',
+      )
       .option('--cross-namespace-dependencies', 'GitOpsDeployments may depend on those of other namespaces')
       .option(
         '--most-watches <n>',

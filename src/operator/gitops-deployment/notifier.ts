@@ -130,8 +130,16 @@ function inSecret<T>(name: string, read: () => T): T {
   }
 }
 
-/** What was answered may quote what was sent, so that only its number is told. */
-function refusal({ hostname }: URL, { status }: Receipt, secret: string): Failure {
+/**
+ * What was answered may quote what was sent, so that only its number is told; and of a host in the own networks not even that,
+ * in no way: by its numbers, and by what is tried again, a tenant could find out what is there.
+ */
+function refusal({ hostname }: URL, { status, isOwn }: Receipt, secret: string): Failure {
+  if (isOwn)
+    return new Failure('unavailable', `${hostname} did not take it`, {
+      remedy: `Check the receiver, and what Secret ${secret} says; redirects are not followed`,
+      cause: new Failure('unavailable', `it answered ${status}`),
+    })
   const code = status >= 500 || status === 429 || status === 408 ? 'unavailable' : 'invalid'
   const remedy =
     status < 400

@@ -50,7 +50,7 @@ describe('a letter to a host that a stranger chose', (it) => {
   it('arrives as it is, and the answer comes back', async () => {
     answer = () => ({ status: 201, text: 'thanks' })
     const receipt = await createSender({ allowLocal: true })(letterTo(`${address}/hook`))
-    assert.equal(receipt, { status: 201, text: 'thanks' })
+    assert.equal(receipt, { status: 201, text: 'thanks', isOwn: true })
     assert.equal(got, ['POST /hook k {"a":"ä"}'])
   })
 
@@ -70,7 +70,14 @@ describe('a letter to a host that a stranger chose', (it) => {
     answer = () => late.promise
     const failure = await failureOf(createSender({ allowLocal: true, timeout: 100 })(letterTo(address)))
     late.resolve({ status: 200 })
-    assert.equal([failure.code, failure.message], ['timeout', '127.0.0.1 did not answer in time'])
+    assert.equal([failure.code, failure.message], ['unavailable', '127.0.0.1 did not take it'])
+  })
+
+  it('says how a host failed to answer of which nothing inside is known', async () => {
+    const away: LookupFunction = (_hostname, _options, done) =>
+      setImmediate(() => done(Object.assign(new Error('away'), { code: 'ENOTFOUND' }), '', 4))
+    const failure = await failureOf(createSender({ allowLocal: false, lookup: away })(letterTo('https://hooks.example.com/')))
+    assert.equal([failure.code, failure.message], ['unavailable', 'hooks.example.com did not answer (ENOTFOUND)'])
   })
 
   it('says that nobody is there, and nothing of the path', async () => {
@@ -78,7 +85,7 @@ describe('a letter to a host that a stranger chose', (it) => {
     await server?.stop(0)
     const failure = await failureOf(createSender({ allowLocal: true })(letterTo(`${address}/services/s3cret`)))
     assert.is(failure.code, 'unavailable')
-    assert.is(failure.message, '127.0.0.1 did not answer (ECONNREFUSED)')
+    assert.is(failure.message, '127.0.0.1 did not take it')
   })
 
   it('goes to no address of the own networks, written out or behind a name, unless that is allowed', async () => {
@@ -95,6 +102,32 @@ describe('a letter to a host that a stranger chose', (it) => {
       assert.match(failure.message, /own machines or networks/)
     }
     assert.equal(got, [])
+  })
+
+  it('goes to no metadata service, whatever is allowed', async () => {
+    for (const [at, url] of [
+      ['127.0.0.1', 'http://169.254.169.254/latest'],
+      ['127.0.0.1', 'http://[fd00:ec2::254]/'],
+      ['127.0.0.1', 'https://[::ffff:a9fe:a9fe]/'],
+      ['127.0.0.1', 'http://100.100.100.200/'],
+      ['169.254.169.254', 'http://hooks.example.com/'],
+    ] as const) {
+      const failure = await failureOf(createSender({ allowLocal: true, lookup: resolving(at), timeout: 500 })(letterTo(url)))
+      assert.is(failure.code, 'invalid', url)
+      assert.match(failure.message, /leads to a link-local, metadata or reserved address/)
+      assert.not.match(failure.remedy ?? '', /allow/)
+    }
+  })
+
+  it('tells what a host is: behind a name as well, its answers are those of the own networks', async () => {
+    const { port } = new URL(address)
+    const send = createSender({ allowLocal: true, lookup: resolving('127.0.0.1') })
+    assert.is((await send(letterTo(`http://hooks.example.com:${port}/`))).isOwn, true)
+    assert.is((await send(letterTo(address))).isOwn, true)
+    const [server] = closing
+    await server?.stop(0)
+    const failure = await failureOf(send(letterTo(`http://hooks.example.com:${port}/`)))
+    assert.equal([failure.code, failure.message], ['unavailable', 'hooks.example.com did not take it'])
   })
 
   it('is not sent in plain text, unless local hosts are allowed', async () => {

@@ -129,6 +129,18 @@ describe('where a client of a stranger may lead', (it) => {
     })
   }
 
+  it('refuses metadata, link-local and reserved addresses also where local ones are allowed', async () => {
+    for (const host of ['169.254.169.254', '2852039166', '[::ffff:a9fe:a9fe]', '[fd00:ec2::254]', '100.100.100.200', '0']) {
+      const url = `https://${host}:6443`
+      const failure = failureOf(() => kubeFromSecret(new Secret(kubeconfigFor(url)), { server: url, reach: undefined }))
+      assert.is(failure?.reason, 'UnsupportedAPIURL', host)
+      assert.match(failure?.message ?? '', /leads to a link-local, metadata or reserved address/)
+      assert.is(failure?.remedy, 'Use an address that the cluster has for others')
+    }
+    const behind = open('https://api.target.example:6443', { refuseLocal: false }, resolving(['10.1.2.3', '169.254.169.254']))
+    assert.is((await ask(behind))?.reason, 'UnsupportedAPIURL')
+  })
+
   it('judges what a name resolves to by the same table', async () => {
     for (const { host } of refused) {
       const address = new URL(`https://${host}`).hostname.replace(/[[\]]/g, '')
