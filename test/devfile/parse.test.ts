@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { type Devfile, parseDevfile, sentenceOf } from '../../src/devfile/index.ts'
+import { type Devfile, isAppliedAtStart, parseDevfile, sentenceOf } from '../../src/devfile/index.ts'
 import { describe } from '../support/suite.ts'
 
 const read = (text: string): Devfile => {
@@ -124,5 +124,96 @@ components:
       (_, i) => `a${i}: &a${i} [${new Array(9).fill(i ? `*a${i - 1}` : 'x').join(', ')}]`,
     ).join('\n')
     assert.ok(problems(`${bomb}\nschemaVersion: 2.2.0\ncomponents: *a11`).length > 0)
+  })
+})
+
+describe('devfile: the words', (it) => {
+  const { commands, events, projects, starterProjects, manifests, images, containers, attributes, ...rest } = read(`
+schemaVersion: 2.3.0
+attributes: { mine: [1, { a: b }] }
+components:
+  - name: tools
+    attributes: { own: 1 }
+    container:
+      image: i
+      endpoints: [{ name: web, targetPort: 1, secure: true, attributes: { a: b }, annotation: { c: d } }]
+  - name: alone
+    container: { image: i, dedicatedPod: true, annotation: { deployment: { a: b } } }
+  - { name: k, kubernetes: { inlined: "a: b", deployByDefault: true } }
+  - { name: o, openshift: { uri: o.yaml } }
+  - { name: i, image: { imageName: x, dockerfile: { uri: Dockerfile, args: [a], rootRequired: true } } }
+commands:
+  - { id: run, exec: { commandLine: x, component: tools, env: [{ name: A, value: b }], group: { kind: run, isDefault: true } } }
+  - { id: deploy, apply: { component: o } }
+  - { id: both, composite: { commands: [run], parallel: true, label: All } }
+  - { id: aside, apply: { component: k } }
+events: { postStart: [RUN], preStart: [deploy] }
+projects:
+  - { name: p, git: { remotes: { a: "https://h/a", b: "https://h/b" }, checkoutFrom: { remote: b, revision: v1 } } }
+  - { name: z, clonePath: x/z, zip: { location: "https://h/z.zip" } }
+starterProjects: [{ name: s, subDir: d, git: { remotes: { a: "https://h/a" } } }]
+`)
+
+  it('have defaults written out', () => {
+    const [tools, alone] = containers
+    assert.equal([tools?.mountSources, alone?.mountSources, alone?.dedicatedPod], [true, false, true])
+    assert.is(tools?.endpoints[0]?.protocol, 'https', 'a secure http endpoint is https')
+    assert.equal(tools?.endpoints[0]?.annotations, { c: 'd' })
+    assert.equal(alone?.annotations, { deployment: { a: 'b' }, service: {} })
+    assert.equal([attributes, tools?.attributes], [{ mine: [1, { a: 'b' }] }, { own: 1 }])
+    assert.equal(rest.warnings, [])
+  })
+
+  it('know commands and when they run', () => {
+    assert.equal(
+      commands.map((command) => `${command.id} ${command.kind}`),
+      ['run exec', 'deploy apply', 'both composite', 'aside apply'],
+    )
+    const [run, , both] = commands
+    assert.equal(run?.group, { kind: 'run', isDefault: true })
+    assert.equal(both?.kind === 'composite' && [both.commands, both.parallel, both.label], [['run'], true, 'All'])
+    assert.equal(events, { preStart: ['deploy'], postStart: ['run'], preStop: [], postStop: [] })
+  })
+
+  it('know where sources come from', () => {
+    assert.equal(projects[0]?.source, {
+      git: { remotes: { a: 'https://h/a', b: 'https://h/b' }, remote: 'b', revision: 'v1' },
+    })
+    assert.equal([projects[0]?.clonePath, projects[1]?.clonePath], ['p', 'x/z'])
+    assert.equal(starterProjects[0]?.source, { git: { remotes: { a: 'https://h/a' }, remote: 'a', revision: undefined } })
+    assert.is(starterProjects[0]?.subDir, 'd')
+  })
+
+  it('tell what is there from the start: what no command applies, unless it says otherwise', () => {
+    const devfile = { commands, events, projects, starterProjects, manifests, images, containers, attributes, ...rest }
+    const parts = [...containers, ...manifests, ...images]
+    assert.equal(
+      parts.map((part) => `${part.name} ${isAppliedAtStart(devfile, part)}`),
+      ['tools true', 'alone true', 'k true', 'o false', 'i true'],
+    )
+  })
+
+  it('keep an order: what is listed first is first', () => {
+    assert.equal(
+      manifests.map(({ name, kind, source }) => [name, kind, source]),
+      [
+        ['k', 'kubernetes', { inlined: 'a: b' }],
+        ['o', 'openshift', { uri: 'o.yaml' }],
+      ],
+    )
+    assert.equal(images[0]?.dockerfile, {
+      from: 'uri',
+      uri: 'Dockerfile',
+      buildContext: undefined,
+      args: ['a'],
+      rootRequired: true,
+    })
+  })
+
+  it('are refused where a parent would have to be fetched, or nothing would run', () => {
+    assert.equal(problems('schemaVersion: 2.2.0\nparent: { uri: base.yaml }'), [
+      'line 2, column 9: parent: parents are not supported here (write its components into this devfile)',
+    ])
+    assert.match(problems('schemaVersion: 2.2.0')[0] ?? '', /at least one component of kind container/)
   })
 })
