@@ -17,10 +17,11 @@ import {
   sync,
 } from '../../engines/gitops/index.ts'
 import { Failure, minutes, seconds, timestamp, waitOf } from '../../std/index.ts'
+import { isConfirmed, useUp } from './confirmation.ts'
 import { tellChanges, tellFights, tellLeftBehind, tellPending, tellRepairs } from './events.ts'
 import { isEarly } from './hand-over.ts'
 import { intervalOf } from './interval.ts'
-import { guardsOf, isConfirmed, pendingPruneOf } from './prune-guard.ts'
+import { guardsOf, pendingPruneOf } from './prune-guard.ts'
 import { inventoryName, inventoryOf, judgeOf, ledgerOf, type Note, ownerOf, type Shop } from './shop.ts'
 import { statusAfter, withHealth } from './status.ts'
 import { askedOf } from './sync-request.ts'
@@ -54,6 +55,7 @@ export async function bringAbout(pass: Pass, shop: Shop, signal: AbortSignal): P
   tellRepairs(events, deployment, result.repairs)
   tellFights(events, deployment, result.fights)
   tellLeftBehind(events, deployment, [...result.leftBehind], 'they are on another server than the destination is now')
+  await useUp(deployment, { ...result, isPostponed: result.postponed.length > 0 }, shop)
   const now = takeNote(pass, note, result, shop)
   // The watches have just been opened, and ring when they have told everything: until then the status stands.
   if (result.isYoung && now.wroteAt === undefined && isTold(deployment, result)) return settled({ recheck: seconds(30) })
@@ -70,7 +72,8 @@ interface Done {
   destination: Destination
 }
 
-function nextAfter({ deployment, source }: Pass, { note, result, destination }: Done, shop: Shop): Next {
+function nextAfter(pass: Pass, { note, result, destination }: Done, shop: Shop): Next {
+  const { deployment, source } = pass
   const { observed } = result
   const { clock } = shop.workshop
   const interval = intervalOf(deployment.spec.interval)
@@ -88,6 +91,7 @@ function nextAfter({ deployment, source }: Pass, { note, result, destination }: 
     destination: destination.namespace ?? '',
     source,
     at: at === undefined ? undefined : timestamp(at),
+    isAsked: isAsked(pass),
     fights: result.fights,
     contested: result.contested,
     now: timestamp(clock.now()),
@@ -148,15 +152,12 @@ function withoutRepairs({ entries, repairs }: SyncResult): readonly Entry[] {
 const destinationFor = (deployment: GitOpsDeployment, { books, workshop: { kube }, targets }: Shop): Destination =>
   destinationOf(deployment, books, { kube, targets })
 
-async function requestOf(
-  { deployment, snapshot, run }: Pass,
-  destination: Destination,
-  note: Note | undefined,
-  shop: Shop,
-): Promise<SyncRequest> {
+const isAsked = ({ deployment, run }: Pass): boolean => run !== undefined || askedOf(deployment) !== undefined
+
+async function requestOf(pass: Pass, destination: Destination, note: Note | undefined, shop: Shop): Promise<SyncRequest> {
+  const { deployment, snapshot } = pass
   const { spec } = deployment
-  const isAsked = run !== undefined || askedOf(deployment) !== undefined
-  if (isAsked) shop.variables.forget(keyOf(deployment.metadata))
+  if (isAsked(pass)) shop.variables.forget(keyOf(deployment.metadata))
   const ledger = ledgerOf(deployment, shop)
   ledger.store ??= inventoryOf(deployment, shop)
   return {
@@ -166,7 +167,7 @@ async function requestOf(
     owner: ownerOf(deployment),
     inventory: ledger.store,
     ledger,
-    compare: isAsked ? 'all' : isCompareDue(note, intervalOf(spec.interval), shop.workshop.clock.now()),
+    compare: isAsked(pass) ? 'all' : isCompareDue(note, intervalOf(spec.interval), shop.workshop.clock.now()),
     judge: judgeOf(deployment),
     detectOnly: spec.drift === 'Detect',
     force: spec.force ?? false,

@@ -107,8 +107,9 @@ function cycleOf(deployment: GitOpsDeployment, deployments: Deployments): string
   return back(deployment, [start])
 }
 
+/** Wholly, under this very spec: of a commit that is half applied the rest waits its turn, deletions above all. */
 const isInEffect = ({ metadata, status }: GitOpsDeployment, commitId: string): boolean =>
-  status?.sync?.revision === commitId && status.observedGeneration === metadata.generation
+  status?.admitted?.revision === commitId && status.admitted.generation === metadata.generation
 
 function closedWindow({ isOpen, until }: Opening, commitId: string): Hold | undefined {
   if (isOpen) return undefined

@@ -35,6 +35,8 @@ export interface Outcome {
   source?: Failure | undefined
   /** When something was written that is not told yet. */
   at: string | undefined
+  /** Somebody asked for it, whatever the sync windows say. */
+  isAsked: boolean
   fights: readonly Fight[]
   contested: readonly Contested[]
   now: string
@@ -51,6 +53,7 @@ export function statusAfter(deployment: GitOpsDeployment, outcome: Outcome): Sta
   return {
     ...kept(deployment),
     sync: { status: isSynced ? 'Synced' : 'OutOfSync', revision },
+    ...(isAdmitted(outcome, undone) && { admitted: { revision, generation: deployment.metadata.generation ?? 0 } }),
     health: observed.health,
     resources: resourcesOf(observed, entries),
     reconciledState: reconciledState(deployment, outcome.destination),
@@ -63,6 +66,9 @@ export function statusAfter(deployment: GitOpsDeployment, outcome: Outcome): Sta
     ...outcomeIn(deployment, revision, conditions),
   }
 }
+
+/** From then on its objects are repaired at any time: when sync windows are closed, and when dependencies are ill. */
+const isAdmitted = ({ isAsked }: Outcome, undone: readonly Entry[]): boolean => isAsked || undone.length === 0
 
 /** Only what was in effect as a whole is worth going back to. */
 function historyIn(

@@ -13,11 +13,13 @@ interface Made {
   ready?: boolean
   revision?: string
   observed?: number
+  /** Generation under which the revision was admitted. */
+  passed?: number
   syncWindows?: GitOpsDeployment['spec']['syncWindows']
 }
 
 function made(name: string, { dependsOn, repoURL = `https://git.example/${name}`, ready, revision, ...rest }: Made = {}) {
-  const { observed = 1, syncWindows } = rest
+  const { observed = 1, passed, syncWindows } = rest
   const condition = {
     type: 'Ready',
     status: ready ? 'True' : 'False',
@@ -40,6 +42,7 @@ function made(name: string, { dependsOn, repoURL = `https://git.example/${name}`
         observedGeneration: observed,
         conditions: [condition],
         sync: { status: 'Synced', ...(revision && { revision }) },
+        ...(revision && passed && { admitted: { revision, generation: passed } }),
       },
     }),
   }
@@ -75,7 +78,16 @@ describe('what holds a commit', (it) => {
   })
 
   it('is not what was waited for once, when the commit is in effect', () => {
-    assert.is(hold(shop({ ready: true, revision: COMMIT }), [made('base', { ready: false })]), undefined)
+    assert.is(hold(shop({ ready: true, revision: COMMIT, passed: 1 }), [made('base', { ready: false })]), undefined)
+  })
+
+  it('is what was waited for, when the commit is half applied or the spec is another by now', () => {
+    for (const passed of [undefined, 7]) {
+      const half = { ready: false, revision: COMMIT, ...(passed && { passed }) }
+      assert.is(hold(shop(half), [made('base', { ready: false })])?.reason, 'DependencyNotReady')
+      const closed = made('shop', { ...half, syncWindows: [{ kind: 'Allow', schedule: '0 22 * * *', duration: '2h' }] })
+      assert.is(hold(closed)?.reason, 'OutsideSyncWindow')
+    }
   })
 
   it('G11: is a circle, which is named', () => {
@@ -106,7 +118,7 @@ describe('what holds a commit', (it) => {
     const found = hold(made('shop', { syncWindows: [...syncWindows] }))
     assert.is(found?.reason, 'OutsideSyncWindow')
     assert.is(found?.until, Date.parse('2030-01-01T22:00:00Z'))
-    assert.is(hold(made('shop', { syncWindows: [...syncWindows], ready: true, revision: COMMIT })), undefined)
+    assert.is(hold(made('shop', { syncWindows: [...syncWindows], ready: true, revision: COMMIT, passed: 1 })), undefined)
   })
 
   it('is no sync window, but still a dependency, when somebody asks for it now', () => {
