@@ -17,9 +17,9 @@ import {
   sayIds,
 } from '../../engines/gitops/index.ts'
 import { Failure, isFailure, minutes, seconds } from '../../std/index.ts'
+import { isConfirmed } from './confirmation.ts'
 import { type DeletionPolicy, dropFinalizers, isHeld, policyOf } from './deletion-policy.ts'
 import { tellChanges, tellLeftBehind, tellReleased } from './events.ts'
-import { isConfirmed } from './prune-guard.ts'
 import { inventoryInStatus, inventoryName, inventoryOf, ownerOf, type Shop } from './shop.ts'
 import { destinationOf } from './targets.ts'
 
@@ -48,9 +48,9 @@ export async function remove(deployment: GitOpsDeployment, shop: Shop, signal: A
 
   const policy = policyOf(deployment)
   const request = requestOf(deployment, destination, inventory, shop)
+  // Whoever wants something of it is told now, and takes it before it is deleted.
+  shop.wants.leave(request.owner.id)
   const removal = await carryOut(policy, request, shop, signal)
-  // Whoever wants something of it is told now, when it is free.
-  shop.wants.withdraw(request.owner.id)
   tellProgress(policy, deployment, removal, shop)
   const blocked = entriesOf(removal.entries, 'failed')
   if (!isOver(policy, removal) && !isOverdue(deployment, blocked, shop)) return comeBack(deployment, removal, shop)
@@ -87,7 +87,7 @@ function requestOf(
     owner,
     inventory,
     confirmed: isConfirmed(deployment, deployment.status?.sync?.revision ?? ''),
-    heir: ({ id }) => shop.wants.rival(owner.id, server, keyOfId(id))?.owner.title,
+    heir: ({ id }) => shop.wants.offer(owner.id, server, keyOfId(id))?.title,
   }
 }
 

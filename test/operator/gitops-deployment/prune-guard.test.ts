@@ -1,5 +1,7 @@
 import * as assert from 'uvu/assert'
-import { GitOpsDeployments } from '../../../src/api/index.ts'
+import { type GitOpsDeployment, GitOpsDeployments } from '../../../src/api/index.ts'
+import type { Change, Entry } from '../../../src/engines/gitops/index.ts'
+import { isSpent } from '../../../src/operator/gitops-deployment/confirmation.ts'
 import { configMap } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { openStage, type Stage } from '../../support/deployments.ts'
@@ -52,5 +54,56 @@ describe('a GitOpsDeployment of which much leaves the repository', (it) => {
     await stage.git.push({ 'deploy/notes.txt': 'empty again' })
     await stage.complains('NothingRendered')
     assert.ok(await stage.configMap('settings-0'))
+  })
+
+  it('asks again when somebody goes back to a commit that was confirmed once, after a restart as before', async () => {
+    await stage.synced(await stage.git.push(files(2)))
+    const empty = await stage.git.push({ 'deploy/notes.txt': 'empty' })
+    await stage.complains('NothingRendered')
+    await confirm(empty)
+    await stage.synced(empty)
+    const shop = { name: 'shop', namespace: stage.namespace }
+    const { metadata } = (await kube.get(GitOpsDeployments, shop)) ?? { metadata: {} }
+    assert.is(metadata.annotations?.['gitops.berth.dev/confirm-prune'], undefined)
+    await stage.synced(await stage.git.push(files(2)))
+    await stage.restart()
+    const manual = await kube.patch(GitOpsDeployments, shop, { spec: { type: 'manual' } })
+    await eventually(async () => (await stage.status()).observedGeneration === manual.metadata.generation)
+    await stage.run('back', empty)
+    await stage.complains('NothingRendered')
+    assert.ok((await stage.configMap('settings-0')) && (await stage.configMap('settings-1')))
+  })
+})
+
+describe('a confirmation', (it) => {
+  const [one, two] = ['1111111111', '2222222222']
+  const deployment = (word: string, status: GitOpsDeployment['status'] = {}): GitOpsDeployment => ({
+    apiVersion: 'managed-gitops.redhat.com/v1alpha1',
+    kind: 'GitOpsDeployment',
+    metadata: { name: 'shop', annotations: { 'gitops.berth.dev/confirm-prune': word } },
+    spec: { source: { repoURL: 'https://git.example.com/x', path: '.' }, type: 'automated' },
+    status,
+  })
+  const entry = (change: Change): Entry => ({ id: { group: '', kind: 'ConfigMap', name: 'a' }, change })
+  const done = (commitId: string, ...entries: Entry[]) => ({ commitId, entries, isPostponed: false })
+  const waits = { pendingPrune: { revision: one, count: 1, reason: 'NothingRendered', message: '' } }
+
+  it('lasts until all that it lets go is gone', () => {
+    assert.is(isSpent(deployment(one, waits), done(one, entry('withheld'))), false)
+    assert.is(isSpent(deployment(one, waits), done(one, entry('pruned'), entry('terminating'))), false)
+    assert.is(isSpent(deployment(one, waits), { ...done(one), isPostponed: true }), false)
+    assert.is(isSpent(deployment(one, waits), done(one)), true)
+  })
+
+  it('that was given before there was a question lasts until there is one', () => {
+    assert.is(isSpent(deployment(one), done(two)), false)
+    assert.is(isSpent(deployment(one), done(one, entry('unchanged'))), false)
+    assert.is(isSpent(deployment(one), done(one, entry('pruned'))), true)
+  })
+
+  it('of a commit that is passed by is void', () => {
+    assert.is(isSpent(deployment(one, waits), done(two)), true)
+    assert.is(isSpent(deployment(one, { sync: { status: 'Synced', revision: one } }), done(two)), true)
+    assert.is(isSpent(deployment(one, { history: [{ revision: one, path: '.', at: '' }] }), done(two)), true)
   })
 })
