@@ -14,9 +14,9 @@ export function readDevfile({ spec }: Workspace, settings: WorkspaceClassSpec): 
   if (!text)
     return invalid('DevfileMissing', 'neither the workspace nor its class has a devfile', 'Put one into spec.devfile.inline.')
   const read = parseDevfile(text)
-  const problems = 'devfile' in read ? notMade(read.devfile) : read.problems
+  const problems = 'devfile' in read ? notMade(read.devfile) : read.problems.map(sentenceOf)
   if ('devfile' in read && problems.length === 0) return withRemarks(read.devfile)
-  const listed = problems.slice(0, MOST_PROBLEMS).map(sentenceOf).join('; ')
+  const listed = problems.slice(0, MOST_PROBLEMS).join('; ')
   const more = problems.length > MOST_PROBLEMS ? `; and ${problems.length - MOST_PROBLEMS} more` : ''
   const field = spec.devfile?.inline ? 'spec.devfile.inline' : "the class's devfile"
   return invalid(
@@ -27,14 +27,14 @@ export function readDevfile({ spec }: Workspace, settings: WorkspaceClassSpec): 
 }
 
 /** What would change the workspace is refused as long as nothing is made of it: better than missing without a word. */
-function notMade({ containers, manifests, images, events }: Devfile): Problem[] {
+function notMade({ containers, manifests, images, events }: Devfile): string[] {
   const bound = Object.entries(events).filter(([, commands]) => commands.length > 0)
   return [
     ...containers.filter(({ dedicatedPod }) => dedicatedPod).map(({ name }) => `a pod of its own for "${name}"`),
     ...manifests.map(({ name, kind }) => `component "${name}" of kind ${kind}`),
     ...images.map(({ name }) => `component "${name}" of kind image`),
     ...bound.map(([event]) => `events.${event}`),
-  ].map((what) => remark('', `${what} is not supported by this version; leave it out`))
+  ].map((what) => `${what} is not supported by this version (leave it out)`)
 }
 
 const WITHOUT_EFFECT = ['commands', 'projects', 'starterProjects', 'dependentProjects'] as const
