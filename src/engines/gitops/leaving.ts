@@ -6,7 +6,7 @@ import type { Held } from './inventory.ts'
 import { keyOfId } from './object-id.ts'
 import type { Destination, Owner } from './place.ts'
 import type { Plan } from './plan.ts'
-import { emptiness, prune } from './prune.ts'
+import { emptiness, prune, settledByLooking } from './prune.ts'
 import type { Wanted } from './wanted.ts'
 import type { Wants } from './wants.ts'
 
@@ -44,22 +44,21 @@ export async function pruneWhatLeft(
 ): Promise<Pruned> {
   const { destination, owner, prune: allowed = true, wants, guards = GUARDS, confirmed } = request
   const { kube } = destination
-  const handed: Entry[] = []
-  const left: Held[] = []
-  for (const item of leaving.plan.prune) {
-    const heir = wants?.rival(owner.id, kube.server, keyOfId(item.id))
-    if (heir) handed.push({ id: item.id, change: 'skipped', why: `left the repository; ${heir.owner.title} has it now` })
-    else left.push(item)
-  }
+  const isOffered = ({ id }: Held) => wants?.offer(owner.id, kube.server, keyOfId(id)) !== undefined
+  const offered = leaving.plan.prune.filter(isOffered)
+  const left = leaving.plan.prune.filter((item) => !offered.includes(item))
   const guarded = { held: leaving.held, rendered: leaving.wanted.rendered, guards, confirmed }
-  if (!allowed) return { pruned: [...handed, ...(emptiness(left, guarded) ?? left.map(letGo))], postponed: [] }
+  if (!allowed) return { pruned: [...offered.map(letGo), ...(emptiness(left, guarded) ?? left.map(letGo))], postponed: [] }
+  // It is ours until it carries another mark: whoever wants it may fail to take it.
+  const handed = await settledByLooking(offered, { kube, owner: owner.id, held: leaving.held, signal })
+  const pending = offered.filter(({ id }) => !handed.some((entry) => entry.id === id))
   // The new revision may need what the old one brings along, until it is in effect as a whole.
-  if (leaving.undone > 0) return { pruned: handed, postponed: [] }
+  if (leaving.undone > 0) return { pruned: handed, postponed: pending }
   // It may be on its way to another sync that has not looked at this commit yet.
-  if (left.length > 0 && request.isEarly?.()) return { pruned: handed, postponed: left }
+  if (left.length > 0 && request.isEarly?.()) return { pruned: handed, postponed: [...pending, ...left] }
   const mark = (key: string) => markIn(leaving.book.get(key))
   const pruned = await prune(left, { ...guarded, kube, clock, owner: owner.id, limits: destination, mark, signal })
-  return { pruned: [...handed, ...pruned], postponed: [] }
+  return { pruned: [...handed, ...pruned], postponed: pending }
 }
 
 const letGo = ({ id }: Held): Entry => ({ id, change: 'skipped', why: 'left the repository; pruning is off, so it stays' })

@@ -47,6 +47,16 @@ export async function prune(leaving: readonly Held[], pruning: Pruning): Promise
   return leaving.flatMap(({ id }) => entries.get(keyOfId(id)) ?? [])
 }
 
+/** Of these, what is gone or not kept by this sync any more. Nothing is deleted. */
+export async function settledByLooking(held: readonly Held[], by: Looking): Promise<Entry[]> {
+  const sights = await look(held, by)
+  return held.flatMap((item): Entry[] => {
+    const sight = sights.get(keyOfId(item.id))
+    if (sight?.word === 'gone') return [{ id: item.id, change: 'pruned' }]
+    return sight?.word === 'kept' ? [{ id: item.id, change: 'skipped', why: sight.why }] : []
+  })
+}
+
 interface Assessment {
   sights: ReadonlyMap<string, Sight>
   /** By key: what is held back, kept, gone, out of reach or on its way. What has none is to be deleted. */

@@ -8,7 +8,7 @@ import { refOfId } from './object-id.ts'
 import { kindOfAny } from './observe.ts'
 import { type Destination, OWNER_ANNOTATION, OWNER_LABEL, type Owner } from './place.ts'
 import { servedKind } from './prune/served.ts'
-import { prune } from './prune.ts'
+import { prune, settledByLooking } from './prune.ts'
 import { sentenceAbout } from './sentence.ts'
 
 export interface RemovalRequest {
@@ -17,7 +17,7 @@ export interface RemovalRequest {
   inventory: InventoryStore
   /** What belongs to others and would be lost may be deleted too. */
   confirmed?: boolean
-  /** Who wants an object from now on. */
+  /** Who may take an object over at this moment: it is not deleted before he has, or may not any more. */
   heir?: ((held: Held) => string | undefined) | undefined
 }
 
@@ -39,20 +39,22 @@ export async function removeAll(request: RemovalRequest, clock: Clock, signal?: 
   const { kube } = destination
   const { inventory, leftBehind } = await loadFor(kube.server, store)
   const { held } = inventory
-  const handed = await handOver(request, held)
+  const handed = await handOver(request, held, signal)
   const leaving = held.filter(({ id }) => !handed.some((entry) => entry.id === id))
   const pruned = await prune(leaving, { kube, clock, owner: owner.id, held, limits: destination, confirmed, signal })
   const entries = [...handed, ...pruned]
   return { entries, held: await remember(store, inventory, exact(held, [], entries)), leftBehind }
 }
 
-/** What another one wants from now on stays, and loses our mark: whoever finds it without takes it. */
-async function handOver({ destination: { kube }, owner, heir }: RemovalRequest, held: readonly Held[]): Promise<Entry[]> {
-  const wanted = held.filter((item) => heir?.(item) !== undefined)
-  return eachOf(wanted, AT_ONCE, async (item) => {
-    const entry = await releaseOne(item, kube, owner.id)
-    return entry.change === 'failed' ? entry : { ...entry, why: `stays; ${heir?.(item)} has it now` }
-  })
+/** What another one wants is waited for until it carries his mark: he may fail to take it. */
+async function handOver(request: RemovalRequest, held: readonly Held[], signal?: AbortSignal): Promise<Entry[]> {
+  const { destination, owner, heir } = request
+  const offered = new Map(held.map((item) => [item, heir?.(item)] as const).filter(([, to]) => to !== undefined))
+  if (offered.size === 0) return []
+  const settled = await settledByLooking([...offered.keys()], { kube: destination.kube, owner: owner.id, held, signal })
+  return [...offered].map(
+    ([{ id }, to]) => settled.find((entry) => entry.id === id) ?? { id, change: 'waiting', why: `is taken over by ${to}` },
+  )
 }
 
 /** Takes our mark off everything that is held, and lets it stay: whoever comes next finds objects that belong to nobody. */

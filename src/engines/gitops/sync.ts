@@ -127,8 +127,10 @@ export async function sync(request: SyncRequest, tools: Tools, signal?: AbortSig
   }
 }
 
-function declare({ wants, owner, destination, snapshot, ledger }: SyncRequest, { keys }: Wanted): void {
-  wants?.declare({ owner, server: destination.kube.server, keys, commitId: snapshot.commitId, news: () => ledger?.ring() })
+function declare({ wants, owner, destination, snapshot, ledger }: SyncRequest, { keys, refused }: Wanted): void {
+  const { server } = destination.kube
+  wants?.declare({ owner, server, keys, commitId: snapshot.commitId, news: () => ledger?.ring() })
+  for (const entry of refused) wants?.tried(owner.id, server, entry)
 }
 
 interface Look {
@@ -202,7 +204,10 @@ async function carryOut(
     podSecurityLabels,
     ignore: judge.ignore,
     healthOf: (object) => healthOf(object, clock.now(), judge.healthRules),
-    told: progress.note,
+    told(entry) {
+      wants?.tried(owner.id, kube.server, entry)
+      progress.note(entry)
+    },
     signal,
   }
   const release = request.ledger?.hold()

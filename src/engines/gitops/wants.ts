@@ -1,5 +1,7 @@
 import type { Clock } from '../../std/index.ts'
-import { seconds } from '../../std/index.ts'
+import { isFailure, minutes, seconds } from '../../std/index.ts'
+import type { Entry } from './change-set.ts'
+import { keyOfId } from './object-id.ts'
 import type { Owner } from './place.ts'
 
 /** What a sync wants to be in a cluster. */
@@ -17,20 +19,30 @@ export interface Want {
 
 /**
  * Which sync of this process wants which object, so that an object may go from one to the other in any order, and two that
- * want the same are told instead of changing it in turns. Lost at a restart: then nobody gives anything up until he has said
+ * want the same are told instead of changing it in turns. Anybody may want anything: what a sync says counts against another
+ * one only as far as the server lets it write the object. Lost at a restart: then nobody gives anything up until he has said
  * what he wants.
  */
 export interface Wants {
   /** From now on it wants just this. */
   declare(want: Want): void
+  /** What became of an object when it was tried: whether it could be written. */
+  tried(owner: string, server: string, entry: Entry): void
+  /** It does nothing for now (suspended, manual): it keeps what it has, and takes nothing. */
+  rest(owner: string): void
+  /** It is on its way out, and gives everything to whoever takes it. */
+  leave(owner: string): void
   /** It wants nothing any more: deleted, or never heard of again. */
   withdraw(owner: string): void
   of(owner: string): Want | undefined
   /** Whether a sync that keeps an object still wants it; `unknown`: it has not said yet, or is no sync of ours. */
   standing(keeper: string, server: string, key: string): 'wants' | 'gives' | 'unknown'
-  /** Another sync that wants the same object. */
-  rival(owner: string, server: string, key: string): Want | undefined
-  /** What another one wants as well, and not only for the moment in which it goes from one to the other. */
+  /**
+   * Offers an object to another sync that wants it and, as far as is known, can write it. While it is answered whom it was
+   * offered to, that one may still take it: for some seconds, and as long as it is busy writing.
+   */
+  offer(owner: string, server: string, key: string): Owner | undefined
+  /** What another one wants as well and could write, and not only for the moment in which it goes from one to the other. */
   contested(owner: string): Contested[]
 }
 
@@ -47,10 +59,18 @@ export interface WantsOptions {
 
 /** In a commit that moves an object both want it for a moment: nobody is told before that is over. */
 const GRACE = seconds(3)
+/** Whoever is offered an object takes it by then, or goes on writing others. */
+const PATIENCE = seconds(10)
+/** Nobody holds up a deletion for longer, however busy. */
+const LONGEST = minutes(5)
 
 interface Claim {
-  owner: string
-  since: number
+  readonly owner: string
+  readonly since: number
+  /** Whether the server let it write the object when it was tried last; unknown before. */
+  can?: boolean | undefined
+  /** Since when it may take it. */
+  offeredAt?: number | undefined
 }
 
 export function createWants({ clock, exists }: WantsOptions): Wants {
@@ -58,13 +78,20 @@ export function createWants({ clock, exists }: WantsOptions): Wants {
   /** By server and key. */
   const claims = new Map<string, readonly Claim[]>()
   const shared = new Set<string>()
+  const idle = new Map<string, 'rests' | 'leaves'>()
+  /** When each one wrote something last. */
+  const wroteAt = new Map<string, number>()
 
   const others = (owner: string, place: string): Claim[] => (claims.get(place) ?? []).filter((claim) => claim.owner !== owner)
+  const own = (owner: string, place: string) => claims.get(place)?.find((claim) => claim.owner === owner)
   const keep = (place: string, left: readonly Claim[]) => {
     if (left.length > 0) claims.set(place, left)
     else claims.delete(place)
     if (left.length > 1) shared.add(place)
     else shared.delete(place)
+  }
+  const ring = (owners: Iterable<string>) => {
+    for (const id of owners) wants.get(id)?.news()
   }
   const change = (owner: string, before: Want | undefined, after: Want | undefined) => {
     const [given, taken] = [new Set<string>(), new Set<string>()]
@@ -76,14 +103,36 @@ export function createWants({ clock, exists }: WantsOptions): Wants {
     }
     for (const key of after?.keys ?? []) {
       if (!after || holds(before, after.server, key)) continue
-      const there = others(owner, placeOf(after.server, key))
+      // What was offered to them is wanted again.
+      const there = others(owner, placeOf(after.server, key)).map((claim) => ({ ...claim, offeredAt: undefined }))
       keep(placeOf(after.server, key), [...there, { owner, since: clock.now() }])
       for (const claim of there) taken.add(claim.owner)
     }
-    for (const id of given) wants.get(id)?.news()
-    if (taken.size === 0) return
-    clock.after(GRACE, () => {
-      for (const id of [owner, ...taken]) wants.get(id)?.news()
+    ring(given)
+    if (taken.size > 0) clock.after(GRACE, () => ring([owner, ...taken]))
+  }
+  const rivalsOf = (owner: string): Set<string> => {
+    const { server = '', keys = [] } = wants.get(owner) ?? {}
+    const places = [...keys].map((key) => placeOf(server, key)).filter((place) => shared.has(place))
+    return new Set(places.flatMap((place) => others(owner, place).map((claim) => claim.owner)))
+  }
+  const idles = (owner: string, how: 'rests' | 'leaves') => {
+    if (idle.get(owner) === how) return
+    idle.set(owner, how)
+    ring(rivalsOf(owner))
+  }
+  const isOpen = ({ owner, can, offeredAt }: Claim): boolean => {
+    if (idle.has(owner) || (can === false && offeredAt === undefined)) return false
+    const [now, since] = [clock.now(), offeredAt ?? clock.now()]
+    const heard = can === false ? since : Math.max(since, wroteAt.get(owner) ?? 0)
+    return now - heard < PATIENCE && now - since < LONGEST
+  }
+  const contestAt = (owner: string, place: string): Claim | undefined => {
+    const claim = own(owner, place)
+    if (!claim || claim.can === false) return undefined
+    return others(owner, place).find(({ can, since, ...other }) => {
+      const isOver = clock.now() - Math.max(since, claim.since) >= GRACE
+      return can === true && isOver && !idle.has(other.owner)
     })
   }
 
@@ -92,35 +141,60 @@ export function createWants({ clock, exists }: WantsOptions): Wants {
       const { owner, keys, server } = want
       const before = wants.get(owner.id)
       wants.set(owner.id, want)
+      if (idle.delete(owner.id)) clock.after(GRACE, () => ring(rivalsOf(owner.id)))
       if (before?.keys !== keys || before.server !== server) change(owner.id, before, want)
     },
+    tried(owner, server, entry) {
+      const can = couldWrite(entry)
+      const place = placeOf(server, keyOfId(entry.id))
+      const claim = own(owner, place)
+      if (can === true) wroteAt.set(owner, clock.now())
+      if (!claim || can === undefined || claim.can === can) return
+      claim.can = can
+      // Whom it concerns looks again when the moment is over in which it may be on its way.
+      if (shared.has(place)) clock.after(GRACE, () => ring(others(owner, place).map((other) => other.owner)))
+    },
+    rest: (owner) => void (wants.has(owner) && idles(owner, 'rests')),
+    leave: (owner) => idles(owner, 'leaves'),
     withdraw(owner) {
       const before = wants.get(owner)
       wants.delete(owner)
+      idle.delete(owner)
+      wroteAt.delete(owner)
       change(owner, before, undefined)
     },
     of: (owner) => wants.get(owner),
     standing(keeper, server, key) {
+      if (idle.get(keeper) === 'leaves') return 'gives'
       const want = wants.get(keeper)
       if (want) return holds(want, server, key) ? 'wants' : 'gives'
       return exists?.(keeper) ? 'wants' : 'unknown'
     },
-    rival(owner, server, key) {
-      const [first] = others(owner, placeOf(server, key))
-      return first && wants.get(first.owner)
+    offer(owner, server, key) {
+      const claim = others(owner, placeOf(server, key)).find(isOpen)
+      if (!claim) return
+      claim.offeredAt ??= clock.now()
+      return wants.get(claim.owner)?.owner
     },
     contested(owner) {
       const server = wants.get(owner)?.server ?? ''
       const found: Contested[] = []
       for (const place of shared) {
-        const [rival] = others(owner, place)
-        const isOurs = claims.get(place)?.some((claim) => claim.owner === owner)
+        const rival = contestAt(owner, place)
         const by = rival && wants.get(rival.owner)?.owner
-        if (isOurs && by && clock.now() - rival.since >= GRACE) found.push({ key: place.slice(server.length + 1), by })
+        if (by) found.push({ key: place.slice(server.length + 1), by })
       }
       return found
     },
   }
+}
+
+/** Who is refused an object because another sync keeps it was let that far by the server. Others' trouble says nothing. */
+function couldWrite({ change, failure }: Entry): boolean | undefined {
+  if (failure?.reason === 'KeptByOther' || change === 'created' || change === 'configured') return true
+  if (change === 'skipped') return false
+  if (change !== 'failed' || isFailure(failure, 'unavailable', 'timeout', 'conflict', 'expired', 'cancelled')) return undefined
+  return false
 }
 
 const placeOf = (server: string, key: string): string => `${server} ${key}`

@@ -1,5 +1,5 @@
 import { type GitOpsDeployment, type GitOpsDeploymentSyncRun, isDeleting, keyOf, refOf } from '../../api/index.ts'
-import { again, type Next, sentenceOf, settled } from '../../engines/controller/index.ts'
+import { again, type Next, type StatusDraft, sentenceOf, settled } from '../../engines/controller/index.ts'
 import type { Snapshot } from '../../engines/gitops/index.ts'
 import { Failure, hours, isFailure, seconds } from '../../std/index.ts'
 import { bringAbout, watchHealth } from './bring-about.ts'
@@ -7,7 +7,7 @@ import { keepFinalizer } from './deletion-policy.ts'
 import { holdOf, type Rules } from './hold.ts'
 import { releaseFormer, remove } from './removal.ts'
 import { ownerOf, type Shop } from './shop.ts'
-import { statusBetweenRuns, statusFor, statusWhile, statusWhileHeld } from './status.ts'
+import { statusFor, statusWhile, statusWhileHeld } from './status.ts'
 import { askedOf } from './sync-request.ts'
 import { runToCarryOut } from './sync-run.ts'
 import { wishOf } from './wish.ts'
@@ -25,6 +25,7 @@ export async function reconcileDeployment(deployment: GitOpsDeployment, shop: Sh
   if (deployment.spec.suspend) {
     following.end(refOf(deployment))
     shop.ledgers.end(ownerOf(deployment).id)
+    shop.wants.rest(ownerOf(deployment).id)
     return settled({ status: statusWhile(deployment, 'Suspended', 'spec.suspend is true; nothing is applied') })
   }
 
@@ -35,8 +36,10 @@ export async function reconcileDeployment(deployment: GitOpsDeployment, shop: Sh
 
   // Manual: new commits are seen, and applied only when a run asks for it.
   const asked = askedOf(deployment)
-  if (deployment.spec.type === 'manual' && !run && asked === undefined)
-    return watchHealth(deployment, statusBetweenRuns(deployment, snapshot), shop, signal)
+  if (deployment.spec.type === 'manual' && !run && asked === undefined) {
+    shop.wants.rest(ownerOf(deployment).id)
+    return watchHealth({ deployment, snapshot }, shop, signal)
+  }
   if (run) return carryOut(run, deployment, snapshot, shop, signal)
 
   const held = holdBack(deployment, snapshot, shop, asked === undefined ? undefined : 'now')
@@ -103,13 +106,22 @@ async function carryOut(
     if (!next.status) return next
     const trouble = next.status.conditions?.find(({ type }) => type === 'SyncError')
     const failed = trouble?.status === 'True'
+    const waits = failed ? undefined : deletionsThatWait(next.status)
     const lastSyncRun = failed
       ? { uid, revision, result: 'Failed', message: trouble.message }
-      : { uid, revision, result: 'Succeeded' }
+      : { uid, revision, result: 'Succeeded', ...(waits !== undefined && { message: waits }) }
     return { ...next, status: { ...next.status, lastSyncRun } }
   } catch (thrown) {
     const failure = Failure.from(thrown)
     if (!isFailure(failure, 'invalid', 'forbidden', 'not-found')) throw failure
     return failedRun(run, deployment, failure, revision)
   }
+}
+
+/** All was applied, and yet a person has to decide: the run says so as well. */
+function deletionsThatWait({ conditions = [], pendingPrune }: StatusDraft): string | undefined {
+  const ready = conditions.find(({ type }) => type === 'Ready')
+  return pendingPrune && ready?.message
+    ? `applied, but deletions wait (${ready.reason}): ${ready.message}`.slice(0, 4096)
+    : undefined
 }

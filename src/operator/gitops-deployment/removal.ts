@@ -23,7 +23,8 @@ import { tellChanges, tellLeftBehind, tellReleased } from './events.ts'
 import { inventoryInStatus, inventoryName, inventoryOf, ownerOf, type Shop } from './shop.ts'
 import { destinationOf } from './targets.ts'
 
-/** How long a deployment is held by objects that may not be deleted any more, and by those that cannot be for now. */
+/** How long a deployment is held by objects to which no way leads, that may not be deleted any more, or that cannot be for now. */
+const WITHOUT_WAY = seconds(30)
 const WITHOUT_RIGHTS = seconds(30)
 const OTHERWISE = minutes(5)
 /** Watches ring when an object is gone; where there are none, it is asked ever more seldom. */
@@ -34,17 +35,19 @@ const LATEST = seconds(30)
 const BLOCKED = 'DeletionBlocked'
 
 /**
- * By its policy the objects are deleted, deleted and waited for, or released. A deletion never hangs on what is gone for
- * good (credentials, rights, the environment): then the objects stay, and an Event and the status say which.
+ * By its policy the objects are deleted, deleted and waited for, or released. A deletion never hangs for long on what is gone
+ * (credentials, rights, the environment): then the objects stay, and an Event and the status say which.
  */
 export async function remove(deployment: GitOpsDeployment, shop: Shop, signal: AbortSignal): Promise<Next> {
   shop.following.end(refOf(deployment))
   // Nobody waits for us: then what stays is released when the deployment is gone.
   if (!isHeld(deployment)) return settled()
 
+  // Only to hide them in what is told; where they are gone already, the deletion goes on.
+  await shop.variables.learn(deployment)
   const inventory = await readable(deployment, shop)
   const destination = reach(deployment, shop)
-  if (destination instanceof Failure) return leave(deployment, shop, (await inventory.load())?.held ?? [], destination.message)
+  if (destination instanceof Failure) return missWay(deployment, (await inventory.load())?.held ?? [], destination, shop)
 
   const policy = policyOf(deployment)
   const request = requestOf(deployment, destination, inventory, shop)
@@ -56,6 +59,20 @@ export async function remove(deployment: GitOpsDeployment, shop: Shop, signal: A
   if (!isOver(policy, removal) && !isOverdue(deployment, blocked, shop)) return comeBack(deployment, removal, shop)
   await releaseWithheld(removal, request, shop, signal)
   return finish(deployment, removal, shop)
+}
+
+/** A Secret that is replaced is gone for a moment, and so is an environment that is made anew: the watches ring. */
+function missWay(deployment: GitOpsDeployment, held: readonly Held[], { message }: Failure, shop: Shop): Promise<Next> | Next {
+  const isOver = held.length === 0 || blockedFor('Unknown', deployment, shop) >= WITHOUT_WAY
+  if (isOver) return leave(deployment, shop, held, message)
+  return again({
+    after: patienceOf(deployment, shop),
+    why: 'no way leads to the objects',
+    status: statusOf(deployment, [
+      { type: 'Ready', status: 'False', reason: 'Deleting', message: `${held.length} objects are still there: ${message}` },
+      { type: BLOCKED, status: 'Unknown', reason: 'NoDestination', message },
+    ]),
+  })
 }
 
 const carryOut = (policy: DeletionPolicy, request: RemovalRequest, { workshop: { clock } }: Shop, signal: AbortSignal) =>
@@ -134,19 +151,29 @@ function isOver(policy: DeletionPolicy, { entries, held }: Removal): boolean {
   return policy !== 'Wait' || entriesOf(entries, 'terminating').length === 0
 }
 
-function isOverdue({ status }: GitOpsDeployment, blocked: readonly Entry[], { workshop: { clock } }: Shop): boolean {
-  const condition = conditionOf(status?.conditions, BLOCKED)
-  if (blocked.length === 0 || condition?.status !== 'True') return false
+function isOverdue(deployment: GitOpsDeployment, blocked: readonly Entry[], shop: Shop): boolean {
+  if (blocked.length === 0) return false
   const hasNoRights = blocked.every(({ failure }) => isFailure(failure, 'forbidden', 'unauthorized'))
-  return clock.now() - Date.parse(condition.lastTransitionTime) >= (hasNoRights ? WITHOUT_RIGHTS : OTHERWISE)
+  return blockedFor('True', deployment, shop) >= (hasNoRights ? WITHOUT_RIGHTS : OTHERWISE)
 }
 
-function comeBack(deployment: GitOpsDeployment, { entries, held }: Removal, { workshop: { clock } }: Shop): Next {
+/** Milliseconds; none where it is not blocked so. `Unknown`: not even whether the objects can be deleted is known. */
+function blockedFor(how: 'True' | 'Unknown', { status }: GitOpsDeployment, { workshop: { clock } }: Shop): number {
+  const condition = conditionOf(status?.conditions, BLOCKED)
+  return condition?.status === how ? clock.now() - Date.parse(condition.lastTransitionTime) : 0
+}
+
+/** The longer it takes, the more seldom it is asked. */
+function patienceOf({ metadata }: GitOpsDeployment, { workshop: { clock } }: Shop): number {
+  const age = clock.now() - Date.parse(metadata.deletionTimestamp ?? '')
+  return Math.min(Math.max(age / 4, SOONEST), LATEST)
+}
+
+function comeBack(deployment: GitOpsDeployment, { entries, held }: Removal, shop: Shop): Next {
   const blocked = entriesOf(entries, 'failed')
   const message = sentence(blocked.length > 0 ? blocked : entriesOf(entries, 'terminating', 'waiting'))
-  const age = clock.now() - Date.parse(deployment.metadata.deletionTimestamp ?? '')
   return again({
-    after: Math.min(Math.max(age / 4, SOONEST), LATEST),
+    after: patienceOf(deployment, shop),
     why: 'objects are being deleted',
     status: statusOf(deployment, [
       { type: 'Ready', status: 'False', reason: 'Deleting', message: `${held.length} objects are still there: ${message}` },

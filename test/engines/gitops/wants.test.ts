@@ -1,10 +1,13 @@
 import * as assert from 'uvu/assert'
 import { createWants, type Wants } from '../../../src/engines/gitops/index.ts'
-import { seconds } from '../../../src/std/index.ts'
+import { keyOfId } from '../../../src/engines/gitops/object-id.ts'
+import { Failure, type FailureCode, seconds } from '../../../src/std/index.ts'
 import { type SteppedClock, steppedClock } from '../../support/clock.ts'
 import { describe } from '../../support/suite.ts'
 
 const SERVER = 'https://api.example.com'
+const ID = { group: '', kind: 'ConfigMap', namespace: 'team-a', name: 'b' }
+const B = keyOfId(ID)
 
 describe('what syncs want', (it) => {
   let clock: SteppedClock
@@ -23,6 +26,11 @@ describe('what syncs want', (it) => {
       commitId: 'c',
       news: () => void rung.push(owner),
     })
+  const tried = (owner: string, code?: FailureCode, reason?: string) => {
+    const failure = code && new Failure(code, 'no', reason ? { reason } : {})
+    wants.tried(owner, SERVER, { id: ID, ...(failure ? { change: 'failed', failure } : { change: 'configured' }) })
+  }
+  const offered = (by: string) => wants.offer(by, SERVER, B)?.id
 
   it('is known of who has said so; who has not is believed to want what he keeps, if he exists', () => {
     want('one', ['a', 'b'])
@@ -32,13 +40,61 @@ describe('what syncs want', (it) => {
     assert.is(wants.standing('one', 'https://elsewhere.example.com', 'a'), 'gives')
   })
 
-  it('has a rival where two want the same on one server', () => {
-    want('one', ['a', 'b'])
-    want('two', ['b', 'c'])
+  it('is offered to another one that wants it on the same server', () => {
+    want('one', ['a', B])
+    want('two', [B, 'c'])
     want('far', ['a'], 'https://elsewhere.example.com')
-    assert.is(wants.rival('one', SERVER, 'b')?.owner.id, 'two')
-    assert.is(wants.rival('two', SERVER, 'b')?.owner.id, 'one')
-    assert.is(wants.rival('one', SERVER, 'a'), undefined)
+    assert.is(offered('one'), 'two')
+    assert.is(offered('two'), 'one')
+    assert.is(wants.offer('one', SERVER, 'a'), undefined)
+  })
+
+  it('is offered for some seconds, for longer to one that is busy writing, and not for ever', async () => {
+    want('one', [])
+    want('two', [B])
+    const busy = async (steps: number) => {
+      for (let step = 0; step < steps; step++) {
+        wants.tried('two', SERVER, { id: { group: '', kind: 'ConfigMap', name: 'other' }, change: 'created' })
+        await clock.step(seconds(9))
+      }
+    }
+    assert.is(offered('one'), 'two')
+    await clock.step(seconds(9))
+    assert.is(offered('one'), 'two')
+    await clock.step(seconds(2))
+    assert.is(offered('one'), undefined)
+    await busy(3)
+    assert.is(offered('one'), 'two')
+    await busy(35)
+    assert.is(offered('one'), undefined)
+  })
+
+  it('is not offered to one that may not write it, nor held up for long by one that fails then', async () => {
+    want('one', [])
+    want('two', [B])
+    tried('two', 'forbidden')
+    assert.is(offered('one'), undefined)
+    tried('two', 'unavailable')
+    assert.is(offered('one'), undefined)
+    tried('two', 'already-exists', 'KeptByOther')
+    assert.is(offered('one'), 'two')
+    tried('two', 'forbidden')
+    assert.is(offered('one'), 'two')
+    await clock.step(seconds(10))
+    assert.is(offered('one'), undefined)
+  })
+
+  it('is not offered to one that rests or leaves; one that leaves gives everything', () => {
+    want('one', [])
+    want('two', [B])
+    wants.rest('two')
+    assert.equal([offered('one'), wants.standing('two', SERVER, B)], [undefined, 'wants'])
+    want('two', [B])
+    assert.is(offered('one'), 'two')
+    wants.leave('two')
+    assert.equal([offered('one'), wants.standing('two', SERVER, B)], [undefined, 'gives'])
+    wants.leave('silent')
+    assert.is(wants.standing('silent', SERVER, B), 'gives')
   })
 
   it('is told to the others at once when something is given up, and after a moment when it is claimed', async () => {
@@ -50,17 +106,34 @@ describe('what syncs want', (it) => {
     rung = []
     want('one', ['a'])
     assert.equal(rung, ['two'])
-    wants.withdraw('two')
-    assert.equal(wants.rival('one', SERVER, 'b'), undefined)
   })
 
-  it('is contested only when both go on wanting it', async () => {
-    want('one', ['b'])
-    want('two', ['b'])
+  it('is contested only when both go on wanting it, and the other could write it', async () => {
+    want('one', [B])
+    want('two', [B])
+    tried('two', 'already-exists', 'KeptByOther')
     assert.equal(wants.contested('one'), [])
     await clock.step(seconds(4))
-    assert.equal(wants.contested('one'), [{ key: 'b', by: { id: 'two', title: 'Test two' } }])
+    assert.equal(wants.contested('one'), [{ key: B, by: { id: 'two', title: 'Test two' } }])
+    wants.rest('two')
+    assert.equal(wants.contested('one'), [])
+    want('two', [B])
+    assert.is(wants.contested('one').length, 1)
     want('two', [])
     assert.equal(wants.contested('one'), [])
+  })
+
+  it('is no concern of one that may not write it, and does not tell him who keeps it', async () => {
+    want('one', [B])
+    tried('one')
+    want('two', [B])
+    tried('two', 'forbidden')
+    await clock.step(seconds(4))
+    assert.equal([wants.contested('one'), wants.contested('two')], [[], []])
+    rung = []
+    tried('two', 'already-exists', 'KeptByOther')
+    await clock.step(seconds(3))
+    assert.equal(rung, ['one'])
+    assert.equal([wants.contested('one').length, wants.contested('two').length], [1, 1])
   })
 })
