@@ -1,4 +1,4 @@
-import { LineCounter, parseAllDocuments, type Tags } from 'yaml'
+import { Composer, type CST, type Document, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, Parser, type Tags } from 'yaml'
 
 export interface YamlDocument {
   /** Line on which the document begins, from 1. */
@@ -10,9 +10,25 @@ export interface YamlProblem {
   line: number
   column: number
   message: string
+  /** It may be good YAML, but there is more of it than is read. */
+  isTooLarge?: true
 }
 
 export type YamlText = { documents: YamlDocument[]; problem?: undefined } | { problem: YamlProblem; documents?: undefined }
+
+export interface YamlLimits {
+  /** Of the whole text. */
+  characters: number
+  /** Words, signs, spaces and line breaks: what the time and the memory go by. */
+  tokens: number
+  /** Lists and mappings within one another. Whoever walks through a value does so on the stack. */
+  depth: number
+  /** Characters of one document after its aliases are followed, 16 for each value beside its own. */
+  expanded: number
+}
+
+/** No API server takes an object of 2 MiB; the tokens are those of twice the largest definitions that are in use. */
+export const YAML_LIMITS: YamlLimits = { characters: 2 * 2 ** 20, tokens: 500_000, depth: 200, expanded: 16 * 2 ** 20 }
 
 /** An alias may stand for much; more expansions than this are an attack. */
 const MAX_ALIASES = 100
@@ -20,34 +36,124 @@ const MAX_ALIASES = 100
 /**
  * Several documents in one text, read as Kubernetes' own tools do: YAML 1.1 without base-60 numbers and dates, so that
  * `0644` is octal, `on` is true, and `22:22` and `2024-01-01` stay texts. Documents without content are left out.
- * Problems never quote the text: it may hold secrets.
+ * Problems never quote the text: it may hold secrets. The limits hold before anything is built: time grows with the text.
  */
-export function parseYaml(text: string): YamlText {
+export function parseYaml(text: string, limits: Partial<YamlLimits> = {}): YamlText {
+  const most = { ...YAML_LIMITS, ...limits }
   const lines = new LineCounter()
   const at = (offset: number) => {
     const { line, col } = lines.linePos(offset)
     return { line: Math.max(line, 1), column: Math.max(col, 1) }
   }
-  const parsed = parseAllDocuments(text, {
-    schema: 'yaml-1.1',
-    customTags: likeKubernetes,
-    lineCounter: lines,
-    prettyErrors: false,
-  })
+  const scan: Scan = {}
   const documents: YamlDocument[] = []
-  for (const document of Array.isArray(parsed) ? parsed : []) {
-    const [error] = document.errors
-    if (error) return { problem: { ...at(error.pos[0]), message: error.message } }
+  for (const document of new Composer(OPTIONS).compose(tokensOf(text, lines, most, scan))) {
+    const flaw = scan.flaw ?? flawOf(document, most)
+    if (flaw) return { problem: { ...at(flaw.offset), message: flaw.message, ...(flaw.isTooLarge && { isTooLarge: true }) } }
     const begin = at(document.contents?.range?.[0] ?? 0)
     try {
       const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES })
       if (value !== null && value !== undefined) documents.push({ line: begin.line, value })
     } catch {
-      return { problem: { ...begin, message: 'An alias leads nowhere or expands to too much' } }
+      return { problem: { ...begin, message: BAD_ALIAS } }
     }
   }
-  return { documents }
+  const { flaw } = scan
+  return flaw ? { problem: { ...at(flaw.offset), message: flaw.message, isTooLarge: true } } : { documents }
 }
+
+const BAD_ALIAS = 'An alias leads nowhere or expands to too much'
 
 const likeKubernetes = (tags: Tags): Tags =>
   tags.filter((tag) => typeof tag === 'string' || (tag.format !== 'TIME' && !tag.tag.endsWith(':timestamp')))
+
+/** The library compares every key of a mapping with every other one; `flawOf` does it in one go. */
+const OPTIONS = {
+  schema: 'yaml-1.1',
+  customTags: likeKubernetes,
+  prettyErrors: false,
+  uniqueKeys: false,
+  logLevel: 'silent',
+} as const
+
+interface Flaw {
+  offset: number
+  message: string
+  isTooLarge?: true
+}
+
+interface Scan {
+  flaw?: Flaw
+}
+
+/** Ends at a limit, before the rest is looked at. Nesting must be known here: composing it could exhaust the stack, fatally. */
+function* tokensOf(text: string, lines: LineCounter, most: YamlLimits, scan: Scan): Generator<CST.Token, void> {
+  const parser = new Parser(lines.addNewLine)
+  lines.addNewLine(0)
+  const exceeds = (what: string) => {
+    scan.flaw = { offset: parser.offset, message: `The document ${what}`, isTooLarge: true }
+  }
+  if (text.length > most.characters) return exceeds(`is larger than ${most.characters} characters`)
+  let tokens = 0
+  for (const lexeme of new Lexer().lex(text)) {
+    if (++tokens > most.tokens) return exceeds(`consists of more than ${most.tokens} words, signs and spaces`)
+    yield* parser.next(lexeme)
+    if (parser.stack.length > most.depth) return exceeds(`is nested more than ${most.depth} deep`)
+  }
+  yield* parser.end()
+}
+
+function flawOf(document: Document.Parsed, most: YamlLimits): Flaw | undefined {
+  const [error] = document.errors
+  if (error) return { offset: error.pos[0], message: error.message }
+  const survey: Survey = { anchors: new Map(), most: most.expanded }
+  weigh(document.contents, survey)
+  return survey.flaw
+}
+
+interface Survey extends Scan {
+  /** What each one stands for, in characters. */
+  anchors: Map<string, number>
+  most: number
+}
+
+/** Characters of a node with all that its aliases stand for. On the way, it finds what may not be. */
+function weigh(node: unknown, survey: Survey): number {
+  if (survey.flaw || node === null || node === undefined) return 0
+  const offset = offsetOf(node)
+  if (isAlias(node)) return survey.anchors.get(node.source) ?? blame(survey, { offset, message: BAD_ALIAS })
+  const weight =
+    16 + (isScalar(node) ? lengthOf(node.value) : isSeq(node) ? weighAll(node.items, survey) : weighMap(node, survey))
+  if (weight > survey.most) return blame(survey, { offset, message: BAD_ALIAS, isTooLarge: true })
+  if ((isScalar(node) || isSeq(node) || isMap(node)) && node.anchor !== undefined) survey.anchors.set(node.anchor, weight)
+  return weight
+}
+
+function weighMap(node: unknown, survey: Survey): number {
+  if (!isMap(node)) return 0
+  const keys = new Set<unknown>()
+  let weight = 0
+  for (const { key, value } of node.items) {
+    if (isSeq(key) || isMap(key)) blame(survey, { offset: offsetOf(key), message: 'A key may not be a list or a mapping' })
+    if (isScalar(key) && keys.size === keys.add(key.value).size)
+      blame(survey, { offset: offsetOf(key), message: 'Map keys must be unique' })
+    weight += weigh(key, survey) + weigh(value, survey)
+  }
+  return weight
+}
+
+function weighAll(items: readonly unknown[], survey: Survey): number {
+  let weight = 0
+  for (const item of items) weight += weigh(item, survey)
+  return weight
+}
+
+function blame(survey: Survey, flaw: Flaw): number {
+  survey.flaw ??= flaw
+  return 0
+}
+
+const lengthOf = (value: unknown): number => (typeof value === 'string' ? value.length : 0)
+
+const offsetOf = (node: unknown): number =>
+  ((isScalar(node) || isMap(node) || isSeq(node) || isAlias(node)) && node.range?.[0]) || 0

@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto'
 import { setImmediate as breathe } from 'node:timers/promises'
-import { type Manifest, type Read, readManifests } from './manifest.ts'
+import { Failure, type ReadYaml, type YamlProblem } from '../../std/index.ts'
+import { type Manifest, manifestsIn, type Read } from './manifest.ts'
 import { createMemory, type Memory } from './memory.ts'
 
 /** Characters of text whose objects are remembered. */
 const MOST = 32 * 2 ** 20
 /** Characters after which others get their turn. */
-const BREATH = 64 * 2 ** 10
+const BREATH = 16 * 2 ** 10
 
 /** The objects of a file with the places where they stand, and what is wrong with the rest. */
 export interface Found {
@@ -19,9 +20,19 @@ export interface Reader {
   read(source: string, text: string): Promise<Found>
 }
 
-export function createReader(): Reader {
+export function createReader(yaml: ReadYaml): Reader {
   const known: Memory<Read> = createMemory(MOST)
   let sinceBreath = 0
+  const remembered = async (part: string, source: string, above: number): Promise<Read> => {
+    const key = hash('sha256', part)
+    const before = known.get(key)
+    if (before) return before
+    const text = await yaml(part)
+    if (text.problem?.isTooLarge) throw tooLarge(`${source}:${above + text.problem.line}`, text.problem)
+    const read = manifestsIn(text)
+    known.set(key, read, part.length)
+    return read
+  }
   return {
     async read(source, text) {
       const found: Found = { manifests: [], problems: [] }
@@ -33,7 +44,7 @@ export function createReader(): Reader {
           sinceBreath = 0
           await breathe()
         }
-        const read = remembered(known, part)
+        const read = await remembered(part, source, above)
         for (const { object, line } of read.objects) found.manifests.push({ object, source: `${source}:${above + line}` })
         for (const { line, column, document, what } of read.faults)
           found.problems.push(
@@ -49,18 +60,24 @@ export function createReader(): Reader {
   }
 }
 
-function remembered(known: Memory<Read>, part: string): Read {
-  const key = hash('sha256', part)
-  const before = known.get(key)
-  if (before) return before
-  const read = readManifests(part)
-  known.set(key, read, part.length)
-  return read
-}
+/** Not remembered, because it may be a matter of the time that there was. */
+const tooLarge = (where: string, { column, message }: YamlProblem): Failure =>
+  new Failure('too-large', `${where}:${column}: ${message}`, {
+    reason: 'DocumentTooLarge',
+    remedy: 'Make several documents of it, or several objects.',
+  })
 
 /** A line that begins with three dashes begins a document, wherever it stands; only directives reach over it. */
 function partsOf(text: string): string[] {
-  return /^%/m.test(text) ? [text] : text.split(/^(?=---(?:\s|$))/m)
+  if (text.startsWith('%') || text.includes('\n%')) return [text]
+  const parts: string[] = []
+  let begin = 0
+  for (let at = text.indexOf('\n---'); at >= 0; at = text.indexOf('\n---', at + 1)) {
+    if (/\S/.test(text.charAt(at + 4))) continue
+    parts.push(text.slice(begin, at + 1))
+    begin = at + 1
+  }
+  return [...parts, text.slice(begin)]
 }
 
 function linesIn(text: string): number {

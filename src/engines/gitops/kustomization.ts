@@ -1,4 +1,4 @@
-import { isRecord, parseYaml, redactUrls } from '../../std/index.ts'
+import { Failure, isRecord, type ReadYaml, redactUrls } from '../../std/index.ts'
 import { folderOf, isBelow, LIMITS, refused, resolvePath, type SourceFile } from './source.ts'
 
 const NAMES = ['kustomization.yaml', 'kustomization.yml', 'Kustomization']
@@ -18,10 +18,10 @@ export const kustomizationIn = (files: ReadonlyMap<string, SourceFile>, folder: 
  * Follows every reference of a kustomization through bases and components before anything runs. Remote references,
  * whatever their field, and those that leave the repository are refused here: the program never gets to see them.
  */
-export function reachOf(files: ReadonlyMap<string, SourceFile>, path: string): Reach {
+export async function reachOf(files: ReadonlyMap<string, SourceFile>, path: string, yaml: ReadYaml): Promise<Reach> {
   const reach: Reach = { paths: [], missing: [] }
   const seen = new Set<string>()
-  const follow = (folder: string, depth: number, isPlugin = false): void => {
+  const follow = async (folder: string, depth: number, isPlugin = false): Promise<void> => {
     const visit = `${folder}:${isPlugin}`
     if (seen.has(visit)) return
     seen.add(visit)
@@ -29,17 +29,17 @@ export function reachOf(files: ReadonlyMap<string, SourceFile>, path: string): R
     reach.paths.push(folder)
     const kustomization = kustomizationIn(files, folder)
     if (!kustomization) return
-    for (const { written, plugin = isPlugin } of referencesOf(kustomization)) {
+    for (const { written, plugin = isPlugin } of referencesOf(kustomization, await documentsOf(kustomization, yaml))) {
       const target = resolvePath(folder, written, kustomization.source)
       const file = files.get(target)
       if (file) {
         reach.paths.push(target)
-        if (plugin) refuseRemote(file.source, documentsOf(file))
-      } else if (holds(files, target)) follow(target, depth + 1, plugin)
+        if (plugin) refuseRemote(file.source, await documentsOf(file, yaml))
+      } else if (holds(files, target)) await follow(target, depth + 1, plugin)
       else reach.missing.push({ path: target, from: kustomization.source, written })
     }
   }
-  follow(folderOf(path), 0)
+  await follow(folderOf(path), 0)
   return reach
 }
 
@@ -47,9 +47,9 @@ export function reachOf(files: ReadonlyMap<string, SourceFile>, path: string): R
  * The patterns that a source must be asked for. One answer may reveal bases elsewhere: ask again with the new patterns
  * until they stay the same.
  */
-export function patternsFor(files: readonly SourceFile[], path: string): string[] {
+export async function patternsFor(files: readonly SourceFile[], path: string, yaml: ReadYaml): Promise<string[]> {
   const byPath = new Map(files.map((file) => [file.source, file]))
-  const { paths, missing } = reachOf(byPath, path)
+  const { paths, missing } = await reachOf(byPath, path, yaml)
   const wanted = [...new Set([...paths, ...missing.map((entry) => entry.path)])].sort()
   const roots = wanted.filter((one) => !wanted.some((other) => other !== one && isBelow(one, other)))
   return roots
@@ -74,9 +74,9 @@ interface Reference {
 }
 
 /** https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/ */
-function referencesOf(file: SourceFile): Reference[] {
+function referencesOf(file: SourceFile, documents: readonly unknown[]): Reference[] {
   const references: Reference[] = []
-  for (const document of documentsOf(file)) {
+  for (const document of documents) {
     if (!isRecord(document)) continue
     refuseMisspelt(file.source, document)
     for (const field of ['helmCharts', 'helmChartInflationGenerator', 'helmGlobals'])
@@ -143,9 +143,13 @@ const remote = (source: string, written: string) =>
     'Commit a copy of it.',
   )
 
-function documentsOf(file: SourceFile): unknown[] {
+async function documentsOf(file: SourceFile, yaml: ReadYaml): Promise<unknown[]> {
   if (file.link !== undefined) throw refused(`${file.source}: is a symbolic link`, 'Commit the file itself.')
-  const { documents, problem } = parseYaml(Buffer.from(file.data).toString('utf8'))
+  if (file.data.length > LIMITS.kustomizationBytes)
+    throw new Failure('too-large', `${file.source}: is larger than ${LIMITS.kustomizationBytes} bytes`, {
+      reason: 'FileTooLarge',
+    })
+  const { documents, problem } = await yaml(Buffer.from(file.data).toString('utf8'))
   if (problem) throw refused(`${file.source}:${problem.line}:${problem.column}: ${problem.message}`)
   return documents.map(({ value }) => value)
 }

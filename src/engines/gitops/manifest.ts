@@ -1,5 +1,5 @@
 import type { AnyObject } from '../../api/index.ts'
-import { Failure, isRecord, parseYaml } from '../../std/index.ts'
+import { Failure, isRecord, type YamlText } from '../../std/index.ts'
 import { LIMITS } from './source.ts'
 
 /** One object as the repository describes it. */
@@ -26,8 +26,7 @@ interface Fault {
 }
 
 /** All objects of a text: several documents, Lists taken apart; and all that is wrong with it. */
-export function readManifests(text: string): Read {
-  const { documents, problem } = parseYaml(text)
+export function manifestsIn({ documents, problem }: YamlText): Read {
   if (problem) return { objects: [], faults: [{ ...problem, what: problem.message }], documents: 0 }
   const objects: { object: AnyObject; line: number }[] = []
   const faults: Fault[] = []

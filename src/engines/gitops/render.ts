@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createTurnstile, Failure } from '../../std/index.ts'
+import { createTurnstile, createYamlReader, Failure, type ReadYaml } from '../../std/index.ts'
 import { createReader, type Found, type Reader } from './documents.ts'
 import { kustomizationIn, reachOf } from './kustomization.ts'
 import { KUSTOMIZE_LIMITS, type KustomizeLimits, kustomize } from './kustomize.ts'
@@ -23,12 +23,13 @@ const KUSTOMIZE_AT_ONCE = 2
 
 export function createRenderer({ kubectl, limits }: RendererOptions): Render {
   const known = createMemory<readonly Manifest[]>(MOST)
-  const reader = createReader()
+  const yaml = createYamlReader()
+  const reader = createReader(yaml)
   const turnstile = createTurnstile(KUSTOMIZE_AT_ONCE)
   const all = { ...KUSTOMIZE_LIMITS, ...limits }
   return async (snapshot, path, signal) => {
     const folder = folderOf(path)
-    const files = needed(snapshot, folder)
+    const files = await needed(snapshot, folder, yaml)
     const key = digestOf(folder, files)
     const before = known.get(key)
     if (before) return before
@@ -47,9 +48,9 @@ export function createRenderer({ kubectl, limits }: RendererOptions): Render {
 }
 
 /** The files that the result depends on, checked: nothing else may change it. */
-function needed(snapshot: Snapshot, folder: string): SourceFile[] {
+async function needed(snapshot: Snapshot, folder: string, yaml: ReadYaml): Promise<SourceFile[]> {
   const byPath = new Map(snapshot.files.map((file) => [checkPath(file.source), file]))
-  const { paths, missing } = reachOf(byPath, folder)
+  const { paths, missing } = await reachOf(byPath, folder, yaml)
   const [absent] = missing
   if (absent)
     throw refused(

@@ -15,7 +15,7 @@ export interface Snapshot {
 }
 
 /** What one sync may be made of; each limit has its own message. */
-export const LIMITS = { fileBytes: 4 * 2 ** 20, objects: 100_000, depth: 20 } as const
+export const LIMITS = { fileBytes: 4 * 2 ** 20, kustomizationBytes: 2 ** 18, objects: 100_000, depth: 20 } as const
 
 /** A path made of plain parts: no `..`, nothing absolute, no `.git` in any spelling that a file system takes for it. */
 export function checkPath(path: string): string {

@@ -97,10 +97,13 @@ function replace(text: string, { variables: { values, strict }, left, missing }:
   })
 }
 
+/** Tokens of one value with what may stand around it: what is longer is a text anyway. */
+const ONE_VALUE = { tokens: 8 }
+
 /** `3` is a number, `"3"` a text, as everywhere in YAML; where only texts may stand, quotes go and nothing else changes. */
 function typed(text: string, texts: boolean): unknown {
   if (text === '') return text
-  const { documents, problem } = parseYaml(text)
+  const { documents, problem } = parseYaml(text, ONE_VALUE)
   const value = problem || documents.length !== 1 ? text : documents[0]?.value
   if (typeof value === 'string') return /^(["']).*\1$/s.test(text) ? value : text
   return texts || (typeof value !== 'number' && typeof value !== 'boolean') ? text : value

@@ -3,7 +3,7 @@ import type { Ref } from '../../api/index.ts'
 import { keyOf } from '../../api/index.ts'
 import { patternsFor, type Snapshot } from '../../engines/gitops/index.ts'
 import type { GitRef } from '../../rpc/index.ts'
-import { type Clock, type Failure, isFailure, minutes } from '../../std/index.ts'
+import { type Clock, createYamlReader, type Failure, isFailure, minutes, type ReadYaml } from '../../std/index.ts'
 
 /** Where commits come from: kas, through its object stream. */
 export type Source = Pick<ObjectStream, 'follow'>
@@ -49,6 +49,7 @@ export function createFollowing(
   waited: (milliseconds: number) => void = () => undefined,
 ): Following {
   const streams = new Map<string, Stream>()
+  const yaml = createYamlReader()
   let ring: (ref: Ref) => void = () => undefined
 
   const open = (ref: Ref, wish: Wish): Stream => {
@@ -62,7 +63,7 @@ export function createFollowing(
       stream.at = clock.now()
       ring(ref)
     }
-    void follow({ source, wish, tell, seen: () => stream.seen, signal: stream.abort.signal })
+    void follow({ source, wish, yaml, tell, seen: () => stream.seen, signal: stream.abort.signal })
     return stream
   }
   const end = (key: string) => {
@@ -98,6 +99,7 @@ const current = ({ seen, at }: Stream, clock: Clock): Seen =>
 interface Pursuit {
   source: Source
   wish: Wish
+  yaml: ReadYaml
   tell: (seen: Seen) => void
   seen: () => Seen
   signal: AbortSignal
@@ -108,12 +110,12 @@ interface Pursuit {
  * next one asks for them as well.
  */
 async function follow(pursuit: Pursuit): Promise<void> {
-  let globs: string[] | undefined = patternsFor([], pursuit.wish.path)
+  let globs: string[] | undefined = await patternsFor([], pursuit.wish.path, pursuit.yaml)
   while (globs) globs = await round(pursuit, globs)
 }
 
 /** Gives the patterns to go on with, or nothing at the end of all. */
-async function round({ source, wish, tell, seen, signal }: Pursuit, globs: string[]): Promise<string[] | undefined> {
+async function round({ source, wish, yaml, tell, seen, signal }: Pursuit, globs: string[]): Promise<string[] | undefined> {
   const ending = new AbortController()
   const { projectId, projectUid, namespace, serviceAccount, revision: ref, path } = wish
   let more: string[] | undefined
@@ -121,8 +123,8 @@ async function round({ source, wish, tell, seen, signal }: Pursuit, globs: strin
     { projectId, projectUid, namespace, serviceAccount, ref, globs },
     {
       signal: AbortSignal.any([signal, ending.signal]),
-      onBatch(batch) {
-        const wanted = patternsOf(batch, path)
+      async onBatch(batch) {
+        const wanted = await patternsOf(batch, path, yaml)
         if (wanted.every((glob) => globs.includes(glob))) return tell({ snapshot: batch })
         more = wanted
         ending.abort()
@@ -138,11 +140,11 @@ async function round({ source, wish, tell, seen, signal }: Pursuit, globs: strin
 }
 
 /** A kustomization that cannot be followed is left to the rendering, which says what is wrong with it. */
-function patternsOf(batch: Snapshot, path: string): string[] {
+async function patternsOf(batch: Snapshot, path: string, yaml: ReadYaml): Promise<string[]> {
   try {
-    return patternsFor(batch.files, path)
+    return await patternsFor(batch.files, path, yaml)
   } catch (thrown) {
-    if (isFailure(thrown, 'invalid')) return []
+    if (isFailure(thrown, 'invalid', 'too-large')) return []
     throw thrown
   }
 }

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import { createRenderer, patternsFor, type Render, type Snapshot } from '../../../src/engines/gitops/index.ts'
-import { Failure } from '../../../src/std/index.ts'
+import { createRenderer, patternsFor, type Render, type Snapshot, type SourceFile } from '../../../src/engines/gitops/index.ts'
+import { createYamlReader, Failure } from '../../../src/std/index.ts'
 import { configMap, kubectl, snapshot } from '../../support/builders/snapshots.ts'
 import { describe } from '../../support/suite.ts'
 
@@ -197,12 +197,13 @@ describe('rendering', (it) => {
     )
   })
 
-  it('asks for the folders of bases as the kustomizations reveal them', () => {
+  it('asks for the folders of bases as the kustomizations reveal them', async () => {
+    const patterns = (known: readonly SourceFile[], path: string) => patternsFor(known, path, createYamlReader())
     const { files } = overlay()
-    assert.equal(patternsFor([], 'shop/overlays/dev'), ['shop/overlays/dev/**'])
+    assert.equal(await patterns([], 'shop/overlays/dev'), ['shop/overlays/dev/**'])
     const first = files.filter(({ source }) => source === 'shop/overlays/dev/kustomization.yaml')
-    assert.equal(patternsFor(first, 'shop/overlays/dev'), ['shop/base/**', 'shop/overlays/dev/**'])
-    assert.equal(patternsFor(files, 'shop/overlays/dev'), ['shop/base/**', 'shop/overlays/dev/**'])
-    assert.equal(patternsFor([], '.'), ['**'])
+    assert.equal(await patterns(first, 'shop/overlays/dev'), ['shop/base/**', 'shop/overlays/dev/**'])
+    assert.equal(await patterns(files, 'shop/overlays/dev'), ['shop/base/**', 'shop/overlays/dev/**'])
+    assert.equal(await patterns([], '.'), ['**'])
   })
 })

@@ -1,0 +1,76 @@
+import { Worker } from 'node:worker_threads'
+import { type Clock, seconds, systemClock } from './clock.ts'
+import { Failure } from './failure.ts'
+import { createTurnstile } from './turnstile.ts'
+import { parseYaml, type YamlText } from './yaml.ts'
+
+/** As `parseYaml`, but however long the text is, everything else goes on meanwhile. */
+export type ReadYaml = (text: string) => Promise<YamlText>
+
+export interface YamlReaderOptions {
+  clock?: Clock
+  /** Milliseconds for one text. */
+  time?: number
+  /** Mebibytes for the thread. */
+  memory?: number
+}
+
+/** Characters that take a few milliseconds at worst: not worth the way to another thread and back. */
+const SMALL = 4 * 2 ** 10
+
+/** Reads long texts one after another in a thread of its own, which may take neither the time nor the memory of this one. */
+export function createYamlReader({ clock = systemClock, time = seconds(10), memory = 512 }: YamlReaderOptions = {}): ReadYaml {
+  const inTurn = createTurnstile(1)
+  let thread: Worker | undefined
+  const start = (): Worker => {
+    const worker = new Worker(THREAD, { resourceLimits: { maxOldGenerationSizeMb: memory, maxYoungGenerationSizeMb: 48 } })
+    const forget = () => {
+      if (thread === worker) thread = undefined
+    }
+    // What goes wrong is told to the reading that waits for it; between readings nothing does.
+    worker.on('error', forget).on('exit', forget)
+    return worker
+  }
+  const inThread = async (text: string): Promise<YamlText> => {
+    thread ??= start()
+    const answer = await ask(thread, text, (late) => clock.after(time, late))
+    if (answer.read) return answer.read
+    if (answer.ended === 'idle') return inThread(text)
+    thread = undefined
+    const limit = answer.ended === 'late' ? `${time / 1000} s to read` : `${memory} MiB of memory to read`
+    return { problem: { line: 1, column: 1, message: `The document takes more than ${limit}`, isTooLarge: true } }
+  }
+  // Where nothing can stand for something longer, little text is little work.
+  return (text) => (text.length <= SMALL && !text.includes('&') ? Promise.resolve(parseYaml(text)) : inTurn(() => inThread(text)))
+}
+
+/** It runs from its source and from what is built of it. */
+const THREAD = new URL(`./yaml-thread.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url)
+
+type Answer = { read: YamlText; ended?: undefined } | { ended: 'idle' | 'late' | 'memory'; read?: undefined }
+
+/** The thread keeps the process alive only while it is asked something. */
+async function ask(thread: Worker, text: string, deadline: (late: () => void) => () => void): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
+  const onMessage = (read: YamlText) => resolve({ read })
+  const onError = (thrown: unknown) =>
+    isOutOfMemory(thrown) ? resolve({ ended: 'memory' }) : reject(Failure.from(thrown, 'reading YAML'))
+  const onExit = () => resolve({ ended: 'idle' })
+  thread.ref()
+  thread.on('message', onMessage).on('error', onError).on('exit', onExit)
+  const inTime = deadline(() => {
+    resolve({ ended: 'late' })
+    void thread.terminate()
+  })
+  try {
+    thread.postMessage(text)
+    return await promise
+  } finally {
+    inTime()
+    thread.off('message', onMessage).off('error', onError).off('exit', onExit)
+    thread.unref()
+  }
+}
+
+const isOutOfMemory = (thrown: unknown): boolean =>
+  thrown instanceof Error && 'code' in thrown && thrown.code === 'ERR_WORKER_OUT_OF_MEMORY'

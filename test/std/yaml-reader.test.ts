@@ -1,0 +1,54 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import * as assert from 'uvu/assert'
+import { type Clock, createYamlReader, parseYaml } from '../../src/std/index.ts'
+import { describe } from '../support/suite.ts'
+
+const long = (count: number) => Array.from({ length: count }, (_, at) => `k${at}: {value: ${at}}\n`).join('')
+
+describe('reading YAML aside', (it) => {
+  it('gives what reading it here gives, be it right or wrong', async () => {
+    const read = createYamlReader()
+    for (const text of ['a: 1', long(2000), `---\n${long(500)}---\nb: 1\n`, 'a: &a [1]\nb: *a\n', `${long(1000)}a: [\n`])
+      assert.equal(await read(text), parseYaml(text))
+  })
+
+  it('lets everything else go on meanwhile', async () => {
+    let isDone = false
+    let turns = 0
+    const reading = createYamlReader()(long(20_000)).finally(() => {
+      isDone = true
+    })
+    while (!isDone) {
+      await turn()
+      turns++
+    }
+    assert.is((await reading).documents?.length, 1)
+    assert.ok(turns > 20, `${turns} turns`)
+  })
+
+  it('gives up what takes too long, and reads the next text', async () => {
+    const late: (() => void)[] = []
+    const clock: Clock = {
+      now: () => 0,
+      after(_, run) {
+        late.push(run)
+        return () => undefined
+      },
+    }
+    const read = createYamlReader({ clock, time: 3000 })
+    const reading = read(long(20_000))
+    await turn()
+    late[0]?.()
+    const { problem } = await reading
+    assert.is(problem?.message, 'The document takes more than 3 s to read')
+    assert.is(problem?.isTooLarge, true)
+    assert.is((await read(long(1000))).documents?.length, 1)
+  })
+
+  it('gives up what takes too much memory, and reads the next text', async () => {
+    const read = createYamlReader({ memory: 16 })
+    const { problem } = await read(long(40_000))
+    assert.is(problem?.message, 'The document takes more than 16 MiB of memory to read')
+    assert.is((await read(long(200))).documents?.length, 1)
+  })
+})

@@ -1,0 +1,61 @@
+import * as assert from 'uvu/assert'
+import { parseYaml, type YamlLimits } from '../../src/std/index.ts'
+import { describe } from '../support/suite.ts'
+
+const values = (text: string) => parseYaml(text).documents?.map(({ value }) => value)
+const problem = (text: string, limits?: Partial<YamlLimits>) => {
+  const { problem: found } = parseYaml(text, limits)
+  return found ? `${found.line}:${found.column} ${found.message}` : undefined
+}
+
+const tenfold = (below: string, name: string) => `${name}: &${name} [${Array.from({ length: 9 }, () => `*${below}`).join(', ')}]`
+const BOMB = ['a0: &a0 [x, x]', ...Array.from({ length: 8 }, (_, at) => tenfold(`a${at}`, `a${at + 1}`))].join('\n')
+const merged = Array.from({ length: 40 }, (_, at) => `m${at + 1}: &m${at + 1} {<<: [*m${at}, *m${at}]}`)
+
+const WRONG: [why: string, text: string, said: string][] = [
+  ['a key twice', 'a: 1\nb:\n  c: 1\n  c: 2\n', '4:3 Map keys must be unique'],
+  ['a key twice within braces', '{a: 1, b: 2, a: 3}', '1:14 Map keys must be unique'],
+  ['a key twice, once quoted', 'a: 1\n"a": 2\n', '2:1 Map keys must be unique'],
+  ['a template that was never filled in', 'image: {{ .Values.image }}\n', '1:9 A key may not be a list or a mapping'],
+  ['an alias without an anchor', 'a: *b\n', '1:4 An alias leads nowhere or expands to too much'],
+  ['an alias within what it stands for', 'a: &a [*a]\n', '1:8 An alias leads nowhere or expands to too much'],
+  ['aliases of aliases', BOMB, '7:9 An alias leads nowhere or expands to too much'],
+]
+
+describe('YAML', (it) => {
+  it('is read with merges, and with the same key in different mappings', () => {
+    const text = 'base: &base {a: 1}\nmore: &more {b: 2}\nall:\n  <<: *base\n  <<: *more\n  c: 3\n'
+    assert.equal(values(text), [{ base: { a: 1 }, more: { b: 2 }, all: { a: 1, b: 2, c: 3 } }])
+  })
+
+  for (const [why, text, said] of WRONG) it(`is not read with ${why}`, () => assert.is(problem(text), said))
+
+  it('is not read when it merges without end', () => {
+    assert.match(problem(['m0: &m0 {a: 1}', ...merged].join('\n')) ?? '', /An alias/)
+  })
+
+  it('is not read beyond its limits, which each say so and where', () => {
+    assert.is(problem('a: bcdef\n', { characters: 4 }), '1:1 The document is larger than 4 characters')
+    assert.match(
+      problem('a:\n- b\n- c\n', { tokens: 9 }) ?? '',
+      /^\d:\d+ The document consists of more than 9 words, signs and spaces$/,
+    )
+    assert.match(problem('a:\n  b:\n    [[x]]\n', { depth: 4 }) ?? '', /^\d:\d+ The document is nested more than 4 deep$/)
+    assert.is(parseYaml('a: bcdef\n', { characters: 4 }).problem?.isTooLarge, true)
+    assert.is(parseYaml('a: [\n').problem?.isTooLarge, undefined)
+  })
+
+  it('may not take the stack, however it is nested', () => {
+    for (const opening of ['[', '{', '- ', '? ', '{a: ', ': ', '[[],', '- ? '])
+      assert.match(problem(opening.repeat(10_000)) ?? '', /nested more than 200 deep/, opening)
+    assert.is(problem(`${'['.repeat(150)}${']'.repeat(150)}`), undefined)
+  })
+
+  it('takes time by its length, not by the square of it', () => {
+    const keys = Array.from({ length: 30_000 }, (_, at) => `k${at}: v\n`).join('')
+    const before = process.cpuUsage()
+    assert.is(problem(`${keys}k7: v\n`), '30001:1 Map keys must be unique')
+    const { user } = process.cpuUsage(before)
+    assert.ok(user < 6_000_000, `${user / 1000} ms; comparing each with each takes a minute`)
+  })
+})
