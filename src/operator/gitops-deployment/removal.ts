@@ -63,8 +63,8 @@ export async function remove(deployment: GitOpsDeployment, shop: Shop, signal: A
 
 /** A Secret that is replaced is gone for a moment, and so is an environment that is made anew: the watches ring. */
 function missWay(deployment: GitOpsDeployment, held: readonly Held[], { message }: Failure, shop: Shop): Promise<Next> | Next {
-  const isOver = held.length === 0 || blockedFor('Unknown', deployment, shop) >= WITHOUT_WAY
-  if (isOver) return leave(deployment, shop, held, message)
+  const isMissed = held.length > 0 && blockedFor('Unknown', deployment, shop) < WITHOUT_WAY
+  if (!isMissed) return leave(deployment, shop, held, message)
   return again({
     after: patienceOf(deployment, shop),
     why: 'no way leads to the objects',

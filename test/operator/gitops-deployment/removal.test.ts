@@ -196,21 +196,43 @@ describe('a GitOpsDeployment that is deleted', (it) => {
     assert.is(await stage.configMap('a'), undefined)
   })
 
-  it('does not hang when its credentials are gone, and says so in what remains of its status', async () => {
-    await open()
+  /** Into a managed environment whose credentials are in a Secret. */
+  const withCredentials = async () => {
     const { kubeconfig } = await deployer(kube, stage.namespace, { role: 'admin' })
-    await kube.create(Secrets, managedSecret(stage.namespace, 'credentials', kubeconfig))
+    const secret = managedSecret(stage.namespace, 'credentials', kubeconfig)
+    await kube.create(Secrets, secret)
     await kube.create(
       GitOpsDeploymentManagedEnvironments,
       managedEnvironment(stage.namespace, 'dev', { apiURL: kube.server, namespaces: [stage.namespace] }),
     )
     await deployed({ destination: { environment: 'dev' }, deletionPolicy: 'Wait' }, configMap('a'))
+    return secret
+  }
+
+  it('waits for credentials that are gone for a moment', async () => {
+    await open()
+    const secret = await withCredentials()
+    await kube.delete(Secrets, ref('credentials'))
+    await stage.complains('EnvironmentNotReady')
+    await remove()
+    assert.match((await stage.complains('Deleting')).message, /1 objects are still there: .*no Secret credentials/)
+    await kube.create(Secrets, secret)
+    await gone()
+    assert.is(await stage.configMap('a'), undefined)
+    assert.equal(await stage.events('LeftBehind'), [])
+  })
+
+  it('does not hang when its credentials are gone for good, and says so in what remains of its status', async () => {
+    await open({ clock: { ...systemClock, now: () => systemClock.now() + ahead } })
+    await withCredentials()
     const { metadata } = await expectObject(kube, GitOpsDeployments, shop(), () => true)
     const held = { finalizers: [...(metadata.finalizers ?? []), 'example.com/another'] }
     await kube.patch(GitOpsDeployments, shop(), { metadata: held })
     await kube.delete(Secrets, ref('credentials'))
     await stage.complains('EnvironmentNotReady')
     await remove()
+    await stage.complains('Deleting')
+    ahead = seconds(40)
     assert.match((await stage.complains('LeftBehind')).message, /ConfigMap .*\/a stay where they are: .*no Secret credentials/)
     assert.match((await stage.events('LeftBehind')).join(), /ConfigMap .*\/a/)
     await kube.patch(GitOpsDeployments, shop(), { metadata: { finalizers: null } })
