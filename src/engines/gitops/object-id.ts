@@ -23,4 +23,10 @@ export const keyOfId = ({ group, kind, namespace = '', name }: ObjectId): string
 export const sayId = ({ group, kind, namespace, name }: ObjectId): string =>
   `${group ? `${kind}.${group}` : kind} ${namespace ? `${namespace}/` : ''}${name}`
 
+/** As people say it, of a key. */
+export function sayKey(key: string): string {
+  const [group = '', kind = '', namespace = '', name = ''] = key.split('/')
+  return sayId({ group, kind, namespace, name })
+}
+
 export const refOfId = ({ namespace, name }: ObjectId): Ref => ({ namespace, name })

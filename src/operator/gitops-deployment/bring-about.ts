@@ -18,12 +18,12 @@ import {
 } from '../../engines/gitops/index.ts'
 import { Failure, minutes, seconds, timestamp, waitOf } from '../../std/index.ts'
 import { isConfirmed, useUp } from './confirmation.ts'
-import { tellChanges, tellFights, tellLeftBehind, tellPending, tellRepairs } from './events.ts'
+import { tellChanges, tellContested, tellFights, tellLeftBehind, tellPending, tellRepairs } from './events.ts'
 import { isEarly } from './hand-over.ts'
 import { intervalOf } from './interval.ts'
 import { guardsOf, pendingPruneOf } from './prune-guard.ts'
 import { inventoryName, inventoryOf, judgeOf, ledgerOf, type Note, ownerOf, type Shop } from './shop.ts'
-import { statusAfter, withHealth } from './status.ts'
+import { statusAfter, statusBetweenRuns, withHealth } from './status.ts'
 import { askedOf } from './sync-request.ts'
 import { destinationOf } from './targets.ts'
 
@@ -98,6 +98,7 @@ function nextAfter(pass: Pass, { note, result, destination }: Done, shop: Shop):
   })
   const failed = entriesOf(result.entries, 'failed').length > 0
   tellHealth(deployment, status, result, shop)
+  tellContested(shop.workshop.events, deployment, status.conditions)
   if (isUndone(result) || isPolled(result, ledgerOf(deployment, shop))) return soon(status, failed, note.tries)
   return settled({ status, recheck: Math.min(recheckOf(observed, interval, source), restOf(result, clock.now())) })
 }
@@ -119,12 +120,8 @@ function tellHealth(deployment: GitOpsDeployment, status: StatusDraft, { commitI
 }
 
 /** What is in effect goes on living between two runs: its health is followed, and nothing is written. */
-export async function watchHealth(
-  deployment: GitOpsDeployment,
-  status: StatusDraft,
-  shop: Shop,
-  signal: AbortSignal,
-): Promise<Next> {
+export async function watchHealth({ deployment, snapshot }: Pass, shop: Shop, signal: AbortSignal): Promise<Next> {
+  const status = statusBetweenRuns(deployment, snapshot)
   const { held } = (await inventoryOf(deployment, shop).load()) ?? { held: [] }
   if (held.length === 0) return settled({ status })
   const { clock } = shop.workshop
@@ -137,7 +134,7 @@ export async function watchHealth(
   if (book.isYoung) return settled({ status, recheck: seconds(30) })
   const observed = observedIn(book.lines, rowsOf(held, []), clock.now())
   const interval = intervalOf(deployment.spec.interval)
-  const now = withHealth(status, deployment, { observed, now: timestamp(clock.now()) })
+  const now = withHealth(status, deployment, { observed, newest: snapshot.commitId, now: timestamp(clock.now()) })
   const isWatched = unwatched.length === 0
   return settled({ status: now, recheck: isWatched || !isUnderWay(observed) ? interval : Math.min(interval, seconds(5)) })
 }

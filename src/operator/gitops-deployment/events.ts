@@ -1,5 +1,5 @@
 import type { Events } from '../../adapters/kube/index.ts'
-import type { GitOpsDeployment } from '../../api/index.ts'
+import { conditionOf, type GitOpsDeployment, type Statement } from '../../api/index.ts'
 import {
   type Change,
   type Entry,
@@ -67,4 +67,12 @@ export function tellRepairs(events: Events, deployment: GitOpsDeployment, repair
 export function tellFights(events: Events, deployment: GitOpsDeployment, fights: readonly Fight[]): void {
   for (const fight of fights.slice(0, 5))
     events.record(deployment, { type: 'Warning', reason: 'Fight', message: sayFight(fight) })
+}
+
+/** Told when it changes: the condition says it all the time. */
+export function tellContested(events: Events, deployment: GitOpsDeployment, said: readonly Statement[] = []): void {
+  const { status, reason, message } = said.find(({ type }) => type === 'Contested') ?? {}
+  if (status !== 'True' || reason === undefined || message === undefined) return
+  if (conditionOf(deployment.status?.conditions, 'Contested')?.message !== message)
+    events.record(deployment, { type: 'Warning', reason, message: message.slice(0, 1000) })
 }

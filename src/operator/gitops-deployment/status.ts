@@ -1,4 +1,4 @@
-import type { GitOpsDeployment, Statement } from '../../api/index.ts'
+import { conditionOf, type GitOpsDeployment, isTrue, type Statement } from '../../api/index.ts'
 import { type StatusDraft, sentenceOf } from '../../engines/controller/index.ts'
 import {
   type Contested,
@@ -12,6 +12,7 @@ import {
   sayId,
 } from '../../engines/gitops/index.ts'
 import { type Failure, isFailure, redactUrls, timestamp } from '../../std/index.ts'
+import { contestedIn } from './contested.ts'
 import { type History, historyAfter } from './history.ts'
 import type { Hold } from './hold.ts'
 import { type Outcome as CommitOutcome, outcomeAfter, resultIn } from './news.ts'
@@ -93,31 +94,31 @@ const isReady = (conditions: readonly Statement[]): boolean =>
 
 function conditionsAfter(outcome: Outcome, failed: Entry[], pending: PendingPrune | undefined): Statement[] {
   const { source, fights } = outcome
-  const trouble = failed.length > 0 ? `${failed.length} of the objects: ${sentence(failed)}` : undefined
+  const trouble = failed.length > 0 ? `${failed.length} of the objects cannot be applied: ${sentence(failed)}` : undefined
   const fight = fights.length > 0 ? bad('Fight', 'Fight', fights.slice(0, 3).map(sayFight).join('; ')) : fine('Fight')
+  const beside = [fight, contestedIn(outcome.contested, failed)]
   const sync = trouble === undefined ? fine('SyncError') : bad('SyncError', 'SyncFailed', trouble)
   if (source) {
     const [reason, message] = [source.reason ?? 'SourceFailed', sentenceOf(source)]
-    return [unready(reason, message), sync, bad('ErrorOccurred', reason, message), fight]
+    return [unready(reason, message), sync, bad('ErrorOccurred', reason, message), ...beside]
   }
   if (trouble !== undefined) {
     const reason = failed.every(({ failure }) => failure?.reason === 'KeptByOther') ? 'KeptByOther' : 'SyncFailed'
-    return [unready(reason, trouble), sync, bad('ErrorOccurred', reason, trouble), fight]
+    return [unready(reason, trouble), sync, bad('ErrorOccurred', reason, trouble), ...beside]
   }
   // Somebody has to decide; until then nothing is wrong with what is in effect.
-  if (pending) return [unready(pending.reason, pending.message), sync, fine('ErrorOccurred'), fight]
-  return [readinessAfter(outcome), sync, fine('ErrorOccurred'), fight]
+  if (pending) return [unready(pending.reason, pending.message), sync, fine('ErrorOccurred'), ...beside]
+  return [readinessAfter(outcome), sync, fine('ErrorOccurred'), ...beside]
 }
 
 /** What keeps it from being ready, the first that holds; at the end, how the objects do. */
-function readinessAfter({ entries, observed, revision, contested }: Outcome): Statement {
+function readinessAfter({ entries, observed, revision }: Outcome): Statement {
   const waiting = entriesOf(entries, 'waiting')
   if (waiting.length > 0) return unready('Waiting', sentence(waiting))
   const leaving = entriesOf(entries, 'terminating')
   if (leaving.length > 0) return unready('Pruning', sentence(leaving))
   const drifted = driftedIn(observed)
   if (drifted.length > 0) return unready('Drifted', sayDrift(drifted))
-  if (contested.length > 0) return unready('ConflictingSync', sayContested(contested))
   return readiness(observed, revision)
 }
 
@@ -126,11 +127,6 @@ const driftedIn = ({ objects }: Observed) => objects.filter(({ drift }) => drift
 function sayDrift(drifted: Observed['objects']): string {
   const said = drifted.slice(0, 3).map(({ id, drift }) => `${sayId(id)} differs in ${drift.slice(0, 4).join(', ')}`)
   return `${said.join('; ')}${drifted.length > 3 ? `; and ${drifted.length - 3} more` : ''}`
-}
-
-function sayContested(contested: readonly Contested[]): string {
-  const said = contested.slice(0, 3).map(({ key, by }) => `${key} is wanted by ${by.title} as well`)
-  return `${said.join('; ')}. Remove it from one of the two`
 }
 
 /** Nothing was applied: what is in effect stays as it was, and the failure is told. `commitId`: of which commit, if of one. */
@@ -171,39 +167,56 @@ export const statusWhileHeld = (
   ...(until !== undefined && { nextWindow: timestamp(until) }),
 })
 
+/** A manual deployment does not fall ill of a newer commit: it is at another one on purpose, and that is what it is judged by. */
 export function statusBetweenRuns(deployment: GitOpsDeployment, { commitId }: Snapshot): StatusDraft {
-  const commit = commitId.slice(0, 12)
-  if (deployment.status?.sync?.revision !== commitId)
-    return statusWhile(
-      deployment,
-      'WaitingForSyncRun',
-      `commit ${commit} is there; create a GitOpsDeploymentSyncRun to apply it`,
-      commitId,
-    )
-  return kept(deployment)
+  const { sync } = deployment.status ?? {}
+  if (sync?.revision === undefined) return statusWhile(deployment, 'WaitingForSyncRun', sayNewer(commitId), commitId)
+  return sync.revision === commitId ? kept(deployment) : { ...kept(deployment), sync: { ...sync, status: 'OutOfSync' } }
+}
+
+const sayNewer = (commitId: string): string =>
+  `commit ${commitId.slice(0, 12)} is there; create a GitOpsDeploymentSyncRun to apply it`
+
+/** Reasons of what was applied as a whole; all but the first say how its objects do. */
+const WHOLE = new Set<string>(['Synced', 'Healthy', 'Progressing', 'Degraded', 'Missing', 'Unknown'])
+
+/** Whether the last commit was applied as a whole, so that nothing but the health of its objects decides. */
+function isWhole({ status }: GitOpsDeployment): boolean {
+  const { conditions, history, sync, pendingPrune } = status ?? {}
+  const ready = conditionOf(conditions, 'Ready')
+  if (!sync?.revision || pendingPrune || isTrue(conditions, 'SyncError')) return false
+  // What stood there before is not known any more, unless it was well once.
+  if (ready?.reason === 'WaitingForSyncRun' || ready?.reason === 'Suspended') return history?.[0]?.revision === sync.revision
+  return ready !== undefined && WHOLE.has(ready.reason)
 }
 
 /** The same status, with the objects as they do now. */
 export function withHealth(
   status: StatusDraft,
   deployment: GitOpsDeployment,
-  { observed, now }: { observed: Observed; now: string },
+  { observed, newest, now }: { observed: Observed; newest: string; now: string },
 ): StatusDraft {
+  const isInEffect = status.conditions === undefined && isWhole(deployment)
   const { sync } = deployment.status ?? {}
-  const isInEffect = status.conditions === undefined && sync?.status === 'Synced'
-  const revision = sync?.revision ?? ''
-  const conditions = isInEffect ? [readiness(observed, revision)] : undefined
+  const { revision = '' } = sync ?? {}
+  const conditions = isInEffect ? [besideNewer(readiness(observed, revision), revision, newest)] : undefined
   return {
     ...status,
     health: observed.health,
     resources: resourcesOf(observed, []),
     ...(conditions && {
+      sync: { ...sync, status: revision === newest ? 'Synced' : 'OutOfSync' },
       conditions,
       ...historyIn(deployment, { revision, isInEffect: isReady(conditions), now }),
       ...outcomeIn(deployment, revision, conditions),
     }),
   }
 }
+
+const besideNewer = (ready: Statement, revision: string, newest: string): Statement =>
+  ready.status !== 'True' || revision === newest
+    ? ready
+    : { ...ready, message: `${ready.message} A newer one waits: ${sayNewer(newest)}.` }
 
 function readiness({ health: { status, message = '' }, objects }: Observed, revision: string): Statement {
   if (status !== 'Healthy') return unready(status, message)
@@ -255,7 +268,9 @@ function reconciledState({ metadata, spec: { source, destination } }: GitOpsDepl
 }
 
 const sentence = (entries: Entry[]): string => {
-  const said = entries.slice(0, 3).map(({ id, why, source }) => `${sayId(id)}${source ? ` (${source})` : ''} ${why ?? ''}`.trim())
+  const said = entries
+    .slice(0, 3)
+    .map(({ id, why = '', source }) => `${sayId(id)}${source ? ` (${source})` : ''} ${why}`.trim().replace(/\.$/, ''))
   return entries.length > 3 ? `${said.join('; ')}; and ${entries.length - 3} more` : said.join('; ')
 }
 

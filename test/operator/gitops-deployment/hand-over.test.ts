@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { ConfigMaps, GitOpsDeployments } from '../../../src/api/index.ts'
+import { ConfigMaps, conditionOf, GitOpsDeployments, isTrue } from '../../../src/api/index.ts'
 import { OWNER_LABEL } from '../../../src/engines/gitops/index.ts'
 import { pause, systemClock } from '../../../src/std/index.ts'
 import { configMap } from '../../support/builders/snapshots.ts'
@@ -62,18 +62,58 @@ describe('an object that goes from one deployment to another', (it) => {
     await eventually(async () => (await stage.configMap('b')) === undefined)
   })
 
-  it('stays with the first when both want it: both say so, and it does not change', async () => {
+  it('stays with the first when both want it: that one is well and says so, and the other is refused', async () => {
     await bothSynced(await stage.git.push(before))
     const version = (await stage.configMap('b'))?.metadata.resourceVersion
     await stage.git.push({ ...before, 'two/b.yaml': configMap('b', { x: '2' }) })
     assert.match((await stage.complains('KeptByOther', 'two')).message, /ConfigMap .*\/b .*is kept by GitOpsDeployment .*\/one/)
-    assert.match((await stage.complains('ConflictingSync', 'one')).message, /b is wanted by GitOpsDeployment .*\/two as well/)
+    await eventually(async () => {
+      const { conditions } = await stage.status('one')
+      const contested = conditionOf(conditions, 'Contested')
+      assert.equal([contested?.status, contested?.reason, isTrue(conditions, 'Ready')], ['True', 'ConflictingSync', true])
+      assert.match(
+        contested?.message ?? '',
+        new RegExp(`^ConfigMap ${stage.namespace}/b is wanted by GitOpsDeployment .*/two as`),
+      )
+      return true
+    })
+    assert.match((await stage.events('ConflictingSync')).join(), `ConfigMap ${stage.namespace}/b`)
     const now = await stage.configMap('b')
     assert.equal([now?.metadata.resourceVersion, now?.data], [version, { x: '1' }])
     // One gives in: both are well again.
     const commit = await stage.git.push({ ...after, 'two/b.yaml': configMap('b', { x: '2' }) })
     await bothSynced(commit)
     assert.equal((await stage.configMap('b'))?.data, { x: '2' })
+  })
+
+  for (const [title, spec] of [
+    ['suspended', { suspend: true }],
+    ['manual', { type: 'manual' }],
+  ] as const)
+    it(`is deleted when the other that wants it is ${title} by now, and takes nothing`, async () => {
+      await bothSynced(await stage.git.push(before))
+      const both = { ...before, 'two/b.yaml': configMap('b', { x: '1' }) }
+      await stage.git.push(both)
+      await stage.complains('ConflictingSync', 'one')
+      await kube.patch(GitOpsDeployments, { name: 'two', namespace: stage.namespace }, { spec })
+      // Nobody contests it any more, and nobody is waited for.
+      await stage.synced(await stage.git.push({ ...both, 'one/d.yaml': configMap('d') }), 'one')
+      const { 'one/b.yaml': _, ...without } = both
+      await stage.synced(await stage.git.push(without), 'one')
+      assert.is(await stage.configMap('b'), undefined)
+    })
+
+  it('is deleted when the other that wants it may not write it, and the first is not bothered by him', async () => {
+    const { source } = at('weak')
+    await stage.deploy({ ...(source && { source }), serviceAccountName: 'weak' }, 'weak')
+    await bothSynced(await stage.git.push(before))
+    const both = { ...before, 'weak/b.yaml': configMap('b') }
+    const commit = await stage.git.push(both)
+    await eventually(async () => assert.match(JSON.stringify((await stage.status('weak')).conditions), /forbidden/i))
+    await stage.synced(commit, 'one')
+    const { 'one/b.yaml': _, ...without } = both
+    await stage.synced(await stage.git.push(without), 'one')
+    assert.is(await stage.configMap('b'), undefined)
   })
 
   it('is taken from a deployment that is gone only when its manifest asks for it', async () => {

@@ -63,8 +63,7 @@ describe('a GitOpsDeployment of which much leaves the repository', (it) => {
     await confirm(empty)
     await stage.synced(empty)
     const shop = { name: 'shop', namespace: stage.namespace }
-    const { metadata } = (await kube.get(GitOpsDeployments, shop)) ?? { metadata: {} }
-    assert.is(metadata.annotations?.['gitops.berth.dev/confirm-prune'], undefined)
+    assert.is((await kube.get(GitOpsDeployments, shop))?.metadata.annotations?.['gitops.berth.dev/confirm-prune'], undefined)
     await stage.synced(await stage.git.push(files(2)))
     await stage.restart()
     const manual = await kube.patch(GitOpsDeployments, shop, { spec: { type: 'manual' } })

@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import {
   ConfigMaps,
+  conditionOf,
   type GitOpsDeploymentSyncRun,
   GitOpsDeploymentSyncRuns,
   GitOpsDeployments,
@@ -121,10 +122,33 @@ describe('a synchronisation that somebody asks for', (it) => {
     await ask('one')
     await stage.synced(one)
     const two = await stage.git.push({ 'deploy/a.yaml': configMap('a', { x: '2' }) })
-    await stage.complains('WaitingForSyncRun')
+    // At an older commit on purpose: nothing is wrong with it, and the newer one is told.
+    await eventually(async () => {
+      const { sync, conditions } = await stage.status()
+      const { status, message = '' } = conditionOf(conditions, 'Ready') ?? {}
+      assert.equal([sync, status], [{ ...sync, status: 'OutOfSync', revision: one }, 'True'])
+      assert.match(message, `commit ${two.slice(0, 12)} is there; create a GitOpsDeploymentSyncRun to apply it`)
+      return true
+    })
     await stage.run('second')
     assert.is((await ended('second')).status?.revision, two)
     assert.is((await stage.configMap('a'))?.data?.x, '2')
+  })
+
+  it('of a manual deployment says in its run when deletions wait, and goes on saying it in the deployment', async () => {
+    await stage.deploy({ type: 'manual' })
+    await stage.git.push({ 'deploy/a.yaml': configMap('a') })
+    await stage.run('first')
+    await ended('first')
+    const empty = await stage.git.push({ 'deploy/notes.txt': 'empty' })
+    await stage.run('second', empty)
+    const { phase, conditions } = (await ended('second')).status ?? {}
+    assert.is(phase, 'Succeeded')
+    assert.match(conditions?.[0]?.message ?? '', /^applied, but deletions wait \(NothingRendered\)/)
+    await stage.git.push({ 'deploy/b.yaml': configMap('b') })
+    const { message } = await stage.complains('NothingRendered')
+    assert.match(message, `and create a GitOpsDeploymentSyncRun with revisionID ${empty}`)
+    assert.ok(await stage.configMap('a'))
   })
 
   it('of a manual deployment sets back what was changed by hand', async () => {
