@@ -1,4 +1,5 @@
-import { Failure, isRecord, type ReadYaml, redactUrls } from '../../std/index.ts'
+import { Failure, isRecord, type ReadYaml } from '../../std/index.ts'
+import { isRemote, refuseRemote, refuseRemoteLoads, remote } from './remote-references.ts'
 import { folderOf, isBelow, LIMITS, refused, resolvePath, type SourceFile } from './source.ts'
 
 const NAMES = ['kustomization.yaml', 'kustomization.yml', 'Kustomization']
@@ -21,26 +22,60 @@ export const kustomizationIn = (files: ReadonlyMap<string, SourceFile>, folder: 
 export async function reachOf(files: ReadonlyMap<string, SourceFile>, path: string, yaml: ReadYaml): Promise<Reach> {
   const reach: Reach = { paths: [], missing: [] }
   const seen = new Set<string>()
-  const follow = async (folder: string, depth: number, isPlugin = false): Promise<void> => {
-    const visit = `${folder}:${isPlugin}`
+  const follow = async (folder: string, depth: number, role: Role): Promise<void> => {
+    const visit = `${folder}:${role}`
     if (seen.has(visit)) return
     seen.add(visit)
     if (depth > LIMITS.depth) throw refused(`${folder}: bases lie more than ${LIMITS.depth} deep`)
     reach.paths.push(folder)
     const kustomization = kustomizationIn(files, folder)
     if (!kustomization) return
-    for (const { written, plugin = isPlugin } of referencesOf(kustomization, await documentsOf(kustomization, yaml))) {
+    const documents = await documentsOf(kustomization, yaml)
+    const inner = roleWithin(role, documents)
+    check(inner, kustomization.source, documents)
+    for (const { written, plugin } of referencesOf(kustomization, documents)) {
+      const use = plugin && inner === 'objects' ? 'plugin' : inner
+      if (written.includes('\n')) {
+        check(use, kustomization.source, await inlineOf(written, kustomization.source, yaml))
+        continue
+      }
       const target = resolvePath(folder, written, kustomization.source)
       const file = files.get(target)
       if (file) {
         reach.paths.push(target)
-        if (plugin) refuseRemote(file.source, await documentsOf(file, yaml))
-      } else if (holds(files, target)) await follow(target, depth + 1, plugin)
+        if (use !== 'objects') check(use, file.source, await documentsOf(file, yaml))
+      } else if (holds(files, target)) await follow(target, depth + 1, use)
       else reach.missing.push({ path: target, from: kustomization.source, written })
     }
   }
-  await follow(folderOf(path), 0)
+  await follow(folderOf(path), 0, 'objects')
   return reach
+}
+
+/** What comes of files: objects; what configures a plug-in; or such a thing that is changed before it is used, in any way. */
+type Role = 'objects' | 'plugin' | 'changed plugin'
+
+/** A kustomization with these alone adds no value to what it names. */
+const PLAIN = ['apiVersion', 'kind', 'metadata', 'resources', 'bases', 'namespace', 'namePrefix', 'nameSuffix']
+
+function roleWithin(role: Role, documents: readonly unknown[]): Role {
+  if (role !== 'plugin') return role
+  return documents.every((one) => isRecord(one) && Object.keys(one).every((key) => PLAIN.includes(key))) ? role : 'changed plugin'
+}
+
+/** A URL among the values of an object is nobody's reference. */
+function check(role: Role, source: string, documents: readonly unknown[]): void {
+  if (role === 'plugin') refuseRemoteLoads(source, documents)
+  if (role === 'changed plugin') refuseRemote(source, documents)
+}
+
+/** Patches and configurations may stand in place of their path. What only looks so is refused as a path would be. */
+async function inlineOf(written: string, source: string, yaml: ReadYaml): Promise<unknown[]> {
+  const { documents = [] } = await yaml(written)
+  const values = documents.map(({ value }) => value)
+  const isInline = values.length > 0 && values.every((value) => isRecord(value) || Array.isArray(value))
+  if (!isInline) refuseRemote(source, [written])
+  return values
 }
 
 /**
@@ -92,11 +127,8 @@ function referencesOf(file: SourceFile, documents: readonly unknown[]): Referenc
     for (const field of ['configMapGenerator', 'secretGenerator'])
       references.push(...listOf(document[field]).flatMap(generatorFiles))
   }
-  const inline = references.filter(({ written }) => written.includes('\n'))
-  for (const { written } of inline) refuseRemote(file.source, [written])
-  const paths = references.filter(({ written }) => !written.includes('\n'))
-  for (const { written } of paths) if (isRemote(written)) throw remote(file.source, written)
-  return paths
+  for (const { written } of references) if (!written.includes('\n') && isRemote(written)) throw remote(file.source, written)
+  return references
 }
 
 /** Fields that hold references, and within those that are lists of records or a record, the fields of these. */
@@ -122,26 +154,6 @@ const generatorFiles = (generator: Record<string, unknown>): Reference[] =>
     ...textsOf(generator.envs),
     ...textsOf([generator.env]),
   ].map((written) => ({ written }))
-
-/** kustomize takes for remote what has a scheme, a `user@host:` or a `?ref=`, and hosts that it knows by name. */
-const isRemote = (written: string): boolean =>
-  /^[a-z][a-z0-9+.-]*:|^[^/]+@[^/]+:|[?&](ref|version|timeout|submodules)=|^(github\.com|gitlab\.com|bitbucket\.org)[/:]|^git@/i.test(
-    written,
-  )
-
-function refuseRemote(source: string, values: readonly unknown[]): void {
-  for (const value of values) {
-    if (typeof value === 'string' && /[a-z][a-z0-9+.-]*:\/\/|git@/i.test(value)) throw remote(source, value.split('\n')[0] ?? '')
-    if (Array.isArray(value)) refuseRemote(source, value)
-    else if (isRecord(value)) refuseRemote(source, Object.values(value))
-  }
-}
-
-const remote = (source: string, written: string) =>
-  refused(
-    `${source}: ${JSON.stringify(redactUrls(written))} is remote; only files of the repository are used`,
-    'Commit a copy of it.',
-  )
 
 async function documentsOf(file: SourceFile, yaml: ReadYaml): Promise<unknown[]> {
   if (file.link !== undefined) throw refused(`${file.source}: is a symbolic link`, 'Commit the file itself.')

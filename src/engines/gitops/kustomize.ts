@@ -33,8 +33,7 @@ export async function kustomize(
     const checkout = join(room, 'checkout')
     const home = join(room, 'home')
     await mkdir(home)
-    await mkdir(join(checkout, path), { recursive: true })
-    for (const file of files) await place(checkout, file)
+    for (const file of files) await place(checkout, file).catch((thrown: unknown) => unplaced(file, thrown))
     return await run(kubectl, ['kustomize', join(checkout, path)], { room, home, limits, signal })
   } finally {
     await rm(room, { recursive: true, force: true })
@@ -47,6 +46,13 @@ async function place(checkout: string, { source, data, link }: SourceFile): Prom
   const target = join(checkout, checkPath(source))
   await mkdir(dirname(target), { recursive: true })
   await writeFile(target, data, { flag: 'wx', mode: 0o600 })
+}
+
+/** Git keeps names that no file system takes. */
+function unplaced({ source }: SourceFile, thrown: unknown): never {
+  if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'ENAMETOOLONG')) throw thrown
+  const shown = source.length > 100 ? `${source.slice(0, 100)}…` : source
+  throw refused(`${shown}: is longer than a file's name may be (255 bytes each part, 4095 all)`, 'Shorten it.')
 }
 
 interface Confinement {
@@ -111,9 +117,10 @@ const broken = (code: 'invalid' | 'too-large', message: string): Failure =>
 
 const DEAD_END = 'http://127.0.0.1:9'
 
-/** The first line of what it said, without the names of our folders. */
+/** The first line of what it said and is no warning, without the names of our folders. */
 function plain(complaint: string, room: string): string {
-  const [line = ''] = complaint.trim().split('\n')
+  const lines = complaint.trim().split('\n')
+  const line = lines.find((one) => !one.startsWith('# Warning')) ?? lines[0] ?? ''
   const text = line.replaceAll(`${room}/checkout/`, '').replaceAll(`${room}/checkout`, '.')
   return `kustomize: ${text.replace(/^error: /, '').slice(0, 600)}`
 }

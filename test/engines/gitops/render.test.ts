@@ -113,6 +113,80 @@ describe('rendering', (it) => {
     assert.match((await failureOf(render(files, '.'))).message, /other\/settings\.yaml.*remote/)
   })
 
+  it('takes a URL for a value where nothing would be loaded', async () => {
+    const env = { name: 'API', value: 'https://api.example.com/?ref=main' }
+    const deployment = (container: object) => ({
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'web' },
+      spec: { template: { spec: { containers: [{ name: 'web', ...container }] } } },
+    })
+    const patch = JSON.stringify(deployment({ env: [env] }))
+    const config = { apiVersion: 'builtin', metadata: { name: 'x' } }
+    const note = { 'example.com/docs': 'https://docs.example.com', 'example.com/repo': 'git@github.com:org/repo' }
+    const annotating = (key: keyof typeof note) => ({
+      ...config,
+      metadata: { name: key.replaceAll('/', '-') },
+      kind: 'AnnotationsTransformer',
+      annotations: { [key]: note[key] },
+      fieldSpecs: [{ path: 'metadata/annotations', create: true }],
+    })
+    const made = { ...config, kind: 'ConfigMapGenerator', metadata: { name: 'made' }, literals: ['URL=https://example.com'] }
+    const files = snapshot({
+      'kustomization.yaml': JSON.stringify({
+        resources: ['web.yaml'],
+        patchesStrategicMerge: [`${patch}\n`],
+        generators: ['made.yaml'],
+        transformers: ['notes', `${JSON.stringify(annotating('example.com/repo'))}\n`],
+      }),
+      'web.yaml': deployment({ image: 'example.com/web' }),
+      'made.yaml': made,
+      'notes/kustomization.yaml': 'resources: [docs.yaml]\n',
+      'notes/docs.yaml': annotating('example.com/docs'),
+    })
+    const found = (await render(files, '.')).map(({ object }) => object)
+    const [web] = found.filter(({ kind }) => kind === 'Deployment')
+    assert.equal(web?.metadata.annotations, note)
+    assert.ok(JSON.stringify(web).includes(env.value))
+    assert.ok(JSON.stringify(found).includes('"URL":"https://example.com"'))
+  })
+
+  it('refuses a reference that only becomes one when the configuration is patched', async () => {
+    for (const change of [
+      {
+        patches: [
+          { target: { kind: 'ConfigMapGenerator' }, patch: '[{op: add, path: /files/0, value: "http://127.0.0.1:1/x"}]' },
+        ],
+      },
+      { configMapGenerator: [{ name: 'x', literals: ['u=http://127.0.0.1:1/x'] }], replacements: [{ path: 'copy.yaml' }] },
+    ]) {
+      const files = snapshot({
+        'kustomization.yaml': 'generators: [made]\n',
+        'made/kustomization.yaml': JSON.stringify({ resources: ['made.yaml'], ...change }),
+        'made/made.yaml': 'kind: ConfigMapGenerator\nfiles: []\n',
+        'made/copy.yaml': 'source: {}\n',
+      })
+      assert.match((await failureOf(render(files, '.'))).message, /made\/kustomization\.yaml.*remote/)
+    }
+  })
+
+  it('refuses every field by which a plug-in loads something, in any case', async () => {
+    for (const [field, value] of Object.entries({
+      files: ['key=https://example.com/x'],
+      ENVS: ['https://example.com/x'],
+      env: 'https://example.com/x',
+      path: 'https://example.com/x',
+      paths: ['https://example.com/x'],
+      replacements: [{ path: 'https://example.com/x' }],
+    })) {
+      const files = snapshot({
+        'kustomization.yaml': 'transformers: [one.yaml]\n',
+        'one.yaml': { kind: 'Any', [field]: value },
+      })
+      assert.match((await failureOf(render(files, '.'))).message, /one\.yaml.*remote/, field)
+    }
+  })
+
   it('refuses what leads out of the repository', async () => {
     for (const line of ['resources: [../../../../etc/passwd]', 'configMapGenerator: [{name: x, files: [/etc/passwd]}]']) {
       const failure = await failureOf(render(overlay({ 'shop/overlays/dev/kustomization.yaml': line }), 'shop/overlays/dev'))
@@ -149,6 +223,13 @@ describe('rendering', (it) => {
     )
     assert.is(failure.reason, 'RenderFailed')
     assert.not.match(failure.message, 'berth-render')
+  })
+
+  it('tells the complaint, and not the warning before it', async () => {
+    const files = snapshot({ 'kustomization.yaml': 'commonLabels: {a: b}\nresources: [a]\n', 'a/x.txt': 'nothing' })
+    const { message } = await failureOf(render(files, '.'))
+    assert.not.match(message, 'Warning')
+    assert.match(message, /kustomize: .*accumulat/)
   })
 
   it('ends a rendering that takes too long', async () => {
