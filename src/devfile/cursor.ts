@@ -100,6 +100,8 @@ export function quoted(cursor: Cursor): Scalar {
     if (code === BACKSLASH && mark === DOUBLE) {
       escaped = true
       i++
+      // A line that goes on behind a backslash is the library's.
+      if (text.charCodeAt(i) === NEWLINE) giveUp()
     } else if (code === mark) {
       if (mark === SINGLE && text.charCodeAt(i + 1) === SINGLE) {
         escaped = true

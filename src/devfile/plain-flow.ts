@@ -82,7 +82,8 @@ function flowMapping(cursor: Cursor, parent: number): Mapping {
 
 function flowPlain(cursor: Cursor): Scalar {
   const { text, at, origin } = cursor
-  if (isIndicator(cursor, at)) giveUp()
+  // `[-]` and `[?]` are not what they look like.
+  if (isIndicator(cursor, at) || (/[-?:]/.test(text.charAt(at)) && endsKey(text.charCodeAt(at + 1)))) giveUp()
   let end = at
   for (; end < text.length; end++) {
     const code = text.charCodeAt(end)

@@ -64,8 +64,8 @@ const MARKS = ' \n:-#"\'{}[],|>&*!?%@`ab1~\\.+'
 function dice(seed: number): (sides: number) => number {
   let state = seed
   return (sides) => {
-    state = (state * 1_103_515_245 + 12_345) % 0x7f_ff_ff_ff
-    return Math.floor((state / 0x7f_ff_ff_ff) * sides)
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * sides)
   }
 }
 
