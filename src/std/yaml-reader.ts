@@ -19,11 +19,11 @@ export interface YamlReaderOptions {
 const SMALL = 4 * 2 ** 10
 
 /** Reads long texts one after another in a thread of its own, which may take neither the time nor the memory of this one. */
-export function createYamlReader({ clock = systemClock, time = seconds(10), memory = 512 }: YamlReaderOptions = {}): ReadYaml {
+export function createYamlReader({ clock = systemClock, time = seconds(10), memory = 192 }: YamlReaderOptions = {}): ReadYaml {
   const inTurn = createTurnstile(1)
   let thread: Worker | undefined
   const start = (): Worker => {
-    const worker = new Worker(THREAD, { resourceLimits: { maxOldGenerationSizeMb: memory, maxYoungGenerationSizeMb: 48 } })
+    const worker = new Worker(THREAD, { resourceLimits: { maxOldGenerationSizeMb: memory, maxYoungGenerationSizeMb: 32 } })
     const forget = () => {
       if (thread === worker) thread = undefined
     }

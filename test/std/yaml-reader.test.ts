@@ -47,7 +47,7 @@ describe('reading YAML aside', (it) => {
 
   it('gives up what takes too much memory, and reads the next text', async () => {
     const read = createYamlReader({ memory: 16 })
-    const { problem } = await read(long(40_000))
+    const { problem } = await read(long(10_000))
     assert.is(problem?.message, 'The document takes more than 16 MiB of memory to read')
     assert.is((await read(long(200))).documents?.length, 1)
   })
