@@ -18,7 +18,7 @@ import {
   type Source,
   syncRuns,
 } from '../../src/operator/gitops-deployment/index.ts'
-import type { Failure } from '../../src/std/index.ts'
+import { Failure } from '../../src/std/index.ts'
 import { grant } from './builders/credentials.ts'
 import { kubectl, snapshot } from './builders/snapshots.ts'
 import type { TestCluster } from './control-plane.ts'
@@ -33,8 +33,10 @@ export function memoryRepository() {
   const commits = new Map<string, Snapshot>()
   let last: Snapshot | undefined
   const deliver = async (to: Follow) => {
-    const [{ globs, ref }, { onBatch }] = to
+    const [{ globs, ref }, { onBatch, onFailure }] = to
     const wanted = ref?.kind === 'commit' ? commits.get(ref.name) : last
+    if (!wanted && ref?.kind === 'commit')
+      onFailure?.(new Failure('not-found', `there is no commit ${ref.name}`, { reason: 'RefNotFound' }))
     const roots = globs.map((glob) => glob.replace(/\*\*$/, ''))
     const files = (wanted?.files ?? []).filter((file) => roots.some((root) => file.source.startsWith(root)))
     if (wanted) await onBatch({ commitId: wanted.commitId, projectId: 1n, files })

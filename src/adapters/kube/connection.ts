@@ -217,5 +217,16 @@ export function loadKubeConfig({ file, context }: { file?: string | undefined; c
       },
     )
   }
+  if (!file && isMadeUp(config))
+    throw new Failure('not-found', 'there is no kubeconfig, and no service account of a pod', {
+      remedy: 'Name a kubeconfig with --kubeconfig or KUBECONFIG; `berth up` makes one with a cluster of its own.',
+    })
+  if (context && !config.getContextObject(context))
+    throw new Failure('not-found', `the kubeconfig ${file ?? 'of this environment'} has no context "${context}"`, {
+      remedy: `Name one of ${config.contexts.map(({ name }) => name).join(', ') || 'another kubeconfig'} with --context.`,
+    })
   return config
 }
+
+/** Where the client finds nothing it makes up a cluster without TLS on this machine. */
+const isMadeUp = (config: KubeConfig): boolean => config.getCurrentCluster()?.server === 'http://localhost:8080'

@@ -1,11 +1,10 @@
 import type { Command } from 'commander'
-import { type GitOpsDeploymentSyncRun, GitOpsDeploymentSyncRuns, refOf } from '../../api/index.ts'
-import { isFailure, seconds } from '../../std/index.ts'
+import { seconds } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { type AtHand, type DeploymentOptions, titleOf, withDeployment, withDeploymentAtHand } from '../gitops/deployment.ts'
 import { differs, letterOf } from '../gitops/differences.ts'
-import { createRun } from '../gitops/run.ts'
-import { faultOfRun, waitUntilOver } from '../gitops/wait.ts'
+import { lookAt } from '../gitops/look.ts'
+import { faultOfRun } from '../gitops/wait.ts'
 import { harmless } from '../harmless.ts'
 import { examples, wholeNumber, withOutput } from '../options.ts'
 import { type Format, renderData } from '../output.ts'
@@ -40,9 +39,8 @@ export const verb = {
 }
 
 async function diff(at: AtHand, { output, revision: revisionID, exitCode, timeout }: Options): Promise<ExitCode> {
-  const { shell, kube, deployment } = at
-  const asked = await createRun(kube, deployment, { what: 'diff', dryRun: true, revisionID })
-  const run = await waitUntilOver(at, asked, seconds(timeout)).finally(() => remove(at, asked))
+  const { shell, deployment } = at
+  const run = await lookAt(at, revisionID, seconds(timeout))
   const fault = faultOfRun(run)
   if (fault !== undefined) {
     shell.say(harmless(`berth: what ${titleOf(deployment)} would do cannot be said: ${fault}\n`))
@@ -53,13 +51,4 @@ async function diff(at: AtHand, { output, revision: revisionID, exitCode, timeou
   if (output === 'table') shell.print(letterOf(titleOf(deployment), revision, dryRun, shell.paint))
   else shell.print(renderData(output, { revision, ...dryRun }))
   return exitCode && differs(dryRun) ? exitCodes.different : exitCodes.ok
-}
-
-/** Whoever may ask may not always take back; the operator keeps only the last ten anyway. */
-async function remove({ kube }: AtHand, run: GitOpsDeploymentSyncRun): Promise<void> {
-  try {
-    await kube.delete(GitOpsDeploymentSyncRuns, refOf(run))
-  } catch (failure) {
-    if (!isFailure(failure, 'forbidden')) throw failure
-  }
 }

@@ -49,7 +49,7 @@ async function sync(at: AtHand, options: Options): Promise<ExitCode> {
     throw new Failure('conflict', `${titleOf(deployment)} is suspended, so nothing would be done.`, {
       remedy: `Let it go on with \`${berth('resume', deployment)}\`.`,
     })
-  const confirmed = options.confirmPrune ? confirmation(at) : {}
+  const confirmed = options.confirmPrune ? confirmation(at) : undefined
   const within = seconds(options.timeout)
   const answered = deployment.spec.type === 'manual' ? await byRun(at, confirmed) : await byAnnotation(at, confirmed)
   if (options.wait) return answered(within)
@@ -60,35 +60,41 @@ async function sync(at: AtHand, options: Options): Promise<ExitCode> {
 /** Waits so many milliseconds for what was asked. */
 type Answered = (within: number) => Promise<ExitCode>
 
-async function byAnnotation(at: AtHand, more: Record<string, string>): Promise<Answered> {
+async function byAnnotation(at: AtHand, confirmed: string | undefined): Promise<Answered> {
   const word = new Date(systemClock.now()).toISOString()
-  const patch = { metadata: { annotations: { ...more, [annotations.sync]: word } } }
+  const patch = { metadata: { annotations: { ...confirming(confirmed), [annotations.sync]: word } } }
   await at.kube.patch(GitOpsDeployments, refOf(at.deployment), patch)
   return (within) => waitUntilReady(at, { within, answered: ({ status }) => status?.lastHandledSync === word })
 }
 
-async function byRun(at: AtHand, more: Record<string, string>): Promise<Answered> {
+/** What is confirmed is applied, and no newer commit: nobody has seen what that would delete. */
+async function byRun(at: AtHand, confirmed: string | undefined): Promise<Answered> {
   const { shell, kube, deployment } = at
-  if (Object.keys(more).length > 0) await kube.patch(GitOpsDeployments, refOf(deployment), { metadata: { annotations: more } })
-  const run = await createRun(kube, deployment, { what: 'sync' })
+  if (confirmed !== undefined)
+    await kube.patch(GitOpsDeployments, refOf(deployment), { metadata: { annotations: confirming(confirmed) } })
+  const run = await createRun(kube, deployment, { what: 'sync', revisionID: confirmed })
   shell.say(`GitOpsDeploymentSyncRun ${run.metadata.namespace}/${run.metadata.name} was created.\n`)
   return (within) => waitUntilApplied(at, run, within)
 }
 
-/** For the commit that waits and no other: what a later one deletes is a new question. */
-function confirmation({ shell, deployment }: AtHand): Record<string, string> {
+const confirming = (commit: string | undefined) => (commit === undefined ? {} : { [annotations.confirmPrune]: commit })
+
+/** The commit that waits and no other: what a later one deletes is a new question. */
+function confirmation({ shell, deployment }: AtHand): string | undefined {
   const pending = deployment.status?.pendingPrune
   if (!pending) {
     shell.say(`No deletion of ${titleOf(deployment)} waits for a confirmation.\n`)
-    return {}
+    return undefined
   }
   shell.say(`${confirmedText(pending)}\n`)
-  return { [annotations.confirmPrune]: pending.revision }
+  return pending.revision
 }
 
 type Pending = NonNullable<NonNullable<GitOpsDeployment['status']>['pendingPrune']>
 
 function confirmedText({ count, reason, message = '', revision }: Pending): string {
   const head = `Confirmed for commit ${revision.slice(0, 12)}: ${count === 1 ? 'one deletion' : `${count} deletions`} (${reason}).`
-  return [head, ...wrap(message, 76).map((line) => `  ${line}`)].join('\n')
+  // How to confirm is no news any more.
+  const what = message.slice(Math.max(message.lastIndexOf('It deletes '), 0))
+  return [head, ...wrap(what, 76).map((line) => `  ${line}`)].join('\n')
 }

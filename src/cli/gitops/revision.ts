@@ -2,10 +2,11 @@ import type { GitOpsDeployment } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
 import { berth, titleOf } from './deployment.ts'
 
-/** Pure. The revision to go back to: what was asked for, or the last one that was well and is not in effect now. */
-export function chooseRevision(deployment: GitOpsDeployment, asked: string | undefined): string {
-  const known = [...new Set((deployment.status?.history ?? []).map(({ revision }) => revision))]
-  if (asked === undefined) return lastOther(deployment, known)
+const knownOf = ({ status }: GitOpsDeployment): string[] => [...new Set((status?.history ?? []).map(({ revision }) => revision))]
+
+/** Pure. The revision that was asked for. */
+export function revisionMeant(deployment: GitOpsDeployment, asked: string): string {
+  const known = knownOf(deployment)
   const meant = known.filter((revision) => revision.startsWith(asked))
   const [only] = meant
   if (only !== undefined && meant.length === 1) return only
@@ -17,9 +18,10 @@ export function chooseRevision(deployment: GitOpsDeployment, asked: string | und
   })
 }
 
-function lastOther(deployment: GitOpsDeployment, known: readonly string[]): string {
-  const other = known.find((revision) => revision !== deployment.status?.sync?.revision)
-  if (other !== undefined) return other
+/** Pure. Those that were well and are not in effect now, the newest first. */
+export function otherRevisions(deployment: GitOpsDeployment): string[] {
+  const others = knownOf(deployment).filter((revision) => revision !== deployment.status?.sync?.revision)
+  if (others.length > 0) return others
   throw new Failure('not-found', `${titleOf(deployment)} knows of no other commit that was in effect as a whole.`, {
     remedy: 'Name one with --to.',
   })

@@ -142,4 +142,41 @@ describe('acting on a GitOpsDeployment', (it) => {
     assert.is(unknown.code, 3)
     assert.match(unknown.stderr, 'commit feedfeed is not in the history')
   })
+
+  it('rollback to nothing that exists changes nothing', async () => {
+    await stage.deploy()
+    await stage.synced(await stage.git.push(files('a')))
+    const missing = 'f'.repeat(40)
+    const { code, stderr } = await run('rollback', '--to', missing, '--timeout', '60')
+    assert.is(code, 7, stderr)
+    assert.match(stderr, `cannot go back to ${missing}: `)
+    assert.match(stderr, 'Nothing was changed.')
+    assert.is((await spec())?.type, 'automated')
+  })
+
+  it('rollback leaves out what describes nothing, and what is confirmed is what is applied', async () => {
+    const { git, namespace } = stage
+    await stage.deploy()
+    const good = await git.push(files('a'))
+    await stage.synced(good)
+    const empty = await git.push({ 'deploy/README.md': 'nothing here' })
+    await stage.complains('NothingRendered')
+    assert.is((await run('sync', '--confirm-prune', '--wait', '--timeout', '60')).code, 0)
+    const newest = await git.push(files('a', 'b'))
+    await stage.synced(newest)
+
+    const back = await run('rollback', '--wait', '--timeout', '60')
+    assert.is(back.code, 0, back.stderr)
+    assert.match(back.stderr, `Commit ${empty.slice(0, 12)} is left out: `)
+    assert.match(back.stderr, `goes back to ${good}`)
+
+    const held = await run('rollback', '--to', empty, '--wait', '--timeout', '60')
+    assert.is(held.code, 1)
+    assert.ok(await stage.configMap('a'))
+    const { code, stdout, stderr } = await run('sync', '--confirm-prune', '--wait', '--timeout', '60')
+    assert.is(code, 0, stderr)
+    assert.match(stdout, `Commit ${empty.slice(0, 12)} is in effect`)
+    assert.not.match(stderr, 'kubectl annotate')
+    for (const name of ['a', 'b']) await expectGone(kube, ConfigMaps, { name, namespace })
+  })
 })

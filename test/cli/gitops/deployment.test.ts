@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { type GitOpsDeployment, keyOf } from '../../../src/api/index.ts'
 import { hint } from '../../../src/cli/gitops/deployment.ts'
-import { chooseRevision } from '../../../src/cli/gitops/revision.ts'
+import { otherRevisions, revisionMeant } from '../../../src/cli/gitops/revision.ts'
 import { type Node, treeLines } from '../../../src/cli/gitops/tree.ts'
 import { verdictOf } from '../../../src/cli/gitops/verdict.ts'
 import { plain } from '../../../src/cli/shell.ts'
@@ -87,15 +87,17 @@ describe('verbs about a GitOpsDeployment', (it) => {
   })
 
   it('find the revision to go back to', () => {
-    for (const [why, asked, revision, chosen] of REVISIONS)
-      assert.is(chooseRevision(deployment({ history: HISTORY, sync: { status: 'Synced', revision } }), asked), chosen, why)
+    for (const [why, asked, revision, chosen] of REVISIONS) {
+      const known = deployment({ history: HISTORY, sync: { status: 'Synced', revision } })
+      assert.is(asked === undefined ? otherRevisions(known)[0] : revisionMeant(known, asked), chosen, why)
+    }
   })
 
   it('refuse a revision that may be several, or none', () => {
     const known = deployment({ history: HISTORY, sync: { status: 'Synced', revision: A } })
-    assert.throws(() => chooseRevision(known, 'b'), isFailure)
-    assert.throws(() => chooseRevision(known, 'feed'), 'is not in the history')
-    assert.throws(() => chooseRevision(deployment({}), undefined), 'no other commit')
+    assert.throws(() => revisionMeant(known, 'b'), isFailure)
+    assert.throws(() => revisionMeant(known, 'feed'), 'is not in the history')
+    assert.throws(() => otherRevisions(deployment({})), 'no other commit')
   })
 
   it('draw a tree of 80 columns, whatever the names and notes', () => {
