@@ -474,7 +474,7 @@ export interface GitOpsDeploymentStatus {
    */
   observedGeneration?: number
   /**
-   * Ready, SyncError and ErrorOccurred.
+   * Ready, SyncError, ErrorOccurred, Fight and Contested.
    */
   conditions?: Condition[]
 }
