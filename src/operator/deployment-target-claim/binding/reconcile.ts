@@ -137,7 +137,11 @@ async function askForOne(claim: DeploymentTargetClaim, binding: Binding, news: s
       binding,
     )
   }
-  return say(claim, { ...waiting(`waiting for provisioner ${provisioner}`), reason: 'Provisioning' }, binding, {
+  // As long as the provisioner has said nothing there may be none.
+  const remedy = news
+    ? ''
+    : `. If nobody serves that name, install it, or correct the provisioner of DeploymentTargetClass "${name}"`
+  return say(claim, { ...waiting(`waiting for provisioner ${provisioner}${remedy}`), reason: 'Provisioning' }, binding, {
     [annotations.provisioner]: provisioner,
   })
 }
