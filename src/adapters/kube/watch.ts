@@ -192,8 +192,10 @@ function kept<T extends KubeObject>({ kind, keep = slim }: Feed<T>, object: T): 
   return keep(object)
 }
 
-/** managedFields are half of an object's size and nobody here reads them. */
+/** managedFields are half of an object's size and nobody here reads them. Made anew: with `delete`, V8 keeps the rest as a dictionary. */
 function slim<T extends KubeObject>(object: T): T {
-  if ('managedFields' in object.metadata) delete object.metadata.managedFields
+  object.metadata = Object.fromEntries(
+    Object.entries(object.metadata).filter(([key]) => key !== 'managedFields'),
+  ) as T['metadata'] // as: the same but for a key that our types do not know
   return object
 }

@@ -36,7 +36,7 @@ export function startLoop<T extends KubeObject>(
   const attempts = new Map<string, number>()
 
   const once = async (ref: Ref): Promise<Next | undefined> => {
-    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(LIMIT)])
+    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(controller.limit ?? LIMIT)])
     const object = cache.get(ref)
     const next = object ? await controller.reconcile(object, signal) : await controller.gone?.(ref, signal)
     if (next?.status && object) await writeStatus(workshop, controller, next.object ?? object, next.status)

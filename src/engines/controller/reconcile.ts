@@ -71,6 +71,8 @@ export interface Controller<T extends KubeObject = KubeObject> {
   watches?: Watch[]
   /** Reconciles that run at once; one object is never reconciled twice at the same time. */
   concurrency?: number
+  /** How long one reconcile may take, milliseconds; two minutes without it. */
+  limit?: number
   reconcile(object: T, signal: AbortSignal): Promise<Next>
   /** Another source of wake-ups than the API: a stream from outside. Called once, ends with the signal. */
   doorbell?: (ring: (ref: Ref) => void, signal: AbortSignal) => void

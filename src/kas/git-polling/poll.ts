@@ -1,5 +1,5 @@
 import { keyOf, type Ref } from '../../api/index.ts'
-import { type Backoff, type Clock, Failure, minutes, pause, waitOf } from '../../std/index.ts'
+import { type Backoff, type Clock, Failure, minutes, pause, seconds, waitOf } from '../../std/index.ts'
 import type { Following, Sighting } from '../ports.ts'
 import type { Project } from '../project.ts'
 
@@ -25,6 +25,10 @@ interface Follower {
 const LONGEST_WAIT = minutes(5)
 /** Polls of many repositories drift apart instead of coming in waves. */
 const JITTER = 0.1
+/** Between a look and the next that a poke asks for: longer by this much each time, until nobody has poked for a while. */
+const GAP = seconds(0.5)
+const LONGEST_GAP = seconds(3)
+const CALM = seconds(5)
 
 /**
  * One repository, ref and credential, asked for by any number of followers. It looks every interval while somebody follows,
@@ -37,6 +41,8 @@ export class Poll {
   readonly #served = new Set<string>()
   #last: { sighting: Sighting; at: number } | undefined
   #failures = 0
+  /** Pokes in a row, each soon after the look before. */
+  #hurries = 0
   /** The credentials that the last look was made with, as far as that was worth asking. */
   #version: string | undefined
   /** The shortest interval that is, or was last, asked for. */
@@ -94,6 +100,8 @@ export class Poll {
     while (!signal.aborted) {
       await this.#renew()
       const interval = this.#interval()
+      // Whoever poked until now is answered by this look.
+      this.#alarm = new AbortController()
       if (this.#followers.size > 0) await this.#look(signal)
       await this.#rest(
         this.#failures > 0 ? waitOf(this.#backoff(interval), this.#failures - 1) : interval * (1 + JITTER * Math.random()),
@@ -170,8 +178,16 @@ export class Poll {
       await pause(clock, Math.min(left, this.#interval()), woken)
       if (!woken.aborted && clock.now() < until && (await this.#isMended())) this.poke()
     }
+    if (this.#alarm.signal.aborted) await this.#gather(signal)
     this.#isResting = false
-    this.#alarm = new AbortController()
+  }
+
+  /** The first poke is answered at once; the longer they go on, the more of them share a look. */
+  async #gather(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#work
+    const since = this.#last ? clock.now() - this.#last.at : CALM
+    this.#hurries = since < CALM ? this.#hurries + 1 : 0
+    await pause(clock, Math.max(Math.min(this.#hurries * GAP, LONGEST_GAP) - since, 0), signal)
   }
 
   async #isMended(): Promise<boolean> {

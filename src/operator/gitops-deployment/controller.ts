@@ -3,8 +3,10 @@ import type { Reach } from '../../adapters/kube/index.ts'
 import { type GitOpsDeployment, GitOpsDeployments, keyOf, type Ref } from '../../api/index.ts'
 import { type Controller, settled, type Workshop } from '../../engines/controller/index.ts'
 import { createLedgers, createWants, noMeter, type Render } from '../../engines/gitops/index.ts'
+import { minutes } from '../../std/index.ts'
 import { BY, openBooks } from './books.ts'
 import { createFollowing, type Source } from './following.ts'
+import { inHiding } from './hidden.ts'
 import { createNotifier } from './notifier.ts'
 import { reconcileDeployment } from './reconcile.ts'
 import { releaseFormer } from './removal.ts'
@@ -63,10 +65,12 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
   return {
     name: NAME,
     kind: GitOpsDeployments,
+    // Tens of thousands of objects are applied in one go.
+    limit: minutes(15),
     watches: watchesOf(books),
     reconcile(deployment, signal) {
       notifier.look(deployment)
-      return reconcileDeployment(deployment, shop, signal)
+      return inHiding(deployment, shop, (hidden) => reconcileDeployment(deployment, hidden, signal))
     },
     doorbell(ring, signal) {
       shop.ring = ring
@@ -95,7 +99,7 @@ function forget(ref: Ref, { following, notes, arrivals, variables, ledgers, want
   following.end(ref)
   notes.delete(key)
   arrivals.delete(key)
-  variables.forget(key)
+  variables.drop(key)
   if (uid === undefined) return
   ledgers.end(uid)
   wants.withdraw(uid)

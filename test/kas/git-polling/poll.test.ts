@@ -216,8 +216,33 @@ describe('a poll', (it) => {
     await clock.step(0)
     poll.poke()
     resolve()
+    await clock.step(seconds(0.5))
+    is(server.looks, 2)
+    ending.abort()
+    await done
+  })
+
+  it('answers the first poke at once, and many in quick succession with few looks, the last one included', async () => {
+    const { clock, server, poll, follow, run, ending } = given('1h')
+    follow()
+    const done = run()
+    await clock.step(minutes(1))
+    is(server.looks, 1)
+    poll.poke()
     await clock.step(0)
     is(server.looks, 2)
+    for (let push = 0; push < 100; push++) {
+      await clock.step(166)
+      poll.poke()
+    }
+    const during = server.looks - 2
+    ok(during <= 10, `${during} looks`)
+    await clock.step(seconds(3))
+    is(server.looks - 2, during + 1)
+    await clock.step(minutes(1))
+    poll.poke()
+    await clock.step(0)
+    is(server.looks - 2, during + 2)
     ending.abort()
     await done
   })
