@@ -1,16 +1,17 @@
 import type { Answer, Counter, Question, Responder } from '../../adapters/http/index.ts'
 import { keyOf } from '../../api/index.ts'
-import { type Clock, isFailure, type Log } from '../../std/index.ts'
+import { type Clock, isFailure, type Log, type Secret } from '../../std/index.ts'
 import type { Credentials, Polls } from '../ports.ts'
 import type { Project, Projects } from '../project.ts'
 import { pushedRef } from './pushed-ref.ts'
 import { createLimiter, type Limiter, type Rate } from './rate.ts'
+import { rememberSecrets, type WebhookSecrets } from './secrets.ts'
 import { isGenuine, isSigned } from './signature.ts'
 
 export interface WebhookDesk {
-  projects: Projects
-  polls: Polls
-  credentials: Credentials
+  projects: Pick<Projects, 'get'>
+  polls: Pick<Polls, 'poke'>
+  credentials: Pick<Credentials, 'forWebhooks'>
   /** Counts answers by status. */
   answered: Counter
   clock: Clock
@@ -20,47 +21,70 @@ export interface WebhookDesk {
 const PATH = /^\/webhooks\/([a-z0-9-]+)\/([a-z0-9.-]+)$/
 const REFUSED: Answer = { status: 401, text: 'No such GitProject, or not signed with its webhook secret.\n' }
 
-/** A Git server tells of many projects from one address. */
-const PER_ADDRESS: Rate = { burst: 200, perSecond: 10 }
+/** All that proves nothing shares one limit, and by project a narrower one. Who knows a secret is never held up by who does not. */
+const STRANGERS: Rate = { burst: 200, perSecond: 10 }
+const STRANGERS_OF_PROJECT: Rate = { burst: 30, perSecond: 1 }
 /** Counted only for who knows the secret: nobody else can use up a project's share, or learn that it has one. */
 const PER_PROJECT: Rate = { burst: 30, perSecond: 1 }
 
+interface Door {
+  desk: WebhookDesk
+  secrets: WebhookSecrets
+  /** 429 when too much comes that proves nothing. */
+  turnAway(key?: string): Answer | undefined
+  perProject: Limiter
+}
+
 /**
  * `POST /webhooks/<namespace>/<name>` says that something was pushed to that GitProject; what, is asked of the Git server
- * itself, so a forged body gains nothing. Wrong name and wrong signature get the same answer.
+ * itself, so a forged body gains nothing. Wrong name and wrong signature get the same answer. Addresses tell nothing: behind
+ * an ingress everybody has the same.
  */
 export function receiveWebhooks(desk: WebhookDesk): Responder {
-  const perAddress = createLimiter(PER_ADDRESS, desk.clock)
-  const perProject = createLimiter(PER_PROJECT, desk.clock)
+  const { clock, credentials, log } = desk
+  const strangers = createLimiter(STRANGERS, clock)
+  const ofProject = createLimiter(STRANGERS_OF_PROJECT, clock)
+  const door: Door = {
+    desk,
+    secrets: rememberSecrets(credentials, clock, log),
+    turnAway: (key) => (key === undefined ? undefined : refuseHurry(ofProject, key)) ?? refuseHurry(strangers, ''),
+    perProject: createLimiter(PER_PROJECT, clock),
+  }
   return async (question) => {
-    const answer = refuseHurry(perAddress, question.peer) ?? (await receive(desk, perProject, question))
+    const answer = await receive(door, question)
     desk.answered.add({ status: String(answer.status) })
     return answer
   }
 }
 
-async function receive(desk: WebhookDesk, perProject: Limiter, question: Question): Promise<Answer> {
+async function receive(door: Door, question: Question): Promise<Answer> {
+  const { desk, turnAway, perProject } = door
   const [, namespace, name] = PATH.exec(question.path) ?? []
-  if (!namespace || !name) return { status: 404, text: 'Served here: POST /webhooks/<namespace>/<name>\n' }
-  if (question.method !== 'POST') return { status: 405, text: 'Only POST is served here.\n' }
+  if (!namespace || !name) return turnAway() ?? { status: 404, text: 'Served here: POST /webhooks/<namespace>/<name>\n' }
+  if (question.method !== 'POST') return turnAway() ?? { status: 405, text: 'Only POST is served here.\n' }
   const project = desk.projects.get({ namespace, name })
-  if (!project || !(await isProved(desk, project, question))) return REFUSED
-  return refuseHurry(perProject, keyOf(project.ref)) ?? wake(desk, project, question)
+  const key = keyOf({ namespace, name })
+  if (!project?.webhookSecret || !isSigned(question)) return turnAway(key) ?? REFUSED
+  return (await refuseForged(door, project, question)) ?? refuseHurry(perProject, key) ?? wake(desk, project, question)
 }
 
-/** Before anything of the body is read. */
-async function isProved({ credentials, log }: WebhookDesk, project: Project, question: Question): Promise<boolean> {
-  if (!project.webhookSecret || !isSigned(question)) return false
-  try {
-    return isGenuine(question, await credentials.forWebhooks(project))
-  } catch (thrown) {
-    if (!isFailure(thrown, 'invalid')) throw thrown
-    log.warn('A webhook could not be checked', { project: keyOf(project.ref), error: thrown })
-    return false
+/** Before anything of the body is read. A Secret that was changed counts at once, unless too many come with wrong proofs. */
+async function refuseForged({ secrets, turnAway }: Door, project: Project, question: Question): Promise<Answer | undefined> {
+  const key = keyOf(project.ref)
+  const remembered = secrets.remembered(project)
+  if (remembered) {
+    if (isProved(question, await remembered)) return undefined
+    const away = turnAway(key)
+    if (away) return away
   }
+  if (isProved(question, await secrets.read(project))) return undefined
+  return (remembered ? undefined : turnAway(key)) ?? REFUSED
 }
 
-function wake({ polls }: WebhookDesk, project: Project, question: Question): Answer {
+const isProved = (question: Question, secret: Secret<string> | undefined): boolean =>
+  secret !== undefined && isGenuine(question, secret.reveal())
+
+function wake({ polls }: Pick<WebhookDesk, 'polls'>, project: Project, question: Question): Answer {
   try {
     const woken = polls.poke(project.ref, pushedRef(question))
     return { status: 202, text: `${woken} polls woken.\n` }
