@@ -35,12 +35,22 @@ export interface Preview {
 }
 
 /** Looks at everything and writes nothing: two requests for each object, as the tenant. */
-export async function preview(
-  request: PreviewRequest,
-  { render, clock }: { render: Render; clock: Clock },
-  signal?: AbortSignal,
-): Promise<Preview> {
-  const { snapshot, destination, owner, ignore, force, knows, variables } = request
+export async function preview(request: PreviewRequest, tools: PreviewTools, signal?: AbortSignal): Promise<Preview> {
+  const hide = hiding(request.variables?.secrets)
+  try {
+    return hiddenIn(await look(request, tools, signal), hide)
+  } catch (thrown) {
+    throw hide.failure(thrown)
+  }
+}
+
+interface PreviewTools {
+  render: Render
+  clock: Clock
+}
+
+async function look(request: PreviewRequest, { render, clock }: PreviewTools, signal?: AbortSignal): Promise<Preview> {
+  const { snapshot, destination, owner, ignore, force, knows } = request
   const { kube } = destination
   const wanted = await wantedOf(request, render, {}, signal)
   const { inventory } = await loadFor(kube.server, request.inventory)
@@ -48,14 +58,15 @@ export async function preview(
   const differences = request.detectOnly ? all.map(drifted(wanted, inventory.held)) : all
   const undone = wanted.refused.length + all.filter(({ would }) => would === 'refused').length
   const leaving = await leavingOf(request, { wanted, held: inventory.held, undone }, clock, signal)
-  const hide = hiding(variables?.secrets)
-  return {
-    commitId: snapshot.commitId,
-    differences: differences.map((difference) => hidden(difference, hide)),
-    refused: wanted.refused.map((entry) => told(entry, hide)),
-    leaving: leaving.map((entry) => told(entry, hide)),
-  }
+  return { commitId: snapshot.commitId, differences, refused: wanted.refused, leaving }
 }
+
+const hiddenIn = ({ commitId, differences, refused, leaving }: Preview, hide: Hiding): Preview => ({
+  commitId,
+  differences: differences.map((difference) => hidden(difference, hide)),
+  refused: refused.map((entry) => told(entry, hide)),
+  leaving: leaving.map((entry) => told(entry, hide)),
+})
 
 /** What is in effect as this commit has it, and differs, was changed in the cluster. */
 function drifted({ desired }: Wanted, held: readonly Held[]): (difference: Difference) => Difference {

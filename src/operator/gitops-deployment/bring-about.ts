@@ -20,6 +20,7 @@ import { Failure, minutes, seconds, timestamp, waitOf } from '../../std/index.ts
 import { isConfirmed, useUp } from './confirmation.ts'
 import { tellChanges, tellContested, tellFights, tellLeftBehind, tellPending, tellRepairs } from './events.ts'
 import { isEarly } from './hand-over.ts'
+import { speechless } from './hidden.ts'
 import { intervalOf } from './interval.ts'
 import { guardsOf, pendingPruneOf } from './prune-guard.ts'
 import { inventoryName, inventoryOf, judgeOf, ledgerOf, type Note, ownerOf, type Shop } from './shop.ts'
@@ -132,7 +133,8 @@ export async function watchHealth({ deployment, snapshot }: Pass, shop: Shop, si
   const unwatched = book.unwatched(held)
   if (unwatched.length > 0) book.read(await observe(unwatched, { ...look, owner: ownerOf(deployment).id }, signal))
   if (book.isYoung) return settled({ status, recheck: seconds(30) })
-  const observed = observedIn(book.lines, rowsOf(held, []), clock.now())
+  const seen = observedIn(book.lines, rowsOf(held, []), clock.now())
+  const observed = (await shop.variables.learn(deployment)) ? seen : speechless(seen)
   const interval = intervalOf(deployment.spec.interval)
   const now = withHealth(status, deployment, { observed, newest: snapshot.commitId, now: timestamp(clock.now()) })
   const isWatched = unwatched.length === 0

@@ -12,7 +12,7 @@ import { reconcileDeployment } from './reconcile.ts'
 import { releaseFormer } from './removal.ts'
 import { type GitOpsMeter, NAME, type Shop } from './shop.ts'
 import { statusFor } from './status.ts'
-import { createTargets, tenantOf } from './targets.ts'
+import { createTargets, targetsIn, tenantOf } from './targets.ts'
 import { createVariableReader } from './variables.ts'
 import { watchesOf } from './watches.ts'
 
@@ -36,7 +36,7 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
   const books = openBooks(workshop)
   const meter = settings.meter ?? { ...noMeter, watches: () => undefined }
   const following = createFollowing(source, workshop.clock, (milliseconds) => meter.took('source', milliseconds))
-  const targets = createTargets(reach)
+  const targets = createTargets(reach, { clock: workshop.clock, inUse: () => targetsIn(books) })
   const variables = createVariableReader(workshop.kube, workshop.clock)
   const { clock, log } = workshop
   const ledgers = createLedgers({ clock, log, mostWatches })

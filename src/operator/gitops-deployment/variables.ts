@@ -8,11 +8,23 @@ import { tenantOf } from './targets.ts'
 /** The values of `spec.variables`, kept until the spec or the commit changes or an interval is over. */
 export interface VariableReader {
   of(deployment: GitOpsDeployment, commitId: string): Promise<Variables | undefined>
+  /** Knows `secretsOf`, if that can be: for who needs the values only to hide them. Tells whether it does. */
+  learn(deployment: GitOpsDeployment): Promise<boolean>
+  /** What came from Secrets, the values that were there before a change included: objects may still have them. */
+  secretsOf(key: string): ReadonlySet<string> | undefined
   forget(key: string): void
+  /** The deployment is no more. */
+  drop(key: string): void
 }
 
 export function createVariableReader(kube: Kube, clock: Clock): VariableReader {
   const known = new Map<string, { version: string; at: number; variables: Variables }>()
+  const secrets = new Map<string, { now: ReadonlySet<string>; before: ReadonlySet<string> }>()
+  const note = (key: string, now: ReadonlySet<string> = new Set()) => {
+    const last = secrets.get(key) ?? { now, before: new Set<string>() }
+    const isSame = last.now.size === now.size && [...now].every((secret) => last.now.has(secret))
+    secrets.set(key, isSame ? last : { now, before: last.now })
+  }
   return {
     async of(deployment, commitId) {
       const { metadata, spec } = deployment
@@ -22,9 +34,28 @@ export function createVariableReader(kube: Kube, clock: Clock): VariableReader {
       if (last?.version === version && clock.now() - last.at < intervalOf(spec.interval)) return last.variables
       const variables = await read(deployment, spec.variables, kube.as(tenantOf(deployment)))
       known.set(keyOf(metadata), { version, at: clock.now(), variables })
+      note(keyOf(metadata), variables.secrets)
       return variables
     },
+    async learn(deployment) {
+      const { metadata, spec } = deployment
+      if (!spec.variables || secrets.has(keyOf(metadata))) return true
+      try {
+        note(keyOf(metadata), (await read(deployment, spec.variables, kube.as(tenantOf(deployment)))).secrets)
+        return true
+      } catch {
+        return false
+      }
+    },
+    secretsOf(key) {
+      const { now, before } = secrets.get(key) ?? {}
+      return now && before && new Set([...now, ...before])
+    },
     forget: (key) => void known.delete(key),
+    drop(key) {
+      known.delete(key)
+      secrets.delete(key)
+    },
   }
 }
 
