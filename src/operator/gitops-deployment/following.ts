@@ -3,7 +3,7 @@ import type { Ref } from '../../api/index.ts'
 import { keyOf } from '../../api/index.ts'
 import { patternsFor, type Snapshot } from '../../engines/gitops/index.ts'
 import type { GitRef } from '../../rpc/index.ts'
-import { type Clock, createYamlReader, type Failure, isFailure, minutes, type ReadYaml } from '../../std/index.ts'
+import { type Clock, createYamlReader, type Failure, isFailure, minutes, type ReadYaml, seconds } from '../../std/index.ts'
 
 /** Where commits come from: kas, through its object stream. */
 export type Source = Pick<ObjectStream, 'follow'>
@@ -42,6 +42,9 @@ export interface Following {
   ringing(ring: (ref: Ref) => void, signal: AbortSignal): void
 }
 
+const CROWD = 100
+const LATER = seconds(1)
+
 /** `waited`: how long it took until the files of a revision were there. */
 export function createFollowing(
   source: Source,
@@ -59,9 +62,12 @@ export function createFollowing(
     const tell = (seen: Seen) => {
       if (stream.abort.signal.aborted) return
       if (seen.snapshot && !stream.seen.snapshot) waited(clock.now() - opened)
+      const isOnlyNewer = seen.snapshot !== undefined && seen.snapshot.files === stream.seen.snapshot?.files
       stream.seen = seen
       stream.at = clock.now()
-      ring(ref)
+      // A commit that means nothing to hundreds of followers must not keep the one waiting that it is for.
+      if (isOnlyNewer && streams.size > CROWD) clock.after(LATER, () => ring(ref))
+      else ring(ref)
     }
     void follow({ source, wish, yaml, tell, seen: () => stream.seen, signal: stream.abort.signal })
     return stream
