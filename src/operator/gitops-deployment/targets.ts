@@ -10,8 +10,8 @@ import {
   secretTypes,
 } from '../../api/index.ts'
 import type { Destination } from '../../engines/gitops/index.ts'
-import { Failure, Secret } from '../../std/index.ts'
-import type { Books } from './books.ts'
+import { type Clock, Failure, minutes, Secret } from '../../std/index.ts'
+import { type Books, BY } from './books.ts'
 import { environmentNames, noEnvironment } from './environment-name.ts'
 
 /** Clients for targets, kept while the credentials are the same. */
@@ -22,11 +22,44 @@ export interface Targets {
   close(): void
 }
 
-export function createTargets(reach: Reach | undefined): Targets {
+/** Which targets anybody still uses: the keys of environments, and the names of tenants. */
+export interface InUse {
+  environments: ReadonlySet<string>
+  tenants: ReadonlySet<string>
+}
+
+export interface Tidiness {
+  clock: Clock
+  inUse: () => InUse
+}
+
+/** What nobody uses any more is closed and forgotten by then, with its credentials. */
+const PAUSE = minutes(5)
+
+/** Without `tidiness` they live until `close`. */
+export function createTargets(reach: Reach | undefined, tidiness?: Tidiness): Targets {
   const open = new Map<string, { version: string; kube: Kube }>()
   const tenants = new Map<string, Kube>()
+  let calm: (() => void) | undefined
+  const tidySoon = () => {
+    if (!tidiness) return
+    calm ??= tidiness.clock.after(PAUSE, () => {
+      calm = undefined
+      tidy(tidiness.inUse())
+      if (open.size + tenants.size > 0) tidySoon()
+    })
+  }
+  const tidy = (used: InUse) => {
+    for (const user of tenants.keys()) if (!used.tenants.has(user)) tenants.delete(user)
+    for (const [key, { kube }] of open) {
+      if (used.environments.has(key)) continue
+      open.delete(key)
+      void kube.close()
+    }
+  }
   return {
     of(environment, secret) {
+      tidySoon()
       const key = keyOf(refOf(environment))
       const { apiURL, allowInsecureSkipTLSVerify } = environment.spec
       const version = JSON.stringify([secret.metadata.uid, secret.metadata.resourceVersion, apiURL, allowInsecureSkipTLSVerify])
@@ -43,16 +76,27 @@ export function createTargets(reach: Reach | undefined): Targets {
       return kube
     },
     as(kube, tenant) {
+      tidySoon()
       const known = tenants.get(tenant.user) ?? kube.as(tenant)
       tenants.set(tenant.user, known)
       return known
     },
     close() {
+      calm?.()
       for (const { kube } of open.values()) void kube.close()
       open.clear()
     },
   }
 }
+
+export const targetsIn = ({ environments, deployments }: Books): InUse => ({
+  environments: new Set(
+    [...environments.all()]
+      .map((environment) => keyOf(refOf(environment)))
+      .filter((key) => deployments.by(BY.environment, key).length > 0),
+  ),
+  tenants: new Set([...deployments.all()].map((deployment) => tenantOf(deployment).user)),
+})
 
 /** The service account in the namespace of a deployment that stands for its tenant. */
 export const tenantOf = ({ metadata, spec }: GitOpsDeployment): Identity => ({
