@@ -17,24 +17,26 @@ export interface Found {
 
 /** Reads texts of many documents; what stands in a document that was read before is not parsed again. */
 export interface Reader {
-  read(source: string, text: string): Promise<Found>
+  /** Without lines where nobody has the text before him: then they would lead nowhere. */
+  read(source: string, text: string, how?: { withoutLines: boolean }): Promise<Found>
 }
 
 export function createReader(yaml: ReadYaml): Reader {
   const known: Memory<Read> = createMemory(MOST)
   let sinceBreath = 0
-  const remembered = async (part: string, source: string, above: number): Promise<Read> => {
+  const remembered = async (part: string, placeOf: PlaceOf, above: number): Promise<Read> => {
     const key = hash('sha256', part)
     const before = known.get(key)
     if (before) return before
     const text = await yaml(part)
-    if (text.problem?.isTooLarge) throw tooLarge(`${source}:${above + text.problem.line}`, text.problem)
+    if (text.problem?.isTooLarge) throw tooLarge(placeOf(above + text.problem.line, text.problem.column), text.problem)
     const read = manifestsIn(text)
     known.set(key, read, part.length)
     return read
   }
   return {
-    async read(source, text) {
+    async read(source, text, { withoutLines } = { withoutLines: false }) {
+      const placeOf: PlaceOf = (...numbers) => (withoutLines ? source : [source, ...numbers].join(':'))
       const found: Found = { manifests: [], problems: [] }
       let above = 0
       let before = 0
@@ -44,13 +46,13 @@ export function createReader(yaml: ReadYaml): Reader {
           sinceBreath = 0
           await breathe()
         }
-        const read = await remembered(part, source, above)
-        for (const { object, line } of read.objects) found.manifests.push({ object, source: `${source}:${above + line}` })
+        const read = await remembered(part, placeOf, above)
+        for (const { object, line } of read.objects) found.manifests.push({ object, source: placeOf(above + line) })
         for (const { line, column, document, what } of read.faults)
           found.problems.push(
             document === undefined
-              ? `${source}:${above + line}:${column}: ${what}`
-              : `${source}:${above + line}: document ${before + document} ${what}`,
+              ? `${placeOf(above + line, column)}: ${what}`
+              : `${placeOf(above + line)}: document ${before + document} ${what}`,
           )
         before += read.documents
         above += linesIn(part)
@@ -60,9 +62,12 @@ export function createReader(yaml: ReadYaml): Reader {
   }
 }
 
+/** Where something stands: the file with line and column. */
+type PlaceOf = (...numbers: number[]) => string
+
 /** Not remembered, because it may be a matter of the time that there was. */
-const tooLarge = (where: string, { column, message }: YamlProblem): Failure =>
-  new Failure('too-large', `${where}:${column}: ${message}`, {
+const tooLarge = (where: string, { message }: YamlProblem): Failure =>
+  new Failure('too-large', `${where}: ${message}`, {
     reason: 'DocumentTooLarge',
     remedy: 'Make several documents of it, or several objects.',
   })

@@ -35,7 +35,11 @@ export function createRenderer({ kubectl, limits }: RendererOptions): Render {
     if (before) return before
     const byPath = new Map(files.map((file) => [file.source, file]))
     const { manifests, problems } = kustomizationIn(byPath, folder)
-      ? await reader.read(`${folder || '.'} (kustomize)`, await turnstile(() => kustomize(kubectl, files, folder, all, signal)))
+      ? await reader.read(
+          `in what kustomize made of ${folder || '.'}`,
+          await turnstile(() => kustomize(kubectl, files, folder, all, signal)),
+          { withoutLines: true },
+        )
       : await plainFiles(files, reader)
     const rendered = checkRendered(manifests, problems)
     known.set(
