@@ -16,6 +16,7 @@ export {
   collectBatch,
   type GitRef,
   header,
+  linkObject,
   type ObjectFile,
   type ObjectsWanted,
   objectChunk,

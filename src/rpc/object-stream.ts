@@ -19,6 +19,8 @@ export interface ObjectFile {
   /** Path in the repository, with `/` between its parts. */
   readonly source: string
   readonly data: Uint8Array
+  /** What it is instead of a file: `symbolic link` or `submodule`. Then there are no data. */
+  readonly link?: string
 }
 
 /** All that one call delivered: complete, or it would not exist. */
@@ -48,6 +50,8 @@ export const requestFor = ({ projectId, ref, commitId, globs, digest }: ObjectsW
     projectId,
     commitId,
     paths: globs.map((glob) => ({ path: { case: 'glob' as const, value: glob } })),
+    // Left out, what a link took the place of would look as if it had been deleted.
+    links: true,
     ...(digest === undefined ? {} : { digest }),
     ...(ref.kind === 'default' ? {} : { ref: { ref: { case: ref.kind, value: ref.name } } }),
   })
@@ -75,6 +79,9 @@ export const header = (commitId: string, projectId: bigint, digested?: Digested)
 export const objectChunk = (source: string, data: Uint8Array): ObjectsToSynchronizeResponse =>
   create(ObjectsToSynchronizeResponseSchema, { message: { case: 'object', value: { source, data } } })
 
+export const linkObject = (source: string, link: string): ObjectsToSynchronizeResponse =>
+  create(ObjectsToSynchronizeResponseSchema, { message: { case: 'object', value: { source, link } } })
+
 export const trailer = (): ObjectsToSynchronizeResponse =>
   create(ObjectsToSynchronizeResponseSchema, { message: { case: 'trailer', value: {} } })
 
@@ -89,7 +96,7 @@ export async function collectBatch(
   const open = new OpenBatch(maxBytes)
   for await (const { message } of responses) {
     if (message.case === 'header') open.header(message.value)
-    else if (message.case === 'object') open.object(message.value.source, message.value.data)
+    else if (message.case === 'object') open.object(message.value)
     else if (message.case === 'trailer') open.trailer()
     else throw misplaced('a message of unknown kind')
   }
@@ -99,7 +106,7 @@ export async function collectBatch(
 /** Where in `Header, Object*, Trailer` the stream stands, and what it has brought so far. */
 class OpenBatch {
   readonly #maxBytes: number
-  readonly #files: { source: string; chunks: Uint8Array[] }[] = []
+  readonly #files: { source: string; chunks: Uint8Array[]; link: string }[] = []
   #head: Omit<Batch, 'files'> | undefined
   #complete = false
   #bytes = 0
@@ -114,14 +121,14 @@ class OpenBatch {
     this.#head = { commitId, projectId, ...(digest !== '' && { digest }), ...(unchanged && { unchanged }) }
   }
 
-  object(source: string, data: Uint8Array): void {
+  object({ source, data, link }: { source: string; data: Uint8Array; link: string }): void {
     if (!this.#head || this.#head.unchanged || this.#complete) throw misplaced('an object')
     if (source === '') throw misplaced('an object without a source')
     this.#bytes += data.length
     if (this.#bytes > this.#maxBytes) throw new Failure('too-large', `the batch is larger than ${this.#maxBytes} bytes`)
     const last = this.#files.at(-1)
     if (last?.source === source) last.chunks.push(data)
-    else this.#files.push({ source, chunks: [data] })
+    else this.#files.push({ source, chunks: [data], link })
   }
 
   trailer(): void {
@@ -132,7 +139,7 @@ class OpenBatch {
   end(): Batch | undefined {
     if (!this.#head) return undefined
     if (!this.#complete) throw new Failure('unavailable', 'the object stream ended before its trailer; the batch is dropped')
-    const files = this.#files.map(({ source, chunks }) => ({ source, data: joined(chunks) }))
+    const files = this.#files.map(({ source, chunks, link }) => ({ source, data: joined(chunks), ...(link !== '' && { link }) }))
     return { ...this.#head, files }
   }
 }

@@ -98,6 +98,22 @@ describe('kas: object stream', (it) => {
     is(batch?.files[1]?.data.length, 0)
   })
 
+  it('tells of a file that became a link, and of a folder that became a submodule', async () => {
+    const { repository } = await given('links', { 'app/a.yaml': 'a', 'app/b.yaml': 'b', 'base/c.yaml': 'c' })
+    await repository.link('app/b.yaml', 'symbolic link')
+    const last = await repository.link('base', 'submodule')
+    const globs = ['app/**', 'base/**']
+    const seen = await eventually(async () => {
+      const batch = await kas.stream(token).fetchObjects(wanted('links', { globs }), never)
+      return batch?.commitId === last ? batch : undefined
+    })
+    equal(seen.files.map(({ source, link, data }) => [source, link, text(data)]).sort(), [
+      ['app/a.yaml', undefined, 'a'],
+      ['app/b.yaml', 'symbolic link', ''],
+      ['base', 'submodule', ''],
+    ])
+  })
+
   it('puts a file together again that was larger than a chunk', async () => {
     const large = randomBytes(300 * 1024)
     await given('large', { 'a.yaml': large, 'b.yaml': 'b' })

@@ -13,6 +13,8 @@ export interface TestRepository {
   url: string
   /** Writes these files (`undefined` removes one), commits, pushes; gives the commit. */
   commit(files: Record<string, string | Uint8Array | undefined>, branch?: string): Promise<string>
+  /** Puts a symbolic link or a submodule in the place of whatever is there on main; gives the commit. */
+  link(path: string, kind: 'symbolic link' | 'submodule'): Promise<string>
   /** A commit on main of nothing but these files, however many; gives the commit. */
   fill(files: Iterable<[path: string, content: string]>): Promise<string>
   /** A commit on top of main in which only these files differ; gives the commit. Its time does not grow with the repository. */
@@ -95,6 +97,11 @@ function repositoryIn(bare: string, work: string, url: string): TestRepository {
       await git(work, 'push', '--quiet', '--force', bare, branch)
       return git(work, 'rev-parse', 'HEAD')
     },
+    // To git a submodule is the id of a commit, and a link a text.
+    link: (path, kind) =>
+      kind === 'submodule'
+        ? imported(bare, ['from refs/heads/main^0', `D ${path}`, `M 160000 ${'5'.repeat(40)} ${path}`], [])
+        : imported(bare, ['from refs/heads/main^0', `D ${path}`, `M 120000 inline ${path}`, 'data 10', '../x/y.yml'], []),
     fill: (files) => imported(bare, ['deleteall'], files),
     change: (files) => imported(bare, ['from refs/heads/main^0'], files),
     async tag(name, commit) {

@@ -1,15 +1,21 @@
 import { Failure } from '../../std/index.ts'
 
-/** A regular file of a commit. Links and submodules are left out: what they lead to is not part of the commit. */
+/** What lies in a commit as a name only: what it leads to is not part of the commit. */
+export type LinkKind = 'symbolic link' | 'submodule'
+
+/** A file of a commit. */
 export interface TreeFile {
   readonly path: string
   /** Name of the content. */
   readonly blob: string
   readonly size: number
+  /** It is no regular file, and has no content that could be read. */
+  readonly link?: LinkKind
 }
 
 const ENTRY = /^(\d{6}) (\w+) ([0-9a-f]+) +(\d+|-)\t(.*)$/s
 const REGULAR = /^100/
+const LINKS: Readonly<Record<string, LinkKind>> = { '120000': 'symbolic link', '160000': 'submodule' }
 
 /** Reads `git ls-tree -r -z -l`. */
 export function parseTree(output: string): TreeFile[] {
@@ -18,7 +24,9 @@ export function parseTree(output: string): TreeFile[] {
   for (const line of output.split('\0')) {
     if (line === '') continue
     const [, mode = '', type, blob = '', size, path = ''] = ENTRY.exec(line) ?? []
-    if (type === 'blob' && REGULAR.test(mode)) files.push({ path, blob, size: Number(size) })
+    const link = LINKS[mode]
+    if (link) files.push({ path, blob, size: 0, link })
+    else if (type === 'blob' && REGULAR.test(mode)) files.push({ path, blob, size: Number(size) })
   }
   return files
 }

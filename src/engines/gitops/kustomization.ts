@@ -1,6 +1,6 @@
 import { Failure, isRecord, type ReadYaml } from '../../std/index.ts'
 import { isRemote, refuseRemote, refuseRemoteLoads, remote } from './remote-references.ts'
-import { folderOf, isBelow, LIMITS, refused, resolvePath, type SourceFile } from './source.ts'
+import { folderOf, isBelow, isLink, LIMITS, refused, resolvePath, type SourceFile } from './source.ts'
 
 const NAMES = ['kustomization.yaml', 'kustomization.yml', 'Kustomization']
 
@@ -156,7 +156,7 @@ const generatorFiles = (generator: Record<string, unknown>): Reference[] =>
   ].map((written) => ({ written }))
 
 async function documentsOf(file: SourceFile, yaml: ReadYaml): Promise<unknown[]> {
-  if (file.link !== undefined) throw refused(`${file.source}: is a symbolic link`, 'Commit the file itself.')
+  if (file.link !== undefined) throw isLink(file)
   if (file.data.length > LIMITS.kustomizationBytes)
     throw new Failure('too-large', `${file.source}: is larger than ${LIMITS.kustomizationBytes} bytes`, {
       reason: 'FileTooLarge',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { Failure, seconds } from '../../std/index.ts'
 import { guardMemory } from './memory-guard.ts'
-import { checkPath, refused, type SourceFile } from './source.ts'
+import { checkPath, isLink, refused, type SourceFile } from './source.ts'
 
 export interface KustomizeLimits {
   /** Milliseconds. */
@@ -41,8 +41,9 @@ export async function kustomize(
 }
 
 /** A fresh folder holds no links, and none are made: so nothing is ever written through one. */
-async function place(checkout: string, { source, data, link }: SourceFile): Promise<void> {
-  if (link !== undefined) throw refused(`${source}: is a symbolic link`, 'Commit the file itself.')
+async function place(checkout: string, file: SourceFile): Promise<void> {
+  if (file.link !== undefined) throw isLink(file)
+  const { source, data } = file
   const target = join(checkout, checkPath(source))
   await mkdir(dirname(target), { recursive: true })
   await writeFile(target, data, { flag: 'wx', mode: 0o600 })

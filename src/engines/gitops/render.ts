@@ -5,7 +5,7 @@ import { kustomizationIn, reachOf } from './kustomization.ts'
 import { KUSTOMIZE_LIMITS, type KustomizeLimits, kustomize } from './kustomize.ts'
 import { checkRendered, type Manifest } from './manifest.ts'
 import { createMemory } from './memory.ts'
-import { checkPath, folderOf, isBelow, LIMITS, refused, type Snapshot, type SourceFile } from './source.ts'
+import { checkPath, folderOf, isBelow, isLink, LIMITS, refused, type Snapshot, type SourceFile } from './source.ts'
 
 export interface RendererOptions {
   /** The kubectl program; it contains kustomize. */
@@ -55,6 +55,9 @@ export function createRenderer({ kubectl, limits }: RendererOptions): Render {
 async function needed(snapshot: Snapshot, folder: string, yaml: ReadYaml): Promise<SourceFile[]> {
   const byPath = new Map(snapshot.files.map((file) => [checkPath(file.source), file]))
   const { paths, missing } = await reachOf(byPath, folder, yaml)
+  const wanted = [...paths, ...missing.map(({ path }) => path)]
+  const link = snapshot.files.find((file) => file.link !== undefined && wanted.some((path) => touches(file.source, path)))
+  if (link) throw isLink(link)
   const [absent] = missing
   if (absent)
     throw refused(
@@ -73,11 +76,13 @@ async function needed(snapshot: Snapshot, folder: string, yaml: ReadYaml): Promi
   return files.sort((a, b) => (a.source < b.source ? -1 : 1))
 }
 
+/** It lies below the path, or the path lies behind it. */
+const touches = (link: string, path: string): boolean => isBelow(link, path) || isBelow(path, link)
+
 async function plainFiles(files: readonly SourceFile[], reader: Reader): Promise<Found> {
   const manifests: Manifest[] = []
   const problems: string[] = []
-  for (const { source, data, link } of files.filter((file) => /\.(ya?ml|json)$/i.test(file.source))) {
-    if (link !== undefined) throw refused(`${source}: is a symbolic link`, 'Commit the file itself.')
+  for (const { source, data } of files.filter((file) => /\.(ya?ml|json)$/i.test(file.source))) {
     if (data.length > LIMITS.fileBytes)
       throw new Failure('too-large', `${source}: is larger than ${LIMITS.fileBytes} bytes`, { reason: 'FileTooLarge' })
     const read = await reader.read(source, Buffer.from(data).toString('utf8'))

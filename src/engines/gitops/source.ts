@@ -4,7 +4,7 @@ export interface SourceFile {
   /** From the root of the repository, with `/` between its parts. */
   readonly source: string
   readonly data: Uint8Array
-  /** Where it leads, if it is a symbolic link. Such a file is refused when the rendering needs it. */
+  /** What it is instead of a file: `symbolic link` or `submodule`. The sync is refused where one lies below its path. */
   readonly link?: string
 }
 
@@ -13,6 +13,13 @@ export interface Snapshot {
   readonly commitId: string
   readonly files: readonly SourceFile[]
 }
+
+/** One rule for all: what a link leads to is not part of the commit, so nothing is applied or deleted on the strength of it. */
+export const isLink = ({ source, link }: SourceFile): Failure =>
+  refused(
+    `${source}: is a ${link}; below the path of a sync, and in what it refers to, there may be regular files only`,
+    'Commit the files themselves, or move it elsewhere.',
+  )
 
 /** What one sync may be made of; each limit has its own message. */
 export const LIMITS = { fileBytes: 4 * 2 ** 20, kustomizationBytes: 2 ** 18, objects: 100_000, depth: 20 } as const

@@ -17,7 +17,7 @@ export interface Wanted {
 }
 
 export function parseRequest(request: ObjectsToSynchronizeRequest, limits: Limits): Wanted {
-  const { projectId, commitId, paths, digest } = request
+  const { projectId, commitId, paths, digest, links } = request
   if (projectId === '') throw malformed('project_id is empty')
   if (paths.length === 0) throw malformed('paths is empty')
   if (paths.length > limits.paths) throw malformed(`paths has ${paths.length} entries; at most ${limits.paths} are allowed`)
@@ -33,7 +33,7 @@ export function parseRequest(request: ObjectsToSynchronizeRequest, limits: Limit
     commitId,
     digest,
     revision: checkRevision(refOfRequest(request)),
-    selection: { globs: globs.map(parseGlob), files },
+    selection: { globs: globs.map(parseGlob), files, links },
   }
 }
 

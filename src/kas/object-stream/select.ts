@@ -8,19 +8,23 @@ import type { Limits } from './limits.ts'
 export interface Candidate {
   readonly path: string
   readonly size: number
+  /** It is a link or a submodule. */
+  readonly link?: string
 }
 
 /** What a request asks for: patterns, and files by name. */
 export interface Selection {
   readonly globs: readonly Glob[]
   readonly files: readonly string[]
+  /** Links and submodules too; else they are as if they were not there. */
+  readonly links?: boolean
 }
 
 /**
  * The files to send, in the order of the patterns and, within one, of the tree. What lies in a folder whose name starts with
  * a dot is never meant; two patterns for one file are a mistake that is told instead of guessed at.
  */
-export function select<T extends Candidate>(tree: Tree<T>, { globs, files }: Selection, limits: Limits): T[] {
+export function select<T extends Candidate>(tree: Tree<T>, { globs, files, links = false }: Selection, limits: Limits): T[] {
   const chosen = new Map<string, T>()
   let visited = 0
   for (const glob of globs) {
@@ -28,30 +32,42 @@ export function select<T extends Candidate>(tree: Tree<T>, { globs, files }: Sel
     visited += reached.length
     if (visited > limits.files) throw tooManyFiles(limits.files)
     for (const file of reached) {
+      if (file.link !== undefined && !links) continue
       if (isHidden(file.path) || !(glob.whole || glob.matches(file.path))) continue
       if (chosen.has(file.path)) throw visitedTwice(file.path)
       chosen.set(file.path, file)
     }
   }
-  addNamed(chosen, tree, files)
+  if (links) for (const { folder } of globs) addLinkAbove(chosen, tree, folder)
+  addNamed(chosen, tree, files, links)
   checkSizes(chosen.values(), limits)
   return [...chosen.values()]
 }
 
 /** Names the files with their contents: equal for equal files, in whichever commits they are. */
-export function digestOf(files: readonly { path: string; blob: string }[]): string {
+export function digestOf(files: readonly { path: string; blob: string; link?: string }[]): string {
   const hash = createHash('sha256')
-  for (const { path, blob } of files) hash.update(`${path}\0${blob}\0`)
+  for (const { path, blob, link = '' } of files) hash.update(`${path}\0${link}${blob}\0`)
   return hash.digest('base64url')
 }
 
 const isHidden = (path: string): boolean => (path.startsWith('.') ? path.includes('/') : /\/\.[^/]*\//.test(path))
 
-function addNamed<T extends Candidate>(chosen: Map<string, T>, tree: Tree<T>, names: readonly string[]): void {
+function addNamed<T extends Candidate>(chosen: Map<string, T>, tree: Tree<T>, names: readonly string[], links: boolean): void {
   for (const name of names) {
     const file = tree.file(name)
-    if (!file) throw mistake('FileNotFound', `there is no regular file ${name}`, 'Correct its path, or add it.')
+    if (!file || (file.link !== undefined && !links))
+      throw mistake('FileNotFound', `there is no regular file ${name}`, 'Correct its path, or add it.')
     chosen.set(file.path, file)
+  }
+}
+
+/** Nothing lies behind a link. Who asks for a folder there must not take it for empty. */
+function addLinkAbove<T extends Candidate>(chosen: Map<string, T>, tree: Tree<T>, folder: string): void {
+  const parts = folder === '' ? [] : folder.split('/')
+  for (const at of parts.keys()) {
+    const file = tree.file(parts.slice(0, at + 1).join('/'))
+    if (file?.link !== undefined) chosen.set(file.path, file)
   }
 }
 

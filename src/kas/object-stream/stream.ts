@@ -3,6 +3,7 @@ import type { Counter } from '../../adapters/http/index.ts'
 import {
   Gitops,
   header,
+  linkObject,
   type ObjectsToSynchronizeRequest,
   type ObjectsToSynchronizeResponse,
   objectChunk,
@@ -94,7 +95,9 @@ async function* batch(
   const digest = known === undefined ? '' : digestOf(files)
   const unchanged = digest !== '' && digest === known
   yield header(snapshot.commit, admission.project.id, known === undefined ? undefined : { digest, unchanged })
-  for (const portion of portions(unchanged ? [] : files)) {
+  const sent = unchanged ? [] : files
+  for (const { path, link } of sent) if (link !== undefined) yield linkObject(path, link)
+  for (const portion of portions(sent.filter(({ link }) => link === undefined))) {
     const contents = await snapshot.read(portion, signal)
     for (const [at, data] of contents.entries()) {
       for (const chunk of chunks(portion[at]?.path ?? '', data)) {

@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gitops.proto.
  */
 export const file_gitops: GenFile = /*@__PURE__*/
-  fileDesc("CgxnaXRvcHMucHJvdG8SF2dpdGxhYi5hZ2VudC5naXRvcHMucnBjIjAKBlBhdGhDRhIOCgRnbG9iGAEgASgJSAASDgoEZmlsZRgCIAEoCUgAQgYKBHBhdGgiegoIR2l0UmVmQ0YSDQoDdGFnGAEgASgJSAASEAoGYnJhbmNoGAIgASgJSAASEAoGY29tbWl0GAMgASgJSAASDwoEZnVsbBjpByABKAlIABIQCgVzaG9ydBjqByABKAlIABIRCgZzZW12ZXIY6wcgASgJSABCBQoDcmVmIsUBChtPYmplY3RzVG9TeW5jaHJvbml6ZVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIRCgljb21taXRfaWQYAiABKAkSLgoFcGF0aHMYAyADKAsyHy5naXRsYWIuYWdlbnQuZ2l0b3BzLnJwYy5QYXRoQ0YSLgoDcmVmGAQgASgLMiEuZ2l0bGFiLmFnZW50LmdpdG9wcy5ycGMuR2l0UmVmQ0YSFAoGZGlnZXN0GOkHIAEoCUgAiAEBQgkKB19kaWdlc3QipAMKHE9iamVjdHNUb1N5bmNocm9uaXplUmVzcG9uc2USTgoGaGVhZGVyGAEgASgLMjwuZ2l0bGFiLmFnZW50LmdpdG9wcy5ycGMuT2JqZWN0c1RvU3luY2hyb25pemVSZXNwb25zZS5IZWFkZXJIABJOCgZvYmplY3QYAiABKAsyPC5naXRsYWIuYWdlbnQuZ2l0b3BzLnJwYy5PYmplY3RzVG9TeW5jaHJvbml6ZVJlc3BvbnNlLk9iamVjdEgAElAKB3RyYWlsZXIYAyABKAsyPS5naXRsYWIuYWdlbnQuZ2l0b3BzLnJwYy5PYmplY3RzVG9TeW5jaHJvbml6ZVJlc3BvbnNlLlRyYWlsZXJIABpUCgZIZWFkZXISEQoJY29tbWl0X2lkGAEgASgJEhIKCnByb2plY3RfaWQYAiABKAMSDwoGZGlnZXN0GOkHIAEoCRISCgl1bmNoYW5nZWQY6gcgASgIGiYKBk9iamVjdBIOCgZzb3VyY2UYASABKAkSDAoEZGF0YRgCIAEoDBoJCgdUcmFpbGVyQgkKB21lc3NhZ2UykwEKBkdpdG9wcxKIAQoXR2V0T2JqZWN0c1RvU3luY2hyb25pemUSNC5naXRsYWIuYWdlbnQuZ2l0b3BzLnJwYy5PYmplY3RzVG9TeW5jaHJvbml6ZVJlcXVlc3QaNS5naXRsYWIuYWdlbnQuZ2l0b3BzLnJwYy5PYmplY3RzVG9TeW5jaHJvbml6ZVJlc3BvbnNlMAFiBnByb3RvMw");
+  fileDesc("CgxnaXRvcHMucHJvdG8SF2dpdGxhYi5hZ2VudC5naXRvcHMucnBjIjAKBlBhdGhDRhIOCgRnbG9iGAEgASgJSAASDgoEZmlsZRgCIAEoCUgAQgYKBHBhdGgiegoIR2l0UmVmQ0YSDQoDdGFnGAEgASgJSAASEAoGYnJhbmNoGAIgASgJSAASEAoGY29tbWl0GAMgASgJSAASDwoEZnVsbBjpByABKAlIABIQCgVzaG9ydBjqByABKAlIABIRCgZzZW12ZXIY6wcgASgJSABCBQoDcmVmItUBChtPYmplY3RzVG9TeW5jaHJvbml6ZVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIRCgljb21taXRfaWQYAiABKAkSLgoFcGF0aHMYAyADKAsyHy5naXRsYWIuYWdlbnQuZ2l0b3BzLnJwYy5QYXRoQ0YSLgoDcmVmGAQgASgLMiEuZ2l0bGFiLmFnZW50LmdpdG9wcy5ycGMuR2l0UmVmQ0YSFAoGZGlnZXN0GOkHIAEoCUgAiAEBEg4KBWxpbmtzGOoHIAEoCEIJCgdfZGlnZXN0IrMDChxPYmplY3RzVG9TeW5jaHJvbml6ZVJlc3BvbnNlEk4KBmhlYWRlchgBIAEoCzI8LmdpdGxhYi5hZ2VudC5naXRvcHMucnBjLk9iamVjdHNUb1N5bmNocm9uaXplUmVzcG9uc2UuSGVhZGVySAASTgoGb2JqZWN0GAIgASgLMjwuZ2l0bGFiLmFnZW50LmdpdG9wcy5ycGMuT2JqZWN0c1RvU3luY2hyb25pemVSZXNwb25zZS5PYmplY3RIABJQCgd0cmFpbGVyGAMgASgLMj0uZ2l0bGFiLmFnZW50LmdpdG9wcy5ycGMuT2JqZWN0c1RvU3luY2hyb25pemVSZXNwb25zZS5UcmFpbGVySAAaVAoGSGVhZGVyEhEKCWNvbW1pdF9pZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgDEg8KBmRpZ2VzdBjpByABKAkSEgoJdW5jaGFuZ2VkGOoHIAEoCBo1CgZPYmplY3QSDgoGc291cmNlGAEgASgJEgwKBGRhdGEYAiABKAwSDQoEbGluaxjpByABKAkaCQoHVHJhaWxlckIJCgdtZXNzYWdlMpMBCgZHaXRvcHMSiAEKF0dldE9iamVjdHNUb1N5bmNocm9uaXplEjQuZ2l0bGFiLmFnZW50LmdpdG9wcy5ycGMuT2JqZWN0c1RvU3luY2hyb25pemVSZXF1ZXN0GjUuZ2l0bGFiLmFnZW50LmdpdG9wcy5ycGMuT2JqZWN0c1RvU3luY2hyb25pemVSZXNwb25zZTABYgZwcm90bzM");
 
 /**
  * Files are chosen by a pattern, or named.
@@ -141,6 +141,13 @@ export type ObjectsToSynchronizeRequest = Message<"gitlab.agent.gitops.rpc.Objec
    * @generated from field: optional string digest = 1001;
    */
   digest?: string | undefined;
+
+  /**
+   * Asks for symbolic links and submodules among the objects. Without it they are left out.
+   *
+   * @generated from field: bool links = 1002;
+   */
+  links: boolean;
 };
 
 /**
@@ -238,6 +245,14 @@ export type ObjectsToSynchronizeResponse_Object = Message<"gitlab.agent.gitops.r
    * @generated from field: bytes data = 2;
    */
   data: Uint8Array;
+
+  /**
+   * "symbolic link" or "submodule": it is no file and has no data. To whom asks for links; where the folder of a pattern lies
+   * behind one, that one is sent.
+   *
+   * @generated from field: string link = 1001;
+   */
+  link: string;
 };
 
 /**

@@ -25,11 +25,16 @@ describe('contents from git', (it) => {
 })
 
 describe('the tree of a commit', (it) => {
-  it('is its regular files: no links, no submodules', () => {
+  it('is its files, and tells of links and submodules what they are', () => {
     const lines = ['100644 blob a 1\tx', '100755 blob b 2\td/run', '120000 blob c 3\tlink', '160000 commit d -\tsub', '']
     equal(
-      parseTree(lines.join('\0')).map(({ path }) => path),
-      ['x', 'd/run'],
+      parseTree(lines.join('\0')).map(({ path, size, link }) => [path, size, link]),
+      [
+        ['x', 1, undefined],
+        ['d/run', 2, undefined],
+        ['link', 0, 'symbolic link'],
+        ['sub', 0, 'submodule'],
+      ],
     )
     is(parseTree('').length, 0)
     throws(() => parseTree('100644 blob a 1\tx\x00100644 blob b 1\ty'))

@@ -50,6 +50,9 @@ describe('rendering', (it) => {
 
   it('builds a kustomize overlay with its base in another folder', async () => {
     assert.equal(await names(overlay(), 'shop/overlays/dev'), ['dev-settings'])
+    const [first] = (await render(overlay(), 'shop/overlays/dev')).manifests
+    // Nobody has that text before him: a line of it would lead nowhere.
+    assert.is(first?.source, 'in what kustomize made of shop/overlays/dev')
   })
 
   it('runs nothing again for the same files', async () => {
@@ -201,11 +204,37 @@ describe('rendering', (it) => {
   })
 
   it('refuses symbolic links where the rendering needs them', async () => {
-    const link = { source: 'app/settings.yaml', data: Buffer.from('/etc/passwd'), link: '/etc/passwd' }
+    const link = { source: 'app/settings.yaml', data: Buffer.alloc(0), link: 'symbolic link' }
     const plain = { commitId: 'c', files: [link] }
     assert.match((await failureOf(render(plain, 'app'))).message, /symbolic link/)
     const kustomization = { source: 'app/kustomization.yaml', data: Buffer.from('resources: [settings.yaml]') }
     assert.match((await failureOf(render({ commitId: 'c', files: [kustomization, link] }, 'app'))).message, /symbolic link/)
+  })
+
+  it('refuses links anywhere below the path, where bases are, and above both, naming file and rule', async () => {
+    const link = (source: string, kind: string) => ({ source, data: Buffer.alloc(0), link: kind })
+    const base = { source: 'app/kustomization.yaml', data: Buffer.from('resources: [../base]') }
+    const table: [files: SourceFile[], path: string, said: RegExp][] = [
+      [
+        [...snapshot({ 'app/a.yaml': configMap('a') }).files, link('app/README', 'symbolic link')],
+        'app',
+        /^app\/README: is a symbolic link; below/,
+      ],
+      [
+        [...snapshot({ 'app/a.yaml': configMap('a') }).files, link('app/sub', 'submodule')],
+        'app',
+        /^app\/sub: is a submodule; below/,
+      ],
+      [[link('app', 'submodule')], 'app/deep', /^app: is a submodule/],
+      [[base, link('base', 'submodule')], 'app', /^base: is a submodule/],
+    ]
+    for (const [files, path, said] of table) {
+      const failure = await failureOf(render({ commitId: 'c', files }, path))
+      assert.is(failure.reason, 'SourceRefused')
+      assert.match(failure.message, said)
+    }
+    const beside = [...snapshot({ 'app/a.yaml': configMap('a') }).files, link('apple', 'submodule')]
+    assert.is((await render({ commitId: 'c', files: beside }, 'app')).length, 1)
   })
 
   it('says so when the path holds nothing', async () => {

@@ -30,6 +30,27 @@ describe('object selection', (it) => {
     ])
   })
 
+  it('tells of links to whom asks for them: below the folder, and where the folder lies behind one', () => {
+    const link = (path: string) => ({ path, size: 0, link: 'submodule' })
+    const files = treeOf([...tree('app/a.yaml'), link('app/b.yaml'), link('base'), link('else')])
+    const of = (glob: string, links: boolean) =>
+      select(files, { globs: [parseGlob(glob)], files: [], links }, defaultLimits).map(({ path }) => path)
+    equal(of('app/**', true), ['app/a.yaml', 'app/b.yaml'])
+    equal(of('base/**', true), ['base'])
+    equal(of('base/deep/*.yaml', true), ['base'])
+    equal(of('base', true), ['base'])
+    for (const glob of ['base/**', 'base']) equal(of(glob, false), [])
+    equal(of('app/**', false), ['app/a.yaml'])
+    is(
+      reasonOf(() => select(files, { globs: [], files: ['app/b.yaml'], links: false }, defaultLimits)),
+      'FileNotFound',
+    )
+  })
+
+  it('changes the digest when a link takes the place of a file of the same content', () => {
+    ok(digestOf([{ path: 'a', blob: '1' }]) !== digestOf([{ path: 'a', blob: '1', link: 'symbolic link' }]))
+  })
+
   it('counts the files that lie under the folder, whether they match or not', () => {
     const files = tree('a/1.yaml', 'a/2.txt', 'a/3.txt', 'b/4.yaml')
     equal(chosen(files, ['a/*.yaml'], { limits: { files: 3 } }), ['a/1.yaml'])

@@ -139,4 +139,16 @@ describe('a deployment that applies objects in its own way', (it) => {
     await stage.shop.quiet()
     assert.equal({ ...stage.shop.requests, watch: 0 }, { ...before, watch: 0 })
   })
+
+  it('refuses a commit in which a file became a link, and deletes nothing', async () => {
+    const { git } = stage
+    const both = { 'deploy/a.yaml': configMap('a', { x: '1' }), 'deploy/b.yaml': configMap('b') }
+    await stage.deploy()
+    await stage.synced(await git.push(both))
+    await git.push({ 'deploy/a.yaml': configMap('a', { x: '2' }), 'deploy/b.yaml': { link: 'symbolic link' } })
+    const { message } = await stage.complains('SourceRefused')
+    assert.match(message, /deploy\/b\.yaml: is a symbolic link; below the path of a sync/)
+    assert.ok(await stage.configMap('b'))
+    assert.equal((await stage.configMap('a'))?.data, { x: '1' })
+  })
 })
