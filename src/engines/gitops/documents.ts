@@ -51,7 +51,7 @@ export function createReader(yaml: ReadYaml): Reader {
         for (const { line, column, document, what } of read.faults)
           found.problems.push(
             document === undefined
-              ? `${placeOf(above + line, column)}: ${what}`
+              ? `${placeOf(above + line, ...(column === undefined ? [] : [column]))}: ${what}`
               : `${placeOf(above + line)}: document ${before + document} ${what}`,
           )
         before += read.documents

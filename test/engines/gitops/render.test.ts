@@ -50,7 +50,7 @@ describe('rendering', (it) => {
 
   it('builds a kustomize overlay with its base in another folder', async () => {
     assert.equal(await names(overlay(), 'shop/overlays/dev'), ['dev-settings'])
-    const [first] = (await render(overlay(), 'shop/overlays/dev')).manifests
+    const [first] = await render(overlay(), 'shop/overlays/dev')
     // Nobody has that text before him: a line of it would lead nowhere.
     assert.is(first?.source, 'in what kustomize made of shop/overlays/dev')
   })
