@@ -65,6 +65,13 @@ export function wholeNumber(text: string): number {
   return number
 }
 
+/** Commander's parser for a TCP port. */
+export function portNumber(text: string): number {
+  const port = wholeNumber(text)
+  if (port > 65_535) throw new InvalidArgumentError('A port is 65535 at most.')
+  return port
+}
+
 /** The examples at the end of a verb's help. */
 export const examples = (...lines: [command: string, what: string][]): string => {
   const width = Math.max(...lines.map(([command]) => command.length))

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -39,6 +39,16 @@ describe('up', (it) => {
     }
     const addresses = states.flatMap(({ components }) => components.map(({ address }) => address))
     assert.is(new Set(addresses).size, 8, 'every part has an address of its own')
+  })
+
+  it('leaves alone what is up, and says that it is', async () => {
+    const [dir = ''] = folders
+    const before = processesIn(dir)
+    const { code, stdout, stderr } = await berth(['up', '--dir', dir, '--detach'])
+    assert.is(code, 0, stderr)
+    assert.match(stderr, `Berth is up already in ${dir}`)
+    assert.match(stdout, `export KUBECONFIG=${dir}`)
+    assert.equal(processesIn(dir), before)
   })
 
   it('installs the kinds and what an installation starts with', async () => {
@@ -108,5 +118,19 @@ describe('up', (it) => {
     up.process.kill('SIGTERM')
     assert.is((await up.ended).code, 130)
     assert.equal(processesIn(dir), [])
+  })
+
+  it('says what is wrong with a folder that cannot be one', async () => {
+    const file = join(root, 'file')
+    writeFileSync(file, '')
+    for (const [dir, said] of [
+      [file, `${file} is no folder`],
+      [join(file, 'below'), `${file} is no folder`],
+      ['/proc/berth', 'the folder /proc/berth cannot be made'],
+    ] as const) {
+      const { code, stderr } = await berth(['up', '--dir', dir, '--detach'])
+      assert.is(code, 7, stderr)
+      assert.match(stderr, said)
+    }
   })
 })

@@ -30,7 +30,7 @@ export async function serveGit(options: ServeGitOptions): Promise<GitServer> {
     void answer(options, request, response).catch(() => response.destroy())
   })
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(Failure.from(error, 'git server')))
+    server.once('error', (error) => reject(notListening(error, options.port ?? 0)))
     server.listen(options.port ?? 0, '127.0.0.1', resolve)
   })
   const bound = server.address()
@@ -42,6 +42,14 @@ export async function serveGit(options: ServeGitOptions): Promise<GitServer> {
         server.closeAllConnections()
       }),
   }
+}
+
+function notListening(error: NodeJS.ErrnoException, port: number): Failure {
+  if (error.code !== 'EADDRINUSE') return Failure.from(error, 'git server')
+  return new Failure('conflict', `port ${port} of 127.0.0.1 is taken by another program`, {
+    remedy: 'Name another one with --port; 0 lets the kernel choose.',
+    cause: error,
+  })
 }
 
 async function answer(options: ServeGitOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {

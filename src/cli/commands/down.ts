@@ -26,8 +26,10 @@ export const verb = {
           const given = dirOf(shell, options)
           const dir = existsSync(given) ? realpathSync(given) : given
           const ran = await takeDown(dir)
+          const removed = options.remove === true && existsSync(dir)
           if (options.remove) removeFolder(dir)
-          shell.print(ran ? `Berth in ${dir} is down.` : `Nothing was running in ${dir}.`)
+          const said = ran ? `Berth in ${dir} is down.` : `Nothing was running in ${dir}.`
+          shell.print(removed ? `${said} The folder was removed.` : said)
           return exitCodes.ok
         }),
       )

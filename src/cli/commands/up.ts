@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
+import { takeFolder } from '../../adapters/control-plane/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
-import { bringUp, type Installation, takeDown } from '../local/installation.ts'
+import { bringUp, foundIn, type Installation, takeDown } from '../local/installation.ts'
 import { dirOf, examples, withDir } from '../options.ts'
 import { reportTo } from '../report.ts'
 import type { Shell } from '../shell.ts'
@@ -36,6 +37,15 @@ export const verb = {
 async function up(shell: Shell, options: Options): Promise<ExitCode> {
   const dir = dirOf(shell, options)
   const detached = options.detach === true
+  const found = options.kubeconfig ? undefined : foundIn(dir)
+  if (found?.installation) {
+    shell.say(`Berth is up already in ${dir}, and nothing was started. End it first to start it anew.\n`)
+    shell.print(howToUse(found.installation, { ...options, detach: true }))
+    return exitCodes.ok
+  }
+  if (found) shell.say(`In ${dir} ended by itself: ${found.ended.join(', ')}. Everything there is started again.\n`)
+  // A folder that is refused is left as it is.
+  takeFolder(dir)
   try {
     const installation = await bringUp({ shell, dir, detached, report: reportTo(shell), kubeconfig: options.kubeconfig })
     shell.print(howToUse(installation, options))

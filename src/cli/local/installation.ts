@@ -1,6 +1,6 @@
 import { mkdirSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { acquireTools, startControlPlane, stopControlPlane, takeFolder } from '../../adapters/control-plane/index.ts'
+import { acquireTools, startControlPlane, statusOf, stopControlPlane, takeFolder } from '../../adapters/control-plane/index.ts'
 import { connect, type Kube } from '../../adapters/kube/index.ts'
 import { type CustomResourceDefinition, CustomResourceDefinitions } from '../../api/index.ts'
 import { Failure, pause, seconds, systemClock } from '../../std/index.ts'
@@ -8,7 +8,7 @@ import { definitionsIn } from '../manifests.ts'
 import type { Report } from '../report.ts'
 import type { Shell } from '../shell.ts'
 import { gitPortOf } from './git-port.ts'
-import { endParts, type Part, startPart } from './parts.ts'
+import { endParts, isRunning, type Part, partsOf, startPart } from './parts.ts'
 import { runProgram } from './program.ts'
 
 /** Where a local installation is, and what runs in it. */
@@ -148,6 +148,23 @@ export async function startPrograms(plan: BringUp, { kubeconfig, kubectl }: Grou
     await endParts(dir)
     throw thrown
   }
+}
+
+const PROGRAMS = ['git-server', 'kas', 'operator']
+
+/** What is up in a folder with a control plane of its own; if not all of it runs, the names of what has ended. */
+export function foundIn(given: string): { installation?: Installation; ended: string[] } | undefined {
+  const plane = statusOf(given)
+  if (!plane) return undefined
+  const dir = realpathSync(given)
+  const parts = partsOf(dir)
+  const gone = PROGRAMS.filter((name) => !parts.some((part) => part.name === name && isRunning(dir, part)))
+  const ended = [...plane.dead, ...gone]
+  if (ended.length === plane.dead.length + PROGRAMS.length && !plane.running) return undefined
+  if (ended.length > 0) return { ended }
+  const gitUrl = parts.find(({ name }) => name === 'git-server')?.facts.url ?? ''
+  const { kubeconfig } = plane
+  return { installation: { dir, kubeconfig, kubectl: 'kubectl', repositories: join(dir, 'repositories'), gitUrl, parts }, ended }
 }
 
 /** Ends the programs, then the control plane. Answers whether anything ran. */
