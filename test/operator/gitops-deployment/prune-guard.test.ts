@@ -74,6 +74,62 @@ describe('a GitOpsDeployment of which much leaves the repository', (it) => {
   })
 })
 
+describe('what a GitOpsDeployment says about deletions', (it) => {
+  const cluster = testCluster()
+  const { kube } = cluster
+  let stage: Stage
+
+  it.beforeEach(async () => {
+    stage = await openStage(cluster)
+  })
+  it.afterEach(() => stage.stop())
+  it.after(() => cluster.close())
+
+  const files = (count: number) =>
+    Object.fromEntries(Array.from({ length: count }, (_, n) => [`deploy/${n}.yaml`, configMap(`settings-${n}`)]))
+  const empty = { 'deploy/notes.txt': 'empty' }
+
+  it('allowEmpty lets a commit without objects take all away, unasked', async () => {
+    await stage.deploy({ pruneGuard: { allowEmpty: true } })
+    await stage.synced(await stage.git.push(files(2)))
+    await stage.synced(await stage.git.push(empty))
+    assert.equal([await stage.configMap('settings-0'), await stage.configMap('settings-1')], [undefined, undefined])
+  })
+
+  it('maxPercent lets so many go at once, and no more', async () => {
+    await stage.deploy({ pruneGuard: { maxPercent: 20 } })
+    await stage.synced(await stage.git.push(files(10)))
+    await stage.synced(await stage.git.push(files(8)))
+    assert.is(await stage.configMap('settings-9'), undefined)
+    await stage.synced(await stage.git.push(files(10)))
+    await stage.git.push(files(7))
+    const { message } = await stage.complains('PruneTooMany')
+    assert.match(message, '20')
+    assert.ok(await stage.configMap('settings-9'))
+    await kube.patch(
+      GitOpsDeployments,
+      { name: 'shop', namespace: stage.namespace },
+      { spec: { pruneGuard: { maxPercent: 30 } } },
+    )
+    await eventually(async () => !(await stage.configMap('settings-9')) && !(await stage.configMap('settings-7')))
+  })
+
+  it('prune: false lets go of what left the repository, for good', async () => {
+    await stage.deploy({ prune: false })
+    await stage.synced(await stage.git.push(files(3)))
+    const commit = await stage.git.push(files(2))
+    assert.is((await stage.synced(commit)).inventory?.count, 2)
+    const shop = { name: 'shop', namespace: stage.namespace }
+    const { metadata } = await kube.patch(GitOpsDeployments, shop, { spec: { prune: true } })
+    await eventually(async () => (await stage.status()).observedGeneration === metadata.generation)
+    await stage.synced(await stage.git.push(files(1)))
+    assert.equal(
+      [await stage.configMap('settings-1'), (await stage.configMap('settings-2'))?.metadata.name],
+      [undefined, 'settings-2'],
+    )
+  })
+})
+
 describe('a confirmation', (it) => {
   const [one, two] = ['1111111111', '2222222222']
   const deployment = (word: string, status: GitOpsDeployment['status'] = {}): GitOpsDeployment => ({
