@@ -1,6 +1,7 @@
 import type { Clock } from '../../std/index.ts'
 import { isFailure, minutes, seconds } from '../../std/index.ts'
 import type { Entry } from './change-set.ts'
+import { type Claim, type Claims, createClaims } from './claims.ts'
 import { keyOfId } from './object-id.ts'
 import type { Owner } from './place.ts'
 
@@ -64,78 +65,29 @@ const PATIENCE = seconds(10)
 /** Nobody holds up a deletion for longer, however busy. */
 const LONGEST = minutes(5)
 
-interface Claim {
-  readonly owner: string
-  readonly since: number
-  /** Whether the server let it write the object when it was tried last; unknown before. */
-  can?: boolean | undefined
-  /** Since when it may take it. */
-  offeredAt?: number | undefined
-}
-
 export function createWants({ clock, exists }: WantsOptions): Wants {
   const wants = new Map<string, Want>()
-  /** By server and key. */
-  const claims = new Map<string, readonly Claim[]>()
-  const shared = new Set<string>()
+  const claims = createClaims()
+  const { own, others, shared } = claims
   const idle = new Map<string, 'rests' | 'leaves'>()
   /** When each one wrote something last. */
   const wroteAt = new Map<string, number>()
 
-  const others = (owner: string, place: string): Claim[] => (claims.get(place) ?? []).filter((claim) => claim.owner !== owner)
-  const own = (owner: string, place: string) => claims.get(place)?.find((claim) => claim.owner === owner)
-  const keep = (place: string, left: readonly Claim[]) => {
-    if (left.length > 0) claims.set(place, left)
-    else claims.delete(place)
-    if (left.length > 1) shared.add(place)
-    else shared.delete(place)
-  }
   const ring = (owners: Iterable<string>) => {
     for (const id of owners) wants.get(id)?.news()
   }
   const change = (owner: string, before: Want | undefined, after: Want | undefined) => {
-    const [given, taken] = [new Set<string>(), new Set<string>()]
-    for (const key of before?.keys ?? []) {
-      if (!before || holds(after, before.server, key)) continue
-      const left = others(owner, placeOf(before.server, key))
-      keep(placeOf(before.server, key), left)
-      for (const claim of left) given.add(claim.owner)
-    }
-    for (const key of after?.keys ?? []) {
-      if (!after || holds(before, after.server, key)) continue
-      // What was offered to them is wanted again.
-      const there = others(owner, placeOf(after.server, key)).map((claim) => ({ ...claim, offeredAt: undefined }))
-      keep(placeOf(after.server, key), [...there, { owner, since: clock.now() }])
-      for (const claim of there) taken.add(claim.owner)
-    }
+    const { given, taken } = move(claims, { owner, since: clock.now() }, before, after)
     ring(given)
     if (taken.size > 0) clock.after(GRACE, () => ring([owner, ...taken]))
-  }
-  const rivalsOf = (owner: string): Set<string> => {
-    const { server = '', keys = [] } = wants.get(owner) ?? {}
-    const places = [...keys].map((key) => placeOf(server, key)).filter((place) => shared.has(place))
-    return new Set(places.flatMap((place) => others(owner, place).map((claim) => claim.owner)))
   }
   const idles = (owner: string, how: 'rests' | 'leaves') => {
     if (idle.get(owner) === how) return
     idle.set(owner, how)
     ring(rivalsOf(owner))
   }
-  const isOpen = ({ owner, can, offeredAt }: Claim): boolean => {
-    if (idle.has(owner) || (can === false && offeredAt === undefined)) return false
-    const [now, since] = [clock.now(), offeredAt ?? clock.now()]
-    const heard = can === false ? since : Math.max(since, wroteAt.get(owner) ?? 0)
-    return now - heard < PATIENCE && now - since < LONGEST
-  }
-  const contestAt = (owner: string, place: string): Claim | undefined => {
-    const claim = own(owner, place)
-    if (!claim || claim.can === false) return undefined
-    return others(owner, place).find(({ can, since, ...other }) => {
-      const isOver = clock.now() - Math.max(since, claim.since) >= GRACE
-      return can === true && isOver && !idle.has(other.owner)
-    })
-  }
-
+  const rivalsOf = (owner: string) => rivalsIn(claims, owner, wants.get(owner))
+  const isOpen = (claim: Claim) => !idle.has(claim.owner) && isStillOffered(claim, wroteAt.get(claim.owner) ?? 0, clock.now())
   return {
     declare(want) {
       const { owner, keys, server } = want
@@ -180,13 +132,47 @@ export function createWants({ clock, exists }: WantsOptions): Wants {
       const server = wants.get(owner)?.server ?? ''
       const found: Contested[] = []
       for (const place of shared) {
-        const rival = contestAt(owner, place)
+        const active = others(owner, place).filter((other) => !idle.has(other.owner))
+        const rival = contestOf(own(owner, place), active, clock.now())
         const by = rival && wants.get(rival.owner)?.owner
         if (by) found.push({ key: place.slice(server.length + 1), by })
       }
       return found
     },
   }
+}
+
+/** What is not wanted any more is claimed no more, and what is new is. Answers whom the one and the other concerns. */
+function move(claims: Claims, claim: Claim, before: Want | undefined, after: Want | undefined) {
+  const [given, taken] = [new Set<string>(), new Set<string>()]
+  for (const key of before?.keys ?? []) {
+    if (!before || holds(after, before.server, key)) continue
+    for (const left of claims.remove(claim.owner, placeOf(before.server, key))) given.add(left.owner)
+  }
+  for (const key of after?.keys ?? []) {
+    if (!after || holds(before, after.server, key)) continue
+    for (const rival of claims.add({ ...claim }, placeOf(after.server, key))) taken.add(rival.owner)
+  }
+  return { given, taken }
+}
+
+/** Who else wants any of this. */
+function rivalsIn({ shared, others }: Claims, owner: string, { server = '', keys = new Set() }: Partial<Want> = {}): Set<string> {
+  const places = [...keys].map((key) => placeOf(server, key)).filter((place) => shared.has(place))
+  return new Set(places.flatMap((place) => others(owner, place).map((claim) => claim.owner)))
+}
+
+/** The first of the others that could write it, for whoever could as well. */
+function contestOf(claim: Claim | undefined, others: readonly Claim[], now: number): Claim | undefined {
+  if (!claim || claim.can === false) return undefined
+  return others.find(({ can, since }) => can === true && now - Math.max(since, claim.since) >= GRACE)
+}
+
+/** Who is known to be unable is offered nothing; who fails to take it then has no more time than was said. */
+function isStillOffered({ can, offeredAt }: Claim, wroteAt: number, now: number): boolean {
+  if (offeredAt === undefined) return can !== false
+  const heard = can === false ? offeredAt : Math.max(offeredAt, wroteAt)
+  return now - heard < PATIENCE && now - offeredAt < LONGEST
 }
 
 /** Who is refused an object because another sync keeps it was let that far by the server. Others' trouble says nothing. */
