@@ -14,6 +14,8 @@ export async function run(args: readonly string[], given: Shell): Promise<ExitCo
     const program = await programFor(args, shell, (code) => {
       outcome.code = code
     })
+    const unknown = unknownHelp(args)
+    if (unknown !== undefined) program.error(`error: unknown command '${harmlessLine(unknown)}'`)
     await program.parseAsync(args, { from: 'user' })
     return outcome.code
   } catch (thrown) {
@@ -86,6 +88,13 @@ async function programFor(args: readonly string[], shell: Shell, ended: (code: E
 function wantedVerb(args: readonly string[]): string | undefined {
   const words = args.filter((word) => !word.startsWith('-'))
   return words[0] === 'help' ? words[1] : words[0]
+}
+
+/** `help nope` would print the help of everything, as if that had been asked for. */
+function unknownHelp(args: readonly string[]): string | undefined {
+  const [first, second] = args.filter((word) => !word.startsWith('-'))
+  const isKnown = second === undefined || second === 'help' || verbs.some(({ name }) => name === second)
+  return first === 'help' && !isKnown ? second : undefined
 }
 
 const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`

@@ -40,7 +40,14 @@ export function letterOf(title: string, revision: string, dryRun: DryRun, paint:
   ]
   const said = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
   const head = wrap(`${title} with commit ${revision.slice(0, 12)}: ${said.join(', ') || 'nothing to do'}.`, 80)
-  const objects = (dryRun.objects ?? []).flatMap((object) => ['', ...linesOf(object, paint)])
+  // What is said of many objects is written out once.
+  const written = new Set<string>()
+  const objects = (dryRun.objects ?? []).flatMap((object) => {
+    const { message = '' } = object
+    const isAgain = message.length >= 80 && written.has(message)
+    written.add(message)
+    return ['', ...linesOf(isAgain ? { ...object, message: 'as above' } : object, paint)]
+  })
   const { omitted = 0 } = dryRun
   return [...head, ...objects, ...(omitted > 0 ? ['', `and ${omitted} more that are not listed`] : [])].join('\n')
 }

@@ -51,12 +51,22 @@ export function treeLines(nodes: readonly Node[], paint: Paint): string[] {
   if (nodes.length === 0) return ['It has no objects.']
   const groups = grouped(nodes)
   const width = Math.min(OBJECT, Math.max(...nodes.flatMap((node) => widths(node, 0))))
+  const said = new Set<string>()
   const head = [row(['OBJECT', 'SYNC', 'HEALTH'], width)]
   for (const [namespace, members] of groups) {
     if (groups.size > 1) head.push('', harmlessLine(namespace === '' ? 'cluster-scoped' : `namespace ${namespace}`))
-    for (const node of members) head.push(...nodeLines(node, { width, before: '', below: '' }, paint))
+    for (const node of members) head.push(...nodeLines(sparing(node, said), { width, before: '', below: '' }, paint))
   }
   return head
+}
+
+/** What is said of many objects is written out once. */
+function sparing(node: Node, said: Set<string>): Node {
+  const { message } = node
+  if (message === undefined || message.length < WIDTH) return node
+  if (said.has(message)) return { ...node, message: 'as above' }
+  said.add(message)
+  return node
 }
 
 function grouped(nodes: readonly Node[]): Map<string, Node[]> {

@@ -8,6 +8,7 @@ import {
 } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import { wrap } from '../output.ts'
 import { reportTo } from '../report.ts'
 import { type AtHand, berth, titleOf } from './deployment.ts'
 import { follow } from './follow.ts'
@@ -38,7 +39,8 @@ export async function waitUntilReady(
       // What it says before it has answered is old, but where it is stuck for good it says no more than that.
       const isOld = !answered(now)
       if (isOld && verdict.word !== 'failed') return undefined
-      if (verdict.word !== 'ready' && verdict.message !== last) {
+      // What is final is told at the end, and once.
+      if (verdict.word === 'under-way' && verdict.message !== last) {
         tell(report, now, verdict.message)
         drawn = true
       }
@@ -52,7 +54,7 @@ export async function waitUntilReady(
     shell.print(`${titleOf(deployment)} is Ready. ${ending.message}`)
     return exitCodes.ok
   }
-  report.line(`berth: ${titleOf(deployment)} is not Ready. ${ending.message}`)
+  for (const line of wrap(`berth: ${titleOf(deployment)} is not Ready. ${ending.message}`, 80)) report.line(line)
   report.line(`Each object: ${berth('tree', deployment)}`)
   if (ending.asks) report.line(`Let the deletions happen: ${berth('sync', deployment)} --confirm-prune`)
   return exitCodes.failed

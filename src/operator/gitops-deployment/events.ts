@@ -57,7 +57,8 @@ export function tellLeftBehind(events: Events, deployment: GitOpsDeployment, ids
 export function tellRepairs(events: Events, deployment: GitOpsDeployment, repairs: readonly Repair[]): void {
   if (repairs.length === 0) return
   const said = repairs.slice(0, 8).map(({ id, fields, by }) => {
-    const what = fields.length > 0 ? `: ${fields.slice(0, 4).join(', ')}` : ''
+    const what = `: ${fields.slice(0, 4).join(', ')}`
+    if (fields.length === 0) return `${sayId(id)} had been deleted, and was made again`
     return `${sayId(id)}${what}${by.length > 0 ? ` (changed by ${by.join(', ')})` : ''}`
   })
   const more = repairs.length > said.length ? ` and ${repairs.length - said.length} more` : ''

@@ -105,7 +105,8 @@ export const inventoryOf = (
 
 /** The status lists the objects for people; where the inventory was deleted, it is the second memory. */
 export function inventoryInStatus({ status }: GitOpsDeployment): Inventory | undefined {
-  const held = (status?.resources ?? []).map(({ group = '', version, kind, namespace, name }) => ({
+  const there = (status?.resources ?? []).filter(({ version }) => version !== '')
+  const held = there.map(({ group = '', version, kind, namespace, name }) => ({
     id: { group, kind, ...(namespace && { namespace }), name },
     version,
   }))

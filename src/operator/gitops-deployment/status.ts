@@ -139,6 +139,8 @@ export function statusFor(deployment: GitOpsDeployment, failure: Failure, commit
     ...kept(deployment),
     sync: { ...sync, status: sync?.revision === undefined ? 'Unknown' : 'OutOfSync' },
     health: health ?? { status: 'Unknown' },
+    // What waited belonged to another commit: nobody is asked about that any more.
+    ...(commitId !== undefined && deployment.status?.pendingPrune?.revision !== commitId && { pendingPrune: undefined }),
     // Tried and found wanting is an answer too: what is mended later is not applied on the strength of it.
     ...(isFailure(failure, 'invalid') && answerTo(deployment)),
     conditions,
@@ -235,7 +237,7 @@ function resourcesOf({ objects }: Observed, entries: readonly Entry[]) {
   const undone = new Map(entriesOf(entries, ...UNDONE).map((entry) => [keyOfId(entry.id), entry]))
   const isWell = ({ id, health, drift }: Observed['objects'][number]) =>
     health.status === 'Healthy' && drift.length === 0 && (undone.size === 0 || !undone.has(keyOfId(id)))
-  return firstOf(objects, isWell).map(({ id, version, health, drift }) => {
+  const listed = firstOf(objects, isWell).map(({ id, version, health, drift }) => {
     const { why } = undone.get(keyOfId(id)) ?? {}
     const isAsWanted = why === undefined && drift.length === 0 && health.status !== 'Missing'
     return {
@@ -247,7 +249,23 @@ function resourcesOf({ objects }: Observed, entries: readonly Entry[]) {
       health,
     }
   })
+  const known = new Set(objects.map(({ id }) => keyOfId(id)))
+  const never = entriesOf(entries, 'failed').filter(({ id }) => !known.has(keyOfId(id)) && isListable(id))
+  return never.length > 0 ? [...never.map(neverApplied), ...listed].slice(0, MOST_RESOURCES) : listed
 }
+
+/** Of what was never there no version is known: by that it is told from what the inventory holds. */
+const neverApplied = ({ id, why = '' }: Entry) => ({
+  ...id,
+  version: '',
+  status: 'OutOfSync',
+  message: why.slice(0, 1024),
+  health: { status: 'Missing' },
+})
+
+/** What the schema takes: such an object may be refused for its very name. */
+const isListable = ({ kind, namespace = '', name }: Entry['id']): boolean =>
+  kind.length <= 63 && namespace.length <= 63 && name.length <= 253
 
 /** As many as are listed: all in their order, or first those that are not well. */
 function firstOf<T>(objects: readonly T[], isWell: (object: T) => boolean): readonly T[] {

@@ -52,8 +52,11 @@ describe('acting on a GitOpsDeployment', (it) => {
     await stage.git.push({ 'deploy/a.yaml': configMap('a', {}, 'kube-system') })
     const { code, stderr } = await run('sync', '--wait', '--timeout', '60')
     assert.is(code, 1)
-    assert.match(stderr, 'is not Ready. SyncFailed: ')
-    assert.match(stderr, 'ConfigMap kube-system/a')
+    const said = stderr.replace(/\s+/g, ' ')
+    assert.match(said, 'is not Ready. SyncFailed: 1 of the objects cannot be applied: ConfigMap kube-system/a')
+    assert.is(said.split('cannot be applied').length, 2, 'once')
+    const { stdout } = await run('tree')
+    assert.match(stdout, /ConfigMap a +OutOfSync/, stdout)
   })
 
   it('sync --wait says where it stands when time is up', async () => {
