@@ -298,14 +298,4 @@ describe('a GitOpsDeployment', (it) => {
     await eventually(async () => !(await kube.get(GitOpsDeployments, { name: 'shop', namespace })))
     assert.ok(await inTarget('b'))
   })
-
-  it('does not hang in deletion when its credentials are gone', async () => {
-    await deploy({}, { finalizers: [finalizers.gitopsDeployment] })
-    await synced(await git.push({ 'deploy/a.yaml': configMap('a') }))
-    await kube.delete(Secrets, { name: 'credentials', namespace })
-    await complains('EnvironmentNotReady')
-    await kube.delete(GitOpsDeployments, { name: 'shop', namespace })
-    await eventually(async () => !(await kube.get(GitOpsDeployments, { name: 'shop', namespace })))
-    assert.ok(await inTarget('a'))
-  })
 })

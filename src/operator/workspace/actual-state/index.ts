@@ -6,9 +6,7 @@
  */
 export { type Assessment, assess } from './assess.ts'
 export { CAUSES, causeOf, type Reason } from './causes.ts'
-export { stateOfDeployment } from './deployment.ts'
 export type { ActualState, Evidence, StepName } from './evidence.ts'
-export { PATIENCE } from './patience.ts'
 export { isThere } from './pods.ts'
 export { STAGES, type Stage, type Step } from './steps.ts'
 export { spelled, type Trouble } from './trouble.ts'
