@@ -33,11 +33,13 @@ describe('the access matrix of the seed document', (it) => {
     it(`lets ${who.join(' and ') || 'nobody'} ${verb} ${resource}: ${why}`, () => equal(whoMay(verb, resource), who))
 
   it('lets one controller write the status of a kind', () => {
+    // Each run is one controller's: its spec.dryRun, which cannot change, says whose.
+    const shared = new Map([['gitopsdeploymentsyncruns/status', 2]])
     const statuses = roles
       .flatMap(({ rules = [] }) => rules.flatMap(({ resources = [] }) => resources))
       .filter((name) => name.endsWith('/status'))
     for (const status of new Set(statuses))
-      ok(whoMay('patch', status).length <= 1, `${status}: ${whoMay('patch', status).join(', ')}`)
+      ok(whoMay('patch', status).length <= (shared.get(status) ?? 1), `${status}: ${whoMay('patch', status).join(', ')}`)
   })
   it('lets nobody write classes and tiers', () => {
     for (const kind of ['deploymenttargetclasses', 'workspaceclasses', 'spacetiers'])
