@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { connect, type Kube } from '../../../src/adapters/kube/index.ts'
 import { ConfigMaps } from '../../../src/api/index.ts'
-import { type Clock, isFailure, parseYaml, systemClock } from '../../../src/std/index.ts'
+import { type Clock, isFailure, isRecord, parseYaml, systemClock } from '../../../src/std/index.ts'
 import { blackHole } from '../../support/bad-line.ts'
 import { tellingServer } from '../../support/builders/strange-server.ts'
 import { testCluster } from '../../support/control-plane.ts'
@@ -36,13 +36,11 @@ describe('streams that share a connection', (it) => {
   }
   /** The test cluster's kubeconfig with another server in it, whose certificate nobody looks at. */
   const leadingTo = (url: string) => {
-    const text = readFileSync(cluster.kubeconfig, 'utf8').replace(
-      /server: ?"?[^",}\s]+"?/,
-      `server: "${url}", insecure-skip-tls-verify: true`,
-    )
+    const [config] = parseYaml(readFileSync(cluster.kubeconfig, 'utf8')).documents ?? []
+    const elsewhere = { server: url, 'insecure-skip-tls-verify': true }
+    const change = (key: string, value: unknown) => (key === 'cluster' && isRecord(value) ? elsewhere : value)
     const file = join(folder, url.replaceAll(/\W/g, '-'))
-    writeFileSync(file, text.replace(/certificate-authority-data: ?[^,}\s]+,?/, ''))
-    assert.is(parseYaml(text).problem, undefined)
+    writeFileSync(file, JSON.stringify(config?.value, change))
     return file
   }
   const watchPath = () => `/api/v1/namespaces/${namespace}/configmaps?watch=true&timeoutSeconds=60`
