@@ -37,8 +37,8 @@ describe('object stream: the wire', (it) => {
     is(Gitops.typeName, 'gitlab.agent.gitops.rpc.Gitops')
     is(Gitops.method.getObjectsToSynchronize.name, 'GetObjectsToSynchronize')
     const request = requestFor({ projectId: 'p', ref: { kind: 'branch', name: 'b' }, commitId: 'c', globs: ['g'] })
-    // 1: "p", 2: "c", 3: {1: "g"}, 4: {2: "b"}
-    is(hex(toBinary(ObjectsToSynchronizeRequestSchema, request)), '0a01701201631a030a0167220312 0162'.replace(' ', ''))
+    // 1: "p", 2: "c", 3: {1: "g"}, 4: {2: "b"}; 1002: true asks for links, and means nothing to the others.
+    is(hex(toBinary(ObjectsToSynchronizeRequestSchema, request)), '0a01701201631a030a01672203120162d03e01')
     is(hex(toBinary(ObjectsToSynchronizeResponseSchema, header('c', 7n))), '0a050a01631007')
     is(hex(toBinary(ObjectsToSynchronizeResponseSchema, objectChunk('s', bytes('d')))), '12060a0173120164')
     is(hex(toBinary(ObjectsToSynchronizeResponseSchema, trailer())), '1a00')
@@ -46,7 +46,7 @@ describe('object stream: the wire', (it) => {
 
   it('adds to them only above a thousand, and only when it is asked for', () => {
     const request = requestFor({ projectId: 'p', ref: { kind: 'default' }, commitId: '', globs: ['g'], digest: '' })
-    is(hex(toBinary(ObjectsToSynchronizeRequestSchema, request)), '0a01701a030a0167ca3e00')
+    is(hex(toBinary(ObjectsToSynchronizeRequestSchema, request)), '0a01701a030a0167ca3e00d03e01')
     const said = header('c', 7n, { digest: 'd', unchanged: true })
     is(hex(toBinary(ObjectsToSynchronizeResponseSchema, said)), '0a0c0a01631007ca3e0164d03e01')
   })
