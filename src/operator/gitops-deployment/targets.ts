@@ -41,8 +41,10 @@ export function createTargets(reach: Reach | undefined, tidiness?: Tidiness): Ta
   const open = new Map<string, { version: string; kube: Kube }>()
   const tenants = new Map<string, Kube>()
   let calm: (() => void) | undefined
+  let isClosed = false
   const tidySoon = () => {
-    if (!tidiness) return
+    // A reconcile that is still ending must not leave a timer behind.
+    if (!tidiness || isClosed) return
     calm ??= tidiness.clock.after(PAUSE, () => {
       calm = undefined
       tidy(tidiness.inUse())
@@ -82,7 +84,9 @@ export function createTargets(reach: Reach | undefined, tidiness?: Tidiness): Ta
       return known
     },
     close() {
+      isClosed = true
       calm?.()
+      tenants.clear()
       for (const { kube } of open.values()) void kube.close()
       open.clear()
     },
