@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
-import type { AnyObject, CustomResourceDefinition, KubeObject } from '../api/index.ts'
+import type { AnyObject, CustomResourceDefinition, Kind, KubeObject } from '../api/index.ts'
 import { Failure } from '../std/index.ts'
 
 /** The Kubernetes objects that the text of one YAML file holds. */
@@ -40,3 +40,12 @@ export function definitionsIn(home: string): { text: string; definition: CustomR
     )
   })
 }
+
+/** The kind that a CustomResourceDefinition of ours defines, in its first version. */
+export const kindDefinedBy = ({ spec: { group, names, versions, scope } }: CustomResourceDefinition): Kind<AnyObject> => ({
+  group,
+  version: versions[0]?.name ?? 'v1alpha1',
+  kind: names.kind,
+  plural: names.plural,
+  namespaced: scope === 'Namespaced',
+})

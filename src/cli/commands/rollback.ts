@@ -5,38 +5,38 @@ import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import {
   type AtHand,
   berth,
-  type DeploymentOptions,
+  refuseSuspended,
   titleOf,
+  type WaitOptions,
   withDeployment,
   withDeploymentAtHand,
+  withWait,
 } from '../gitops/deployment.ts'
 import { follow } from '../gitops/follow.ts'
 import { lookAt } from '../gitops/look.ts'
 import { otherRevisions, revisionMeant } from '../gitops/revision.ts'
 import { createRun } from '../gitops/run.ts'
 import { faultOfRun, waitUntilApplied } from '../gitops/wait.ts'
-import { examples, wholeNumber } from '../options.ts'
+import { examples } from '../options.ts'
 import type { Shell } from '../shell.ts'
 import type { Finish } from '../verb.ts'
 
-interface Options extends DeploymentOptions {
+interface Options extends WaitOptions {
   to?: string
-  wait?: boolean
-  timeout: number
 }
 
 export const verb = {
   define(command: Command, shell: Shell, finish: Finish): void {
-    withDeployment(command)
-      .description(
-        'Go back to a commit that was in effect before. The GitOpsDeployment becomes manual, so that the next push does not undo it; a GitOpsDeploymentSyncRun applies the commit. A dry run looks first: where the commit cannot be had, nothing is changed. What the commit does not have is pruned as ever.',
-      )
-      .option(
-        '--to <revision>',
-        'a revision of `berth history` (or a whole commit, branch or tag); else the last other one that describes objects and deletes nothing that needs a confirmation',
-      )
-      .option('--wait', 'until it is Ready; fails when it does not become so')
-      .option('--timeout <seconds>', 'how long to wait', wholeNumber, 300)
+    withWait(
+      withDeployment(command)
+        .description(
+          'Go back to a commit that was in effect before. The GitOpsDeployment becomes manual, so that the next push does not undo it; a GitOpsDeploymentSyncRun applies the commit. A dry run looks first: where the commit cannot be had, nothing is changed. What the commit does not have is pruned as ever.',
+        )
+        .option(
+          '--to <revision>',
+          'a revision of `berth history` (or a whole commit, branch or tag); else the last other one that describes objects and deletes nothing that needs a confirmation',
+        ),
+    )
       .addHelpText(
         'after',
         examples(
@@ -53,10 +53,7 @@ export const verb = {
 
 async function rollback(at: AtHand, { to, wait, timeout }: Options): Promise<ExitCode> {
   const { shell, kube, deployment } = at
-  if (deployment.spec.suspend)
-    throw new Failure('conflict', `${titleOf(deployment)} is suspended, so nothing would be done.`, {
-      remedy: `Let it go on with \`${berth('resume', deployment)}\`.`,
-    })
+  refuseSuspended(deployment)
   const within = seconds(timeout)
   // The deployment is touched only when there is a commit to go back to.
   const revisionID = to === undefined ? await lastGood(at, within) : await seen(at, revisionMeant(deployment, to), within)

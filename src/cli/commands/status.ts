@@ -2,12 +2,12 @@ import { existsSync, realpathSync } from 'node:fs'
 import type { Command } from 'commander'
 import { statusOf } from '../../adapters/control-plane/index.ts'
 import { connect, type Kube } from '../../adapters/kube/index.ts'
-import { type AnyObject, conditionOf, type Kind, nameOf } from '../../api/index.ts'
+import { type AnyObject, apiVersionOf, conditionOf, nameOf } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
 import { conditionsOf, type Fault, faultOf } from '../doctor/fault.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { isRunning, partsOf } from '../local/parts.ts'
-import { definitionsIn } from '../manifests.ts'
+import { definitionsIn, kindDefinedBy } from '../manifests.ts'
 import { dirOf, examples, kubeOf, withDir, withOutput } from '../options.ts'
 import { type Format, marked, renderData, table, wrap } from '../output.ts'
 import type { Shell } from '../shell.ts'
@@ -101,16 +101,9 @@ async function kubeToCount(shell: Shell, options: Options, components: Component
 
 /** The objects of each kind of ours that the cluster serves. */
 async function objectsOf(kube: Kube, home: string): Promise<Map<string, AnyObject[]>> {
-  const definitions = definitionsIn(home).map(({ definition }) => definition.spec)
-  const entries = definitions.map(async ({ group, names, versions, scope }): Promise<[string, AnyObject[]]> => {
-    const kind: Kind<AnyObject> = {
-      group,
-      version: versions[0]?.name ?? 'v1alpha1',
-      kind: names.kind,
-      plural: names.plural,
-      namespaced: scope === 'Namespaced',
-    }
-    return [names.kind, (await kube.resolve(`${group}/${kind.version}`, kind.kind)) ? await kube.list(kind) : []]
+  const entries = definitionsIn(home).map(async ({ definition }): Promise<[string, AnyObject[]]> => {
+    const kind = kindDefinedBy(definition)
+    return [kind.kind, (await kube.resolve(apiVersionOf(kind), kind.kind)) ? await kube.list(kind) : []]
   })
   return new Map(await Promise.all(entries))
 }

@@ -1,37 +1,37 @@
 import type { Command } from 'commander'
 import { annotations, type GitOpsDeployment, GitOpsDeployments, refOf } from '../../api/index.ts'
-import { Failure, seconds, systemClock } from '../../std/index.ts'
+import { seconds, systemClock } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import {
   type AtHand,
   berth,
-  type DeploymentOptions,
+  refuseSuspended,
   titleOf,
+  type WaitOptions,
   withDeployment,
   withDeploymentAtHand,
+  withWait,
 } from '../gitops/deployment.ts'
 import { createRun } from '../gitops/run.ts'
 import { waitUntilApplied, waitUntilReady } from '../gitops/wait.ts'
-import { examples, wholeNumber } from '../options.ts'
+import { examples } from '../options.ts'
 import { wrap } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import type { Finish } from '../verb.ts'
 
-interface Options extends DeploymentOptions {
+interface Options extends WaitOptions {
   confirmPrune?: boolean
-  wait?: boolean
-  timeout: number
 }
 
 export const verb = {
   define(command: Command, shell: Shell, finish: Finish): void {
-    withDeployment(command)
-      .description(
-        `Bring a GitOpsDeployment about now: everything is compared and tried again, whatever its sync windows say. It writes the annotation ${annotations.sync}; for one of type manual it creates a GitOpsDeploymentSyncRun.`,
-      )
-      .option('--confirm-prune', 'also let the deletions happen that a guard holds back; they are shown')
-      .option('--wait', 'until it is Ready; fails when it does not become so')
-      .option('--timeout <seconds>', 'how long to wait', wholeNumber, 300)
+    withWait(
+      withDeployment(command)
+        .description(
+          `Bring a GitOpsDeployment about now: everything is compared and tried again, whatever its sync windows say. It writes the annotation ${annotations.sync}; for one of type manual it creates a GitOpsDeploymentSyncRun.`,
+        )
+        .option('--confirm-prune', 'also let the deletions happen that a guard holds back; they are shown'),
+    )
       .addHelpText(
         'after',
         examples(
@@ -45,10 +45,7 @@ export const verb = {
 
 async function sync(at: AtHand, options: Options): Promise<ExitCode> {
   const { shell, deployment } = at
-  if (deployment.spec.suspend)
-    throw new Failure('conflict', `${titleOf(deployment)} is suspended, so nothing would be done.`, {
-      remedy: `Let it go on with \`${berth('resume', deployment)}\`.`,
-    })
+  refuseSuspended(deployment)
   const confirmed = options.confirmPrune ? confirmation(at) : undefined
   const within = seconds(options.timeout)
   const answered = deployment.spec.type === 'manual' ? await byRun(at, confirmed) : await byAnnotation(at, confirmed)

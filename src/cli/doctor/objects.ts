@@ -1,14 +1,14 @@
 import {
   type AnyObject,
+  apiVersionOf,
   type CustomResourceDefinition,
   conditionOf,
   DeploymentTargetClasses,
   isDeleting,
-  type Kind,
   nameOf,
 } from '../../api/index.ts'
 import { minutes } from '../../std/index.ts'
-import { definitionsIn } from '../manifests.ts'
+import { definitionsIn, kindDefinedBy } from '../manifests.ts'
 import { conditionsOf, faultOf } from './fault.ts'
 import { type Examination, type Finding, ok, type Patient, warn } from './finding.ts'
 
@@ -44,16 +44,9 @@ export const examineObjects: Examination = async (patient) => {
     : troubles
 }
 
-async function troublesOf({ kube, now }: Patient, { spec }: CustomResourceDefinition): Promise<Finding[]> {
-  const { group, names, versions, scope } = spec
-  const kind: Kind<AnyObject> = {
-    group,
-    version: versions[0]?.name ?? 'v1alpha1',
-    kind: names.kind,
-    plural: names.plural,
-    namespaced: scope === 'Namespaced',
-  }
-  if (!(await kube.resolve(`${group}/${kind.version}`, kind.kind))) return []
+async function troublesOf({ kube, now }: Patient, definition: CustomResourceDefinition): Promise<Finding[]> {
+  const kind = kindDefinedBy(definition)
+  if (!(await kube.resolve(apiVersionOf(kind), kind.kind))) return []
   const objects = await kube.list(kind)
   return objects.flatMap((object) => troubleOf(object, now))
 }

@@ -3,7 +3,7 @@ import type { Kube } from '../../adapters/kube/index.ts'
 import { type GitOpsDeployment, GitOpsDeployments, keyOf, type Ref, refOf } from '../../api/index.ts'
 import { Failure, isFailure } from '../../std/index.ts'
 import type { ExitCode } from '../exit-codes.ts'
-import { type ClusterOptions, kubeOf, withKubeconfig } from '../options.ts'
+import { type ClusterOptions, kubeOf, wholeNumber, withKubeconfig } from '../options.ts'
 import type { Shell } from '../shell.ts'
 
 export interface DeploymentOptions extends ClusterOptions {
@@ -15,6 +15,26 @@ export const withDeployment = (command: Command): Command =>
   withKubeconfig(command)
     .argument('<name>', 'name of the GitOpsDeployment')
     .option('-n, --namespace <name>', 'its namespace', 'default')
+
+export interface WaitOptions extends DeploymentOptions {
+  wait?: boolean
+  /** Seconds. */
+  timeout: number
+}
+
+/** For verbs whose work takes its time, after their own options. */
+export const withWait = (command: Command): Command =>
+  command
+    .option('--wait', 'until it is Ready; fails when it does not become so')
+    .option('--timeout <seconds>', 'how long to wait', wholeNumber, 300)
+
+/** Throws `conflict` for one that is suspended: what is asked of it would not be done. */
+export function refuseSuspended(deployment: GitOpsDeployment): void {
+  if (!deployment.spec.suspend) return
+  throw new Failure('conflict', `${titleOf(deployment)} is suspended, so nothing would be done.`, {
+    remedy: `Let it go on with \`${berth('resume', deployment)}\`.`,
+  })
+}
 
 /** What a verb works with. */
 export interface AtHand {

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import type { Letter } from '../../adapters/http/index.ts'
-import { type CoreSecret, conditionOf, type GitOpsDeployment } from '../../api/index.ts'
+import { type CoreSecret, conditionOf, type GitOpsDeployment, textIn } from '../../api/index.ts'
 import { Failure, redactUrls } from '../../std/index.ts'
 import type { Outcome } from './news.ts'
 
@@ -125,11 +125,8 @@ interface Contents {
   url(key: string): URL | undefined
 }
 
-function contentsOf({ data = {} }: CoreSecret): Contents {
-  const read = (key: string) =>
-    Buffer.from(data[key] ?? '', 'base64')
-      .toString('utf8')
-      .trim()
+function contentsOf(secret: CoreSecret): Contents {
+  const read = (key: string) => (textIn(secret, key) ?? '').trim()
   const need = (key: string) => read(key) || missing(key)
   return {
     need,

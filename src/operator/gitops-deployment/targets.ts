@@ -5,12 +5,13 @@ import {
   type GitOpsDeploymentManagedEnvironment,
   KUBECONFIG_KEY,
   keyOf,
+  kubeconfigIn,
   nameOf,
   refOf,
   secretTypes,
 } from '../../api/index.ts'
 import type { Destination } from '../../engines/gitops/index.ts'
-import { type Clock, Failure, minutes, Secret } from '../../std/index.ts'
+import { type Clock, Failure, minutes, type Secret } from '../../std/index.ts'
 import { type Books, BY } from './books.ts'
 import { environmentNames, noEnvironment } from './environment-name.ts'
 
@@ -151,11 +152,13 @@ function secretOf({ metadata: { namespace, name }, spec }: GitOpsDeploymentManag
   )
 }
 
-function kubeconfigOf({ metadata: { name }, data }: CoreSecret): Secret<string> {
-  const written = data?.[KUBECONFIG_KEY]
-  if (!written)
-    throw missing(`missing ${KUBECONFIG_KEY} field in Secret ${name}`, `Store a kubeconfig under the key ${KUBECONFIG_KEY}`)
-  return new Secret(Buffer.from(written, 'base64').toString('utf8'))
+function kubeconfigOf(secret: CoreSecret): Secret<string> {
+  const kubeconfig = kubeconfigIn(secret)
+  if (kubeconfig) return kubeconfig
+  throw missing(
+    `missing ${KUBECONFIG_KEY} field in Secret ${secret.metadata.name}`,
+    `Store a kubeconfig under the key ${KUBECONFIG_KEY}`,
+  )
 }
 
 const missing = (message: string, remedy: string) => new Failure('invalid', message, { reason: 'EnvironmentNotReady', remedy })

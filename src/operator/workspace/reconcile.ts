@@ -125,7 +125,7 @@ const podsOf = ({ metadata }: Workspace, { pods }: Connection): Pod[] => pods.by
 async function conclude(workspace: Workspace, situation: Situation, { pods, room }: { pods: Pod[]; room: Room }): Promise<Next> {
   const status = statusOf(workspace, situation)
   if (workspace.spec.desiredState === 'RestartRequested' && status.actualState === 'Stopped' && !pods.some(isThere)) {
-    return settled({ status, object: await change(room, workspace, { spec: { desiredState: 'Running' } }) })
+    return settled({ status, object: await change(room, workspace, { desiredState: 'Running' }) })
   }
   const end = nextEnd(status)
   if (!end || end.at > situation.now) return settled({ status, object: workspace, recheck: soonest(situation, end?.at) })
@@ -137,7 +137,7 @@ async function conclude(workspace: Workspace, situation: Situation, { pods, room
     reason: `Time${end.becomes}`,
     message: `its class's time limit is over: it becomes ${end.becomes}`,
   })
-  return settled({ status, object: await change(room, workspace, { spec: { desiredState: end.becomes } }) })
+  return settled({ status, object: await change(room, workspace, { desiredState: end.becomes }) })
 }
 
 /** In how long something may be otherwise though nothing changes: a wait is over, its time is, or everything is due to be compared. */

@@ -8,6 +8,8 @@ import {
   type Workspace,
   type WorkspaceClass,
   Workspaces,
+  withFinalizer,
+  withoutFinalizer,
 } from '../../api/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
 import type { Signposts } from './target.ts'
@@ -30,19 +32,16 @@ export interface Room extends Signposts {
 }
 
 /** Changes the workspace itself; `conflict` when somebody else changed it since it was read. */
-export const change = (
-  { workshop }: Room,
-  workspace: Workspace,
-  what: { spec?: Partial<Workspace['spec']>; finalizers?: string[] },
-) => {
+export const change = (room: Room, workspace: Workspace, spec: Partial<Workspace['spec']>): Promise<Workspace> => {
   const { resourceVersion = '' } = workspace.metadata
-  const { spec, finalizers: names } = what
-  const patch = { metadata: { resourceVersion, ...(names && { finalizers: names }) }, ...(spec && { spec }) }
-  return workshop.kube.patch(Workspaces, refOf(workspace), patch, { manager: CONTROLLER })
+  return patch(room, workspace, { metadata: { resourceVersion }, spec })
 }
 
 export const addFinalizer = (room: Room, workspace: Workspace): Promise<Workspace> =>
-  change(room, workspace, { finalizers: [...(workspace.metadata.finalizers ?? []), finalizers.workspace] })
+  patch(room, workspace, withFinalizer(workspace, finalizers.workspace))
 
 export const removeFinalizer = (room: Room, workspace: Workspace): Promise<Workspace> =>
-  change(room, workspace, { finalizers: (workspace.metadata.finalizers ?? []).filter((name) => name !== finalizers.workspace) })
+  patch(room, workspace, withoutFinalizer(workspace, finalizers.workspace))
+
+const patch = ({ workshop }: Room, workspace: Workspace, changes: object): Promise<Workspace> =>
+  workshop.kube.patch(Workspaces, refOf(workspace), changes, { manager: CONTROLLER })

@@ -7,10 +7,11 @@ import {
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
   KUBECONFIG_KEY,
+  kubeconfigIn,
   type Ref,
   type Workspace,
 } from '../../api/index.ts'
-import { Failure, Secret } from '../../std/index.ts'
+import { Failure, type Secret } from '../../std/index.ts'
 import { claimNameOf } from './claim.ts'
 import type { Obstacle } from './obstacle.ts'
 
@@ -96,14 +97,13 @@ function withCredentials(
   } = target.spec.kubernetesCredentials
   const secret = signposts.secret({ name: clusterCredentialsSecret, namespace: target.metadata.namespace })
   const named = `Secret ${clusterCredentialsSecret}`
-  const written = secret?.data?.[KUBECONFIG_KEY]
-  if (!secret || !written) {
+  const kubeconfig = secret && kubeconfigIn(secret)
+  if (!kubeconfig) {
     const message = secret
       ? `${named} has no key "${KUBECONFIG_KEY}"`
       : `there is no ${named} with the credentials of DeploymentTarget ${target.metadata.name}`
     return missing('CredentialsMissing', message, `Store a kubeconfig for ${apiURL} in it.`, named)
   }
-  const kubeconfig = new Secret(Buffer.from(written, 'base64').toString())
   const unusable = whyUnusable(kubeconfig, apiURL, named)
   if (unusable) return unusable
   const namespace = sharedNamespace || defaultNamespace
