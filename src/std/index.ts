@@ -5,7 +5,7 @@
  */
 export { type AddressKind, type AddressRule, guardedLookup, isRefusedHost, kindOfAddress, kindOfHost } from './address.ts'
 export { type Backoff, waitOf } from './backoff.ts'
-export { type Clock, hours, minutes, pause, seconds, systemClock, timestamp } from './clock.ts'
+export { type Clock, hours, minutes, pause, seconds, systemClock, timestamp, within } from './clock.ts'
 export { type Cron, lastMatch, nextMatch, parseCron } from './cron.ts'
 export { durationOf } from './duration.ts'
 export { Failure, type FailureCode, type FailureDetails, isFailure } from './failure.ts'

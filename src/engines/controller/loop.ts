@@ -1,6 +1,6 @@
 import type { Cache } from '../../adapters/kube/index.ts'
 import { type KubeObject, nameOf, type Ref, refFromKey, refOf } from '../../api/index.ts'
-import { createWorkQueue, Failure, isFailure, minutes, timestamp, type WorkQueue } from '../../std/index.ts'
+import { createWorkQueue, Failure, isFailure, minutes, timestamp, type WorkQueue, within } from '../../std/index.ts'
 import type { Controller, Next, StatusDraft, Workshop } from './reconcile.ts'
 import { isWorthTelling, retryAfter } from './retry-policy.ts'
 import { statusPatch } from './status-patch.ts'
@@ -35,8 +35,7 @@ export function startLoop<T extends KubeObject>(
   /** Failures in a row. */
   const attempts = new Map<string, number>()
 
-  const once = async (ref: Ref): Promise<Next | undefined> => {
-    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(controller.limit ?? LIMIT)])
+  const once = async (ref: Ref, signal: AbortSignal): Promise<Next | undefined> => {
     const object = cache.get(ref)
     const next = object ? await controller.reconcile(object, signal) : await controller.gone?.(ref, signal)
     if (next?.status && object) await writeStatus(workshop, controller, next.object ?? object, next.status)
@@ -48,7 +47,7 @@ export function startLoop<T extends KubeObject>(
     const report = (outcome: Outcome, failure?: Failure) =>
       meter?.reconciled({ controller: controller.name, outcome, ms: clock.now() - began, waited, ...(failure && { failure }) })
     try {
-      const next = await once(refFromKey(key))
+      const next = await within(controller.limit ?? LIMIT, stopping.signal, (signal) => once(refFromKey(key), signal))
       attempts.delete(key)
       if (next?.word === 'again') {
         log.debug('again', { key, after: next.after, why: next.why })

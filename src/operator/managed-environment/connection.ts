@@ -1,6 +1,6 @@
 import { isAnswer, type Kube, kubeFromSecret, type Reach, whyNoAnswer } from '../../adapters/kube/index.ts'
 import type { GitOpsDeploymentManagedEnvironment } from '../../api/index.ts'
-import { Failure, isFailure, type Secret } from '../../std/index.ts'
+import { Failure, isFailure, type Secret, within } from '../../std/index.ts'
 import { broken } from './contract.ts'
 
 /** Neither a namespace nor a version is longer. */
@@ -23,12 +23,12 @@ export async function tryConnection(
     reach,
     subject: { field: 'spec.apiURL' },
   })
-  const inTime = AbortSignal.any([signal, AbortSignal.timeout(patience)])
   const [first] = namespaces
   const [path, kind] = first === undefined ? ['?limit=1', 'NamespaceList'] : [`/${first}`, 'Namespace']
-  const read = target.read<{ kind?: unknown }>(`/api/v1/namespaces${path}`, { signal: inTime })
+  const ask = (inTime: AbortSignal) =>
+    Promise.all([target.read<{ kind?: unknown }>(`/api/v1/namespaces${path}`, { signal: inTime }), versionOf(target, inTime)])
   try {
-    const [answer, version] = await Promise.all([read, versionOf(target, inTime)])
+    const [answer, version] = await within(patience, signal, ask)
     if (answer.kind !== kind) throw noKubernetes(apiURL)
     return version
   } catch (thrown) {

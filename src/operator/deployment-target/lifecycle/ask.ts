@@ -1,6 +1,6 @@
 import { isAnswer, kubeFromSecret, type Reach, whyNoAnswer } from '../../../adapters/kube/index.ts'
 import { type CoreSecret, type DeploymentTarget, kubeconfigIn } from '../../../api/index.ts'
-import { Failure, redactUrls } from '../../../std/index.ts'
+import { Failure, redactUrls, within } from '../../../std/index.ts'
 import { type Answer, answered, unanswered } from './finding.ts'
 
 /** A version and a refusal are short. */
@@ -27,8 +27,8 @@ export async function askTarget(
       subject: { field: 'spec.kubernetesCredentials.apiURL' },
     })
     try {
-      const inTime = AbortSignal.any([signal, AbortSignal.timeout(patience)])
-      const { gitVersion } = await target.read<{ gitVersion?: unknown }>('/version', { signal: inTime })
+      const version = (inTime: AbortSignal) => target.read<{ gitVersion?: unknown }>('/version', { signal: inTime })
+      const { gitVersion } = await within(patience, signal, version)
       return typeof gitVersion === 'string' ? answered(shown) : unanswered.foreign(shown)
     } finally {
       await target.close()
