@@ -50,7 +50,15 @@ export interface Snapshot {
   /** Whether the files are here. */
   readonly isFetched: boolean
   tree(): Promise<Tree<TreeFile>>
+  /** The commit that was listed before this one, if any was. */
+  readonly earlier: Listed | undefined
   read(files: readonly TreeFile[], signal: AbortSignal): Promise<Uint8Array[]>
+}
+
+/** A commit and its files. */
+export interface Listed {
+  readonly commit: string
+  readonly tree: Tree<TreeFile>
 }
 
 /** What a poll found. */

@@ -14,6 +14,7 @@ export {
 export {
   type Batch,
   collectBatch,
+  completed,
   type GitRef,
   header,
   linkObject,
@@ -21,6 +22,7 @@ export {
   type ObjectsWanted,
   objectChunk,
   refOfRequest,
+  removedObject,
   requestFor,
   trailer,
 } from './object-stream.ts'

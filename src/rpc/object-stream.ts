@@ -32,6 +32,9 @@ export interface Batch {
   readonly digest?: string
   /** The caller has the files already: none were sent. Only for whom gave their digest. */
   readonly unchanged?: boolean
+  /** The caller has the other files already; these have come or changed, and those of `removed` are gone. See `completed`. */
+  readonly changes?: boolean
+  readonly removed?: readonly string[]
 }
 
 export interface ObjectsWanted {
@@ -52,7 +55,7 @@ export const requestFor = ({ projectId, ref, commitId, globs, digest }: ObjectsW
     paths: globs.map((glob) => ({ path: { case: 'glob' as const, value: glob } })),
     // Left out, what a link took the place of would look as if it had been deleted.
     links: true,
-    ...(digest === undefined ? {} : { digest }),
+    ...(digest === undefined ? {} : { digest, changes: true }),
     ...(ref.kind === 'default' ? {} : { ref: { ref: { case: ref.kind, value: ref.name } } }),
   })
 
@@ -71,6 +74,7 @@ export function refOfRequest({ ref }: ObjectsToSynchronizeRequest): GitRef {
 export interface Digested {
   digest: string
   unchanged: boolean
+  changes?: boolean
 }
 
 export const header = (commitId: string, projectId: bigint, digested?: Digested): ObjectsToSynchronizeResponse =>
@@ -81,6 +85,9 @@ export const objectChunk = (source: string, data: Uint8Array): ObjectsToSynchron
 
 export const linkObject = (source: string, link: string): ObjectsToSynchronizeResponse =>
   create(ObjectsToSynchronizeResponseSchema, { message: { case: 'object', value: { source, link } } })
+
+export const removedObject = (source: string): ObjectsToSynchronizeResponse =>
+  create(ObjectsToSynchronizeResponseSchema, { message: { case: 'object', value: { source, removed: true } } })
 
 export const trailer = (): ObjectsToSynchronizeResponse =>
   create(ObjectsToSynchronizeResponseSchema, { message: { case: 'trailer', value: {} } })
@@ -103,11 +110,25 @@ export async function collectBatch(
   return open.end()
 }
 
+/** What the caller has from now on, who had the batch `before`. Files that are as before are the very same. */
+export function completed({ files: sent, changes, removed = [], unchanged, ...given }: Batch, before: Batch): Batch {
+  if (unchanged) return { ...given, files: before.files }
+  if (!changes) return { ...given, files: sent }
+  const files = new Map(before.files.map((file) => [file.source, file]))
+  for (const source of removed) files.delete(source)
+  // A copy: what has come lies in a piece of the stream, and few files would hold on to many pieces.
+  for (const file of sent) files.set(file.source, { ...file, data: Buffer.from(file.data) })
+  return { ...given, files: [...files.values()] }
+}
+
+type Head = Omit<Batch, 'files' | 'removed'>
+
 /** Where in `Header, Object*, Trailer` the stream stands, and what it has brought so far. */
 class OpenBatch {
   readonly #maxBytes: number
   readonly #files: { source: string; chunks: Uint8Array[]; link: string }[] = []
-  #head: Omit<Batch, 'files'> | undefined
+  readonly #removed: string[] = []
+  #head: Head | undefined
   #complete = false
   #bytes = 0
 
@@ -115,15 +136,18 @@ class OpenBatch {
     this.#maxBytes = maxBytes
   }
 
-  header({ commitId, projectId, digest = '', unchanged = false }: Omit<Batch, 'files'>): void {
+  header({ commitId, projectId, digest = '', unchanged = false, changes = false }: Head): void {
     if (this.#head) throw misplaced('a second header')
     if (commitId === '') throw misplaced('a header without a commit')
-    this.#head = { commitId, projectId, ...(digest !== '' && { digest }), ...(unchanged && { unchanged }) }
+    const said = { ...(digest !== '' && { digest }), ...(unchanged && { unchanged }), ...(changes && { changes }) }
+    this.#head = { commitId, projectId, ...said }
   }
 
-  object({ source, data, link }: { source: string; data: Uint8Array; link: string }): void {
+  object({ source, data, link, removed }: { source: string; data: Uint8Array; link: string; removed: boolean }): void {
     if (!this.#head || this.#head.unchanged || this.#complete) throw misplaced('an object')
     if (source === '') throw misplaced('an object without a source')
+    if (removed && !this.#head.changes) throw misplaced('a removed object')
+    if (removed) return void this.#removed.push(source)
     this.#bytes += data.length
     if (this.#bytes > this.#maxBytes) throw new Failure('too-large', `the batch is larger than ${this.#maxBytes} bytes`)
     const last = this.#files.at(-1)
@@ -140,7 +164,7 @@ class OpenBatch {
     if (!this.#head) return undefined
     if (!this.#complete) throw new Failure('unavailable', 'the object stream ended before its trailer; the batch is dropped')
     const files = this.#files.map(({ source, chunks, link }) => ({ source, data: joined(chunks), ...(link !== '' && { link }) }))
-    return { ...this.#head, files }
+    return { ...this.#head, files, ...(this.#head.changes && { removed: this.#removed }) }
   }
 }
 

@@ -176,4 +176,29 @@ describe('kas: sources', (it) => {
     is(batches[1]?.files, batches[0]?.files)
     not(batches[2]?.files === batches[0]?.files)
   })
+
+  it('send a follower what has changed, and nothing else', async () => {
+    const { repository, commit } = await given('changes', { 'app/a': '1', 'app/b': '1', 'app/c': '1', 'app/d/e': '1' })
+    const ending = new AbortController()
+    const batches: Batch[] = []
+    const done = kas
+      .stream(token)
+      .follow(
+        { ...wanted('changes', { kind: 'default' }), globs: ['app/**'] },
+        { onBatch: (batch) => void batches.push(batch), signal: ending.signal },
+      )
+    const contentsOf = (batch: Batch | undefined) =>
+      Object.fromEntries(batch?.files.map(({ source, data }) => [source, Buffer.from(data).toString()]) ?? [])
+    const fileIn = (batch: Batch | undefined, source: string) => batch?.files.find((file) => file.source === source)
+    await eventually(() => batches.at(-1)?.commitId === commit)
+    const second = await repository.commit({ 'app/b': '2', 'app/new': '2' })
+    await eventually(() => batches.at(-1)?.commitId === second)
+    const third = await repository.commit({ 'app/a': undefined, 'app/only': '3' })
+    await eventually(() => batches.at(-1)?.commitId === third)
+    ending.abort()
+    await done
+    equal(contentsOf(batches[1]), { 'app/a': '1', 'app/b': '2', 'app/c': '1', 'app/d/e': '1', 'app/new': '2' })
+    for (const same of ['app/a', 'app/c', 'app/d/e']) is(fileIn(batches[1], same), fileIn(batches[0], same))
+    equal(contentsOf(batches[2]), { 'app/b': '2', 'app/c': '1', 'app/d/e': '1', 'app/new': '2', 'app/only': '3' })
+  })
 })

@@ -1,14 +1,18 @@
 import { toBinary } from '@bufbuild/protobuf'
-import { equal, is, match } from 'uvu/assert'
+import { equal, is, match, ok } from 'uvu/assert'
 import {
+  type Batch,
   collectBatch,
+  completed,
   Gitops,
   header,
+  linkObject,
   ObjectsToSynchronizeRequestSchema,
   type ObjectsToSynchronizeResponse,
   ObjectsToSynchronizeResponseSchema,
   objectChunk,
   refOfRequest,
+  removedObject,
   requestFor,
   trailer,
 } from '../../src/rpc/index.ts'
@@ -46,9 +50,15 @@ describe('object stream: the wire', (it) => {
 
   it('adds to them only above a thousand, and only when it is asked for', () => {
     const request = requestFor({ projectId: 'p', ref: { kind: 'default' }, commitId: '', globs: ['g'], digest: '' })
-    is(hex(toBinary(ObjectsToSynchronizeRequestSchema, request)), '0a01701a030a0167ca3e00d03e01')
+    is(hex(toBinary(ObjectsToSynchronizeRequestSchema, request)), '0a01701a030a0167ca3e00d03e01d83e01')
     const said = header('c', 7n, { digest: 'd', unchanged: true })
     is(hex(toBinary(ObjectsToSynchronizeResponseSchema, said)), '0a0c0a01631007ca3e0164d03e01')
+  })
+
+  it('tells what has changed since the commit of the request', () => {
+    const said = header('c', 7n, { digest: 'd', unchanged: false, changes: true })
+    is(hex(toBinary(ObjectsToSynchronizeResponseSchema, said)), '0a0c0a01631007ca3e0164d83e01')
+    is(hex(toBinary(ObjectsToSynchronizeResponseSchema, removedObject('s'))), '12060a0173d03e01')
   })
 
   it('carries each kind of ref there and back', () => {
@@ -104,6 +114,7 @@ describe('object stream: the batch', (it) => {
     ['an object without a source', [header('c', 1n), objectChunk('', bytes('x'))]],
     ['an object after the trailer', [header('c', 1n), trailer(), objectChunk('a', bytes('x'))]],
     ['an object though nothing changed', [header('c', 1n, { digest: 'd', unchanged: true }), objectChunk('a', bytes('x'))]],
+    ['a removed object that nobody asked for', [header('c', 1n), removedObject('a')]],
     ['a second trailer', [header('c', 1n), trailer(), trailer()]],
   ]
   for (const [why, messages] of MISPLACED)
@@ -111,5 +122,50 @@ describe('object stream: the batch', (it) => {
 
   it('is refused beyond the size that its reader allows', async () => {
     is((await refusal(header('c', 1n), objectChunk('a', new Uint8Array(101)))).code, 'too-large')
+  })
+})
+
+describe('object stream: changes', (it) => {
+  const digested = { digest: 'd', unchanged: false }
+  const given = async (...messages: ObjectsToSynchronizeResponse[]): Promise<Batch> => {
+    const batch = await collectBatch(stream(...messages, trailer()))
+    ok(batch)
+    return batch
+  }
+  const first = () =>
+    given(
+      header('c1', 1n, digested),
+      ...['a', 'b', 'c'].map((name) => objectChunk(name, bytes(name))),
+      linkObject('l', 'submodule'),
+    )
+  const textsOf = ({ files }: Batch) => files.map(({ source, data, link = '' }) => source + Buffer.from(data).toString() + link)
+
+  it('replace, add and remove files, and leave the very same to the others', async () => {
+    const before = await first()
+    const news = await given(
+      header('c2', 1n, { digest: 'e', unchanged: false, changes: true }),
+      removedObject('c'),
+      removedObject('never seen'),
+      objectChunk('b', bytes('x')),
+      objectChunk('b', bytes('y')),
+      objectChunk('l', bytes('file')),
+      objectChunk('n', bytes('')),
+    )
+    const after = completed(news, before)
+    equal(textsOf(after), ['aa', 'bxy', 'lfile', 'n'])
+    is(after.files[0], before.files[0])
+    equal([after.commitId, after.digest, after.changes, after.removed], ['c2', 'e', undefined, undefined])
+  })
+
+  it('are none when nothing changed: the very same list', async () => {
+    const before = await first()
+    const after = completed(await given(header('c2', 1n, { digest: 'd', unchanged: true })), before)
+    is(after.files, before.files)
+    equal([after.commitId, after.unchanged], ['c2', undefined])
+  })
+
+  it('are everything when the server says no more of them', async () => {
+    const after = completed(await given(header('c2', 1n, digested), objectChunk('z', bytes('z'))), await first())
+    equal(textsOf(after), ['zz'])
   })
 })

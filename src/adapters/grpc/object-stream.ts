@@ -1,4 +1,4 @@
-import { type Batch, collectBatch, Gitops, type GitRef, requestFor } from '../../rpc/index.ts'
+import { type Batch, collectBatch, completed, Gitops, type GitRef, requestFor } from '../../rpc/index.ts'
 import { type Backoff, type Clock, Failure, minutes, pause, type Secret, seconds, waitOf } from '../../std/index.ts'
 import { type Connection, dial } from './dial.ts'
 
@@ -29,7 +29,7 @@ export interface FollowOptions {
   commitId?: string
   /**
    * Called with each new commit, one at a time. The next one is asked for when it returns; if it throws, the same commit comes again.
-   * When none of the chosen files differ from those of the batch before, they are not sent again: `files` is the very same list.
+   * Files that are as in the batch before are not sent again: they are the very same, and so is the list when all of them are.
    */
   onBatch(batch: Batch): Promise<void> | void
   /** kas has the repository in view: whatever was wrong is over, also if there is no new commit. */
@@ -91,7 +91,7 @@ async function call(
   // A batch whose call was called off may be cut short without an error.
   if (ears.signal.aborted || !batch) return undefined
   // Believed blindly, it would look like a commit without any file.
-  if (batch.unchanged && (!wanted.digest || batch.digest !== wanted.digest))
+  if ((batch.unchanged && batch.digest !== wanted.digest) || ((batch.unchanged || batch.changes) && !wanted.digest))
     throw new Failure('internal', 'the object stream says that files are unchanged which it was not asked about')
   return batch
 }
@@ -110,7 +110,7 @@ async function follow(connection: Connection, clock: Clock, wanted: Wanted, opti
     try {
       const given = await call(connection, { ...wanted, commitId, digest: last?.digest ?? '' }, { signal, onAccepted })
       if (given) {
-        const batch = last && given.unchanged ? { ...given, files: last.files } : given
+        const batch = last ? completed(given, last) : given
         await onBatch(batch)
         last = batch
         commitId = batch.commitId

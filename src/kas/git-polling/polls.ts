@@ -1,7 +1,7 @@
 import { type Mirrors, type Protocol, type Remote, type Revision, remoteUrl } from '../../adapters/git/index.ts'
 import { keyOf, type Ref } from '../../api/index.ts'
 import { type Clock, Failure, type Log } from '../../std/index.ts'
-import type { Credentials, Outcome, Polls, Sighting } from '../ports.ts'
+import type { Credentials, Listed, Outcome, Polls, Sighting } from '../ports.ts'
 import type { Project } from '../project.ts'
 import { concerns } from './concerns.ts'
 import { createLanes, type Lanes } from './lanes.ts'
@@ -100,6 +100,10 @@ function createLooker(options: PollingOptions, lanes: Lanes, project: Project, r
   const { mirrors, credentials, protocols, clock, onLook } = options
   const lane = lanes.lane(JSON.stringify([project.url, ownerOf(project.credentials)]))
   const patience = createPatience(clock)
+  let listed: Listed | undefined
+  const onListed = (now: Listed) => {
+    listed = now
+  }
   const look = async (): Promise<Sighting> => {
     const remote: Remote = {
       url: remoteUrl(project.url, protocols),
@@ -115,7 +119,9 @@ function createLooker(options: PollingOptions, lanes: Lanes, project: Project, r
         onLook?.(clock.now() - began)
       }
     })
-    return found ? { snapshot: createSnapshot(found, { mirror, lane, lanes, patience, signal }) } : { empty: true }
+    return found
+      ? { snapshot: createSnapshot(found, { mirror, lane, lanes, patience, signal, earlier: listed, onListed }) }
+      : { empty: true }
   }
   return {
     look: () => look().catch((thrown: unknown) => ({ failure: Failure.from(thrown) })),

@@ -1,5 +1,5 @@
 import type { Mirror, TreeFile } from '../../adapters/git/index.ts'
-import type { Snapshot } from '../ports.ts'
+import type { Listed, Snapshot } from '../ports.ts'
 import { type Tree, treeOf } from '../tree.ts'
 import { gather } from './gather.ts'
 import type { Lane, Lanes } from './lanes.ts'
@@ -12,12 +12,14 @@ export interface SnapshotTools {
   patience: Patience
   /** That of the program: a stream that hangs up must not take the files from the others. */
   signal: AbortSignal
+  earlier: Listed | undefined
+  onListed: (listed: Listed) => void
 }
 
 /** A commit whose files are fetched when the first stream wants them, and listed once for all that follow. */
 export function createSnapshot(
   found: { commit: string; refName: string | undefined },
-  { mirror, lane, lanes, patience, signal }: SnapshotTools,
+  { mirror, lane, lanes, patience, signal, earlier, onListed }: SnapshotTools,
 ): Snapshot {
   const { commit } = found
   let listed: Promise<Tree<TreeFile>> | undefined
@@ -26,6 +28,7 @@ export function createSnapshot(
     await patience.try(commit, () => lane.pass(() => mirror.fetch(commit, signal)))
     const tree = treeOf(await lanes.pass(() => mirror.files(commit, signal)))
     isFetched = true
+    onListed({ commit, tree })
     return tree
   }
   const read = gather<TreeFile>({ read: (files) => mirror.read(files, signal), pass: (work) => lanes.pass(work) })
@@ -35,6 +38,7 @@ export function createSnapshot(
   }
   return {
     ...found,
+    earlier: earlier?.commit === commit ? undefined : earlier,
     get isFetched() {
       return isFetched
     },

@@ -1,8 +1,9 @@
 /**
  * The stream of manifests: which files of a commit a caller asked for, within which limits, and how they are sent
  * (Header, Object*, Trailer, then the end). Commits come from git-polling/ and rights from authorization/, through the ports of
- * kas. Read stream.ts first, then select.ts and glob.ts.
+ * kas. Read stream.ts first, then select.ts, changes.ts and glob.ts.
  */
+export { changesSince } from './changes.ts'
 export { parseGlob } from './glob.ts'
 export { defaultLimits, type Limits } from './limits.ts'
 export { digestOf, select } from './select.ts'

@@ -14,10 +14,12 @@ export interface Wanted {
   readonly selection: Selection
   /** Of the files that the caller has; `undefined` if it knows nothing of digests. */
   readonly digest: string | undefined
+  /** Whether it wants only what has changed since its commit, where that can be said. */
+  readonly changes: boolean
 }
 
 export function parseRequest(request: ObjectsToSynchronizeRequest, limits: Limits): Wanted {
-  const { projectId, commitId, paths, digest, links } = request
+  const { projectId, commitId, paths, digest, links, changes } = request
   if (projectId === '') throw malformed('project_id is empty')
   if (paths.length === 0) throw malformed('paths is empty')
   if (paths.length > limits.paths) throw malformed(`paths has ${paths.length} entries; at most ${limits.paths} are allowed`)
@@ -32,6 +34,7 @@ export function parseRequest(request: ObjectsToSynchronizeRequest, limits: Limit
     path: projectId,
     commitId,
     digest,
+    changes,
     revision: checkRevision(refOfRequest(request)),
     selection: { globs: globs.map(parseGlob), files, links },
   }

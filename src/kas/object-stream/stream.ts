@@ -7,10 +7,12 @@ import {
   type ObjectsToSynchronizeRequest,
   type ObjectsToSynchronizeResponse,
   objectChunk,
+  removedObject,
   trailer,
 } from '../../rpc/index.ts'
 import { type Clock, Failure, type Log } from '../../std/index.ts'
 import type { Admission, Gate, Polls, Sighting, Snapshot } from '../ports.ts'
+import { changesSince } from './changes.ts'
 import type { Limits } from './limits.ts'
 import { parseRequest, type Wanted } from './request.ts'
 import { digestOf, select } from './select.ts'
@@ -84,18 +86,22 @@ async function newCommit(next: Next, known: string, call: Call): Promise<Snapsho
 /** Once begun a batch is brought to its end, unless nobody may or wants to have it any more: without a trailer the caller drops it. */
 async function* batch(
   desk: ObjectStreamDesk,
-  { selection, digest: known }: Wanted,
+  wanted: Wanted,
   snapshot: Snapshot,
   admission: Admission,
   hungUp: AbortSignal,
 ): AsyncGenerator<ObjectsToSynchronizeResponse> {
   const signal = AbortSignal.any([hungUp, admission.ended])
   await admission.renew()
-  const files = select(await snapshot.tree(), selection, desk.limits)
+  const { digest: known } = wanted
+  const files = select(await snapshot.tree(), wanted.selection, desk.limits)
   const digest = known === undefined ? '' : digestOf(files)
   const unchanged = digest !== '' && digest === known
-  yield header(snapshot.commit, admission.project.id, known === undefined ? undefined : { digest, unchanged })
-  const sent = unchanged ? [] : files
+  const changes = unchanged ? undefined : changesSince(snapshot.earlier, wanted, files, desk.limits)
+  const said = { digest, unchanged, changes: changes !== undefined }
+  yield header(snapshot.commit, admission.project.id, known === undefined ? undefined : said)
+  for (const path of changes?.removed ?? []) yield removedObject(path)
+  const sent = unchanged ? [] : (changes?.files ?? files)
   for (const { path, link } of sent) if (link !== undefined) yield linkObject(path, link)
   for (const portion of portions(sent.filter(({ link }) => link === undefined))) {
     const contents = await snapshot.read(portion, signal)

@@ -13,7 +13,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file gitops.proto.
  */
 export const file_gitops: GenFile = /*@__PURE__*/
-  fileDesc("CgxnaXRvcHMucHJvdG8SF2dpdGxhYi5hZ2VudC5naXRvcHMucnBjIjAKBlBhdGhDRhIOCgRnbG9iGAEgASgJSAASDgoEZmlsZRgCIAEoCUgAQgYKBHBhdGgiegoIR2l0UmVmQ0YSDQoDdGFnGAEgASgJSAASEAoGYnJhbmNoGAIgASgJSAASEAoGY29tbWl0GAMgASgJSAASDwoEZnVsbBjpByABKAlIABIQCgVzaG9ydBjqByABKAlIABIRCgZzZW12ZXIY6wcgASgJSABCBQoDcmVmItUBChtPYmplY3RzVG9TeW5jaHJvbml6ZVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIRCgljb21taXRfaWQYAiABKAkSLgoFcGF0aHMYAyADKAsyHy5naXRsYWIuYWdlbnQuZ2l0b3BzLnJwYy5QYXRoQ0YSLgoDcmVmGAQgASgLMiEuZ2l0bGFiLmFnZW50LmdpdG9wcy5ycGMuR2l0UmVmQ0YSFAoGZGlnZXN0GOkHIAEoCUgAiAEBEg4KBWxpbmtzGOoHIAEoCEIJCgdfZGlnZXN0IrMDChxPYmplY3RzVG9TeW5jaHJvbml6ZVJlc3BvbnNlEk4KBmhlYWRlchgBIAEoCzI8LmdpdGxhYi5hZ2VudC5naXRvcHMucnBjLk9iamVjdHNUb1N5bmNocm9uaXplUmVzcG9uc2UuSGVhZGVySAASTgoGb2JqZWN0GAIgASgLMjwuZ2l0bGFiLmFnZW50LmdpdG9wcy5ycGMuT2JqZWN0c1RvU3luY2hyb25pemVSZXNwb25zZS5PYmplY3RIABJQCgd0cmFpbGVyGAMgASgLMj0uZ2l0bGFiLmFnZW50LmdpdG9wcy5ycGMuT2JqZWN0c1RvU3luY2hyb25pemVSZXNwb25zZS5UcmFpbGVySAAaVAoGSGVhZGVyEhEKCWNvbW1pdF9pZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgDEg8KBmRpZ2VzdBjpByABKAkSEgoJdW5jaGFuZ2VkGOoHIAEoCBo1CgZPYmplY3QSDgoGc291cmNlGAEgASgJEgwKBGRhdGEYAiABKAwSDQoEbGluaxjpByABKAkaCQoHVHJhaWxlckIJCgdtZXNzYWdlMpMBCgZHaXRvcHMSiAEKF0dldE9iamVjdHNUb1N5bmNocm9uaXplEjQuZ2l0bGFiLmFnZW50LmdpdG9wcy5ycGMuT2JqZWN0c1RvU3luY2hyb25pemVSZXF1ZXN0GjUuZ2l0bGFiLmFnZW50LmdpdG9wcy5ycGMuT2JqZWN0c1RvU3luY2hyb25pemVSZXNwb25zZTABYgZwcm90bzM");
+  fileDesc("CgxnaXRvcHMucHJvdG8SF2dpdGxhYi5hZ2VudC5naXRvcHMucnBjIjAKBlBhdGhDRhIOCgRnbG9iGAEgASgJSAASDgoEZmlsZRgCIAEoCUgAQgYKBHBhdGgiegoIR2l0UmVmQ0YSDQoDdGFnGAEgASgJSAASEAoGYnJhbmNoGAIgASgJSAASEAoGY29tbWl0GAMgASgJSAASDwoEZnVsbBjpByABKAlIABIQCgVzaG9ydBjqByABKAlIABIRCgZzZW12ZXIY6wcgASgJSABCBQoDcmVmIucBChtPYmplY3RzVG9TeW5jaHJvbml6ZVJlcXVlc3QSEgoKcHJvamVjdF9pZBgBIAEoCRIRCgljb21taXRfaWQYAiABKAkSLgoFcGF0aHMYAyADKAsyHy5naXRsYWIuYWdlbnQuZ2l0b3BzLnJwYy5QYXRoQ0YSLgoDcmVmGAQgASgLMiEuZ2l0bGFiLmFnZW50LmdpdG9wcy5ycGMuR2l0UmVmQ0YSFAoGZGlnZXN0GOkHIAEoCUgAiAEBEg4KBWxpbmtzGOoHIAEoCBIQCgdjaGFuZ2VzGOsHIAEoCEIJCgdfZGlnZXN0ItcDChxPYmplY3RzVG9TeW5jaHJvbml6ZVJlc3BvbnNlEk4KBmhlYWRlchgBIAEoCzI8LmdpdGxhYi5hZ2VudC5naXRvcHMucnBjLk9iamVjdHNUb1N5bmNocm9uaXplUmVzcG9uc2UuSGVhZGVySAASTgoGb2JqZWN0GAIgASgLMjwuZ2l0bGFiLmFnZW50LmdpdG9wcy5ycGMuT2JqZWN0c1RvU3luY2hyb25pemVSZXNwb25zZS5PYmplY3RIABJQCgd0cmFpbGVyGAMgASgLMj0uZ2l0bGFiLmFnZW50LmdpdG9wcy5ycGMuT2JqZWN0c1RvU3luY2hyb25pemVSZXNwb25zZS5UcmFpbGVySAAaZgoGSGVhZGVyEhEKCWNvbW1pdF9pZBgBIAEoCRISCgpwcm9qZWN0X2lkGAIgASgDEg8KBmRpZ2VzdBjpByABKAkSEgoJdW5jaGFuZ2VkGOoHIAEoCBIQCgdjaGFuZ2VzGOsHIAEoCBpHCgZPYmplY3QSDgoGc291cmNlGAEgASgJEgwKBGRhdGEYAiABKAwSDQoEbGluaxjpByABKAkSEAoHcmVtb3ZlZBjqByABKAgaCQoHVHJhaWxlckIJCgdtZXNzYWdlMpMBCgZHaXRvcHMSiAEKF0dldE9iamVjdHNUb1N5bmNocm9uaXplEjQuZ2l0bGFiLmFnZW50LmdpdG9wcy5ycGMuT2JqZWN0c1RvU3luY2hyb25pemVSZXF1ZXN0GjUuZ2l0bGFiLmFnZW50LmdpdG9wcy5ycGMuT2JqZWN0c1RvU3luY2hyb25pemVSZXNwb25zZTABYgZwcm90bzM");
 
 /**
  * Files are chosen by a pattern, or named.
@@ -148,6 +148,13 @@ export type ObjectsToSynchronizeRequest = Message<"gitlab.agent.gitops.rpc.Objec
    * @generated from field: bool links = 1002;
    */
   links: boolean;
+
+  /**
+   * Asks that only those files are sent that are not as in commit_id, where the server knows it still and the digest is its.
+   *
+   * @generated from field: bool changes = 1003;
+   */
+  changes: boolean;
 };
 
 /**
@@ -221,6 +228,13 @@ export type ObjectsToSynchronizeResponse_Header = Message<"gitlab.agent.gitops.r
    * @generated from field: bool unchanged = 1002;
    */
   unchanged: boolean;
+
+  /**
+   * Only what is not as in the request's commit_id follows. To whom asks for changes.
+   *
+   * @generated from field: bool changes = 1003;
+   */
+  changes: boolean;
 };
 
 /**
@@ -253,6 +267,13 @@ export type ObjectsToSynchronizeResponse_Object = Message<"gitlab.agent.gitops.r
    * @generated from field: string link = 1001;
    */
   link: string;
+
+  /**
+   * It was chosen in the request's commit_id, and is no more. Only among changes; it has no data.
+   *
+   * @generated from field: bool removed = 1002;
+   */
+  removed: boolean;
 };
 
 /**

@@ -10,6 +10,7 @@ import {
   ObjectsToSynchronizeRequestSchema,
   type ObjectsToSynchronizeResponse,
   objectChunk,
+  removedObject,
   requestFor,
   trailer,
 } from '../../../src/rpc/index.ts'
@@ -113,26 +114,53 @@ describe('gRPC', (it) => {
     is(String(batches[2]?.files[0]?.data), 'c2')
   })
 
-  it('does not believe that nothing changed of what it does not have', async () => {
-    handler = async function* ({ digest }) {
-      yield header('c1', 1n, { digest: `${digest}?`, unchanged: true })
+  it('goes on from the batch before with what has changed', async () => {
+    handler = async function* ({ commitId, changes }) {
+      if (commitId === 'c2') return
+      yield header(commitId === '' ? 'c1' : 'c2', 1n, { digest: 'd', unchanged: false, changes: changes && commitId === 'c1' })
+      if (commitId === '') yield* [objectChunk('a', Buffer.from('1')), objectChunk('b', Buffer.from('1'))]
+      else yield* [removedObject('a'), objectChunk('c', Buffer.from('2'))]
       yield trailer()
     }
-    const failures: string[] = []
+    const batches: Batch[] = []
     const ending = new AbortController()
     const stream = client()
-    const following = stream.follow(wanted, {
-      onBatch: () => void failures.push('a batch'),
-      onFailure: ({ message }) => {
-        failures.push(message)
-        ending.abort()
-      },
-      signal: ending.signal,
-    })
+    const following = stream.follow(wanted, { onBatch: (batch) => void batches.push(batch), signal: ending.signal })
+    await eventually(() => batches.length === 2)
+    ending.abort()
     await following
     stream.close()
-    equal(failures, ['the object stream says that files are unchanged which it was not asked about'])
+    equal(
+      batches.map(({ files }) => files.map(({ source }) => source)),
+      [
+        ['a', 'b'],
+        ['b', 'c'],
+      ],
+    )
+    is(batches[1]?.files[0], batches[0]?.files[1])
   })
+
+  for (const word of ['unchanged', 'changes'] as const)
+    it(`does not believe in ${word} of what it does not have`, async () => {
+      handler = async function* ({ digest }) {
+        yield header('c1', 1n, { digest: `${digest}?`, unchanged: false, [word]: true })
+        yield trailer()
+      }
+      const failures: string[] = []
+      const ending = new AbortController()
+      const stream = client()
+      const following = stream.follow(wanted, {
+        onBatch: () => void failures.push('a batch'),
+        onFailure: ({ message }) => {
+          failures.push(message)
+          ending.abort()
+        },
+        signal: ending.signal,
+      })
+      await following
+      stream.close()
+      equal(failures, ['the object stream says that files are unchanged which it was not asked about'])
+    })
 
   it('tells the server when the caller hangs up', async () => {
     const [called, hungUp] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]

@@ -13,7 +13,14 @@ const may = async (): Promise<void> => undefined
 const never = new AbortController().signal
 
 const seen = (commit: string): Sighting => ({
-  snapshot: { commit, refName: 'refs/heads/main', isFetched: true, tree: async () => treeOf([]), read: async () => [] },
+  snapshot: {
+    commit,
+    refName: 'refs/heads/main',
+    isFetched: true,
+    earlier: undefined,
+    tree: async () => treeOf([]),
+    read: async () => [],
+  },
 })
 const failed = (reason: string): Sighting => ({ failure: new Failure('unavailable', 'no', { reason }) })
 const commitOf = (sighting: Sighting | undefined): string | undefined =>

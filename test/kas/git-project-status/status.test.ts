@@ -10,7 +10,7 @@ import { project } from '../running-kas.ts'
 
 const shop = projectFrom(project('home', 'shop', { url: 'https://example.com/shop' }))
 const seen = (commit: string, refName = 'refs/heads/main'): Sighting => ({
-  snapshot: { commit, refName, isFetched: false, tree: async () => treeOf([]), read: async () => [] },
+  snapshot: { commit, refName, isFetched: false, earlier: undefined, tree: async () => treeOf([]), read: async () => [] },
 })
 const failed = (reason: string): Sighting => ({
   failure: new Failure('unauthorized', 'it did not work', { reason, remedy: 'Mend it.' }),

@@ -1,0 +1,44 @@
+import type { TreeFile } from '../../adapters/git/index.ts'
+import { isFailure } from '../../std/index.ts'
+import type { Listed } from '../ports.ts'
+import type { Limits } from './limits.ts'
+import type { Wanted } from './request.ts'
+import { digestOf, type Selection, select } from './select.ts'
+
+/** What a caller lacks who has the files of an earlier commit, and what it has too many. */
+export interface Changes {
+  files: TreeFile[]
+  removed: string[]
+}
+
+/**
+ * `undefined` when all files have to be sent: the caller did not ask for less, has another commit than the one that was listed
+ * before, or has, by its digest, not what we would have sent it.
+ */
+export function changesSince(
+  earlier: Listed | undefined,
+  { changes, commitId, digest, selection }: Wanted,
+  files: readonly TreeFile[],
+  limits: Limits,
+): Changes | undefined {
+  if (!changes || !earlier || earlier.commit !== commitId) return undefined
+  const before = selected(earlier, selection, limits)
+  if (!before || digestOf(before) !== digest) return undefined
+  const gone = new Map(before.map((file) => [file.path, file]))
+  const changed = files.filter((file) => {
+    const old = gone.get(file.path)
+    gone.delete(file.path)
+    return old?.blob !== file.blob || old.link !== file.link
+  })
+  return { files: changed, removed: [...gone.keys()] }
+}
+
+/** What is wrong with an earlier commit is nobody's trouble any more. */
+function selected({ tree }: Listed, selection: Selection, limits: Limits): TreeFile[] | undefined {
+  try {
+    return select(tree, selection, limits)
+  } catch (thrown) {
+    if (isFailure(thrown, 'invalid')) return undefined
+    throw thrown
+  }
+}
