@@ -28,7 +28,7 @@ const JITTER = 0.1
 /** Between a look and the next that a poke asks for: longer by this much each time, until nobody has poked for a while. */
 const GAP = seconds(0.5)
 const LONGEST_GAP = seconds(3)
-const CALM = seconds(5)
+const CALM = seconds(2)
 
 /**
  * One repository, ref and credential, asked for by any number of followers. It looks every interval while somebody follows,

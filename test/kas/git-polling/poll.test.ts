@@ -229,6 +229,20 @@ describe('a poll', (it) => {
     await done
   })
 
+  it('answers at once each of the pokes that come every few seconds', async () => {
+    const { clock, server, poll, follow, run, ending } = given('1h')
+    follow()
+    const done = run()
+    for (let push = 1; push <= 10; push++) {
+      await clock.step(seconds(2.5))
+      poll.poke()
+      await clock.step(0)
+      is(server.looks, 1 + push)
+    }
+    ending.abort()
+    await done
+  })
+
   it('answers the first poke at once, and many in quick succession with few looks, the last one included', async () => {
     const { clock, server, poll, follow, run, ending } = given('1h')
     follow()
