@@ -44,9 +44,9 @@ export interface GitOpsDeploymentSpec {
    */
   syncPolicy?: {
     /**
-     * `CreateNamespace=true` makes the destination namespace when it is missing.
+     * `CreateNamespace=true` makes the destination namespace when it is missing. `PruneLast=true` deletes what left the repository only when all that is in it is healthy.
      */
-    syncOptions?: ('CreateNamespace=true' | 'CreateNamespace=false')[]
+    syncOptions?: ('CreateNamespace=true' | 'CreateNamespace=false' | 'PruneLast=true' | 'PruneLast=false')[]
   }
   /**
    * automated - each new commit is applied by itself. manual - only a GitOpsDeploymentSyncRun applies.

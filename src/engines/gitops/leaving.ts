@@ -1,9 +1,9 @@
 import type { Clock } from '../../std/index.ts'
-import { type Book, markIn } from './book.ts'
+import { type Book, healthIn, markIn } from './book.ts'
 import type { Entry } from './change-set.ts'
 import { GUARDS, type Guards } from './guards.ts'
 import type { Held } from './inventory.ts'
-import { keyOfId } from './object-id.ts'
+import { keyOfId, sayId } from './object-id.ts'
 import type { Destination, Owner } from './place.ts'
 import type { Plan } from './plan.ts'
 import { emptiness, prune, settledByLooking } from './prune.ts'
@@ -15,6 +15,8 @@ export interface LeavingRequest {
   destination: Destination
   owner: Owner
   prune?: boolean
+  /** Nothing is deleted before all that the commit describes is healthy. */
+  pruneLast?: boolean
   guards?: Guards | undefined
   confirmed?: boolean
   wants?: Wants | undefined
@@ -56,9 +58,25 @@ export async function pruneWhatLeft(
   if (leaving.undone > 0) return { pruned: handed, postponed: pending }
   // It may be on its way to another sync that has not looked at this commit yet.
   if (left.length > 0 && request.isEarly?.()) return { pruned: handed, postponed: [...pending, ...left] }
+  const sick = request.pruneLast && left.length > 0 ? sickIn(leaving, clock.now()) : undefined
+  if (sick !== undefined) return { pruned: [...handed, ...left.map(stays(sick))], postponed: pending }
   const mark = (key: string) => markIn(leaving.book.get(key))
   const pruned = await prune(left, { ...guarded, kube, clock, owner: owner.id, limits: destination, mark, signal })
   return { pruned: [...handed, ...pruned], postponed: pending }
 }
+
+/** The first object of the commit that is not healthy. */
+function sickIn({ wanted, book }: Leaving, now: number): string | undefined {
+  const sick = wanted.desired.find((item) => healthIn(book.get(keyOfId(item.id)), now, item).status !== 'Healthy')
+  return sick && sayId(sick.id)
+}
+
+const stays =
+  (sick: string) =>
+  ({ id }: Held): Entry => ({
+    id,
+    change: 'waiting',
+    why: `left the repository; PruneLast=true: it stays until ${sick} is healthy`,
+  })
 
 const letGo = ({ id }: Held): Entry => ({ id, change: 'skipped', why: 'left the repository; pruning is off, so it stays' })

@@ -42,6 +42,8 @@ export interface SyncRequest {
   force?: boolean
   /** Delete what left the repository; otherwise it is let go. */
   prune?: boolean
+  /** Only when all that the commit describes is healthy. */
+  pruneLast?: boolean
   /** When deleting waits for somebody to confirm it. */
   guards?: Guards | undefined
   /** Somebody has confirmed that this commit deletes. */

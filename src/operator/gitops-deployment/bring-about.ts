@@ -171,6 +171,7 @@ async function requestOf(pass: Pass, destination: Destination, note: Note | unde
     detectOnly: spec.drift === 'Detect',
     force: spec.force ?? false,
     prune: spec.prune ?? true,
+    pruneLast: spec.syncPolicy?.syncOptions?.includes('PruneLast=true') ?? false,
     guards: guardsOf(deployment),
     confirmed: isConfirmed(deployment, snapshot.commitId),
     variables: await shop.variables.of(deployment, snapshot.commitId),

@@ -62,6 +62,18 @@ describe('a deployment whose objects take their time', (it) => {
     await stage.synced(commit)
   })
 
+  it('deletes what left the repository only when all that is in it is healthy, if it is to prune last', async () => {
+    await stage.deploy({ syncPolicy: { syncOptions: ['PruneLast=true'] } })
+    await stage.synced(await stage.git.push({ 'deploy/web.yaml': web('web'), 'deploy/old.yaml': configMap('old') }))
+    const sick = await stage.git.push({ 'deploy/web.yaml': web('web', { stuck: true, image: 'example.com/web:2' }) })
+    const { message } = await stage.complains('Waiting')
+    assert.match(message, /ConfigMap \S+\/old .*it stays until Deployment\.apps \S+\/web is healthy/)
+    assert.equal((await stage.status()).sync, { status: 'OutOfSync', revision: sick })
+    assert.ok(await stage.configMap('old'))
+    await stage.synced(await stage.git.push({ 'deploy/web.yaml': web('web', { image: 'example.com/web:3' }) }))
+    assert.is(await stage.configMap('old'), undefined)
+  })
+
   it('fails fast, in the words of the object', async () => {
     await stage.deploy()
     await stage.git.push({ 'deploy/web.yaml': web('web', { stuck: true, deadline: 1 }) })
