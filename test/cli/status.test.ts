@@ -1,5 +1,9 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { Workspaces } from '../../src/api/index.ts'
+import { exitCodes } from '../../src/cli/exit-codes.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
 import { berth } from './berth.ts'
@@ -23,5 +27,19 @@ describe('status', (it) => {
     const table = await berth(['status', '--kubeconfig', kubeconfig])
     assert.match(table.stdout, 'In error:')
     await kube.delete(Workspaces, ref)
+  })
+
+  it('is about the cluster of KUBECONFIG where nothing runs, and says so where there is none', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'berth-status-'))
+    const counted = await berth(['status', '--dir', dir, '-o', 'json'], { env: { KUBECONFIG: cluster.kubeconfig } })
+    assert.is(counted.code, 0, counted.stderr)
+    const { components, kinds }: { components: object[]; kinds: { kind: string }[] } = JSON.parse(counted.stdout)
+    assert.equal(components, [])
+    assert.ok(kinds.some(({ kind }) => kind === 'Workspace'))
+    const nothing = await berth(['status', '--dir', dir])
+    assert.is(nothing.code, exitCodes.notFound)
+    assert.match(nothing.stderr, `nothing runs in ${dir}`)
+    assert.match(nothing.stderr, 'KUBECONFIG')
+    rmSync(dir, { recursive: true })
   })
 })

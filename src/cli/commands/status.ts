@@ -45,7 +45,7 @@ export const verb = {
       .description(
         'Show what runs for a folder, how many objects of each kind there are, and which are in error. It fails when a part has ended.',
       )
-      .option('--kubeconfig <file>', 'count the objects of this cluster instead')
+      .option('--kubeconfig <file>', 'count the objects of this cluster instead (default: $KUBECONFIG where nothing runs here)')
       .option('--context <name>', 'context in that kubeconfig')
       .addHelpText(
         'after',
@@ -57,6 +57,8 @@ export const verb = {
 
 async function status(shell: Shell, options: Options): Promise<ExitCode> {
   const components = options.kubeconfig ? [] : componentsOf(shell, options)
+  // Where nothing runs it is about the cluster that kubectl would talk to.
+  if (components.length === 0 && !options.kubeconfig && !shell.env.KUBECONFIG) throw nothingRuns(dirOf(shell, options))
   const kube = await kubeToCount(shell, options, components)
   const objects = kube ? await objectsOf(kube, shell.home) : new Map<string, AnyObject[]>()
   await kube?.close()
@@ -70,11 +72,6 @@ function componentsOf(shell: Shell, options: Options): Component[] {
   const dir = existsSync(given) ? realpathSync(given) : given
   const plane = statusOf(dir)
   const parts = partsOf(dir)
-  if (!plane && parts.length === 0) {
-    throw new Failure('not-found', `nothing runs in ${dir}.`, {
-      remedy: 'Start it with `berth up`, or name a cluster with --kubeconfig.',
-    })
-  }
   const control: Component[] = plane
     ? [{ name: 'control-plane', state: isWhole(plane) ? 'running' : 'ended', pid: undefined, address: plane.server }]
     : []
@@ -90,10 +87,15 @@ function componentsOf(shell: Shell, options: Options): Component[] {
   return [...control, ...programs]
 }
 
+const nothingRuns = (dir: string) =>
+  new Failure('not-found', `nothing runs in ${dir}.`, {
+    remedy: 'Start it with `berth up`, or name a cluster with --kubeconfig or KUBECONFIG.',
+  })
+
 const isWhole = ({ running, dead }: { running: boolean; dead: string[] }): boolean => running && dead.length === 0
 
 async function kubeToCount(shell: Shell, options: Options, components: Component[]): Promise<Kube | undefined> {
-  if (options.kubeconfig) return kubeOf(shell, options)
+  if (components.length === 0) return kubeOf(shell, options)
   const plane = statusOf(realpathSync(dirOf(shell, options)))
   const answers = components.some(({ name, state }) => name === 'control-plane' && state === 'running')
   return plane && answers ? connect({ kubeconfig: plane.kubeconfig }) : undefined
