@@ -6,7 +6,7 @@ import { Workspaces } from '../../src/api/index.ts'
 import { exitCodes } from '../../src/cli/exit-codes.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
-import { berth } from './berth.ts'
+import { berth, startBerth } from './berth.ts'
 
 describe('status', (it) => {
   const cluster = testCluster()
@@ -31,7 +31,8 @@ describe('status', (it) => {
 
   it('is about the cluster of KUBECONFIG where nothing runs, and says so where there is none', async () => {
     const dir = mkdtempSync(join(tmpdir(), 'berth-status-'))
-    const counted = await berth(['status', '--dir', dir, '-o', 'json'], { env: { KUBECONFIG: cluster.kubeconfig } })
+    // The variable is read by the client itself: only a process has one of its own.
+    const counted = await startBerth(['status', '--dir', dir, '-o', 'json'], { env: { KUBECONFIG: cluster.kubeconfig } }).ended
     assert.is(counted.code, 0, counted.stderr)
     const { components, kinds }: { components: object[]; kinds: { kind: string }[] } = JSON.parse(counted.stdout)
     assert.equal(components, [])
