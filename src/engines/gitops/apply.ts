@@ -15,7 +15,7 @@ import { healthOf } from './health/health.ts'
 import type { Health } from './health/verdict.ts'
 import type { IgnoreRule } from './ignore.ts'
 import type { Held } from './inventory.ts'
-import { keyOfId } from './object-id.ts'
+import { byKey, keyOfId } from './object-id.ts'
 import type { Desired } from './place.ts'
 
 /** More at once only makes the API server's queue longer: measured in docs/decisions/0095. */
@@ -57,7 +57,7 @@ export interface Applying {
 export async function apply(desired: readonly Desired[], applying: Applying): Promise<Entry[]> {
   if (desired.length === 0) return []
   const { set = desired, refused = [], signal } = applying
-  const by = writingOf(applying)
+  const by = writingOf(desired, applying)
   const course = courseOf(set, new Set(refused.map(({ id }) => keyOfId(id))))
   const gate = createGate({ course, set, refused, by })
   const serving = createServing(desired, by)
@@ -83,8 +83,12 @@ export async function apply(desired: readonly Desired[], applying: Applying): Pr
   return entries
 }
 
-function writingOf({ kube, clock, owner, held, book, wrote, standing, force, ignore, signal, ...rest }: Applying): Writing {
-  const uids = new Map(held.map(({ id, uid }) => [keyOfId(id), uid]))
+function writingOf(
+  desired: readonly Desired[],
+  { kube, clock, owner, held, book, wrote, standing, force, ignore, signal, ...rest }: Applying,
+): Writing {
+  const due = new Set(desired.map(({ key }) => key))
+  const known = byKey(held.filter(({ key }) => due.has(key)))
   const patience = createPatience(clock, signal)
   return {
     kube,
@@ -95,7 +99,7 @@ function writingOf({ kube, clock, owner, held, book, wrote, standing, force, ign
     podSecurityLabels: rest.podSecurityLabels ?? false,
     standing,
     signal,
-    uidOf: (key) => uids.get(key),
+    uidOf: (key) => known.get(key)?.uid,
     lineOf: (key) => book?.get(key),
     send: ({ id }, request) => patience.send(`${id.group}/${id.kind}/${id.namespace ?? ''}`, request),
     wrote: (item, object) => wrote?.(item, object),

@@ -1,6 +1,6 @@
 import { isRecord } from '../../std/index.ts'
 import { dependenciesOf } from './depends-on.ts'
-import { groupOf, keyOfId, type ObjectId, sayId } from './object-id.ts'
+import { byKey, groupOf, keyOfId, type ObjectId, sayId } from './object-id.ts'
 import { inOrder } from './order.ts'
 import type { Desired } from './place.ts'
 
@@ -19,7 +19,7 @@ export interface Course {
  * them; whoever depends on those is skipped in its turn.
  */
 export function courseOf(desired: readonly Desired[], elsewhere: ReadonlySet<string> = new Set()): Course {
-  const set = new Map(desired.map((item) => [keyOfId(item.id), item]))
+  const set = byKey(desired)
   const needs = new Map<string, string[]>()
   const faults = new Map<string, string>()
   for (const [key, item] of set) {
@@ -133,7 +133,7 @@ function sayCircle(circle: readonly string[], from: string, set: ReadonlyMap<str
 function stepsOf(desired: readonly Desired[], depths: ReadonlyMap<string, number>): Desired[][] {
   const layers = new Map<number, Desired[]>()
   for (const item of desired) {
-    const depth = depths.get(keyOfId(item.id)) ?? (depths.size === 0 ? 0 : Number.POSITIVE_INFINITY)
+    const depth = depths.get(item.key) ?? (depths.size === 0 ? 0 : Number.POSITIVE_INFINITY)
     const layer = layers.get(depth)
     if (layer) layer.push(item)
     else layers.set(depth, [item])

@@ -1,5 +1,6 @@
 import { isRecord } from '../../std/index.ts'
 import type { Held } from './inventory.ts'
+import { keyOfId } from './object-id.ts'
 
 /**
  * One object of an inventory as one line: `group/Kind/namespace/name/version/uid/hash`, each part empty where there is none.
@@ -16,7 +17,8 @@ export function heldOf(line: string): Held | undefined {
   if (parts.length !== 7) return undefined
   const [group, kind, namespace, name, version, uid, hash] = parts.map(unescaped)
   if (group === undefined || !kind || !name || !version) return undefined
-  return { id: { group, kind, ...(namespace && { namespace }), name }, version, ...(uid && { uid }), ...(hash && { hash }) }
+  const id = { group, kind, ...(namespace && { namespace }), name }
+  return { id, key: keyOfId(id), version, ...(uid && { uid }), ...(hash && { hash }) }
 }
 
 /** A line as it was written until format 2: a JSON object. */
@@ -28,7 +30,7 @@ export function heldOfJson(line: string): Held | undefined {
   if (typeof group !== 'string' || typeof kind !== 'string' || typeof name !== 'string' || typeof version !== 'string')
     return undefined
   const id = { group, kind, ...(typeof namespace === 'string' && { namespace }), name }
-  return { id, version, ...(typeof uid === 'string' && { uid }), ...(typeof hash === 'string' && { hash }) }
+  return { id, key: keyOfId(id), version, ...(typeof uid === 'string' && { uid }), ...(typeof hash === 'string' && { hash }) }
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is them that must not stand in a line

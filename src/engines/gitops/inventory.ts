@@ -1,10 +1,12 @@
 import type { Entry } from './change-set.ts'
-import { keyOfId, type ObjectId } from './object-id.ts'
+import { byKey, keyOfId, type ObjectId } from './object-id.ts'
 import type { Desired } from './place.ts'
 
 /** One object that is ours, or may be. */
 export interface Held {
   readonly id: ObjectId
+  /** Of its id. */
+  readonly key: string
   readonly version: string
   /** Of the object that we wrote; unknown while a write may be under way. */
   readonly uid?: string
@@ -42,28 +44,48 @@ export async function loadFor(
  */
 export function superset(before: readonly Held[], toApply: readonly Desired[]): readonly Held[] {
   if (toApply.length === 0) return before
-  const held = new Map(before.map((item) => [keyOfId(item.id), item]))
-  for (const { id, version } of toApply) {
-    const uid = held.get(keyOfId(id))?.uid
-    held.set(keyOfId(id), { id, version, ...(uid !== undefined && { uid }) })
-  }
-  return [...held.values()]
+  return withChanges(before, byKey(toApply), ({ id, key, version }, record) => {
+    const uid = record?.uid
+    return { id, key, version, ...(uid !== undefined && { uid }) }
+  })
 }
 
 /** What is so after all changes: what was removed or let go is out, what was written has its hash. */
-export function exact(before: readonly Held[], desired: readonly Desired[], entries: readonly Entry[]): Held[] {
-  const wanted = new Map(desired.map((item) => [keyOfId(item.id), item]))
-  const held = new Map(before.map((item) => [keyOfId(item.id), item]))
-  for (const { id, change, undone, ...entry } of entries) {
-    const key = keyOfId(id)
-    const uid = entry.uid ?? held.get(key)?.uid
-    const target = wanted.get(key)
-    if (!target && (change === 'pruned' || change === 'skipped')) held.delete(key)
-    if (target && (change === 'created' || change === 'configured' || change === 'unchanged'))
-      held.set(key, { id, version: target.version, hash: target.hash, ...(uid !== undefined && { uid }) })
-    if (target && change === 'skipped' && !undone) held.delete(key)
+export function exact(before: readonly Held[], desired: readonly Desired[], entries: readonly Entry[]): readonly Held[] {
+  if (entries.length === 0) return before
+  const changes = new Map(entries.map((entry) => [keyOfId(entry.id), entry]))
+  const targets = byKey(desired.filter(({ key }) => changes.has(key)))
+  return withChanges(before, changes, (entry, record, key) => heldAfter(entry, targets.get(key), record))
+}
+
+function heldAfter({ change, undone, uid }: Entry, target: Desired | undefined, record: Held | undefined): Held | undefined {
+  if (!target) return change === 'pruned' || change === 'skipped' ? undefined : record
+  if (change === 'skipped') return undone ? record : undefined
+  if (change !== 'created' && change !== 'configured' && change !== 'unchanged') return record
+  const { id, key, version, hash } = target
+  const known = uid ?? record?.uid
+  return { id, key, version, hash, ...(known !== undefined && { uid: known }) }
+}
+
+/** Each in its place, and what was not there at the end. What does not change is the same as before. */
+function withChanges<T>(
+  before: readonly Held[],
+  changes: ReadonlyMap<string, T>,
+  change: (how: T, record: Held | undefined, key: string) => Held | undefined,
+): Held[] {
+  const left = new Map(changes)
+  const held: Held[] = []
+  for (const item of before) {
+    const how = changes.get(item.key)
+    const next = how === undefined ? item : change(how, item, item.key)
+    if (how !== undefined) left.delete(item.key)
+    if (next) held.push(next)
   }
-  return [...held.values()]
+  for (const [key, how] of left) {
+    const next = change(how, undefined, key)
+    if (next) held.push(next)
+  }
+  return held
 }
 
 /** Whether there is nothing new to write down. */
@@ -71,7 +93,7 @@ export const isSame = (before: readonly Held[], after: readonly Held[]): boolean
   before === after || (before.length === after.length && before.every((item, index) => isSameItem(item, after[index])))
 
 const isSameItem = (a: Held, b: Held | undefined): boolean =>
-  a === b || (a.uid === b?.uid && a.hash === b?.hash && a.version === b?.version && keyOfId(a.id) === (b && keyOfId(b.id)))
+  a === b || (a.uid === b?.uid && a.hash === b?.hash && a.version === b?.version && a.key === b?.key)
 
 /** What one list shows: of one kind, in one version, in one namespace. */
 export function groupsOf(held: readonly Held[]): Held[][] {

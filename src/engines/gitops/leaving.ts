@@ -3,7 +3,7 @@ import { type Book, healthIn, markIn } from './book.ts'
 import type { Entry } from './change-set.ts'
 import { GUARDS, type Guards } from './guards.ts'
 import type { Held } from './inventory.ts'
-import { keyOfId, sayId } from './object-id.ts'
+import { sayId } from './object-id.ts'
 import type { Destination, Owner } from './place.ts'
 import type { Plan } from './plan.ts'
 import { emptiness, prune, settledByLooking } from './prune.ts'
@@ -46,7 +46,7 @@ export async function pruneWhatLeft(
 ): Promise<Pruned> {
   const { destination, owner, prune: allowed = true, wants, guards = GUARDS, confirmed } = request
   const { kube } = destination
-  const isOffered = ({ id }: Held) => wants?.offer(owner.id, kube.server, keyOfId(id)) !== undefined
+  const isOffered = ({ key }: Held) => wants?.offer(owner.id, kube.server, key) !== undefined
   const offered = leaving.plan.prune.filter(isOffered)
   const left = leaving.plan.prune.filter((item) => !offered.includes(item))
   const guarded = { held: leaving.held, rendered: leaving.wanted.rendered, guards, confirmed }
@@ -67,7 +67,7 @@ export async function pruneWhatLeft(
 
 /** The first object of the commit that is not healthy. */
 function sickIn({ wanted, book }: Leaving, now: number): string | undefined {
-  const sick = wanted.desired.find((item) => healthIn(book.get(keyOfId(item.id)), now, item).status !== 'Healthy')
+  const sick = wanted.desired.find((item) => healthIn(book.get(item.key), now, item).status !== 'Healthy')
   return sick && sayId(sick.id)
 }
 

@@ -19,6 +19,13 @@ export function idOf({ apiVersion, kind, metadata: { namespace, name } }: AnyObj
 /** One text for one object: none of the characters between the parts may be in them. */
 export const keyOfId = ({ group, kind, namespace = '', name }: ObjectId): string => `${group}/${kind}/${namespace}/${name}`
 
+/** Whatever has a key, by it. */
+export function byKey<T extends { readonly key: string }>(items: readonly T[]): Map<string, T> {
+  const found = new Map<string, T>()
+  for (const item of items) found.set(item.key, item)
+  return found
+}
+
 /** As people say it: `Deployment.apps team-a/web`. */
 export const sayId = ({ group, kind, namespace, name }: ObjectId): string =>
   `${group ? `${kind}.${group}` : kind} ${namespace ? `${namespace}/` : ''}${name}`

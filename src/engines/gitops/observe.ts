@@ -3,7 +3,7 @@ import { type AnyObject, apiVersionOf, type Kind } from '../../api/index.ts'
 import { isFailure } from '../../std/index.ts'
 import { type Book, type Judge, type Line, lineOf, type Unreadable } from './book.ts'
 import { groupsOf, type Held } from './inventory.ts'
-import { apiVersionFor, idOf, keyOfId, type ObjectId, refOfId } from './object-id.ts'
+import { apiVersionFor, byKey, idOf, keyOfId, type ObjectId, refOfId } from './object-id.ts'
 import { type Desired, OWNER_LABEL } from './place.ts'
 import { sentenceAbout } from './sentence.ts'
 
@@ -23,15 +23,14 @@ export async function observe(
   signal?: AbortSignal,
 ): Promise<Book> {
   const book = new Map<string, Line>()
-  const wanted = new Map(desired.map((item) => [keyOfId(item.id), item]))
+  const wanted = byKey(desired)
   for (const group of groupsOf(held)) {
     const [first] = group
     const kind = first && (await kube.resolve(apiVersionFor(first.id.group, first.version), first.id.kind))
     const objects = kind && (await listGroup(kube, kind, group, owner, signal))
-    const byKey = new Map(objects?.map((object) => [keyOfId(idOf(object)), object]))
-    for (const { id } of group) {
-      const key = keyOfId(id)
-      const seen = objects || !kind ? byKey.get(key) : await readOne(kube, kind, id, owner, signal)
+    const seenByKey = new Map(objects?.map((object) => [keyOfId(idOf(object)), object]))
+    for (const { id, key } of group) {
+      const seen = objects || !kind ? seenByKey.get(key) : await readOne(kube, kind, id, owner, signal)
       if (isLine(seen)) book.set(key, seen)
       else if (seen) book.set(key, lineOf(seen, wanted.get(key), judge, before?.get(key)))
       else book.set(key, { word: 'absent', version: '' })

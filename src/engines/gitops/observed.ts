@@ -1,24 +1,8 @@
 import { type Book, healthIn, isAsDesired } from './book.ts'
 import { type Health, type HealthStatus, worse } from './health/verdict.ts'
 import type { Held } from './inventory.ts'
-import { keyOfId, type ObjectId, sayId } from './object-id.ts'
+import { type ObjectId, sayId } from './object-id.ts'
 import type { Desired } from './place.ts'
-
-/** An object that is held, with what it should be; `desired` is missing where it waits to be pruned. */
-export interface Row {
-  key: string
-  id: ObjectId
-  version: string
-  desired: Desired | undefined
-}
-
-export function rowsOf(held: readonly Held[], desired: readonly Desired[]): Row[] {
-  const wanted = new Map(desired.map((item) => [keyOfId(item.id), item]))
-  return held.map(({ id, version }) => {
-    const key = keyOfId(id)
-    return { key, id, version, desired: wanted.get(key) }
-  })
-}
 
 export interface ObservedObject {
   id: ObjectId
@@ -36,10 +20,11 @@ export interface Observed {
 
 const NONE: readonly string[] = []
 
-/** How everything that is held does. */
-export function observedIn(book: Book, rows: readonly Row[], now: number): Observed {
-  const objects = rows.map(({ key, id, version, desired }) => {
+/** How everything that is held does. What is not `wanted` waits to be pruned. */
+export function observedIn(book: Book, held: readonly Held[], wanted: ReadonlyMap<string, Desired>, now: number): Observed {
+  const objects = held.map(({ key, id, version }) => {
     const line = book.get(key)
+    const desired = wanted.get(key)
     const drift = line?.word === 'there' && desired && !isAsDesired(line, desired) ? line.drift : NONE
     return { id, version, health: healthIn(line, now, desired), drift }
   })

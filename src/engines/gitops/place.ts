@@ -7,7 +7,7 @@ import type { Entry } from './change-set.ts'
 import { type Limits, trespass } from './limits.ts'
 import type { Manifest } from './manifest.ts'
 import { normalized } from './normalize.ts'
-import { idOf, keyOfId, type ObjectId, sayId } from './object-id.ts'
+import { groupOf, idOf, keyOfId, type ObjectId, sayId } from './object-id.ts'
 
 /** In whose name objects are kept. */
 export interface Owner {
@@ -33,6 +33,8 @@ export interface Destination extends Limits {
 /** An object as it is to be in the cluster. */
 export interface Desired {
   readonly id: ObjectId
+  /** Of its id. */
+  readonly key: string
   readonly version: string
   readonly object: AnyObject
   readonly source: string
@@ -49,26 +51,28 @@ export async function place(
   to: Destination,
   owner: Owner,
   placed: WeakMap<AnyObject, Desired> = new WeakMap(),
-): Promise<{ desired: Desired[]; refused: Entry[] }> {
-  const desired = new Map<string, Desired>()
+): Promise<{ desired: Desired[]; byKey: ReadonlyMap<string, Desired>; refused: Entry[] }> {
+  const byKey = new Map<string, Desired>()
   const refused: Entry[] = []
-  const scopeOf = scopesIn(to.kube, manifests)
+  const scopes = scopesIn(to.kube, manifests)
   for (const { object, source } of manifests) {
-    const scope = await scopeOf(object)
-    const make = () => desiredOf(withNamespace(normalized(object), scope.namespaced, to.namespace), source, owner)
+    const scope = scopes.known(object) ?? (await scopes.find(object))
     const before = placed.get(object)
     // The same text in two files is one object to the reader.
-    const item = before?.source === source ? before : make()
-    const key = keyOfId(item.id)
-    const twin = desired.get(key)
+    const isAsBefore = before?.source === source && scope.namespaced === (before.id.namespace !== undefined)
+    const item = isAsBefore ? before : desiredOf(withNamespace(normalized(object), scope.namespaced, to.namespace), source, owner)
+    const twin = byKey.get(item.key)
     if (twin) throw twice(item, twin)
-    const why = scope.problem ?? objection(item.object, scope.namespaced === true, to) ?? unknownWish(object)
+    // What was placed under the same limits may be there.
+    const why = isAsBefore
+      ? undefined
+      : (scope.problem ?? objection(item.object, scope.namespaced === true, to) ?? unknownWish(object))
     if (why === undefined) {
-      desired.set(key, item)
-      placed.set(object, item)
+      byKey.set(item.key, item)
+      if (!isAsBefore) placed.set(object, item)
     } else refused.push({ id: item.id, change: scope.isOnItsWay ? 'waiting' : 'failed', why, source })
   }
-  return { desired: [...desired.values()], refused }
+  return { desired: [...byKey.values()], byKey, refused }
 }
 
 function desiredOf(placed: AnyObject, source: string, owner: Owner): Desired {
@@ -81,8 +85,10 @@ function desiredOf(placed: AnyObject, source: string, owner: Owner): Desired {
       annotations: { ...metadata.annotations, [OWNER_ANNOTATION]: owner.title },
     },
   }
+  const id = idOf(object)
   return {
-    id: idOf(object),
+    id,
+    key: keyOfId(id),
     version: object.apiVersion.slice(object.apiVersion.indexOf('/') + 1),
     object,
     source,
@@ -110,27 +116,43 @@ interface Scope {
   isOnItsWay?: boolean
 }
 
-function scopesIn(kube: Kube, manifests: readonly Manifest[]): (object: AnyObject) => Promise<Scope> {
+type Served = Pick<AnyObject, 'apiVersion' | 'kind'>
+
+interface Scopes {
+  /** What was found once holds for all objects of the kind. */
+  known(served: Served): Scope | undefined
+  find(served: Served): Promise<Scope>
+}
+
+function scopesIn(kube: Kube, manifests: readonly Manifest[]): Scopes {
   const declared = declaredScopes(manifests)
-  const announced = new Set(manifests.flatMap(({ object }) => announcedBy(object)))
+  const announced = announcedIn(manifests)
   const mute = new Map<string, Scope>()
-  return async (object) => {
-    const { group, kind } = idOf(object)
-    const { apiVersion } = object
-    const own = declared.get(`${group}/${kind}`)
+  const found = new Map<string, Map<string, Scope>>()
+  const ask = async ({ apiVersion, kind }: Served): Promise<Scope> => {
+    const own = declared.get(`${groupOf(apiVersion)}/${kind}`)
     if (own !== undefined) return { namespaced: own }
     const known = mute.get(apiVersion)
     if (known) return known
     const isOnItsWay = announced.has(apiVersion)
     try {
       const namespaced = (await kube.resolve(apiVersion, kind))?.namespaced
-      return namespaced === undefined ? { problem: unknownKind(object, isOnItsWay), isOnItsWay } : { namespaced }
+      return namespaced === undefined ? { problem: unknownKind({ apiVersion, kind }, isOnItsWay), isOnItsWay } : { namespaced }
     } catch (failure) {
       if (!isMute(failure)) throw failure
       const scope = { problem: `${apiVersion} is not served for now: ${failure.message}`, isOnItsWay }
       mute.set(apiVersion, scope)
       return scope
     }
+  }
+  return {
+    known: ({ apiVersion, kind }) => found.get(apiVersion)?.get(kind),
+    async find(served) {
+      const scope = await ask(served)
+      const kinds = found.get(served.apiVersion) ?? new Map<string, Scope>()
+      found.set(served.apiVersion, kinds.set(served.kind, scope))
+      return scope
+    },
   }
 }
 
@@ -150,12 +172,17 @@ function declaredScopes(manifests: readonly Manifest[]): Map<string, boolean> {
 }
 
 /** An APIService of the same commit serves its kinds when what it calls is up. */
-const announcedBy = ({ apiVersion, kind, spec }: AnyObject): string[] =>
-  kind === 'APIService' && apiVersion.startsWith('apiregistration.k8s.io/') && isRecord(spec)
-    ? [`${String(spec.group)}/${String(spec.version)}`]
-    : []
+function announcedIn(manifests: readonly Manifest[]): Set<string> {
+  const announced = new Set<string>()
+  for (const { object } of manifests) {
+    const { spec } = object
+    if (object.kind !== 'APIService' || !object.apiVersion.startsWith('apiregistration.k8s.io/') || !isRecord(spec)) continue
+    announced.add(`${String(spec.group)}/${String(spec.version)}`)
+  }
+  return announced
+}
 
-const unknownKind = ({ apiVersion, kind }: AnyObject, isOnItsWay: boolean): string =>
+const unknownKind = ({ apiVersion, kind }: Served, isOnItsWay: boolean): string =>
   isOnItsWay
     ? `${apiVersion} is not served yet; its APIService stands in the same commit`
     : `the destination serves no kind ${kind} in ${apiVersion}; correct apiVersion, or install its CustomResourceDefinition`

@@ -1,7 +1,6 @@
 import { type Book, isAsDesired } from './book.ts'
 import type { Held } from './inventory.ts'
-import { keyOfId } from './object-id.ts'
-import type { Row } from './observed.ts'
+import { byKey } from './object-id.ts'
 import type { Desired } from './place.ts'
 
 export interface Plan {
@@ -26,12 +25,18 @@ export interface Planning {
 }
 
 /** Pure. Where all was in effect a pass ago and nothing else is wanted, only what drifted can be new. */
-export function planOfDrift(rows: readonly Row[], book: Book, leaves: (key: string) => boolean): Plan {
+export function planOfDrift(
+  held: readonly Held[],
+  wanted: ReadonlyMap<string, Desired>,
+  book: Book,
+  leaves: (key: string) => boolean,
+): Plan {
   const apply: Desired[] = []
   const unchanged: Desired[] = []
   const drifted: Desired[] = []
   const repairs = new Set<string>()
-  for (const { key, desired } of rows) {
+  for (const { key } of held) {
+    const desired = wanted.get(key)
     const line = book.get(key)
     if (!desired) continue
     if (!line || isAsDesired(line, desired)) unchanged.push(desired)
@@ -46,14 +51,14 @@ export function planOfDrift(rows: readonly Row[], book: Book, leaves: (key: stri
 
 /** Pure. */
 export function planOf(desired: readonly Desired[], held: readonly Held[], planning: Planning = {}): Plan {
-  const { book, leaves, keys = new Set(desired.map(({ id }) => keyOfId(id))) } = planning
-  const known = new Map(held.map((item) => [keyOfId(item.id), item]))
+  const { book, leaves, keys = new Set(desired.map(({ key }) => key)) } = planning
+  const known = byKey(held)
   const apply: Desired[] = []
   const unchanged: Desired[] = []
   const drifted: Desired[] = []
   const repairs = new Set<string>()
   for (const item of desired) {
-    const key = keyOfId(item.id)
+    const { key } = item
     const record = known.get(key)
     const line = book?.get(key)
     if (record?.hash !== item.hash || record.version !== item.version) apply.push(item)
@@ -64,5 +69,5 @@ export function planOf(desired: readonly Desired[], held: readonly Held[], plann
       repairs.add(key)
     }
   }
-  return { apply, repairs, unchanged, drifted, prune: held.filter(({ id }) => !keys.has(keyOfId(id))) }
+  return { apply, repairs, unchanged, drifted, prune: held.filter(({ key }) => !keys.has(key)) }
 }

@@ -5,7 +5,7 @@ import { GUARDS, type Guards } from './guards.ts'
 import { type Hiding, hiding } from './hidden.ts'
 import type { IgnoreRule } from './ignore.ts'
 import { type Held, type InventoryStore, loadFor } from './inventory.ts'
-import { keyOfId } from './object-id.ts'
+import { byKey, keyOfId } from './object-id.ts'
 import { assess } from './prune.ts'
 import type { Render } from './render.ts'
 import { type Wanted, type Wanting, wantedOf } from './wanted.ts'
@@ -70,8 +70,8 @@ const hiddenIn = ({ commitId, differences, refused, leaving }: Preview, hide: Hi
 
 /** What is in effect as this commit has it, and differs, was changed in the cluster. */
 function drifted({ desired }: Wanted, held: readonly Held[]): (difference: Difference) => Difference {
-  const inEffect = new Map(held.map(({ id, hash }) => [keyOfId(id), hash]))
-  const known = new Set(desired.filter(({ id, hash }) => inEffect.get(keyOfId(id)) === hash).map(({ id }) => keyOfId(id)))
+  const inEffect = byKey(held)
+  const known = new Set(desired.filter(({ key, hash }) => inEffect.get(key)?.hash === hash).map(({ key }) => key))
   return (difference) =>
     difference.would === 'change' && known.has(keyOfId(difference.id))
       ? { ...difference, would: 'nothing', why: 'was changed in the cluster, and drift is only told' }
@@ -84,14 +84,14 @@ async function leavingOf(
   clock: Clock,
   signal: AbortSignal | undefined,
 ): Promise<Entry[]> {
-  const left = held.filter(({ id }) => !keys.has(keyOfId(id)))
+  const left = held.filter(({ key }) => !keys.has(key))
   if (!prune) return left.map(({ id }) => ({ id, change: 'skipped', why: 'left the repository; pruning is off, so it stays' }))
   if (undone > 0)
     return left.map(({ id }) => ({ id, change: 'waiting', why: 'is deleted when the rest of the commit is in effect' }))
   const { kube } = destination
   const pruning = { kube, clock, owner: owner.id, held, limits: destination, rendered, guards, confirmed, signal }
   const { entries } = await assess(left, pruning)
-  return left.map(({ id }) => entries.get(keyOfId(id)) ?? { id, change: 'pruned' })
+  return left.map(({ id, key }) => entries.get(key) ?? { id, change: 'pruned' })
 }
 
 const told = (entry: Entry, hide: Hiding): Entry => (entry.why === undefined ? entry : { ...entry, why: hide.text(entry.why) })

@@ -72,7 +72,11 @@ export async function releaseAll(request: RemovalRequest, clock: Clock, signal?:
 }
 
 /** Where the own namespace is on its way out the inventory may be gone or closed: then all is looked at again the next time. */
-async function remember(store: InventoryStore, { server, held: before }: Inventory, held: Held[]): Promise<Held[]> {
+async function remember(
+  store: InventoryStore,
+  { server, held: before }: Inventory,
+  held: readonly Held[],
+): Promise<readonly Held[]> {
   if (held.length === before.length) return held
   try {
     await store.save({ server, held })

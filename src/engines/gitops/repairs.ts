@@ -14,11 +14,11 @@ export interface Repair {
 }
 
 /** What only drifted is recorded already: to write it down again would cost two requests and say nothing new. */
-export const newIn = ({ apply, repairs }: Plan): Desired[] => apply.filter(({ id }) => !repairs.has(keyOfId(id)))
+export const newIn = ({ apply, repairs }: Plan): Desired[] => apply.filter(({ key }) => !repairs.has(key))
 
 /** Before they are set back: the answer to the write says nothing of what was there. */
 export const driftsIn = ({ apply, repairs }: Plan, book: Book): Repair[] =>
-  repairs.size === 0 ? [] : apply.filter(({ id }) => repairs.has(keyOfId(id))).map(({ id }) => driftOf(id, book))
+  repairs.size === 0 ? [] : apply.filter(({ key }) => repairs.has(key)).map(({ id }) => driftOf(id, book))
 
 function driftOf(id: ObjectId, book: Book): Repair {
   const line = book.get(keyOfId(id))

@@ -12,7 +12,7 @@ import type { LiveBook } from './live/live-book.ts'
 import { createPlainBook } from './live/plain-book.ts'
 import { count, noMeter, type Phase, type SyncMeter, timed } from './meter.ts'
 import { observe } from './observe.ts'
-import { type Observed, observedIn, rowsOf } from './observed.ts'
+import { type Observed, observedIn } from './observed.ts'
 import type { Desired, Destination, Owner } from './place.ts'
 import { type Plan, planOf, planOfDrift } from './plan.ts'
 import { createProgress } from './progress.ts'
@@ -58,8 +58,10 @@ export interface SyncRequest {
 
 export interface SyncResult {
   commitId: string
-  /** Every object of the sync and what was done with it. */
-  entries: readonly Entry[]
+  /** Every object of the sync and what was done with it. Made when it is asked for: almost all of them are unchanged. */
+  readonly entries: readonly Entry[]
+  /** All of them but those that are unchanged. */
+  changes: readonly Entry[]
   /** What is held now. */
   inventory: Inventory
   /** Objects of an earlier destination that nobody holds any more. */
@@ -109,18 +111,19 @@ export async function sync(request: SyncRequest, tools: Tools, signal?: AbortSig
   const changes = [...applied, ...pruned]
   count(changes, meter)
   if (repairs.length > 0) meter.repaired(repairs.length)
-  const entries = [...wanted.refused, ...[...plan.unchanged, ...plan.drifted].map(unchanged), ...changes]
   const held = changes.length === 0 ? recorded.held : exact(before.held, wanted.desired, changes)
   const after = await save(request, recorded, held)
   await book.follow({ kube: destination.kube, judge, desired: wanted.desired, held: after.held })
-  const rows = steady?.held === after.held ? steady.rows : rowsOf(after.held, wanted.desired)
-  remember(request, { wanted, held: after.held, rows }, undone + plan.prune.length === 0, repairs)
+  remember(request, { wanted, held: after.held }, undone + plan.prune.length === 0, repairs)
   return {
     commitId: snapshot.commitId,
-    entries,
+    changes: [...wanted.refused, ...changes],
+    get entries() {
+      return [...wanted.refused, ...[...plan.unchanged, ...plan.drifted].map(unchanged), ...changes]
+    },
     inventory: after,
     leftBehind,
-    observed: observedIn(book.lines, rows, clock.now()),
+    observed: observedIn(book.lines, after.held, wanted.byKey, clock.now()),
     isYoung: book.isYoung,
     postponed,
     repairs,
@@ -167,7 +170,9 @@ interface Situation {
 
 function planFor({ detectOnly, ledger }: SyncRequest, { wanted, held, steady, book }: Situation): Plan {
   const leaves = (key: string) => detectOnly === true || ledger?.fights.isResting(key) === true
-  return steady ? planOfDrift(steady.rows, book, leaves) : planOf(wanted.desired, held, { keys: wanted.keys, book, leaves })
+  return steady
+    ? planOfDrift(held, wanted.byKey, book, leaves)
+    : planOf(wanted.desired, held, { keys: wanted.keys, book, leaves })
 }
 
 interface Work {

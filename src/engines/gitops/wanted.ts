@@ -12,8 +12,9 @@ export interface Wanted {
   /** How many objects the path describes. */
   rendered: number
   desired: readonly Desired[]
+  byKey: ReadonlyMap<string, Desired>
   refused: readonly Entry[]
-  /** Of all objects that the path describes, whether they may be applied or not. */
+  /** Of all objects that the path describes, whether they may be applied or not. The very same set as before where it would hold the same. */
   keys: ReadonlySet<string>
   /** Whether any of them depends on another. */
   isLinked: boolean
@@ -32,6 +33,7 @@ export interface Remembered {
   snapshot: Snapshot
   rest: string
   wanted: Wanted | undefined
+  keys: ReadonlySet<string>
   /** What became of which rendered object: a commit changes few of them. */
   placed: WeakMap<AnyObject, Desired>
 }
@@ -49,13 +51,29 @@ export async function wantedOf(
   if (last?.wanted && last.snapshot === snapshot) return last.wanted
   const placed = last?.placed ?? new WeakMap()
   const manifests = withVariables(await render(snapshot, path, signal), variables)
-  const { desired, refused } = await place(manifests, destination, owner, placed)
-  const keys = new Set([...desired, ...refused].map(({ id }) => keyOfId(id)))
+  const { desired, byKey, refused } = await place(manifests, destination, owner, placed)
+  const keys = keysOf(byKey, refused, last?.keys)
   const isLinked = desired.some(({ object }) => isDependent(object))
-  const wanted = { rendered: manifests.length, desired, refused, keys, isLinked }
+  const wanted = { rendered: manifests.length, desired, byKey, refused, keys, isLinked }
   // What was refused may be allowed the next time: a kind that is served by then, for one.
-  memory.wanted = { snapshot, rest, wanted: refused.length === 0 ? wanted : undefined, placed }
+  memory.wanted = { snapshot, rest, wanted: refused.length === 0 ? wanted : undefined, keys, placed }
   return wanted
+}
+
+/** Most commits change objects, and not which ones there are: then nobody need compare the keys. */
+function keysOf(
+  desired: ReadonlyMap<string, Desired>,
+  refused: readonly Entry[],
+  before: ReadonlySet<string> = new Set(),
+): ReadonlySet<string> {
+  const others = refused.map(({ id }) => keyOfId(id))
+  const isSame = desired.size + others.length === before.size && [desired.keys(), others].every((keys) => all(keys, before))
+  return isSame ? before : new Set([...desired.keys(), ...others])
+}
+
+function all(keys: Iterable<string>, known: ReadonlySet<string>): boolean {
+  for (const key of keys) if (!known.has(key)) return false
+  return true
 }
 
 function isDependent(object: AnyObject): boolean {

@@ -10,7 +10,6 @@ import {
   objectionToNamespace,
   observe,
   observedIn,
-  rowsOf,
   type Snapshot,
   type SyncRequest,
   type SyncResult,
@@ -52,11 +51,12 @@ export async function bringAbout(pass: Pass, shop: Shop, signal: AbortSignal): P
 
   noteWrite(deployment, result, shop)
   tellChanges(events, deployment, result.commitId, withoutRepairs(result))
-  tellPending(events, deployment, pendingPruneOf(deployment, result.entries, result.commitId))
+  tellPending(events, deployment, pendingPruneOf(deployment, result.changes, result.commitId))
   tellRepairs(events, deployment, result.repairs)
   tellFights(events, deployment, result.fights)
   tellLeftBehind(events, deployment, [...result.leftBehind], 'they are on another server than the destination is now')
-  await useUp(deployment, { ...result, isPostponed: result.postponed.length > 0 }, shop)
+  const done = { commitId: result.commitId, entries: result.changes, isPostponed: result.postponed.length > 0 }
+  await useUp(deployment, done, shop)
   const now = takeNote(pass, note, result, shop)
   // The watches have just been opened, and ring when they have told everything: until then the status stands.
   if (result.isYoung && now.wroteAt === undefined && isTold(deployment, result)) return settled({ recheck: seconds(30) })
@@ -82,7 +82,7 @@ function nextAfter(pass: Pass, { note, result, destination }: Done, shop: Shop):
   note.wroteAt = undefined
   const status = statusAfter(deployment, {
     revision: result.commitId,
-    entries: result.entries,
+    entries: result.changes,
     observed,
     inventory: {
       namespace: deployment.metadata.namespace ?? '',
@@ -97,16 +97,16 @@ function nextAfter(pass: Pass, { note, result, destination }: Done, shop: Shop):
     contested: result.contested,
     now: timestamp(clock.now()),
   })
-  const failed = entriesOf(result.entries, 'failed').length > 0
+  const failed = entriesOf(result.changes, 'failed').length > 0
   tellHealth(deployment, status, result, shop)
   tellContested(shop.workshop.events, deployment, status.conditions)
   if (isUndone(result) || isPolled(result, ledgerOf(deployment, shop))) return soon(status, failed, note.tries)
   return settled({ status, recheck: Math.min(recheckOf(observed, interval, source), restOf(result, clock.now())) })
 }
 
-function noteWrite({ metadata }: GitOpsDeployment, { commitId, entries }: SyncResult, { arrivals, workshop }: Shop): void {
+function noteWrite({ metadata }: GitOpsDeployment, { commitId, changes }: SyncResult, { arrivals, workshop }: Shop): void {
   const arrival = arrivals.get(keyOf(metadata))
-  const wrote = entriesOf(entries, 'created', 'configured').length > 0
+  const wrote = entriesOf(changes, 'created', 'configured').length > 0
   if (wrote && arrival?.commitId === commitId) arrival.wroteAt = workshop.clock.now()
 }
 
@@ -133,7 +133,7 @@ export async function watchHealth({ deployment, snapshot }: Pass, shop: Shop, si
   const unwatched = book.unwatched(held)
   if (unwatched.length > 0) book.read(await observe(unwatched, { ...look, owner: ownerOf(deployment).id }, signal))
   if (book.isYoung) return settled({ status, recheck: seconds(30) })
-  const seen = observedIn(book.lines, rowsOf(held, []), clock.now())
+  const seen = observedIn(book.lines, held, new Map(), clock.now())
   const observed = (await shop.variables.learn(deployment)) ? seen : speechless(seen)
   const interval = intervalOf(deployment.spec.interval)
   const now = withHealth(status, deployment, { observed, newest: snapshot.commitId, now: timestamp(clock.now()) })
@@ -142,10 +142,10 @@ export async function watchHealth({ deployment, snapshot }: Pass, shop: Shop, si
 }
 
 /** They are told in their own words. */
-function withoutRepairs({ entries, repairs }: SyncResult): readonly Entry[] {
-  if (repairs.length === 0) return entries
+function withoutRepairs({ changes, repairs }: SyncResult): readonly Entry[] {
+  if (repairs.length === 0) return changes
   const keys = new Set(repairs.map(({ id }) => keyOfId(id)))
-  return entries.filter(({ id }) => !keys.has(keyOfId(id)))
+  return changes.filter(({ id }) => !keys.has(keyOfId(id)))
 }
 
 const destinationFor = (deployment: GitOpsDeployment, { books, workshop: { kube }, targets }: Shop): Destination =>
@@ -186,7 +186,7 @@ const isCompareDue = (note: Note | undefined, interval: number, now: number): bo
 
 const isUnderWay = ({ health: { status } }: Observed): boolean => status === 'Progressing' || status === 'Missing'
 
-const isUndone = ({ entries }: SyncResult): boolean => entriesOf(entries, 'failed', 'terminating', 'waiting').length > 0
+const isUndone = ({ changes }: SyncResult): boolean => entriesOf(changes, 'failed', 'terminating', 'waiting').length > 0
 
 /** Whether somebody must ask again and again, for no watch tells how it goes on. */
 const isPolled = ({ observed, inventory }: SyncResult, { book }: Ledger): boolean =>
@@ -214,7 +214,7 @@ function takeNote(
 ): Note {
   const now = clock.now()
   const isAgain = note?.commitId === commitId
-  const wrote = entriesOf(result.entries, 'created', 'configured', 'pruned').length > 0
+  const wrote = entriesOf(result.changes, 'created', 'configured', 'pruned').length > 0
   const isOpen = isUndone(result) || isUnderWay(result.observed)
   const taken: Note = {
     uid: metadata.uid,

@@ -7,6 +7,7 @@ import {
   type InventoryStore,
   inventoryInConfigMaps,
   type Judge,
+  keyOfId,
   type Ledger,
   type Ledgers,
   type Observed,
@@ -106,9 +107,9 @@ export const inventoryOf = (
 /** The status lists the objects for people; where the inventory was deleted, it is the second memory. */
 export function inventoryInStatus({ status }: GitOpsDeployment): Inventory | undefined {
   const there = (status?.resources ?? []).filter(({ version }) => version !== '')
-  const held = there.map(({ group = '', version, kind, namespace, name }) => ({
-    id: { group, kind, ...(namespace && { namespace }), name },
-    version,
-  }))
+  const held = there.map(({ group = '', version, kind, namespace, name }) => {
+    const id = { group, kind, ...(namespace && { namespace }), name }
+    return { id, key: keyOfId(id), version }
+  })
   return held.length > 0 ? { server: '', held } : undefined
 }

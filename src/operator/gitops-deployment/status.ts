@@ -249,9 +249,14 @@ function resourcesOf({ objects }: Observed, entries: readonly Entry[]) {
       health,
     }
   })
-  const known = new Set(objects.map(({ id }) => keyOfId(id)))
-  const never = entriesOf(entries, 'failed').filter(({ id }) => !known.has(keyOfId(id)) && isListable(id))
+  const never = neverAppliedIn(objects, entriesOf(entries, 'failed'))
   return never.length > 0 ? [...never.map(neverApplied), ...listed].slice(0, MOST_RESOURCES) : listed
+}
+
+function neverAppliedIn(objects: Observed['objects'], failed: readonly Entry[]): Entry[] {
+  if (failed.length === 0) return []
+  const known = new Set(objects.map(({ id }) => keyOfId(id)))
+  return failed.filter(({ id }) => !known.has(keyOfId(id)) && isListable(id))
 }
 
 /** Of what was never there no version is known: by that it is told from what the inventory holds. */

@@ -35,6 +35,7 @@ const deployment = (name: string, more: object = {}) => ({
 
 const desired = (object: ReturnType<typeof configMap>): Desired => ({
   id: idOf(object),
+  key: keyOfId(idOf(object)),
   version: 'v1',
   object,
   source: 'a.yaml:1',

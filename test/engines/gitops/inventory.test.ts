@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto'
 import * as assert from 'uvu/assert'
 import { type Caches, createCaches, type Kube } from '../../../src/adapters/kube/index.ts'
 import { type ConfigMap, ConfigMaps } from '../../../src/api/index.ts'
-import { type Held, INVENTORY_LABEL, type Inventory, inventoryInConfigMaps } from '../../../src/engines/gitops/index.ts'
+import {
+  type Held,
+  INVENTORY_LABEL,
+  type Inventory,
+  inventoryInConfigMaps,
+  keyOfId,
+  type ObjectId,
+} from '../../../src/engines/gitops/index.ts'
 import { heldOf, lineOf } from '../../../src/engines/gitops/inventory-line.ts'
 import { Failure, isFailure, silentLog, systemClock } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
@@ -11,12 +18,12 @@ import { eventually } from '../../support/verbs.ts'
 
 const SERVER = 'https://api.example.com'
 
-const one = (name: string, more: Partial<Held> = {}): Held => ({
-  id: { group: '', kind: 'ConfigMap', namespace: 'team-a', name },
+const one = (name: string, id: ObjectId = { group: '', kind: 'ConfigMap', namespace: 'team-a', name }): Held => ({
+  id,
+  key: keyOfId(id),
   version: 'v1',
   uid: randomUUID(),
   hash: randomUUID().replaceAll('-', ''),
-  ...more,
 })
 const many = (count: number): Held[] => Array.from({ length: count }, (_, n) => one(`settings-${n}`))
 const of = (...held: Held[]): Inventory => ({ server: SERVER, held })
@@ -82,8 +89,9 @@ describe('an inventory in ConfigMaps', (it) => {
 
   it('gives back what it was given, whatever the names are', async () => {
     const names = ['a:b_c.d', 'x'.repeat(253), 'system:node proxier', '100%', 'a/b', 'ümläut', 'line\nbreak']
-    const held = names.map((name, n) => one(name, n % 2 ? {} : { id: { group: 'rbac.example.com', kind: 'Role', name } }))
-    const bare: Held = { id: { group: '', kind: 'Namespace', name: 'bare' }, version: 'v1' }
+    const held = names.map((name, n) => one(name, n % 2 ? undefined : { group: 'rbac.example.com', kind: 'Role', name }))
+    const id = { group: '', kind: 'Namespace', name: 'bare' }
+    const bare: Held = { id, key: keyOfId(id), version: 'v1' }
     assert.equal(
       [...held, bare].map((item) => heldOf(lineOf(item))),
       [...held, bare],
@@ -125,7 +133,8 @@ describe('an inventory in ConfigMaps', (it) => {
   it('loses nothing when it dies while its ConfigMaps are being divided', async () => {
     const small = { shardBytes: 2000 }
     const before = many(10)
-    const after = [...before, ...many(200).map((item) => ({ ...item, id: { ...item.id, kind: 'Secret' } }))]
+    const secrets = many(200).map(({ id }) => one(id.name, { ...id, kind: 'Secret' }))
+    const after = [...before, ...secrets]
     const whole = writing()
     await store(whole.kube, { ...small, ref: { name: 'whole', namespace } }).save(of(...after))
     assert.ok(whole.written.length > 8, `${whole.written}`)

@@ -65,6 +65,7 @@ describe('a prune', (it) => {
   }
   const heldOf = (object: AnyObject): Held => ({
     id: idOf(object),
+    key: keyOfId(idOf(object)),
     version: object.apiVersion.replace(/.*\//, ''),
     ...(object.metadata.uid && { uid: object.metadata.uid }),
   })
@@ -311,7 +312,8 @@ describe('a prune', (it) => {
   })
 
   it('has nothing to delete where the kind is gone', async () => {
-    const gone: Held = { id: { group: 'gone.example.com', kind: 'Thing', namespace, name: 't' }, version: 'v1' }
+    const id = { group: 'gone.example.com', kind: 'Thing', namespace, name: 't' }
+    const gone: Held = { id, key: keyOfId(id), version: 'v1' }
     assert.equal(told(await run([gone])), ['Thing t pruned'])
   })
 

@@ -17,7 +17,7 @@ export interface Applier {
 /** The part of a sync between rendering and pruning, with its memory. */
 export function createApplier(kube: Kube, namespace: string, title = 'Test team-a/shop'): Applier {
   const owner = { id: randomUUID(), title }
-  let held: Held[] = []
+  let held: readonly Held[] = []
   return {
     owner,
     get held() {

@@ -1,7 +1,6 @@
 import type { Clock, Log } from '../../../std/index.ts'
 import { createFights, type Fights } from '../fights.ts'
 import type { Held, InventoryStore } from '../inventory.ts'
-import type { Row } from '../observed.ts'
 import type { Remembered, Wanted } from '../wanted.ts'
 import { createLiveBook, type LiveBook } from './live-book.ts'
 import { createWatches } from './watches.ts'
@@ -26,7 +25,6 @@ export interface Ledger {
 export interface Steady {
   wanted: Wanted
   held: readonly Held[]
-  rows: readonly Row[]
 }
 
 export interface Ledgers {

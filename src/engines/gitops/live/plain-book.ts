@@ -1,5 +1,4 @@
 import { type Judge, type Line, lineAfterWrite } from '../book.ts'
-import { keyOfId } from '../object-id.ts'
 import type { LiveBook } from './live-book.ts'
 
 /** A book for one pass, without watches: what it knows is what was read and written in that pass. */
@@ -9,7 +8,7 @@ export function createPlainBook(judge: Judge): LiveBook {
     lines,
     isYoung: false,
     follow: () => Promise.resolve(),
-    wrote: (item, object) => void lines.set(keyOfId(item.id), lineAfterWrite(object, item, judge)),
+    wrote: (item, object) => void lines.set(item.key, lineAfterWrite(object, item, judge)),
     read(book) {
       for (const [key, line] of book) lines.set(key, line)
     },

@@ -3,7 +3,7 @@ import { isRecord } from '../../../std/index.ts'
 import { kindKey, kindsDeclaredBy } from '../course.ts'
 import { type Finding, type Hold, holdOn } from '../guards.ts'
 import type { Held } from '../inventory.ts'
-import { keyOfId, type ObjectId } from '../object-id.ts'
+import type { ObjectId } from '../object-id.ts'
 import { sayIds } from '../sentence.ts'
 import type { Sight } from './look.ts'
 import { type Searching, strangersIn, strangersUnder } from './strangers.ts'
@@ -61,4 +61,4 @@ function dataOf(object: AnyObject | undefined): string | undefined {
   return undefined
 }
 
-export const keysOf = (held: readonly Held[]): Set<string> => new Set(held.map(({ id }) => keyOfId(id)))
+export const keysOf = (held: readonly Held[]): Set<string> => new Set(held.map(({ key }) => key))
