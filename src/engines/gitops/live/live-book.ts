@@ -7,7 +7,7 @@ import { idOf, keyOfId } from '../object-id.ts'
 import { type Desired, managerOf } from '../place.ts'
 import { managersOf } from './managers.ts'
 import { createBell, newsIn } from './news.ts'
-import { nameOf, type Place, placesOf } from './places.ts'
+import { createPlaces, nameOf, type Place } from './places.ts'
 import { createSeating } from './seating.ts'
 import type { Watches } from './watches.ts'
 
@@ -41,19 +41,13 @@ export interface LiveBookOptions {
   ring: () => void
 }
 
-interface Tracked {
-  place: string
-  desired: Desired | undefined
-  isHeld: boolean
-}
-
 export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions): LiveBook {
   const lines = new Map<string, Line>()
   const bell = createBell(clock, ring)
-  let tracked: ReadonlyMap<string, Tracked> = new Map()
+  const places = createPlaces()
+  const { tracked } = places
   let judge: Judge = { now: clock.now }
-  let last: Followed | undefined
-  let places: readonly Place[] = []
+  let server: string | undefined
 
   const turn = (key: string, line: Line) => {
     const before = lines.get(key)
@@ -66,11 +60,10 @@ export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions)
   }
   const seating = createSeating(watches, clock, {
     saw(object) {
-      const key = keyOfId(idOf(object))
-      const known = tracked.get(key)
-      if (!known || isOld(key, object.metadata.resourceVersion)) return
-      const line = lineOf(object, known.desired, judge, lines.get(key))
-      turn(key, line.drift.length === 0 ? line : { ...line, by: managersOf(object, line.drift, managerOf(owner)) })
+      const known = tracked.get(keyOfId(idOf(object)))
+      if (!known || isOld(known.key, object.metadata.resourceVersion)) return
+      const line = lineOf(object, known.desired, judge, lines.get(known.key))
+      turn(known.key, line.drift.length === 0 ? line : { ...line, by: managersOf(object, line.drift, managerOf(owner)) })
     },
     lost(object) {
       const key = keyOfId(idOf(object))
@@ -80,31 +73,27 @@ export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions)
     listed(spot, keys, version) {
       const name = nameOf(spot)
       for (const [key, { place }] of tracked)
-        if (place === name && !keys.has(key) && !isOld(key, version)) lines.set(key, { word: 'absent', version })
+        if (place.name === name && !keys.has(key) && !isOld(key, version)) lines.set(key, { word: 'absent', version })
       ring()
     },
     blind: (_, why) => why && ring(),
   })
-  const isMute = (place: string | undefined) => place === undefined || ['blind', undefined].includes(seating.wordAt(place))
+  const isMute = (place: Place | undefined) => place === undefined || ['blind', undefined].includes(seating.wordAt(place.name))
 
   return {
     lines,
     async follow(what) {
       const { kube, desired, held } = what
       judge = what.judge
-      const isAsBefore = last?.kube === kube && last.desired === desired && last.held === held
-      if (!isAsBefore) {
-        // The same names on another server are other objects.
-        if (last && last.kube.server !== kube.server) lines.clear()
-        places = await placesOf(kube, desired, held)
-        tracked = trackedIn(places, desired)
-        for (const key of lines.keys()) if (!tracked.has(key)) lines.delete(key)
-        last = what
-      }
-      seating.take(places, lines)
+      // The same names on another server are other objects.
+      if (server !== undefined && server !== kube.server) lines.clear()
+      server = kube.server
+      if (await places.move(kube, desired, held))
+        for (const key of lines.keys()) if (!tracked.get(key)?.place.spot) lines.delete(key)
+      seating.take(places.all, lines)
     },
     wrote(item, object) {
-      lines.set(keyOfId(item.id), lineAfterWrite(object, item, judge))
+      lines.set(item.key, lineAfterWrite(object, item, judge))
     },
     read(book) {
       for (const [key, line] of book) {
@@ -113,25 +102,15 @@ export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions)
         if (line.word !== 'there' || !before || !isNewer(versionOf(before), line.version)) lines.set(key, line)
       }
     },
-    unwatched: (held) => held.filter(({ id }) => isMute(tracked.get(keyOfId(id))?.place)),
+    unwatched: (held) => held.filter(({ key }) => isMute(tracked.get(key)?.place)),
     get isYoung() {
-      for (const [key, { place, isHeld }] of tracked) if (isHeld && !lines.has(key) && !isMute(place)) return true
+      for (const { key, held, place } of tracked.values()) if (held && !lines.has(key) && !isMute(place)) return true
       return false
     },
     end() {
       bell.silence()
       seating.leave()
-      tracked = new Map()
+      places.clear()
     },
   }
-}
-
-function trackedIn(places: readonly Place[], desired: readonly Desired[]): Map<string, Tracked> {
-  const wanted = new Map(desired.map((item) => [keyOfId(item.id), item]))
-  const tracked = new Map<string, Tracked>()
-  for (const { name, keys, held } of places) {
-    for (const key of keys) tracked.set(key, { place: name, desired: wanted.get(key), isHeld: false })
-    for (const key of held) tracked.set(key, { place: name, desired: wanted.get(key), isHeld: true })
-  }
-  return tracked
 }

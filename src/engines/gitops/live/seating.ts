@@ -7,7 +7,7 @@ import type { Reader, Seat, Watches } from './watches.ts'
 /** The seats of a sync at the watches that tell of its objects. */
 export interface Seating {
   /** Takes a seat at each place where something is held, and leaves the others. */
-  take(places: readonly Place[], lines: Book): void
+  take(places: ReadonlyMap<string, Place>, lines: Book): void
   /** How it is told of what happens at a place; `undefined` where it has no seat. */
   wordAt(place: string): Seat['word'] | undefined
   leave(): void
@@ -19,27 +19,29 @@ const RETRY = minutes(5)
 export function createSeating(watches: Watches, clock: Clock, reader: Reader): Seating {
   const seats = new Map<string, { seat: Seat; since: number }>()
 
-  const drop = (places: readonly Place[]) => {
-    const wanted = new Map(places.map(({ name, spot }) => [name, spot]))
+  const drop = (places: ReadonlyMap<string, Place>) => {
     for (const [name, { seat, since }] of seats) {
       const isStale = seat.word === 'blind' && clock.now() - since > RETRY
-      if (wanted.get(name)?.kube === seat.spot.kube && !isStale) continue
+      const spot = places.get(name)?.spot
+      if (spot?.kube === seat.spot.kube && spot.kind.plural === seat.spot.kind.plural && !isStale) continue
       seat.leave()
       seats.delete(name)
     }
   }
-  const join = ({ spot, held }: Place, lines: Book): Seat | undefined =>
-    held.length > 0 ? watches.join(spot, reader, versionKnown(held, lines)) : watches.joinOpen(spot, reader)
+  const join = ({ spot, held }: Place, lines: Book): Seat | undefined => {
+    if (!spot) return undefined
+    return held.size > 0 ? watches.join(spot, reader, versionKnown(held, lines)) : watches.joinOpen(spot, reader)
+  }
 
   return {
     take(places, lines) {
       drop(places)
-      for (const place of places) {
+      for (const place of places.values()) {
         const known = seats.get(place.name)?.seat
         const seat = known ?? join(place, lines)
         if (!known && seat) seats.set(place.name, { seat, since: clock.now() })
         // Somebody waits for these: they do not wait for a calm moment.
-        if (seat?.word === 'waiting' && place.held.some((key) => isOnItsWay(lines.get(key)))) seat.hurry()
+        if (seat?.word === 'waiting' && [...place.held].some((key) => isOnItsWay(lines.get(key)))) seat.hurry()
       }
     },
     wordAt: (place) => seats.get(place)?.seat.word,
@@ -51,7 +53,7 @@ export function createSeating(watches: Watches, clock: Clock, reader: Reader): S
 }
 
 /** The oldest version of these; `undefined` if one of them was never seen. */
-function versionKnown(keys: readonly string[], lines: Book): string | undefined {
+function versionKnown(keys: Iterable<string>, lines: Book): string | undefined {
   let oldest: string | undefined
   for (const key of keys) {
     const version = versionOf(lines.get(key))
