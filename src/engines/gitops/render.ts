@@ -23,37 +23,45 @@ const KUSTOMIZE_AT_ONCE = 2
 
 export function createRenderer({ kubectl, limits }: RendererOptions): Render {
   const known = createMemory<readonly Manifest[]>(MOST)
+  // A file that no commit changes is the same from snapshot to snapshot.
+  const files = new WeakMap<SourceFile, Found>()
   const yaml = createYamlReader()
   const reader = createReader(yaml)
   const turnstile = createTurnstile(KUSTOMIZE_AT_ONCE)
   const all = { ...KUSTOMIZE_LIMITS, ...limits }
-  return async (snapshot, path, signal) => {
-    const folder = folderOf(path)
-    const files = await needed(snapshot, folder, yaml)
-    const key = digestOf(folder, files)
+  const kustomized = async (needed: readonly SourceFile[], folder: string, signal?: AbortSignal) => {
+    const key = digestOf(folder, needed)
     const before = known.get(key)
     if (before) return before
-    const byPath = new Map(files.map((file) => [file.source, file]))
-    const { manifests, problems } = kustomizationIn(byPath, folder)
-      ? await reader.read(
-          `in what kustomize made of ${folder || '.'}`,
-          await turnstile(() => kustomize(kubectl, files, folder, all, signal)),
-          { withoutLines: true },
-        )
-      : await plainFiles(files, reader)
-    const rendered = checkRendered(manifests, problems)
+    const text = await turnstile(() => kustomize(kubectl, needed, folder, all, signal))
+    const read = await reader.read(`in what kustomize made of ${folder || '.'}`, text, { withoutLines: true })
+    const rendered = checkRendered(read.manifests, read.problems)
     known.set(
       key,
       rendered,
-      files.reduce((sum, { data }) => sum + data.length, 0),
+      needed.reduce((sum, { data }) => sum + data.length, 0),
     )
     return rendered
   }
+  return async (snapshot, path, signal) => {
+    const folder = folderOf(path)
+    const { needed, isKustomized } = await neededOf(snapshot, folder, yaml)
+    if (isKustomized) return kustomized(needed, folder, signal)
+    const { manifests, problems } = await plainFiles(needed, reader, files)
+    return checkRendered(manifests, problems)
+  }
+}
+
+interface Needed {
+  /** In the order of their paths. */
+  needed: SourceFile[]
+  isKustomized: boolean
 }
 
 /** The files that the result depends on, checked: nothing else may change it. */
-async function needed(snapshot: Snapshot, folder: string, yaml: ReadYaml): Promise<SourceFile[]> {
-  const byPath = new Map(snapshot.files.map((file) => [checkPath(file.source), file]))
+async function neededOf(snapshot: Snapshot, folder: string, yaml: ReadYaml): Promise<Needed> {
+  const byPath = new Map<string, SourceFile>()
+  for (const file of snapshot.files) byPath.set(checkPath(file.source), file)
   const { paths, missing } = await reachOf(byPath, folder, yaml)
   const wanted = [...paths, ...missing.map(({ path }) => path)]
   const link = snapshot.files.find((file) => file.link !== undefined && wanted.some((path) => touches(file.source, path)))
@@ -73,23 +81,32 @@ async function needed(snapshot: Snapshot, folder: string, yaml: ReadYaml): Promi
       reason,
     )
   }
-  return files.sort((a, b) => (a.source < b.source ? -1 : 1))
+  const inOrder = files.sort((a, b) => (a.source < b.source ? -1 : 1))
+  return { needed: inOrder, isKustomized: kustomizationIn(byPath, folder) !== undefined }
 }
 
 /** It lies below the path, or the path lies behind it. */
 const touches = (link: string, path: string): boolean => isBelow(link, path) || isBelow(path, link)
 
-async function plainFiles(files: readonly SourceFile[], reader: Reader): Promise<Found> {
+async function plainFiles(files: readonly SourceFile[], reader: Reader, known: WeakMap<SourceFile, Found>): Promise<Found> {
   const manifests: Manifest[] = []
   const problems: string[] = []
-  for (const { source, data } of files.filter((file) => /\.(ya?ml|json)$/i.test(file.source))) {
-    if (data.length > LIMITS.fileBytes)
-      throw new Failure('too-large', `${source}: is larger than ${LIMITS.fileBytes} bytes`, { reason: 'FileTooLarge' })
-    const read = await reader.read(source, Buffer.from(data).toString('utf8'))
-    manifests.push(...read.manifests)
-    problems.push(...read.problems)
+  for (const file of files) {
+    if (!IS_MANIFEST.test(file.source)) continue
+    const found = known.get(file) ?? (await plainFile(file, reader))
+    known.set(file, found)
+    for (const manifest of found.manifests) manifests.push(manifest)
+    for (const problem of found.problems) problems.push(problem)
   }
   return { manifests, problems }
+}
+
+const IS_MANIFEST = /\.(ya?ml|json)$/i
+
+function plainFile({ source, data }: SourceFile, reader: Reader): Promise<Found> {
+  if (data.length > LIMITS.fileBytes)
+    throw new Failure('too-large', `${source}: is larger than ${LIMITS.fileBytes} bytes`, { reason: 'FileTooLarge' })
+  return reader.read(source, Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('utf8'))
 }
 
 function digestOf(folder: string, files: readonly SourceFile[]): string {

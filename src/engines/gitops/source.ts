@@ -26,12 +26,16 @@ export const LIMITS = { fileBytes: 4 * 2 ** 20, kustomizationBytes: 2 ** 18, obj
 
 /** A path made of plain parts: no `..`, nothing absolute, no `.git` in any spelling that a file system takes for it. */
 export function checkPath(path: string): string {
+  if (PLAIN.test(path)) return path
   const parts = path.split('/')
   const bad = parts.find((part) => part === '' || part === '.' || part === '..' || isGitFolder(part))
   if (bad !== undefined || path.includes('\0') || path.includes('\\'))
     throw refused(`${JSON.stringify(path)} is not a path inside the repository`)
   return path
 }
+
+/** Nothing in it could be meant in another way: almost every path is such a one. */
+const PLAIN = /^\w[\w.@+-]*(?:\/\w[\w.@+-]*)*$/
 
 const isGitFolder = (part: string): boolean => /^\.git[ .]*$|^git~\d+$/i.test(part.replaceAll(/[\u200c-\u206f\ufeff]/g, ''))
 
@@ -52,7 +56,7 @@ export function resolvePath(folder: string, reference: string, from: string): st
 export const folderOf = (path: string): string => resolvePath('', path, 'path')
 
 export const isBelow = (path: string, folder: string): boolean =>
-  folder === '' || path === folder || path.startsWith(`${folder}/`)
+  folder === '' || (path.startsWith(folder) && (path.length === folder.length || path[folder.length] === '/'))
 
 export const refused = (message: string, remedy?: string): Failure =>
   new Failure('invalid', message, { reason: 'SourceRefused', ...(remedy !== undefined && { remedy }) })
