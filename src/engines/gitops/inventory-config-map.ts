@@ -4,7 +4,7 @@ import { Failure } from '../../std/index.ts'
 import { eachOf } from './each.ts'
 import type { Held, Inventory, InventoryStore } from './inventory.ts'
 import { heldOf, heldOfJson, lineOf } from './inventory-line.ts'
-import { keyOfId } from './object-id.ts'
+import { turnover } from './turnover.ts'
 
 export const INVENTORY_LABEL = 'gitops.berth.dev/inventory'
 const FORMAT = '2'
@@ -38,7 +38,11 @@ interface Loaded {
   /** How many ConfigMaps count; 0 while there is none. */
   shards: number
   maps: ReadonlyMap<number, ConfigMap>
+  /** We wrote them: each holds its lines and nothing else. */
+  isTidy: boolean
 }
+
+const unread = (maps: Loaded['maps'] = new Map()): Loaded => ({ inventory: undefined, shards: 0, maps, isTidy: false })
 
 /**
  * An inventory in one ConfigMap, or in as many as it needs: 2, 4, 8, … An object's shard follows from its identity, so a
@@ -46,7 +50,7 @@ interface Loaded {
  * each other. The number of shards never falls.
  */
 export function inventoryInConfigMaps(wiring: ConfigMapInventory): InventoryStore {
-  let loaded: Loaded = { inventory: undefined, shards: 0, maps: new Map() }
+  let loaded = unread()
   return {
     async load() {
       if (!isLatest(loaded, wiring)) loaded = read(wiring)
@@ -70,22 +74,22 @@ function read({ cache, ref, owner }: ConfigMapInventory): Loaded {
   if (!head) {
     const second = cache.get(refOfShard(ref, 1))
     if (second && isOwnedBy(second, owner)) throw damaged(ref, 'is missing')
-    return { inventory: undefined, shards: 0, maps: new Map() }
+    return unread()
   }
   const maps = new Map([[0, head]])
-  if (!isOwnedBy(head, owner)) return { inventory: undefined, shards: 0, maps }
+  if (!isOwnedBy(head, owner)) return unread(maps)
   const shards = shardsIn(head)
   for (let index = 1; index < shards; index++) {
     const shard = cache.get(refOfShard(ref, index))
     if (!shard) throw damaged(refOfShard(ref, index), 'is missing')
     maps.set(index, shard)
   }
-  const held: Held[] = []
+  const held = new Map<string, Held>()
   for (const [index, map] of maps) {
     // While the number of shards grows, what has moved stands in its old place too.
-    for (const item of heldIn(map)) if (shardOf(item, shards) === index) held.push(item)
+    for (const item of heldIn(map)) if (shardOf(item, shards) === index) held.set(item.key, item)
   }
-  return { inventory: { server: head.data?.server ?? '', held }, shards, maps }
+  return { inventory: { server: head.data?.server ?? '', held: [...held.values()] }, shards, maps, isTidy: false }
 }
 
 const isOwnedBy = ({ metadata: { ownerReferences = [] } }: ConfigMap, owner: KubeObject | undefined): boolean =>
@@ -124,7 +128,8 @@ const damaged = (ref: Ref, what: string): Failure =>
  * the first one, which says how many count, then the others: a reader in between finds each object at least once.
  */
 async function write(wiring: ConfigMapInventory, loaded: Loaded, inventory: Inventory): Promise<Loaded> {
-  const texts = textsOf(inventory.held, Math.max(loaded.shards, 1), wiring.shardBytes ?? SHARD)
+  const bytes = wiring.shardBytes ?? SHARD
+  const texts = textsAfter(loaded, inventory.held, bytes) ?? textsOf(inventory.held, Math.max(loaded.shards, 1), bytes)
   // Shards without a first one would mean that it was lost.
   const from = texts.length > 1 && loaded.shards === 0 ? await write(wiring, loaded, { ...inventory, held: [] }) : loaded
   const maps = new Map(from.maps)
@@ -142,7 +147,7 @@ async function write(wiring: ConfigMapInventory, loaded: Loaded, inventory: Inve
   await eachOf(others.slice(known.length), AT_ONCE, put)
   await put(0)
   await eachOf(known, AT_ONCE, put)
-  return { inventory, shards: texts.length, maps }
+  return { inventory, shards: texts.length, maps, isTidy: true }
 }
 
 const isSame = (before: Record<string, string>, data: Record<string, string>): boolean =>
@@ -175,6 +180,29 @@ function configMapOf(ref: Ref, data: Record<string, string>, owner: KubeObject |
 
 const refOfShard = (ref: Ref, index: number): Ref => (index === 0 ? ref : { ...ref, name: `${ref.name}-${index}` })
 
+/** The texts that we wrote last, with the lines that have changed since; none if they cannot be had that way. */
+function textsAfter({ inventory, shards, maps, isTidy }: Loaded, held: readonly Held[], bytes: number): string[] | undefined {
+  if (!inventory || !isTidy) return undefined
+  const { gone, come } = turnover(inventory.held, held)
+  const texts = Array.from({ length: shards }, (_, index) => maps.get(index)?.data?.objects ?? '')
+  const edited = new Map<number, Set<string>>()
+  const linesFor = (item: Held): Set<string> => {
+    const index = shardOf(item, shards)
+    const lines = edited.get(index) ?? new Set(texts[index]?.split('\n'))
+    edited.set(index, lines)
+    return lines
+  }
+  for (const item of gone) linesFor(item).delete(lineOf(item))
+  for (const item of come) linesFor(item).add(lineOf(item))
+  for (const [index, lines] of edited)
+    texts[index] = [...lines]
+      .filter((line) => line !== '')
+      .sort()
+      .join('\n')
+  const isTooBig = [...edited.keys()].some((index) => Buffer.byteLength(texts[index] ?? '') > bytes)
+  return isTooBig ? undefined : texts
+}
+
 /** At least so many texts, and more as long as one of them is too big. */
 function textsOf(held: readonly Held[], atLeast: number, bytes: number): string[] {
   const texts = divided(held, atLeast)
@@ -189,9 +217,9 @@ function divided(held: readonly Held[], shards: number): string[] {
 }
 
 /** FNV-1a over the object's identity. Twice as many shards divide each of them into itself and one new one. */
-function shardOf({ id }: Held, shards: number): number {
+function shardOf({ key }: Held, shards: number): number {
   if (shards === 1) return 0
   let hash = 0x81_1c_9d_c5
-  for (const byte of Buffer.from(keyOfId(id))) hash = Math.imul(hash ^ byte, 0x01_00_01_93)
+  for (const byte of Buffer.from(key)) hash = Math.imul(hash ^ byte, 0x01_00_01_93)
   return ((hash >>> 16) ^ hash) & (shards - 1)
 }
