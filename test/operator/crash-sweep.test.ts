@@ -19,7 +19,7 @@ import { claimBinding } from '../../src/operator/deployment-target-claim/binding
 import { sandboxProvisioning } from '../../src/operator/deployment-target-claim/provisioning/index.ts'
 import { spaceRequests } from '../../src/operator/space-request/index.ts'
 import { testCluster } from '../support/control-plane.ts'
-import { lifeOf, mortal } from '../support/mortal.ts'
+import { dieAtEach, everyWrite, lifeOf, mortal } from '../support/mortal.ts'
 import { describe } from '../support/suite.ts'
 import { sweep } from '../support/sweep.ts'
 import { claim, holderOf, targetClass } from '../support/targets.ts'
@@ -143,23 +143,7 @@ describe('an operator that is killed after any of its writes', (it) => {
     it(`leaves what one that lives on leaves, under ${policy}`, async () => {
       const whole = await live(policy, Number.POSITIVE_INFINITY)
       assert.ok(whole >= 15, `a whole life has ${whole} writes`)
-      const deaths = Array.from({ length: whole }, (_, n) => n + 1)
-      const next = async (): Promise<void> => {
-        const writes = deaths.shift()
-        if (writes === undefined) return
-        await live(policy, writes).catch((failure: unknown) => {
-          throw new assert.Assertion({
-            message: `killed after write ${writes} of ${whole}: ${failure instanceof Error ? failure.message : failure}`,
-            details: '',
-            generated: false,
-            operator: 'sweep',
-            expects: '',
-            actual: '',
-          })
-        })
-        await next()
-      }
-      await Promise.all(Array.from({ length: AT_ONCE }, next))
+      await dieAtEach(everyWrite(whole), AT_ONCE, (writes) => live(policy, writes))
     })
   }
 })

@@ -46,3 +46,26 @@ export function mortal(kube: Kube, life: ReturnType<typeof lifeOf>): Kube {
     as: (identity) => mortal(kube.as(identity), life),
   }
 }
+
+/** Lives through all these deaths, `atOnce` at a time, and says after which write it was that something is left wrong. */
+export async function dieAtEach(
+  writes: readonly number[],
+  atOnce: number,
+  live: (writes: number) => Promise<unknown>,
+): Promise<void> {
+  const deaths = [...writes]
+  const next = async (): Promise<void> => {
+    const death = deaths.shift()
+    if (death === undefined) return
+    await live(death).catch((thrown: unknown) => {
+      throw new Failure('internal', `killed after write ${death}: ${thrown instanceof Error ? thrown.message : thrown}`, {
+        cause: thrown,
+      })
+    })
+    await next()
+  }
+  await Promise.all(Array.from({ length: atOnce }, next))
+}
+
+/** The death after each write of a life with so many. */
+export const everyWrite = (count: number): number[] => Array.from({ length: count }, (_, n) => n + 1)

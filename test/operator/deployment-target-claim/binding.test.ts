@@ -9,35 +9,24 @@ import {
   finalizers,
   Secrets,
 } from '../../../src/api/index.ts'
-import { targetLifecycle } from '../../../src/operator/deployment-target/lifecycle/index.ts'
-import { claimBinding } from '../../../src/operator/deployment-target-claim/binding/index.ts'
+import { type BindingStage, openBinding } from '../../support/binding.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
-import { sweep } from '../../support/sweep.ts'
 import { claim, credentialsSecret, holderOf, target, targetClass } from '../../support/targets.ts'
 import { eventually, expectGone, expectObject } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
 
 describe('binding', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let shop: RunningShop
+  let stage: BindingStage
   let namespace = ''
   const suffix = () => namespace.slice(-8)
 
   it.beforeEach(async () => {
-    namespace = await cluster.namespace('binding')
-    await kube.create(Secrets, credentialsSecret(namespace))
-    shop = await openShop({
-      kubeconfig: cluster.kubeconfig,
-      namespace,
-      controllers: (workshop) => [claimBinding(workshop), targetLifecycle(workshop)],
-    })
+    stage = await openBinding(cluster, 'binding')
+    namespace = stage.namespace
   })
-  it.afterEach(async () => {
-    await shop.stop()
-    await sweep(kube, namespace)
-  })
+  it.afterEach(() => stage.stop())
   it.after(() => cluster.close())
 
   const phase = (name: string, wanted: string) =>
@@ -55,7 +44,7 @@ describe('binding', (it) => {
   /** A target that no claim takes at once, and that the operator itself knows to be Available. */
   const available = async (name: string, spec = {}) => {
     await kube.create(DeploymentTargets, target(namespace, name, spec))
-    await eventually(() => shop.caches.of(DeploymentTargets).get({ name, namespace })?.status?.phase === 'Available')
+    await eventually(() => stage.shop.caches.of(DeploymentTargets).get({ name, namespace })?.status?.phase === 'Available')
   }
 
   it('D13: a claim without class stays Pending, unmarked', async () => {
@@ -290,21 +279,21 @@ describe('binding', (it) => {
     for (const name of ['one', 'two', 'three']) await phase(name, 'Pending')
     for (const name of ['a', 'b', 'c']) await kube.create(DeploymentTargets, target(namespace, name))
     for (const name of ['one', 'two', 'three']) await phase(name, 'Bound')
-    const held = [...shop.caches.of(DeploymentTargets).in(namespace)].map((object) => holderOf(object)?.name)
+    const held = [...stage.shop.caches.of(DeploymentTargets).in(namespace)].map((object) => holderOf(object)?.name)
     assert.equal(held.sort(), ['one', 'three', 'two'])
   })
 
   it('takes five requests from creation to Bound, event included, and none when idle', async () => {
     await available('prod')
-    await shop.quiet()
-    const total = () => Object.values(shop.requests).reduce((sum, count) => sum + count, 0)
+    await stage.shop.quiet()
+    const total = () => Object.values(stage.shop.requests).reduce((sum, count) => sum + count, 0)
     const before = total()
     await kube.create(DeploymentTargetClaims, claim(namespace, 'dev'))
     await phase('dev', 'Bound')
     await targetPhase('prod', 'Bound')
     // The Event may be told after the status.
     await eventually(() => total() - before >= 5)
-    await shop.quiet()
-    assert.is(total() - before, 5, JSON.stringify(shop.requests))
+    await stage.shop.quiet()
+    assert.is(total() - before, 5, JSON.stringify(stage.shop.requests))
   })
 })

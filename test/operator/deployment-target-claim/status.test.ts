@@ -6,36 +6,24 @@ import {
   DeploymentTargetClaims,
   DeploymentTargets,
   isTrue,
-  Secrets,
 } from '../../../src/api/index.ts'
-import { targetLifecycle } from '../../../src/operator/deployment-target/lifecycle/index.ts'
-import { claimBinding } from '../../../src/operator/deployment-target-claim/binding/index.ts'
+import { type BindingStage, openBinding } from '../../support/binding.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
-import { sweep } from '../../support/sweep.ts'
-import { claim, credentialsSecret, target } from '../../support/targets.ts'
+import { claim, target } from '../../support/targets.ts'
 import { eventually, expectObject } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
 
 describe('status of a claim', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let shop: RunningShop
+  let stage: BindingStage
   let namespace = ''
 
   it.beforeEach(async () => {
-    namespace = await cluster.namespace('status')
-    await kube.create(Secrets, credentialsSecret(namespace))
-    shop = await openShop({
-      kubeconfig: cluster.kubeconfig,
-      namespace,
-      controllers: (workshop) => [claimBinding(workshop), targetLifecycle(workshop)],
-    })
+    stage = await openBinding(cluster, 'status')
+    namespace = stage.namespace
   })
-  it.afterEach(async () => {
-    await shop.stop()
-    await sweep(kube, namespace)
-  })
+  it.afterEach(() => stage.stop())
   it.after(() => cluster.close())
 
   const ref = (name: string) => ({ name, namespace })

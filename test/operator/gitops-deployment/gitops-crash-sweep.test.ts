@@ -4,7 +4,7 @@ import { INVENTORY_LABEL, OWNER_LABEL } from '../../../src/engines/gitops/index.
 import { configMap } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { at, openStage } from '../../support/deployments.ts'
-import { lifeOf, mortal } from '../../support/mortal.ts'
+import { dieAtEach, everyWrite, lifeOf, mortal } from '../../support/mortal.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually, expectGone } from '../../support/verbs.ts'
 
@@ -83,33 +83,10 @@ describe('an operator that is killed after any of its writes for a GitOpsDeploym
   const namesOf = async (namespace: string, labels: string) =>
     (await kube.list(ConfigMaps, { namespace, labels })).map(({ metadata }) => metadata.name).sort()
 
-  async function dieEverywhere(policy: Policy, deaths: number[], whole: number): Promise<void> {
-    const next = async (): Promise<void> => {
-      const writes = deaths.shift()
-      if (writes === undefined) return
-      await live(policy, writes).catch((failure: unknown) => {
-        throw new assert.Assertion({
-          message: `killed after write ${writes} of ${whole}: ${failure instanceof Error ? failure.message : failure}`,
-          details: '',
-          generated: false,
-          operator: 'sweep',
-          expects: '',
-          actual: '',
-        })
-      })
-      await next()
-    }
-    await Promise.all(Array.from({ length: AT_ONCE }, next))
-  }
-
   it('leaves what one that lives on leaves, from the first apply to the end', async () => {
     const { all } = await live('Wait', Number.POSITIVE_INFINITY)
     assert.ok(all >= 20, `a whole life has ${all} writes`)
-    await dieEverywhere(
-      'Wait',
-      Array.from({ length: all }, (_, n) => n + 1),
-      all,
-    )
+    await dieAtEach(everyWrite(all), AT_ONCE, (writes) => live('Wait', writes))
   })
 
   it('is heir to what was on its way when it died and has left the repository since', async () => {
@@ -136,11 +113,7 @@ describe('an operator that is killed after any of its writes for a GitOpsDeploym
   for (const policy of ['Delete', 'Orphan'] as const) {
     it(`leaves what one that lives on leaves, in a deletion under ${policy}`, async () => {
       const { all, before } = await live(policy, Number.POSITIVE_INFINITY)
-      await dieEverywhere(
-        policy,
-        Array.from({ length: all - before + 2 }, (_, n) => before - 1 + n),
-        all,
-      )
+      await dieAtEach(everyWrite(all).slice(before - 2), AT_ONCE, (writes) => live(policy, writes))
     })
   }
 })

@@ -5,36 +5,24 @@ import {
   DeploymentTargetClaims,
   DeploymentTargets,
   reclaimPolicyOf,
-  Secrets,
 } from '../../../../src/api/index.ts'
-import { targetLifecycle } from '../../../../src/operator/deployment-target/lifecycle/index.ts'
-import { claimBinding } from '../../../../src/operator/deployment-target-claim/binding/index.ts'
+import { type BindingStage, openBinding } from '../../../support/binding.ts'
 import { testCluster } from '../../../support/control-plane.ts'
 import { describe } from '../../../support/suite.ts'
-import { sweep } from '../../../support/sweep.ts'
-import { claim, credentialsSecret, holderOf, target, targetClass } from '../../../support/targets.ts'
+import { claim, holderOf, target, targetClass } from '../../../support/targets.ts'
 import { expectGone, expectObject } from '../../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../../support/workshop.ts'
 
 describe('release of a target', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
-  let shop: RunningShop
+  let stage: BindingStage
   let namespace = ''
 
   it.beforeEach(async () => {
-    namespace = await cluster.namespace('release')
-    await kube.create(Secrets, credentialsSecret(namespace))
-    shop = await openShop({
-      kubeconfig: cluster.kubeconfig,
-      namespace,
-      controllers: (workshop) => [claimBinding(workshop), targetLifecycle(workshop)],
-    })
+    stage = await openBinding(cluster, 'release')
+    namespace = stage.namespace
   })
-  it.afterEach(async () => {
-    await shop.stop()
-    await sweep(kube, namespace)
-  })
+  it.afterEach(() => stage.stop())
   it.after(() => cluster.close())
 
   const ref = (name: string) => ({ name, namespace })
