@@ -2,6 +2,7 @@ import {
   type GitOpsDeployment,
   type GitOpsDeploymentSyncRun,
   GitOpsDeploymentSyncRuns,
+  GitOpsDeployments,
   isDeleting,
   refOf,
 } from '../../api/index.ts'
@@ -74,7 +75,7 @@ async function reconcileDryRun(run: GitOpsDeploymentSyncRun, bench: Bench, signa
   }
   const now = timestamp(workshop.clock.now())
   try {
-    const deployment = deploymentOf(run, bench)
+    const deployment = await deploymentOf(run, bench)
     const { snapshot, failure } = following.of(refOf(run), wishOf(deployment, bench.books, run.spec.revisionID))
     if (!snapshot && failure) throw failure
     if (!snapshot) return settled({ status: looking(run, now, 'WaitingForCommit', 'kas was asked for the files') })
@@ -98,8 +99,11 @@ async function letGo(run: GitOpsDeploymentSyncRun, { kube, clock }: Workshop): P
   return settled()
 }
 
-function deploymentOf({ metadata: { namespace }, spec }: GitOpsDeploymentSyncRun, { books }: Bench): GitOpsDeployment {
-  const deployment = books.deployments.get({ namespace, name: spec.gitopsDeploymentName })
+async function deploymentOf(run: GitOpsDeploymentSyncRun, { books, workshop: { kube } }: Bench): Promise<GitOpsDeployment> {
+  const { metadata, spec } = run
+  const ref = { namespace: metadata.namespace, name: spec.gitopsDeploymentName }
+  // Both may be younger than what the watch of the one has told of the other.
+  const deployment = books.deployments.get(ref) ?? (await kube.get(GitOpsDeployments, ref))
   if (deployment && !isDeleting(deployment)) return deployment
   const what = deployment ? 'is being deleted' : 'does not exist in this namespace'
   throw new Failure('invalid', `spec.gitopsDeploymentName: GitOpsDeployment ${spec.gitopsDeploymentName} ${what}`, {

@@ -67,7 +67,8 @@ async function reconcileRun(run: GitOpsDeploymentSyncRun, books: RunBooks, works
   if (run.spec.dryRun) return settled()
 
   const now = timestamp(workshop.clock.now())
-  const deployment = books.deployments.get(deploymentOf(run))
+  // Both may be younger than what the watch of the one has told of the other.
+  const deployment = books.deployments.get(deploymentOf(run)) ?? (await workshop.kube.get(GitOpsDeployments, deploymentOf(run)))
   const mistake = mistakeOf(run, deployment)
   if (mistake !== undefined || !deployment)
     return settled({ status: over(run, { result: 'Failed', message: mistake ?? '' }, now) })

@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import type { Kube } from '../../../src/adapters/kube/index.ts'
 import {
   ConfigMaps,
   conditionOf,
@@ -34,6 +35,35 @@ describe('runs that are over', (it) => {
       ['r1', 'r0'],
     )
     assert.equal(superfluous(runs.slice(0, 10)), [])
+  })
+})
+
+describe('a synchronisation that is asked for before the operator has heard of its deployment', (it) => {
+  const cluster = testCluster()
+  it.after(() => cluster.close())
+
+  it('waits for it', async () => {
+    const { promise: heard, resolve: hear } = Promise.withResolvers<void>()
+    const deaf = (api: Kube): Kube => ({
+      ...api,
+      async stream(path, options) {
+        if (path.includes('/gitopsdeployments?')) await heard
+        return api.stream(path, options)
+      },
+    })
+    const stage = await openStage(cluster, { via: deaf })
+    const phaseOf = async () => {
+      const run = await cluster.kube.get(GitOpsDeploymentSyncRuns, { name: 'early', namespace: stage.namespace })
+      return run?.status?.phase
+    }
+    await stage.git.push({ 'deploy/a.yaml': configMap('a') })
+    await stage.deploy({ type: 'manual' })
+    await stage.run('early')
+    await eventually(async () => (await phaseOf()) !== undefined)
+    assert.is(await phaseOf(), 'Running')
+    hear()
+    await eventually(async () => (await phaseOf()) === 'Succeeded')
+    await stage.stop()
   })
 })
 
