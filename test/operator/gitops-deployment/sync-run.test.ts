@@ -56,14 +56,18 @@ describe('a synchronisation that is asked for before the operator has heard of i
       const run = await cluster.kube.get(GitOpsDeploymentSyncRuns, { name: 'early', namespace: stage.namespace })
       return run?.status?.phase
     }
-    await stage.git.push({ 'deploy/a.yaml': configMap('a') })
-    await stage.deploy({ type: 'manual' })
-    await stage.run('early')
-    await eventually(async () => (await phaseOf()) !== undefined)
-    assert.is(await phaseOf(), 'Running')
-    hear()
-    await eventually(async () => (await phaseOf()) === 'Succeeded')
-    await stage.stop()
+    try {
+      await stage.git.push({ 'deploy/a.yaml': configMap('a') })
+      await stage.deploy({ type: 'manual' })
+      await stage.run('early')
+      await eventually(async () => (await phaseOf()) !== undefined)
+      assert.is(await phaseOf(), 'Running')
+      hear()
+      await eventually(async () => (await phaseOf()) === 'Succeeded')
+    } finally {
+      hear()
+      await stage.stop()
+    }
   })
 })
 
