@@ -97,7 +97,9 @@ export async function sync(request: SyncRequest, tools: Tools, signal?: AbortSig
   const steady = steadyIn(request, wanted, inventory.held)
   const look = { judge, desired: wanted.desired, held: inventory.held }
   const book = await time('compare', () => bookOf(request, look, signal))
-  const plan = planFor(request, { wanted, held: inventory.held, steady, book: book.lines })
+  const { edition } = book
+  const calm = isCalm(steady, book, clock) ? steady : undefined
+  const plan = calm?.plan ?? planFor(request, { wanted, held: inventory.held, steady, book: book.lines })
 
   const before = await save(request, inventory, superset(inventory.held, newIn(plan)))
   const drifts = driftsIn(plan, book.lines)
@@ -114,7 +116,12 @@ export async function sync(request: SyncRequest, tools: Tools, signal?: AbortSig
   const held = changes.length === 0 ? recorded.held : exact(before.held, wanted.desired, changes)
   const after = await save(request, recorded, held)
   await book.follow({ kube: destination.kube, judge, desired: wanted.desired, held: after.held })
-  remember(request, { wanted, held: after.held }, undone + plan.prune.length === 0, repairs)
+  const isAsBefore = steady?.held === after.held && isCalm(steady, book, clock)
+  const observed = isAsBefore ? steady.observed : observedIn(book.lines, after.held, wanted.byKey, clock.now())
+  // What was heard while it was carried out may ask for another plan.
+  const idle = isIdle(plan) && edition === book.edition ? plan : undefined
+  const now = { wanted, held: after.held, observed, edition: book.edition, plan: idle }
+  remember(request, now, undone + plan.prune.length === 0, repairs)
   return {
     commitId: snapshot.commitId,
     changes: [...wanted.refused, ...changes],
@@ -123,7 +130,7 @@ export async function sync(request: SyncRequest, tools: Tools, signal?: AbortSig
     },
     inventory: after,
     leftBehind,
-    observed: observedIn(book.lines, after.held, wanted.byKey, clock.now()),
+    observed,
     isYoung: book.isYoung,
     postponed,
     repairs,
@@ -160,6 +167,12 @@ function steadyIn({ ledger }: SyncRequest, wanted: Wanted, held: readonly Held[]
   const steady = ledger?.steady
   return steady?.wanted === wanted && steady.held === held ? steady : undefined
 }
+
+/** Nothing was heard since then, and the time does not say otherwise. */
+const isCalm = (steady: Steady | undefined, book: LiveBook, clock: Clock): boolean =>
+  steady?.edition === book.edition && clock.now() < steady.observed.until
+
+const isIdle = (plan: Plan): boolean => plan.apply.length + plan.drifted.length + plan.prune.length === 0
 
 interface Situation {
   wanted: Wanted

@@ -43,7 +43,8 @@ function hiddenStatus(status: StatusDraft, hide: Hiding): StatusDraft {
 }
 
 /** For when it cannot be known what is secret: how objects do, and nothing that they say of it. */
-export const speechless = ({ health, objects }: Observed): Observed => ({
+export const speechless = ({ health, objects, until }: Observed): Observed => ({
   health: { status: health.status },
   objects: objects.map((object) => ({ ...object, health: { status: object.health.status } })),
+  until,
 })

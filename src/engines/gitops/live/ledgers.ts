@@ -1,6 +1,8 @@
 import type { Clock, Log } from '../../../std/index.ts'
 import { createFights, type Fights } from '../fights.ts'
 import type { Held, InventoryStore } from '../inventory.ts'
+import type { Observed } from '../observed.ts'
+import type { Plan } from '../plan.ts'
 import type { Remembered, Wanted } from '../wanted.ts'
 import { createLiveBook, type LiveBook } from './live-book.ts'
 import { createWatches } from './watches.ts'
@@ -25,6 +27,11 @@ export interface Ledger {
 export interface Steady {
   wanted: Wanted
   held: readonly Held[]
+  /** What was seen then, in this edition of the book. */
+  observed: Observed
+  edition: number
+  /** There was nothing to do, and there is nothing as long as nothing else is seen. */
+  plan: Plan | undefined
 }
 
 export interface Ledgers {

@@ -22,6 +22,8 @@ export interface Followed {
 /** A book that watches keep up to date. */
 export interface LiveBook {
   readonly lines: Book
+  /** Another number whenever a line, or what is followed, has changed. */
+  readonly edition: number
   /** Which objects are followed from now on. It costs no request where nothing changed. */
   follow(what: Followed): Promise<void>
   wrote(item: Desired, object: AnyObject): void
@@ -48,10 +50,16 @@ export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions)
   const { tracked } = places
   let judge: Judge = { now: clock.now }
   let server: string | undefined
+  let edition = 0
+  let young = { isYoung: false, asOf: '' }
 
+  const write = (key: string, line: Line) => {
+    lines.set(key, line)
+    edition++
+  }
   const turn = (key: string, line: Line) => {
     const before = lines.get(key)
-    lines.set(key, line)
+    write(key, line)
     bell.tell(newsIn(before, line))
   }
   const isOld = (key: string, version: string | undefined) => {
@@ -73,12 +81,17 @@ export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions)
     listed(spot, keys, version) {
       const name = nameOf(spot)
       for (const [key, { place }] of tracked)
-        if (place.name === name && !keys.has(key) && !isOld(key, version)) lines.set(key, { word: 'absent', version })
+        if (place.name === name && !keys.has(key) && !isOld(key, version)) write(key, { word: 'absent', version })
       ring()
     },
     blind: (_, why) => why && ring(),
   })
   const isMute = (place: Place | undefined) => place === undefined || ['blind', undefined].includes(seating.wordAt(place.name))
+
+  const isAnyUnheard = () => {
+    for (const { key, held, place } of tracked.values()) if (held && !lines.has(key) && !isMute(place)) return true
+    return false
+  }
 
   return {
     lines,
@@ -88,24 +101,30 @@ export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions)
       // The same names on another server are other objects.
       if (server !== undefined && server !== kube.server) lines.clear()
       server = kube.server
-      if (await places.move(kube, desired, held))
+      if (await places.move(kube, desired, held)) {
+        edition++
         for (const key of lines.keys()) if (!tracked.get(key)?.place.spot) lines.delete(key)
+      }
       seating.take(places.all, lines)
     },
     wrote(item, object) {
-      lines.set(item.key, lineAfterWrite(object, item, judge))
+      write(item.key, lineAfterWrite(object, item, judge))
     },
     read(book) {
       for (const [key, line] of book) {
         const before = lines.get(key)
         // A watch may have told of something newer while the answer was under way.
-        if (line.word !== 'there' || !before || !isNewer(versionOf(before), line.version)) lines.set(key, line)
+        if (line.word !== 'there' || !before || !isNewer(versionOf(before), line.version)) write(key, line)
       }
     },
     unwatched: (held) => held.filter(({ key }) => isMute(tracked.get(key)?.place)),
+    get edition() {
+      return edition
+    },
     get isYoung() {
-      for (const { key, held, place } of tracked.values()) if (held && !lines.has(key) && !isMute(place)) return true
-      return false
+      const asOf = `${edition} ${[...places.all.keys()].map((name) => seating.wordAt(name))}`
+      if (asOf !== young.asOf) young = { isYoung: isAnyUnheard(), asOf }
+      return young.isYoung
     },
     end() {
       bell.silence()

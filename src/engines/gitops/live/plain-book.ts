@@ -6,6 +6,7 @@ export function createPlainBook(judge: Judge): LiveBook {
   const lines = new Map<string, Line>()
   return {
     lines,
+    edition: 0,
     isYoung: false,
     follow: () => Promise.resolve(),
     wrote: (item, object) => void lines.set(item.key, lineAfterWrite(object, item, judge)),
