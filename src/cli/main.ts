@@ -41,8 +41,9 @@ const shell: Shell = {
   lively: process.stderr.isTTY === true,
 }
 
-// Reading hundreds of files and long lists lets V8 widen its nursery to 64 MB, which it keeps for good: a third of an idle operator.
-setFlagsFromString('--semi-space-growth-factor=1')
+// V8 widens its nursery to 64 MB while hundreds of files and long lists are read, and lets garbage grow to a multiple of what lives.
+// It gives neither back: more than a third of an idle operator (docs/decisions/0024-memory-before-speed.md).
+for (const flag of ['--semi-space-growth-factor=1', '--optimize-for-size']) setFlagsFromString(flag)
 
 // The operator and kas load hundreds of files: compiled once, they start a third faster. A cache that cannot be written is none.
 const cache = process.env.XDG_CACHE_HOME ?? (process.env.HOME && join(process.env.HOME, '.cache'))
