@@ -7,7 +7,7 @@ import { idOf, keyOfId } from '../object-id.ts'
 import { type Desired, managerOf } from '../place.ts'
 import { managersOf } from './managers.ts'
 import { createBell, newsIn } from './news.ts'
-import { createPlaces, nameOf, type Place } from './places.ts'
+import { createPlaces, nameOf, type Place, type Tracked } from './places.ts'
 import { createSeating } from './seating.ts'
 import type { Watches } from './watches.ts'
 
@@ -51,7 +51,6 @@ export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions)
   let judge: Judge = { now: clock.now }
   let server: string | undefined
   let edition = 0
-  let young = { isYoung: false, asOf: '' }
 
   const write = (key: string, line: Line) => {
     lines.set(key, line)
@@ -62,10 +61,7 @@ export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions)
     write(key, line)
     bell.tell(newsIn(before, line))
   }
-  const isOld = (key: string, version: string | undefined) => {
-    const before = lines.get(key)
-    return before !== undefined && !isNewer(version, versionOf(before))
-  }
+  const isOld = (key: string, version: string | undefined) => isNoNews(lines.get(key), version)
   const seating = createSeating(watches, clock, {
     saw(object) {
       const known = tracked.get(keyOfId(idOf(object)))
@@ -87,11 +83,8 @@ export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions)
     blind: (_, why) => why && ring(),
   })
   const isMute = (place: Place | undefined) => place === undefined || ['blind', undefined].includes(seating.wordAt(place.name))
-
-  const isAnyUnheard = () => {
-    for (const { key, held, place } of tracked.values()) if (held && !lines.has(key) && !isMute(place)) return true
-    return false
-  }
+  const isUnheard = ({ key, held, place }: Tracked) => held !== undefined && !lines.has(key) && !isMute(place)
+  const isAnyUnheard = remembering(() => isAny(tracked.values(), isUnheard))
 
   return {
     lines,
@@ -107,9 +100,7 @@ export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions)
       }
       seating.take(places.all, lines)
     },
-    wrote(item, object) {
-      write(item.key, lineAfterWrite(object, item, judge))
-    },
+    wrote: (item, object) => write(item.key, lineAfterWrite(object, item, judge)),
     read(book) {
       for (const [key, line] of book) {
         const before = lines.get(key)
@@ -122,9 +113,7 @@ export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions)
       return edition
     },
     get isYoung() {
-      const asOf = `${edition} ${[...places.all.keys()].map((name) => seating.wordAt(name))}`
-      if (asOf !== young.asOf) young = { isYoung: isAnyUnheard(), asOf }
-      return young.isYoung
+      return isAnyUnheard(`${edition} ${[...places.all.keys()].map((name) => seating.wordAt(name))}`)
     },
     end() {
       bell.silence()
@@ -132,4 +121,21 @@ export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions)
       places.clear()
     },
   }
+}
+
+const isNoNews = (before: Line | undefined, version: string | undefined): boolean =>
+  before !== undefined && !isNewer(version, versionOf(before))
+
+/** Asked again as of the same, it gives the same answer. */
+function remembering<T>(find: () => T): (asOf: string) => T {
+  let last: { asOf: string; found: T } | undefined
+  return (asOf) => {
+    if (last?.asOf !== asOf) last = { asOf, found: find() }
+    return last.found
+  }
+}
+
+function isAny<T>(items: Iterable<T>, is: (item: T) => boolean): boolean {
+  for (const item of items) if (is(item)) return true
+  return false
 }
