@@ -1,6 +1,6 @@
 import { type Book, healthIn, isAsDesired } from './book.ts'
 import { type Health, type HealthStatus, worse } from './health/verdict.ts'
-import type { Held } from './inventory.ts'
+import type { Held } from './inventory/inventory.ts'
 import { type ObjectId, sayId } from './object-id.ts'
 import type { Desired } from './place.ts'
 

@@ -5,9 +5,9 @@ import { Failure, isFailure, isRecord } from '../../std/index.ts'
 import { unknownWish } from './annotations.ts'
 import type { Entry } from './change-set.ts'
 import { type Limits, trespass } from './limits.ts'
-import type { Manifest } from './manifest.ts'
 import { normalized } from './normalize.ts'
 import { groupOf, idOf, keyOfId, type ObjectId, sayId } from './object-id.ts'
+import type { Manifest } from './render/manifest.ts'
 
 /** In whose name objects are kept. */
 export interface Owner {

@@ -1,5 +1,5 @@
 import { type Book, isAsDesired } from './book.ts'
-import type { Held } from './inventory.ts'
+import type { Held } from './inventory/inventory.ts'
 import { byKey } from './object-id.ts'
 import type { Desired } from './place.ts'
 

@@ -1,11 +1,11 @@
 import type { AnyObject } from '../../api/index.ts'
+import { dependenciesOf } from './apply/depends-on.ts'
 import type { Entry } from './change-set.ts'
-import { dependenciesOf } from './depends-on.ts'
 import { keyOfId } from './object-id.ts'
 import { type Desired, type Destination, type Owner, place } from './place.ts'
-import type { Render } from './render.ts'
-import type { Snapshot } from './source.ts'
-import { type Variables, withVariables } from './variables.ts'
+import type { Render } from './render/render.ts'
+import type { Snapshot } from './render/source.ts'
+import { type Variables, withVariables } from './render/variables.ts'
 
 /** What a commit wants to be in a destination. */
 export interface Wanted {

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { AnyObject } from '../../../src/api/index.ts'
-import { differencesOf, type FieldChange, fieldChanges } from '../../../src/engines/gitops/diff.ts'
+import { differencesOf, type FieldChange, fieldChanges } from '../../../src/engines/gitops/fields/diff.ts'
 import { place } from '../../../src/engines/gitops/place.ts'
 import { type Applier, createApplier, named } from '../../support/builders/applier.ts'
 import { configMap } from '../../support/builders/snapshots.ts'

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { type Finding, GUARDS, type Guards, holdOn, holdOnAll, type Situation } from '../../../src/engines/gitops/guards.ts'
+import { type Finding, GUARDS, type Guards, holdOn, holdOnAll, type Situation } from '../../../src/engines/gitops/prune/guards.ts'
 import { describe } from '../../support/suite.ts'
 
 const some = (situation: Partial<Situation>): Situation => ({ leaving: 1, held: 20, rendered: 19, ...situation })

@@ -13,7 +13,7 @@ import {
   sync,
 } from '../../../src/engines/gitops/index.ts'
 import { keyOfId } from '../../../src/engines/gitops/object-id.ts'
-import { createWants, type Wants } from '../../../src/engines/gitops/wants.ts'
+import { createWants, type Wants } from '../../../src/engines/gitops/sharing/wants.ts'
 import { Failure, seconds } from '../../../src/std/index.ts'
 import { grant } from '../../support/builders/credentials.ts'
 import { configMap, kubectl, snapshot } from '../../support/builders/snapshots.ts'

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { AnyObject } from '../../../src/api/index.ts'
-import { concede, type IgnoreRule, ignoredPaths, isOurs, withoutIgnored } from '../../../src/engines/gitops/ignore.ts'
+import { concede, type IgnoreRule, ignoredPaths, isOurs, withoutIgnored } from '../../../src/engines/gitops/fields/ignore.ts'
 import { managerOf } from '../../../src/engines/gitops/place.ts'
 import { type Applier, createApplier, said } from '../../support/builders/applier.ts'
 import { testCluster } from '../../support/control-plane.ts'

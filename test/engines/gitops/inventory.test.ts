@@ -10,7 +10,7 @@ import {
   keyOfId,
   type ObjectId,
 } from '../../../src/engines/gitops/index.ts'
-import { heldOf, lineOf } from '../../../src/engines/gitops/inventory-line.ts'
+import { heldOf, lineOf } from '../../../src/engines/gitops/inventory/inventory-line.ts'
 import { Failure, isFailure, silentLog, systemClock } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'

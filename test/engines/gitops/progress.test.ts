@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
+import { createProgress } from '../../../src/engines/gitops/apply/progress.ts'
 import type { Entry } from '../../../src/engines/gitops/index.ts'
-import { createProgress } from '../../../src/engines/gitops/progress.ts'
 import { Failure, seconds, systemClock } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 

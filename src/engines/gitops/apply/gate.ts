@@ -1,12 +1,12 @@
 import { refOf } from '../../../api/index.ts'
 import { Failure } from '../../../std/index.ts'
 import type { Entry } from '../change-set.ts'
-import type { Course } from '../course.ts'
 import type { Health } from '../health/verdict.ts'
 import { keyOfId, sayId } from '../object-id.ts'
 import { kindOfAny } from '../observe.ts'
 import type { Desired } from '../place.ts'
 import { sentenceAbout } from '../sentence.ts'
+import type { Course } from './course.ts'
 import type { Writing } from './writing.ts'
 
 /** Keeps objects back whose dependencies are not there yet. Nobody stands and waits: they are tried in the next reconcile. */

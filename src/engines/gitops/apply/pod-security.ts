@@ -1,7 +1,7 @@
 import type { AnyObject } from '../../../api/index.ts'
 import { Failure, isRecord } from '../../../std/index.ts'
+import { managedEntriesOf } from '../fields/managed-fields.ts'
 import { DECIDES, isPodSecurity } from '../limits.ts'
-import { managedEntriesOf } from '../managed-fields.ts'
 import { type Desired, managerOf } from '../place.ts'
 import { isByHand } from './take-over.ts'
 import type { Writing } from './writing.ts'

@@ -1,7 +1,7 @@
 import { pause, seconds } from '../../../std/index.ts'
 import type { Entry } from '../change-set.ts'
-import { kindKey, kindsDeclaredBy } from '../course.ts'
 import type { Desired } from '../place.ts'
+import { kindKey, kindsDeclaredBy } from './course.ts'
 import type { Writing } from './writing.ts'
 
 /** A CRD is served a moment after it was accepted. */

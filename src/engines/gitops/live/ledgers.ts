@@ -1,6 +1,6 @@
 import type { Clock, Log } from '../../../std/index.ts'
 import { createFights, type Fights } from '../fights.ts'
-import type { Held, InventoryStore } from '../inventory.ts'
+import type { Held, InventoryStore } from '../inventory/inventory.ts'
 import type { Observed } from '../observed.ts'
 import type { Plan } from '../plan.ts'
 import type { Remembered, Wanted } from '../wanted.ts'

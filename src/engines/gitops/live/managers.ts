@@ -1,6 +1,6 @@
 import type { AnyObject } from '../../../api/index.ts'
-import { claimOn, managedEntriesOf } from '../managed-fields.ts'
-import { partsOf } from '../pointer.ts'
+import { claimOn, managedEntriesOf } from '../fields/managed-fields.ts'
+import { partsOf } from '../fields/pointer.ts'
 
 /**
  * Who gave these fields their value: the field managers that own them, ours left out. Where none owns them (a field was

@@ -1,10 +1,10 @@
 import type { AnyObject } from '../../../api/index.ts'
 import { isRecord } from '../../../std/index.ts'
-import { kindKey, kindsDeclaredBy } from '../course.ts'
-import { type Finding, type Hold, holdOn } from '../guards.ts'
-import type { Held } from '../inventory.ts'
+import { kindKey, kindsDeclaredBy } from '../apply/course.ts'
+import type { Held } from '../inventory/inventory.ts'
 import type { ObjectId } from '../object-id.ts'
 import { sayIds } from '../sentence.ts'
+import { type Finding, type Hold, holdOn } from './guards.ts'
 import type { Sight } from './look.ts'
 import { type Searching, strangersIn, strangersUnder } from './strangers.ts'
 

@@ -1,7 +1,7 @@
 import type { Kube } from '../../../adapters/kube/index.ts'
 import type { Kind } from '../../../api/index.ts'
 import { isFailure } from '../../../std/index.ts'
-import type { Held } from '../inventory.ts'
+import type { Held } from '../inventory/inventory.ts'
 import { apiVersionFor } from '../object-id.ts'
 
 interface Group {

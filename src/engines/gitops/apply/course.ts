@@ -1,8 +1,8 @@
-import { isRecord } from '../../std/index.ts'
+import { isRecord } from '../../../std/index.ts'
+import { byKey, groupOf, keyOfId, type ObjectId, sayId } from '../object-id.ts'
+import type { Desired } from '../place.ts'
 import { dependenciesOf } from './depends-on.ts'
-import { byKey, groupOf, keyOfId, type ObjectId, sayId } from './object-id.ts'
 import { inOrder } from './order.ts'
-import type { Desired } from './place.ts'
 
 /** In which order a set is applied, and what keeps single objects of it from being applied at all. */
 export interface Course {

@@ -1,9 +1,9 @@
-import type { Clock } from '../../std/index.ts'
-import { isFailure, minutes, seconds } from '../../std/index.ts'
-import type { Entry } from './change-set.ts'
+import type { Clock } from '../../../std/index.ts'
+import { isFailure, minutes, seconds } from '../../../std/index.ts'
+import type { Entry } from '../change-set.ts'
+import { keyOfId } from '../object-id.ts'
+import type { Owner } from '../place.ts'
 import { type Claim, type Claims, createClaims } from './claims.ts'
-import { keyOfId } from './object-id.ts'
-import type { Owner } from './place.ts'
 
 /** What a sync wants to be in a cluster. */
 export interface Want {

@@ -1,4 +1,4 @@
-import { Failure } from '../../std/index.ts'
+import { Failure } from '../../../std/index.ts'
 
 /** From when on a deletion waits until somebody has confirmed it. */
 export interface Guards {

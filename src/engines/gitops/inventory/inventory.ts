@@ -1,6 +1,6 @@
-import type { Entry } from './change-set.ts'
-import { byKey, keyOfId, type ObjectId } from './object-id.ts'
-import type { Desired } from './place.ts'
+import type { Entry } from '../change-set.ts'
+import { byKey, keyOfId, type ObjectId } from '../object-id.ts'
+import type { Desired } from '../place.ts'
 
 /** One object that is ours, or may be. */
 export interface Held {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createTurnstile, createYamlReader, Failure, type ReadYaml } from '../../std/index.ts'
+import { createTurnstile, createYamlReader, Failure, type ReadYaml } from '../../../std/index.ts'
 import { createReader, type Found, type Reader } from './documents.ts'
 import { kustomizationIn, reachOf } from './kustomization.ts'
 import { KUSTOMIZE_LIMITS, type KustomizeLimits, kustomize } from './kustomize.ts'

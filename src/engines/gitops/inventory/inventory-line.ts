@@ -1,6 +1,6 @@
-import { isRecord } from '../../std/index.ts'
+import { isRecord } from '../../../std/index.ts'
+import { keyOfId } from '../object-id.ts'
 import type { Held } from './inventory.ts'
-import { keyOfId } from './object-id.ts'
 
 /**
  * One object of an inventory as one line: `group/Kind/namespace/name/version/uid/hash`, each part empty where there is none.

@@ -1,4 +1,4 @@
-import { Failure, isRecord, type ReadYaml } from '../../std/index.ts'
+import { Failure, isRecord, type ReadYaml } from '../../../std/index.ts'
 import { isRemote, refuseRemote, refuseRemoteLoads, remote } from './remote-references.ts'
 import { folderOf, isBelow, isLink, LIMITS, refused, resolvePath, type SourceFile } from './source.ts'
 

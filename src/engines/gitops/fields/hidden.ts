@@ -1,4 +1,4 @@
-import { Failure, isRecord } from '../../std/index.ts'
+import { Failure, isRecord } from '../../../std/index.ts'
 
 const MASK = '***'
 

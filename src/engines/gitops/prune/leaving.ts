@@ -1,14 +1,14 @@
-import type { Clock } from '../../std/index.ts'
-import { type Book, healthIn, markIn } from './book.ts'
-import type { Entry } from './change-set.ts'
+import type { Clock } from '../../../std/index.ts'
+import { type Book, healthIn, markIn } from '../book.ts'
+import type { Entry } from '../change-set.ts'
+import type { Held } from '../inventory/inventory.ts'
+import { sayId } from '../object-id.ts'
+import type { Destination, Owner } from '../place.ts'
+import type { Plan } from '../plan.ts'
+import type { Wants } from '../sharing/wants.ts'
+import type { Wanted } from '../wanted.ts'
 import { GUARDS, type Guards } from './guards.ts'
-import type { Held } from './inventory.ts'
-import { sayId } from './object-id.ts'
-import type { Destination, Owner } from './place.ts'
-import type { Plan } from './plan.ts'
 import { emptiness, prune, settledByLooking } from './prune.ts'
-import type { Wanted } from './wanted.ts'
-import type { Wants } from './wants.ts'
 
 /** What of a sync's request decides about deletions. */
 export interface LeavingRequest {

@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
-import { seconds, systemClock } from '../../std/index.ts'
+import { seconds, systemClock } from '../../../std/index.ts'
 
 const PAUSE = seconds(0.1)
 

@@ -1,7 +1,7 @@
-import type { AnyObject } from '../../api/index.ts'
-import { Failure, isRecord, parseYaml } from '../../std/index.ts'
+import type { AnyObject } from '../../../api/index.ts'
+import { Failure, isRecord, parseYaml } from '../../../std/index.ts'
+import { idOf, sayId } from '../object-id.ts'
 import type { Manifest } from './manifest.ts'
-import { idOf, sayId } from './object-id.ts'
 
 /** On a manifest: `disabled` leaves the object as it is written. */
 export const VARIABLES_ANNOTATION = 'gitops.berth.dev/variables'

@@ -1,10 +1,10 @@
-import { matchesSelector } from '../../adapters/kube/index.ts'
-import type { AnyObject } from '../../api/index.ts'
-import { isRecord } from '../../std/index.ts'
-import { wishesOf } from './annotations.ts'
+import { matchesSelector } from '../../../adapters/kube/index.ts'
+import type { AnyObject } from '../../../api/index.ts'
+import { isRecord } from '../../../std/index.ts'
+import { wishesOf } from '../annotations.ts'
+import { groupOf } from '../object-id.ts'
+import { managerOf, OWNER_LABEL } from '../place.ts'
 import { claimOn, managedEntriesOf } from './managed-fields.ts'
-import { groupOf } from './object-id.ts'
-import { managerOf, OWNER_LABEL } from './place.ts'
 import { partsOf, valueAt, withValueAt } from './pointer.ts'
 
 /** Fields that others may change: set when the object is made, and left alone from then on. */

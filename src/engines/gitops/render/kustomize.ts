@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { Failure, seconds } from '../../std/index.ts'
+import { Failure, seconds } from '../../../std/index.ts'
 import { guardMemory } from './memory-guard.ts'
 import { checkPath, isLink, refused, type SourceFile } from './source.ts'
 

@@ -1,4 +1,4 @@
-import { type Failure, isRecord, redactUrls } from '../../std/index.ts'
+import { type Failure, isRecord, redactUrls } from '../../../std/index.ts'
 import { refused } from './source.ts'
 
 /** kustomize takes for remote what has a scheme, a `user@host:` or a `?ref=`, and hosts that it knows by name. */

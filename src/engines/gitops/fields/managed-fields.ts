@@ -1,5 +1,5 @@
-import type { AnyObject } from '../../api/index.ts'
-import { isRecord } from '../../std/index.ts'
+import type { AnyObject } from '../../../api/index.ts'
+import { isRecord } from '../../../std/index.ts'
 
 /** Who set which fields of an object, as the server keeps it. https://kubernetes.io/docs/reference/using-api/server-side-apply/ */
 export interface ManagedEntry {

@@ -1,5 +1,5 @@
-import type { AnyObject } from '../../api/index.ts'
-import { Failure, isRecord, type YamlText } from '../../std/index.ts'
+import type { AnyObject } from '../../../api/index.ts'
+import { Failure, isRecord, type YamlText } from '../../../std/index.ts'
 import { LIMITS } from './source.ts'
 
 /** One object as the repository describes it. */

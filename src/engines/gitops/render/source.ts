@@ -1,4 +1,4 @@
-import { Failure } from '../../std/index.ts'
+import { Failure } from '../../../std/index.ts'
 
 export interface SourceFile {
   /** From the root of the repository, with `/` between its parts. */

@@ -1,4 +1,4 @@
-import { isRecord } from '../../std/index.ts'
+import { isRecord } from '../../../std/index.ts'
 import { pointerOf } from './pointer.ts'
 
 /** More of one object than anybody reads. */

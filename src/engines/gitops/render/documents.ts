@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { setImmediate as breathe } from 'node:timers/promises'
-import { Failure, type ReadYaml, type YamlProblem } from '../../std/index.ts'
+import { Failure, type ReadYaml, type YamlProblem } from '../../../std/index.ts'
 import { type Manifest, manifestsIn, type Read } from './manifest.ts'
 import { createMemory, type Memory } from './memory.ts'
 
