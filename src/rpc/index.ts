@@ -1,9 +1,10 @@
 /**
  * The vocabulary of the wire: what programs say to each other, as protobuf messages and service definitions.
  * It opens no connection; adapters/grpc serves and dials what is defined here. The names and numbers are a contract with
- * peers that we did not write, so a field is added but never renumbered. Read gitops.proto, then object-stream.ts.
+ * peers that we did not write, so a field is added but never renumbered. Read gitops.proto and object-stream.ts first, then agent_configuration.proto and reverse_tunnel.proto.
  * Everything in generated/ comes from the .proto files by hack/update-rpc.ts.
  */
+export { AgentRegistrar, RegisterRequestSchema, RegisterResponseSchema } from './generated/agent_registrar_pb.ts'
 export {
   Gitops,
   type ObjectsToSynchronizeRequest,

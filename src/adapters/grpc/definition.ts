@@ -13,3 +13,16 @@ export const definitionOf = <I extends DescMessage, O extends DescMessage>(
   responseSerialize: (message) => Buffer.from(toBinary(method.output, message)),
   responseDeserialize: (bytes) => fromBinary(method.output, bytes),
 })
+
+/** A method whose messages are none of our business: bytes in, bytes out. */
+export const rawDefinition = (path: string): MethodDefinition<Uint8Array, Uint8Array> => ({
+  path,
+  requestStream: true,
+  responseStream: true,
+  requestSerialize: bufferOf,
+  requestDeserialize: (bytes) => bytes,
+  responseSerialize: bufferOf,
+  responseDeserialize: (bytes) => bytes,
+})
+
+const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

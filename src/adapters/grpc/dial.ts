@@ -1,7 +1,15 @@
-import type { DescMessage, DescMethodServerStreaming, MessageShape } from '@bufbuild/protobuf'
-import { ChannelCredentials, Client, Metadata } from '@grpc/grpc-js'
+import type {
+  DescMessage,
+  DescMethodBiDiStreaming,
+  DescMethodServerStreaming,
+  DescMethodUnary,
+  MessageShape,
+} from '@bufbuild/protobuf'
+import { ChannelCredentials, Client, type Metadata, type MethodDefinition } from '@grpc/grpc-js'
 import { Failure, type Secret, seconds } from '../../std/index.ts'
-import { definitionOf } from './definition.ts'
+import { definitionOf, rawDefinition } from './definition.ts'
+import { type Duplex, duplexOf } from './duplex.ts'
+import { metadataOf, type TextMetadata } from './metadata.ts'
 import { failureFromStatus } from './status.ts'
 
 export interface DialOptions {
@@ -13,13 +21,31 @@ export interface DialOptions {
   ca?: Uint8Array | undefined
 }
 
+export interface CallOptions {
+  metadata?: TextMetadata | undefined
+  signal?: AbortSignal | undefined
+}
+
 export interface Connection {
-  /** Calls a streaming method. The iteration throws `Failure`s; leaving it early cancels the call. */
+  /** Throws `Failure`s, like all of them. */
+  unary<I extends DescMessage, O extends DescMessage>(
+    method: DescMethodUnary<I, O>,
+    request: MessageShape<I>,
+    options?: CallOptions,
+  ): Promise<MessageShape<O>>
+  /** Calls a streaming method. Leaving the iteration early cancels the call. */
   stream<I extends DescMessage, O extends DescMessage>(
     method: DescMethodServerStreaming<I, O>,
     request: MessageShape<I>,
-    options?: { metadata?: Record<string, string>; signal?: AbortSignal | undefined; onAccepted?: (() => void) | undefined },
+    options?: CallOptions & { onAccepted?: (() => void) | undefined },
   ): AsyncIterable<MessageShape<O>>
+  /** Messages both ways, at each side's own pace. */
+  duplex<I extends DescMessage, O extends DescMessage>(
+    method: DescMethodBiDiStreaming<I, O>,
+    options?: CallOptions,
+  ): Promise<Duplex<MessageShape<I>, MessageShape<O>>>
+  /** The same for a method, `/service/method`, whose messages are none of our business. */
+  duplexRaw(path: string, options?: CallOptions): Promise<Duplex<Uint8Array, Uint8Array>>
   close(): void
 }
 
@@ -35,8 +61,27 @@ export function dial({ address, token, ca }: DialOptions): Connection {
   const { target, secure } = parseAddress(address)
   const credentials = secure ? ChannelCredentials.createSsl(ca ? Buffer.from(ca) : null) : ChannelCredentials.createInsecure()
   const client = new Client(target, credentials, CHANNEL)
+  const open = async <I, O>(definition: MethodDefinition<I, O>, { metadata, signal }: CallOptions = {}) => {
+    const headers = await headersOf(metadata, token)
+    const { path, requestSerialize, responseDeserialize } = definition
+    return duplexOf(client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, headers), target, signal)
+  }
   return {
-    async *stream(method, request, { metadata = {}, signal, onAccepted } = {}) {
+    async unary(method, request, { metadata, signal } = {}) {
+      const headers = await headersOf(metadata, token)
+      signal?.throwIfAborted()
+      const { path, requestSerialize, responseDeserialize } = definitionOf(method)
+      return new Promise((resolve, reject) => {
+        const call = client.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, headers, (error, response) => {
+          signal?.removeEventListener('abort', cancel)
+          if (response) resolve(response)
+          else reject(failureFromStatus(error, target))
+        })
+        const cancel = () => call.cancel()
+        signal?.addEventListener('abort', cancel, { once: true })
+      })
+    },
+    async *stream(method, request, { metadata, signal, onAccepted } = {}) {
       const { path, requestSerialize, responseDeserialize } = definitionOf(method)
       const headers = await headersOf(metadata, token)
       // An abort that came while the token was read would never be heard of again.
@@ -54,13 +99,14 @@ export function dial({ address, token, ca }: DialOptions): Connection {
         cancel()
       }
     },
+    duplex: (method, options) => open(definitionOf(method), options),
+    duplexRaw: (path, options) => open(rawDefinition(path), options),
     close: () => client.close(),
   }
 }
 
-async function headersOf(metadata: Record<string, string>, token: DialOptions['token']): Promise<Metadata> {
-  const headers = new Metadata()
-  for (const [key, value] of Object.entries(metadata)) headers.set(key, value)
+async function headersOf(metadata: TextMetadata | undefined, token: DialOptions['token']): Promise<Metadata> {
+  const headers = metadataOf(metadata ?? {})
   if (token) headers.set('authorization', `Bearer ${(await token()).reveal()}`)
   return headers
 }

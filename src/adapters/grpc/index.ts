@@ -1,9 +1,12 @@
 /**
  * gRPC as the house speaks it: servers and connections built from the service definitions of src/rpc, with the keepalive
  * that load balancers need, Failures instead of status codes, and AbortSignals instead of cancel callbacks.
- * It decides nobody's access and knows no program. Read serve.ts and dial.ts first; object-stream.ts is the ready-made
+ * It decides nobody's access and knows no program. Read serve.ts, offer.ts and dial.ts first; object-stream.ts is the ready-made
  * client for the files of a GitProject.
  */
+export { type CallOptions, type Connection, type DialOptions, dial } from './dial.ts'
+export type { Duplex } from './duplex.ts'
+export type { TextMetadata } from './metadata.ts'
 export {
   createObjectStream,
   type FollowOptions,
@@ -11,4 +14,6 @@ export {
   type ObjectStreamOptions,
   type Wanted,
 } from './object-stream.ts'
-export { type Call, type GrpcServer, type Implementation, offer, type ServeOptions, type Service, serveGrpc } from './serve.ts'
+export { type Call, type Implementation, offer, offerRaw, type RawHandler, type Service } from './offer.ts'
+export { type GrpcServer, type ServeOptions, serveGrpc } from './serve.ts'
+export { CallEnded } from './status.ts'

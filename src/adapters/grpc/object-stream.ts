@@ -79,9 +79,9 @@ async function call(
 ): Promise<Batch | undefined> {
   const { namespace, serviceAccount, projectUid } = wanted
   const metadata = {
-    ...(namespace === undefined ? {} : { 'berth-namespace': namespace }),
-    ...(serviceAccount === undefined ? {} : { 'berth-service-account': serviceAccount }),
-    ...(projectUid === undefined ? {} : { 'berth-project-uid': projectUid }),
+    ...(namespace === undefined ? {} : { 'berth-namespace': [namespace] }),
+    ...(serviceAccount === undefined ? {} : { 'berth-service-account': [serviceAccount] }),
+    ...(projectUid === undefined ? {} : { 'berth-project-uid': [projectUid] }),
   }
   const responses = connection.stream(Gitops.method.getObjectsToSynchronize, requestFor(wanted), {
     metadata,

@@ -35,8 +35,18 @@ const CODE: ReadonlyMap<status, FailureCode> = new Map([
 const REASON = 'berth-reason'
 const REMEDY = 'berth-remedy-bin'
 
+/** A call's end with an error, exactly as it is to arrive: for who passes on what somebody else has said. */
+export class CallEnded extends Error {
+  readonly code: number
+  constructor(code: number, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
 /** What the other side may see. The text of an `internal` failure stays here: it may tell of paths, hosts or secrets. */
 export function statusFromFailure(thrown: unknown): StatusObject {
+  if (thrown instanceof CallEnded) return { code: thrown.code, details: thrown.message, metadata: new Metadata() }
   const failure = Failure.from(thrown)
   const metadata = new Metadata()
   if (failure.reason) metadata.set(REASON, failure.reason)

@@ -1,0 +1,186 @@
+import { type EventEmitter, once } from 'node:events'
+import { setImmediate as breathe } from 'node:timers/promises'
+import type {
+  DescMessage,
+  DescMethod,
+  DescMethodBiDiStreaming,
+  DescMethodServerStreaming,
+  DescMethodUnary,
+  DescService,
+  MessageShape,
+} from '@bufbuild/protobuf'
+import {
+  Metadata,
+  type MethodDefinition,
+  type Server,
+  type ServerDuplexStream,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type sendUnaryData,
+  type UntypedHandleCall,
+} from '@grpc/grpc-js'
+import { Failure, type Log } from '../../std/index.ts'
+import { definitionOf, rawDefinition } from './definition.ts'
+import { metadataOf, type TextMetadata, textOf } from './metadata.ts'
+import { CallEnded, statusFromFailure } from './status.ts'
+
+/** One call, as a handler sees it. */
+export interface Call {
+  /** First value of a metadata key, `undefined` when it is absent. */
+  metadata(key: string): string | undefined
+  /** All of it that is text. */
+  readonly text: TextMetadata
+  readonly peer: string
+  /** Lets the caller know that all is well, before there is anything to send. */
+  accept(header?: TextMetadata): void
+  /** Sent when the call ends, also when it fails. */
+  setTrailer(trailer: TextMetadata): void
+  /** Aborts when the caller hangs up, or the server stops. */
+  readonly signal: AbortSignal
+}
+
+type Unary = DescMethodUnary<DescMessage, DescMessage>
+type ServerStreaming = DescMethodServerStreaming<DescMessage, DescMessage>
+type BiDiStreaming = DescMethodBiDiStreaming<DescMessage, DescMessage>
+
+type Handler<M extends DescMethod> = M extends Unary
+  ? (request: MessageShape<M['input']>, call: Call) => Promise<MessageShape<M['output']>>
+  : M extends ServerStreaming
+    ? (request: MessageShape<M['input']>, call: Call) => AsyncIterable<MessageShape<M['output']>>
+    : M extends BiDiStreaming
+      ? (requests: AsyncIterable<MessageShape<M['input']>>, call: Call) => AsyncIterable<MessageShape<M['output']>>
+      : never
+
+/** Handlers by method name; the methods left out answer UNIMPLEMENTED. */
+export type Implementation<S extends DescService> = { [K in keyof S['method']]?: Handler<S['method'][K]> }
+
+/** Answers a method without knowing its messages. */
+export type RawHandler = (requests: AsyncIterable<Uint8Array>, call: Call) => AsyncIterable<Uint8Array>
+
+/** A service together with who answers it. */
+export interface Service {
+  addTo(server: Server, stopping: AbortSignal, log: Log): void
+}
+
+export const offer = <S extends DescService>(service: S, handlers: Implementation<S>): Service => ({
+  addTo(server, stopping, log) {
+    const methods = new Map<string, DescMethod>(service.methods.map((method) => [method.localName, method]))
+    const answers: Record<string, UntypedHandleCall> = {}
+    for (const [name, handler] of Object.entries(handlers)) {
+      const kind = methods.get(name)?.methodKind
+      answers[name] = answering(kind, handler as AnyHandler, { stopping, log }) // adapter: `offer` checked the handler against its method
+    }
+    const definitions = [...methods].map(([name, method]) => [name, definitionOf(method)] as const)
+    server.addService(Object.fromEntries(definitions), answers)
+  },
+})
+
+/** Answers methods of any service, named `/service/method`, as streams of bytes in both directions. */
+export const offerRaw = (paths: readonly string[], handler: RawHandler): Service => ({
+  addTo(server, stopping, log) {
+    const definitions: Record<string, MethodDefinition<Uint8Array, Uint8Array>> = {}
+    const answers: Record<string, UntypedHandleCall> = {}
+    for (const path of paths) {
+      definitions[path] = rawDefinition(path)
+      answers[path] = answering('bidi_streaming', handler as AnyHandler, { stopping, log }) // adapter: bytes are what the raw definition brings
+    }
+    server.addService(definitions, answers)
+  },
+})
+
+type AnyHandler = (request: unknown, call: Call) => AsyncIterable<unknown> & Promise<unknown>
+type AnyCall = Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'getPeer' | 'getPath' | 'sendMetadata'> & EventEmitter
+
+interface Surroundings {
+  stopping: AbortSignal
+  log: Log
+}
+
+function answering(kind: DescMethod['methodKind'] | undefined, handler: AnyHandler, around: Surroundings): UntypedHandleCall {
+  if (kind === 'unary')
+    return (call: ServerUnaryCall<unknown, unknown>, done: sendUnaryData<unknown>) => {
+      const { view, trailer } = viewOf(call, around)
+      handler(call.request, view).then(
+        (response) => done(null, response, trailer()),
+        (thrown: unknown) => done(told(thrown, call, trailer(), around)),
+      )
+    }
+  if (kind === 'server_streaming')
+    return (call: ServerWritableStream<unknown, unknown>) => {
+      const opened = viewOf(call, around)
+      void pump(handler(call.request, opened.view), call, opened, around)
+    }
+  return (call: ServerDuplexStream<unknown, unknown>) => {
+    const opened = viewOf(call, around)
+    void pump(handler(requestsOf(call), opened.view), call, opened, around)
+  }
+}
+
+interface Opened {
+  view: Call
+  hungUp: AbortSignal
+  trailer: () => Metadata
+}
+
+function viewOf(call: AnyCall, { stopping }: Surroundings): Opened {
+  const hungUp = new AbortController()
+  call.once('cancelled', () => hungUp.abort())
+  // Without a listener a write after the caller left would be an uncaught exception.
+  call.on('error', () => hungUp.abort())
+  let accepted = false
+  let trailer = new Metadata()
+  const view: Call = {
+    metadata: (key) => call.metadata.get(key)[0]?.toString(),
+    get text() {
+      return textOf(call.metadata)
+    },
+    peer: call.getPeer(),
+    accept(header = {}) {
+      if (!accepted) call.sendMetadata(metadataOf(header))
+      accepted = true
+    },
+    setTrailer(given) {
+      trailer = metadataOf(given)
+    },
+    signal: AbortSignal.any([stopping, hungUp.signal]),
+  }
+  return { view, hungUp: hungUp.signal, trailer: () => trailer }
+}
+
+/** Reads at the handler's pace: what it does not ask for stays with the caller. */
+async function* requestsOf(call: ServerDuplexStream<unknown, unknown>): AsyncGenerator<unknown> {
+  // To stop reading is not to hang up: the answer may still be under way.
+  yield* call.iterator({ destroyOnReturn: false })
+  // Node ends the stream of a caller who has hung up as if he had said everything, and tells only then.
+  await breathe()
+  if (call.cancelled) throw new Failure('cancelled', 'the caller has hung up')
+}
+
+/** Writes at the caller's pace, so that a slow reader costs one message of memory, not a repository. */
+async function pump(
+  messages: AsyncIterable<unknown>,
+  call: ServerWritableStream<unknown, unknown> | ServerDuplexStream<unknown, unknown>,
+  { hungUp, trailer }: Opened,
+  around: Surroundings,
+): Promise<void> {
+  try {
+    for await (const message of messages) {
+      if (hungUp.aborted) return
+      if (!call.write(message)) await once(call, 'drain', { signal: hungUp })
+    }
+    call.end(trailer())
+  } catch (thrown) {
+    if (hungUp.aborted) return
+    call.emit('error', told(thrown, call, trailer(), around))
+  }
+}
+
+/** What the caller is told; what only concerns us goes to the log. */
+function told(thrown: unknown, call: AnyCall, trailer: Metadata, { log }: Surroundings) {
+  const status = statusFromFailure(thrown)
+  const failure = Failure.from(thrown)
+  if (failure.code === 'internal' && !(thrown instanceof CallEnded))
+    log.error('A call failed', { method: call.getPath(), error: failure })
+  trailer.merge(status.metadata)
+  return { ...status, metadata: trailer }
+}
