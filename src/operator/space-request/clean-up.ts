@@ -1,4 +1,3 @@
-import type { Cache } from '../../adapters/kube/index.ts'
 import {
   finalizers,
   hasFinalizer,
@@ -15,6 +14,7 @@ import { type Next, settled, type Workshop } from '../../engines/controller/inde
 import { isFailure, minutes } from '../../std/index.ts'
 import { uidOf } from './namespace.ts'
 import { MANAGER } from './pieces.ts'
+import type { Site } from './site.ts'
 import { terminating, unableToTerminate } from './status.ts'
 
 /** A namespace that takes longer than this to go is said to hang. */
@@ -23,24 +23,24 @@ const PATIENCE = minutes(2)
 const LOOK_AGAIN = minutes(1)
 
 /** The request is going: its namespace goes first, and nothing of it is left when the finalizer comes off. */
-export async function cleanUp(request: SpaceRequest, namespaces: Cache<Namespace>, { kube, clock }: Workshop): Promise<Next> {
+export async function cleanUp(request: SpaceRequest, site: Site, { kube, clock }: Workshop): Promise<Next> {
   if (!hasFinalizer(request, finalizers.spaceRequest)) return settled()
-  const left = await namespacesOf(request, namespaces, kube)
+  const left = await namespacesOf(request, site)
   if (left.length === 0) return release(request, kube)
 
   for (const { metadata } of left.filter((namespace) => !isDeleting(namespace))) {
-    await kube.delete(Namespaces, { name: metadata.name }, { uid: metadata.uid })
+    await site.kube.delete(Namespaces, { name: metadata.name }, { uid: metadata.uid })
   }
   const names = left.map(({ metadata }) => metadata.name).join(', ')
   const since = Date.parse(request.metadata.deletionTimestamp ?? '')
   const patience = since + PATIENCE - clock.now()
   return patience > 0
     ? settled({ recheck: patience, status: terminating(request, `namespace ${names} is being deleted`) })
-    : settled({ recheck: LOOK_AGAIN, status: unableToTerminate(request, whatHangs(names, await whole(left, kube))) })
+    : settled({ recheck: LOOK_AGAIN, status: unableToTerminate(request, whatHangs(names, await whole(left, site.kube))) })
 }
 
 /** That nothing is left is asked for live: a namespace that the cache does not show yet would stay behind for ever. */
-async function namespacesOf(request: SpaceRequest, namespaces: Cache<Namespace>, kube: Workshop['kube']): Promise<Namespace[]> {
+async function namespacesOf(request: SpaceRequest, { namespaces, kube }: Site): Promise<Namespace[]> {
   const known = namespaces.by('request', uidOf(request))
   return known.length > 0 ? known : kube.list(Namespaces, { labels: `${labels.spaceRequestUid}=${uidOf(request)}` })
 }

@@ -9,38 +9,33 @@ import {
   refFromKey,
   refOf,
   Secrets,
-  ServiceAccounts,
   type SpaceRequest,
   SpaceRequests,
   SpaceTiers,
 } from '../../api/index.ts'
 import { type Controller, settled, type Watch, type Workshop } from '../../engines/controller/index.ts'
 import { byOwner } from './credentials.ts'
-import { ROOT_CA_WATCH, rootCertificates, type SpaceSettings } from './endpoint.ts'
-import { byRequest } from './namespace.ts'
-import { createPieces, MANAGER, OF_SPACES, PIECE_KINDS } from './pieces.ts'
+import { ROOT_CA_WATCH, type SpaceSettings } from './endpoint.ts'
+import { MANAGER, OF_SPACES, PIECE_KINDS } from './pieces.ts'
 import { type Desk, reconcileRequest } from './reconcile.ts'
+import { ownSite } from './site.ts'
 import { afterFailure } from './status.ts'
 
 /** Makes namespaces for SpaceRequests, on this cluster. */
 export function spaceRequests(workshop: Workshop, settings: SpaceSettings = {}): Controller<SpaceRequest> {
   const { caches } = workshop
   const requests = caches.of(SpaceRequests, { indexes: { tierName: ({ spec }) => [spec.tierName] } })
-  const namespaces = caches.of(Namespaces, { ...OF_SPACES, metadataOnly: true, indexes: byRequest })
+  const site = ownSite(workshop, settings)
   const desk: Desk = {
     workshop,
-    settings,
+    site,
     tiers: caches.of(SpaceTiers),
-    namespaces,
-    accounts: caches.of(ServiceAccounts, { ...OF_SPACES, metadataOnly: true }),
     secrets: caches.of(Secrets, { labels: OF_SPACES.labels, indexes: byOwner }),
-    certificates: rootCertificates(workshop),
-    pieces: createPieces(workshop),
   }
   return {
     name: MANAGER,
     kind: SpaceRequests,
-    watches: watchesOf(requests, namespaces),
+    watches: watchesOf(requests, site.namespaces),
     async reconcile(request) {
       try {
         return await reconcileRequest(request, desk)

@@ -3,7 +3,6 @@ import {
   apiVersionOf,
   type CoreSecret,
   KUBECONFIG_KEY,
-  type KubeObject,
   kubeconfigIn,
   labels,
   ownedBy,
@@ -11,17 +10,16 @@ import {
   Secrets,
   type SpaceRequest,
   secretTypes,
-  type TokenRequest,
 } from '../../api/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
-import { Failure, isFailure, Secret } from '../../std/index.ts'
+import { Failure, isFailure, type Secret } from '../../std/index.ts'
 import { ownLabels, type Space, serviceAccountOf } from './desired.ts'
-import { type Endpoint, kubeconfigOf, tokenIn } from './kubeconfig.ts'
+import { kubeconfigOf, tokenIn } from './kubeconfig.ts'
 import { asLabel, secretNames } from './names.ts'
 import { uidOf } from './namespace.ts'
 import { MANAGER } from './pieces.ts'
+import type { Site } from './site.ts'
 import { factsOf, renewalOf, type TokenFacts } from './token.ts'
-import { secondsOf } from './token-lifetime.ts'
 
 /** The credentials as they stand: in which Secret, until when, and when they are to be renewed (milliseconds since the epoch). */
 export interface Access {
@@ -32,9 +30,8 @@ export interface Access {
 
 export interface Keyring {
   workshop: Workshop
-  endpoint: Endpoint
+  site: Site
   secrets: Cache<CoreSecret>
-  accounts: Cache<KubeObject>
 }
 
 export const byOwner = { request: ({ metadata }: CoreSecret) => [metadata.labels?.[labels.spaceRequestUid] ?? ''] }
@@ -46,8 +43,8 @@ export async function keepCredentials(keyring: Keyring, space: Space): Promise<A
   const facts = secret && factsOfGood(keyring, space, secret)
   if (secret && facts && renewalOf(facts) > keyring.workshop.clock.now()) return accessOf(secret, facts)
 
-  const token = await requestToken(keyring, space)
-  const kubeconfig = kubeconfigOf(keyring.endpoint, space.namespace, token)
+  const token = await keyring.site.issue(space)
+  const kubeconfig = kubeconfigOf(keyring.site.endpoint(), space.namespace, token)
   const written = await writeSecret(keyring, space, secret, kubeconfig)
   const issued = factsOf(token)
   return issued ? accessOf(written, issued) : { secretRef: written.metadata.name }
@@ -65,16 +62,15 @@ const isOurs = ({ metadata }: CoreSecret, request: SpaceRequest): boolean =>
   (metadata.ownerReferences?.some(({ uid }) => uid === uidOf(request)) ?? false)
 
 /** The token's facts if the Secret says, letter for letter, what we would write with it; `undefined` if it has to be written anew. */
-function factsOfGood({ endpoint, accounts }: Keyring, space: Space, secret: CoreSecret): TokenFacts | undefined {
+function factsOfGood({ site }: Keyring, space: Space, secret: CoreSecret): TokenFacts | undefined {
   const keys = Object.keys(secret.data ?? {})
   const kubeconfig = kubeconfigIn(secret)
   const token = kubeconfig && tokenIn(kubeconfig)
   if (!token || keys.length !== 1) return undefined
-  if (kubeconfigOf(endpoint, space.namespace, token).reveal() !== kubeconfig.reveal()) return undefined
+  if (kubeconfigOf(site.endpoint(), space.namespace, token).reveal() !== kubeconfig.reveal()) return undefined
   const facts = factsOf(token)
   // A token ends with its service account; one of the same name that was made later is another.
-  const account = accounts.get({ name: serviceAccountOf(space.tier), namespace: space.namespace })
-  return facts && facts.serviceAccountUid === account?.metadata.uid ? facts : undefined
+  return facts && facts.serviceAccountUid === site.accountUid(space) ? facts : undefined
 }
 
 const accessOf = ({ metadata }: CoreSecret, facts: TokenFacts): Access => ({
@@ -82,20 +78,6 @@ const accessOf = ({ metadata }: CoreSecret, facts: TokenFacts): Access => ({
   expiresAt: facts.expiresAt,
   renewAt: renewalOf(facts),
 })
-
-async function requestToken({ workshop }: Keyring, { tier, namespace }: Space): Promise<Secret<string>> {
-  const account = serviceAccountOf(tier)
-  const answer = await workshop.kube.post<TokenRequest>(
-    `/api/v1/namespaces/${namespace}/serviceaccounts/${encodeURIComponent(account)}/token`,
-    {
-      apiVersion: 'authentication.k8s.io/v1',
-      kind: 'TokenRequest',
-      spec: { expirationSeconds: secondsOf(tier.tokenLifetime) },
-    },
-  )
-  if (answer.status) return new Secret(answer.status.token)
-  throw new Failure('unavailable', `the API server issued no token for ServiceAccount ${namespace}/${account}`)
-}
 
 /** Under the recorded name if there is one, so that whoever refers to it goes on working. */
 async function writeSecret(keyring: Keyring, space: Space, there: CoreSecret | undefined, kubeconfig: Secret<string>) {

@@ -1,6 +1,5 @@
-import type { Cache } from '../../adapters/kube/index.ts'
-import { type ConfigMap, ConfigMaps } from '../../api/index.ts'
-import type { Workshop } from '../../engines/controller/index.ts'
+import type { Cache, Kube } from '../../adapters/kube/index.ts'
+import type { ConfigMap } from '../../api/index.ts'
 import type { Endpoint } from './kubeconfig.ts'
 
 /** How tenants reach this cluster, where that differs from how the operator does. */
@@ -19,9 +18,7 @@ const ROOT_CA = { name: 'kube-root-ca.crt', namespace: 'kube-public' } as const
 export const ROOT_CA_WATCH = { namespace: ROOT_CA.namespace, fields: `metadata.name=${ROOT_CA.name}` } as const
 const ROOT_CA_KEY = 'ca.crt'
 
-export const rootCertificates = ({ caches }: Workshop): Cache<ConfigMap> => caches.of(ConfigMaps, ROOT_CA_WATCH)
-
-export function endpointOf({ kube }: Workshop, settings: SpaceSettings, published: Cache<ConfigMap>): Endpoint {
+export function endpointOf(kube: Kube, settings: SpaceSettings, published: Cache<ConfigMap>): Endpoint {
   const pem = settings.certificateAuthority ?? published.get(ROOT_CA)?.data?.[ROOT_CA_KEY] ?? ''
   return {
     server: settings.server || kube.server,

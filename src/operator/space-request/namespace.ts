@@ -1,4 +1,4 @@
-import type { Cache } from '../../adapters/kube/index.ts'
+import type { Kube } from '../../adapters/kube/index.ts'
 import {
   annotations,
   isDeleting,
@@ -8,11 +8,11 @@ import {
   type SpaceRequest,
   type SpaceTierSpec,
 } from '../../api/index.ts'
-import type { Workshop } from '../../engines/controller/index.ts'
 import { Failure, isFailure } from '../../std/index.ts'
 import { namespaceOf } from './desired.ts'
 import { namespaceNames } from './names.ts'
 import { MANAGER } from './pieces.ts'
+import type { Site } from './site.ts'
 
 export const uidOf = ({ metadata }: SpaceRequest): string => metadata.uid ?? ''
 
@@ -21,17 +21,16 @@ export const byRequest = { request: ({ metadata }: Namespace) => [metadata.label
 
 /** The namespace of the request, as the tier wants it: the one that was made for it, or a new one. Never one that somebody else made. */
 export async function keepNamespace(
-  workshop: Workshop,
-  namespaces: Cache<Namespace>,
+  { kube, namespaces }: Pick<Site, 'kube' | 'namespaces'>,
   request: SpaceRequest,
   tier: SpaceTierSpec,
 ): Promise<Namespace> {
   const [mine] = namespaces.by('request', uidOf(request))
-  if (!mine) return makeNamespace(workshop, request, tier)
-  return isDeleting(mine) ? mine : follow(workshop, mine, namespaceOf(request, tier, mine.metadata.name))
+  if (!mine) return makeNamespace(kube, request, tier)
+  return isDeleting(mine) ? mine : follow(kube, mine, namespaceOf(request, tier, mine.metadata.name))
 }
 
-async function makeNamespace({ kube }: Workshop, request: SpaceRequest, tier: SpaceTierSpec): Promise<Namespace> {
+async function makeNamespace(kube: Kube, request: SpaceRequest, tier: SpaceTierSpec): Promise<Namespace> {
   const names = namespaceNames(request.metadata.namespace ?? '', uidOf(request))
   for (const name of names) {
     try {
@@ -49,7 +48,7 @@ async function makeNamespace({ kube }: Workshop, request: SpaceRequest, tier: Sp
 }
 
 /** Labels and annotations of the tier, and none that it had before and has no more. */
-async function follow({ kube }: Workshop, there: Namespace, wanted: Namespace): Promise<Namespace> {
+async function follow(kube: Kube, there: Namespace, wanted: Namespace): Promise<Namespace> {
   const before = keysOf(there)
   const patch = {
     labels: changes(there.metadata.labels, wanted.metadata.labels, before.labels),

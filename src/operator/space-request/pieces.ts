@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Cache, isNamespaceTerminating } from '../../adapters/kube/index.ts'
+import { type Cache, type Caches, isNamespaceTerminating, type Kube } from '../../adapters/kube/index.ts'
 import {
   type Kind,
   type KubeObject,
@@ -45,23 +45,23 @@ interface Shelf {
   cache: Cache<KubeObject>
 }
 
-export function createPieces(workshop: Workshop): Pieces {
+export function createPieces({ events }: Pick<Workshop, 'events'>, kube: Kube, caches: Caches): Pieces {
   const shelves: Shelf[] = PIECE_KINDS.map(({ kind, metadataOnly }) => ({
     kind,
-    cache: workshop.caches.of(kind, { ...OF_SPACES, ...(metadataOnly && { metadataOnly }) }),
+    cache: caches.of(kind, { ...OF_SPACES, ...(metadataOnly && { metadataOnly }) }),
   }))
-  const canonical = createCanonical(workshop.kube, MANAGER)
+  const canonical = createCanonical(kube, MANAGER)
   return {
     async keep(space) {
       const wanted = piecesOf(space)
-      await settleAll(wanted.map((piece) => ensure(workshop, shelves, canonical, space, piece)))
-      await settleAll(leftOver(shelves, space, wanted).map((piece) => remove(workshop, piece)))
+      await settleAll(wanted.map((piece) => ensure({ kube, events }, shelves, canonical, space, piece)))
+      await settleAll(leftOver(shelves, space, wanted).map((piece) => remove(kube, piece)))
     },
   }
 }
 
 async function ensure(
-  { kube, events }: Workshop,
+  { kube, events }: Pick<Workshop, 'kube' | 'events'>,
   shelves: Shelf[],
   canonical: Canonical,
   space: Space,
@@ -79,7 +79,7 @@ async function ensure(
 }
 
 /** A plain create costs the API server half of what an apply does, and nearly always nothing is there yet. */
-async function make(kube: Workshop['kube'], canonical: Canonical, { kind, object }: Piece): Promise<void> {
+async function make(kube: Kube, canonical: Canonical, { kind, object }: Piece): Promise<void> {
   try {
     canonical.learn(kind, object, await kube.create(kind, object, { manager: MANAGER }))
   } catch (failure) {
@@ -137,6 +137,6 @@ function leftOver(shelves: Shelf[], { request, namespace }: Space, wanted: Piece
   )
 }
 
-async function remove({ kube }: Workshop, { kind, object }: Piece): Promise<void> {
+async function remove(kube: Kube, { kind, object }: Piece): Promise<void> {
   await kube.delete(kind, refOf(object), { uid: object.metadata.uid })
 }

@@ -1,10 +1,8 @@
 import type { Cache } from '../../adapters/kube/index.ts'
 import {
-  type ConfigMap,
   finalizers,
   hasFinalizer,
   isDeleting,
-  type Namespace,
   type Quantities,
   refOf,
   type SpaceRequest,
@@ -17,26 +15,21 @@ import { type Next, sentenceOf, settled, type Workshop } from '../../engines/con
 import { Failure, seconds } from '../../std/index.ts'
 import { cleanUp } from './clean-up.ts'
 import { type Access, type Keyring, keepCredentials } from './credentials.ts'
-import { endpointOf, type SpaceSettings } from './endpoint.ts'
 import { keepNamespace, uidOf } from './namespace.ts'
-import { MANAGER, type Pieces } from './pieces.ts'
+import { MANAGER } from './pieces.ts'
 import { quotaOf } from './quota.ts'
 import { isNews, provisioned, provisioning, refused } from './status.ts'
 
 /** What a reconcile of a request reads and writes with. */
-export interface Desk extends Pick<Keyring, 'secrets' | 'accounts'> {
+export interface Desk extends Pick<Keyring, 'secrets' | 'site'> {
   workshop: Workshop
-  settings: SpaceSettings
   tiers: Cache<SpaceTier>
-  namespaces: Cache<Namespace>
-  certificates: Cache<ConfigMap>
-  pieces: Pieces
 }
 
 /** A request gets a namespace as its tier says, and credentials for it that are renewed as long as it exists. */
 export async function reconcileRequest(before: SpaceRequest, desk: Desk): Promise<Next> {
-  const { workshop } = desk
-  if (isDeleting(before)) return cleanUp(before, desk.namespaces, workshop)
+  const { workshop, site } = desk
+  if (isDeleting(before)) return cleanUp(before, site, workshop)
 
   const plan = planOf(before, desk)
   if (plan instanceof Failure) return refuse(before, plan, desk)
@@ -44,19 +37,18 @@ export async function reconcileRequest(before: SpaceRequest, desk: Desk): Promis
   // Nothing may exist elsewhere before the finalizer does, or a fast delete would leave it behind.
   const request = hasFinalizer(before, finalizers.spaceRequest) ? before : await addFinalizer(before, workshop)
 
-  const { metadata } = await keepNamespace(workshop, desk.namespaces, request, tier)
+  const { metadata } = await keepNamespace(site, request, tier)
   if (metadata.deletionTimestamp !== undefined) {
     const message = `somebody deleted namespace ${metadata.name}; it is made anew when it is gone`
     return settled({ object: request, status: provisioning(request, message) })
   }
   // Limits come before credentials: nobody is in the namespace while it has none.
   const space = { request, namespace: metadata.name, tier, quota }
-  await desk.pieces.keep(space)
-  const endpoint = endpointOf(workshop, desk.settings, desk.certificates)
-  const access = await keepCredentials({ ...desk, endpoint }, space)
+  await site.pieces.keep(space)
+  const access = await keepCredentials(desk, space)
   return settled({
     object: request,
-    status: provisioned(request, endpoint.server, metadata.name, access),
+    status: provisioned(request, site.endpoint().server, metadata.name, access),
     recheck: untilRenewal(access, desk),
   })
 }
@@ -73,13 +65,12 @@ async function refuse(request: SpaceRequest, why: Failure, desk: Desk): Promise<
 }
 
 async function keepUp(request: SpaceRequest, desk: Desk): Promise<{ namespace: string; access: Access } | undefined> {
-  const [there] = desk.namespaces.by('request', uidOf(request))
-  const account = there && desk.accounts.in(there.metadata.name)[0]
+  const [there] = desk.site.namespaces.by('request', uidOf(request))
+  const account = there && desk.site.accountIn(there.metadata.name)
   if (!there || !account || isDeleting(there)) return undefined
   const { name: namespace } = there.metadata
   const tier = { serviceAccountName: account.metadata.name }
-  const endpoint = endpointOf(desk.workshop, desk.settings, desk.certificates)
-  const access = await keepCredentials({ ...desk, endpoint }, { request, namespace, tier, quota: {} })
+  const access = await keepCredentials(desk, { request, namespace, tier, quota: {} })
   return { namespace, access }
 }
 
