@@ -16,9 +16,9 @@ import {
 import { type Controller, settled, type Watch, type Workshop } from '../../engines/controller/index.ts'
 import { byOwner } from './credentials.ts'
 import { ROOT_CA_WATCH, type SpaceSettings } from './endpoint.ts'
+import { ownSite } from './own-site.ts'
 import { MANAGER, OF_SPACES, PIECE_KINDS } from './pieces.ts'
 import { type Desk, reconcileRequest } from './reconcile.ts'
-import { ownSite } from './site.ts'
 import { afterFailure } from './status.ts'
 
 /** Makes namespaces for SpaceRequests, on this cluster. */

@@ -3,6 +3,6 @@
  * bound token is renewed at four fifths of its life; deleted with the request.
  * Who asks for a SpaceRequest, and what is made from it, is not known here (deployment-target-claim/provisioning,
  * deployment-target/provisioned).
- * Read reconcile.ts (the story), then desired.ts (what a tier means), credentials.ts, clean-up.ts, status.ts.
+ * Read reconcile.ts (the story), then site.ts (where), desired.ts (what a tier means), credentials.ts, clean-up.ts, status.ts.
  */
 export { spaceRequests } from './controller.ts'

@@ -1,0 +1,43 @@
+import type { Kube } from '../../adapters/kube/index.ts'
+import { ConfigMaps, Namespaces, ServiceAccounts, type TokenRequest } from '../../api/index.ts'
+import type { Workshop } from '../../engines/controller/index.ts'
+import { Failure, Secret } from '../../std/index.ts'
+import { serviceAccountOf } from './desired.ts'
+import { endpointOf, ROOT_CA_WATCH, type SpaceSettings } from './endpoint.ts'
+import { byRequest } from './namespace.ts'
+import { createPieces, OF_SPACES } from './pieces.ts'
+import type { Site } from './site.ts'
+import { secondsOf } from './token-lifetime.ts'
+
+/** The cluster that the operator itself runs for: members show tokens of their space's own service account. */
+export function ownSite(workshop: Workshop, settings: SpaceSettings): Site {
+  const { kube, caches } = workshop
+  const accounts = caches.of(ServiceAccounts, { ...OF_SPACES, metadataOnly: true })
+  const certificates = caches.of(ConfigMaps, ROOT_CA_WATCH)
+  return {
+    kube,
+    namespaces: caches.of(Namespaces, { ...OF_SPACES, metadataOnly: true, indexes: byRequest }),
+    pieces: createPieces(workshop, kube, caches),
+    endpoint: () => endpointOf(kube, settings, certificates),
+    issue: ({ namespace, tier }) =>
+      requestToken(kube, { namespace, name: serviceAccountOf(tier) }, secondsOf(tier.tokenLifetime)),
+    accountUid: ({ namespace, tier }) => accounts.get({ name: serviceAccountOf(tier), namespace })?.metadata.uid,
+    accountIn: (namespace) => accounts.in(namespace)[0],
+  }
+}
+
+/** A bound token of a service account, from the API server that knows it. */
+async function requestToken(
+  kube: Kube,
+  { namespace, name }: { namespace: string; name: string },
+  expirationSeconds: number,
+): Promise<Secret<string>> {
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${encodeURIComponent(name)}/token`
+  const answer = await kube.post<TokenRequest>(path, {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    spec: { expirationSeconds },
+  })
+  if (answer.status) return new Secret(answer.status.token)
+  throw new Failure('unavailable', `the API server issued no token for ServiceAccount ${namespace}/${name}`)
+}
