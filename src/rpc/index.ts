@@ -4,7 +4,23 @@
  * peers that we did not write, so a field is added but never renumbered. Read gitops.proto and object-stream.ts first, then agent_configuration.proto and reverse_tunnel.proto.
  * Everything in generated/ comes from the .proto files by hack/update-rpc.ts.
  */
+export {
+  AgentConfiguration as AgentConfigurationService,
+  type ConfigurationRequest,
+  ConfigurationRequestSchema,
+  type ConfigurationResponse,
+  ConfigurationResponseSchema,
+} from './generated/agent_configuration_pb.ts'
 export { AgentRegistrar, RegisterRequestSchema, RegisterResponseSchema } from './generated/agent_registrar_pb.ts'
+export {
+  type AgentConfiguration,
+  AgentConfigurationSchema,
+  type ConfigurationFile,
+  ConfigurationFileSchema,
+  type GitopsCF,
+  GitopsCFSchema,
+  type ManifestProjectCF,
+} from './generated/agentcfg_pb.ts'
 export {
   Gitops,
   type ObjectsToSynchronizeRequest,

@@ -39,17 +39,9 @@ const MAX_ALIASES = 100
  * Problems never quote the text: it may hold secrets. The limits hold before anything is built: time grows with the text.
  */
 export function parseYaml(text: string, limits: Partial<YamlLimits> = {}): YamlText {
-  const most = { ...YAML_LIMITS, ...limits }
-  const lines = new LineCounter()
-  const at = (offset: number) => {
-    const { line, col } = lines.linePos(offset)
-    return { line: Math.max(line, 1), column: Math.max(col, 1) }
-  }
-  const scan: Scan = {}
   const documents: YamlDocument[] = []
-  for (const document of new Composer(OPTIONS).compose(tokensOf(text, lines, most, scan))) {
-    const flaw = scan.flaw ?? flawOf(document, most)
-    if (flaw) return { problem: { ...at(flaw.offset), message: flaw.message, ...(flaw.isTooLarge && { isTooLarge: true }) } }
+  for (const { document, at, problem } of composeYaml(text, limits)) {
+    if (problem) return { problem }
     const begin = at(document.contents?.range?.[0] ?? 0)
     try {
       const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES })
@@ -58,8 +50,36 @@ export function parseYaml(text: string, limits: Partial<YamlLimits> = {}): YamlT
       return { problem: { ...begin, message: BAD_ALIAS } }
     }
   }
-  const { flaw } = scan
-  return flaw ? { problem: { ...at(flaw.offset), message: flaw.message, isTooLarge: true } } : { documents }
+  return { documents }
+}
+
+export interface YamlPlace {
+  line: number
+  column: number
+}
+
+type Composed =
+  | { document: Document.Parsed; at: (offset: number) => YamlPlace; problem?: undefined }
+  | { problem: YamlProblem; document?: undefined; at?: undefined }
+
+/** The documents as the library has them, each within the limits; the first problem is the end. */
+export function* composeYaml(text: string, limits: Partial<YamlLimits>): Generator<Composed, void> {
+  const most = { ...YAML_LIMITS, ...limits }
+  const lines = new LineCounter()
+  const at = (offset: number): YamlPlace => {
+    const { line, col } = lines.linePos(offset)
+    return { line: Math.max(line, 1), column: Math.max(col, 1) }
+  }
+  const scan: Scan = {}
+  const problem = ({ offset, message, isTooLarge }: Flaw): Composed => ({
+    problem: { ...at(offset), message, ...(isTooLarge && { isTooLarge }) },
+  })
+  for (const document of new Composer(OPTIONS).compose(tokensOf(text, lines, most, scan))) {
+    const flaw = scan.flaw ?? flawOf(document, most)
+    if (flaw) return yield problem(flaw)
+    yield { document, at }
+  }
+  if (scan.flaw) yield problem(scan.flaw)
 }
 
 const BAD_ALIAS = 'An alias leads nowhere or expands to too much'

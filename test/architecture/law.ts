@@ -23,6 +23,7 @@ export const LAW: Record<string, Room> = {
   api: { imports: ['std'] },
   rpc: { imports: ['std'], packages: ['@bufbuild/protobuf'] },
   devfile: { imports: ['std'], packages: ['yaml'] },
+  agentcfg: { imports: ['std', 'rpc'], packages: ['@bufbuild/protobuf'] },
   cel: { imports: ['std'] },
   'adapters/kube': {
     imports: ['std', 'api'],
@@ -39,7 +40,11 @@ export const LAW: Record<string, Room> = {
     imports: [...CONTROLLERS, 'rpc', 'devfile', 'adapters/grpc', 'engines/gitops'],
     isProgram: true,
   },
-  kas: { imports: [...CONTROLLERS, 'rpc', 'devfile', 'adapters/git', 'adapters/grpc'], packages: ['picomatch'], isProgram: true },
+  kas: {
+    imports: [...CONTROLLERS, 'rpc', 'devfile', 'agentcfg', 'adapters/git', 'adapters/grpc'],
+    packages: ['picomatch'],
+    isProgram: true,
+  },
   cli: {
     imports: [
       'std',

@@ -1,0 +1,43 @@
+/** One thing that is wrong with a configuration file, fit to be shown to who wrote it. */
+export interface ConfigurationMistake {
+  /** What is wrong and how to mend it: `gitops.manifest_projects[0].prune is "yes"; write true or false`. */
+  message: string
+  /** Both from 1. */
+  line: number
+  column: number
+}
+
+export interface Place {
+  readonly line: number
+  readonly column: number
+}
+
+/** What was found so far. A file of nothing but mistakes must not become an answer of megabytes. */
+export interface Findings {
+  add(place: Place, message: string): void
+  /** In the order of the text. */
+  all(): ConfigurationMistake[]
+}
+
+const MOST = 50
+const LONGEST = 500
+
+export function createFindings(): Findings {
+  const found: ConfigurationMistake[] = []
+  return {
+    add({ line, column }, message) {
+      const text = message.length > LONGEST ? `${message.slice(0, LONGEST)}…` : message
+      // The same mistake by way of many aliases is one.
+      const isKnown = found.some((one) => one.line === line && one.column === column && one.message === text)
+      if (found.length < MOST && !isKnown) found.push({ message: text, line, column })
+    },
+    all: () => found.sort((a, b) => a.line - b.line || a.column - b.column),
+  }
+}
+
+/** What stands in the file, as it can be shown: short, and on one line. */
+export function shown(value: string | number | boolean): string {
+  if (typeof value !== 'string') return String(value)
+  const text = JSON.stringify(value)
+  return text.length > 60 ? `${text.slice(0, 56)}…"` : text
+}
