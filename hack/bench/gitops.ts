@@ -19,14 +19,12 @@ interface Scene {
   count: number
   about: string
   play: (house: House, count: number) => Promise<void>
-  pollInterval?: string
 }
 
 const SCENES: Record<string, Scene> = {
   many: { count: 1000, about: 'syncs of four objects, each as another tenant, created at once', play: many },
   large: { count: 10_000, about: 'ConfigMaps in one sync: first time, at rest, one line, edits by hand', play: large },
-  // kas takes a burst of webhooks from one project; what comes after it is found by the poll.
-  commits: { count: 100, about: 'commits in quick succession', play: commits, pollInterval: '20s' },
+  commits: { count: 100, about: 'commits in quick succession', play: commits },
   crs: { count: 3000, about: 'resources and their CRD in one commit', play: crs },
   paths: { count: 500, about: 'paths of one repository with 50,000 files, and a commit that touches one', play: paths },
   overlays: { count: 500, about: 'kustomize overlays at once, and a commit that touches the base of ten', play: overlays },
@@ -83,7 +81,7 @@ async function play(name: string, scene: Scene, { count, built, profile, node = 
   process.stdout.write(`-- ${name}, load ${load()}\n`)
   try {
     const flags = [...node, ...(profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`])]
-    const house = await openHouse({ flags, isBuilt: built === true, pollInterval: scene.pollInterval ?? '1h' })
+    const house = await openHouse({ flags, isBuilt: built === true })
     try {
       await scene.play(house, count === undefined ? scene.count : Number(count))
     } finally {

@@ -30,13 +30,11 @@ export interface House extends Stage {
 const HOME = 'bench'
 const SECRET = 'bench-webhook-secret'
 
-export interface HouseOptions extends Running {
-  /** Of the GitProject: long enough that only webhooks wake kas. */
-  pollInterval?: string | undefined
-}
+/** Long enough that only webhooks wake kas. */
+const POLL_INTERVAL = '1h'
 
 /** Everything in it ends with `close`, and by itself when the bench dies. */
-export async function openHouse({ pollInterval = '1h', ...running }: HouseOptions = {}): Promise<House> {
+export async function openHouse(running: Running = {}): Promise<House> {
   const folder = await mkdtemp(join(tmpdir(), 'berth-bench-house-'))
   const stage = await setStage()
   const git = await gitHost()
@@ -62,7 +60,7 @@ export async function openHouse({ pollInterval = '1h', ...running }: HouseOption
       repository,
       async publish(files) {
         const commit = await repository.fill(files)
-        await knowRepository(user, repository.url, pollInterval)
+        await knowRepository(user, repository.url)
         return commit
       },
       kas,
@@ -88,7 +86,7 @@ export async function openHouse({ pollInterval = '1h', ...running }: HouseOption
 const ANYWHERE = '127.0.0.1:0'
 
 /** Open to all, so that a thousand namespaces need no grant. */
-async function knowRepository(user: Kube, url: string, pollInterval: string): Promise<void> {
+async function knowRepository(user: Kube, url: string): Promise<void> {
   await user.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: HOME } })
   await user.create(Secrets, {
     apiVersion: 'v1',
@@ -100,7 +98,13 @@ async function knowRepository(user: Kube, url: string, pollInterval: string): Pr
     apiVersion: 'berth.dev/v1alpha1',
     kind: 'GitProject',
     metadata: { name: 'repository', namespace: HOME },
-    spec: { url, path: 'bench/repository', visibility: 'internal', webhookSecretRef: { name: 'webhook' }, pollInterval },
+    spec: {
+      url,
+      path: 'bench/repository',
+      visibility: 'internal',
+      webhookSecretRef: { name: 'webhook' },
+      pollInterval: POLL_INTERVAL,
+    },
   })
 }
 

@@ -3,6 +3,7 @@ import { keyOf } from '../../api/index.ts'
 import { type Clock, isFailure, type Log, type Secret } from '../../std/index.ts'
 import type { Credentials, Polls } from '../ports.ts'
 import type { Project, Projects } from '../project.ts'
+import { createEchoes, type Echoes } from './echoes.ts'
 import { pushedRef } from './pushed-ref.ts'
 import { createLimiter, type Limiter, type Rate } from './rate.ts'
 import { rememberSecrets, type WebhookSecrets } from './secrets.ts'
@@ -24,7 +25,10 @@ const REFUSED: Answer = { status: 401, text: 'No such GitProject, or not signed 
 /** All that proves nothing shares one limit, and by project a narrower one. Who knows a secret is never held up by who does not. */
 const STRANGERS: Rate = { burst: 200, perSecond: 10 }
 const STRANGERS_OF_PROJECT: Rate = { burst: 30, perSecond: 1 }
-/** Counted only for who knows the secret: nobody else can use up a project's share, or learn that it has one. */
+/**
+ * Counted only for who knows the secret: nobody else can use up a project's share, or learn that it has one. What comes
+ * beyond it is told late and together: no push is lost.
+ */
 const PER_PROJECT: Rate = { burst: 30, perSecond: 1 }
 
 interface Door {
@@ -33,6 +37,7 @@ interface Door {
   /** 429 when too much comes that proves nothing. */
   turnAway(key?: string): Answer | undefined
   perProject: Limiter
+  echoes: Echoes
 }
 
 /**
@@ -41,7 +46,7 @@ interface Door {
  * an ingress everybody has the same.
  */
 export function receiveWebhooks(desk: WebhookDesk): Responder {
-  const { clock, credentials, log } = desk
+  const { clock, credentials, polls, log } = desk
   const strangers = createLimiter(STRANGERS, clock)
   const ofProject = createLimiter(STRANGERS_OF_PROJECT, clock)
   const door: Door = {
@@ -49,6 +54,7 @@ export function receiveWebhooks(desk: WebhookDesk): Responder {
     secrets: rememberSecrets(credentials, clock, log),
     turnAway: (key) => (key === undefined ? undefined : refuseHurry(ofProject, key)) ?? refuseHurry(strangers, ''),
     perProject: createLimiter(PER_PROJECT, clock),
+    echoes: createEchoes(clock, polls),
   }
   return async (question) => {
     const answer = await receive(door, question)
@@ -58,14 +64,14 @@ export function receiveWebhooks(desk: WebhookDesk): Responder {
 }
 
 async function receive(door: Door, question: Question): Promise<Answer> {
-  const { desk, turnAway, perProject } = door
+  const { desk, turnAway } = door
   const [, namespace, name] = PATH.exec(question.path) ?? []
   if (!namespace || !name) return turnAway() ?? { status: 404, text: 'Served here: POST /webhooks/<namespace>/<name>\n' }
   if (question.method !== 'POST') return turnAway() ?? { status: 405, text: 'Only POST is served here.\n' }
   const project = desk.projects.get({ namespace, name })
   const key = keyOf({ namespace, name })
   if (!project?.webhookSecret || !isSigned(question)) return turnAway(key) ?? REFUSED
-  return (await refuseForged(door, project, question)) ?? refuseHurry(perProject, key) ?? wake(desk, project, question)
+  return (await refuseForged(door, project, question)) ?? wake(door, project, question)
 }
 
 /** Before anything of the body is read. A Secret that was changed counts at once, unless too many come with wrong proofs. */
@@ -84,10 +90,14 @@ async function refuseForged({ secrets, turnAway }: Door, project: Project, quest
 const isProved = (question: Question, secret: Secret<string> | undefined): boolean =>
   secret !== undefined && isGenuine(question, secret.reveal())
 
-function wake({ polls }: Pick<WebhookDesk, 'polls'>, project: Project, question: Question): Answer {
+/** Who comes too often is heard all the same, a little later: a Git server does not say it again. */
+function wake({ desk: { polls }, perProject, echoes }: Door, { ref: project }: Project, question: Question): Answer {
   try {
-    const woken = polls.poke(project.ref, pushedRef(question))
-    return { status: 202, text: `${woken} polls woken.\n` }
+    const pushed = pushedRef(question)
+    const wait = perProject(keyOf(project))
+    if (wait === 0) return { status: 202, text: `${polls.poke(project, pushed)} polls woken.\n` }
+    echoes.add(project, pushed, wait)
+    return { status: 202, text: `Too many at once; polls are woken in ${wait} ms.\n` }
   } catch (thrown) {
     if (!isFailure(thrown, 'invalid')) throw thrown
     return { status: 400, text: `Not understood: ${thrown.message}.\n` }

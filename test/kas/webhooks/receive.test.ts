@@ -7,8 +7,8 @@ import { Failure, seconds, silentLog } from '../../../src/std/index.ts'
 import { steppedClock } from '../../support/clock.ts'
 import { describe } from '../../support/suite.ts'
 
-const BODY = Buffer.from('{}')
-const signed = (secret: string) => `sha256=${createHmac('sha256', secret).update(BODY).digest('hex')}`
+const pushOf = (ref: string | undefined) => Buffer.from(JSON.stringify({ ref }))
+const signed = (secret: string, ref?: string) => `sha256=${createHmac('sha256', secret).update(pushOf(ref)).digest('hex')}`
 
 /** A kas behind one ingress, with two projects whose secret can be changed. */
 function door() {
@@ -23,12 +23,13 @@ function door() {
     }),
   )
   const state = { secret: 'one', reads: 0 }
+  const pokes: string[] = []
   const respond = receiveWebhooks({
     clock,
     log: silentLog,
     answered: { add: () => undefined },
     projects: { get: ({ name }) => projects.find(({ ref }) => ref.name === name) },
-    polls: { poke: () => 1 },
+    polls: { poke: ({ name }, ref = 'all') => pokes.push(`${name} ${ref}`) },
     credentials: {
       async forWebhooks() {
         state.reads++
@@ -37,16 +38,19 @@ function door() {
       },
     },
   })
-  const post = async (name: string, proof?: string): Promise<number> => {
+  const post = async (name: string, proof?: string, ref?: string): Promise<number> => {
     const header = (key: string) => (key === 'x-berth-signature' ? proof : undefined)
-    const question: Question = { method: 'POST', path: `/webhooks/team-a/${name}`, body: BODY, peer: '10.0.0.1', header }
+    const question: Question = { method: 'POST', path: `/webhooks/team-a/${name}`, body: pushOf(ref), peer: '10.0.0.1', header }
     return (await respond(question)).status
   }
   const flood = async (name: string, count: number, proof?: string) => {
     for (let at = 0; at < count; at++) await post(name, proof)
   }
-  return { clock, state, post, flood }
+  const push = (name: string, ref: string) => post(name, signed(state.secret, ref), ref)
+  return { clock, state, pokes, post, push, flood }
 }
+
+const MAIN = 'refs/heads/main'
 
 describe('webhooks that come from one address', (it) => {
   it('are taken when they are genuine, however many others prove nothing', async () => {
@@ -84,5 +88,34 @@ describe('webhooks that come from one address', (it) => {
     state.secret = 'three'
     await clock.step(seconds(10))
     equal([await post('shop', signed('two')), await post('shop', signed('three'))], [401, 202])
+  })
+})
+
+describe('pushes in quick succession', (it) => {
+  it('are all heard: those beyond the limit once, when there is room again', async () => {
+    const { clock, pokes, push } = door()
+    for (let n = 0; n < 100; n++) is(await push('shop', MAIN), 202)
+    is(pokes.length, 30)
+    await clock.step(seconds(1))
+    equal(pokes.slice(30), [`shop ${MAIN}`])
+    await clock.step(seconds(60))
+    is(pokes.length, 31, 'and not again')
+  })
+
+  it('to several branches are told of as a push to any', async () => {
+    const { clock, pokes, push } = door()
+    for (let n = 0; n < 31; n++) await push('shop', MAIN)
+    await push('shop', 'refs/heads/next')
+    await push('blog', MAIN)
+    await clock.step(seconds(1))
+    equal(pokes.slice(30), [`blog ${MAIN}`, 'shop all'])
+  })
+
+  it('wake nothing later when they are forged', async () => {
+    const { clock, pokes, push, flood } = door()
+    for (let n = 0; n < 30; n++) await push('shop', MAIN)
+    await flood('shop', 100, signed('guess'))
+    await clock.step(seconds(10))
+    is(pokes.length, 30)
   })
 })
