@@ -1,5 +1,7 @@
 import type { GitCredential, Revision, TreeFile } from '../adapters/git/index.ts'
+import type { CallOptions, Duplex } from '../adapters/grpc/index.ts'
 import type { Ref } from '../api/index.ts'
+import type { ConfigurationFile } from '../rpc/index.ts'
 import type { Failure } from '../std/index.ts'
 import type { Project } from './project.ts'
 import type { Tree } from './tree.ts'
@@ -94,4 +96,17 @@ export interface Credentials {
   /** Changes whenever the Secret of `forGit` does; `undefined` when there is none, or it cannot be read. Never throws. */
   versionOf(project: Project): Promise<string | undefined>
   forWebhooks(project: Project): Promise<string>
+}
+
+/** What agents are configured with: of each the last good file. */
+export interface AgentConfigurations {
+  of(agent: Ref): ConfigurationFile | undefined
+  /** `agent` is the one whose file has changed. */
+  onChange(listener: (agent: Ref) => void): () => void
+}
+
+/** Calls to agents, wherever they are connected. */
+export interface Router {
+  /** Calls the method, `/service/method`. Where no agent of that number connects in time it fails with reason `AgentNotConnected`. */
+  open(agentId: bigint, path: string, options: CallOptions): Promise<Duplex<Uint8Array, Uint8Array>>
 }

@@ -55,7 +55,7 @@ export function projectFrom(object: GitProject): Project {
 }
 
 /** 48 bits of a digest: positive, and exact also where numbers are doubles. */
-const numberOf = (uid: string): bigint => BigInt(createHash('sha256').update(uid).digest().readUIntBE(0, 6))
+export const numberOf = (uid: string): bigint => BigInt(createHash('sha256').update(uid).digest().readUIntBE(0, 6))
 
 /** What streams depend on: when it changes they are opened anew. */
 export const sourceOf = ({ uid, url, credentials, defaultBranch, pollInterval }: Project): string =>

@@ -29,6 +29,18 @@ export {
   ObjectsToSynchronizeResponseSchema,
 } from './generated/gitops_pb.ts'
 export {
+  encodeRequest,
+  encodeResponse,
+  type HttpFrame,
+  type Impersonation,
+  pieces,
+  type RequestHead,
+  type ResponseHead,
+  requestFrames,
+  responseFrames,
+  type Values,
+} from './http-stream.ts'
+export {
   type Batch,
   collectBatch,
   completed,

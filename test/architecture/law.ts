@@ -45,6 +45,7 @@ export const LAW: Record<string, Room> = {
     packages: ['picomatch'],
     isProgram: true,
   },
+  agent: { imports: ['std', 'rpc', 'adapters/kube', 'adapters/grpc'], isProgram: true },
   cli: {
     imports: [
       'std',

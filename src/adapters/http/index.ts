@@ -1,9 +1,10 @@
 /**
  * HTTP, mostly as a server: the operations listener that every program has (probes and metrics), the listener itself with a graceful
- * end, the metrics registry, and letters to hosts that strangers chose. It knows no route of any program beyond /livez, /readyz and /metrics.
+ * end, requests and answers as streams, the metrics registry, and letters to hosts that strangers chose. It knows no route of any program beyond /livez, /readyz and /metrics.
  * Read serve.ts first, then operations.ts, metrics.ts and send.ts.
  */
 export { type Counter, createMetrics, type Gauge, type Histogram, type Metrics, type Naming } from './metrics.ts'
 export { type OperationsOptions, type Probe, serveOperations } from './operations.ts'
 export { createSender, type Letter, type Receipt, type Send, type SenderOptions } from './send.ts'
 export { type Answer, type HttpServer, type Question, type Responder, type ServeHttpOptions, serveHttp } from './serve.ts'
+export { type ServeVisitsOptions, serveVisits, type Visit } from './serve-visits.ts'

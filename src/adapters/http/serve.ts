@@ -55,7 +55,8 @@ export async function serveHttp({ address, respond, maxBytes = 2 ** 20, clock, l
   return { address: `${host}:${port}`, stop: (grace = seconds(2)) => stop(server, clock, grace) }
 }
 
-const listen = (server: Server, host: string, port: number): Promise<number> =>
+/** Gives the port. */
+export const listen = (server: Server, host: string, port: number): Promise<number> =>
   new Promise((resolve, reject) => {
     server.once('error', (error) =>
       reject(new Failure('unavailable', `cannot listen on ${host}:${port}: ${error.message}`, { cause: error })),

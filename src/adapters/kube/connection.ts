@@ -121,7 +121,7 @@ export function openConnection(config: KubeConfig, options: ConnectionOptions): 
   }
 }
 
-function serverOf(config: KubeConfig): { server: string; url: URL } {
+export function serverOf(config: KubeConfig): { server: string; url: URL } {
   const server = config.getCurrentCluster()?.server.replace(/\/+$/, '')
   if (!server)
     throw new Failure('invalid', 'the kubeconfig has no current cluster', {
@@ -136,7 +136,7 @@ function serverOf(config: KubeConfig): { server: string; url: URL } {
 }
 
 /** Not the network's fault: who hung up was the caller, or the gate. */
-function unreachable(thrown: unknown, server: string, about: string): Failure {
+export function unreachable(thrown: unknown, server: string, about: string): Failure {
   const failure = Failure.from(thrown)
   if (failure.code === 'cancelled' || failure.code === 'invalid') return failure
   const code = failure.code === 'internal' ? 'unavailable' : failure.code

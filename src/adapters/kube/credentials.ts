@@ -3,11 +3,12 @@ import type { LookupFunction } from 'node:net'
 import type { KubeConfig } from '@kubernetes/client-node'
 import { Agent } from 'undici'
 import { type Clock, Failure, minutes } from '../../std/index.ts'
-import { createMultiplex, type Multiplex } from './multiplex.ts'
+import { createMultiplex, type Multiplex, type TlsOptions } from './multiplex.ts'
 
 /** What a request is sent with. */
 interface Ready {
   agents: Agents
+  tls: TlsOptions
   authorization: Record<string, string>
 }
 
@@ -40,7 +41,8 @@ export function createCredentials(config: KubeConfig, clock: Clock, limits: Limi
     })
     // A newer one is under way: what an older one read may have ended since.
     if (turn !== newest) return current()
-    return { agents: pools.for(tlsOf(options)), authorization: headersOf(options) }
+    const tls = tlsOf(options)
+    return { agents: pools.for(tls), tls, authorization: headersOf(options) }
   }
 
   const current = (): Promise<Ready> => {

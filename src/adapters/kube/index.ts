@@ -1,6 +1,7 @@
 /**
  * The Kubernetes API as the house sees it: one client (`Kube`), caches that follow the API by list and watch, Events,
- * clients from other people's kubeconfigs. Not here: what any kind means (api/) and when to act (engines/).
+ * clients from other people's kubeconfigs,
+ * and a passage for requests of others, as they are. Not here: what any kind means (api/) and when to act (engines/).
  * Read kube.ts (the port), then client.ts, connection.ts (the wire), watch.ts and store.ts (the caches).
  */
 export { type CacheOptions, type Caches, createCaches } from './caches.ts'
@@ -12,6 +13,7 @@ export { createEvents, type Events, type Occurrence } from './events.ts'
 export type { ApplyHow, DeleteHow, Identity, JsonPatchStep, Kube, ListQuery, PatchHow, ReadOptions } from './kube.ts'
 export { kubeFromSecret, readTarget, type TargetOptions } from './kubeconfig-secret.ts'
 export { isAnswer, whyNoAnswer } from './no-answer.ts'
+export { type HttpHeaders, openPassage, type Passage, type PassageAnswer, type PassageRequest } from './passage.ts'
 export type { Reach } from './reach.ts'
 export { matchesSelector } from './selector.ts'
 export { type Cache, isNewer } from './store.ts'

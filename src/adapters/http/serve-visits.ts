@@ -1,0 +1,235 @@
+import { EventEmitter, once } from 'node:events'
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  validateHeaderName,
+  validateHeaderValue,
+} from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { Duplex } from 'node:stream'
+import { type Clock, Failure, type Log, pause, type Secret, seconds } from '../../std/index.ts'
+import { type HttpServer, listen } from './serve.ts'
+
+type Headers = Readonly<Record<string, readonly string[]>>
+
+/** A request and its answer as streams: neither is ever here as a whole. */
+export interface Visit {
+  readonly method: string
+  /** Path and query as they were sent. */
+  readonly target: string
+  /** Names in lower case. */
+  readonly headers: Headers
+  readonly peer: string
+  /** The protocol that the visitor wants to go on with. */
+  readonly upgrade: string | undefined
+  /** Bytes of the body; `undefined` when only its end will tell. */
+  readonly length: number | undefined
+  /** Read once, at the reader's pace; throws when the visitor stalls. */
+  readonly body: AsyncIterable<Uint8Array>
+  /** What comes after the answer 101. */
+  readonly upgraded: AsyncIterable<Uint8Array>
+  /** Aborts when the visitor hangs up, and when the grace of the stopping server is over. */
+  readonly left: AbortSignal
+  /** Aborts when the server begins to stop: time to end what can be begun again elsewhere. */
+  readonly stopping: AbortSignal
+  begin(status: number, reason: string, headers: Headers): void
+  readonly hasBegun: boolean
+  /** Resolves when the visitor can take more. */
+  send(bytes: Uint8Array): Promise<void>
+  end(): void
+  /** Hangs up, so that the visitor knows that the answer is not whole. */
+  cut(): void
+}
+
+export interface ServeVisitsOptions {
+  /** `host:port`; port 0 lets the kernel choose. */
+  address: string
+  /** PEM; plain text without it. */
+  tls?: { certificate: Uint8Array; key: Secret<Uint8Array> } | undefined
+  /** Answers, whatever happens; returns when the answer is over. */
+  visit: (visit: Visit) => Promise<void>
+  /** How long visits may go on when the server stops, milliseconds. */
+  grace: number
+  clock: Clock
+  log: Log
+}
+
+/** Tokens of people are long; nothing else in a header is. */
+const MAX_HEADER = 32 * 1024
+const HEADERS_WITHIN = seconds(10)
+const CHUNK_WITHIN = seconds(60)
+const MAX_CONNECTIONS = 20_000
+
+export async function serveVisits({ address, tls, visit, grace, clock, log }: ServeVisitsOptions): Promise<HttpServer> {
+  const limits = {
+    maxHeaderSize: MAX_HEADER,
+    headersTimeout: HEADERS_WITHIN,
+    // Bodies may take as long as they like while they come: see `chunks`.
+    requestTimeout: 0,
+    connectionsCheckingInterval: seconds(2),
+    keepAlive: true,
+    keepAliveTimeout: seconds(65),
+  }
+  const server: Server = tls
+    ? createTlsServer({ ...limits, cert: Buffer.from(tls.certificate), key: Buffer.from(tls.key.reveal()) })
+    : createServer(limits)
+  server.maxConnections = MAX_CONNECTIONS
+  const open = new Set<Way>()
+  const stopping = new AbortController()
+  const idle = new EventEmitter()
+
+  const receive = (request: IncomingMessage, way: Way) => {
+    const leaving = new AbortController()
+    open.add(way)
+    const done = () => {
+      if (open.delete(way) && open.size === 0) idle.emit('idle')
+    }
+    way.stream.once('close', () => leaving.abort())
+    // An end that nobody waits for is no uncaught exception.
+    way.stream.on('error', () => undefined)
+    visit(visitOf(request, way, { left: leaving.signal, stopping: stopping.signal, clock }))
+      .catch((thrown: unknown) => {
+        log.error('A visit failed', { method: request.method, error: Failure.from(thrown) })
+        way.stream.destroy()
+      })
+      .finally(done)
+  }
+  server.on('request', (request, response) => receive(request, byResponse(request, response)))
+  server.on('checkContinue', (request, response) => {
+    response.writeContinue()
+    receive(request, byResponse(request, response))
+  })
+  server.on('upgrade', (request, socket, first) => receive(request, bySocket(socket, first)))
+  const host = address.slice(0, address.lastIndexOf(':'))
+  const port = await listen(server, host.replace(/^\[(.*)\]$/, '$1'), Number(address.slice(host.length + 1)))
+  return {
+    address: `${host}:${port}`,
+    async stop(given = grace) {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      stopping.abort()
+      server.closeIdleConnections()
+      const waiting = new AbortController()
+      if (open.size > 0) await Promise.race([once(idle, 'idle'), pause(clock, given, waiting.signal)])
+      waiting.abort()
+      for (const { stream } of open) stream.destroy()
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}
+
+/** How the answer reaches the visitor. */
+interface Way {
+  /** Closed: the visitor has left, or has all. */
+  stream: Duplex | ServerResponse
+  incoming: AsyncIterable<Uint8Array>
+  begin(status: number, reason: string, headers: Headers): void
+}
+
+const byResponse = (request: IncomingMessage, response: ServerResponse): Way => ({
+  stream: response,
+  incoming: request.iterator({ destroyOnReturn: false }),
+  begin(status, reason, headers) {
+    response.writeHead(status, reason, Object.fromEntries(Object.entries(headers).map(([name, values]) => [name, [...values]])))
+    // A watch is open before anything has happened.
+    response.flushHeaders()
+  },
+})
+
+/** Node hands over the bare connection of who asks to upgrade; when that is refused, it is closed after the answer. */
+const bySocket = (socket: Duplex, first: Buffer): Way => {
+  if (first.length > 0) socket.unshift(first)
+  return {
+    stream: socket,
+    incoming: socket,
+    begin(status, reason, headers) {
+      const all = status === 101 ? headers : { ...headers, connection: ['close'] }
+      const lines = Object.entries(all).flatMap(([name, values]) =>
+        values.map((value) => {
+          validateHeaderName(name)
+          validateHeaderValue(name, value)
+          return `${name}: ${value}\r\n`
+        }),
+      )
+      socket.write(`HTTP/1.1 ${status} ${reason.replace(/[^ -~]/g, '')}\r\n${lines.join('')}\r\n`, 'latin1')
+    },
+  }
+}
+
+interface Around {
+  left: AbortSignal
+  stopping: AbortSignal
+  clock: Clock
+}
+
+function visitOf(request: IncomingMessage, { stream, incoming, begin }: Way, { left, stopping, clock }: Around): Visit {
+  let hasBegun = false
+  const upgrade = isResponse(stream) ? undefined : (request.headers.upgrade ?? '')
+  const length = upgrade === undefined ? lengthOf(request) : 0
+  return {
+    method: request.method ?? 'GET',
+    target: request.url ?? '/',
+    headers: headersOf(request.rawHeaders),
+    peer: request.socket.remoteAddress ?? '',
+    upgrade,
+    length,
+    body: length === 0 ? nothing() : chunks(incoming, clock),
+    upgraded: incoming,
+    left,
+    stopping,
+    get hasBegun() {
+      return hasBegun
+    },
+    begin(status, reason, headers) {
+      hasBegun = true
+      begin(status, reason, stopping.aborted && status !== 101 ? { ...headers, connection: ['close'] } : headers)
+    },
+    async send(bytes) {
+      if (left.aborted || stream.write(bytes)) return
+      await once(stream, 'drain', { signal: left }).catch(() => undefined)
+    },
+    end: () => void stream.end(),
+    cut: () => void stream.destroy(),
+  }
+}
+
+const isResponse = (stream: Duplex | ServerResponse): stream is ServerResponse => 'writeHead' in stream
+
+async function* nothing(): AsyncGenerator<Uint8Array> {
+  yield* []
+}
+
+function lengthOf({ headers }: IncomingMessage): number | undefined {
+  if (headers['transfer-encoding'] !== undefined) return undefined
+  return Number(headers['content-length'] ?? 0)
+}
+
+/** A body that comes a byte a minute would hold its connection, and the agent's, for ever. */
+async function* chunks(incoming: AsyncIterable<Uint8Array>, clock: Clock): AsyncGenerator<Uint8Array> {
+  const each = incoming[Symbol.asyncIterator]()
+  while (true) {
+    const late = Promise.withResolvers<never>()
+    const calm = clock.after(CHUNK_WITHIN, () =>
+      late.reject(new Failure('timeout', 'the body of the request has stopped coming', { reason: 'RequestTooSlow' })),
+    )
+    try {
+      const { value, done } = await Promise.race([each.next(), late.promise])
+      if (done) return
+      yield value
+    } finally {
+      calm()
+    }
+  }
+}
+
+function headersOf(raw: readonly string[]): Headers {
+  const headers: Record<string, string[]> = Object.create(null)
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const name = raw[at]?.toLowerCase() ?? ''
+    const value = raw[at + 1] ?? ''
+    headers[name] = [...(headers[name] ?? []), Buffer.from(value, 'latin1').toString('utf8')]
+  }
+  return headers
+}

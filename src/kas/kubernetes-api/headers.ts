@@ -1,0 +1,139 @@
+import type { Values } from '../../rpc/index.ts'
+import { Failure } from '../../std/index.ts'
+
+/** Requests: what the API server needs. Everything else, credentials of all kinds among it, stays here. */
+const REQUEST: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-encoding',
+  'content-type',
+  'content-encoding',
+  'if-match',
+  'if-modified-since',
+  'if-none-match',
+  'kubectl-command',
+  'kubectl-session',
+  'range',
+  'sec-websocket-extensions',
+  'sec-websocket-key',
+  'sec-websocket-protocol',
+  'sec-websocket-version',
+  'user-agent',
+  'x-stream-protocol-version',
+])
+
+/** Answers: a cluster is hostile. No header that a browser or a proxy before kas obeys. */
+const RESPONSE: ReadonlySet<string> = new Set([
+  'accept-patch',
+  'allow',
+  'audit-id',
+  'content-encoding',
+  'content-length',
+  'content-range',
+  'date',
+  'etag',
+  'last-modified',
+  'retry-after',
+  'vary',
+  'via',
+  'warning',
+  'x-kubernetes-pf-flowschema-uid',
+  'x-kubernetes-pf-prioritylevel-uid',
+])
+
+/** Only of the answer 101. */
+const UPGRADE: ReadonlySet<string> = new Set([
+  'sec-websocket-accept',
+  'sec-websocket-extensions',
+  'sec-websocket-protocol',
+  'x-stream-protocol-version',
+])
+
+/** Types that no browser renders or runs. */
+const TYPES =
+  /^(application\/(json|yaml|cbor|cbor-seq|octet-stream|vnd\.kubernetes\.protobuf|openapi\.v3\+json|com\.github\.[a-z0-9.@-]+(\+(json|protobuf|gzip))?|(apply|json|merge|strategic-merge)-patch\+(json|yaml|cbor)|vnd\.[a-z0-9.-]+\+(json|protobuf))|text\/plain)\s*(;|$)/i
+
+const PRINTABLE = /^[\t -~]*$/
+
+/** Parameters that hold credentials, in the forms that GitLab knows and some more. */
+const SECRET_PARAMETER =
+  /^(gitlab[-_]agent[-_]id|.*csrf.*|authenticity_token|access_token|private_token|job_token|bearer_token)$/i
+
+/** Browsers can send a token only as a protocol of a WebSocket; here it would reach the cluster. */
+const TOKEN_PROTOCOL = /^base64url\.bearer\.authorization\.k8s\.io\./i
+
+/** What of a request's headers goes to the agent. `impersonation`: also as whom the visitor wants to act. */
+export function requestHeaders(given: Values, { impersonation }: { impersonation: boolean }): Values {
+  const kept: Record<string, readonly string[]> = Object.create(null)
+  for (const [name, values] of Object.entries(given)) {
+    if (!(REQUEST.has(name) || (impersonation && IMPERSONATE.test(name)))) continue
+    const clean = name === 'sec-websocket-protocol' ? withoutTokens(values) : values
+    if (clean.length > 0) kept[canonical(name)] = clean
+  }
+  return kept
+}
+
+export const IMPERSONATE = /^impersonate-/
+
+const withoutTokens = (values: readonly string[]): string[] => {
+  const protocols = values.flatMap((value) => value.split(',').map((one) => one.trim()))
+  const kept = protocols.filter((protocol) => protocol && !TOKEN_PROTOCOL.test(protocol))
+  return kept.length > 0 ? [kept.join(', ')] : []
+}
+
+export function queryOf(query: URLSearchParams): Values {
+  const kept: Record<string, string[]> = Object.create(null)
+  for (const [key, value] of query) if (!SECRET_PARAMETER.test(key)) kept[key] = [...(kept[key] ?? []), value]
+  return kept
+}
+
+/** Forms are what other people's pages can make a browser send. */
+export function checkContentType(given: Values, hasBody: boolean): void {
+  const type = given['content-type']?.[0]
+  if (hasBody && type !== undefined && !TYPES.test(type))
+    throw new Failure('invalid', 'the content type of the request is not one that Kubernetes takes', {
+      reason: 'UnsupportedMediaType',
+    })
+}
+
+/** What of an answer's headers reaches the visitor. `prefix`: what stands before the cluster's paths at kas. */
+export function responseHeaders(given: Values, { status, prefix }: { status: number; prefix: string }): Values {
+  const kept: Record<string, readonly string[]> = Object.create(null)
+  const allowed = (name: string) => RESPONSE.has(name) || (status === 101 && UPGRADE.has(name))
+  for (const [name, values] of Object.entries(given)) {
+    const lower = name.toLowerCase()
+    if (allowed(lower) && values.every((value) => PRINTABLE.test(value))) kept[lower] = values
+    if (lower === 'cache-control') kept[lower] = [onlyForOne(values.join(','))]
+    if (lower === 'location' && values[0] && isOwnPath(values[0])) kept[lower] = [prefix + values[0]]
+    if (lower === 'content-type') kept[lower] = [harmless(values[0])]
+  }
+  if (status === 101) return kept
+  const hasNone = status === 204 || status === 304
+  return {
+    ...(hasNone ? {} : { 'content-type': ['application/octet-stream'] }),
+    ...kept,
+    'x-content-type-options': ['nosniff'],
+    'content-security-policy': ["default-src 'none'; sandbox"],
+  }
+}
+
+/** What is not on the list is given as bytes without meaning. */
+const harmless = (type: string | undefined): string =>
+  type !== undefined && TYPES.test(type) && PRINTABLE.test(type) ? type : 'application/octet-stream'
+
+/** At one address each person reaches another cluster: what one of them says of itself must not be kept for others. */
+const onlyForOne = (control: string): string => {
+  const said = control.split(',').map((one) => one.trim().toLowerCase())
+  return [
+    'private',
+    ...said.filter((one) => /^(no-cache|no-store|no-transform|must-revalidate|immutable|max-age=\d{1,9})$/.test(one)),
+  ].join(', ')
+}
+
+/** Below this host, and nowhere else: `//host` and `/\host` lead to others. */
+const isOwnPath = (location: string): boolean => /^\/(?![/\\])[!-~]*$/.test(location)
+
+const canonical = (name: string): string =>
+  name
+    .split('-')
+    .map((part) => part.slice(0, 1).toUpperCase() + part.slice(1))
+    .join('-')

@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto'
+import type { Kube } from '../../adapters/kube/index.ts'
+import { type Clock, Failure, type Secret, seconds } from '../../std/index.ts'
+
+/** Whose token it is, in the words of the management cluster. */
+export interface Person {
+  readonly name: string
+  readonly uid: string
+  readonly groups: readonly string[]
+  readonly extra: Readonly<Record<string, readonly string[]>>
+  /** When it is a service account. */
+  readonly account: { namespace: string; name: string } | undefined
+}
+
+export type Identify = (token: Secret<string>) => Promise<Person>
+
+interface TokenReview {
+  status?: {
+    authenticated?: boolean
+    audiences?: string[]
+    user?: { username?: string; uid?: string; groups?: string[]; extra?: Record<string, string[]> }
+  }
+}
+
+const FRESH = seconds(10)
+const MOST = 2000
+
+/** Asks the API server; a token may be for it, as in people's kubeconfigs, or for kas. Refusals are not kept. */
+export function createIdentify(kube: Kube, audience: string, clock: Clock): Identify {
+  const ask = async (token: Secret<string>): Promise<Person> => {
+    const person = (await review(kube, token)) ?? (await review(kube, token, audience))
+    if (person) return person
+    throw new Failure('unauthorized', 'the token is not known', {
+      reason: 'TokenUnknown',
+      remedy: 'Log in to the management cluster',
+    })
+  }
+  return remembered(ask, (token) => createHash('sha256').update(token.reveal()).digest('hex'), clock)
+}
+
+/** An answer counts for ten seconds. The key must say everything that the answer depends on. */
+export function remembered<Q, A>(
+  ask: (question: Q) => Promise<A>,
+  keyOf: (question: Q) => string,
+  clock: Clock,
+): (question: Q) => Promise<A> {
+  const answers = new Map<string, { at: number; answer: Promise<A> }>()
+  return (question) => {
+    const key = keyOf(question)
+    const known = answers.get(key)
+    if (known && clock.now() - known.at < FRESH) return known.answer
+    const answer = ask(question)
+    const entry = { at: clock.now(), answer }
+    answers.delete(key)
+    answers.set(key, entry)
+    answer.catch(() => {
+      if (answers.get(key) === entry) answers.delete(key)
+    })
+    const [oldest] = answers.keys()
+    if (answers.size > MOST && oldest !== undefined) answers.delete(oldest)
+    return answer
+  }
+}
+
+async function review(kube: Kube, token: Secret<string>, audience?: string): Promise<Person | undefined> {
+  const { status } = await kube.post<TokenReview>('/apis/authentication.k8s.io/v1/tokenreviews', {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenReview',
+    spec: { token: token.reveal(), ...(audience !== undefined && { audiences: [audience] }) },
+  })
+  const user = status?.user
+  if (!status?.authenticated || !user?.username) return undefined
+  // A server that does not know audiences answers without them: then the token was not checked for ours.
+  if (audience !== undefined && !status.audiences?.includes(audience)) return undefined
+  const [, namespace, name] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user.username) ?? []
+  return {
+    name: user.username,
+    uid: user.uid ?? '',
+    groups: user.groups ?? [],
+    extra: user.extra ?? {},
+    account: namespace && name ? { namespace, name } : undefined,
+  }
+}

@@ -1,0 +1,146 @@
+import { type Agent, refOf } from '../../api/index.ts'
+import type { ConfigurationFile, Impersonation } from '../../rpc/index.ts'
+import { Failure } from '../../std/index.ts'
+import { numberOf, type Project, type Projects } from '../project.ts'
+import type { Develops } from './develop.ts'
+import type { Person } from './people.ts'
+
+/** As whom somebody may act in the cluster of an agent. Without an impersonation: as the agent itself. */
+export interface Right {
+  readonly by: 'ci_access' | 'user_access'
+  readonly impersonation: Impersonation | undefined
+}
+
+export interface Situation {
+  agent: Agent
+  configuration: ConfigurationFile
+  person: Person
+  projects: Projects
+  develops: Develops
+}
+
+/** The keys under which GitLab's agents tell who is behind a request. */
+const EXTRA = 'agent.gitlab.com/'
+
+/** `undefined`: none. */
+export async function userRight(situation: Situation): Promise<Right | undefined> {
+  const access = situation.configuration.userAccess
+  const as = access?.accessAs?.as.case
+  if (!access || !as) return undefined
+  const groups = access.groups.map(({ id }) => id).filter((id) => !isSystem(id) && situation.person.groups.includes(id))
+  const own: Project[] = []
+  for (const { id } of access.projects) {
+    const project = trusted(situation, situation.projects.find(id, namespaceOf(situation.agent)))
+    if (project && (await situation.develops(situation.person, project))) own.push(project)
+    // As the agent it makes no difference which project it is by.
+    if (as === 'agent' && own.length > 0) break
+  }
+  if (groups.length === 0 && own.length === 0) return undefined
+  return { by: 'user_access', impersonation: as === 'user' ? asUser(situation, own, groups) : undefined }
+}
+
+function asUser(situation: Situation, own: readonly Project[], groups: readonly string[]): Impersonation {
+  const { name } = situation.person
+  return {
+    user: `gitlab:user:${name}`,
+    groups: [
+      'gitlab:user',
+      ...own.flatMap(({ id }) => ROLES.map((role) => `gitlab:project_role:${id}:${role}`)),
+      ...groups.flatMap((id) => ROLES.map((role) => `gitlab:group_role:${id}:${role}`)),
+    ],
+    uid: '',
+    extra: { ...about(situation), [`${EXTRA}username`]: [name], [`${EXTRA}access_type`]: ['personal_access_token'] },
+  }
+}
+
+/** Who develops may do what a reporter may. */
+const ROLES = ['reporter', 'developer']
+
+/** What a service account may as a job of the projects that it belongs to. The most specific entry counts, and no other. */
+export function jobRight(situation: Situation): Right | undefined {
+  const { configuration, agent } = situation
+  const jobs = projectsOfAccount(situation)
+  const { projects = [], groups = [] } = configuration.ciAccess ?? {}
+  const entries = [
+    ...projects.map((entry) => ({ entry, rank: Number.POSITIVE_INFINITY, covers: (path: string) => path === entry.id })),
+    ...groups.map((entry) => ({ entry, rank: entry.id.length, covers: (path: string) => path.startsWith(`${entry.id}/`) })),
+  ].sort((a, b) => b.rank - a.rank)
+  for (const { entry, covers } of entries) {
+    const project = jobs.find(({ path }) => covers(path))
+    // No service account runs in an environment of GitLab's.
+    if (!project || entry.environments.length > 0) continue
+    return { by: 'ci_access', impersonation: asJob(situation, project, entry.accessAs) }
+  }
+  const isOwn = jobs.some(({ path }) => path === agent.spec.configurationProject)
+  return isOwn ? { by: 'ci_access', impersonation: undefined } : undefined
+}
+
+type AccessAs = NonNullable<ConfigurationFile['ciAccess']>['projects'][number]['accessAs']
+
+function asJob(situation: Situation, project: Project, accessAs: AccessAs): Impersonation | undefined {
+  const as = accessAs?.as
+  if (as?.case === 'ciJob') return jobIdentity(situation, project)
+  if (as?.case !== 'impersonate') return undefined
+  const { username, groups, uid, extra } = as.value
+  if ([username, ...groups].some(isSystem))
+    throw new Failure('forbidden', "the agent's configuration impersonates a user or group of the system", {
+      reason: 'SystemIdentity',
+      remedy: 'Name others in ci_access: those that begin with system: are never passed on',
+    })
+  return { user: username, groups, uid, extra: Object.fromEntries(extra.map(({ key, val }) => [key, val])) }
+}
+
+function jobIdentity(situation: Situation, project: Project): Impersonation {
+  const { person } = situation
+  const id = numberOf(person.extra[POD_UID]?.[0] ?? person.uid)
+  const parts = project.path.split('/')
+  const ancestors = parts.slice(1).map((_, at) => parts.slice(0, at + 1).join('/'))
+  return {
+    user: `gitlab:ci_job:${id}`,
+    groups: ['gitlab:ci_job', ...ancestors.map((group) => `gitlab:group:${group}`), `gitlab:project:${project.id}`],
+    uid: '',
+    extra: {
+      ...about(situation),
+      [`${EXTRA}project_id`]: [String(project.id)],
+      [`${EXTRA}ci_job_id`]: [String(id)],
+      [`${EXTRA}username`]: [`${person.account?.namespace}/${person.account?.name}`],
+    },
+  }
+}
+
+/** Tokens of pods say of which: a job is a pod. */
+const POD_UID = 'authentication.kubernetes.io/pod-uid'
+
+function about({ agent, projects }: Situation): Record<string, string[]> {
+  const project = projects.find(agent.spec.configurationProject, namespaceOf(agent))
+  return {
+    [`${EXTRA}id`]: [String(numberOf(agent.metadata.uid ?? ''))],
+    ...(project && { [`${EXTRA}config_project_id`]: [String(project.id)] }),
+  }
+}
+
+function projectsOfAccount(situation: Situation): Project[] {
+  const { account } = situation.person
+  if (!account) return []
+  return situation.projects.all().filter((project) => {
+    const isGranted = project.serviceAccounts.some(
+      ({ namespace, name }) => namespace === account.namespace && (name === '*' || name === account.name),
+    )
+    return (isGranted || project.ref.namespace === account.namespace) && trusted(situation, project) !== undefined
+  })
+}
+
+/**
+ * Anybody can give a project any path. What a path opens it opens only where its holder can be told: in the namespace of the
+ * agent, or in one that the path begins with; and only for the project that everybody finds there.
+ */
+function trusted({ agent, projects }: Situation, project: Project | undefined): Project | undefined {
+  if (!project) return undefined
+  const { namespace } = project.ref
+  const isTold = namespace === namespaceOf(agent) || project.path.startsWith(`${namespace}/`)
+  return isTold && projects.find(project.path, namespaceOf(agent))?.uid === project.uid ? project : undefined
+}
+
+export const isSystem = (name: string): boolean => name.trim().toLowerCase().startsWith('system:')
+
+const namespaceOf = (agent: Agent): string => refOf(agent).namespace ?? ''

@@ -1,0 +1,114 @@
+import type { Histogram, Metrics, Visit } from '../../adapters/http/index.ts'
+import type { RequestHead } from '../../rpc/index.ts'
+import { type Clock, Failure, isFailure, type Log } from '../../std/index.ts'
+import type { Router } from '../ports.ts'
+import { type Ask, readAsk } from './address.ts'
+import { type Admission, admit, type Doors } from './admission.ts'
+import { exchange } from './exchange.ts'
+import { checkContentType, IMPERSONATE, queryOf, requestHeaders } from './headers.ts'
+import { isSystem } from './rules.ts'
+import { answerFailure, createTraceId } from './status.ts'
+
+export interface KubernetesApiOptions {
+  doors: Doors
+  router: Router
+  meters: Meters
+  clock: Clock
+  log: Log
+}
+
+export type Meters = ReturnType<typeof createVisitMeters>
+
+const METHOD = '/gitlab.agent.kubernetes_api.rpc.KubernetesApi/MakeRequest'
+const UPGRADES = /^(websocket|spdy\/3\.1)$/i
+
+/** Lets people and jobs through to the Kubernetes API of an agent's cluster. Whatever happens, each visit is answered. */
+export const receiveVisits =
+  ({ doors, router, meters, clock, log }: KubernetesApiOptions) =>
+  async (visit: Visit): Promise<void> => {
+    const traceId = createTraceId()
+    let admission: Admission | undefined
+    let status = 0
+    try {
+      const ask = readAsk(visit.target, visit.headers.authorization)
+      checkUpgrade(visit)
+      checkContentType(visit.headers, (visit.length ?? 1) > 0)
+      admission = await admit(doors, ask)
+      const head = headOf(visit, ask, admission)
+      const over = AbortSignal.any([visit.left, admission.ended, ...(mayBeBegunAgain(visit) ? [visit.stopping] : [])])
+      const began = clock.now()
+      const call = await router
+        .open(admission.agentId, METHOD, { signal: over })
+        .finally(() => meters.routed((clock.now() - began) / 1000, over.aborted))
+      status = await exchange({ visit, head, call, prefix: ask.prefix })
+    } catch (thrown) {
+      const failure = Failure.from(admission?.ended.aborted ? admission.ended.reason : thrown)
+      if (isFailure(failure) && failure.reason === 'AgentNotConnected') meters.timedOut()
+      if (failure.code === 'internal') log.error('A visit to a cluster failed', { traceId, error: failure })
+      else log.debug('A visit to a cluster ended with an error', { traceId, error: failure })
+      // Half an answer cannot be taken back.
+      if (visit.hasBegun || visit.left.aborted) visit.cut()
+      else status = answerFailure(visit, failure, traceId)
+    } finally {
+      admission?.close()
+      meters.answered(admission?.right, status)
+    }
+  }
+
+/** A watch or a log that is followed ends with the server that it goes through; its reader opens it anew. */
+const mayBeBegunAgain = ({ method, target, upgrade }: Visit): boolean =>
+  method === 'GET' && upgrade === undefined && /[?&](watch|follow)=(1|true)\b/i.test(target)
+
+function checkUpgrade({ upgrade, headers }: Visit): void {
+  if (upgrade === undefined) return
+  if (!UPGRADES.test(upgrade)) throw new Failure('invalid', `kas does not pass on the protocol ${upgrade.slice(0, 40)}`)
+  // Only pages in browsers say where they come from, and none of them is kas' own.
+  if (headers.origin !== undefined) throw new Failure('invalid', 'kas takes no WebSockets of pages in browsers')
+}
+
+function headOf(visit: Visit, ask: Ask, { right }: Admission): RequestHead {
+  const isAgent = right.impersonation === undefined
+  const wanted = Object.entries(visit.headers).filter(([name]) => IMPERSONATE.test(name))
+  if (!isAgent && wanted.length > 0)
+    throw new Failure('invalid', 'impersonation headers are for those only who act as the agent itself', {
+      reason: 'NestedImpersonation',
+    })
+  if (wanted.some(([name, values]) => /^impersonate-(user|group)$/.test(name) && values.some(isSystem)))
+    throw new Failure('invalid', 'users and groups that begin with system: are never passed on', { reason: 'SystemIdentity' })
+  const headers = requestHeaders(visit.headers, { impersonation: isAgent })
+  return {
+    method: visit.method,
+    path: ask.path,
+    query: queryOf(ask.query),
+    headers: visit.upgrade === undefined ? headers : { ...headers, Upgrade: [visit.upgrade], Connection: ['upgrade'] },
+    length: visit.length,
+    impersonation: right.impersonation,
+  }
+}
+
+const FROM_1_MS_TO_16_S = Array.from({ length: 8 }, (_, at) => 0.001 * 4 ** at)
+
+/** The names are those of GitLab's kas, so that its dashboards show ours. */
+export function createVisitMeters(metrics: Metrics) {
+  const routing: Histogram = metrics.histogram({
+    name: 'k8s_api_proxy_routing_duration_seconds',
+    help: 'How long it took to find a connection of the agent',
+    labels: ['status'],
+    buckets: FROM_1_MS_TO_16_S,
+  })
+  const timeouts = metrics.counter({
+    name: 'k8s_api_proxy_routing_timeout_total',
+    help: 'Requests for which no agent connected in time',
+  })
+  const answers = metrics.counter({
+    name: 'berth_kas_kubernetes_api_requests_total',
+    help: 'Requests to clusters by the rule that let them pass and by status of the answer; 0 when there was none',
+    labels: ['access', 'status'],
+  })
+  return {
+    routed: (time: number, aborted: boolean) => routing.observe(time, { status: aborted ? 'aborted' : 'success' }),
+    timedOut: () => timeouts.add(),
+    answered: (right: { by: string } | undefined, status: number) =>
+      answers.add({ access: right?.by ?? 'none', status: String(status) }),
+  }
+}

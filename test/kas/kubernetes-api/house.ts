@@ -1,0 +1,131 @@
+import { fromJson, type JsonValue } from '@bufbuild/protobuf'
+import { dial, offerRaw, type RawHandler, serveGrpc } from '../../../src/adapters/grpc/index.ts'
+import { createMetrics, serveVisits } from '../../../src/adapters/http/index.ts'
+import { createCaches, type Kube, openPassage } from '../../../src/adapters/kube/index.ts'
+import { createKubernetesApi } from '../../../src/agent/index.ts'
+import { type Agent, Agents, GitProjects, keyOf, type Ref } from '../../../src/api/index.ts'
+import {
+  BY_NUMBER,
+  createDevelops,
+  createIdentify,
+  createVisitMeters,
+  receiveVisits,
+} from '../../../src/kas/kubernetes-api/index.ts'
+import type { AgentConfigurations, Router } from '../../../src/kas/ports.ts'
+import { BY_PATH, numberOf, projectsOf } from '../../../src/kas/project.ts'
+import { type ConfigurationFile, ConfigurationFileSchema } from '../../../src/rpc/index.ts'
+import { Failure, Secret, silentLog, systemClock } from '../../../src/std/index.ts'
+import { selfSigned } from '../../support/builders/certificate.ts'
+import { createAgent } from '../running-kas.ts'
+
+export const MAKE_REQUEST = '/gitlab.agent.kubernetes_api.rpc.KubernetesApi/MakeRequest'
+
+/** The agent's half behind a bare gRPC server instead of a tunnel. */
+export async function serveAgent(handler: RawHandler) {
+  const server = await serveGrpc({
+    address: '127.0.0.1:0',
+    services: [offerRaw([MAKE_REQUEST], handler)],
+    clock: systemClock,
+    log: silentLog,
+  })
+  const connection = dial({ address: server.address })
+  return {
+    connection,
+    async stop() {
+      connection.close()
+      await server.stop(0)
+    },
+  }
+}
+
+/** What is written in the files of agents, and who wants to know. */
+export function configurations() {
+  const files = new Map<string, ConfigurationFile>()
+  const listeners = new Set<(agent: Ref) => void>()
+  const port: AgentConfigurations = {
+    of: (agent) => files.get(keyOf(agent)),
+    onChange(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+  return {
+    port,
+    write(agent: Ref, file: JsonValue) {
+      files.set(keyOf(agent), fromJson(ConfigurationFileSchema, file))
+      for (const listener of listeners) listener(agent)
+    },
+  }
+}
+
+export interface HouseOptions {
+  kube: Kube
+  namespace: string
+  /** Of the cluster that the agent is in. */
+  kubeconfig: string
+  /** Instead of the agent's. */
+  handler?: RawHandler
+  grace?: number
+}
+
+/** kas' listener and the agent's handler, with one gRPC call between them. */
+export async function openHouse({ kube, namespace, kubeconfig, handler, grace = 0 }: HouseOptions) {
+  const caches = createCaches({ kube, clock: systemClock, log: silentLog, scope: namespace })
+  const agents = caches.of(Agents, { indexes: BY_NUMBER })
+  const projects = projectsOf(caches.of(GitProjects, { indexes: BY_PATH }))
+  const written = configurations()
+  const passage = openPassage({ kubeconfig, clock: systemClock })
+  const side = await serveAgent(handler ?? createKubernetesApi({ passage, product: 'berth-agent/test' }))
+  const routed: bigint[] = []
+  const router: Router = {
+    async open(agentId, path, options) {
+      const known = [...agents.all()].some(({ metadata }) => numberOf(metadata.uid ?? '') === agentId)
+      if (!known) throw new Failure('timeout', 'the agent is not connected', { reason: 'AgentNotConnected' })
+      routed.push(agentId)
+      return side.connection.duplexRaw(path, options)
+    },
+  }
+  const metrics = createMetrics()
+  const identify = createIdentify(kube, 'berth-kas', systemClock)
+  const doors = {
+    agents,
+    projects,
+    configurations: written.port,
+    identify,
+    develops: createDevelops(kube, systemClock),
+    clock: systemClock,
+  }
+  const visit = receiveVisits({ doors, router, meters: createVisitMeters(metrics), clock: systemClock, log: silentLog })
+  const { key, cert } = selfSigned()
+  const tls = { certificate: Buffer.from(cert), key: new Secret<Uint8Array>(Buffer.from(key)) }
+  const common = { address: '127.0.0.1:0', visit, grace, clock: systemClock, log: silentLog }
+  const server = await serveVisits(common)
+  const secure = await serveVisits({ ...common, tls })
+  await caches.ready(AbortSignal.timeout(30_000))
+  return {
+    url: `http://${server.address}`,
+    /** With a certificate of nobody's: kubectl sends its token nowhere else. */
+    secureUrl: `https://${secure.address}`,
+    metrics,
+    routed,
+    write: written.write,
+    /** An Agent with this file; waits until kas knows it. */
+    async agent(name: string, file: JsonValue): Promise<Agent> {
+      await createAgent(kube, namespace, name)
+      written.write({ name, namespace }, file)
+      const agent = await kube.get(Agents, { name, namespace })
+      if (!agent) throw new Failure('not-found', `there is no Agent ${name}`)
+      return agent
+    },
+    knows: (ref: Ref) => agents.get(ref) !== undefined,
+    project: (ref: Ref) => projects.get(ref),
+    stopListening: (within?: number) => server.stop(within),
+    async stop() {
+      await server.stop(0)
+      await secure.stop(0)
+      await side.stop()
+      await passage.close()
+      await caches.stop()
+    },
+  }
+}

@@ -1,0 +1,123 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { equal, is, match } from 'uvu/assert'
+import { ConfigMaps } from '../../../src/api/index.ts'
+import { numberOf } from '../../../src/kas/project.ts'
+import { deployer } from '../../support/builders/credentials.ts'
+import { kubectl } from '../../support/builders/snapshots.ts'
+import { testCluster } from '../../support/control-plane.ts'
+import { describe } from '../../support/suite.ts'
+import { eventually } from '../../support/verbs.ts'
+import { createProject } from '../running-kas.ts'
+import { openHouse } from './house.ts'
+
+const run = promisify(execFile)
+
+describe('kas: requests to the Kubernetes API of an agent', (it) => {
+  const cluster = testCluster()
+  let house: Awaited<ReturnType<typeof openHouse>>
+  let namespace = ''
+  let token = ''
+  let agentId = 0n
+  let folder = ''
+
+  it.before(async () => {
+    namespace = await cluster.namespace('k8s')
+    house = await openHouse({ kube: cluster.kube, namespace, kubeconfig: cluster.kubeconfig })
+    // An account of the namespace that the configuration project is in acts as the agent.
+    await createProject(cluster.kube, namespace, 'config', { url: 'https://git.example.com/config' })
+    const agent = await house.agent('dev', {})
+    agentId = numberOf(agent.metadata.uid ?? '')
+    token = (await deployer(cluster.kube, namespace, { name: 'job' })).token
+    folder = await mkdtemp(join(tmpdir(), 'berth-kubectl-'))
+    await until()
+  })
+  it.after(async () => {
+    await house.stop()
+    await rm(folder, { recursive: true })
+    await cluster.close()
+  })
+
+  const until = async () => {
+    await eventually(() => house.knows({ name: 'dev', namespace }) && house.project({ name: 'config', namespace }) !== undefined)
+  }
+  const base = () => `${house.url}/k8s/namespaces/${namespace}/agents/dev`
+  const ask = (path: string, init: RequestInit = {}) =>
+    fetch(`${base()}${path}`, { ...init, headers: { authorization: `Bearer ${token}`, ...init.headers } })
+
+  it('brings an answer of the cluster', async () => {
+    const answer = await ask(`/api/v1/namespaces/${namespace}`)
+    is(answer.status, 200)
+    match(await answer.text(), new RegExp(`"name":\\s*"${namespace}"`))
+    match(answer.headers.get('via') ?? '', /berth-agent\/test/)
+  })
+
+  it("understands GitLab's form of a token", async () => {
+    const answer = await fetch(`${house.url}/version`, { headers: { authorization: `Bearer ci:${agentId}:${token}` } })
+    is(answer.status, 200)
+    match(await answer.text(), /gitVersion/)
+  })
+
+  it('sends bodies, with and without a length', async () => {
+    const path = `/api/v1/namespaces/${namespace}/configmaps`
+    const body = (name: string) =>
+      JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data: { a: 'ü'.repeat(100_000) } })
+    const headers = { 'content-type': 'application/json' }
+    is((await ask(path, { method: 'POST', headers, body: body('long') })).status, 201)
+    const stream = new Blob([body('chunked')]).stream()
+    const chunked = { method: 'POST', headers, body: stream, duplex: 'half' as const }
+    is((await ask(path, chunked)).status, 201)
+    is((await ask(`${path}/long`, { method: 'DELETE' })).status, 200)
+    is((await cluster.kube.get(ConfigMaps, { name: 'chunked', namespace }))?.data?.a?.length, 100_000)
+  })
+
+  it('gives errors of the cluster as they are', async () => {
+    const answer = await ask(`/api/v1/namespaces/${namespace}/configmaps/none`)
+    is(answer.status, 404)
+    match(await answer.text(), /configmaps \\?"none\\?" not found/)
+    is(answer.headers.get('berth-unauthorized'), null)
+  })
+
+  it('says with a Status and a trace id who may not pass', async () => {
+    const answer = await fetch(`${base()}/version`)
+    is(answer.status, 401)
+    is(answer.headers.get('berth-unauthorized'), 'true')
+    match(await answer.text(), /^\{"kind":"Status".*"message":"Berth: [^"]*\. Trace ID: [0-9a-f]{32}"/)
+  })
+
+  it('serves kubectl: get, apply, watch, delete', async () => {
+    const program = await kubectl()
+    const kubeconfig = join(folder, 'kubeconfig')
+    await writeFile(
+      kubeconfig,
+      JSON.stringify({
+        apiVersion: 'v1',
+        kind: 'Config',
+        'current-context': 'x',
+        clusters: [
+          { name: 'x', cluster: { server: base().replace(house.url, house.secureUrl), 'insecure-skip-tls-verify': true } },
+        ],
+        users: [{ name: 'x', user: { token } }],
+        contexts: [{ name: 'x', context: { cluster: 'x', user: 'x', namespace } }],
+      }),
+    )
+    const env = { ...process.env, KUBECONFIG: kubeconfig, HOME: folder }
+    const call = async (...words: string[]) => (await run(program, words, { env })).stdout
+    const file = join(folder, 'map.yaml')
+    await writeFile(file, 'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: applied }\ndata: { a: b }\n')
+    match(await call('apply', '--server-side', '-f', file), /applied serverside-applied/)
+    match(await call('get', 'configmap', 'applied', '-o', 'name'), /configmap\/applied/)
+    match(await call('wait', '--for=jsonpath={.data.a}=b', 'configmap/applied', '--timeout=20s'), /condition met/)
+    match(await call('delete', 'configmap', 'applied'), /deleted/)
+  })
+
+  it('answers a thousand requests at once', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 1000 }, () => ask('/version').then((answer) => answer.json().then(() => answer.status))),
+    )
+    equal(new Set(answers), new Set([200]))
+  })
+})
