@@ -119,14 +119,17 @@ export {
   withoutFinalizer,
 } from './kube-object.ts'
 export {
+  AGENT_PROVISIONER,
   annotations,
   BERTH_NAMESPACE,
   finalizers,
   KUBECONFIG_KEY,
   labels,
   MANAGED_BY_BERTH,
+  nameOfSpaceAccount,
   SANDBOX_PROVISIONER,
   SANDBOX_TIER,
+  SPACE_PROVISIONERS,
   secretTypes,
   YES,
 } from './labels.ts'

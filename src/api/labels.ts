@@ -27,6 +27,8 @@ export const annotations = {
   reclaimFailed: 'provisioner.appstudio.redhat.com/reclaim-failed',
   /** On what a provisioner makes: the reclaim policy of the class at that time, so that a class that is gone does not matter. */
   reclaimPolicy: 'berth.dev/reclaim-policy',
+  /** On a SpaceRequest: the Agent, as `namespace/name`, in whose cluster the namespace is made. Absent: in this cluster. */
+  agent: 'berth.dev/agent',
   /** On a SpaceRequest made for a claim: the class's `spec.parameters`, as JSON. */
   parameters: 'berth.dev/parameters',
   /** On a namespace and on a target: the SpaceRequest it was made for or of, as `namespace/name`. */
@@ -102,6 +104,15 @@ export const KUBECONFIG_KEY = 'kubeconfig'
 /** The provisioner that makes namespaces from SpaceRequests, and the tier it asks for. */
 export const SANDBOX_PROVISIONER = 'appstudio.redhat.com/devsandbox'
 export const SANDBOX_TIER = 'appstudio-env'
+
+/** The same in the cluster of an Agent, which the class names in `parameters.agent`. */
+export const AGENT_PROVISIONER = 'berth.dev/agent-namespace'
+
+/** The provisioners that answer claims with SpaceRequests. */
+export const SPACE_PROVISIONERS: readonly string[] = [SANDBOX_PROVISIONER, AGENT_PROVISIONER]
+
+/** The service account beside a SpaceRequest whose tokens open the space in an agent's cluster. */
+export const nameOfSpaceAccount = (uid: string): string => `berth-space-${uid.replaceAll('-', '').slice(0, 20)}`
 
 /** Where Berth itself lives. */
 export const BERTH_NAMESPACE = 'berth-system'

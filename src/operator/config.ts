@@ -21,6 +21,8 @@ export interface Config {
   kas: string
   /** --kas-ca FILE, BERTH_KAS_CA: certificate authority of kas; plain text without it. */
   kasCa: string | undefined
+  /** --kas-api URL, BERTH_KAS_API: where kas answers for the Kubernetes APIs of agents; without it no spaces are made there. */
+  kasApi: string | undefined
   /** --kubectl FILE, BERTH_KUBECTL: the program that renders kustomizations. */
   kubectl: string
   /**
@@ -59,6 +61,7 @@ export function parseConfig(flags: Flags, env: Record<string, string | undefined
     apiUrl: text('apiUrl', 'BERTH_API_URL'),
     kas: address(text('kas', 'BERTH_KAS') ?? '127.0.0.1:8150', '--kas'),
     kasCa: text('kasCa', 'BERTH_KAS_CA'),
+    kasApi: url(text('kasApi', 'BERTH_KAS_API'), '--kas-api'),
     kubectl: text('kubectl', 'BERTH_KUBECTL') ?? 'kubectl',
     refuseLocalTargets: flags.refuseLocalTargets === true || isOn(env, 'BERTH_REFUSE_LOCAL_TARGETS'),
     crossNamespaceDependencies: flags.crossNamespaceDependencies === true,
@@ -80,6 +83,13 @@ function address(given: string, flag: string): string {
   if (/^\S+:\d{1,5}$/.test(given)) return given
   throw new Failure('invalid', `${flag} is "${given}", which is not HOST:PORT`, {
     remedy: `Write it like ${flag} 127.0.0.1:8081.`,
+  })
+}
+
+function url(given: string | undefined, flag: string): string | undefined {
+  if (given === undefined || (URL.canParse(given) && /^https?:$/.test(new URL(given).protocol))) return given
+  throw new Failure('invalid', `${flag} is "${given}", which is no URL`, {
+    remedy: `Write it like ${flag} https://kas.example.com:8154.`,
   })
 }
 

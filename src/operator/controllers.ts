@@ -18,17 +18,22 @@ import {
 } from './gitops-deployment/index.ts'
 import { managedEnvironments } from './managed-environment/index.ts'
 import { onboarding } from './onboarding/index.ts'
-import { spaceRequests } from './space-request/index.ts'
+import { type AgentAccess, spaceRequests } from './space-request/index.ts'
 import { workspaces } from './workspace/index.ts'
 
 /** Every controller of the operator, in the order of a claim's life. This list is the only place where rooms meet. */
-export function controllersOf(workshop: Workshop, config: Config, source: Source, meter?: GitOpsMeter): Controller[] {
+export function controllersOf(
+  workshop: Workshop,
+  config: Config,
+  source: Source,
+  { agents, meter }: { agents?: AgentAccess | undefined; meter?: GitOpsMeter } = {},
+): Controller[] {
   const reach = reachOf(config, workshop)
   const gitops = gitopsSettings(config, source, reach)
   return [
     claimBinding(workshop),
     sandboxProvisioning(workshop),
-    spaceRequests(workshop, { server: config.apiUrl, insecureSkipTLSVerify: config.insecureTargets }),
+    spaceRequests(workshop, { server: config.apiUrl, insecureSkipTLSVerify: config.insecureTargets, agents }),
     sandboxTargets(workshop, { insecureSkipTLSVerify: config.insecureTargets }),
     targetLifecycle(workshop, { reach }),
     sandboxReclaim(workshop),

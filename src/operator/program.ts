@@ -10,6 +10,10 @@ import { controllersOf } from './controllers.ts'
 import type { GitOpsMeter, Source } from './gitops-deployment/index.ts'
 import { kasToken } from './kas-token.ts'
 import { gitopsMeter, loopMeter, requestMeter } from './observability.ts'
+import type { AgentAccess } from './space-request/index.ts'
+
+/** For whom tokens are issued that kas is shown. */
+const AUDIENCE = 'berth-kas'
 
 /** Where the program writes its log lines, and whom it tells when it is up. */
 export interface Surroundings {
@@ -28,19 +32,13 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
   const metrics = createMetrics({ process: true })
   const kube = connect({ kubeconfig: config.kubeconfig, context: config.context, clock, meter: requestMeter(metrics) })
   const meter = loopMeter(metrics)
-  const source = createObjectStream({
-    address: config.kas,
-    token: kasToken({
-      kube,
-      clock,
-      account: { namespace: config.leaseNamespace, name: 'berth-operator' },
-      audience: 'berth-kas',
-    }),
-    ca: config.kasCa === undefined ? undefined : readFileSync(config.kasCa),
-    clock,
-  })
+  const account = { namespace: config.leaseNamespace, name: 'berth-operator' }
+  const token = kasToken({ kube, clock, account, audience: AUDIENCE })
+  const ca = config.kasCa === undefined ? undefined : readFileSync(config.kasCa)
+  const source = createObjectStream({ address: config.kas, token, ca, clock })
+  const agents = config.kasApi === undefined ? undefined : { url: config.kasApi, token, ca, audience: AUDIENCE }
   const gitops = gitopsMeter(metrics)
-  const open = () => openShop({ config, kube, log, source, meter: gitops })
+  const open = () => openShop({ config, kube, log, source, agents, meter: gitops })
   let turn = open()
   const ready = () => {
     const [first] = turn.caches.waitingFor()
@@ -82,10 +80,11 @@ interface Means {
   kube: Workshop['kube']
   log: Log
   source: Source
+  agents: AgentAccess | undefined
   meter: GitOpsMeter
 }
 
-function openShop({ config, kube, log, source, meter }: Means) {
+function openShop({ config, kube, log, source, agents, meter }: Means) {
   const clock = systemClock
   const caches = createCaches({ kube, clock, log, scope: config.namespace })
   const workshop: Workshop = {
@@ -95,5 +94,5 @@ function openShop({ config, kube, log, source, meter }: Means) {
     clock,
     log,
   }
-  return { ...workshop, controllers: controllersOf(workshop, config, source, meter) }
+  return { ...workshop, controllers: controllersOf(workshop, config, source, { agents, meter }) }
 }

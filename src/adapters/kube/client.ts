@@ -1,3 +1,4 @@
+import { KubeConfig } from '@kubernetes/client-node'
 import { apiVersionOf, type Kind, type KubeObject, keyOf, type Ref } from '../../api/index.ts'
 import { Failure, isFailure, isRecord, systemClock } from '../../std/index.ts'
 import { type Connection, type ConnectionOptions, loadKubeConfig, openConnection } from './connection.ts'
@@ -20,6 +21,21 @@ export function connect(
 ): Kube {
   const { kubeconfig, context, clock = systemClock, ...options } = from
   return createKube(openConnection(loadKubeConfig({ file: kubeconfig, context }), { clock, ...options }))
+}
+
+export interface ServerOptions extends ConnectionOptions {
+  /** URL of the API, which may have a path. */
+  server: string
+  /** PEM of the authorities to trust instead of the system's. */
+  ca?: Uint8Array | undefined
+}
+
+/** Any API server, as whoever the token says. */
+export function connectTo({ server, ca, ...options }: ServerOptions): Kube {
+  const config = new KubeConfig()
+  const caData = ca && Buffer.from(ca).toString('base64')
+  config.loadFromClusterAndUser({ name: 'server', server, skipTLSVerify: false, ...(caData && { caData }) }, { name: 'user' })
+  return createKube(openConnection(config, options))
 }
 
 export function createKube(

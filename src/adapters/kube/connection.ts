@@ -1,5 +1,5 @@
 import { KubeConfig } from '@kubernetes/client-node'
-import { type Clock, Failure, seconds } from '../../std/index.ts'
+import { type Clock, Failure, type Secret, seconds } from '../../std/index.ts'
 import { createCredentials } from './credentials.ts'
 import { type ApiStatus, failureFromStatus } from './errors.ts'
 import type { Gate } from './reach.ts'
@@ -37,6 +37,8 @@ export interface ConnectionOptions {
   connections?: number
   /** Longest answer to a request, bytes. For servers that strangers run: one may answer without end. */
   maxBytes?: number | undefined
+  /** Instead of what the kubeconfig says: asked before each request, for tokens that change under way. */
+  token?: (() => Promise<Secret<string>>) | undefined
   /** Judges each address before it is connected to; all are allowed without it. */
   gate?: Gate | undefined
 }
@@ -46,13 +48,13 @@ export interface ConnectionOptions {
  * The library's own way opens a TLS connection for every request: 462 creates/s instead of 1,897.
  */
 export function openConnection(config: KubeConfig, options: ConnectionOptions): Connection {
-  const { clock, meter, timeout = seconds(30), connections = 64, maxBytes = -1, gate } = options
+  const { clock, meter, timeout = seconds(30), connections = 64, maxBytes = -1, gate, token } = options
   const { server, url } = serverOf(config)
   gate?.judge(url)
   const { origin, pathname } = url
   const prefix = pathname === '/' ? '' : pathname
   const lookup = gate?.lookupFor(url)
-  const credentials = createCredentials(config, clock, { connections, maxResponseSize: maxBytes, lookup })
+  const credentials = createCredentials(config, { clock, token }, { connections, maxResponseSize: maxBytes, lookup })
 
   const send = async (call: Call, agent: 'requests' | 'watches', verb: string) => {
     const { agents, authorization } = await credentials.current()

@@ -2,7 +2,7 @@ import type { RequestOptions } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import type { KubeConfig } from '@kubernetes/client-node'
 import { Agent } from 'undici'
-import { type Clock, Failure, minutes } from '../../std/index.ts'
+import { type Clock, Failure, minutes, type Secret } from '../../std/index.ts'
 import { createMultiplex, type Multiplex, type TlsOptions } from './multiplex.ts'
 
 /** What a request is sent with. */
@@ -28,8 +28,14 @@ interface Limits {
   lookup?: LookupFunction | undefined
 }
 
+interface Source {
+  clock: Clock
+  /** Wins over what the kubeconfig says. */
+  token?: (() => Promise<Secret<string>>) | undefined
+}
+
 /** TLS material and the authorization header, read again each minute: tokens in files and from exec plugins rotate. */
-export function createCredentials(config: KubeConfig, clock: Clock, limits: Limits): Credentials {
+export function createCredentials(config: KubeConfig, { clock, token }: Source, limits: Limits): Credentials {
   const pools = createPools(limits, clock)
   let ready: { until: number; value: Promise<Ready> } | undefined
   let newest = 0
@@ -42,7 +48,8 @@ export function createCredentials(config: KubeConfig, clock: Clock, limits: Limi
     // A newer one is under way: what an older one read may have ended since.
     if (turn !== newest) return current()
     const tls = tlsOf(options)
-    return { agents: pools.for(tls), tls, authorization: headersOf(options) }
+    const authorization = token ? { authorization: `Bearer ${(await token()).reveal()}` } : headersOf(options)
+    return { agents: pools.for(tls), tls, authorization }
   }
 
   const current = (): Promise<Ready> => {

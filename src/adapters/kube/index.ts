@@ -5,7 +5,7 @@
  * Read kube.ts (the port), then client.ts, connection.ts (the wire), watch.ts and store.ts (the caches).
  */
 export { type CacheOptions, type Caches, createCaches } from './caches.ts'
-export { connect } from './client.ts'
+export { connect, connectTo, type ServerOptions } from './client.ts'
 export type { Meter } from './connection.ts'
 export { type Bell, createDoorbell } from './doorbell.ts'
 export { isNamespaceTerminating } from './errors.ts'

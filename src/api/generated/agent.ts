@@ -10,6 +10,10 @@ export interface AgentSpec {
    */
   configurationProject: string
   /**
+   * Whether namespaces may be made in the agent's cluster for claims of classes that name this agent.
+   */
+  spaces?: boolean
+  /**
    * Tokens with which the agent may connect. Removing one ends its connections at once.
    */
   tokens?: {

@@ -56,6 +56,10 @@ export interface SpaceRequestStatus {
      * When the token in the Secret expires. It is renewed long before.
      */
     expiresAt?: string
+    /**
+     * Where the namespace is in the cluster of an Agent, the service account there as which kas lets in who shows the token.
+     */
+    serviceAccountName?: string
   }[]
   /**
    * The generation of the spec that this status speaks of.

@@ -25,6 +25,12 @@ export const verb = {
       )
       .addOption(new Option('--api-url <url>', 'the URL of the API in kubeconfigs that are handed out').env('BERTH_API_URL'))
       .addOption(new Option('--kas <host:port>', 'where kas serves Git (default: 127.0.0.1:8150)').env('BERTH_KAS'))
+      .addOption(
+        new Option(
+          '--kas-api <url>',
+          'where kas answers for the Kubernetes APIs of agents; without it no spaces are made there',
+        ).env('BERTH_KAS_API'),
+      )
       .addOption(new Option('--kas-ca <file>', 'certificate authority of kas; plain text without it').env('BERTH_KAS_CA'))
       .addOption(
         new Option('--kubectl <file>', 'the program that renders kustomizations (default: kubectl)').env('BERTH_KUBECTL'),

@@ -1,4 +1,5 @@
 import {
+  annotations,
   finalizers,
   hasFinalizer,
   isDeleting,
@@ -49,6 +50,19 @@ async function namespacesOf(request: SpaceRequest, { namespaces, kube }: Site): 
 async function whole(namespaces: Namespace[], kube: Workshop['kube']): Promise<Namespace[]> {
   const found = await Promise.all(namespaces.map((namespace) => kube.get(Namespaces, refOf(namespace))))
   return found.filter((namespace) => namespace !== undefined)
+}
+
+/** The agent was deleted, and with it the way to its cluster. The request does not hang on that; what is left is told. */
+export async function leaveBehind(request: SpaceRequest, { kube, events }: Workshop): Promise<Next> {
+  if (!hasFinalizer(request, finalizers.spaceRequest)) return settled()
+  const names = request.status?.namespaceAccess?.map(({ name }) => name) ?? []
+  if (names.length > 0)
+    events.record(request, {
+      type: 'Warning',
+      reason: 'LeftBehind',
+      message: `Agent ${request.metadata.annotations?.[annotations.agent]} is gone, and namespace ${names.join(', ')} stays in its cluster; delete it there`,
+    })
+  return release(request, kube)
 }
 
 async function release(request: SpaceRequest, kube: Workshop['kube']): Promise<Next> {

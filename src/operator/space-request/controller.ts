@@ -1,8 +1,10 @@
 import { type Cache, isNamespaceTerminating } from '../../adapters/kube/index.ts'
 import {
+  Agents,
   annotations,
   ConfigMaps,
   type KubeObject,
+  keyOf,
   type Namespace,
   Namespaces,
   type Ref,
@@ -19,16 +21,17 @@ import { ROOT_CA_WATCH, type SpaceSettings } from './endpoint.ts'
 import { ownSite } from './own-site.ts'
 import { MANAGER, OF_SPACES, PIECE_KINDS } from './pieces.ts'
 import { type Desk, reconcileRequest } from './reconcile.ts'
+import { agentOf, createSites } from './sites.ts'
 import { afterFailure } from './status.ts'
 
-/** Makes namespaces for SpaceRequests, on this cluster. */
+/** Makes namespaces for SpaceRequests, on this cluster and on those of agents. */
 export function spaceRequests(workshop: Workshop, settings: SpaceSettings = {}): Controller<SpaceRequest> {
   const { caches } = workshop
   const requests = caches.of(SpaceRequests, { indexes: { tierName: ({ spec }) => [spec.tierName] } })
   const site = ownSite(workshop, settings)
   const desk: Desk = {
     workshop,
-    site,
+    sites: createSites(workshop, site, settings.agents),
     tiers: caches.of(SpaceTiers),
     secrets: caches.of(Secrets, { labels: OF_SPACES.labels, indexes: byOwner }),
   }
@@ -36,6 +39,7 @@ export function spaceRequests(workshop: Workshop, settings: SpaceSettings = {}):
     name: MANAGER,
     kind: SpaceRequests,
     watches: watchesOf(requests, site.namespaces),
+    doorbell: (ring, signal) => desk.sites.begin(ring, signal),
     async reconcile(request) {
       try {
         return await reconcileRequest(request, desk)
@@ -61,6 +65,10 @@ function watchesOf(requests: Cache<SpaceRequest>, namespaces: Cache<Namespace>):
     wakes: ({ metadata }: KubeObject) => ofNamespace(namespaces.get({ name: metadata.namespace ?? '' })),
   }))
   return [
+    {
+      kind: Agents,
+      wakes: (agent) => [...requests.all()].filter((request) => agentOf(request) === keyOf(refOf(agent))).map(refOf),
+    },
     { kind: SpaceTiers, wakes: ({ metadata }) => requests.by('tierName', metadata.name).map(refOf) },
     { kind: Namespaces, ...OF_SPACES, metadataOnly: true, wakes: ofNamespace },
     { kind: Secrets, labels: OF_SPACES.labels, wakes: ownerOf },

@@ -26,6 +26,8 @@ export interface Access {
   secretRef: string
   expiresAt?: number
   renewAt?: number
+  /** In an agent's cluster: as whom kas lets in who shows the token. */
+  serviceAccountName?: string
 }
 
 export interface Keyring {
@@ -38,6 +40,12 @@ export const byOwner = { request: ({ metadata }: CoreSecret) => [metadata.labels
 
 /** A kubeconfig with a bound token, in the namespace of the request; renewed in time, put back when changed or deleted. */
 export async function keepCredentials(keyring: Keyring, space: Space): Promise<Access> {
+  const access = await keepSecret(keyring, space)
+  const isElsewhere = access.secretRef !== '' && keyring.site.agent !== undefined
+  return isElsewhere ? { ...access, serviceAccountName: serviceAccountOf(space.tier) } : access
+}
+
+async function keepSecret(keyring: Keyring, space: Space): Promise<Access> {
   const secret = secretOf(keyring, space.request)
   if (serviceAccountOf(space.tier) === '') return withdraw(keyring, secret)
   const facts = secret && factsOfGood(keyring, space, secret)

@@ -1,5 +1,6 @@
 import type { Cache, Kube } from '../../adapters/kube/index.ts'
 import type { ConfigMap } from '../../api/index.ts'
+import type { AgentAccess } from './agent-site.ts'
 import type { Endpoint } from './kubeconfig.ts'
 
 /** How tenants reach this cluster, where that differs from how the operator does. */
@@ -8,6 +9,8 @@ export interface SpaceSettings {
   server?: string | undefined
   /** PEM. Without it the one that the cluster publishes. */
   certificateAuthority?: string | undefined
+  /** The way to the clusters of agents; without it there are none. */
+  agents?: AgentAccess | undefined
   /** For development only. */
   insecureSkipTLSVerify?: boolean | undefined
 }

@@ -12,22 +12,43 @@ import {
   withFinalizer,
 } from '../../api/index.ts'
 import { type Next, sentenceOf, settled, type Workshop } from '../../engines/controller/index.ts'
-import { Failure, seconds } from '../../std/index.ts'
-import { cleanUp } from './clean-up.ts'
+import { Failure, minutes, seconds } from '../../std/index.ts'
+import { cleanUp, leaveBehind } from './clean-up.ts'
 import { type Access, type Keyring, keepCredentials } from './credentials.ts'
 import { keepNamespace, uidOf } from './namespace.ts'
 import { MANAGER } from './pieces.ts'
 import { quotaOf } from './quota.ts'
-import { isNews, provisioned, provisioning, refused } from './status.ts'
+import type { Sites } from './sites.ts'
+import { isNews, provisioned, provisioning, refused, terminating } from './status.ts'
 
 /** What a reconcile of a request reads and writes with. */
-export interface Desk extends Pick<Keyring, 'secrets' | 'site'> {
+export interface Desk extends Pick<Keyring, 'secrets'> {
   workshop: Workshop
+  sites: Sites
   tiers: Cache<SpaceTier>
 }
 
+/** With the cluster that the request is about. */
+type Bench = Desk & Keyring
+
 /** A request gets a namespace as its tier says, and credentials for it that are renewed as long as it exists. */
-export async function reconcileRequest(before: SpaceRequest, desk: Desk): Promise<Next> {
+export async function reconcileRequest(request: SpaceRequest, desk: Desk): Promise<Next> {
+  const { sites, workshop } = desk
+  if (isDeleting(request) && sites.isLost(request)) return leaveBehind(request, workshop)
+  try {
+    const found = sites.of(request)
+    if ('site' in found) return await workOn(request, { ...desk, site: found.site })
+    // Its watches wake the request when they have begun.
+    return settled({
+      status: isDeleting(request) ? terminating(request, found.why) : provisioning(request, found.why),
+      recheck: minutes(1),
+    })
+  } catch (thrown) {
+    return told(request, Failure.from(thrown), undefined, desk)
+  }
+}
+
+async function workOn(before: SpaceRequest, desk: Bench): Promise<Next> {
   const { workshop, site } = desk
   if (isDeleting(before)) return cleanUp(before, site, workshop)
 
@@ -54,17 +75,26 @@ export async function reconcileRequest(before: SpaceRequest, desk: Desk): Promis
 }
 
 /** What was made before goes on working while the request is at fault: its credentials are renewed, and in time. */
-async function refuse(request: SpaceRequest, why: Failure, desk: Desk): Promise<Next> {
+async function refuse(request: SpaceRequest, why: Failure, desk: Bench): Promise<Next> {
   // A user's mistake is told once, and looked at again when the request or its tier changes; the rest is the loop's.
   if (why.code !== 'invalid') throw why
-  const kept = await keepUp(request, desk)
+  return told(request, why, await keepUp(request, desk), desk)
+}
+
+interface Kept {
+  namespace: string
+  access: Access
+}
+
+function told(request: SpaceRequest, why: Failure, kept: Kept | undefined, desk: Desk): Next {
+  if (why.code !== 'invalid') throw why
   const status = refused(request, why, kept)
   const { reason = 'UnableToProvision' } = why
   if (isNews(request, status)) desk.workshop.events.record(request, { type: 'Warning', reason, message: sentenceOf(why) })
   return settled({ status, recheck: kept && untilRenewal(kept.access, desk) })
 }
 
-async function keepUp(request: SpaceRequest, desk: Desk): Promise<{ namespace: string; access: Access } | undefined> {
+async function keepUp(request: SpaceRequest, desk: Bench): Promise<Kept | undefined> {
   const [there] = desk.site.namespaces.by('request', uidOf(request))
   const account = there && desk.site.accountIn(there.metadata.name)
   if (!there || !account || isDeleting(there)) return undefined

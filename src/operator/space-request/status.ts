@@ -16,6 +16,7 @@ const accessTo = ({ namespace, access }: { namespace: string; access: Access }) 
     name: namespace,
     secretRef: access.secretRef,
     ...(access.expiresAt !== undefined && { expiresAt: timestamp(access.expiresAt) }),
+    ...(access.serviceAccountName !== undefined && { serviceAccountName: access.serviceAccountName }),
   },
 ]
 

@@ -14,7 +14,7 @@ import {
 import type { Controller, Workshop } from '../../../engines/controller/index.ts'
 import { MANAGER, provision } from './reconcile.ts'
 
-/** The provisioner `appstudio.redhat.com/devsandbox`: answers claims with SpaceRequests. */
+/** The provisioners that make namespaces, in this cluster or in an agent's: they answer claims with SpaceRequests. */
 export function sandboxProvisioning(workshop: Workshop): Controller<DeploymentTargetClaim> {
   const { caches } = workshop
   const claims = caches.of(DeploymentTargetClaims, {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import {
+  AGENT_PROVISIONER,
   annotations,
   apiVersionOf,
   type DeploymentTargetClaim,
@@ -11,6 +12,7 @@ import {
   type SpaceRequest,
   SpaceRequests,
 } from '../../../api/index.ts'
+import { Failure } from '../../../std/index.ts'
 
 const LONGEST = 63
 
@@ -29,11 +31,24 @@ function labelValueOf(name: string): string {
   return `${name.slice(0, LONGEST - 9)}-${hash}`
 }
 
+/** Who answers is not decided by the tenant: the class says in whose cluster. */
+function agentOf({ metadata, spec: { parameters = {} } }: DeploymentTargetClass): string {
+  const { agent } = parameters
+  if (typeof agent === 'string' && AGENT.test(agent)) return agent
+  throw new Failure('invalid', `DeploymentTargetClass ${metadata.name}: parameters.agent is ${JSON.stringify(agent)}`, {
+    reason: 'ClassParametersInvalid',
+    remedy: 'Make a class whose parameters.agent names an Agent as namespace/name, such as berth-system/dev',
+  })
+}
+
+const AGENT = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?\/[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/
+
 /** Without an owner reference: under Retain the request outlives its claim. */
 export function requestFor(claim: DeploymentTargetClaim, from: DeploymentTargetClass): SpaceRequest {
   const { name, namespace = '', uid = '' } = claim.metadata
   const { parameters = {}, reclaimPolicy } = from.spec
-  const tierName = parameters.tierName
+  const { tierName } = parameters
+  const agent = from.spec.provisioner === AGENT_PROVISIONER ? agentOf(from) : undefined
   const { resources } = claim.spec
   return {
     apiVersion: apiVersionOf(SpaceRequests),
@@ -44,6 +59,7 @@ export function requestFor(claim: DeploymentTargetClaim, from: DeploymentTargetC
       labels: { [labels.claim]: labelValueOf(name), [labels.claimUid]: uid, [labels.managedBy]: MANAGED_BY_BERTH },
       annotations: {
         [annotations.reclaimPolicy]: reclaimPolicy,
+        ...(agent !== undefined && { [annotations.agent]: agent }),
         ...(Object.keys(parameters).length > 0 && { [annotations.parameters]: JSON.stringify(parameters) }),
       },
       // Here already, so that the request needs no write of its own for it.

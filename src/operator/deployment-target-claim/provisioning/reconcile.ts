@@ -8,7 +8,7 @@ import {
   isMadeFor,
   keyOf,
   refOf,
-  SANDBOX_PROVISIONER,
+  SPACE_PROVISIONERS,
   type SpaceRequest,
   SpaceRequests,
 } from '../../../api/index.ts'
@@ -24,12 +24,13 @@ export interface Provisioning {
   requests: Cache<SpaceRequest>
 }
 
-/** A claim that the binder marked for this provisioner gets one SpaceRequest. What the claim's status says is the binder's. */
+/** A claim that the binder marked for one of these provisioners gets one SpaceRequest. What the claim's status says is the binder's. */
 export async function provision(claim: DeploymentTargetClaim, provisioning: Provisioning): Promise<Next> {
-  if (isDeleting(claim) || askedProvisionerOf(claim) !== SANDBOX_PROVISIONER) return settled()
+  const provisioner = askedProvisionerOf(claim)
+  if (isDeleting(claim) || provisioner === undefined || !SPACE_PROVISIONERS.includes(provisioner)) return settled()
   // Its absence is told by the binder, its arrival wakes the claim.
   const from = provisioning.classes.get({ name: claim.spec.deploymentTargetClassName })
-  if (from?.spec.provisioner !== SANDBOX_PROVISIONER) return settled()
+  if (from?.spec.provisioner !== provisioner) return settled()
 
   const request = requestOf(claim, provisioning)
   if (request) return follow(claim, from, request, provisioning)

@@ -11,7 +11,7 @@ import {
   labels,
   type Ref,
   refOf,
-  SANDBOX_PROVISIONER,
+  SPACE_PROVISIONERS,
   type SpaceRequest,
   SpaceRequests,
 } from '../../../api/index.ts'
@@ -47,7 +47,7 @@ export function sandboxTargets(workshop: Workshop, settings: TargetSettings = {}
       {
         kind: DeploymentTargetClasses,
         wakes: ({ spec }: DeploymentTargetClass) =>
-          spec.provisioner === SANDBOX_PROVISIONER ? [...requests.all()].map(refOf) : [],
+          SPACE_PROVISIONERS.includes(spec.provisioner) ? [...requests.all()].map(refOf) : [],
       },
     ],
     async reconcile(request) {

@@ -1,4 +1,5 @@
 import {
+  AGENT_PROVISIONER,
   annotations,
   apiVersionOf,
   type DeploymentTarget,
@@ -22,6 +23,9 @@ export interface Access {
 }
 
 const LONGEST = 253
+
+const provisionerOf = ({ metadata }: SpaceRequest): string =>
+  metadata.annotations?.[annotations.agent] === undefined ? SANDBOX_PROVISIONER : AGENT_PROVISIONER
 
 /** Names for the target, best first: `<claim>-dt` may be taken by one that has nothing to do with the claim. */
 export function targetNames({ metadata }: DeploymentTargetClaim): string[] {
@@ -47,7 +51,7 @@ export function targetOf(name: string, claim: DeploymentTargetClaim, request: Sp
         [labels.managedBy]: MANAGED_BY_BERTH,
       },
       annotations: {
-        [annotations.provisionedBy]: SANDBOX_PROVISIONER,
+        [annotations.provisionedBy]: provisionerOf(request),
         [annotations.spaceRequest]: keyOf(refOf(request)),
         ...(policy !== undefined && { [annotations.reclaimPolicy]: policy }),
       },

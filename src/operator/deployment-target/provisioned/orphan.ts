@@ -4,7 +4,7 @@ import {
   type DeploymentTarget,
   type DeploymentTargetClass,
   labels,
-  SANDBOX_PROVISIONER,
+  SPACE_PROVISIONERS,
   type SpaceRequest,
 } from '../../../api/index.ts'
 
@@ -25,9 +25,9 @@ export function isOrphan(
   return policy === 'Delete' ? 'delete' : policy === 'Retain' ? 'keep' : 'unknown'
 }
 
-/** A request that Berth did not make carries no policy: what all classes of this provisioner say, if they agree. */
+/** A request that Berth did not make carries no policy: what all classes of these provisioners say, if they agree. */
 function commonPolicy(classes: Cache<DeploymentTargetClass>): string | undefined {
-  const ours = [...classes.all()].filter(({ spec }) => spec.provisioner === SANDBOX_PROVISIONER)
+  const ours = [...classes.all()].filter(({ spec }) => SPACE_PROVISIONERS.includes(spec.provisioner))
   const policies = new Set(ours.map(({ spec }) => spec.reclaimPolicy))
   return policies.size === 1 ? [...policies][0] : undefined
 }

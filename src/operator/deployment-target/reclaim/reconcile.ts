@@ -13,7 +13,7 @@ import {
   reclaimPolicyOf,
   refFromKey,
   refOf,
-  SANDBOX_PROVISIONER,
+  SPACE_PROVISIONERS,
   type SpaceRequest,
   SpaceRequests,
   withoutFinalizer,
@@ -31,7 +31,7 @@ export interface Reclaim {
 
 /** A target that this provisioner made and that is being deleted: what is behind it goes first, unless it is to be kept. */
 export async function reclaim(target: DeploymentTarget, desk: Reclaim): Promise<Next> {
-  if (provisionedByOf(target) !== SANDBOX_PROVISIONER) return settled()
+  if (!SPACE_PROVISIONERS.includes(provisionedByOf(target) ?? '')) return settled()
   if (!isDeleting(target) || !hasFinalizer(target, finalizers.provisioner)) return settled()
 
   const requests = requestsOf(target, desk)

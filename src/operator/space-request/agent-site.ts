@@ -1,0 +1,118 @@
+import { type Cache, connectTo, createCaches, type Kube } from '../../adapters/kube/index.ts'
+import {
+  apiVersionOf,
+  type KubeObject,
+  Namespaces,
+  nameOfSpaceAccount,
+  ownedBy,
+  type Ref,
+  ServiceAccounts,
+  type SpaceRequest,
+  type TokenRequest,
+} from '../../api/index.ts'
+import type { Workshop } from '../../engines/controller/index.ts'
+import { Failure, isFailure, Secret } from '../../std/index.ts'
+import { ownLabels, type Space } from './desired.ts'
+import { byRequest, uidOf } from './namespace.ts'
+import { createPieces, MANAGER, OF_SPACES, PIECE_KINDS } from './pieces.ts'
+import type { Site } from './site.ts'
+import { secondsOf } from './token-lifetime.ts'
+
+/** The way to the clusters of agents: kas' door to their Kubernetes APIs. */
+export interface AgentAccess {
+  /** URL of that door, such as `https://kas.example.com:8154`. */
+  url: string
+  /** PEM of the authorities of kas. */
+  ca?: Uint8Array | undefined
+  /** Shows kas that it is the operator who asks. */
+  token: () => Promise<Secret<string>>
+  /** For whom the tokens of members must be issued, so that kas takes them. */
+  audience: string
+}
+
+/** A site that is watched while it is in use. */
+export interface OpenSite extends Site {
+  /** What is still missing before it can be worked with, and why. */
+  waitingFor(): string | undefined
+  close(): void
+}
+
+/**
+ * The cluster of an agent. Members show kas a token of a service account beside the request, and kas lets them in as the
+ * service account of their space: so no credential of the agent's cluster ever leaves it (docs/decisions/0165-spaces-of-agents.md).
+ */
+export function agentSite(
+  agent: Ref,
+  { workshop, access, accounts }: { workshop: Workshop; access: AgentAccess; accounts: Cache<KubeObject> },
+  wake: (namespace: KubeObject | undefined) => void,
+): OpenSite {
+  const { clock, log } = workshop
+  const server = `${access.url.replace(/\/+$/, '')}/k8s/namespaces/${agent.namespace}/agents/${agent.name}`
+  const kube = connectTo({ server, ca: access.ca, token: access.token, clock })
+  const caches = createCaches({ kube, clock, log: log.with({ agent: `${agent.namespace}/${agent.name}` }) })
+  const namespaces = caches.of(Namespaces, { ...OF_SPACES, metadataOnly: true, indexes: byRequest })
+  const far = caches.of(ServiceAccounts, { ...OF_SPACES, metadataOnly: true })
+  namespaces.onChange((now, before) => wake(now ?? before))
+  for (const { kind, metadataOnly } of PIECE_KINDS)
+    caches
+      .of(kind, { ...OF_SPACES, ...(metadataOnly && { metadataOnly }) })
+      .onChange((now, before) => wake(namespaces.get({ name: (now ?? before)?.metadata.namespace ?? '' })))
+  const stopping = new AbortController()
+  caches.ready(stopping.signal).then(
+    () => {
+      for (const namespace of namespaces.all()) wake(namespace)
+    },
+    () => undefined, // Closed before it was ready.
+  )
+  return {
+    agent,
+    kube: caches.kube,
+    namespaces,
+    pieces: createPieces(workshop, caches.kube, caches),
+    endpoint: () => ({
+      server,
+      certificateAuthority: Buffer.from(access.ca ?? '').toString('base64'),
+      insecureSkipTLSVerify: false,
+    }),
+    issue: (space) => issue(workshop.kube, space, access.audience),
+    accountUid: ({ request }) => accounts.get(accountOf(request))?.metadata.uid,
+    accountIn: (namespace) => far.in(namespace)[0],
+    waitingFor: () => caches.waitingFor()[0]?.why,
+    close() {
+      stopping.abort()
+      void caches.stop().then(() => kube.close())
+    },
+  }
+}
+
+const accountOf = ({ metadata }: SpaceRequest): Ref => ({
+  name: nameOfSpaceAccount(metadata.uid ?? ''),
+  namespace: metadata.namespace,
+})
+
+/** A token of the service account beside the request, which is made for it and goes with it. */
+async function issue(kube: Kube, { request, tier }: Space, audience: string): Promise<Secret<string>> {
+  const { name, namespace = '' } = accountOf(request)
+  const account = {
+    apiVersion: apiVersionOf(ServiceAccounts),
+    kind: ServiceAccounts.kind,
+    metadata: { name, namespace, labels: ownLabels(request), ownerReferences: [ownedBy(request)] },
+    automountServiceAccountToken: false,
+  }
+  const there = await kube.create(ServiceAccounts, account, { manager: MANAGER }).catch((failure: unknown) => {
+    if (!isFailure(failure, 'already-exists')) throw failure
+    return kube.get(ServiceAccounts, { name, namespace })
+  })
+  if (!there?.metadata.ownerReferences?.some(({ uid }) => uid === uidOf(request)))
+    throw new Failure('invalid', `ServiceAccount ${namespace}/${name} is there already and is not of this request`, {
+      reason: 'UnableToProvision',
+      remedy: 'Delete that ServiceAccount',
+    })
+  const answer = await kube.post<TokenRequest>(`/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    spec: { audiences: [audience], expirationSeconds: secondsOf(tier.tokenLifetime) },
+  })
+  if (answer.status) return new Secret(answer.status.token)
+  throw new Failure('unavailable', `the API server issued no token for ServiceAccount ${namespace}/${name}`)
+}

@@ -1,0 +1,116 @@
+import type { Cache } from '../../adapters/kube/index.ts'
+import {
+  AGENT_PROVISIONER,
+  type Agent,
+  Agents,
+  annotations,
+  type DeploymentTargetClaim,
+  DeploymentTargetClaims,
+  type DeploymentTargetClass,
+  DeploymentTargetClasses,
+  isDeleting,
+  type KubeObject,
+  labels,
+  type Ref,
+  refFromKey,
+  refOf,
+  ServiceAccounts,
+  type SpaceRequest,
+} from '../../api/index.ts'
+import type { Workshop } from '../../engines/controller/index.ts'
+import { Failure } from '../../std/index.ts'
+import { type AgentAccess, agentSite, type OpenSite } from './agent-site.ts'
+import { OF_SPACES } from './pieces.ts'
+import type { Site } from './site.ts'
+
+/** Where spaces are made. */
+export interface Sites {
+  /**
+   * The cluster of a request. `why`: it cannot be worked with yet. Throws an `invalid` Failure where there is none for it.
+   */
+  of(request: SpaceRequest): { site: Site } | { why: string }
+  /** The agent is gone for good, and nothing can be done in its cluster any more. */
+  isLost(request: SpaceRequest): boolean
+  /** Wakes the requests of an agent's cluster when something happens there. */
+  begin(ring: (ref: Ref) => void, signal: AbortSignal): void
+}
+
+interface Books {
+  agents: Cache<Agent>
+  claims: Cache<DeploymentTargetClaim>
+  classes: Cache<DeploymentTargetClass>
+}
+
+export const agentOf = ({ metadata }: SpaceRequest): string | undefined => metadata.annotations?.[annotations.agent]
+
+export function createSites(workshop: Workshop, own: Site, access: AgentAccess | undefined): Sites {
+  const { caches } = workshop
+  const books: Books = {
+    agents: caches.of(Agents),
+    claims: caches.of(DeploymentTargetClaims, { indexes: { uid: ({ metadata }) => [metadata.uid ?? ''] } }),
+    classes: caches.of(DeploymentTargetClasses),
+  }
+  const accounts = caches.of(ServiceAccounts, { ...OF_SPACES, metadataOnly: true })
+  const open = new Map<string, OpenSite>()
+  let ring: (ref: Ref) => void = () => undefined
+  const wake = (namespace: KubeObject | undefined) => {
+    const key = namespace?.metadata.annotations?.[annotations.spaceRequest]
+    if (key) ring(refFromKey(key))
+  }
+  const siteOf = (agent: Ref, key: string, by: AgentAccess): OpenSite => {
+    const site = open.get(key) ?? agentSite(agent, { workshop, access: by, accounts }, wake)
+    open.set(key, site)
+    return site
+  }
+  return {
+    begin(given, signal) {
+      ring = given
+      const close = () => {
+        for (const site of open.values()) site.close()
+        open.clear()
+      }
+      signal.addEventListener('abort', close, { once: true })
+    },
+    isLost(request) {
+      const key = agentOf(request)
+      return key !== undefined && !books.agents.get(refFromKey(key))
+    },
+    of(request) {
+      const key = agentOf(request)
+      if (key === undefined) return { site: own }
+      if (!access) throw refusal('the operator does not know how to reach the clusters of agents', 'Start it with --kas-api')
+      const agent = agentFor(key, books)
+      const site = siteOf(refOf(agent), `${key} ${agent.metadata.uid}`, access)
+      const why = site.waitingFor()
+      if (why !== undefined) return { why: `waiting for Agent ${key}: ${why}` }
+      // What is there already is kept, also when its claim has gone and its class with it.
+      if (site.namespaces.by('request', request.metadata.uid ?? '').length === 0 && !isDeleting(request))
+        mandate(request, key, books)
+      return { site }
+    },
+  }
+}
+
+/** Both ends agree: the class names the agent, and the agent takes spaces. */
+function agentFor(key: string, { agents }: Books): Agent {
+  const agent = agents.get(refFromKey(key))
+  if (!agent)
+    throw refusal(`there is no Agent ${key}`, 'Register it with `berth agent create`, or make a class that names another')
+  if (agent.spec.spaces === true) return agent
+  throw refusal(`Agent ${key} takes no spaces`, 'Set spec.spaces of the Agent to true')
+}
+
+/** A tenant may write any annotation; whose cluster it is, the class says. */
+function mandate({ metadata }: SpaceRequest, key: string, { claims, classes }: Books): void {
+  const [claim] = claims.by('uid', metadata.labels?.[labels.claimUid] ?? 'none')
+  const from = claim && classes.get({ name: claim.spec.deploymentTargetClassName })
+  const isMeant = from?.spec.provisioner === AGENT_PROVISIONER && from.spec.parameters?.agent === key
+  if (isMeant && claim?.metadata.namespace === metadata.namespace) return
+  throw refusal(
+    `no DeploymentTargetClaim of this namespace is behind it whose class names Agent ${key}`,
+    'Claim a target of a class with that agent instead of writing a SpaceRequest by hand',
+  )
+}
+
+const refusal = (message: string, remedy: string): Failure =>
+  new Failure('invalid', message, { reason: 'UnableToProvision', remedy })
