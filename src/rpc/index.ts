@@ -28,6 +28,15 @@ export {
   type ObjectsToSynchronizeResponse,
   ObjectsToSynchronizeResponseSchema,
 } from './generated/gitops_pb.ts'
+export { type Values, ValuesSchema } from './generated/prototool_pb.ts'
+export {
+  type ConnectRequest,
+  ConnectRequestSchema,
+  type ConnectResponse,
+  ConnectResponseSchema,
+  type RequestInfo,
+  ReverseTunnel,
+} from './generated/reverse_tunnel_pb.ts'
 export {
   encodeRequest,
   encodeResponse,

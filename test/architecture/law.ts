@@ -36,6 +36,7 @@ export const LAW: Record<string, Room> = {
   'adapters/control-plane': { imports: ['std'], process: ['kill', 'pid'], casts: true },
   'engines/controller': { imports: ['std', 'api', 'adapters/kube'] },
   'engines/gitops': { imports: ['std', 'api', 'cel', 'adapters/kube'], packages: ['yaml', 'picomatch'] },
+  'engines/tunnel': { imports: ['std', 'rpc', 'adapters/grpc'], packages: ['@bufbuild/protobuf'] },
   operator: {
     imports: [...CONTROLLERS, 'rpc', 'devfile', 'adapters/grpc', 'engines/gitops'],
     isProgram: true,

@@ -16,4 +16,4 @@ export {
 } from './object-stream.ts'
 export { type Call, type Implementation, offer, offerRaw, type RawHandler, type Service } from './offer.ts'
 export { type GrpcServer, type ServeOptions, serveGrpc } from './serve.ts'
-export { CallEnded } from './status.ts'
+export { CallEnded, type End, endFrom, failureFromEnd } from './status.ts'

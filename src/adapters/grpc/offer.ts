@@ -1,4 +1,5 @@
 import { type EventEmitter, once } from 'node:events'
+import { constants } from 'node:http2'
 import { setImmediate as breathe } from 'node:timers/promises'
 import type {
   DescMessage,
@@ -31,12 +32,18 @@ export interface Call {
   /** All of it that is text. */
   readonly text: TextMetadata
   readonly peer: string
+  /** `/service/method` */
+  readonly path: string
   /** Lets the caller know that all is well, before there is anything to send. */
   accept(header?: TextMetadata): void
   /** Sent when the call ends, also when it fails. */
   setTrailer(trailer: TextMetadata): void
   /** Aborts when the caller hangs up, or the server stops. */
   readonly signal: AbortSignal
+  /** Aborts when the caller hangs up; a server that stops still lets calls end by themselves for a while. */
+  readonly hungUp: AbortSignal
+  /** Ends the call at once as cancelled, also when the caller does not read what was sent. */
+  hangUp(): void
 }
 
 type Unary = DescMethodUnary<DescMessage, DescMessage>
@@ -135,6 +142,7 @@ function viewOf(call: AnyCall, { stopping }: Surroundings): Opened {
       return textOf(call.metadata)
     },
     peer: call.getPeer(),
+    path: call.getPath(),
     accept(header = {}) {
       if (!accepted) call.sendMetadata(metadataOf(header))
       accepted = true
@@ -143,8 +151,22 @@ function viewOf(call: AnyCall, { stopping }: Surroundings): Opened {
       trailer = metadataOf(given)
     },
     signal: AbortSignal.any([stopping, hungUp.signal]),
+    hungUp: hungUp.signal,
+    hangUp: () => reset(call),
   }
   return { view, hungUp: hungUp.signal, trailer: () => trailer }
+}
+
+interface Inside {
+  nextCall?: Inside
+  stream?: { close(code: number): void }
+}
+
+/** The library can only add a status behind what was written, where somebody who does not read never finds it. */
+function reset(call: AnyCall): void {
+  let inside = (call as unknown as { call?: Inside }).call // adapter: the library has no public way to reset a stream from the server
+  while (inside?.nextCall) inside = inside.nextCall
+  inside?.stream?.close(constants.NGHTTP2_CANCEL)
 }
 
 /** Reads at the handler's pace: what it does not ask for stays with the caller. */

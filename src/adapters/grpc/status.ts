@@ -1,5 +1,6 @@
 import { Metadata, type ServiceError, type StatusObject, status } from '@grpc/grpc-js'
 import { Failure, type FailureCode, isFailure } from '../../std/index.ts'
+import { type TextMetadata, textOf } from './metadata.ts'
 
 /** `invalid` is the user's mistake in the repository or in an object; a malformed request says so by its reason. */
 const STATUS: Record<FailureCode, status> = {
@@ -57,6 +58,29 @@ export function statusFromFailure(thrown: unknown): StatusObject {
     details: failure.code === 'internal' ? 'internal error; the cause is in the log of the server' : failure.message,
     metadata,
   }
+}
+
+/** How a call ended with an error, as it travels inside other messages than gRPC's own. */
+export interface End {
+  /** Of gRPC; never 0. */
+  code: number
+  message: string
+  trailer: TextMetadata
+}
+
+/** The same as a call would show: what is `internal` keeps its text here. */
+export function endFrom(thrown: unknown): End {
+  const { code, details, metadata } = statusFromFailure(thrown)
+  return { code, message: details, trailer: textOf(metadata) }
+}
+
+/** The failure that a call would have thrown that ended so. Its cause is a `CallEnded`. */
+export function failureFromEnd({ code, message, trailer }: End, about: string): Failure {
+  const [reason] = trailer[REASON] ?? []
+  return new Failure(CODE.get(code) ?? 'internal', reason === undefined ? `${about}: ${message}` : message, {
+    cause: new CallEnded(code, message),
+    ...(reason === undefined ? {} : { reason }),
+  })
 }
 
 /** The other side's status as one of our failures. With a reason the text is a sentence for users and stays as it is. */

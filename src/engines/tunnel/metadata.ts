@@ -1,0 +1,42 @@
+import { create } from '@bufbuild/protobuf'
+import type { TextMetadata } from '../../adapters/grpc/index.ts'
+import { type Values, ValuesSchema } from '../../rpc/index.ts'
+import { Failure } from '../../std/index.ts'
+
+type Meta = Record<string, Values>
+
+/** Characters of all keys and values, as HTTP/2 peers commonly allow for headers. */
+const MOST = 8192
+/** What gRPC's libraries take as a header. */
+const KEY = /^[a-z0-9._-]+$/
+const VALUE = /^[ -~]*$/
+/** Each hop has its own; and who may talk to kas is nobody's business behind it. */
+const OF_THE_HOP =
+  /^(grpc-.*|kas-hop-.*|.*-bin|authorization|proxy-authorization|cookie|content-type|content-length|user-agent|te|host|connection|accept-encoding)$/
+
+/** What may go on from one hop to the next: text, and nothing that belongs to the hop itself. Throws when it is too much. */
+export function forwardable(text: TextMetadata): TextMetadata {
+  const kept: [string, readonly string[]][] = []
+  let size = 0
+  for (const [key, values] of Object.entries(text)) {
+    if (!KEY.test(key) || OF_THE_HOP.test(key)) continue
+    const printable = values.filter((value) => VALUE.test(value))
+    if (printable.length === 0) continue
+    size += printable.reduce((sum, value) => sum + key.length + value.length, 0)
+    if (size > MOST) throw tooMuch()
+    kept.push([key, printable])
+  }
+  return Object.fromEntries(kept)
+}
+
+const tooMuch = () =>
+  new Failure('invalid', `the metadata is larger than ${MOST} characters`, {
+    reason: 'InvalidRequest',
+    remedy: 'Send less of it; what is large belongs into messages.',
+  })
+
+export const metaFrom = (text: TextMetadata): Meta =>
+  Object.fromEntries(Object.entries(forwardable(text)).map(([key, value]) => [key, create(ValuesSchema, { value: [...value] })]))
+
+export const textFrom = (meta: Meta): TextMetadata =>
+  forwardable(Object.fromEntries(Object.entries(meta).map(([key, { value }]) => [key, value])))

@@ -1,0 +1,206 @@
+import type { Call } from '../../adapters/grpc/index.ts'
+import type { ConnectRequest, ConnectResponse } from '../../rpc/index.ts'
+import { type Clock, Failure } from '../../std/index.ts'
+import { pathsIn } from './descriptor.ts'
+import { FAREWELL, MOST_OF_AN_AGENT } from './limits.ts'
+import { Tunnel } from './tunnel.ts'
+
+/** Who wants to know which agents have a tunnel here. */
+export interface Directory {
+  arrived(agentId: bigint): void
+  left(agentId: bigint): void
+}
+
+export interface Admitted {
+  agentId: bigint
+  /** Aborts, with a `Failure`, when the agent may not be here any more. */
+  ended: AbortSignal
+  /** So long a tunnel may wait for a request before it is closed cleanly, so that agents spread. Milliseconds. */
+  age: number
+}
+
+export interface Tunnels {
+  /** Answers `ReverseTunnel.Connect` of an agent that has been let in. */
+  accept(admitted: Admitted, requests: AsyncIterable<ConnectRequest>, call: Call): AsyncIterable<ConnectResponse>
+  /** A tunnel that waits and whose agent answers this path. Whoever takes one makes its request or puts it back. */
+  take(agentId: bigint, path: string): Tunnel | undefined
+  /** The same, as soon as there is one; throws when the signal aborts. First come, first served. */
+  wait(agentId: bigint, path: string, signal: AbortSignal): Promise<Tunnel>
+  putBack(tunnel: Tunnel): void
+  /** Those that wait for a request, all, and the requests that wait for one. */
+  readonly count: { idle: number; open: number; waiting: number }
+  /** Takes leave of the directory for all agents. The streams end with their server. */
+  stop(): void
+}
+
+export const createTunnels = (options: { directory: Directory; clock: Clock }): Tunnels => new Pool(options)
+
+interface Waiter {
+  path: string
+  give(tunnel: Tunnel): void
+}
+
+/** What is known of one agent. */
+interface Lot {
+  open: number
+  readonly idle: Set<Tunnel>
+  readonly waiters: Set<Waiter>
+  isAnnounced: boolean
+  /** Calls off that it takes leave. */
+  stay: (() => void) | undefined
+}
+
+class Pool implements Tunnels {
+  readonly #directory: Directory
+  readonly #clock: Clock
+  readonly #lots = new Map<bigint, Lot>()
+
+  constructor({ directory, clock }: { directory: Directory; clock: Clock }) {
+    this.#directory = directory
+    this.#clock = clock
+  }
+
+  async *accept(
+    admitted: Admitted,
+    requests: AsyncIterable<ConnectRequest>,
+    call: Call,
+  ): AsyncGenerator<ConnectResponse, void, undefined> {
+    const incoming = requests[Symbol.asyncIterator]()
+    const lot = this.#lotOf(admitted.agentId)
+    lot.open++
+    try {
+      if (lot.open > MOST_OF_AN_AGENT) throw tooMany()
+      const { value, done } = await incoming.next()
+      if (!done) yield* this.#open(admitted, lot, { incoming, call, paths: pathsIn(value) })
+    } finally {
+      lot.open--
+      this.#forget(admitted.agentId, lot)
+    }
+  }
+
+  async *#open(
+    { agentId, ended, age }: Admitted,
+    lot: Lot,
+    { incoming, call, paths }: { incoming: AsyncIterator<ConnectRequest>; call: Call; paths: ReadonlySet<string> },
+  ): AsyncGenerator<ConnectResponse, void, undefined> {
+    if (ended.aborted) throw Failure.from(ended.reason)
+    if (call.signal.aborted) return
+    const onOver = () => {
+      if (lot.idle.delete(tunnel)) this.#announce(agentId, lot)
+    }
+    const tunnel: Tunnel = new Tunnel({ agentId, paths, incoming, call, onOver })
+    const revoke = () => tunnel.refuse(Failure.from(ended.reason))
+    const stay = this.#clock.after(age, () => tunnel.retire())
+    ended.addEventListener('abort', revoke, { once: true })
+    try {
+      this.#place(tunnel, lot)
+      yield* tunnel.outgoing
+    } finally {
+      stay()
+      ended.removeEventListener('abort', revoke)
+      tunnel.end(new Failure('unavailable', 'the agent does not listen any more', { reason: 'AgentGone' }))
+    }
+  }
+
+  take(agentId: bigint, path: string): Tunnel | undefined {
+    const lot = this.#lots.get(agentId)
+    if (!lot) return undefined
+    for (const tunnel of lot.idle) {
+      if (!tunnel.serves(path)) continue
+      lot.idle.delete(tunnel)
+      tunnel.take()
+      this.#announce(agentId, lot)
+      return tunnel
+    }
+    return undefined
+  }
+
+  wait(agentId: bigint, path: string, signal: AbortSignal): Promise<Tunnel> {
+    const found = this.take(agentId, path)
+    if (found) return Promise.resolve(found)
+    const lot = this.#lotOf(agentId)
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = {
+        path,
+        give(tunnel) {
+          signal.removeEventListener('abort', stop)
+          resolve(tunnel)
+        },
+      }
+      const stop = () => {
+        lot.waiters.delete(waiter)
+        this.#forget(agentId, lot)
+        reject(new Failure('cancelled', 'nobody waits for the agent any more'))
+      }
+      if (signal.aborted) return stop()
+      signal.addEventListener('abort', stop, { once: true })
+      lot.waiters.add(waiter)
+    })
+  }
+
+  putBack(tunnel: Tunnel): void {
+    if (tunnel.putBack()) this.#place(tunnel, this.#lotOf(tunnel.agentId))
+  }
+
+  get count() {
+    const sum = (read: (lot: Lot) => number) => [...this.#lots.values()].reduce((all, lot) => all + read(lot), 0)
+    return { idle: sum(({ idle }) => idle.size), open: sum(({ open }) => open), waiting: sum(({ waiters }) => waiters.size) }
+  }
+
+  stop(): void {
+    for (const [agentId, lot] of this.#lots) {
+      lot.stay?.()
+      this.#leave(agentId, lot)
+    }
+  }
+
+  /** Who waits comes first. */
+  #place(tunnel: Tunnel, lot: Lot): void {
+    for (const waiter of lot.waiters) {
+      if (!tunnel.serves(waiter.path)) continue
+      lot.waiters.delete(waiter)
+      waiter.give(tunnel.take())
+      return
+    }
+    lot.idle.add(tunnel)
+    this.#announce(tunnel.agentId, lot)
+  }
+
+  /** To be called whenever its idle tunnels became more or fewer. */
+  #announce(agentId: bigint, lot: Lot): void {
+    if (lot.idle.size === 0) {
+      lot.stay ??= this.#clock.after(FAREWELL, () => this.#leave(agentId, lot))
+      return
+    }
+    lot.stay?.()
+    lot.stay = undefined
+    if (!lot.isAnnounced) this.#directory.arrived(agentId)
+    lot.isAnnounced = true
+  }
+
+  #leave(agentId: bigint, lot: Lot): void {
+    lot.stay = undefined
+    if (lot.isAnnounced) this.#directory.left(agentId)
+    lot.isAnnounced = false
+    this.#forget(agentId, lot)
+  }
+
+  #lotOf(agentId: bigint): Lot {
+    const known = this.#lots.get(agentId)
+    if (known) return known
+    const lot: Lot = { open: 0, idle: new Set(), waiters: new Set(), isAnnounced: false, stay: undefined }
+    this.#lots.set(agentId, lot)
+    return lot
+  }
+
+  #forget(agentId: bigint, lot: Lot): void {
+    const isEmpty = lot.open === 0 && lot.waiters.size === 0 && !lot.isAnnounced && !lot.stay
+    if (isEmpty && this.#lots.get(agentId) === lot) this.#lots.delete(agentId)
+  }
+}
+
+const tooMany = () =>
+  new Failure('unavailable', `the agent has ${MOST_OF_AN_AGENT} tunnels open`, {
+    reason: 'TooManyTunnels',
+    remedy: 'Close some.',
+  })
