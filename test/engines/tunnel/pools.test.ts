@@ -30,11 +30,10 @@ describe('pools of tunnels', (it) => {
     stage.agent({ [ECHO]: echo }, SMALL)
     await eventually(() => stage.tunnels.count.idle === 2)
     is(stage.tunnels.count.open, 2)
-    const tunnels = await taken(stage, 2)
-    const calls = tunnels.map((tunnel) => request(tunnel, ECHO))
+    const calls = [await stage.ask(), await stage.ask()]
     await eventually(() => stage.tunnels.count.open === 5)
-    calls.push(...(await taken(stage, 4)).map((tunnel) => request(tunnel, ECHO)))
-    await eventually(() => stage.tunnels.count.idle === 0 && stage.tunnels.count.open === 6)
+    while (calls.length < 6) calls.push(await stage.ask())
+    await eventually(() => stage.tunnels.count.idle === 0)
     is(stage.tunnels.count.open, 6)
     for (const call of calls) {
       call.closeSend()
