@@ -28,7 +28,7 @@ export {
   type ObjectsToSynchronizeResponse,
   ObjectsToSynchronizeResponseSchema,
 } from './generated/gitops_pb.ts'
-export { type Values, ValuesSchema } from './generated/prototool_pb.ts'
+export { type Values as MetaValues, ValuesSchema as MetaValuesSchema } from './generated/prototool_pb.ts'
 export {
   type ConnectRequest,
   ConnectRequestSchema,

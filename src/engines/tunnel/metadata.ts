@@ -1,9 +1,9 @@
 import { create } from '@bufbuild/protobuf'
 import type { TextMetadata } from '../../adapters/grpc/index.ts'
-import { type Values, ValuesSchema } from '../../rpc/index.ts'
+import { type MetaValues, MetaValuesSchema } from '../../rpc/index.ts'
 import { Failure } from '../../std/index.ts'
 
-type Meta = Record<string, Values>
+type Meta = Record<string, MetaValues>
 
 /** Characters of all keys and values, as HTTP/2 peers commonly allow for headers. */
 const MOST = 8192
@@ -36,7 +36,7 @@ const tooMuch = () =>
   })
 
 export const metaFrom = (text: TextMetadata): Meta =>
-  Object.fromEntries(Object.entries(forwardable(text)).map(([key, value]) => [key, create(ValuesSchema, { value: [...value] })]))
+  Object.fromEntries(Object.entries(forwardable(text)).map(([key, value]) => [key, create(MetaValuesSchema, { value: [...value] })]))
 
 export const textFrom = (meta: Meta): TextMetadata =>
   forwardable(Object.fromEntries(Object.entries(meta).map(([key, { value }]) => [key, value])))
