@@ -36,7 +36,9 @@ const tooMuch = () =>
   })
 
 export const metaFrom = (text: TextMetadata): Meta =>
-  Object.fromEntries(Object.entries(forwardable(text)).map(([key, value]) => [key, create(MetaValuesSchema, { value: [...value] })]))
+  Object.fromEntries(
+    Object.entries(forwardable(text)).map(([key, value]) => [key, create(MetaValuesSchema, { value: [...value] })]),
+  )
 
 export const textFrom = (meta: Meta): TextMetadata =>
   forwardable(Object.fromEntries(Object.entries(meta).map(([key, { value }]) => [key, value])))
