@@ -1,7 +1,8 @@
 import type { GitCredential, Revision, TreeFile } from '../adapters/git/index.ts'
 import type { CallOptions, Duplex } from '../adapters/grpc/index.ts'
+import type { ConfigurationMistake } from '../agentcfg/index.ts'
 import type { Ref } from '../api/index.ts'
-import type { ConfigurationFile } from '../rpc/index.ts'
+import type { AgentMeta, ConfigurationFile } from '../rpc/index.ts'
 import type { Failure } from '../std/index.ts'
 import type { Project } from './project.ts'
 import type { Tree } from './tree.ts'
@@ -42,6 +43,39 @@ export const moved = 'moved'
 
 export interface Gate {
   admit(claim: Claim): Promise<Admission>
+}
+
+/** An agent that has shown a token, while that is valid. */
+export interface AgentPass {
+  readonly agent: Ref & { namespace: string }
+  readonly uid: string
+  /** What the wire calls it by. */
+  readonly id: bigint
+  /** Aborts at the moment of a revocation, an expiry or the deletion of the Agent; its reason is a `Failure`. */
+  readonly ended: AbortSignal
+  close(): void
+}
+
+export interface AgentGate {
+  /** Throws `unauthorized` for whatever is no token of an agent. */
+  admit(authorization: string | undefined): AgentPass
+}
+
+/** Who is there of each agent. */
+export interface Roll {
+  /** A stream of a pod begins; the answer tells its end, and whether it was the pod that ended it. */
+  enter(pass: AgentPass, meta: AgentMeta | undefined): (hungUp: boolean) => void
+}
+
+/** What was seen of an agent's configuration. */
+export type ConfigurationFinding =
+  /** `path` is missing when there is no file: then the configuration is empty. */
+  | { readonly commit: string; readonly path?: string; readonly mistakes: readonly ConfigurationMistake[] }
+  | { readonly empty: true }
+  | { readonly failure: Failure }
+
+export interface ConfigurationFindings {
+  report(agent: Ref, finding: ConfigurationFinding): void
 }
 
 /** The files of one commit; fetched when first asked for, once for everybody. */

@@ -1,15 +1,18 @@
 import { readFile } from 'node:fs/promises'
 import { openMirrors } from '../adapters/git/index.ts'
-import { type GrpcServer, serveGrpc } from '../adapters/grpc/index.ts'
+import { type GrpcServer, type Service, serveGrpc } from '../adapters/grpc/index.ts'
 import { createMetrics, type Metrics, serveHttp, serveOperations } from '../adapters/http/index.ts'
-import { type Caches, connect, createCaches, createEvents, type Events, type Meter } from '../adapters/kube/index.ts'
-import { Agents, GitProjects } from '../api/index.ts'
+import { type Caches, connect, createCaches, createEvents, type Events, type Kube, type Meter } from '../adapters/kube/index.ts'
+import { Agents, GitProjects, type Ref } from '../api/index.ts'
 import { createLog, Failure, type Log, Secret, systemClock } from '../std/index.ts'
-import { BY_TOKEN, createGate, createTokenReviews } from './authorization/index.ts'
+import { type ConfigurationDesk, createAgentConfigurationService } from './agent-configuration/index.ts'
+import { createRegistrationServices, createRoll, createStatusWriter } from './agent-registration/index.ts'
+import { BY_TOKEN, createAgentGate, createGate, createTokenReviews } from './authorization/index.ts'
 import type { Config } from './config.ts'
 import { createCredentials, createPolls, pokeByAnnotation } from './git-polling/index.ts'
 import { reportStatus } from './git-project-status/index.ts'
 import { createMeters } from './meters.ts'
+import { createModuleRequestService } from './module-requests/index.ts'
 import { createObjectStreamService, type Limits } from './object-stream/index.ts'
 import { BY_PATH, projectsOf } from './project.ts'
 import { receiveWebhooks } from './webhooks/index.ts'
@@ -64,14 +67,14 @@ async function openHouse(config: Config, signal: AbortSignal, log: Log, open: ((
   open.push(() => status.stop())
   const stopPokes = rooms.pokes()
   open.push(async () => stopPokes())
+  const registration = rooms.agents(events)
+  open.push(() => registration.stop())
   const webhooks = await serveHttp({ address: config.webhooks, respond: rooms.webhooks, clock, log })
   open.push(() => webhooks.stop())
-  const server = await listen(config, rooms, log)
+  const server = await listen(config, [rooms.objectStream, ...registration.services], log)
   open.push(() => server.stop())
   return { listen: server.address, operations: operations.address, webhooks: webhooks.address }
 }
-
-type Rooms = Awaited<ReturnType<typeof furnish>>
 
 /** Builds the rooms and hands each what it needs of the others. */
 async function furnish(config: Config, caches: Caches, metrics: Metrics, log: Log) {
@@ -115,13 +118,27 @@ async function furnish(config: Config, caches: Caches, metrics: Metrics, log: Lo
     objectStream: createObjectStreamService({ gate, polls, limits, maxAge: config.streamAge, delivered, unchanged, clock, log }),
     webhooks: receiveWebhooks({ projects, polls, credentials, answered, clock, log }),
     pokes: () => pokeByAnnotation(cache, polls),
+    agents: (events: Events) =>
+      receiveAgents({ agents, projects, gate, polls, kube: caches.kube, events, maxAge: config.streamAge, clock, log }),
     report: (events: Events) => reportStatus({ kube: caches.kube, cache, polls, events, clock, log }),
   }
 }
 
-async function listen({ listen: address, tls }: Config, { objectStream }: Rooms, log: Log): Promise<GrpcServer> {
+/** What agents talk to beside the object stream. Their status is written by the same room that knows which of them are there. */
+function receiveAgents(desk: Omit<ConfigurationDesk, 'agentGate' | 'roll' | 'findings'> & { kube: Kube; events: Events }) {
+  const { agents, kube, events } = desk
+  const agentGate = createAgentGate({ agents, clock })
+  const recall = (agent: Ref, name: string) => agents.get(agent)?.status?.connectedPods?.find((pod) => pod.name === name)?.podId
+  const roll = createRoll({ clock, recall })
+  const writer = createStatusWriter({ kube, agents, roll, events, clock, log: desk.log })
+  const configuration = createAgentConfigurationService({ ...desk, agentGate, roll, findings: writer })
+  const registration = createRegistrationServices({ gate: agentGate, roll, onReport: writer.onReport })
+  return { services: [configuration, ...registration, createModuleRequestService(agentGate)], stop: () => writer.stop() }
+}
+
+async function listen({ listen: address, tls }: Config, services: Service[], log: Log): Promise<GrpcServer> {
   const keys = tls && { certificate: await pem(tls.certificate), key: new Secret<Uint8Array>(await pem(tls.key)) }
-  return serveGrpc({ address, tls: keys, services: [objectStream], clock, log })
+  return serveGrpc({ address, tls: keys, services, clock, log })
 }
 
 async function pem(file: string): Promise<Uint8Array> {

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import type { Cache } from '../adapters/kube/index.ts'
 import { type GitProject, isDeleting, keyOf, type Ref, refOf } from '../api/index.ts'
 import { durationOf } from '../std/index.ts'
+import { numberOf } from './number.ts'
 
 /** A GitProject as kas works with it: defaults filled in, names made whole. */
 export interface Project {
@@ -53,9 +53,6 @@ export function projectFrom(object: GitProject): Project {
     createdAt: metadata.creationTimestamp ?? '',
   }
 }
-
-/** 48 bits of a digest: positive, and exact also where numbers are doubles. */
-export const numberOf = (uid: string): bigint => BigInt(createHash('sha256').update(uid).digest().readUIntBE(0, 6))
 
 /** What streams depend on: when it changes they are opened anew. */
 export const sourceOf = ({ uid, url, credentials, defaultBranch, pollInterval }: Project): string =>

@@ -4,6 +4,7 @@
  * peers that we did not write, so a field is added but never renumbered. Read gitops.proto and object-stream.ts first, then agent_configuration.proto and reverse_tunnel.proto.
  * Everything in generated/ comes from the .proto files by hack/update-rpc.ts.
  */
+export { type Connected, configured, connectedAgent, nothingThere, registered, reported } from './agent-answers.ts'
 export {
   AgentConfiguration as AgentConfigurationService,
   type ConfigurationRequest,
@@ -12,6 +13,9 @@ export {
   ConfigurationResponseSchema,
 } from './generated/agent_configuration_pb.ts'
 export { AgentRegistrar, RegisterRequestSchema, RegisterResponseSchema } from './generated/agent_registrar_pb.ts'
+export { AgentReports, type ReportRequest, ReportRequestSchema, ReportResponseSchema } from './generated/agent_report_pb.ts'
+export type { ConnectedAgentInfo } from './generated/agent_tracker_pb.ts'
+export type { GetConnectedAgentsRequest } from './generated/agent_tracker_rpc_pb.ts'
 export {
   type AgentConfiguration,
   AgentConfigurationSchema,
@@ -21,6 +25,8 @@ export {
   GitopsCFSchema,
   type ManifestProjectCF,
 } from './generated/agentcfg_pb.ts'
+export { type AgentMeta, AgentMetaSchema } from './generated/entity_pb.ts'
+export { GitlabAccess } from './generated/gitlab_access_pb.ts'
 export {
   Gitops,
   type ObjectsToSynchronizeRequest,
@@ -28,6 +34,7 @@ export {
   type ObjectsToSynchronizeResponse,
   ObjectsToSynchronizeResponseSchema,
 } from './generated/gitops_pb.ts'
+export type { HttpRequest, HttpResponse } from './generated/grpctool_pb.ts'
 export { type Values as MetaValues, ValuesSchema as MetaValuesSchema } from './generated/prototool_pb.ts'
 export {
   type ConnectRequest,

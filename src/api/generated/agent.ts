@@ -26,6 +26,14 @@ export interface AgentSpec {
      */
     sha256: string
     /**
+     * What it is for, or where it is used.
+     */
+    description?: string
+    /**
+     * When it was made.
+     */
+    createdAt?: string
+    /**
      * When it stops being accepted. Without it never.
      */
     expiresAt?: string
@@ -41,13 +49,25 @@ export interface AgentStatus {
    */
   connectedPods?: {
     /**
+     * The number that the pod gave itself, or one that follows from its name.
+     */
+    podId: string
+    /**
      * Name of the pod.
      */
     name: string
     /**
+     * Namespace of the pod in its cluster.
+     */
+    namespace?: string
+    /**
      * Version of the agent.
      */
     version?: string
+    /**
+     * Version of the cluster that it runs in.
+     */
+    kubernetesVersion?: string
     /**
      * Since when it is connected.
      */
@@ -65,6 +85,10 @@ export interface AgentStatus {
      * File it was read from.
      */
     path?: string
+    /**
+     * Newer commit, whose errors these are.
+     */
+    rejectedCommit?: string
     /**
      * What is wrong with it; while there are any, the last good configuration stays in use.
      */
@@ -100,13 +124,29 @@ export interface AgentStatus {
      */
     objects?: number
     /**
+     * How many of them could not be applied, or not yet.
+     */
+    undone?: number
+    /**
      * The worst health among them.
      */
     health?: 'Healthy' | 'Progressing' | 'Degraded' | 'Suspended' | 'Missing' | 'Unknown'
     /**
-     * Why.
+     * One word for what is wrong.
+     */
+    reason?: string
+    /**
+     * What is wrong, and what can be done about it.
      */
     message?: string
+    /**
+     * When the commit was last brought into effect.
+     */
+    syncedAt?: string
+    /**
+     * It is in the configuration no more; what became of its objects is in the message.
+     */
+    removed?: boolean
   }[]
   /**
    * The generation of the spec that this status speaks of.

@@ -71,5 +71,5 @@ class Watch implements Admission {
 const isSame = (a: Caller, b: Caller | undefined): boolean =>
   a.kind === b?.kind && a.namespace === b.namespace && a.name === b.name
 
-const revoked = () =>
+export const revoked = () =>
   new Failure('unauthorized', 'the token is no longer valid', { reason: 'TokenRevoked', remedy: 'Show a valid one.' })

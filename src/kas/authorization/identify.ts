@@ -38,13 +38,22 @@ export function bearerOf(authorization: string | undefined): Secret<string> {
   return new Secret(token)
 }
 
-/** The agent that has this token now. Only digests are compared, so the time taken tells nothing of the token. */
-export function agentOf({ agents, clock }: Pick<Identities, 'agents' | 'clock'>, token: Secret<string>): Caller | undefined {
-  const sha256 = createHash('sha256').update(token.reveal()).digest('hex')
+export function agentOf(identities: Pick<Identities, 'agents' | 'clock'>, token: Secret<string>): Caller | undefined {
+  const agent = holderOf(identities, digestOf(token))?.agent
+  return agent && { kind: 'agent', namespace: agent.metadata.namespace ?? '', name: agent.metadata.name }
+}
+
+/** Only digests are compared, so the time taken tells nothing of the token. */
+export const digestOf = (token: Secret<string>): string => createHash('sha256').update(token.reveal()).digest('hex')
+
+/** The agent that has the token of this digest now, and until when it counts. */
+export function holderOf(
+  { agents, clock }: Pick<Identities, 'agents' | 'clock'>,
+  sha256: string,
+): { agent: Agent; expiresAt: string | undefined } | undefined {
   for (const agent of agents.by('token', sha256)) {
-    const valid = agent.spec.tokens?.some((one) => one.sha256 === sha256 && !hasEnded(one.expiresAt, clock))
-    if (valid && !isDeleting(agent))
-      return { kind: 'agent', namespace: agent.metadata.namespace ?? '', name: agent.metadata.name }
+    const token = agent.spec.tokens?.find((one) => one.sha256 === sha256 && !hasEnded(one.expiresAt, clock))
+    if (token && !isDeleting(agent)) return { agent, expiresAt: token.expiresAt }
   }
   return undefined
 }

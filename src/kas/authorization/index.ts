@@ -3,6 +3,7 @@
  * is asked about; the operator's own account is believed when it says on which namespace's behalf it asks.
  * Not here: Git credentials, which callers never see. Read grants.ts (the rule) first, then identify.ts and gate.ts.
  */
+export { createAgentGate } from './agent-gate.ts'
 export { createGate } from './gate.ts'
 export { mayRead } from './grants.ts'
 export { BY_TOKEN } from './identify.ts'

@@ -1,7 +1,8 @@
 import { type Agent, refOf } from '../../api/index.ts'
 import type { ConfigurationFile, Impersonation } from '../../rpc/index.ts'
 import { Failure } from '../../std/index.ts'
-import { numberOf, type Project, type Projects } from '../project.ts'
+import { numberOf } from '../number.ts'
+import type { Project, Projects } from '../project.ts'
 import type { Develops } from './develop.ts'
 import type { Person } from './people.ts'
 

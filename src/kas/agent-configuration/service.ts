@@ -1,0 +1,225 @@
+import { type Call, offer, type Service } from '../../adapters/grpc/index.ts'
+import type { Cache } from '../../adapters/kube/index.ts'
+import { configurationFor } from '../../agentcfg/index.ts'
+import type { Agent } from '../../api/index.ts'
+import { AgentConfigurationService, type ConfigurationRequest, type ConfigurationResponse, configured } from '../../rpc/index.ts'
+import { type Clock, Failure, isFailure, type Log } from '../../std/index.ts'
+import {
+  type Admission,
+  type AgentGate,
+  type AgentPass,
+  type ConfigurationFindings,
+  type Gate,
+  moved,
+  type Polls,
+  type Roll,
+  type Sighting,
+  type Snapshot,
+} from '../ports.ts'
+import type { Projects } from '../project.ts'
+import { type Found, findConfiguration } from './find.ts'
+
+export interface ConfigurationDesk {
+  agentGate: AgentGate
+  gate: Gate
+  agents: Cache<Agent>
+  projects: Projects
+  polls: Polls
+  roll: Roll
+  findings: ConfigurationFindings
+  /** Streams end after so long, before a load balancer cuts them. Milliseconds. */
+  maxAge: number
+  clock: Clock
+  log: Log
+}
+
+export const createAgentConfigurationService = (desk: ConfigurationDesk): Service =>
+  offer(AgentConfigurationService, { getConfiguration: (request, call) => serve(desk, request, call) })
+
+/** One stream of one pod. */
+interface Visit {
+  desk: ConfigurationDesk
+  pass: AgentPass
+  call: Call
+  /** It knows Berth's keys, and waits in the stream for what others come back for. */
+  berth: boolean
+  /** The commit that the agent has; nothing while it must be told anew. */
+  known: string
+  /** Aborts when the stream is to end. */
+  signal: AbortSignal
+}
+
+/** The stream stays open as long as the token is valid; age and shutdown end it without an error. */
+async function* serve(desk: ConfigurationDesk, request: ConfigurationRequest, call: Call): AsyncGenerator<ConfigurationResponse> {
+  const pass = admit(desk, call)
+  const leave = desk.roll.enter(pass, request.agentMeta)
+  const old = new AbortController()
+  const cancel = desk.clock.after(desk.maxAge * (1 + 0.05 * Math.random()), () => old.abort())
+  const signal = AbortSignal.any([call.signal, pass.ended, old.signal])
+  const visit: Visit = { desk, pass, call, berth: request.berth, known: request.commitId, signal }
+  try {
+    call.accept()
+    while (!signal.aborted) yield* fromOneProject(visit)
+    if (pass.ended.aborted && !call.signal.aborted) throw pass.ended.reason
+  } finally {
+    cancel()
+    leave(call.signal.aborted || pass.ended.aborted)
+    pass.close()
+  }
+}
+
+/** Who is refused is named in the log. Never the token. */
+function admit({ agentGate, log }: ConfigurationDesk, call: Call): AgentPass {
+  try {
+    return agentGate.admit(call.metadata('authorization'))
+  } catch (thrown) {
+    log.warn('An agent was refused', { peer: call.peer, error: Failure.from(thrown) })
+    throw thrown
+  }
+}
+
+/** Until the agent is to be configured from another one, or this one is another than it was. */
+async function* fromOneProject(visit: Visit): AsyncGenerator<ConfigurationResponse> {
+  const { desk, pass, call, signal } = visit
+  const path = desk.agents.get(pass.agent)?.spec.configurationProject ?? ''
+  const changed = new AbortController()
+  const forget = desk.agents.onChange((now) => {
+    if (now?.metadata.uid === pass.uid && now.spec.configurationProject !== path) changed.abort()
+  })
+  try {
+    const admission = await admitTo(visit, path, AbortSignal.any([signal, changed.signal]))
+    if (admission) yield* fromAdmitted(visit, admission, changed.signal)
+  } catch (thrown) {
+    // The end of the token says more than what came of it.
+    if (pass.ended.aborted && !call.signal.aborted) throw pass.ended.reason
+    throw thrown
+  } finally {
+    forget()
+  }
+}
+
+/** Those who wait in the stream are let in when they may; the others are told, and come back by themselves. */
+async function admitTo(visit: Visit, path: string, signal: AbortSignal): Promise<Admission | undefined> {
+  const { desk, pass, call, berth } = visit
+  while (!signal.aborted) {
+    const news = newsOf(desk.projects, signal)
+    try {
+      return await desk.gate.admit({
+        authorization: call.metadata('authorization'),
+        path,
+        namespace: undefined,
+        serviceAccount: undefined,
+        projectUid: undefined,
+      })
+    } catch (thrown) {
+      const failure = Failure.from(thrown)
+      desk.findings.report(pass.agent, { failure })
+      if (!berth || !isFailure(failure, 'forbidden')) throw failure
+      await news.promise
+    } finally {
+      news.close()
+    }
+  }
+  return undefined
+}
+
+/** Something has changed among the projects, or nobody waits any more. */
+function newsOf(projects: Projects, signal: AbortSignal): { promise: Promise<void>; close: () => void } {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const forget = projects.onChange(() => resolve())
+  const stop = () => resolve()
+  signal.addEventListener('abort', stop, { once: true })
+  return {
+    promise,
+    close() {
+      forget()
+      signal.removeEventListener('abort', stop)
+    },
+  }
+}
+
+async function* fromAdmitted(visit: Visit, admission: Admission, changed: AbortSignal): AsyncGenerator<ConfigurationResponse> {
+  const { desk, signal } = visit
+  const ended = AbortSignal.any([signal, changed, admission.ended])
+  const following = desk.polls.follow(admission.project, { kind: 'default' }, () => admission.renew())
+  try {
+    for (let seen = await following.next(undefined, ended); seen; seen = await following.next(seen, ended)) {
+      const response = await responseTo(visit, admission, seen, ended)
+      if (response) yield response
+    }
+  } catch (thrown) {
+    if (!ended.aborted) throw thrown
+  } finally {
+    following.close()
+    admission.close()
+  }
+  const { reason } = admission.ended
+  // What is read from now on is another repository, or another path: the agent is told even if the commit is the same.
+  if (changed.aborted || reason === moved) visit.known = ''
+  else if (!signal.aborted && admission.ended.aborted && !visit.berth) throw reason
+}
+
+/** `undefined`: there is nothing to tell. */
+async function responseTo(
+  visit: Visit,
+  admission: Admission,
+  seen: Sighting,
+  signal: AbortSignal,
+): Promise<ConfigurationResponse | undefined> {
+  const { findings } = visit.desk
+  const { agent } = visit.pass
+  if ('failure' in seen) findings.report(agent, { failure: seen.failure })
+  else if ('empty' in seen) findings.report(agent, { empty: true })
+  else {
+    const found = await foundIn(visit, admission, seen.snapshot, signal)
+    return found && answer(visit, admission, found)
+  }
+  return undefined
+}
+
+/** A commit that cannot be fetched is looked for again with the next poll. */
+async function foundIn(
+  visit: Visit,
+  { project }: Admission,
+  snapshot: Snapshot,
+  signal: AbortSignal,
+): Promise<Found | undefined> {
+  const { desk, pass } = visit
+  try {
+    return await findConfiguration(snapshot, pass.agent.name, project.path, signal)
+  } catch (thrown) {
+    if (signal.aborted) return undefined
+    const failure = Failure.from(thrown)
+    desk.log.warn('A configuration could not be read', { agent: `${pass.agent.namespace}/${pass.agent.name}`, error: failure })
+    desk.findings.report(pass.agent, { failure })
+    return undefined
+  }
+}
+
+/** An agent keeps what it has while something is wrong. Berth's learns of it here no more than it has to: the Agent says it all. */
+function answer(visit: Visit, { project }: Admission, { commit, path, parsed }: Found): ConfigurationResponse | undefined {
+  const { desk, pass, berth } = visit
+  const where = { commit, ...(path === undefined ? {} : { path }) }
+  if (!parsed.configuration) {
+    const { mistakes } = parsed
+    desk.findings.report(pass.agent, { ...where, mistakes })
+    if (berth) return undefined
+    const [first] = mistakes
+    const more = mistakes.length > 1 ? `, and ${mistakes.length - 1} more` : ''
+    throw invalid(`${path}, line ${first?.line}, column ${first?.column}: ${first?.message}${more}`)
+  }
+  try {
+    const identity = { agentId: pass.id, projectId: project.id, projectPath: project.path, berth }
+    const configuration = configurationFor(parsed.configuration, identity)
+    desk.findings.report(pass.agent, { ...where, mistakes: [] })
+    if (commit === visit.known) return undefined
+    visit.known = commit
+    return configured(configuration, commit)
+  } catch (thrown) {
+    desk.findings.report(pass.agent, { failure: Failure.from(thrown) })
+    throw thrown
+  }
+}
+
+const invalid = (message: string) =>
+  new Failure('invalid', message, { reason: 'ConfigurationInvalid', remedy: 'Correct the file and push it.' })

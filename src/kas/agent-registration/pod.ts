@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto'
+import type { Ref } from '../../api/index.ts'
+import type { AgentMeta } from '../../rpc/index.ts'
+
+/** A pod of an agent that is there. */
+export interface Pod {
+  /** The number it gave itself; else one that follows from its name. */
+  readonly podId: string
+  readonly name: string
+  readonly namespace: string
+  readonly version: string
+  readonly kubernetesVersion: string
+  /** Milliseconds since the epoch. */
+  readonly connectedAt: number
+  readonly meta: AgentMeta | undefined
+}
+
+/** What the pods of one agent are kept under. */
+export interface Registered {
+  readonly agent: Ref & { namespace: string }
+  readonly uid: string
+  readonly id: bigint
+}
+
+export function podFrom(uid: string, meta: AgentMeta | undefined, podId: bigint | undefined, now: number): Pod {
+  const name = clean(meta?.podName, 253) || 'unnamed'
+  const namespace = clean(meta?.podNamespace, 63)
+  return {
+    podId: podId === undefined ? derived(uid, namespace, name) : String(podId),
+    name,
+    namespace,
+    version: clean(meta?.version, 64),
+    kubernetesVersion: clean(meta?.kubernetesVersion?.gitVersion, 64),
+    connectedAt: now,
+    meta,
+  }
+}
+
+/** What agents say ends in terminals. */
+export const clean = (text: string | undefined, most: number): string => (text ?? '').replace(/[^\x20-\x7e]/g, '').slice(0, most)
+
+/** The same after kas has started anew, and in every kas. */
+const derived = (uid: string, namespace: string, name: string): string =>
+  String(createHash('sha256').update(`${uid}/${namespace}/${name}`).digest().readUIntBE(0, 6))

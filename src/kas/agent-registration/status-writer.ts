@@ -1,0 +1,156 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Cache, Events, Kube } from '../../adapters/kube/index.ts'
+import { type Agent, type AgentStatus, Agents, conditionOf, isDeleting, keyOf, type Ref, refFromKey } from '../../api/index.ts'
+import type { ReportRequest } from '../../rpc/index.ts'
+import { type Clock, createWorkQueue, Failure, isFailure, isRecord, type Log, seconds } from '../../std/index.ts'
+import type { AgentPass, ConfigurationFinding, ConfigurationFindings } from '../ports.ts'
+import type { RollOfPods } from './roll.ts'
+import { statusAfter } from './status.ts'
+
+export interface StatusWriterOptions {
+  /** Its writes show in the cache at once. */
+  kube: Kube
+  agents: Cache<Agent>
+  roll: RollOfPods
+  events: Events
+  clock: Clock
+  log: Log
+}
+
+export interface AgentStatusWriter extends ConfigurationFindings {
+  /** What an agent says of its work; each report replaces the one before. */
+  onReport(pass: AgentPass, report: ReportRequest): void
+  stop(): Promise<void>
+}
+
+/** Of one Agent, at most one write in this time. */
+const PACE = seconds(1)
+const AGAIN = seconds(5)
+const WRITERS = 4
+/** After the start: agents come back within this time. */
+const SETTLING = seconds(60)
+
+interface Known {
+  uid: string
+  finding?: ConfigurationFinding
+  report?: ReportRequest
+}
+
+/** Writes what is known of agents into their status: only what differs, and of many changes in a second the last. */
+export function createStatusWriter(options: StatusWriterOptions): AgentStatusWriter {
+  const { agents, roll, clock, log } = options
+  const known = new Map<string, Known>()
+  const written = new Map<string, number>()
+  let isSettled = false
+
+  /** What was known of an Agent of the same name says nothing of this one. */
+  const knownOf = (key: string): Known | undefined => {
+    const uid = agents.get(refFromKey(key))?.metadata.uid
+    if (uid === undefined) return undefined
+    const here = known.get(key)
+    if (here?.uid === uid) return here
+    const fresh = { uid }
+    known.set(key, fresh)
+    return fresh
+  }
+  const write = async (key: string): Promise<void> => {
+    const here = knownOf(key)
+    const agent = agents.get(refFromKey(key))
+    if (!(here && agent) || isDeleting(agent)) return
+    const facts = { pods: roll.of(here.uid), isSettled, configuration: here.finding, report: here.report }
+    if (await isWritten(options, agent, statusAfter(agent, facts, clock.now()))) written.set(key, clock.now())
+  }
+  const queue = createWorkQueue({
+    clock,
+    concurrency: WRITERS,
+    groupOf: (key) => refFromKey(key).namespace ?? '',
+    async work(key) {
+      const wait = (written.get(key) ?? Number.NEGATIVE_INFINITY) + PACE - clock.now()
+      if (wait > 0) return queue.addAfter(key, wait)
+      try {
+        await write(key)
+      } catch (thrown) {
+        // Gone, or changed since: the cache will ring.
+        if (isFailure(thrown, 'not-found')) return
+        if (!isFailure(thrown, 'conflict'))
+          log.warn('The status of an Agent could not be written', { agent: key, error: Failure.from(thrown) })
+        queue.addAfter(key, isFailure(thrown, 'conflict') ? PACE : AGAIN)
+      }
+    },
+  })
+  const forget = agents.onChange((now, before) => {
+    const gone = before && before.metadata.uid !== now?.metadata.uid ? before : undefined
+    if (gone) {
+      roll.forget(gone.metadata.uid ?? '')
+      known.delete(keyOf(gone.metadata))
+      written.delete(keyOf(gone.metadata))
+    }
+    if (now) queue.add(keyOf(now.metadata))
+  })
+  const ringAll = () => {
+    for (const { metadata } of agents.all()) queue.add(keyOf(metadata))
+  }
+  roll.onChange((agent) => queue.add(keyOf(agent)))
+  const settle = clock.after(SETTLING, () => {
+    isSettled = true
+    ringAll()
+  })
+  ringAll()
+  return {
+    report(agent, finding) {
+      const key = keyOf(agent)
+      const here = knownOf(key)
+      if (!here) return
+      here.finding = finding
+      queue.add(key)
+    },
+    onReport({ agent, uid }, report) {
+      const key = keyOf(agent)
+      const here = knownOf(key)
+      if (here?.uid !== uid) return
+      here.report = report
+      queue.add(key)
+    },
+    async stop() {
+      settle()
+      forget()
+      roll.stop()
+      await queue.stop()
+    },
+  }
+}
+
+/** Whoever else has written since is not overwritten: then it is a conflict. */
+async function isWritten({ kube, events }: StatusWriterOptions, agent: Agent, status: AgentStatus): Promise<boolean> {
+  if (isDeepStrictEqual(status, agent.status)) return false
+  const { uid, resourceVersion, name, namespace } = agent.metadata
+  const ref: Ref = { name, ...(namespace ? { namespace } : {}) }
+  const patch = { metadata: { uid, resourceVersion }, status: withNulls(status, agent.status) }
+  await kube.patch(Agents, ref, patch, { subresource: 'status', manager: 'berth-kas' })
+  tell(events, agent, status)
+  return true
+}
+
+/** To a merge patch what is not named stays. */
+function withNulls(after: unknown, before: unknown): unknown {
+  if (!(isRecord(after) && isRecord(before))) return after
+  const gone = Object.keys(before).filter((key) => !(key in after))
+  const kept = Object.entries(after).map(([key, value]) => [key, withNulls(value, before[key])] as const)
+  return Object.fromEntries([...kept, ...gone.map((key) => [key, null] as const)])
+}
+
+/** Says what has changed for people. */
+function tell(events: Events, agent: Agent, status: AgentStatus): void {
+  for (const type of ['Connected', 'ConfigurationValid']) {
+    const [before, now] = [conditionOf(agent.status?.conditions, type), conditionOf(status.conditions, type)]
+    if (!now || (before?.reason === now.reason && before.message === now.message)) continue
+    // That a new Agent is not connected yet is no news; nor is it how many pods there are.
+    if ((!before && now.status !== 'True') || (type === 'Connected' && before?.status === now.status)) continue
+    events.record(agent, { type: now.status === 'False' ? 'Warning' : 'Normal', reason: now.reason, message: now.message })
+  }
+  const before = new Map((agent.status?.projects ?? []).map((project) => [project.id, project]))
+  for (const { id, reason, message } of status.projects ?? []) {
+    if (!reason || before.get(id)?.reason === reason) continue
+    events.record(agent, { type: 'Warning', reason: 'ProjectTroubled', message: `${id}: ${reason}: ${message ?? ''}` })
+  }
+}

@@ -1,0 +1,53 @@
+import { type Agent, keyOf, refOf } from '../../api/index.ts'
+import { Failure } from '../../std/index.ts'
+import { numberOf } from '../number.ts'
+import type { AgentGate, AgentPass } from '../ports.ts'
+import { revoked } from './gate.ts'
+import { bearerOf, digestOf, holderOf, type Identities } from './identify.ts'
+
+type Tokens = Pick<Identities, 'agents' | 'clock'>
+
+/** Lets agents in, whatever they want. What is no token of an agent is refused alike, expired or never heard of. */
+export const createAgentGate = (tokens: Tokens): AgentGate => ({
+  admit(authorization) {
+    const sha256 = digestOf(bearerOf(authorization))
+    const holder = holderOf(tokens, sha256)
+    if (!holder)
+      throw new Failure('unauthorized', 'the token is not known', {
+        reason: 'TokenUnknown',
+        remedy: 'Show the token of an Agent.',
+      })
+    return passFor(tokens, sha256, holder.agent)
+  },
+})
+
+function passFor(tokens: Tokens, sha256: string, agent: Agent): AgentPass {
+  const end = new AbortController()
+  const uid = agent.metadata.uid ?? ''
+  const key = keyOf(agent.metadata)
+  let calm = () => undefined
+  const look = () => {
+    const holder = holderOf(tokens, sha256)
+    if (holder?.agent.metadata.uid !== uid) return end.abort(revoked())
+    if (holder.expiresAt === undefined) return
+    calm()
+    const cancel = tokens.clock.after(Math.max(Date.parse(holder.expiresAt) - tokens.clock.now(), 0) + 1, look)
+    calm = () => void cancel()
+  }
+  const forget = tokens.agents.onChange((now, before) => {
+    const changed = now ?? before
+    // A thousand agents are let in, and each writes its status: only the own one is worth a look.
+    if (changed && keyOf(changed.metadata) === key) look()
+  })
+  look()
+  return {
+    agent: { ...refOf(agent), namespace: agent.metadata.namespace ?? '' },
+    uid,
+    id: numberOf(uid),
+    ended: end.signal,
+    close() {
+      forget()
+      calm()
+    },
+  }
+}

@@ -1,0 +1,80 @@
+import { create } from '@bufbuild/protobuf'
+import { equal, is, match, not } from 'uvu/assert'
+import { type Agent, conditionOf } from '../../../src/api/index.ts'
+import { statusAfter } from '../../../src/kas/agent-registration/index.ts'
+import { ReportRequestSchema } from '../../../src/rpc/index.ts'
+import { describe } from '../../support/suite.ts'
+
+const now = Date.UTC(2030, 0, 1)
+const sha256 = 'a'.repeat(64)
+const agentWith = (status?: Agent['status'], tokens = [{ name: 'first', sha256 }]): Agent => ({
+  apiVersion: 'berth.dev/v1alpha1',
+  kind: 'Agent',
+  metadata: { name: 'dev', namespace: 'home', generation: 1 },
+  spec: { configurationProject: 'team/config', tokens },
+  ...(status ? { status } : {}),
+})
+const nothing = { pods: [], isSettled: true, configuration: undefined, report: undefined }
+const pod = { podId: '1', name: 'a', namespace: 'ns', version: 'v1', kubernetesVersion: '', connectedAt: now, meta: undefined }
+const good = { commit: 'c1', path: 'p.yaml', mistakes: [] }
+const bad = { commit: 'c2', path: 'p.yaml', mistakes: [{ message: 'no', line: 3, column: 7 }] }
+
+describe('Agent status', (it) => {
+  it('says what to do while nobody has connected', () => {
+    const reasons = (agent: Agent) => statusAfter(agent, nothing, now).conditions?.map(({ reason }) => reason)
+    equal(reasons(agentWith()), ['NotConnected', 'NotConnected', 'NotRead'])
+    const { conditions } = statusAfter(agentWith(undefined, []), nothing, now)
+    match(conditionOf(conditions, 'Ready')?.message ?? '', 'berth agent token add dev --namespace home')
+  })
+
+  it('is ready with a pod and a good configuration, and the same a second time', () => {
+    const facts = { ...nothing, pods: [pod], configuration: good }
+    const status = statusAfter(agentWith(), facts, now)
+    equal(
+      status.conditions?.map((one) => [one.type, one.status]),
+      [
+        ['Ready', 'True'],
+        ['Connected', 'True'],
+        ['ConfigurationValid', 'True'],
+      ],
+    )
+    equal(statusAfter(agentWith(status), facts, now + 60_000), status)
+  })
+
+  it('keeps the last good configuration beside the mistakes of a newer one, until they are mended', () => {
+    const first = statusAfter(agentWith(), { ...nothing, configuration: good }, now)
+    const second = statusAfter(agentWith(first), { ...nothing, configuration: bad }, now)
+    equal(second.configuration, { commit: 'c1', path: 'p.yaml', rejectedCommit: 'c2', errors: bad.mistakes })
+    match(conditionOf(second.conditions, 'ConfigurationValid')?.message ?? '', 'line 3, column 7: no')
+    equal(statusAfter(agentWith(second), { ...nothing, configuration: { ...good, commit: 'c3' } }, now).configuration, {
+      commit: 'c3',
+      path: 'p.yaml',
+    })
+  })
+
+  it('changes nothing of what a new kas has not heard of yet', () => {
+    const facts = { ...nothing, pods: [pod], configuration: good }
+    const before = statusAfter(agentWith(), facts, now)
+    equal(statusAfter(agentWith(before), { ...nothing, isSettled: false }, now), before)
+    not(statusAfter(agentWith(before), nothing, now).connectedPods)
+  })
+
+  it('shows what an agent reports, cut to what fits, and shows no project twice', () => {
+    const report = create(ReportRequestSchema, {
+      projects: [
+        { id: 'a/b', health: 'Weird', message: `\u001b[1m${'x'.repeat(5000)}`, syncedAt: { seconds: 10n ** 15n } },
+        { id: 'c/d', health: 'Degraded', reason: 'ApplyFailed', objects: 2, undone: 1 },
+        { id: 'c/d', health: 'Healthy', objects: 4, syncedAt: { seconds: BigInt(now / 1000) } },
+      ],
+    })
+    const { projects } = statusAfter(agentWith(), { ...nothing, report }, now)
+    equal([projects?.[0]?.health, projects?.[0]?.message?.length, projects?.[0]?.syncedAt], ['Unknown', 1024, undefined])
+    equal(projects?.slice(1), [{ id: 'c/d', objects: 4, health: 'Healthy', syncedAt: '2030-01-01T00:00:00Z' }])
+  })
+
+  it('says what the agent does not take', () => {
+    const report = create(ReportRequestSchema, { configurationError: 'two modules want one port' })
+    const { conditions } = statusAfter(agentWith(), { ...nothing, configuration: good, report }, now)
+    is(conditionOf(conditions, 'ConfigurationValid')?.reason, 'RefusedByAgent')
+  })
+})
