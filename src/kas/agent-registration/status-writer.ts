@@ -39,22 +39,12 @@ interface Known {
 /** Writes what is known of agents into their status: only what differs, and of many changes in a second the last. */
 export function createStatusWriter(options: StatusWriterOptions): AgentStatusWriter {
   const { agents, roll, clock, log } = options
-  const known = new Map<string, Known>()
+  const memory = createMemory(agents)
   const written = new Map<string, number>()
   let isSettled = false
 
-  /** What was known of an Agent of the same name says nothing of this one. */
-  const knownOf = (key: string): Known | undefined => {
-    const uid = agents.get(refFromKey(key))?.metadata.uid
-    if (uid === undefined) return undefined
-    const here = known.get(key)
-    if (here?.uid === uid) return here
-    const fresh = { uid }
-    known.set(key, fresh)
-    return fresh
-  }
   const write = async (key: string): Promise<void> => {
-    const here = knownOf(key)
+    const here = memory.of(key)
     const agent = agents.get(refFromKey(key))
     if (!(here && agent) || isDeleting(agent)) return
     const facts = { pods: roll.of(here.uid), isSettled, configuration: here.finding, report: here.report }
@@ -82,7 +72,7 @@ export function createStatusWriter(options: StatusWriterOptions): AgentStatusWri
     const gone = before && before.metadata.uid !== now?.metadata.uid ? before : undefined
     if (gone) {
       roll.forget(gone.metadata.uid ?? '')
-      known.delete(keyOf(gone.metadata))
+      memory.forget(keyOf(gone.metadata))
       written.delete(keyOf(gone.metadata))
     }
     if (now) queue.add(keyOf(now.metadata))
@@ -99,14 +89,14 @@ export function createStatusWriter(options: StatusWriterOptions): AgentStatusWri
   return {
     report(agent, finding) {
       const key = keyOf(agent)
-      const here = knownOf(key)
+      const here = memory.of(key)
       if (!here) return
       here.finding = finding
       queue.add(key)
     },
     onReport({ agent, uid }, report) {
       const key = keyOf(agent)
-      const here = knownOf(key)
+      const here = memory.of(key)
       if (here?.uid !== uid) return
       here.report = report
       queue.add(key)
@@ -117,6 +107,23 @@ export function createStatusWriter(options: StatusWriterOptions): AgentStatusWri
       roll.stop()
       await queue.stop()
     },
+  }
+}
+
+/** What has been said of each Agent. What was known of one of the same name says nothing of this one. */
+function createMemory(agents: Cache<Agent>) {
+  const known = new Map<string, Known>()
+  return {
+    of(key: string): Known | undefined {
+      const uid = agents.get(refFromKey(key))?.metadata.uid
+      if (uid === undefined) return undefined
+      const here = known.get(key)
+      if (here?.uid === uid) return here
+      const fresh = { uid }
+      known.set(key, fresh)
+      return fresh
+    },
+    forget: (key: string) => void known.delete(key),
   }
 }
 
