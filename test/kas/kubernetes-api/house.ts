@@ -11,8 +11,8 @@ import {
   createVisitMeters,
   receiveVisits,
 } from '../../../src/kas/kubernetes-api/index.ts'
-import type { AgentConfigurations, Router } from '../../../src/kas/ports.ts'
 import { numberOf } from '../../../src/kas/number.ts'
+import type { AgentConfigurations, Router } from '../../../src/kas/ports.ts'
 import { BY_PATH, projectsOf } from '../../../src/kas/project.ts'
 import { type ConfigurationFile, ConfigurationFileSchema } from '../../../src/rpc/index.ts'
 import { Failure, Secret, silentLog, systemClock } from '../../../src/std/index.ts'
