@@ -10,6 +10,7 @@ export const verbs: readonly Entry[] = [
   { name: 'crds', summary: 'print the CustomResourceDefinitions', load: () => import('./commands/crds.ts') },
   { name: 'operator', summary: 'run the operator', load: () => import('./commands/operator.ts') },
   { name: 'kas', summary: 'run kas, the server that holds the Git credentials', load: () => import('./commands/kas.ts') },
+  { name: 'agent', summary: 'run and look after the agents of target clusters', load: () => import('./commands/agent.ts') },
   { name: 'diff', summary: 'show what a sync of a GitOpsDeployment would do', load: () => import('./commands/diff.ts') },
   { name: 'sync', summary: 'bring a GitOpsDeployment about now', load: () => import('./commands/sync.ts') },
   { name: 'suspend', summary: 'let a GitOpsDeployment rest', load: () => import('./commands/suspend.ts') },

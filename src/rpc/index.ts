@@ -17,12 +17,20 @@ export { AgentReports, type ReportRequest, ReportRequestSchema, ReportResponseSc
 export type { ConnectedAgentInfo } from './generated/agent_tracker_pb.ts'
 export type { GetConnectedAgentsRequest } from './generated/agent_tracker_rpc_pb.ts'
 export {
+  AgentReports,
+  ProjectReportSchema,
+  type ReportRequest,
+  ReportRequestSchema,
+  ReportResponseSchema,
+} from './generated/agent_report_pb.ts'
+export {
   type AgentConfiguration,
   AgentConfigurationSchema,
   type ConfigurationFile,
   ConfigurationFileSchema,
   type GitopsCF,
   GitopsCFSchema,
+  log_level_enum as LogLevelCF,
   type ManifestProjectCF,
 } from './generated/agentcfg_pb.ts'
 export { type AgentMeta, AgentMetaSchema } from './generated/entity_pb.ts'

@@ -46,7 +46,11 @@ export const LAW: Record<string, Room> = {
     packages: ['picomatch'],
     isProgram: true,
   },
-  agent: { imports: ['std', 'rpc', 'adapters/kube', 'adapters/grpc'], isProgram: true },
+  agent: {
+    imports: [...CONTROLLERS, 'rpc', 'adapters/grpc', 'engines/gitops'],
+    packages: ['@bufbuild/protobuf'],
+    isProgram: true,
+  },
   cli: {
     imports: [
       'std',
@@ -58,6 +62,7 @@ export const LAW: Record<string, Room> = {
       'adapters/control-plane',
       'operator',
       'kas',
+      'agent',
     ],
     packages: ['commander', 'yaml'],
     process: 'everything',

@@ -19,6 +19,12 @@ export interface DialOptions {
   token?: (() => Promise<Secret<string>>) | undefined
   /** PEM of the authorities to trust instead of the system's. */
   ca?: Uint8Array | undefined
+  /** Goes along with each call. */
+  metadata?: TextMetadata | undefined
+  /** The name that the certificate must have, where it is not the host of the address. */
+  serverName?: string | undefined
+  /** Believes any certificate. For development only. */
+  insecureSkipVerify?: boolean | undefined
 }
 
 export interface CallOptions {
@@ -37,7 +43,11 @@ export interface Connection {
   stream<I extends DescMessage, O extends DescMessage>(
     method: DescMethodServerStreaming<I, O>,
     request: MessageShape<I>,
-    options?: CallOptions & { onAccepted?: (() => void) | undefined },
+    options?: CallOptions & {
+      onAccepted?: (() => void) | undefined
+      /** Waits for a server that is away, instead of failing. */
+      patient?: boolean | undefined
+    },
   ): AsyncIterable<MessageShape<O>>
   /** Messages both ways, at each side's own pace. */
   duplex<I extends DescMessage, O extends DescMessage>(
@@ -57,18 +67,28 @@ const CHANNEL = {
   'grpc.max_reconnect_backoff_ms': seconds(20),
 } as const
 
-export function dial({ address, token, ca }: DialOptions): Connection {
+export function dial({ address, token, ca, metadata: always, serverName, insecureSkipVerify }: DialOptions): Connection {
   const { target, secure } = parseAddress(address)
-  const credentials = secure ? ChannelCredentials.createSsl(ca ? Buffer.from(ca) : null) : ChannelCredentials.createInsecure()
-  const client = new Client(target, credentials, CHANNEL)
+  const roots = ca ? Buffer.from(ca) : null
+  const credentials = secure
+    ? ChannelCredentials.createSsl(roots, null, null, { rejectUnauthorized: !insecureSkipVerify })
+    : ChannelCredentials.createInsecure()
+  const name = serverName === undefined ? {} : { 'grpc.ssl_target_name_override': serverName }
+  const client = new Client(target, credentials, { ...CHANNEL, ...name })
+  const headersOf = async (metadata: TextMetadata | undefined, patient = false): Promise<Metadata> => {
+    const headers = metadataOf({ ...always, ...metadata })
+    headers.setOptions({ waitForReady: patient })
+    if (token) headers.set('authorization', `Bearer ${(await token()).reveal()}`)
+    return headers
+  }
   const open = async <I, O>(definition: MethodDefinition<I, O>, { metadata, signal }: CallOptions = {}) => {
-    const headers = await headersOf(metadata, token)
+    const headers = await headersOf(metadata)
     const { path, requestSerialize, responseDeserialize } = definition
     return duplexOf(client.makeBidiStreamRequest(path, requestSerialize, responseDeserialize, headers), target, signal)
   }
   return {
     async unary(method, request, { metadata, signal } = {}) {
-      const headers = await headersOf(metadata, token)
+      const headers = await headersOf(metadata)
       signal?.throwIfAborted()
       const { path, requestSerialize, responseDeserialize } = definitionOf(method)
       return new Promise((resolve, reject) => {
@@ -81,9 +101,9 @@ export function dial({ address, token, ca }: DialOptions): Connection {
         signal?.addEventListener('abort', cancel, { once: true })
       })
     },
-    async *stream(method, request, { metadata, signal, onAccepted } = {}) {
+    async *stream(method, request, { metadata, signal, onAccepted, patient } = {}) {
       const { path, requestSerialize, responseDeserialize } = definitionOf(method)
-      const headers = await headersOf(metadata, token)
+      const headers = await headersOf(metadata, patient)
       // An abort that came while the token was read would never be heard of again.
       if (signal?.aborted) return
       const call = client.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request, headers)
@@ -103,12 +123,6 @@ export function dial({ address, token, ca }: DialOptions): Connection {
     duplexRaw: (path, options) => open(rawDefinition(path), options),
     close: () => client.close(),
   }
-}
-
-async function headersOf(metadata: TextMetadata | undefined, token: DialOptions['token']): Promise<Metadata> {
-  const headers = metadataOf(metadata ?? {})
-  if (token) headers.set('authorization', `Bearer ${(await token()).reveal()}`)
-  return headers
 }
 
 function parseAddress(address: string): { target: string; secure: boolean } {

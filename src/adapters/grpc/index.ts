@@ -12,8 +12,9 @@ export {
   type FollowOptions,
   type ObjectStream,
   type ObjectStreamOptions,
+  objectStreamOver,
   type Wanted,
 } from './object-stream.ts'
 export { type Call, type Implementation, offer, offerRaw, type RawHandler, type Service } from './offer.ts'
 export { type GrpcServer, type ServeOptions, serveGrpc } from './serve.ts'
-export { CallEnded, type End, endFrom, failureFromEnd } from './status.ts'
+export { CallEnded, type End, endFrom, failureFromEnd, UNIMPLEMENTED } from './status.ts'

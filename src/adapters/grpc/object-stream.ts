@@ -56,19 +56,23 @@ const PATIENCE: Backoff = { base: seconds(1), max: minutes(1) }
 const BRIEF = seconds(1)
 
 /** The client of kas' object stream: one connection for any number of projects. */
-export function createObjectStream({ address, token, ca, clock }: ObjectStreamOptions): ObjectStream {
-  const connection = dial({ address, token, ca })
+export const createObjectStream = ({ address, token, ca, clock }: ObjectStreamOptions): ObjectStream =>
+  objectStreamOver(dial({ address, token, ca }), clock)
+
+/** The same over a connection that is there already, and that `close` closes. `patient`: a server that is away is waited for. */
+export function objectStreamOver(connection: Connection, clock: Clock, patient?: boolean): ObjectStream {
   const fetchObjects: ObjectStream['fetchObjects'] = (wanted, signal, commitId = '') =>
-    call(connection, { ...wanted, commitId }, { signal })
+    call(connection, { ...wanted, commitId }, { signal, patient })
   return {
     fetchObjects,
-    follow: (wanted, options) => follow(connection, clock, wanted, options),
+    follow: (wanted, options) => follow({ connection, clock, patient }, wanted, options),
     close: () => connection.close(),
   }
 }
 
 interface Ears {
   signal: AbortSignal
+  patient?: boolean | undefined
   onAccepted?: (() => void) | undefined
 }
 
@@ -96,7 +100,13 @@ async function call(
   return batch
 }
 
-async function follow(connection: Connection, clock: Clock, wanted: Wanted, options: FollowOptions): Promise<void> {
+interface Way {
+  connection: Connection
+  clock: Clock
+  patient: boolean | undefined
+}
+
+async function follow({ connection, clock, patient }: Way, wanted: Wanted, options: FollowOptions): Promise<void> {
   const { onBatch, onFailure = () => undefined, onInView, backoff = PATIENCE, signal } = options
   let { commitId = '' } = options
   let last: Batch | undefined
@@ -108,7 +118,7 @@ async function follow(connection: Connection, clock: Clock, wanted: Wanted, opti
   while (!signal.aborted) {
     const opened = clock.now()
     try {
-      const given = await call(connection, { ...wanted, commitId, digest: last?.digest ?? '' }, { signal, onAccepted })
+      const given = await call(connection, { ...wanted, commitId, digest: last?.digest ?? '' }, { signal, onAccepted, patient })
       if (given) {
         const batch = last ? completed(given, last) : given
         await onBatch(batch)

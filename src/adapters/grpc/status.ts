@@ -30,6 +30,7 @@ const CODE: ReadonlyMap<status, FailureCode> = new Map([
   [status.RESOURCE_EXHAUSTED, 'unavailable'],
   [status.UNAVAILABLE, 'unavailable'],
   [status.CANCELLED, 'cancelled'],
+  [status.UNIMPLEMENTED, 'not-found'],
 ])
 
 /** Reason and remedy travel beside the status, binary, because gRPC metadata is ASCII and remedies are prose. */
@@ -82,11 +83,13 @@ export function failureFromEnd({ code, message, trailer }: End, about: string): 
     ...(reason === undefined ? {} : { reason }),
   })
 }
+/** The reason of a failure that means: the peer does not know this method. */
+export const UNIMPLEMENTED = 'Unimplemented'
 
 /** The other side's status as one of our failures. With a reason the text is a sentence for users and stays as it is. */
 export function failureFromStatus(thrown: unknown, about: string): Failure {
   if (!isServiceError(thrown)) return Failure.from(thrown, about)
-  const reason = thrown.metadata.get(REASON)[0]
+  const reason = thrown.metadata.get(REASON)[0] ?? (thrown.code === status.UNIMPLEMENTED ? UNIMPLEMENTED : undefined)
   const remedy = thrown.metadata.get(REMEDY)[0]
   const message = reason === undefined ? `${about}: ${thrown.details}` : thrown.details
   return new Failure(CODE.get(thrown.code) ?? 'internal', message, {

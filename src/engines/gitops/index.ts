@@ -7,6 +7,8 @@
  * each), kept by the watches of live/ (ledgers.ts, live-book.ts, watches.ts); sharing/ says which sync wants what, fights.ts when
  * enough is enough.
  */
+
+export type { Taking } from './apply/keeper.ts'
 export type { Judge } from './book.ts'
 export { type Change, type Entry, entriesOf } from './change-set.ts'
 export type { Difference, FieldChange } from './fields/diff.ts'
@@ -29,6 +31,7 @@ export { GUARDS, type GuardReason, type Guards } from './prune/guards.ts'
 export { type Removal, type RemovalRequest, releaseAll, removeAll } from './prune/remove-all.ts'
 export { patternsFor } from './render/kustomization.ts'
 export type { Manifest } from './render/manifest.ts'
+export { createFileReader, type ReadFiles } from './render/plain.ts'
 export { createRenderer, type Render, type RendererOptions } from './render/render.ts'
 export type { Snapshot, SourceFile } from './render/source.ts'
 export { type Variables, withVariables } from './render/variables.ts'

@@ -11,6 +11,13 @@ export interface Limits {
   allowedKinds?: readonly { group: string; kind: string }[] | undefined
   /** Whether namespaces may carry labels that decide what their pods may do. */
   podSecurityLabels?: boolean | undefined
+  /** What whoever was refused may change; settings of a managed environment without it. */
+  remedies?: { readonly allowedKinds: string; readonly clusterResources: string } | undefined
+}
+
+const REMEDIES = {
+  allowedKinds: 'add its kind to allowedKinds of the managed environment',
+  clusterResources: 'set clusterResources on the managed environment',
 }
 
 /**
@@ -37,22 +44,22 @@ export function objectionToNamespace(name: string, limits: Limits): string | und
   return strangeKind(object, limits) ?? outside(where, true, limits)
 }
 
-function strangeKind({ apiVersion, kind }: AnyObject, { allowedKinds = [] }: Limits): string | undefined {
+function strangeKind({ apiVersion, kind }: AnyObject, { allowedKinds = [], remedies = REMEDIES }: Limits): string | undefined {
   const group = groupOf(apiVersion)
   const isAllowed = allowedKinds.some((one) => (one.group === '*' || one.group === group) && ['*', kind].includes(one.kind))
   if (allowedKinds.length === 0 || isAllowed) return undefined
   const list = allowedKinds.map((one) => (one.group === '' ? one.kind : `${one.kind}.${one.group}`)).join(', ')
-  return `may not be deployed there: the destination allows ${list}; add its kind to allowedKinds of the managed environment`
+  return `may not be deployed there: the destination allows ${list}; ${remedies.allowedKinds}`
 }
 
 function outside(
   { kind, metadata: { namespace } }: AnyObject,
   namespaced: boolean,
-  { namespaces = [], clusterResources }: Limits,
+  { namespaces = [], clusterResources, remedies = REMEDIES }: Limits,
 ): string | undefined {
   if (namespaces.length === 0) return undefined
   if (!namespaced && !clusterResources)
-    return `${kind} is cluster-scoped, and the destination allows namespaced objects only; set clusterResources on the managed environment`
+    return `${kind} is cluster-scoped, and the destination allows namespaced objects only; ${remedies.clusterResources}`
   if (namespace !== undefined && !namespaces.includes(namespace))
     return `namespace ${namespace} is outside the destination, which allows ${namespaces.join(', ')}`
   return undefined

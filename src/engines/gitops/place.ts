@@ -15,6 +15,8 @@ export interface Owner {
   id: string
   /** For people: `GitOpsDeployment team-a/shop`. */
   title: string
+  /** What its objects carry beside our mark, because other programs look for it. */
+  annotations?: Readonly<Record<string, string>>
 }
 
 export const OWNER_LABEL = 'gitops.berth.dev/sync'
@@ -82,7 +84,7 @@ function desiredOf(placed: AnyObject, source: string, owner: Owner): Desired {
     metadata: {
       ...metadata,
       labels: { ...metadata.labels, [OWNER_LABEL]: owner.id },
-      annotations: { ...metadata.annotations, [OWNER_ANNOTATION]: owner.title },
+      annotations: { ...metadata.annotations, ...owner.annotations, [OWNER_ANNOTATION]: owner.title },
     },
   }
   const id = idOf(object)

@@ -1,5 +1,7 @@
+import type { DeleteHow } from '../../adapters/kube/index.ts'
 import type { Clock } from '../../std/index.ts'
 import { type Applying, apply } from './apply/apply.ts'
+import type { Taking } from './apply/keeper.ts'
 import { createProgress } from './apply/progress.ts'
 import type { Book, Judge } from './book.ts'
 import { type Entry, entriesOf } from './change-set.ts'
@@ -54,6 +56,10 @@ export interface SyncRequest {
   wants?: Wants | undefined
   /** Whether others have yet to say what they want of this commit. */
   isEarly?: (() => boolean) | undefined
+  /** How what stands there already becomes ours; without it, what nobody else keeps does. */
+  taking?: Taking | undefined
+  /** What becomes of what objects have made when these are deleted; as the server has it without it. */
+  propagation?: DeleteHow['propagation']
 }
 
 export interface SyncResult {
@@ -203,7 +209,7 @@ async function carryOut(
   { plan, wanted, before, book, judge, clock }: Work,
   signal?: AbortSignal,
 ): Promise<{ applied: readonly Entry[]; recorded: Inventory }> {
-  const { destination, owner, wants } = request
+  const { destination, owner, wants, taking } = request
   const { kube, podSecurityLabels } = destination
   let recorded = before
   if (plan.apply.length === 0) return { applied: [], recorded }
@@ -219,7 +225,8 @@ async function carryOut(
     refused: wanted.refused,
     book: book.lines,
     wrote: book.wrote,
-    standing: (keeper, key) => wants?.standing(keeper, kube.server, key) ?? 'unknown',
+    standing: (keeper, key) => (taking?.fromOthers ? 'gives' : (wants?.standing(keeper, kube.server, key) ?? 'unknown')),
+    taking,
     force: request.force,
     podSecurityLabels,
     ignore: judge.ignore,

@@ -12,7 +12,7 @@ import { byKey, keyOfId } from '../object-id.ts'
 import type { Desired } from '../place.ts'
 import { courseOf } from './course.ts'
 import { createGate } from './gate.ts'
-import type { Standing } from './keeper.ts'
+import type { Standing, Taking } from './keeper.ts'
 import { createPatience } from './patience.ts'
 import { createServing } from './serving.ts'
 import { writeOne } from './write.ts'
@@ -39,6 +39,7 @@ export interface Applying {
   told?: ((entry: Entry) => void) | undefined
   /** Whether another sync whose mark an object carries still wants it. */
   standing?: Standing | undefined
+  taking?: Taking | undefined
   /** Whether objects are deleted and made anew when a field that cannot be changed has changed. */
   force?: boolean | undefined
   /** Fields that others may change. */
@@ -98,6 +99,7 @@ function writingOf(
     force: force ?? false,
     podSecurityLabels: rest.podSecurityLabels ?? false,
     standing,
+    taking: rest.taking,
     signal,
     uidOf: (key) => known.get(key)?.uid,
     lineOf: (key) => book?.get(key),

@@ -7,6 +7,16 @@ import { type Desired, OWNER_ANNOTATION, OWNER_LABEL } from '../place.ts'
 /** What another sync, which keeps an object, thinks of it; `unknown`: nobody here has heard of that sync. */
 export type Standing = (keeper: string, key: string) => 'wants' | 'gives' | 'unknown'
 
+/** By which rules an object is taken that stands there and is not recorded as ours: for syncs that follow another program. */
+export interface Taking {
+  /** Field managers whose fields become ours with the object. */
+  readonly managers: readonly string[]
+  /** Also from another sync that wants it. */
+  readonly fromOthers: boolean
+  /** Why it may not be taken. */
+  objection(live: AnyObject): Failure | undefined
+}
+
 /** The former owner, when the object may be taken from it; `undefined` when nobody else keeps it. Throws when it may not. */
 export function formerKeeper(
   { id, object }: Desired,

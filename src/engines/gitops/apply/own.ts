@@ -42,7 +42,8 @@ async function take(about: Case): Promise<{ written: AnyObject; before: AnyObjec
       const before = written ?? (await read(about))
       const former = written ? undefined : formerKeeper(item, before, by.owner, by.standing)
       const isNew = by.uidOf(keyOfId(item.id)) !== before?.metadata.uid
-      const steps = before && (isNew || former !== undefined) ? takingOver(before, by.owner, { former, byHand: true }) : undefined
+      const from = { former, byHand: true, managers: by.taking?.managers }
+      const steps = before && (isNew || former !== undefined) ? takingOver(before, by.owner, from) : undefined
       if (steps) await patch(about, steps)
       return written && !steps ? { written, before: seen } : { written: await put(about, content, { force: true }), before }
     } catch (failure) {

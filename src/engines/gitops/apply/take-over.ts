@@ -11,6 +11,8 @@ interface From {
   former?: string | undefined
   /** People with kubectl. */
   byHand?: boolean
+  /** Programs that kept it before us. */
+  managers?: readonly string[] | undefined
 }
 
 /**
@@ -19,10 +21,16 @@ interface From {
  * is edited later is drift, or no business of ours.
  * https://kubernetes.io/docs/reference/using-api/server-side-apply/#upgrading-from-client-side-apply-to-server-side-apply
  */
-export function takingOver(live: AnyObject, owner: string, { former, byHand = false }: From): JsonPatchStep[] | undefined {
+export function takingOver(
+  live: AnyObject,
+  owner: string,
+  { former, byHand = false, managers = [] }: From,
+): JsonPatchStep[] | undefined {
   const manager = managerOf(owner)
   const entries = managedEntriesOf(live)
-  const theirs = entries.filter((entry) => (byHand && isByHand(entry)) || isOf(entry, former))
+  const theirs = entries.filter(
+    (entry) => (byHand && isByHand(entry)) || isOf(entry, former) || (isApplied(entry) && managers.includes(entry.manager)),
+  )
   const isMarked = byHand && live.metadata.annotations?.[LAST_APPLIED] !== undefined
   if (theirs.length === 0 && !isMarked) return undefined
   const version: JsonPatchStep = { op: 'replace', path: '/metadata/resourceVersion', value: live.metadata.resourceVersion }

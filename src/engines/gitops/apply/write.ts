@@ -8,6 +8,7 @@ import { kindOfAny } from '../observe.ts'
 import { type Desired, managerOf, OWNER_LABEL } from '../place.ts'
 import { bare, sentenceAbout } from '../sentence.ts'
 import { type Case, type Outcome, read, uidIn } from './case.ts'
+import type { Taking } from './keeper.ts'
 import { merge } from './merge.ts'
 import { own } from './own.ts'
 import { isAtStake, keepPodSecurity } from './pod-security.ts'
@@ -65,6 +66,7 @@ async function attempt(item: Desired, by: Writing): Promise<Outcome> {
   const kind = kindOfAny(served)
   const seen = await look(item, kind, wishes, by)
 
+  if (seen && by.taking && seen.metadata.uid !== by.uidOf(keyOfId(id))) assertFree(seen, by.taking)
   if (seen && isAtStake(item, by)) keepPodSecurity(seen, by.owner, by.uidOf(keyOfId(id)) !== seen.metadata.uid)
   if (seen && isLeftAlone(seen)) return LEFT_ALONE
   if (seen && isDeleting(seen)) return beingDeleted(seen)
@@ -77,10 +79,16 @@ async function attempt(item: Desired, by: Writing): Promise<Outcome> {
 /** It stays ours: the mark may be taken off again. */
 const LEFT_ALONE: Outcome = { change: 'skipped', undone: true, why: 'is left alone, as an annotation in the cluster asks' }
 
+function assertFree(live: AnyObject, taking: Taking): void {
+  const objection = taking.objection(live)
+  if (objection) throw objection
+}
+
 /** Reads the object where what is done depends on what is there. A new object costs no look, nor does one that is watched. */
 async function look(item: Desired, kind: Kind<AnyObject>, { apply }: Wishes, by: Writing): Promise<AnyObject | undefined> {
   const key = keyOfId(item.id)
-  const isBound = isAtStake(item, by) || apply === 'if-not-present' || ignoredPaths(item.object, by.rules).length > 0
+  const isJudged = by.taking !== undefined && by.lineOf(key)?.word !== 'there'
+  const isBound = isJudged || isAtStake(item, by) || apply === 'if-not-present' || ignoredPaths(item.object, by.rules).length > 0
   const isUnknown = by.uidOf(key) !== undefined && by.lineOf(key) === undefined
   if (!isBound && !isUnknown) return undefined
   try {

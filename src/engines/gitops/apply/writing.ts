@@ -5,7 +5,7 @@ import type { Line } from '../book.ts'
 import type { IgnoreRule } from '../fields/ignore.ts'
 import type { Health } from '../health/verdict.ts'
 import type { Desired } from '../place.ts'
-import type { Standing } from './keeper.ts'
+import type { Standing, Taking } from './keeper.ts'
 
 /** What the writing of each object of a set needs to know. */
 export interface Writing {
@@ -18,6 +18,7 @@ export interface Writing {
   /** Whether labels may be taken from namespaces that decide what their pods may do. */
   readonly podSecurityLabels: boolean
   readonly standing: Standing | undefined
+  readonly taking: Taking | undefined
   readonly signal: AbortSignal | undefined
   /** The UID that is recorded of it. */
   uidOf(key: string): string | undefined

@@ -1,3 +1,4 @@
+import type { DeleteHow } from '../../../adapters/kube/index.ts'
 import type { Clock } from '../../../std/index.ts'
 import { type Book, healthIn, markIn } from '../book.ts'
 import type { Entry } from '../change-set.ts'
@@ -21,6 +22,7 @@ export interface LeavingRequest {
   confirmed?: boolean
   wants?: Wants | undefined
   isEarly?: (() => boolean) | undefined
+  propagation?: DeleteHow['propagation']
 }
 
 export interface Pruned {
@@ -44,7 +46,7 @@ export async function pruneWhatLeft(
   clock: Clock,
   signal?: AbortSignal,
 ): Promise<Pruned> {
-  const { destination, owner, prune: allowed = true, wants, guards = GUARDS, confirmed } = request
+  const { destination, owner, prune: allowed = true, wants, guards = GUARDS, confirmed, propagation } = request
   const { kube } = destination
   const isOffered = ({ key }: Held) => wants?.offer(owner.id, kube.server, key) !== undefined
   const offered = leaving.plan.prune.filter(isOffered)
@@ -61,7 +63,7 @@ export async function pruneWhatLeft(
   const sick = request.pruneLast && left.length > 0 ? sickIn(leaving, clock.now()) : undefined
   if (sick !== undefined) return { pruned: [...handed, ...left.map(stays(sick))], postponed: pending }
   const mark = (key: string) => markIn(leaving.book.get(key))
-  const pruned = await prune(left, { ...guarded, kube, clock, owner: owner.id, limits: destination, mark, signal })
+  const pruned = await prune(left, { ...guarded, kube, clock, owner: owner.id, limits: destination, mark, propagation, signal })
   return { pruned: [...handed, ...pruned], postponed: pending }
 }
 

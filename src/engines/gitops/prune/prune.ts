@@ -1,4 +1,4 @@
-import type { Kube } from '../../../adapters/kube/index.ts'
+import type { DeleteHow, Kube } from '../../../adapters/kube/index.ts'
 import type { AnyObject, Kind } from '../../../api/index.ts'
 import { type Clock, Failure, isFailure, seconds } from '../../../std/index.ts'
 import type { Mark } from '../book.ts'
@@ -27,6 +27,7 @@ export interface Pruning {
   guards?: Guards | undefined
   /** Somebody has confirmed that this commit deletes. */
   confirmed?: boolean | undefined
+  propagation?: DeleteHow['propagation']
   /** What is known without asking, from watches: such an object costs one request. */
   mark?: ((key: string) => Mark | undefined) | undefined
   signal?: AbortSignal | undefined
@@ -213,7 +214,9 @@ async function removeOne(held: Held, sight: Sight | undefined, pruning: Removing
   const { uid, kind, version } = sight
   try {
     // The precondition is what makes this safe: another object of the same name is not ours.
-    const answer = await pruning.kube.delete(kind, refOfId(id), { uid, ...(version && { resourceVersion: version }) })
+    const bounds = { uid, ...(version && { resourceVersion: version }) }
+    const how = { ...bounds, ...(pruning.propagation && { propagation: pruning.propagation }) }
+    const answer = await pruning.kube.delete(kind, refOfId(id), how)
     if (answer === 'terminating') return { id, change: 'terminating', why: 'is being deleted', ...(uid && { uid }) }
     return { id, change: 'pruned', ...(uid && { uid }) }
   } catch (thrown) {

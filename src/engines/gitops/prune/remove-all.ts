@@ -1,4 +1,4 @@
-import type { JsonPatchStep, Kube } from '../../../adapters/kube/index.ts'
+import type { DeleteHow, JsonPatchStep, Kube } from '../../../adapters/kube/index.ts'
 import type { AnyObject, Kind, Ref } from '../../../api/index.ts'
 import { type Clock, Failure, isFailure, seconds } from '../../../std/index.ts'
 import type { Entry } from '../change-set.ts'
@@ -17,6 +17,7 @@ export interface RemovalRequest {
   inventory: InventoryStore
   /** What belongs to others and would be lost may be deleted too. */
   confirmed?: boolean
+  propagation?: DeleteHow['propagation']
   /** Who may take an object over at this moment: it is not deleted before he has, or may not any more. */
   heir?: ((held: Held) => string | undefined) | undefined
 }
@@ -35,13 +36,13 @@ const BUDGET = seconds(60)
 
 /** Deletes everything that is held, in reverse order, as far as it goes at once: called again until nothing is held. */
 export async function removeAll(request: RemovalRequest, clock: Clock, signal?: AbortSignal): Promise<Removal> {
-  const { destination, owner, inventory: store, confirmed } = request
+  const { destination, owner, inventory: store, confirmed, propagation } = request
   const { kube } = destination
   const { inventory, leftBehind } = await loadFor(kube.server, store)
   const { held } = inventory
   const handed = await handOver(request, held, signal)
   const leaving = held.filter(({ id }) => !handed.some((entry) => entry.id === id))
-  const pruned = await prune(leaving, { kube, clock, owner: owner.id, held, limits: destination, confirmed, signal })
+  const pruned = await prune(leaving, { kube, clock, owner: owner.id, held, limits: destination, confirmed, propagation, signal })
   const entries = [...handed, ...pruned]
   return { entries, held: await remember(store, inventory, exact(held, [], entries)), leftBehind }
 }

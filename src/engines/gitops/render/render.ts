@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { createTurnstile, createYamlReader, Failure, type ReadYaml } from '../../../std/index.ts'
-import { createReader, type Found, type Reader } from './documents.ts'
+import { createReader, type Found } from './documents.ts'
 import { kustomizationIn, reachOf } from './kustomization.ts'
 import { KUSTOMIZE_LIMITS, type KustomizeLimits, kustomize } from './kustomize.ts'
 import { checkRendered, type Manifest } from './manifest.ts'
 import { createMemory } from './memory.ts'
-import { checkPath, folderOf, isBelow, isLink, LIMITS, refused, type Snapshot, type SourceFile } from './source.ts'
+import { plainFiles } from './plain.ts'
+import { checkPath, folderOf, isBelow, isLink, refused, type Snapshot, type SourceFile } from './source.ts'
 
 export interface RendererOptions {
   /** The kubectl program; it contains kustomize. */
@@ -87,27 +88,6 @@ async function neededOf(snapshot: Snapshot, folder: string, yaml: ReadYaml): Pro
 
 /** It lies below the path, or the path lies behind it. */
 const touches = (link: string, path: string): boolean => isBelow(link, path) || isBelow(path, link)
-
-async function plainFiles(files: readonly SourceFile[], reader: Reader, known: WeakMap<SourceFile, Found>): Promise<Found> {
-  const manifests: Manifest[] = []
-  const problems: string[] = []
-  for (const file of files) {
-    if (!IS_MANIFEST.test(file.source)) continue
-    const found = known.get(file) ?? (await plainFile(file, reader))
-    known.set(file, found)
-    for (const manifest of found.manifests) manifests.push(manifest)
-    for (const problem of found.problems) problems.push(problem)
-  }
-  return { manifests, problems }
-}
-
-const IS_MANIFEST = /\.(ya?ml|json)$/i
-
-function plainFile({ source, data }: SourceFile, reader: Reader): Promise<Found> {
-  if (data.length > LIMITS.fileBytes)
-    throw new Failure('too-large', `${source}: is larger than ${LIMITS.fileBytes} bytes`, { reason: 'FileTooLarge' })
-  return reader.read(source, Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('utf8'))
-}
 
 function digestOf(folder: string, files: readonly SourceFile[]): string {
   const hash = createHash('sha256').update(`${folder}\0`)

@@ -1,0 +1,131 @@
+import { create } from '@bufbuild/protobuf'
+import type { Connection } from '../../adapters/grpc/index.ts'
+import {
+  type AgentConfiguration,
+  AgentConfigurationService,
+  ConfigurationRequestSchema,
+  type ConfigurationResponse,
+} from '../../rpc/index.ts'
+import { type Backoff, type Clock, Failure, type Log, minutes, pause, seconds, waitOf } from '../../std/index.ts'
+import type { Board, Module } from '../ports.ts'
+
+export interface Following {
+  connection: Connection
+  clock: Clock
+  log: Log
+  board: Pick<Board, 'configuration'>
+  modules: readonly Module[]
+  meta: { version: string; commitId: string; podNamespace: string; podName: string }
+  /** Called with the first configuration that was put into effect: from then on it is known who this agent is. */
+  onKnown(agentId: bigint): void
+  /** What keeps configurations from coming; `undefined` when they come. */
+  onTrouble(trouble: string | undefined): void
+  backoff?: Backoff | undefined
+}
+
+const BACKOFF: Backoff = { base: seconds(10), max: minutes(5), jitter: 1 }
+const RESET = minutes(10)
+/** A kas that ends streams sooner than this is not asked again at once. */
+const BRIEF = seconds(1)
+
+/** Follows the configuration until the signal aborts. Whatever happens to kas, the last good one stays in effect. */
+export async function followConfiguration(following: Following, signal: AbortSignal): Promise<void> {
+  const { clock, log, board, onTrouble, backoff = BACKOFF } = following
+  const effect = createEffect(following)
+  let failures = 0
+  let failedAt = 0
+  while (!signal.aborted) {
+    const opened = clock.now()
+    try {
+      await listen(following, effect, signal)
+      if (clock.now() - opened < BRIEF) await pause(clock, BRIEF, signal)
+    } catch (thrown) {
+      if (signal.aborted) return
+      const failure = Failure.from(thrown)
+      onTrouble(failure.message)
+      log.warn('no configuration from kas', { error: failure })
+      // What is wrong with the file is for its author; that kas is away is not.
+      if (failure.code === 'invalid') board.configuration(effect.commitId, sayFailure(failure))
+      if (clock.now() - failedAt > RESET) failures = 0
+      failedAt = clock.now()
+      await pause(clock, waitOf(backoff, failures++), signal)
+    }
+  }
+}
+
+async function listen({ connection, meta, onTrouble, board }: Following, effect: Effect, signal: AbortSignal): Promise<void> {
+  const request = create(ConfigurationRequestSchema, {
+    commitId: effect.commitId,
+    agentMeta: { ...meta, kubernetesVersion: {} },
+    skipRegister: true,
+    berth: true,
+  })
+  const onAccepted = () => onTrouble(undefined)
+  const responses = connection.stream(AgentConfigurationService.method.getConfiguration, request, {
+    signal,
+    onAccepted,
+    patient: true,
+  })
+  for await (const response of responses) {
+    if (signal.aborted) return
+    onTrouble(undefined)
+    const error = effect.take(response)
+    board.configuration(effect.commitId, error)
+  }
+}
+
+/** The configuration that is in effect. */
+interface Effect {
+  /** Empty at first. */
+  readonly commitId: string
+  /** Puts it into effect, or tells why it is not; an empty text when it is. */
+  take(response: ConfigurationResponse): string
+}
+
+interface State {
+  commitId: string
+  /** 0 until it is known. */
+  agentId: bigint
+  url: string | undefined
+}
+
+function createEffect({ log, modules, onKnown }: Following): Effect {
+  const state: State = { commitId: '', agentId: 0n, url: undefined }
+  return {
+    get commitId() {
+      return state.commitId
+    },
+    take({ configuration, commitId }) {
+      try {
+        if (!configuration || commitId === '') throw new Failure('invalid', 'kas sent a configuration without content or commit')
+        checkIdentity(configuration, state)
+        const steps = modules.map((module) => module.prepare(configuration))
+        for (const step of steps) step()
+        Object.assign(state, { commitId, agentId: configuration.agentId, url: configuration.gitlabExternalUrl })
+        log.info('configuration in effect', { commit: commitId })
+        onKnown(configuration.agentId)
+        return ''
+      } catch (thrown) {
+        const failure = Failure.from(thrown)
+        log.error('configuration not put into effect', { commit: commitId, error: failure })
+        return `commit ${commitId.slice(0, 12)}: ${sayFailure(failure)}`
+      }
+    },
+  }
+}
+
+/** Objects, Lease and inventories bear its number: another one would be another agent, and that is another process. */
+function checkIdentity({ agentId, gitlabExternalUrl }: AgentConfiguration, before: State): void {
+  if (agentId <= 0n) throw new Failure('invalid', 'kas sent a configuration without agent_id')
+  if (before.agentId !== 0n && before.agentId !== agentId)
+    throw new Failure('invalid', `agent_id is ${agentId}, and was ${before.agentId} when this process began`, {
+      remedy: 'Start the agent again if that is meant.',
+    })
+  if (before.url !== undefined && before.url !== gitlabExternalUrl)
+    throw new Failure('invalid', 'gitlab_external_url is another one than when this process began', {
+      remedy: 'Start the agent again if that is meant.',
+    })
+  if (gitlabExternalUrl !== '' && !URL.canParse(gitlabExternalUrl)) throw new Failure('invalid', 'gitlab_external_url is no URL')
+}
+
+const sayFailure = ({ message, remedy }: Failure): string => (remedy === undefined ? message : `${message}. ${remedy}`)

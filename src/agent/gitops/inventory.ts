@@ -1,0 +1,226 @@
+import type { Kube } from '../../adapters/kube/index.ts'
+import { annotations, type ConfigMap, ConfigMaps, type KubeObject, keyOf, type Ref } from '../../api/index.ts'
+import { type Held, type InventoryStore, inventoryInConfigMaps, keyOfId } from '../../engines/gitops/index.ts'
+import { isFailure } from '../../std/index.ts'
+import { idOfInventoryKey, inventoryKeyOf } from './inventory-key.ts'
+
+/** By it agentk finds its inventories. */
+export const INVENTORY_ID = 'cli-utils.sigs.k8s.io/inventory-id'
+/** Whose inventory it is, so that what a former configuration left is found again. */
+export const AGENT_LABEL = 'agent.berth.dev/agent'
+export const PROJECT = 'agent.berth.dev/project'
+export const DELETION = 'agent.berth.dev/deletion'
+/** Whose mark its objects carry. */
+export const OWNER = 'agent.berth.dev/owner'
+const MANAGER = 'berth-agent'
+
+/** A ConfigMap may hold 1 MiB; what has no place in it stands in our own inventory alone. Bytes of keys. */
+const MOST = 900 * 1024
+
+export interface Belonging {
+  kube: Kube
+  /** Of agentk's ConfigMap. Ours beside it have `-berth` at the end of their names. */
+  ref: Ref & { namespace: string }
+  /** `<agent id>-<project id>` */
+  inventoryId: string
+  agentId: bigint
+  /** Path of the project, and what becomes of the objects when it leaves the list. */
+  project: string
+  deletion: string
+  /** Id of the owner of the objects. */
+  owner: string
+}
+
+export interface AgentInventory extends InventoryStore {
+  /** What somebody else wrote into agentk's inventory: it is not known what they are like. */
+  foreign(): Promise<readonly Held[]>
+  /** Reads again, the next time, what others may have written. */
+  expire(): void
+  /** Whether somebody has confirmed that this commit deletes, by an annotation on the ConfigMap. */
+  isConfirmed(commitId: string): boolean
+  /** Takes over what another inventory of this project names, and deletes that one. */
+  inherit(from: AgentInventory): Promise<void>
+  /** Writes down whose it is, where it is there and does not say so. */
+  sign(): Promise<void>
+  /** Deletes the ConfigMaps. */
+  remove(): Promise<void>
+}
+
+interface Loaded {
+  index: ConfigMap | undefined
+  foreign: readonly Held[]
+}
+
+/**
+ * An inventory in two places. What is known of each object stands in the sharded ConfigMaps of the engine; which objects there
+ * are stands once more in the ConfigMap of agentk, as agentk writes it, so that either can take over from the other. An object
+ * that only one of them names counts.
+ */
+export function agentInventory(belonging: Belonging): AgentInventory {
+  const { kube, ref } = belonging
+  const maps = new Map<string, ConfigMap>()
+  const detailRef = { ...ref, name: `${ref.name}-berth` }
+  const detail = inventoryInConfigMaps({
+    cache: { get: (of) => maps.get(keyOf(of)) },
+    kube: noting(kube, maps),
+    ref: detailRef,
+    manager: MANAGER,
+  })
+  let loaded: Loaded | undefined
+
+  const refresh = async (): Promise<Loaded> => {
+    maps.clear()
+    const index = await kube.get(ConfigMaps, ref)
+    await readShards(kube, detailRef, maps)
+    const known = new Set((await detail.load())?.held.map(({ key }) => key))
+    const ids = Object.keys(index?.data ?? {}).flatMap((key) => idOfInventoryKey(key) ?? [])
+    const strange = ids.filter((id) => !known.has(keyOfId(id)))
+    return { index, foreign: await Promise.all(strange.map((id) => heldFrom(id, kube))) }
+  }
+  const current = async () => {
+    loaded ??= await refresh()
+    return loaded
+  }
+  const inventory: AgentInventory = {
+    foreign: async () => (await current()).foreign,
+    async inherit(from) {
+      const before = (await inventory.load())?.held ?? []
+      const known = new Set(before.map(({ key }) => key))
+      const inherited = ((await from.load())?.held ?? []).filter(({ key }) => !known.has(key))
+      if (inherited.length > 0) await inventory.save({ server: '', held: [...before, ...inherited] })
+      await from.remove()
+    },
+    async sign() {
+      const { index, foreign } = await current()
+      const held = (await inventory.load())?.held ?? []
+      if (index) loaded = { index: await writeIndex(belonging, index, held), foreign }
+    },
+    expire() {
+      loaded = undefined
+    },
+    isConfirmed(commitId) {
+      const word = loaded?.index?.metadata.annotations?.[annotations.confirmPrune]?.trim() ?? ''
+      return word.length >= 7 && commitId.startsWith(word)
+    },
+    async load() {
+      const { index, foreign } = await current()
+      const own = await detail.load()
+      if (!own && !index) return
+      const names = new Set(own?.held.map(({ key }) => key))
+      const others = foreign.filter(({ key }) => !names.has(key))
+      // The inventory lies where the objects are: by whatever URL the server is reached, it is the same one.
+      return { server: '', held: others.length > 0 ? [...(own?.held ?? []), ...others] : (own?.held ?? []) }
+    },
+    async save({ held }) {
+      const { index } = await current()
+      try {
+        await detail.save({ server: '', held })
+        const written = await writeIndex(belonging, index, held)
+        // Whoever saves has loaded before: what he left out is gone.
+        loaded = { index: written, foreign: [] }
+      } catch (failure) {
+        if (isFailure(failure, 'conflict', 'already-exists', 'not-found')) loaded = undefined
+        throw failure
+      }
+    },
+    async remove() {
+      await readShards(kube, detailRef, maps)
+      const refs = [...maps.values()].map(({ metadata }) => ({ name: metadata.name, namespace: ref.namespace }))
+      // The first one last: while it is there, the rest is found again.
+      for (const one of refs.reverse()) await kube.delete(ConfigMaps, one)
+      await kube.delete(ConfigMaps, ref)
+      maps.clear()
+      loaded = undefined
+    },
+  }
+  return inventory
+}
+
+/** The first shard says how many there are. */
+async function readShards(kube: Kube, ref: Ref, maps: Map<string, ConfigMap>): Promise<void> {
+  const head = await kube.get(ConfigMaps, ref)
+  if (!head) return
+  maps.set(keyOf(ref), head)
+  const shards = Math.min(Number(head.data?.shards ?? 1) || 1, 256)
+  for (let at = 1; at < shards; at++) {
+    const one = { ...ref, name: `${ref.name}-${at}` }
+    const map = await kube.get(ConfigMaps, one)
+    if (map) maps.set(keyOf(one), map)
+  }
+}
+
+/** The same, with what was written remembered: nobody else writes these. */
+const noting = (kube: Kube, maps: Map<string, ConfigMap>): Kube => {
+  const noted = <T extends KubeObject>(object: T): T => {
+    if (isConfigMap(object)) maps.set(keyOf({ name: object.metadata.name, namespace: object.metadata.namespace }), object)
+    return object
+  }
+  return {
+    ...kube,
+    create: async (kind, object, how) => noted(await kube.create(kind, object, how)),
+    patch: async (kind, ref, patch, how) => noted(await kube.patch(kind, ref, patch, how)),
+  }
+}
+
+const isConfigMap = (object: KubeObject): object is ConfigMap => object.kind === 'ConfigMap'
+
+/** In which version it was written nobody recorded: in the one that the server prefers. */
+async function heldFrom(id: Held['id'], kube: Kube): Promise<Held> {
+  const version = id.group === '' ? 'v1' : await preferredVersion(kube, id.group)
+  return { id, key: keyOfId(id), version }
+}
+
+async function preferredVersion(kube: Kube, name: string): Promise<string> {
+  try {
+    const group = await kube.read<{ preferredVersion?: { version?: string } }>(`/apis/${name}`)
+    return group.preferredVersion?.version ?? 'v1'
+  } catch (failure) {
+    // The kind is gone, and so is everything of it.
+    if (isFailure(failure, 'not-found')) return 'v1'
+    throw failure
+  }
+}
+
+async function writeIndex(belonging: Belonging, index: ConfigMap | undefined, held: readonly Held[]): Promise<ConfigMap> {
+  const { kube, ref } = belonging
+  const keys = keysThatFit(held)
+  const metadata = {
+    labels: { [INVENTORY_ID]: belonging.inventoryId, [AGENT_LABEL]: String(belonging.agentId) },
+    annotations: { [PROJECT]: belonging.project, [DELETION]: belonging.deletion, [OWNER]: belonging.owner },
+  }
+  if (!index) {
+    const data = Object.fromEntries([...keys].map((key) => [key, '']))
+    const whole = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { ...ref, ...metadata }, data }
+    return kube.create(ConfigMaps, whole, { manager: MANAGER })
+  }
+  const before = index.data ?? {}
+  const added = [...keys].filter((key) => !(key in before)).map((key) => [key, ''] as const)
+  const gone = Object.keys(before)
+    .filter((key) => !keys.has(key) && idOfInventoryKey(key))
+    .map((key) => [key, null] as const)
+  if (added.length + gone.length === 0 && isDescribed(index, metadata)) return index
+  const { resourceVersion } = index.metadata
+  const patch = { metadata: { ...metadata, resourceVersion }, data: Object.fromEntries([...added, ...gone]) }
+  return kube.patch(ConfigMaps, ref, patch, { manager: MANAGER })
+}
+
+function keysThatFit(held: readonly Held[]): Set<string> {
+  const keys = new Set<string>()
+  let bytes = 0
+  for (const { id } of held) {
+    const key = inventoryKeyOf(id)
+    if (key === undefined || bytes + key.length > MOST) continue
+    bytes += key.length + 8
+    keys.add(key)
+  }
+  return keys
+}
+
+interface Marks {
+  labels: Record<string, string>
+  annotations: Record<string, string>
+}
+
+const isDescribed = ({ metadata: { labels = {}, annotations: given = {} } }: ConfigMap, marks: Marks): boolean =>
+  Object.entries(marks.labels).every(([key, value]) => labels[key] === value) &&
+  Object.entries(marks.annotations).every(([key, value]) => given[key] === value)

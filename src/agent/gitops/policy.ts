@@ -1,0 +1,33 @@
+import type { AnyObject } from '../../api/index.ts'
+import type { Taking } from '../../engines/gitops/index.ts'
+import { Failure } from '../../std/index.ts'
+import type { InventoryPolicy } from './project.ts'
+
+/** Says on each object which inventory it belongs to; agentk writes and reads it. */
+export const OWNING = 'config.k8s.io/owning-inventory'
+/** The field manager of agentk. */
+const AGENTK = 'agentk'
+
+/** Whether an object that is there may become one of this inventory. */
+export function mayTake(live: AnyObject, inventoryId: string, policy: InventoryPolicy): boolean {
+  const owning = live.metadata.annotations?.[OWNING] ?? ''
+  if (owning === inventoryId || policy === 'adopt_all') return true
+  return owning === '' && policy === 'adopt_if_no_inventory'
+}
+
+export const takingBy = (inventoryId: string, policy: InventoryPolicy): Taking => ({
+  managers: [AGENTK],
+  fromOthers: policy === 'adopt_all',
+  objection(live) {
+    if (mayTake(live, inventoryId, policy)) return
+    const owning = live.metadata.annotations?.[OWNING]
+    return new Failure(
+      'already-exists',
+      owning ? `is there already and belongs to inventory ${owning}` : 'is there already and belongs to no inventory',
+      {
+        reason: 'InventoryPolicy',
+        remedy: `inventory_policy is ${policy}: remove the object, or write ${owning ? 'adopt_all' : 'adopt_if_no_inventory'}.`,
+      },
+    )
+  },
+})

@@ -1,0 +1,141 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { rootCertificates } from 'node:tls'
+import { type Connection, dial, objectStreamOver } from '../adapters/grpc/index.ts'
+import { createMetrics, serveOperations } from '../adapters/http/index.ts'
+import { connect } from '../adapters/kube/index.ts'
+import { leadInTurns } from '../engines/controller/index.ts'
+import { createFileReader, createRenderer } from '../engines/gitops/index.ts'
+import { type Backoff, createLog, Failure, type LogLevel, minutes, Secret, seconds, systemClock } from '../std/index.ts'
+import type { Config } from './config.ts'
+import { followConfiguration } from './configuration/index.ts'
+import { createSupervisor } from './gitops/index.ts'
+import { requestMeter, syncMeter } from './meters.ts'
+import { createLeveledLog } from './observability/index.ts'
+import { register } from './registration/index.ts'
+import { createReporter } from './reports/index.ts'
+
+/** Where the program writes its log lines, and whom it tells when it is up. */
+export interface Surroundings {
+  log: { write(line: string): unknown }
+  /** Of this build. */
+  version?: string
+  /** Called once, with the address of the operations listener. */
+  up?: (address: string) => void
+  /** Waits between tries, where others than the agent's own are wanted. */
+  paces?: { source?: Backoff; apply?: Backoff; lease?: { duration: number; renewWithin: number; retry: number } }
+}
+
+/** After what failed in the cluster; agentk's. */
+const APPLY: Backoff = { base: seconds(10), max: minutes(1) }
+/** Room for what was never decided by the configuration: the wrapper decides. */
+const EVERYTHING: LogLevel = 'debug'
+
+/**
+ * Runs the agent until the signal aborts. All replicas keep the configuration; the one that holds the Lease acts. kas or the API
+ * server may go away and come back: the last configuration stays in effect, and the process does not end by itself.
+ */
+export async function start(config: Config, signal: AbortSignal, surroundings: Surroundings): Promise<void> {
+  const { version = 'v0.0.0', paces = {} } = surroundings
+  const clock = systemClock
+  const levels = createLeveledLog(createLog(EVERYTHING, surroundings.log).with({ program: 'agent' }), config.logLevel)
+  const { log } = levels
+  const metrics = createMetrics({ process: true })
+  const kube = connect({ kubeconfig: config.kubeconfig, context: config.context, clock, meter: requestMeter(metrics) })
+  const connection = connectionTo(config)
+  const { podNamespace, podName } = config
+  const meta = { version, commitId: '', podNamespace, podName }
+  const board = createReporter({ connection, clock, log, podName })
+  const supervisor = createSupervisor({
+    kube,
+    clock,
+    log,
+    board,
+    means: { stream: objectStreamOver(connection, clock, true), backoff: paces.source },
+    renderers: { kustomize: createRenderer({ kubectl: config.kubectl }), readFiles: createFileReader() },
+    meter: syncMeter(metrics),
+    backoff: paces.apply ?? APPLY,
+  })
+  const known = Promise.withResolvers<bigint>()
+  const state = { isKnown: false, trouble: 'waiting for a configuration from kas' }
+  const ready = () => (state.isKnown ? undefined : state.trouble)
+  const operations = await serveOperations({ address: config.operations, live: () => undefined, ready, metrics, clock, log })
+  surroundings.up?.(operations.address)
+  log.info('agent started', { kas: config.kasAddress, server: kube.server, operations: operations.address })
+
+  const lead = async () => {
+    const agentId = await known.promise
+    if (signal.aborted) return
+    const lease = { name: `agent-${agentId}-lock`, namespace: podNamespace }
+    const work = async (term: AbortSignal) => {
+      await Promise.all([supervisor.lead(term), board.run(term)])
+    }
+    await leadInTurns({ kube, clock, log, lease, identity: podName, ...paces.lease }, work, signal)
+  }
+  signal.addEventListener('abort', () => known.resolve(0n), { once: true })
+  await Promise.all([
+    followConfiguration(
+      {
+        connection,
+        clock,
+        log,
+        board,
+        modules: [levels, supervisor],
+        meta,
+        backoff: paces.source,
+        onKnown(agentId) {
+          state.isKnown = true
+          known.resolve(agentId)
+        },
+        onTrouble(trouble) {
+          if (trouble !== undefined) state.trouble = `no configuration from kas yet: ${trouble}`
+        },
+      },
+      signal,
+    ),
+    register({ connection, kube, clock, log, meta, podId: randomBytes(8).readBigInt64BE() }, signal),
+    lead(),
+  ])
+
+  connection.close()
+  await operations.stop()
+  await kube.close()
+  log.info('agent stopped')
+}
+
+function connectionTo({
+  kasAddress,
+  token,
+  caCertFile,
+  kasHeaders,
+  kasTlsServerName,
+  kasInsecureSkipTlsVerify,
+}: Config): Connection {
+  // An authority of one's own is believed beside the system's, not instead.
+  const ca =
+    caCertFile === undefined ? undefined : Buffer.from([...rootCertificates, readFileSync(caCertFile, 'utf8')].join('\n'))
+  return dial({
+    address: kasAddress,
+    token: 'file' in token ? () => tokenIn(token.file) : async () => token.value,
+    ca,
+    metadata: kasHeaders,
+    serverName: kasTlsServerName,
+    insecureSkipVerify: kasInsecureSkipTlsVerify,
+  })
+}
+
+/** Read for each call: a token is exchanged by writing the file anew. A newline at its end is no part of it. */
+async function tokenIn(file: string): Promise<Secret<string>> {
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new Failure('invalid', `the token file ${file} cannot be read`, {
+      remedy: 'Name a readable file with --token-file.',
+      cause,
+    })
+  })
+  const token = text.trim()
+  if (/^[\x21-\x7e]+$/.test(token)) return new Secret(token)
+  throw new Failure('invalid', `the token file ${file} holds no token`, {
+    remedy: 'Write the token of the agent into it, and nothing else.',
+  })
+}

@@ -1,0 +1,2 @@
+/** Tells kas that this pod is there. */
+export { register } from './register.ts'

@@ -1,0 +1,48 @@
+import { randomBytes } from 'node:crypto'
+import { parseConfig, start } from '../../src/agent/index.ts'
+import { seconds } from '../../src/std/index.ts'
+
+export interface RunningAgent {
+  podName: string
+  /** Of the operations listener. */
+  operations: string
+  /** Everything it has logged. */
+  log(): string
+  stop(): Promise<void>
+}
+
+const QUICK = { base: seconds(0.2), max: seconds(1) }
+
+/** The agent as it is, with less patience. */
+export async function runAgent(given: {
+  kas: string
+  kubeconfig: string
+  /** Of the pod. */
+  namespace: string
+  token?: string
+  kubectl?: string
+  podName?: string
+  lease?: { duration: number; renewWithin: number; retry: number }
+}): Promise<RunningAgent> {
+  const { kas, kubeconfig, namespace, token = 'secret-of-the-agent', kubectl = 'kubectl' } = given
+  const podName = given.podName ?? `agent-${randomBytes(4).toString('hex')}`
+  const flags = { kasAddress: kas, kubeconfig, namespace, podName, kubectl, operations: '127.0.0.1:0', logLevel: 'debug' }
+  const lines: string[] = []
+  const ending = new AbortController()
+  const up = Promise.withResolvers<string>()
+  const done = start(parseConfig(flags, { AGENTK_TOKEN: token }), ending.signal, {
+    log: { write: (line) => lines.push(line) },
+    up: up.resolve,
+    paces: { source: QUICK, apply: QUICK, ...(given.lease && { lease: given.lease }) },
+  })
+  done.catch(up.reject)
+  return {
+    podName,
+    operations: await up.promise,
+    log: () => lines.join(''),
+    async stop() {
+      ending.abort()
+      await done
+    },
+  }
+}
