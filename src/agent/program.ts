@@ -52,6 +52,7 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
     clock,
     log,
     board,
+    home: podNamespace,
     means: { stream: objectStreamOver(connection, clock, true), backoff: paces.source },
     renderers: { kustomize: createRenderer({ kubectl: config.kubectl }), readFiles: createFileReader() },
     meter: syncMeter(metrics),

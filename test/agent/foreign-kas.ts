@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import { type Call, offer, serveGrpc } from '../../src/adapters/grpc/index.ts'
 import {
@@ -9,7 +10,9 @@ import {
   Gitops,
   header,
   objectChunk,
+  RegisterResponseSchema,
   type ReportRequest,
+  ReportResponseSchema,
   trailer,
 } from '../../src/rpc/index.ts'
 import { Failure, silentLog, systemClock } from '../../src/std/index.ts'
@@ -19,6 +22,8 @@ export type Files = Record<string, string | object>
 
 export interface ForeignKas {
   address: string
+  /** Of the agent, as kas says it. No two of a test run are the same: what one left in the cluster is not another's. */
+  agentId: bigint
   /** From now on; `commit` is made up. */
   configure(configuration: ConfigurationInit): string
   /** The files of a project from now on; gives the commit. */
@@ -36,6 +41,7 @@ export interface ForeignKas {
 }
 
 interface State {
+  agentId: bigint
   commits: number
   configuration: { commitId: string; configuration: ConfigurationInit } | undefined
   projects: Map<string, { commitId: string; number: bigint; files: Files }>
@@ -46,6 +52,7 @@ interface State {
 /** A kas as GitLab's is: it knows nothing of what Berth adds; with `reports` it knows AgentReports as well. */
 export async function foreignKas({ reports = false, listen = '127.0.0.1:0' } = {}): Promise<ForeignKas> {
   const state: State = {
+    agentId: BigInt(randomInt(1, 2 ** 47)),
     commits: 0,
     configuration: undefined,
     projects: new Map(),
@@ -63,7 +70,7 @@ export async function foreignKas({ reports = false, listen = '127.0.0.1:0' } = {
     offer(AgentRegistrar, {
       async register({ agentMeta, podId }) {
         seen.registered.push({ podName: agentMeta?.podName ?? '', podId })
-        return { $typeName: 'gitlab.agent.agent_registrar.rpc.RegisterResponse' }
+        return create(RegisterResponseSchema)
       },
     }),
     gitopsOf(state),
@@ -77,6 +84,7 @@ export async function foreignKas({ reports = false, listen = '127.0.0.1:0' } = {
   }
   return {
     ...seen,
+    agentId: state.agentId,
     address: `grpc://${server.address}`,
     configure(configuration) {
       const commitId = commitOf(++state.commits)
@@ -110,7 +118,7 @@ const configurationOf = (state: State, seen: Pick<ForeignKas, 'asked' | 'authori
         if (!now || now.commitId === last) continue
         last = now.commitId
         const configuration = create(AgentConfigurationSchema, {
-          agentId: 5n,
+          agentId: state.agentId,
           projectId: 1n,
           projectPath: 'team/config',
           ...now.configuration,
@@ -147,7 +155,7 @@ const reportsOf = (seen: Pick<ForeignKas, 'reports'>) =>
   offer(AgentReports, {
     async report(request) {
       seen.reports.push(request)
-      return { $typeName: 'berth.agent_report.rpc.ReportResponse' }
+      return create(ReportResponseSchema)
     },
   })
 

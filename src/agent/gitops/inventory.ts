@@ -10,6 +10,8 @@ export const INVENTORY_ID = 'cli-utils.sigs.k8s.io/inventory-id'
 export const AGENT_LABEL = 'agent.berth.dev/agent'
 export const PROJECT = 'agent.berth.dev/project'
 export const DELETION = 'agent.berth.dev/deletion'
+/** The namespace of the pods that keep it: agents of two installations may have the same number in one cluster. */
+export const HOME = 'agent.berth.dev/home'
 /** Whose mark its objects carry. */
 export const OWNER = 'agent.berth.dev/owner'
 const MANAGER = 'berth-agent'
@@ -24,6 +26,8 @@ export interface Belonging {
   /** `<agent id>-<project id>` */
   inventoryId: string
   agentId: bigint
+  /** The namespace of the agent's pods. */
+  home: string
   /** Path of the project, and what becomes of the objects when it leaves the list. */
   project: string
   deletion: string
@@ -186,7 +190,12 @@ async function writeIndex(belonging: Belonging, index: ConfigMap | undefined, he
   const keys = keysThatFit(held)
   const metadata = {
     labels: { [INVENTORY_ID]: belonging.inventoryId, [AGENT_LABEL]: String(belonging.agentId) },
-    annotations: { [PROJECT]: belonging.project, [DELETION]: belonging.deletion, [OWNER]: belonging.owner },
+    annotations: {
+      [PROJECT]: belonging.project,
+      [DELETION]: belonging.deletion,
+      [OWNER]: belonging.owner,
+      [HOME]: belonging.home,
+    },
   }
   if (!index) {
     const data = Object.fromEntries([...keys].map((key) => [key, '']))

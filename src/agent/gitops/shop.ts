@@ -3,7 +3,7 @@ import { type ConfigMap, ConfigMaps } from '../../api/index.ts'
 import type { Destination, Ledgers, Owner, SyncMeter, Wants } from '../../engines/gitops/index.ts'
 import { type Backoff, type Clock, isFailure, type Log } from '../../std/index.ts'
 import type { Board } from '../ports.ts'
-import { AGENT_LABEL, type AgentInventory, agentInventory, DELETION, INVENTORY_ID, OWNER, PROJECT } from './inventory.ts'
+import { AGENT_LABEL, type AgentInventory, agentInventory, DELETION, HOME, INVENTORY_ID, OWNER, PROJECT } from './inventory.ts'
 import { OWNING } from './policy.ts'
 import type { ManifestProject } from './project.ts'
 import type { Renderers } from './render.ts'
@@ -15,6 +15,8 @@ export interface Shop {
   clock: Clock
   log: Log
   agentId: bigint
+  /** The namespace of the agent's pods. */
+  home: string
   board: Board
   means: Means
   renderers: Renderers
@@ -45,9 +47,9 @@ export const ownerFrom = (
 })
 
 export const inventoryFor = (
-  { kube, agentId }: Pick<Shop, 'kube' | 'agentId'>,
+  { kube, agentId, home }: Pick<Shop, 'kube' | 'agentId' | 'home'>,
   { id, deletion, owner, inventoryId, namespace, name = `inventory-${inventoryId}` }: Whose,
-): AgentInventory => agentInventory({ kube, ref: { name, namespace }, inventoryId, agentId, project: id, deletion, owner })
+): AgentInventory => agentInventory({ kube, ref: { name, namespace }, inventoryId, agentId, home, project: id, deletion, owner })
 
 interface Whose {
   /** Path of the project. */
@@ -89,7 +91,7 @@ export interface Found {
 
 /** All inventories of this agent, in the namespaces that may be looked at. */
 export async function inventoriesIn(
-  { kube, agentId }: Pick<Shop, 'kube' | 'agentId'>,
+  { kube, agentId, home }: Pick<Shop, 'kube' | 'agentId' | 'home'>,
   namespaces: readonly string[],
   signal: AbortSignal,
 ): Promise<Found[]> {
@@ -106,7 +108,9 @@ export async function inventoriesIn(
   return maps.flatMap((map) => {
     const project = map.metadata.annotations?.[PROJECT]
     const inventoryId = map.metadata.labels?.[INVENTORY_ID]
-    const { namespace, annotations: { [OWNER]: owner, [DELETION]: deletion = 'orphan' } = {} } = map.metadata
-    return project && inventoryId && namespace && owner ? [{ project, inventoryId, namespace, owner, deletion, map }] : []
+    const { namespace, annotations: { [OWNER]: owner, [HOME]: of, [DELETION]: deletion = 'orphan' } = {} } = map.metadata
+    return project && inventoryId && namespace && owner && of === home
+      ? [{ project, inventoryId, namespace, owner, deletion, map }]
+      : []
   })
 }
