@@ -50,9 +50,13 @@ interface State {
 }
 
 /** A kas as GitLab's is: it knows nothing of what Berth adds; with `reports` it knows AgentReports as well. */
-export async function foreignKas({ reports = false, listen = '127.0.0.1:0' } = {}): Promise<ForeignKas> {
+export async function foreignKas({
+  reports = false,
+  listen = '127.0.0.1:0',
+  agentId = BigInt(randomInt(1, 2 ** 47)),
+} = {}): Promise<ForeignKas> {
   const state: State = {
-    agentId: BigInt(randomInt(1, 2 ** 47)),
+    agentId,
     commits: 0,
     configuration: undefined,
     projects: new Map(),
