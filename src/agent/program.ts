@@ -4,13 +4,15 @@ import { readFile } from 'node:fs/promises'
 import { rootCertificates } from 'node:tls'
 import { type Connection, dial, objectStreamOver } from '../adapters/grpc/index.ts'
 import { createMetrics, serveOperations } from '../adapters/http/index.ts'
-import { connect } from '../adapters/kube/index.ts'
+import { connect, openPassage } from '../adapters/kube/index.ts'
 import { leadInTurns } from '../engines/controller/index.ts'
 import { createFileReader, createRenderer } from '../engines/gitops/index.ts'
+import { serveTunnels } from '../engines/tunnel/index.ts'
 import { type Backoff, createLog, Failure, type LogLevel, minutes, Secret, seconds, systemClock } from '../std/index.ts'
 import type { Config } from './config.ts'
 import { followConfiguration } from './configuration/index.ts'
 import { createSupervisor } from './gitops/index.ts'
+import { createKubernetesApi } from './kubernetes-api/index.ts'
 import { requestMeter, syncMeter } from './meters.ts'
 import { createLeveledLog } from './observability/index.ts'
 import { register } from './registration/index.ts'
@@ -29,6 +31,8 @@ export interface Surroundings {
 
 /** After what failed in the cluster; agentk's. */
 const APPLY: Backoff = { base: seconds(10), max: minutes(1) }
+/** What kas may ask of an agent. */
+const KUBERNETES_API = '/gitlab.agent.kubernetes_api.rpc.KubernetesApi/MakeRequest'
 /** Room for what was never decided by the configuration: the wrapper decides. */
 const EVERYTHING: LogLevel = 'debug'
 
@@ -74,6 +78,8 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
     }
     await leadInTurns({ kube, clock, log, lease, identity: podName, ...paces.lease }, work, signal)
   }
+  const passage = openPassage({ kubeconfig: config.kubeconfig, context: config.context, clock })
+  const services = new Map([[KUBERNETES_API, createKubernetesApi({ passage, product: `berth-agent/${version}` })]])
   signal.addEventListener('abort', () => known.resolve(0n), { once: true })
   await Promise.all([
     followConfiguration(
@@ -97,9 +103,12 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
     ),
     register({ connection, kube, clock, log, meta, podId: randomBytes(8).readBigInt64BE() }, signal),
     lead(),
+    // Every replica answers, and from the start: who leads is of no matter to who asks.
+    serveTunnels({ connection, services, clock, log, signal }),
   ])
 
   connection.close()
+  await passage.close()
   await operations.stop()
   await kube.close()
   log.info('agent stopped')

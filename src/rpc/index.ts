@@ -13,9 +13,6 @@ export {
   ConfigurationResponseSchema,
 } from './generated/agent_configuration_pb.ts'
 export { AgentRegistrar, RegisterRequestSchema, RegisterResponseSchema } from './generated/agent_registrar_pb.ts'
-export { AgentReports, type ReportRequest, ReportRequestSchema, ReportResponseSchema } from './generated/agent_report_pb.ts'
-export type { ConnectedAgentInfo } from './generated/agent_tracker_pb.ts'
-export type { GetConnectedAgentsRequest } from './generated/agent_tracker_rpc_pb.ts'
 export {
   AgentReports,
   ProjectReportSchema,
@@ -23,6 +20,8 @@ export {
   ReportRequestSchema,
   ReportResponseSchema,
 } from './generated/agent_report_pb.ts'
+export type { ConnectedAgentInfo } from './generated/agent_tracker_pb.ts'
+export type { GetConnectedAgentsRequest } from './generated/agent_tracker_rpc_pb.ts'
 export {
   type AgentConfiguration,
   AgentConfigurationSchema,

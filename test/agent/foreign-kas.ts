@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import { type Call, offer, serveGrpc } from '../../src/adapters/grpc/index.ts'
 import {
@@ -42,7 +42,6 @@ export interface ForeignKas {
 
 interface State {
   agentId: bigint
-  commits: number
   configuration: { commitId: string; configuration: ConfigurationInit } | undefined
   projects: Map<string, { commitId: string; number: bigint; files: Files }>
   streams: Map<string, number>
@@ -57,7 +56,6 @@ export async function foreignKas({
 } = {}): Promise<ForeignKas> {
   const state: State = {
     agentId,
-    commits: 0,
     configuration: undefined,
     projects: new Map(),
     streams: new Map(),
@@ -91,13 +89,13 @@ export async function foreignKas({
     agentId: state.agentId,
     address: `grpc://${server.address}`,
     configure(configuration) {
-      const commitId = commitOf(++state.commits)
+      const commitId = newCommit()
       state.configuration = { commitId, configuration }
       tell()
       return commitId
     },
     push(project, files) {
-      const commitId = commitOf(++state.commits)
+      const commitId = newCommit()
       const number = state.projects.get(project)?.number ?? BigInt(state.projects.size + 1)
       state.projects.set(project, { commitId, number, files })
       tell()
@@ -109,7 +107,7 @@ export async function foreignKas({
   }
 }
 
-const commitOf = (number: number): string => number.toString(16).padStart(40, 'c')
+const newCommit = (): string => randomBytes(20).toString('hex')
 
 const configurationOf = (state: State, seen: Pick<ForeignKas, 'asked' | 'authorizations'>) =>
   offer(AgentConfigurationService, {

@@ -47,7 +47,7 @@ export const LAW: Record<string, Room> = {
     isProgram: true,
   },
   agent: {
-    imports: [...CONTROLLERS, 'rpc', 'adapters/grpc', 'engines/gitops'],
+    imports: [...CONTROLLERS, 'rpc', 'adapters/grpc', 'engines/gitops', 'engines/tunnel'],
     packages: ['@bufbuild/protobuf'],
     isProgram: true,
   },
