@@ -160,11 +160,20 @@ export async function untilSilent(programs: readonly Program[]): Promise<void> {
 }
 
 /** Server-side applies that the API server has answered, by its own count: nobody's who applies. */
-export async function appliesOf(user: Kube, resource: string): Promise<number> {
+export const appliesOf = (user: Kube, resource: string): Promise<number> =>
+  serverMetric(
+    user,
+    (line) =>
+      line.startsWith('apiserver_request_total{') && line.includes(`resource="${resource}"`) && line.includes('verb="APPLY"'),
+  )
+
+/** Seconds of CPU that the API server has used by now: what a run costs it, however busy the machine is with other things. */
+export const serverCpu = (user: Kube): Promise<number> =>
+  serverMetric(user, (line) => line.startsWith('process_cpu_seconds_total '))
+
+async function serverMetric(user: Kube, isMeant: (line: string) => boolean): Promise<number> {
   const lines = await user.stream('/metrics', { accept: 'text/plain' })
-  let count = 0
-  for await (const line of lines)
-    if (line.startsWith('apiserver_request_total{') && line.includes(`resource="${resource}"`) && line.includes('verb="APPLY"'))
-      count += Number(line.slice(line.lastIndexOf(' ') + 1))
-  return count
+  let sum = 0
+  for await (const line of lines) if (isMeant(line)) sum += Number(line.slice(line.lastIndexOf(' ') + 1))
+  return sum
 }

@@ -2,7 +2,7 @@ import { GitOpsDeployments } from '../../../src/api/index.ts'
 import { pause, seconds, systemClock } from '../../../src/std/index.ts'
 import { print } from '../figures.ts'
 import { type Figures, type Program, requestsIn } from '../program.ts'
-import { type House, until } from './house.ts'
+import { type House, serverCpu, until } from './house.ts'
 import { fileOf, numbered, serviceObjects } from './manifests.ts'
 import { createSyncs, floorOf, inEffect, makeTenants, syncOf } from './syncs.ts'
 
@@ -18,16 +18,19 @@ export async function many(house: House, count: number): Promise<void> {
   const commit = await house.publish(files)
   // The server's caches of namespaces and roles are warm for the one and the other; its controllers have come to rest.
   await pause(systemClock, seconds(5))
+  const beforeFloor = await serverCpu(user)
   const floor = await floorOf(
     kubeconfig,
     floors.flatMap((namespace) => serviceObjects().map((object) => ({ object, namespace }))),
   )
   await pause(systemClock, seconds(5))
+  const afterFloor = await serverCpu(user)
 
   const operator = await house.startOperator()
   const syncs = house.caches.of(GitOpsDeployments)
   await house.caches.ready()
   const before = await operator.figures()
+  const beforeServer = await serverCpu(user)
   const began = performance.now()
   await createSyncs(
     house,
@@ -36,11 +39,14 @@ export async function many(house: House, count: number): Promise<void> {
   await until(syncs, () => inEffect(syncs, commit) === count, `${count} syncs are Ready`)
   const took = performance.now() - began
   const done = await operator.figures()
+  const server = (await serverCpu(user)) - beforeServer
   print(`${count} syncs x 4 objects`, {
     'wall s': took / 1000,
     'floor s': floor / 1000,
     ratio: took / floor,
     'requests per sync': askedSince(before, done) / count,
+    'CPU s of the API server': server,
+    'for the floor': afterFloor - beforeFloor,
     ...(await footprintOf([operator, kas])),
   })
   await pause(systemClock, seconds(30))

@@ -38,6 +38,8 @@ interface Stream {
 export interface Following {
   of(ref: Ref, wish: Wish): Seen
   end(ref: Ref): void
+  /** When a commit came last, for anybody; -Infinity before the first. */
+  readonly heardAt: number
   /** From now on until the signal aborts. */
   ringing(ring: (ref: Ref) => void, signal: AbortSignal): void
 }
@@ -54,6 +56,7 @@ export function createFollowing(
   const streams = new Map<string, Stream>()
   const yaml = createYamlReader()
   let ring: (ref: Ref) => void = () => undefined
+  let heardAt = Number.NEGATIVE_INFINITY
 
   const open = (ref: Ref, wish: Wish): Stream => {
     const stream: Stream = { wish: JSON.stringify(wish), seen: {}, at: clock.now(), abort: new AbortController() }
@@ -65,6 +68,7 @@ export function createFollowing(
       const isOnlyNewer = seen.snapshot !== undefined && seen.snapshot.files === stream.seen.snapshot?.files
       stream.seen = seen
       stream.at = clock.now()
+      if (!seen.failure) heardAt = stream.at
       // A commit that means nothing to hundreds of followers must not keep the one waiting that it is for.
       if (isOnlyNewer && streams.size > CROWD) clock.after(LATER, () => ring(ref))
       else ring(ref)
@@ -86,6 +90,9 @@ export function createFollowing(
       return open(ref, wish).seen
     },
     end: (ref) => end(keyOf(ref)),
+    get heardAt() {
+      return heardAt
+    },
     ringing(listener, signal) {
       ring = listener
       const endAll = () => {

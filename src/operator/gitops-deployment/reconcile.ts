@@ -31,7 +31,7 @@ export async function reconcileDeployment(deployment: GitOpsDeployment, shop: Sh
 
   const run = runToCarryOut(deployment, books)
   const { snapshot, failure } = following.of(refOf(deployment), wishOf(deployment, books, run?.spec.revisionID))
-  if (!snapshot) return waitForSource(deployment, { failure, run, now: shop.workshop.clock.now() })
+  if (!snapshot) return waitForSource(deployment, { failure, run, isBrief: waitsBriefly(deployment, shop) })
   noteArrival(deployment, snapshot, shop)
 
   // Manual: new commits are seen, and applied only when a run asks for it.
@@ -62,19 +62,28 @@ function noteArrival({ metadata }: GitOpsDeployment, { commitId }: Snapshot, { a
   if (arrivals.get(key)?.commitId !== commitId) arrivals.set(key, { commitId, at: clock.now() })
 }
 
+/** A repository that nobody followed before is fetched first. */
+const FETCHING = seconds(5)
 const MOMENT = seconds(2)
+const CROWDED = seconds(30)
+
+/** What is known already comes within a moment; where hundreds ask at once, as long as others are still being served. */
+function waitsBriefly({ metadata }: GitOpsDeployment, { following, workshop: { clock } }: Shop): boolean {
+  const now = clock.now()
+  const age = now - Date.parse(metadata.creationTimestamp ?? '')
+  return age < FETCHING || (age < CROWDED && now - following.heardAt < MOMENT)
+}
 
 /** The stream rings when there is something; until then what was in effect stays. */
 function waitForSource(
   deployment: GitOpsDeployment,
-  { failure, run, now }: { failure: Failure | undefined; run: GitOpsDeploymentSyncRun | undefined; now: number },
+  { failure, run, isBrief }: { failure: Failure | undefined; run: GitOpsDeploymentSyncRun | undefined; isBrief: boolean },
 ): Next {
   if (failure && run && isFailure(failure, 'not-found', 'invalid', 'forbidden')) return failedRun(run, deployment, failure)
   if (failure) return settled({ status: statusFor(deployment, failure) })
   if (deployment.status?.sync?.revision !== undefined) return settled()
-  // What is known already comes within a moment, and then one status is written instead of two.
-  if (now - Date.parse(deployment.metadata.creationTimestamp ?? '') < MOMENT)
-    return again({ after: MOMENT, why: 'kas was just asked for the files' })
+  // Then one status is written instead of two.
+  if (isBrief) return again({ after: MOMENT, why: 'kas was just asked for the files' })
   return settled({ status: statusWhile(deployment, 'WaitingForCommit', 'kas was asked for the files; nothing came yet') })
 }
 

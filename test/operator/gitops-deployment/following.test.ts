@@ -27,11 +27,12 @@ function given(play: (follow: Follow) => Promise<void> | void) {
       if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
     },
   }
-  const following = createFollowing(source, steppedClock())
+  const clock = steppedClock()
+  const following = createFollowing(source, clock)
   const ending = new AbortController()
   const seen = (): Seen => following.of(REF, WISH)
   following.ringing(() => undefined, ending.signal)
-  return { asked, seen, ending }
+  return { clock, following, asked, seen, ending }
 }
 
 const settle = async (): Promise<void> => {
@@ -67,6 +68,24 @@ describe('following a source', (it) => {
       [['deploy/**'], ['base/**', 'deploy/**']],
     )
     is(seen().snapshot?.files.length, 2)
+    ending.abort()
+  })
+
+  it('knows when a commit came last for anybody, and takes no failure for one', async () => {
+    const plays = [batch({ 'deploy/a.yaml': 'a: 1' }), absent]
+    const { clock, following, seen, ending } = given(([, { onBatch, onFailure }]) => {
+      const next = plays.shift()
+      return next instanceof Failure ? onFailure?.(next) : next && onBatch(next)
+    })
+    is(following.heardAt, Number.NEGATIVE_INFINITY)
+    seen()
+    await settle()
+    const heardAt = clock.now()
+    is(following.heardAt, heardAt)
+    await clock.step(1000)
+    following.of({ ...REF, name: 'other' }, { ...WISH, path: 'other' })
+    await settle()
+    is(following.heardAt, heardAt)
     ending.abort()
   })
 })

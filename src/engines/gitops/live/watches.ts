@@ -1,8 +1,9 @@
 import { type Kube, keepFed, type Sink } from '../../../adapters/kube/index.ts'
 import { type AnyObject, apiVersionOf, type Kind } from '../../../api/index.ts'
-import { type Clock, type Failure, isFailure, type Log, pause, seconds } from '../../../std/index.ts'
+import { type Clock, type Failure, isFailure, type Log, seconds } from '../../../std/index.ts'
 import { idOf, keyOfId } from '../object-id.ts'
 import { OWNER_LABEL } from '../place.ts'
+import { createLine } from './line.ts'
 
 /** Where objects are watched: one kind in one namespace, or in the whole cluster, as one identity. */
 export interface Spot {
@@ -60,18 +61,13 @@ interface Watched {
   ending: AbortController
 }
 
-/** Nothing written for this long, or waited for this long: then the next watch is opened. */
-const CALM = seconds(0.2)
-const LONGEST_WAIT = seconds(60)
 /** Others may come late as well: they share the list. */
 const LATE = seconds(1)
-/** So many lists are asked for at once. */
-const OPENING = 8
 
 export function createWatches({ clock, log, most }: WatchesOptions): Watches {
   const watched = new Map<string, Watched>()
   const names = new WeakMap<Kube, number>()
-  const line = createLine(clock, (entry) => open(entry))
+  const line = createLine<Watched>(clock, (entry) => open(entry))
   let identities = 0
   let isClosed = false
 
@@ -179,40 +175,4 @@ const sinkOf = ({ spot, readers }: Watched): Sink<AnyObject> => ({
 function earlier(a: string | undefined, b: string | undefined): string | undefined {
   if (a === undefined || b === undefined) return undefined
   return a.length === b.length ? (a < b ? a : b) : a.length < b.length ? a : b
-}
-
-/** Watches that are to be opened, one after the other, when nothing more urgent goes on. */
-function createLine(clock: Clock, open: (entry: Watched) => Promise<void>) {
-  const waiting: { entry: Watched; since: number }[] = []
-  let writing = 0
-  let wrote = Number.NEGATIVE_INFINITY
-  let workers = 0
-
-  const calmOrLate = async (since: number): Promise<void> => {
-    const left = () => (writing > 0 ? CALM : wrote + CALM - clock.now())
-    for (let wait = left(); wait > 0 && clock.now() - since < LONGEST_WAIT; wait = left()) await pause(clock, wait)
-  }
-  const work = async (): Promise<void> => {
-    workers++
-    for (let next = waiting.shift(); next; next = waiting.shift()) {
-      await calmOrLate(next.since)
-      await open(next.entry)
-    }
-    workers--
-  }
-  return {
-    add(entry: Watched, after = 0) {
-      clock.after(after, () => {
-        waiting.push({ entry, since: clock.now() })
-        if (workers < OPENING) void work()
-      })
-    },
-    hold() {
-      writing++
-      return () => {
-        writing--
-        wrote = clock.now()
-      }
-    },
-  }
 }

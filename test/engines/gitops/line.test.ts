@@ -1,0 +1,53 @@
+import { equal, is, ok } from 'uvu/assert'
+import { createLine } from '../../../src/engines/gitops/live/line.ts'
+import { seconds } from '../../../src/std/index.ts'
+import { steppedClock } from '../../support/clock.ts'
+import { describe } from '../../support/suite.ts'
+
+function given() {
+  const clock = steppedClock()
+  const opened: number[] = []
+  const line = createLine<number>(clock, async (entry) => void opened.push(entry))
+  const add = (count: number) => {
+    for (let n = 0; n < count; n++) line.add(n)
+  }
+  return { clock, opened, line, add }
+}
+
+describe('what waits for a calm moment', (it) => {
+  it('is opened at once when nothing is written, in order', async () => {
+    const { clock, opened, add } = given()
+    add(100)
+    await clock.step(1)
+    equal(
+      opened,
+      Array.from({ length: 100 }, (_, n) => n),
+    )
+  })
+
+  it('waits while something is written, and a moment longer', async () => {
+    const { clock, opened, line, add } = given()
+    const release = line.hold()
+    add(3)
+    await clock.step(seconds(30))
+    is(opened.length, 0)
+    release()
+    await clock.step(100)
+    is(opened.length, 0)
+    await clock.step(300)
+    is(opened.length, 3)
+  })
+
+  it('has its turn after a minute of writing, but only some each second', async () => {
+    const { clock, opened, line, add } = given()
+    const release = line.hold()
+    add(1000)
+    await clock.step(seconds(59))
+    is(opened.length, 0)
+    for (let second = 0; second < 11; second++) await clock.step(seconds(1))
+    ok(opened.length >= 100 && opened.length <= 200, `${opened.length} in ten seconds`)
+    release()
+    for (let second = 0; second < 2; second++) await clock.step(seconds(1))
+    is(opened.length, 1000)
+  })
+})
