@@ -29,6 +29,8 @@ export const annotations = {
   reclaimPolicy: 'berth.dev/reclaim-policy',
   /** On a SpaceRequest: the Agent, as `namespace/name`, in whose cluster the namespace is made. Absent: in this cluster. */
   agent: 'berth.dev/agent',
+  /** On an Agent: the address under which its pods reach kas, for those who make manifests. */
+  kasAddress: 'berth.dev/kas-address',
   /** On a SpaceRequest made for a claim: the class's `spec.parameters`, as JSON. */
   parameters: 'berth.dev/parameters',
   /** On a namespace and on a target: the SpaceRequest it was made for or of, as `namespace/name`. */

@@ -74,6 +74,9 @@ export function wrap(text: string, width: number): string[] {
   return [...lines, line]
 }
 
+/** A summary as a sentence. */
+export const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+
 export type Mark = 'ok' | 'warn' | 'fail'
 
 const COLOUR_OF = { ok: 'green', warn: 'yellow', fail: 'red' } as const

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { Failure } from '../std/index.ts'
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts'
 import { harmlessLine, netted } from './harmless.ts'
+import { capital } from './output.ts'
 import type { Shell } from './shell.ts'
 import { verbs } from './verbs.ts'
 import { versionOf } from './version.ts'
@@ -96,5 +97,3 @@ function unknownHelp(args: readonly string[]): string | undefined {
   const isKnown = second === undefined || second === 'help' || verbs.some(({ name }) => name === second)
   return first === 'help' && !isKnown ? second : undefined
 }
-
-const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`

@@ -19,6 +19,15 @@ describe('completion', (it) => {
     assert.equal(complete(stdout, ['berth', 'completion', 'f']), ['fish'])
   })
 
+  it('completes the verbs of a group, and their options', async () => {
+    const { stdout } = await berth(['completion', 'bash'])
+    assert.equal(complete(stdout, ['berth', 'agent', 'cr']), ['create'])
+    assert.equal(complete(stdout, ['berth', 'agent', 'token', 're']), ['revoke'])
+    assert.equal(complete(stdout, ['berth', 'agent', 'token', 'add', 'dev', '--ex']), ['--expires-in'])
+    assert.equal(complete(stdout, ['berth', 'agent', 'create', '-o', 'y']), ['yaml'])
+    for (const name of ['zsh', 'fish']) assert.match((await berth(['completion', name])).stdout, 'expires-in', name)
+  })
+
   it('knows every verb in zsh and fish', async () => {
     for (const name of ['zsh', 'fish']) {
       const { stdout } = await berth(['completion', name])

@@ -1,5 +1,10 @@
 import type { Command } from 'commander'
+import { defineCreate } from '../agent/create.ts'
+import { defineList } from '../agent/list.ts'
+import { defineManifest } from '../agent/manifest.ts'
 import { defineRun } from '../agent/run.ts'
+import { defineToken } from '../agent/token.ts'
+import { defineGroup } from '../group.ts'
 import { examples } from '../options.ts'
 import type { Shell } from '../shell.ts'
 import type { Finish } from '../verb.ts'
@@ -8,9 +13,20 @@ import type { Finish } from '../verb.ts'
 export const verb = {
   define(command: Command, shell: Shell, finish: Finish): void {
     command
-      .description('Run an agent in a target cluster.')
-      .addHelpText('after', examples(['berth agent run --help', 'how an agent is run']))
-    const sub = (name: string, summary: string): Command => command.command(name).summary(summary).copyInheritedSettings(command)
-    defineRun(sub('run', 'run the agent'), shell, finish)
+      .description('Register agents, and run them in the clusters that they are for.')
+      .addHelpText(
+        'after',
+        examples(
+          ['berth agent create dev --project team-a/config -n team-a', 'register one'],
+          ['berth agent manifest dev -n team-a | kubectl apply -f -', 'start it'],
+        ),
+      )
+    defineGroup(command, shell, finish, [
+      { name: 'create', summary: 'register an agent, and print its token once', define: defineCreate },
+      { name: 'list', summary: 'list agents, and whether they are connected', define: defineList },
+      { name: 'manifest', summary: 'print what runs an agent in a cluster', define: defineManifest },
+      { name: 'run', summary: 'run an agent', define: defineRun },
+      { name: 'token', summary: 'add, list and revoke tokens', define: defineToken },
+    ])
   },
 }

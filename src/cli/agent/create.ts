@@ -1,0 +1,82 @@
+import type { Command } from 'commander'
+import { type Agent, Agents, annotations, keyOf } from '../../api/index.ts'
+import { Failure, isFailure, systemClock } from '../../std/index.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { examples, withOutput } from '../options.ts'
+import { type Format, renderData } from '../output.ts'
+import type { Shell } from '../shell.ts'
+import type { Finish } from '../verb.ts'
+import { type AgentOptions, named, newToken, withAgent, withKube } from './registration.ts'
+
+interface Options extends AgentOptions {
+  project: string
+  kasAddress?: string
+  expiresIn?: string
+  output: Format
+}
+
+/** `berth agent create` */
+export function defineCreate(command: Command, shell: Shell, finish: Finish): void {
+  withOutput(withAgent(command))
+    .description(
+      'Register an agent. Its token is printed once and kept nowhere: only its digest is in the Agent. The configuration is the file .berth/agents/NAME/config.yaml of the project.',
+    )
+    .requiredOption('--project <path>', 'path of the GitProject that holds the configuration')
+    .option('--kas-address <url>', 'where its pods reach kas, such as grpcs://kas.example.com')
+    .option('--expires-in <duration>', 'when the token ends, such as 720h; never without it')
+    .addHelpText(
+      'after',
+      examples(
+        ['berth agent create dev --project team-a/config -n team-a', 'and see its token'],
+        ['berth agent create dev --project team-a/config -o json | jq -r .token', 'for scripts'],
+      ),
+    )
+    .action(finish((name: string, options: Options) => create(shell, name, options)))
+}
+
+const create = (shell: Shell, name: string, options: Options) =>
+  withKube(shell, options, async (kube) => {
+    const { namespace, project, kasAddress, expiresIn, output } = options
+    const { secret, token } = newToken({ name: 'first', ...(expiresIn ? { expiresIn } : {}) }, systemClock.now())
+    const agent: Agent = {
+      apiVersion: 'berth.dev/v1alpha1',
+      kind: 'Agent',
+      metadata: { name, namespace, ...(kasAddress ? { annotations: { [annotations.kasAddress]: kasAddress } } : {}) },
+      spec: { configurationProject: project, tokens: [token] },
+    }
+    try {
+      await kube.create(Agents, agent)
+    } catch (thrown) {
+      if (!isFailure(thrown, 'already-exists')) throw thrown
+      throw new Failure('already-exists', `there is an Agent ${keyOf({ name, namespace })} already`, {
+        remedy: `Give it another token with \`berth agent token add ${named({ name, namespace })}\`.`,
+      })
+    }
+    const address = kasAddress ?? 'grpcs://kas.example.com'
+    const commands = {
+      manifest: `berth agent manifest ${named({ name, namespace })} | kubectl --context TARGET apply -f -`,
+      run: `berth agent run --kas-address ${address} --token-file TOKEN --namespace default --pod-name ${name}-1`,
+    }
+    if (output === 'table') shell.print(report({ name, namespace }, project, secret.reveal(), commands))
+    else shell.print(renderData(output, { name, namespace, project, token: secret.reveal(), commands }))
+    return exitCodes.ok
+  })
+
+const report = (
+  { name, namespace }: { name: string; namespace: string },
+  project: string,
+  token: string,
+  { manifest, run }: { manifest: string; run: string },
+): string => `Agent ${namespace}/${name} is registered. Its token, which is shown this once:
+
+  ${token}
+
+Start it in the cluster that it is for, with a token of its own:
+
+  ${manifest}
+
+or as a program beside that cluster, with this token in the file TOKEN:
+
+  ${run}
+
+Then write .berth/agents/${name}/config.yaml in ${project}, and push.`

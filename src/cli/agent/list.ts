@@ -1,0 +1,59 @@
+import type { Command } from 'commander'
+import { type Agent, Agents, conditionOf } from '../../api/index.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { type ClusterOptions, examples, withKubeconfig, withOutput } from '../options.ts'
+import { type Format, marked, render } from '../output.ts'
+import type { Shell } from '../shell.ts'
+import type { Finish } from '../verb.ts'
+import { withKube } from './registration.ts'
+
+interface Options extends ClusterOptions {
+  namespace: string
+  allNamespaces?: boolean
+  output: Format
+}
+
+/** `berth agent list` */
+export function defineList(command: Command, shell: Shell, finish: Finish): void {
+  withOutput(withKubeconfig(command))
+    .option('-n, --namespace <name>', 'of one namespace', 'default')
+    .option('-A, --all-namespaces', 'of all namespaces')
+    .addHelpText('after', examples(['berth agent list -A', 'all that you may see']))
+    .action(
+      finish((options: Options) =>
+        withKube(shell, options, async (kube) => {
+          const agents = await kube.list(Agents, options.allNamespaces ? {} : { namespace: options.namespace })
+          shell.print(printed(shell, options.output, agents.map(rowOf)))
+          return exitCodes.ok
+        }),
+      ),
+    )
+}
+
+const rowOf = ({ metadata, spec, status }: Agent) => {
+  const ready = conditionOf(status?.conditions, 'Ready')
+  return {
+    name: metadata.name,
+    namespace: metadata.namespace ?? '',
+    project: spec.configurationProject,
+    pods: status?.connectedPods?.length ?? 0,
+    ready: ready?.status ?? 'Unknown',
+    reason: ready?.reason ?? 'NotSeen',
+    commit: status?.configuration?.commit ?? '',
+    message: ready?.message ?? '',
+  }
+}
+
+const printed = (shell: Shell, format: Format, rows: ReturnType<typeof rowOf>[]): string =>
+  render(format, rows, [
+    { title: 'NAMESPACE', of: ({ namespace }) => namespace },
+    { title: 'NAME', of: ({ name }) => name },
+    { title: 'PODS', of: ({ pods }) => String(pods) },
+    { title: 'COMMIT', of: ({ commit }) => commit.slice(0, 8) || '-' },
+    { title: 'PROJECT', of: ({ project }) => project },
+    {
+      title: 'STATE',
+      of: ({ reason }) => reason,
+      paint: ({ ready }, text) => marked(ready === 'True' ? 'ok' : 'fail', text, shell.paint),
+    },
+  ])

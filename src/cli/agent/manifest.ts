@@ -1,0 +1,95 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type Command, Option } from 'commander'
+import { type Agent, annotations, keyOf } from '../../api/index.ts'
+import { Failure, Secret, systemClock, timestamp } from '../../std/index.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { examples } from '../options.ts'
+import { renderData } from '../output.ts'
+import type { Shell } from '../shell.ts'
+import type { Finish } from '../verb.ts'
+import { objectsOf } from './objects.ts'
+import { type AgentOptions, addToken, agentNamed, withAgent, withKube } from './registration.ts'
+
+interface Options extends AgentOptions {
+  kasAddress?: string
+  kasCaFile?: string
+  namespaces?: string
+  tokenFile?: string
+  image: string
+  output: 'yaml' | 'json'
+}
+
+const IN_CLUSTER = 'grpcs://kas.berth-system.svc:8150'
+
+/** `berth agent manifest` */
+export function defineManifest(command: Command, shell: Shell, finish: Finish): void {
+  withAgent(command)
+    .description(
+      'Print what runs an agent: namespace, account, rights, Secret, Deployment. It may change everything in its cluster, or only some namespaces. A token of its own is added to the Agent, unless you give one.',
+    )
+    .option('--kas-address <url>', 'where its pods reach kas (default: what `create` was told, else kas in the same cluster)')
+    .option('--kas-ca-file <file>', 'certificate authority of kas, PEM, where it is not one of the known')
+    .option('--namespaces <list>', 'rights in these namespaces only, with commas between; they must be there')
+    .option('--token-file <file>', 'use this token instead of a new one')
+    .option('--image <image>', 'image of Berth', 'berth')
+    .addOption(new Option('-o, --output <format>', 'how to print').choices(['yaml', 'json']).default('yaml'))
+    .addHelpText(
+      'after',
+      examples(
+        ['berth agent manifest dev -n team-a | kubectl apply -f -', 'start it'],
+        ['berth agent manifest dev -n team-a --namespaces web,db', 'with rights in two namespaces'],
+      ),
+    )
+    .action(finish((name: string, options: Options) => print(shell, name, options)))
+}
+
+const print = (shell: Shell, name: string, options: Options) =>
+  withKube(shell, options, async (kube) => {
+    const ref = { name, namespace: options.namespace }
+    const agent = await agentNamed(kube, ref)
+    const ca = options.kasCaFile === undefined ? undefined : read(shell, options.kasCaFile)
+    const namespaces = namespacesOf(options.namespaces)
+    const wanted = { name, kasAddress: addressOf(agent, options), ca, namespaces, image: options.image }
+    const given = options.tokenFile === undefined ? undefined : new Secret(read(shell, options.tokenFile).trim())
+    const token = given ?? (await ownToken())
+    const objects = objectsOf(shell.home, { ...wanted, token })
+    shell.print(
+      options.output === 'json' ? renderData('json', { apiVersion: 'v1', kind: 'List', items: objects }) : yaml(objects),
+    )
+    return exitCodes.ok
+
+    async function ownToken(): Promise<Secret<string>> {
+      const now = systemClock.now()
+      const note = { name: `manifest-${timestamp(now).replaceAll(/\D/g, '')}`, description: 'made by berth agent manifest' }
+      const secret = await addToken(kube, ref, note, now)
+      shell.say(`Agent ${keyOf(ref)} has a new token, ${note.name}.\n`)
+      return secret
+    }
+  })
+
+const yaml = (objects: readonly object[]): string => objects.map((object) => renderData('yaml', object)).join('\n---\n')
+
+function addressOf({ metadata }: Agent, { kasAddress }: Options): string {
+  const address = kasAddress ?? metadata.annotations?.[annotations.kasAddress] ?? IN_CLUSTER
+  if (/^(grpcs?|wss?):\/\/[^\s@]+$/.test(address)) return address
+  throw new Failure('invalid', `the address of kas is "${address}"`, {
+    remedy: 'Give it with --kas-address, like grpcs://kas.example.com.',
+  })
+}
+
+function namespacesOf(given: string | undefined): string[] | undefined {
+  return given?.split(',').map((name) => {
+    const namespace = name.trim()
+    if (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(namespace)) return namespace
+    throw new Failure('invalid', `--namespaces is "${given}"`, { remedy: 'Write names of namespaces with commas between.' })
+  })
+}
+
+function read(shell: Shell, file: string): string {
+  try {
+    return readFileSync(resolve(shell.cwd, file), 'utf8')
+  } catch (thrown) {
+    throw new Failure('not-found', `cannot read ${file}`, { cause: thrown, remedy: 'Name an existing file.' })
+  }
+}

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Failure, isRecord, type Secret } from '../../std/index.ts'
+import { objectsIn } from '../manifests.ts'
+
+export interface Wanted {
+  /** Of the Agent. */
+  name: string
+  kasAddress: string
+  /** PEM. */
+  ca: string | undefined
+  /** Rights in these only; in the whole cluster without it. */
+  namespaces: readonly string[] | undefined
+  image: string
+  token: Secret<string>
+}
+
+const PROGRAM = ['namespace', 'service-account', 'leader-election', 'deployment', 'disruption-budget', 'network-policy']
+
+/** The objects of deploy/agent for one Agent: its names, its address, its rights, and its Secret before what needs it. */
+export function objectsOf(home: string, wanted: Wanted): object[] {
+  const own = `berth-agent-${wanted.name}`.slice(0, 63).replace(/-+$/, '')
+  const file = (path: string): unknown[] =>
+    objectsIn(readFileSync(join(home, 'deploy', 'agent', `${path}.yaml`), 'utf8'), path).map((object) => renamed(object, own))
+  const [namespace, account, election, ...rest] = PROGRAM.map((name) => file(`program/${name}`))
+  const rights = wanted.namespaces?.flatMap((name) => file('namespaced/role').map((object) => placed(object, name)))
+  const running = rest.flat().map((object) => filled(object, wanted))
+  const all = [namespace, account, election, rights ?? file('cluster-wide/role-binding'), [secretOf(own, wanted)], running]
+  return all.flat().filter(isRecord)
+}
+
+/** In the files everything is called `berth-agent`; with the name of the Agent two of them can share a cluster. */
+function renamed(value: unknown, own: string): unknown {
+  if (value === 'berth-agent') return own
+  if (Array.isArray(value)) return value.map((item) => renamed(item, own))
+  if (!isRecord(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, renamed(item, own)]))
+}
+
+/** A Role and its binding in another namespace; the account that they are for stays where it is. */
+function placed(object: unknown, namespace: string): unknown {
+  if (!(isRecord(object) && isRecord(object.metadata))) return object
+  return { ...object, metadata: { ...object.metadata, namespace } }
+}
+
+const secretOf = (own: string, { token, ca }: Wanted): object => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name: own, namespace: own },
+  type: 'Opaque',
+  stringData: { token: token.reveal(), ...(ca === undefined ? {} : { 'ca.crt': ca }) },
+})
+
+/** What differs from one installation to another is one line each in the Deployment. */
+function filled(object: unknown, { kasAddress, ca, image }: Wanted): unknown {
+  if (!(isRecord(object) && object.kind === 'Deployment')) return object
+  const text = JSON.stringify(object)
+  const changed = text
+    .replace('"grpcs://kas.berth-system.svc:8150"', () => JSON.stringify(kasAddress))
+    .replace('"image":"berth"', () => `"image":${JSON.stringify(image)}`)
+    .replace('"--token-file=/etc/berth/agent/token"', (found) =>
+      ca === undefined ? found : `${found},"--ca-cert-file=/etc/berth/agent/ca.crt"`,
+    )
+  if (changed === text && kasAddress !== 'grpcs://kas.berth-system.svc:8150')
+    throw new Failure('internal', 'deploy/agent/program/deployment.yaml is not the one that is known')
+  const parsed: unknown = JSON.parse(changed)
+  return parsed
+}

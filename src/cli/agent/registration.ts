@@ -1,0 +1,103 @@
+import { createHash, randomInt } from 'node:crypto'
+import type { Command } from 'commander'
+import type { Kube } from '../../adapters/kube/index.ts'
+import { type Agent, Agents, keyOf, type Ref } from '../../api/index.ts'
+import { durationOf, Failure, isFailure, Secret, timestamp } from '../../std/index.ts'
+import type { ExitCode } from '../exit-codes.ts'
+import { type ClusterOptions, kubeOf, withKubeconfig } from '../options.ts'
+import type { Shell } from '../shell.ts'
+
+export interface AgentOptions extends ClusterOptions {
+  namespace: string
+}
+
+/** For verbs about one Agent. */
+export const withAgent = (command: Command): Command =>
+  withKubeconfig(command).argument('<agent>', 'name of the Agent').option('-n, --namespace <name>', 'its namespace', 'default')
+
+/** Does the work with the person's own rights, and ends the connection. */
+export async function withKube(
+  shell: Shell,
+  options: ClusterOptions,
+  work: (kube: Kube) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const kube = await kubeOf(shell, options)
+  try {
+    return await work(kube)
+  } finally {
+    await kube.close()
+  }
+}
+
+export async function agentNamed(kube: Kube, ref: Ref): Promise<Agent> {
+  const agent = await kube.get(Agents, ref)
+  if (agent) return agent
+  throw new Failure('not-found', `there is no Agent ${ref.name} in namespace ${ref.namespace}.`, {
+    remedy: 'Register it with `berth agent create`, or see what there is with `berth agent list -A`.',
+  })
+}
+
+export type Token = NonNullable<Agent['spec']['tokens']>[number]
+
+/** How a token is described, before there is one. */
+export interface TokenNote {
+  name: string
+  description?: string
+  /** Such as `720h`; without it the token never ends. */
+  expiresIn?: string
+}
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
+
+/** 50 characters of 62 are 297 bits. Only the digest is written anywhere. */
+export function newToken({ name, description, expiresIn }: TokenNote, now: number): { secret: Secret<string>; token: Token } {
+  const random = Array.from({ length: 50 }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('')
+  const secret = new Secret(`berth-agent-${random}`)
+  const token: Token = {
+    name,
+    sha256: createHash('sha256').update(secret.reveal()).digest('hex'),
+    createdAt: timestamp(now),
+    ...(description ? { description } : {}),
+    ...(expiresIn ? { expiresAt: timestamp(now + lifetime(expiresIn)) } : {}),
+  }
+  return { secret, token }
+}
+
+function lifetime(text: string): number {
+  if (/^(\d{1,6}[smh])+$/.test(text) && durationOf(text) > 0) return durationOf(text)
+  throw new Failure('invalid', `--expires-in is "${text}"`, {
+    remedy: 'Write hours, minutes and seconds, such as 720h or 1h30m.',
+  })
+}
+
+const TRIES = 5
+
+/** Changes the list of tokens as it stands now: somebody else may be at it. */
+export async function changeTokens(kube: Kube, ref: Ref, change: (tokens: Token[], agent: Agent) => Token[]): Promise<Agent> {
+  for (let left = TRIES; ; left--) {
+    const agent = await agentNamed(kube, ref)
+    const tokens = change([...(agent.spec.tokens ?? [])], agent)
+    const { resourceVersion } = agent.metadata
+    try {
+      return await kube.patch(Agents, ref, { metadata: { resourceVersion }, spec: { tokens } })
+    } catch (thrown) {
+      if (left === 0 || !isFailure(thrown, 'conflict')) throw thrown
+    }
+  }
+}
+
+/** Throws `already-exists` where another token has the name. */
+export async function addToken(kube: Kube, ref: Ref, note: TokenNote, now: number): Promise<Secret<string>> {
+  const { secret, token } = newToken(note, now)
+  await changeTokens(kube, ref, (tokens) => {
+    if (tokens.some(({ name }) => name === note.name))
+      throw new Failure('already-exists', `Agent ${keyOf(ref)} has a token ${note.name} already`, {
+        remedy: 'Choose another name with --name, or revoke that one first.',
+      })
+    return [...tokens, token]
+  })
+  return secret
+}
+
+/** What people type to name it. */
+export const named = ({ name, namespace = 'default' }: Ref): string => `${name} -n ${namespace}`

@@ -1,0 +1,162 @@
+import { createHash } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { equal, is, match, not, ok } from 'uvu/assert'
+import { Agents, type KubeObject } from '../../src/api/index.ts'
+import { testCluster } from '../support/control-plane.ts'
+import { describe } from '../support/suite.ts'
+import { documents } from '../support/verbs.ts'
+import { berth } from './berth.ts'
+
+const TOKEN = /berth-agent-[A-Za-z0-9]{50}/
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+describe('berth agent', (it) => {
+  const cluster = testCluster()
+  let namespace = ''
+  it.before(async () => {
+    namespace = await cluster.namespace('agents')
+  })
+  it.after(() => cluster.close())
+
+  const run = (...words: string[]) => berth(['agent', ...words, '-n', namespace, '--kubeconfig', cluster.kubeconfig])
+  const made = async (name: string, ...more: string[]) => {
+    const { code, stdout, stderr } = await run('create', name, '--project', 'team/config', ...more)
+    is(code, 0, stderr)
+    return stdout
+  }
+  const tokensOf = async (name: string) => (await cluster.kube.get(Agents, { name, namespace }))?.spec.tokens ?? []
+
+  it('create makes the Agent, prints the token once, and keeps only its digest', async () => {
+    const said = await made('dev', '--kas-address', 'grpcs://kas.example.com')
+    const [token = ''] = TOKEN.exec(said) ?? []
+    match(said, `berth agent manifest dev -n ${namespace} | kubectl --context TARGET apply -f -`)
+    match(said, 'berth agent run --kas-address grpcs://kas.example.com')
+    const agent = await cluster.kube.get(Agents, { name: 'dev', namespace })
+    is(agent?.spec.configurationProject, 'team/config')
+    is(agent?.spec.tokens?.[0]?.sha256, sha256(token))
+    ok(agent?.spec.tokens?.[0]?.createdAt)
+    not.match(JSON.stringify(agent), token)
+    const again = await run('create', 'dev', '--project', 'team/config')
+    equal([again.code, again.stdout], [1, ''])
+    match(again.stderr, `berth agent token add dev -n ${namespace}`)
+  })
+
+  it('create speaks to scripts, and refuses what makes no sense', async () => {
+    const data = JSON.parse(await made('scripted', '-o', 'json', '--expires-in', '1h30m'))
+    match(data.token, TOKEN)
+    const [token] = await tokensOf('scripted')
+    const lasts = Date.parse(token?.expiresAt ?? '') - Date.parse(token?.createdAt ?? '')
+    is(lasts, 90 * 60_000)
+    is((await run('create', 'bad', '--project', 'x/y', '--expires-in', 'soon')).code, 7)
+    is((await run('create', 'Bad_Name', '--project', 'x/y')).code, 7)
+    is((await run('create', 'bad')).code, 2)
+    is(await cluster.kube.get(Agents, { name: 'bad', namespace }), undefined)
+  })
+
+  it('token add, list and revoke', async () => {
+    await made('tokens')
+    const added = await run('token', 'add', 'tokens', '--name', 'next', '--description', 'for the second cluster')
+    is(added.code, 0, added.stderr)
+    match(added.stdout, new RegExp(`^${TOKEN.source}\n$`))
+    is((await tokensOf('tokens'))[1]?.sha256, sha256(added.stdout.trim()))
+    is((await run('token', 'add', 'tokens', '--name', 'next')).code, 1)
+    const { stdout } = await run('token', 'list', 'tokens')
+    match(stdout, /next +valid +\S+ +never +for the second cluster/)
+    const listed = (await run('token', 'list', 'tokens', '-o', 'json')).stdout
+    not.match(listed, /sha256|[0-9a-f]{64}/)
+    is((await run('token', 'revoke', 'tokens', 'first')).code, 0)
+    equal(
+      (await tokensOf('tokens')).map(({ name }) => name),
+      ['next'],
+    )
+    const unknown = await run('token', 'revoke', 'tokens', 'first')
+    is(unknown.code, 3)
+    match(unknown.stderr, 'It has next.')
+    is((await run('token', 'list', 'nobody')).code, 3)
+  })
+
+  it('list shows what is connected and why not', async () => {
+    await made('listed')
+    const { stdout } = await run('list')
+    match(stdout, /listed +0 +- +team\/config +NotSeen/)
+    const rows: { name: string }[] = JSON.parse((await run('list', '-o', 'json', '-A')).stdout)
+    ok(rows.some(({ name }) => name === 'listed'))
+  })
+
+  const kindsOf = (objects: KubeObject[]) =>
+    objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace ?? ''}/${metadata.name}`)
+
+  it('manifest prints what the API server takes, with a token of its own', async () => {
+    await made('mani', '--kas-address', 'grpcs://kas.example.com:8443')
+    const { code, stdout, stderr } = await run('manifest', 'mani', '--image', 'example.com/berth:1')
+    is(code, 0, stderr)
+    match(stderr, /has a new token, manifest-\d{14}\./)
+    const objects = documents(stdout)
+    equal(kindsOf(objects), [
+      'Namespace /berth-agent-mani',
+      'ServiceAccount berth-agent-mani/berth-agent-mani',
+      'Role berth-agent-mani/berth-agent-mani',
+      'RoleBinding berth-agent-mani/berth-agent-mani',
+      'ClusterRoleBinding /berth-agent-mani',
+      'Secret berth-agent-mani/berth-agent-mani',
+      'Deployment berth-agent-mani/berth-agent-mani',
+      'PodDisruptionBudget berth-agent-mani/berth-agent-mani',
+      'NetworkPolicy berth-agent-mani/berth-agent-mani',
+    ])
+    const [token = ''] = TOKEN.exec(stdout) ?? []
+    is((await tokensOf('mani'))[1]?.sha256, sha256(token))
+    is(stdout.split(token).length, 2, 'the token is in the Secret alone')
+    match(stdout, 'grpcs://kas.example.com:8443')
+    match(stdout, 'image: example.com/berth:1')
+    match(stdout, '--token-file=/etc/berth/agent/token')
+    // Each is checked as it would be stored; the namespace that it would be in is one that is there.
+    for (const object of objects) {
+      const kind = await cluster.kube.resolve(object.apiVersion, object.kind)
+      ok(kind, object.kind)
+      const home = kind.namespaced ? { namespace } : {}
+      await cluster.kube.create(kind, { ...object, metadata: { ...object.metadata, ...home } }, { dryRun: true })
+    }
+  })
+
+  it('manifest gives rights in the named namespaces only, and takes a token that is there', async () => {
+    await made('small')
+    const folder = await mkdtemp(join(tmpdir(), 'berth-manifest-'))
+    await writeFile(join(folder, 'token'), 'berth-agent-given\n')
+    await writeFile(join(folder, 'ca.crt'), 'PEM')
+    const files = ['--token-file', join(folder, 'token'), '--kas-ca-file', join(folder, 'ca.crt')]
+    const { code, stdout, stderr } = await run('manifest', 'small', '--namespaces', 'web,db', ...files)
+    is(code, 0, stderr)
+    is((await tokensOf('small')).length, 1)
+    const kinds = kindsOf(documents(stdout))
+    for (const line of ['Role web/berth-agent-small', 'RoleBinding db/berth-agent-small']) ok(kinds.includes(line), line)
+    ok(!kinds.some((line) => line.startsWith('ClusterRole')))
+    match(stdout, 'token: berth-agent-given')
+    match(stdout, '--ca-cert-file=/etc/berth/agent/ca.crt')
+    is((await run('manifest', 'small', '--namespaces', 'A,b', ...files)).code, 7)
+    is((await run('manifest', 'small', '--kas-address', 'nonsense', ...files)).code, 7)
+    is((await run('manifest', 'small', '--token-file', join(folder, 'nothing'))).code, 3)
+    await rm(folder, { recursive: true })
+  })
+
+  it('explains each of its verbs', async () => {
+    for (const words of [
+      ['create'],
+      ['list'],
+      ['manifest'],
+      ['token'],
+      ['token', 'add'],
+      ['token', 'list'],
+      ['token', 'revoke'],
+    ]) {
+      const { code, stdout } = await berth(['agent', ...words, '--help'])
+      is(code, 0)
+      match(stdout, `Usage: berth agent ${words.join(' ')}`)
+      match(stdout, 'Examples:\n')
+      for (const line of stdout.split('\n')) ok(line.length <= 80, line)
+    }
+    is((await berth(['agent'])).code, 2)
+    is((await berth(['agent', 'nonsense'])).code, 2)
+  })
+})
