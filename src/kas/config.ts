@@ -41,7 +41,15 @@ export interface Config {
   maxTotalSize: number
   /** --max-paths N, BERTH_MAX_PATHS: path patterns in one request. */
   maxPaths: number
-  /** --stream-age SECONDS, BERTH_STREAM_AGE: age at which idle streams end cleanly, before a load balancer cuts them. In milliseconds here. */
+  /** --max-connection-age SECONDS, BERTH_MAX_CONNECTION_AGE: of a client's connection, with all it has open. In milliseconds here. */
+  maxConnectionAge: number
+  /** --max-connections N, BERTH_MAX_CONNECTIONS: of clients at once. */
+  maxConnections: number
+  /** --max-connections-per-address N, BERTH_MAX_CONNECTIONS_PER_ADDRESS: behind a proxy all clients have one address. */
+  maxConnectionsPerAddress: number
+  /** --handshake-timeout SECONDS, BERTH_HANDSHAKE_TIMEOUT: for TLS, the request for a WebSocket and the first settings of HTTP/2. In milliseconds here. */
+  handshakeTimeout: number
+  /** --stream-age SECONDS, BERTH_STREAM_AGE: age at which idle streams end cleanly, before a load balancer cuts them; 30 % of the age of connections. In milliseconds here. */
   streamAge: number
   /** PATH and the proxy variables: all that git gets of the program's environment. */
   environment: Record<string, string>
@@ -93,7 +101,13 @@ export function parseConfig(flags: Flags, env: Record<string, string | undefined
     maxFileSize: mebibytes(text('maxFileSize', 'BERTH_MAX_FILE_SIZE') ?? '5', '--max-file-size'),
     maxTotalSize: mebibytes(text('maxTotalSize', 'BERTH_MAX_TOTAL_SIZE') ?? '100', '--max-total-size', 200),
     maxPaths: count(text('maxPaths', 'BERTH_MAX_PATHS') ?? '100', '--max-paths'),
-    streamAge: seconds(count(text('streamAge', 'BERTH_STREAM_AGE') ?? '2160', '--stream-age')),
+    ...ages(text('maxConnectionAge', 'BERTH_MAX_CONNECTION_AGE') ?? '7200', text('streamAge', 'BERTH_STREAM_AGE')),
+    maxConnections: count(text('maxConnections', 'BERTH_MAX_CONNECTIONS') ?? '10000', '--max-connections'),
+    maxConnectionsPerAddress: count(
+      text('maxConnectionsPerAddress', 'BERTH_MAX_CONNECTIONS_PER_ADDRESS') ?? '2500',
+      '--max-connections-per-address',
+    ),
+    handshakeTimeout: seconds(count(text('handshakeTimeout', 'BERTH_HANDSHAKE_TIMEOUT') ?? '10', '--handshake-timeout', 300)),
     environment: Object.fromEntries(INHERITED.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
     logLevel: level(text('logLevel', 'BERTH_LOG_LEVEL') ?? 'info'),
   }
@@ -129,6 +143,21 @@ function count(given: string, flag: string, most = Number.MAX_SAFE_INTEGER): num
   const number = Number(given)
   if (Number.isSafeInteger(number) && number >= 1 && number <= most) return number
   throw wrong(flag, given, `Write a whole number from 1${most < Number.MAX_SAFE_INTEGER ? ` to ${most}` : ''}.`)
+}
+
+/** When a connection is as old as this part of its age, clients are told to open another, and idle streams end; at 85 % it is cut. */
+export const AGES = { goaway: 0.2, streams: 0.3, grace: 0.65 } as const
+
+function ages(connection: string, stream: string | undefined): Pick<Config, 'maxConnectionAge' | 'streamAge'> {
+  // Shorter, and clients would do little else than connect.
+  const maxConnectionAge = seconds(count(connection, '--max-connection-age', 7 * 86_400))
+  if (maxConnectionAge < seconds(10)) throw wrong('--max-connection-age', connection, 'Write at least 10 seconds.')
+  if (stream === undefined) return { maxConnectionAge, streamAge: Math.round(maxConnectionAge * AGES.streams) }
+  const streamAge = seconds(count(stream, '--stream-age'))
+  // A twentieth of it is chance.
+  const longest = (maxConnectionAge * (AGES.goaway + AGES.grace)) / 1.05
+  if (streamAge <= longest) return { maxConnectionAge, streamAge }
+  throw wrong('--stream-age', stream, `Write at most ${Math.floor(longest / 1000)}, or connections end before their streams do.`)
 }
 
 const mebibytes = (given: string, flag: string, most?: number): number => count(given, flag, most) * 2 ** 20

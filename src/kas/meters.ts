@@ -1,4 +1,5 @@
 import type { Transfer } from '../adapters/git/index.ts'
+import type { TurnedAway } from '../adapters/grpc/index.ts'
 import type { Counter, Metrics } from '../adapters/http/index.ts'
 import type { Sighting } from './ports.ts'
 
@@ -10,7 +11,9 @@ export interface Meters {
   delivered: Counter
   unchanged: Counter
   answered: Counter
-  /** Read when somebody asks for the metrics. */
+  turnedAway(why: TurnedAway): void
+  /** Both are read when somebody asks for the metrics. */
+  connected(read: () => number): void
   watch(read: { waiting: () => number; bytes: () => number }): void
 }
 
@@ -24,6 +27,11 @@ export function createMeters(metrics: Metrics): Meters {
   })
   const fetchTime = metrics.histogram({ name: 'berth_kas_fetch_duration_seconds', help: 'How long transfers took' })
   const fetchBytes = metrics.counter({ name: 'berth_kas_fetched_bytes_total', help: 'Bytes by which mirrors grew' })
+  const turnedAway = metrics.counter({
+    name: 'berth_kas_connections_refused_total',
+    help: 'Connections of clients that were not taken or cut off, by what was wrong',
+    labels: ['reason'],
+  })
   return {
     looked: (milliseconds) => pollTime.observe(milliseconds / 1000),
     found: (sighting) => polls.add({ outcome: 'failure' in sighting ? (sighting.failure.reason ?? 'failed') : 'ok' }),
@@ -35,6 +43,10 @@ export function createMeters(metrics: Metrics): Meters {
     delivered: metrics.counter({ name: 'berth_kas_batches_total', help: 'Batches of objects that were delivered whole' }),
     unchanged: metrics.counter({ name: 'berth_kas_unchanged_total', help: 'New commits in which no chosen file had changed' }),
     answered: metrics.counter({ name: 'berth_kas_webhooks_total', help: 'Webhooks by status of the answer', labels: ['status'] }),
+    turnedAway: (why) => turnedAway.add({ reason: why }),
+    connected(read) {
+      metrics.gauge({ name: 'berth_kas_connections', help: 'Connections of clients that are open', read })
+    },
     watch({ waiting, bytes }) {
       metrics.gauge({ name: 'berth_kas_git_queue_length', help: 'Work that waits until fewer git processes run', read: waiting })
       metrics.gauge({ name: 'berth_kas_mirror_bytes', help: 'Bytes of all mirrors on disk', read: bytes })

@@ -1,16 +1,15 @@
-import { readFile } from 'node:fs/promises'
 import { openMirrors } from '../adapters/git/index.ts'
-import { type GrpcServer, type Service, serveGrpc } from '../adapters/grpc/index.ts'
 import { createMetrics, type Metrics, serveHttp, serveOperations } from '../adapters/http/index.ts'
 import { type Caches, connect, createCaches, createEvents, type Events, type Kube, type Meter } from '../adapters/kube/index.ts'
 import { Agents, GitProjects, type Ref } from '../api/index.ts'
-import { createLog, Failure, type Log, Secret, systemClock } from '../std/index.ts'
+import { createLog, type Log, systemClock } from '../std/index.ts'
 import { type ConfigurationDesk, createAgentConfigurationService } from './agent-configuration/index.ts'
 import { createRegistrationServices, createRoll, createStatusWriter } from './agent-registration/index.ts'
 import { BY_TOKEN, createAgentGate, createGate, createTokenReviews } from './authorization/index.ts'
 import type { Config } from './config.ts'
 import { createCredentials, createPolls, pokeByAnnotation } from './git-polling/index.ts'
 import { reportStatus } from './git-project-status/index.ts'
+import { listen } from './listen.ts'
 import { createMeters } from './meters.ts'
 import { createModuleRequestService } from './module-requests/index.ts'
 import { createObjectStreamService, type Limits } from './object-stream/index.ts'
@@ -71,7 +70,7 @@ async function openHouse(config: Config, signal: AbortSignal, log: Log, open: ((
   open.push(() => registration.stop())
   const webhooks = await serveHttp({ address: config.webhooks, respond: rooms.webhooks, clock, log })
   open.push(() => webhooks.stop())
-  const server = await listen(config, [rooms.objectStream, ...registration.services], log)
+  const server = await listen(config, [rooms.objectStream, ...registration.services], rooms.meters, log)
   open.push(() => server.stop())
   return { listen: server.address, operations: operations.address, webhooks: webhooks.address }
 }
@@ -116,6 +115,7 @@ async function furnish(config: Config, caches: Caches, metrics: Metrics, log: Lo
   return {
     polls,
     objectStream: createObjectStreamService({ gate, polls, limits, maxAge: config.streamAge, delivered, unchanged, clock, log }),
+    meters,
     webhooks: receiveWebhooks({ projects, polls, credentials, answered, clock, log }),
     pokes: () => pokeByAnnotation(cache, polls),
     agents: (events: Events) =>
@@ -134,22 +134,6 @@ function receiveAgents(desk: Omit<ConfigurationDesk, 'agentGate' | 'roll' | 'fin
   const configuration = createAgentConfigurationService({ ...desk, agentGate, roll, findings: writer })
   const registration = createRegistrationServices({ gate: agentGate, roll, onReport: writer.onReport })
   return { services: [configuration, ...registration, createModuleRequestService(agentGate)], stop: () => writer.stop() }
-}
-
-async function listen({ listen: address, tls }: Config, services: Service[], log: Log): Promise<GrpcServer> {
-  const keys = tls && { certificate: await pem(tls.certificate), key: new Secret<Uint8Array>(await pem(tls.key)) }
-  return serveGrpc({ address, tls: keys, services, clock, log })
-}
-
-async function pem(file: string): Promise<Uint8Array> {
-  try {
-    return await readFile(file)
-  } catch (thrown) {
-    throw new Failure('not-found', `cannot read ${file}`, {
-      cause: thrown,
-      remedy: 'Name PEM files with --tls-cert and --tls-key.',
-    })
-  }
 }
 
 function waitingFor(caches: Caches): string | undefined {

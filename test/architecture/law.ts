@@ -31,7 +31,7 @@ export const LAW: Record<string, Room> = {
     casts: true,
   },
   'adapters/git': { imports: ['std'], packages: ['simple-git'], casts: true },
-  'adapters/grpc': { imports: ['std', 'rpc'], packages: ['@grpc/grpc-js', '@bufbuild/protobuf'], casts: true },
+  'adapters/grpc': { imports: ['std', 'rpc'], packages: ['@grpc/grpc-js', '@bufbuild/protobuf', 'ws'], casts: true },
   'adapters/http': { imports: ['std'], packages: ['prom-client'], casts: true },
   'adapters/control-plane': { imports: ['std'], process: ['kill', 'pid'], casts: true },
   'engines/controller': { imports: ['std', 'api', 'adapters/kube'] },

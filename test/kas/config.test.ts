@@ -1,7 +1,7 @@
 import { equal, is, match } from 'uvu/assert'
 import { parseConfig } from '../../src/kas/index.ts'
 import { defaultLimits } from '../../src/kas/object-stream/index.ts'
-import { isFailure } from '../../src/std/index.ts'
+import { isFailure, minutes, seconds } from '../../src/std/index.ts'
 import { describe } from '../support/suite.ts'
 
 const MIB = 2 ** 20
@@ -23,6 +23,12 @@ describe('settings of kas', (it) => {
     )
   })
 
+  it('end idle streams at 30 % of the age of connections', () => {
+    is(parseConfig({}, {}).streamAge, minutes(36))
+    is(parseConfig({}, { BERTH_MAX_CONNECTION_AGE: '100' }).streamAge, seconds(30))
+    is(parseConfig({ streamAge: '80' }, { BERTH_MAX_CONNECTION_AGE: '100' }).streamAge, seconds(80))
+  })
+
   const WRONG: [flag: string, given: Record<string, string>][] = [
     ['--addresses', { addresses: 'public,link-local' }],
     ['--addresses', { addresses: ',' }],
@@ -32,6 +38,12 @@ describe('settings of kas', (it) => {
     ['--max-file-size', { maxFileSize: '0' }],
     ['--max-repository-size', { maxRepositorySize: '1.5' }],
     ['--max-total-size', { maxTotalSize: '201' }],
+    ['--max-connection-age', { maxConnectionAge: '9' }],
+    ['--max-connection-age', { maxConnectionAge: '2h' }],
+    ['--stream-age', { maxConnectionAge: '100', streamAge: '81' }],
+    ['--max-connections', { maxConnections: '0' }],
+    ['--max-connections-per-address', { maxConnectionsPerAddress: '-1' }],
+    ['--handshake-timeout', { handshakeTimeout: '301' }],
   ]
   for (const [flag, given] of WRONG) {
     it(`name the flag that is wrong: ${JSON.stringify(given)}`, () => {

@@ -5,26 +5,31 @@ import type {
   DescMethodUnary,
   MessageShape,
 } from '@bufbuild/protobuf'
-import { ChannelCredentials, Client, type Metadata, type MethodDefinition } from '@grpc/grpc-js'
-import { Failure, type Secret, seconds } from '../../std/index.ts'
+import { Client, type ClientOptions, compressionAlgorithms, type Metadata, type MethodDefinition } from '@grpc/grpc-js'
+import { type Secret, seconds } from '../../std/index.ts'
+import { parseAddress } from './address.ts'
+import { credentialsFor, type Trust } from './credentials.ts'
 import { definitionOf, rawDefinition } from './definition.ts'
 import { type Duplex, duplexOf } from './duplex.ts'
 import { metadataOf, type TextMetadata } from './metadata.ts'
 import { failureFromStatus } from './status.ts'
 
-export interface DialOptions {
-  /** `host:port` or `grpc://host:port` for plain text, `grpcs://host:port` for TLS. */
+export interface DialOptions extends Trust {
+  /**
+   * `host:port` or `grpc://host:port` for plain text, `grpcs://host:port` for TLS, `ws://host:port/path` or `wss://host:port/path`
+   * for gRPC in a WebSocket, which passes where HTTP/2 does not. Ports are 80 and 443 where none is written.
+   */
   address: string
   /** Asked before each call, because projected service account tokens change under way. */
   token?: (() => Promise<Secret<string>>) | undefined
-  /** PEM of the authorities to trust instead of the system's. */
-  ca?: Uint8Array | undefined
-  /** Goes along with each call. */
-  metadata?: TextMetadata | undefined
-  /** The name that the certificate must have, where it is not the host of the address. */
-  serverName?: string | undefined
-  /** Believes any certificate. For development only. */
-  insecureSkipVerify?: boolean | undefined
+  /** For those who stand in between: sent with the request for a WebSocket, else as metadata of each call. */
+  headers?: TextMetadata | undefined
+  /** Who calls: the first word of the user agent. */
+  userAgent?: string | undefined
+  /** Compresses what is sent. What comes compressed is always understood. */
+  gzip?: boolean | undefined
+  /** One connection to each address of the host, with calls in turn, instead of one connection to one of them. Not for WebSockets. */
+  everyAddress?: boolean | undefined
 }
 
 export interface CallOptions {
@@ -67,14 +72,10 @@ const CHANNEL = {
   'grpc.max_reconnect_backoff_ms': seconds(20),
 } as const
 
-export function dial({ address, token, ca, metadata: always, serverName, insecureSkipVerify }: DialOptions): Connection {
-  const { target, secure } = parseAddress(address)
-  const roots = ca ? Buffer.from(ca) : null
-  const credentials = secure
-    ? ChannelCredentials.createSsl(roots, null, null, { rejectUnauthorized: !insecureSkipVerify })
-    : ChannelCredentials.createInsecure()
-  const name = serverName === undefined ? {} : { 'grpc.ssl_target_name_override': serverName }
-  const client = new Client(target, credentials, { ...CHANNEL, ...name })
+<<<<<<< HEAD
+export function dial(to: DialOptions): Connection {
+  const { token } = to
+  const { target, client, metadata: always } = openClient(to)
   const headersOf = async (metadata: TextMetadata | undefined, patient = false): Promise<Metadata> => {
     const headers = metadataOf({ ...always, ...metadata })
     headers.setOptions({ waitForReady: patient })
@@ -103,7 +104,11 @@ export function dial({ address, token, ca, metadata: always, serverName, insecur
     },
     async *stream(method, request, { metadata, signal, onAccepted, patient } = {}) {
       const { path, requestSerialize, responseDeserialize } = definitionOf(method)
+<<<<<<< HEAD
       const headers = await headersOf(metadata, patient)
+=======
+      const headers = await headersOf(metadata)
+>>>>>>> a00b440 (Take HTTP/2 and WebSockets on one port, with limits)
       // An abort that came while the token was read would never be heard of again.
       if (signal?.aborted) return
       const call = client.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request, headers)
@@ -125,12 +130,33 @@ export function dial({ address, token, ca, metadata: always, serverName, insecur
   }
 }
 
+<<<<<<< HEAD
 function parseAddress(address: string): { target: string; secure: boolean } {
   const [, scheme = 'grpc', target] = /^(?:(\w+):\/\/)?([^/]+)$/.exec(address) ?? []
   if (!target || (scheme !== 'grpc' && scheme !== 'grpcs')) {
     throw new Failure('invalid', `${address} is not an address of a gRPC server`, {
       remedy: 'Write host:port, grpc://host:port or grpcs://host:port.',
     })
+=======
+const ROUND_ROBIN = JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] })
+
+function openClient(options: DialOptions): { target: string; client: Client; metadata: TextMetadata } {
+  const { serverName, userAgent, gzip, everyAddress, headers = {} } = options
+  const address = parseAddress(options.address)
+  const isWebSocket = address.scheme === 'ws' || address.scheme === 'wss'
+  const joined = Object.entries(headers).map(([name, values]) => [name.toLowerCase(), values.join(',')] as const)
+  const upgrade = Object.fromEntries(userAgent ? [['user-agent', userAgent], ...joined] : joined)
+  const channel: ClientOptions = {
+    ...CHANNEL,
+    ...(serverName && address.scheme === 'grpcs' ? { 'grpc.ssl_target_name_override': serverName } : {}),
+    ...(userAgent ? { 'grpc.primary_user_agent': userAgent } : {}),
+    ...(gzip ? { 'grpc.default_compression_algorithm': compressionAlgorithms.gzip } : {}),
+    ...(everyAddress && !isWebSocket ? { 'grpc.service_config': ROUND_ROBIN } : {}),
   }
-  return { target, secure: scheme === 'grpcs' }
+  return {
+    target: address.authority,
+    client: new Client(`dns:${address.authority}`, credentialsFor(address, options, upgrade), channel),
+    metadata: isWebSocket ? {} : Object.fromEntries(joined.map(([name, value]) => [name, [value]])),
+>>>>>>> a00b440 (Take HTTP/2 and WebSockets on one port, with limits)
+  }
 }

@@ -1,8 +1,8 @@
 /**
  * gRPC as the house speaks it: servers and connections built from the service definitions of src/rpc, with the keepalive
  * that load balancers need, Failures instead of status codes, and AbortSignals instead of cancel callbacks.
- * It decides nobody's access and knows no program. Read serve.ts, offer.ts and dial.ts first; object-stream.ts is the ready-made
- * client for the files of a GitProject.
+ * It decides nobody's access and knows no program. Read serve.ts, offer.ts and dial.ts first, then port.ts: HTTP/2 and WebSockets
+ * on one port, and who is turned away there. object-stream.ts is the ready-made client for the files of a GitProject.
  */
 export { type CallOptions, type Connection, type DialOptions, dial } from './dial.ts'
 export type { Duplex } from './duplex.ts'
@@ -16,5 +16,6 @@ export {
   type Wanted,
 } from './object-stream.ts'
 export { type Call, type Implementation, offer, offerRaw, type RawHandler, type Service } from './offer.ts'
-export { type GrpcServer, type ServeOptions, serveGrpc } from './serve.ts'
+export type { TurnedAway } from './port.ts'
+export { type ConnectionAge, type GrpcServer, type ServeLimits, type ServeOptions, serveGrpc } from './serve.ts'
 export { CallEnded, type End, endFrom, failureFromEnd, UNIMPLEMENTED } from './status.ts'

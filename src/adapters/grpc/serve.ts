@@ -1,6 +1,22 @@
+import type { Http2Server, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
+import type { Duplex } from 'node:stream'
 import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js'
-import { type Clock, Failure, type Log, pause, type Secret, seconds } from '../../std/index.ts'
+import { type Clock, Failure, type Log, minutes, pause, type Secret, seconds } from '../../std/index.ts'
 import type { Service } from './offer.ts'
+import { openPort, type PortLimits, type TurnedAway } from './port.ts'
+
+/** Milliseconds. */
+export interface ConnectionAge {
+  /** After so long, give or take a tenth, a client is told to go elsewhere with new calls. */
+  goaway: number
+  /** After so much more the connection is cut, whatever is open. */
+  grace: number
+}
+
+export interface ServeLimits extends PortLimits {
+  /** Calls that are open at once on one connection. */
+  calls: number
+}
 
 export interface ServeOptions {
   /** `host:port`; port 0 lets the kernel choose. */
@@ -8,55 +24,136 @@ export interface ServeOptions {
   services: Service[]
   /** Without it the connection is plain text: loopback, or behind something that terminates TLS. */
   tls?: { certificate: Uint8Array; key: Secret<Uint8Array> } | undefined
+  age?: ConnectionAge | undefined
+  limits?: Partial<ServeLimits> | undefined
+  /** Hears of every connection that was not taken, or was cut off for what it did. */
+  onTurnedAway?: ((why: TurnedAway) => void) | undefined
   clock: Clock
   log: Log
 }
 
 export interface GrpcServer {
   readonly address: string
+  /** That are open now. */
+  readonly connections: number
   /** Ends open calls cleanly, waits for them, then closes what is left. */
   stop(grace?: number): Promise<void>
 }
 
-/** Idle load balancers cut at 60 s, so both sides ping sooner. The age makes clients spread over new replicas. */
+/** Idle load balancers cut at 60 s, so both sides ping sooner. No message is longer than 4 MiB, also once it is decompressed. */
 const CHANNEL = {
   'grpc.keepalive_time_ms': seconds(50),
   'grpc.keepalive_timeout_ms': seconds(20),
   'grpc.keepalive_permit_without_calls': 1,
-  'grpc.max_connection_age_ms': seconds(24 * 60),
-  'grpc.max_connection_age_grace_ms': seconds(78 * 60),
   'grpc.max_receive_message_length': 4 * 2 ** 20,
+  'grpc.enable_channelz': 0,
 } as const
 
-export async function serveGrpc({ address, services, tls, clock, log }: ServeOptions): Promise<GrpcServer> {
+/** Of two hours: GOAWAY after 20 %, the end after 65 % more. In between those who poll end their streams by themselves. */
+const AGE: ConnectionAge = { goaway: minutes(24), grace: minutes(78) }
+
+/** An operator has a call open for each project, an agent one for each tunnel. Behind a proxy all agents have one address. */
+const LIMITS: ServeLimits = {
+  connections: 10_000,
+  connectionsPerAddress: 2500,
+  handshake: seconds(10),
+  headerBytes: 16 * 2 ** 10,
+  pingInterval: seconds(20),
+  calls: 10_000,
+  resets: { burst: 1000, perSecond: 100 },
+}
+
+export async function serveGrpc({ services, age = AGE, log, clock, ...options }: ServeOptions): Promise<GrpcServer> {
   // The library would print to standard error what we throw anyway.
   setLogVerbosity(logVerbosity.NONE)
-  const server = new Server(CHANNEL)
+  const limits = { ...LIMITS, ...options.limits }
+  const server = new Server({
+    ...CHANNEL,
+    'grpc.max_connection_age_ms': age.goaway,
+    'grpc.max_connection_age_grace_ms': age.grace,
+    'grpc.max_concurrent_streams': limits.calls,
+  })
   const stopping = new AbortController()
   for (const service of services) service.addTo(server, stopping.signal, log)
-  const credentials = tls
-    ? ServerCredentials.createSsl(null, [
-        { cert_chain: Buffer.from(tls.certificate), private_key: Buffer.from(tls.key.reveal()) },
-      ])
-    : ServerCredentials.createInsecure()
-  const port = await bind(server, address, credentials)
+  const port = await openPort({
+    address: options.address,
+    tls: options.tls,
+    limits,
+    speak: speakerOf(server, limits),
+    onTurnedAway: options.onTurnedAway ?? (() => undefined),
+    clock,
+  })
   return {
-    address: `${address.slice(0, address.lastIndexOf(':'))}:${port}`,
+    address: port.address,
+    get connections() {
+      return port.connections
+    },
     async stop(grace = seconds(5)) {
       stopping.abort()
+      port.close()
       const closed = new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
       const waiting = new AbortController()
       await Promise.race([closed, pause(clock, grace, waiting.signal)])
       waiting.abort()
       server.forceShutdown()
+      port.destroy()
     },
   }
 }
 
-const bind = (server: Server, address: string, credentials: ServerCredentials): Promise<number> =>
-  new Promise((resolve, reject) => {
-    server.bindAsync(address, credentials, (error, port) => {
-      if (error) reject(new Failure('unavailable', `cannot listen on ${address}: ${error.message}`, { cause: error }))
-      else resolve(port)
-    })
+/**
+ * The library takes connections that somebody else has accepted, but hides the HTTP/2 server with which it answers them, and most
+ * of that server's settings. Both are looked up; test/adapters/grpc/canary.test.ts tells when they have moved.
+ */
+function speakerOf(
+  server: Server,
+  { headerBytes, resets, calls }: ServeLimits,
+): (stream: Duplex) => ServerHttp2Session | undefined {
+  Object.assign(
+    hidden(server, 'commonServerOptions', (value) => value instanceof Object),
+    {
+      settings: { maxConcurrentStreams: calls, maxHeaderListSize: headerBytes },
+      // Where it is not noticed in time that calls are given up, the library below ends the connection.
+      streamResetBurst: 2 * resets.burst,
+      streamResetRate: 2 * resets.perSecond,
+    },
+  )
+  const injector = server.createConnectionInjector(ServerCredentials.createInsecure())
+  const servers = hidden(server, 'http2Servers', (value): value is Map<Http2Server, unknown> => value instanceof Map)
+  const [http2] = servers.keys()
+  if (!http2) throw moved('http2Servers')
+  shelter(http2)
+  return (stream) => {
+    let session: ServerHttp2Session | undefined
+    const met = (one: ServerHttp2Session) => {
+      session = one
+    }
+    http2.once('session', met)
+    injector.injectConnection(stream)
+    http2.off('session', met)
+    return session
+  }
+}
+
+/** A stream that was reset before anybody saw it makes the library throw, or fails unheard: either would end the process. */
+function shelter(http2: Http2Server): void {
+  const answers = http2.listeners('stream')
+  http2.removeAllListeners('stream')
+  http2.on('stream', (stream: ServerHttp2Stream, ...rest: unknown[]) => {
+    stream.on('error', () => undefined)
+    if (stream.destroyed) return
+    try {
+      for (const answer of answers) answer.call(http2, stream, ...rest)
+    } catch {
+      stream.destroy()
+    }
   })
+}
+
+function hidden<T>(server: Server, name: string, is: (value: unknown) => value is T): T {
+  const value: unknown = Reflect.get(server, name)
+  if (is(value)) return value
+  throw moved(name)
+}
+
+const moved = (name: string) => new Failure('internal', `the gRPC library no longer has "${name}" where it is looked for`)

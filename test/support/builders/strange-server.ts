@@ -1,6 +1,6 @@
-import { generateKeyPairSync, sign } from 'node:crypto'
 import { createServer as createTlsServer, type Server as HttpsServer } from 'node:https'
 import { createServer as createTcpServer, type Server } from 'node:net'
+import { selfSigned } from './certificate.ts'
 
 /** A server at the other end of an API URL that is no Kubernetes API. */
 export interface StrangeServer {
@@ -101,34 +101,3 @@ const closed = (server: Server | HttpsServer): Promise<void> =>
     server.close(() => resolve())
     if ('closeAllConnections' in server) server.closeAllConnections()
   })
-
-const ED25519 = Buffer.from('300506032b6570', 'hex')
-
-/** A certificate of nobody for nothing, which is enough for a client that does not look. */
-function selfSigned(): { key: string; cert: string } {
-  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
-  const nobody = der(0x30)
-  const validity = der(0x30, der(0x17, Buffer.from('200101000000Z')), der(0x17, Buffer.from('491231235959Z')))
-  const facts = der(
-    0x30,
-    der(0x02, Buffer.of(1)),
-    ED25519,
-    nobody,
-    validity,
-    nobody,
-    publicKey.export({ type: 'spki', format: 'der' }),
-  )
-  const signature = der(0x03, Buffer.of(0), sign(null, facts, privateKey))
-  const body = der(0x30, facts, ED25519, signature).toString('base64')
-  return {
-    key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
-    cert: `-----BEGIN CERTIFICATE-----\n${body}\n-----END CERTIFICATE-----\n`,
-  }
-}
-
-/** One element of ASN.1; none here is longer than 65,535 bytes. */
-function der(tag: number, ...parts: Buffer[]): Buffer {
-  const { length } = Buffer.concat(parts)
-  const size = length < 128 ? [length] : length < 256 ? [0x81, length] : [0x82, length >> 8, length & 255]
-  return Buffer.concat([Buffer.of(tag, ...size), ...parts])
-}

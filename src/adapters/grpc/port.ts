@@ -1,0 +1,191 @@
+import { createServer as createHttpServer, type Server as HttpServer, type IncomingMessage } from 'node:http'
+import type { ServerHttp2Session } from 'node:http2'
+import { createServer, type Server, type Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { createServer as createTlsServer } from 'node:tls'
+import { type Clock, Failure, type Secret } from '../../std/index.ts'
+import { type Calm, type Flood, keepCalm } from './calm.ts'
+import { createCrowd, type Room } from './crowd.ts'
+import { sniff } from './sniff.ts'
+import { createUpgrades, refusalOf, streamOf } from './web-socket.ts'
+
+/**
+ * Why a connection was not taken, or was cut off. `protocol`: it broke the rules of HTTP; some breaches of HTTP/2 end a
+ * connection without that anybody is told. `upgrade`: it asked for something that is no WebSocket for gRPC. The last three
+ * are floods.
+ */
+export type TurnedAway = 'full' | 'address-full' | 'slow' | 'tls' | 'upgrade' | 'protocol' | Flood
+
+export interface PortLimits extends Room, Calm {
+  /** Milliseconds from the connection to the first settings of its HTTP/2: TLS and the request for a WebSocket are within. */
+  handshake: number
+  /** Bytes of the headers of a request for a WebSocket. */
+  headerBytes: number
+}
+
+export interface PortOptions {
+  /** `host:port`; port 0 lets the kernel choose. */
+  address: string
+  tls: { certificate: Uint8Array; key: Secret<Uint8Array> } | undefined
+  limits: PortLimits
+  /** Speaks HTTP/2 on a stream; `undefined` if that had ended already. */
+  speak: (stream: Duplex) => ServerHttp2Session | undefined
+  onTurnedAway: (why: TurnedAway) => void
+  clock: Clock
+}
+
+export interface Port {
+  readonly address: string
+  readonly connections: number
+  /** Takes no more connections, and ends those that do not speak HTTP/2 yet. */
+  close(): void
+  /** Ends all that is open. */
+  destroy(): void
+}
+
+/** A connection from its first to its last byte. */
+interface Visitor {
+  socket: Socket
+  /** It speaks HTTP/2. */
+  arrived: boolean
+  turnAway(why: TurnedAway): void
+}
+
+type Visitors = Map<string, Visitor>
+
+/**
+ * Listens for HTTP/2 and for HTTP/2 in WebSockets on one port. With TLS the protocol is negotiated (ALPN), without TLS it is told
+ * by the first bytes.
+ */
+export async function openPort(options: PortOptions): Promise<Port> {
+  const { tls, limits } = options
+  const visitors: Visitors = new Map()
+  const crowd = createCrowd(limits)
+  const http = answerUpgrades(options, visitors)
+  const server = tls
+    ? createTlsServer({
+        cert: Buffer.from(tls.certificate),
+        key: Buffer.from(tls.key.reveal()),
+        minVersion: 'TLSv1.2',
+        ALPNProtocols: ['h2', 'http/1.1'],
+        noDelay: true,
+      })
+    : createServer({ noDelay: true })
+  server.on('connection', (socket: Socket) => {
+    const address = socket.remoteAddress ?? ''
+    const refused = crowd.enter(address)
+    if (refused) {
+      options.onTurnedAway(refused)
+      return void socket.destroy()
+    }
+    welcome(socket, visitors, options).once('close', () => crowd.leave(address))
+    if (!tls)
+      sniff(socket, (protocol) =>
+        protocol === 'h2' ? speak(socket, socket, visitors, options) : http.emit('connection', socket),
+      )
+  })
+  server.on('secureConnection', (socket: Socket & { alpnProtocol: string | false | null }) => {
+    // Connections that the other side cuts are no news.
+    socket.on('error', () => undefined)
+    if (socket.alpnProtocol === 'h2') speak(socket, socket, visitors, options)
+    else http.emit('connection', socket)
+  })
+  server.on('tlsClientError', (_error, socket: Socket) => visitors.get(keyOf(socket))?.turnAway('tls'))
+  const bound = await listen(server, options.address)
+  return {
+    address: bound,
+    get connections() {
+      return crowd.size
+    },
+    close() {
+      server.close()
+      for (const { arrived, socket } of visitors.values()) if (!arrived) socket.destroy()
+    },
+    destroy() {
+      server.close()
+      for (const { socket } of visitors.values()) socket.destroy()
+    },
+  }
+}
+
+/** A connection is known by where it comes from, because TLS puts another object in its place. */
+const keyOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`
+
+function welcome(socket: Socket, visitors: Visitors, { limits, clock, onTurnedAway }: PortOptions): Socket {
+  const key = keyOf(socket)
+  const visitor: Visitor = {
+    socket,
+    arrived: false,
+    turnAway(why) {
+      if (visitors.get(key) !== visitor) return
+      visitors.delete(key)
+      onTurnedAway(why)
+      socket.destroy()
+    },
+  }
+  visitors.set(key, visitor)
+  const relax = clock.after(limits.handshake, () => {
+    if (!visitor.arrived) visitor.turnAway('slow')
+  })
+  socket.on('error', () => undefined)
+  return socket.once('close', () => {
+    relax()
+    if (visitors.get(key) === visitor) visitors.delete(key)
+  })
+}
+
+function speak(stream: Duplex, socket: Socket, visitors: Visitors, { limits, clock, ...options }: PortOptions): void {
+  const visitor = visitors.get(keyOf(socket))
+  const session = visitor && options.speak(stream)
+  if (!session) return void socket.destroy()
+  // A stream that is no socket has no address, and calls tell theirs in the log.
+  if (stream !== socket) Reflect.set(session.socket, '_peername', { address: socket.remoteAddress, port: socket.remotePort })
+  session.once('remoteSettings', () => {
+    visitor.arrived = true
+  })
+  session.on('error', (error: Error & { code?: string }) => {
+    if (error.code?.startsWith('ERR_HTTP2')) visitor.turnAway('protocol')
+  })
+  keepCalm(session, limits, clock, options.onTurnedAway)
+}
+
+/** HTTP/1 is spoken for one request only: to leave it. */
+function answerUpgrades(options: PortOptions, visitors: Visitors): HttpServer {
+  const upgrades = createUpgrades()
+  const turnAway = (socket: Socket, why: TurnedAway) => visitors.get(keyOf(socket))?.turnAway(why)
+  const http = createHttpServer({ maxHeaderSize: options.limits.headerBytes, keepAlive: false }, (_request, response) => {
+    response.writeHead(426, { upgrade: 'websocket', connection: 'close', 'content-type': 'text/plain; charset=utf-8' })
+    response.end('This is gRPC: HTTP/2, or a WebSocket with the subprotocol ws-tunnel.\n')
+    options.onTurnedAway('upgrade')
+  })
+  http.on('clientError', (_error, socket: Socket) => turnAway(socket, 'protocol'))
+  const refuse = (socket: Socket, status: string) => {
+    options.onTurnedAway('upgrade')
+    socket.end(`HTTP/1.1 ${status}\r\nconnection: close\r\n\r\n`)
+  }
+  upgrades.on('wsClientError', (_error, socket: Socket) => refuse(socket, '400 Bad Request'))
+  http.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+    const refusal = refusalOf(request)
+    if (refusal !== undefined) return refuse(socket, refusal)
+    upgrades.handleUpgrade(request, socket, head, (webSocket) => {
+      const stream = streamOf(webSocket)
+      stream.once('error', () => turnAway(socket, 'protocol'))
+      speak(stream, socket, visitors, options)
+    })
+  })
+  return http
+}
+
+function listen(server: Server, address: string): Promise<string> {
+  const host = address.slice(0, address.lastIndexOf(':'))
+  const port = Number(address.slice(host.length + 1))
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) =>
+      reject(new Failure('unavailable', `cannot listen on ${address}: ${error.message}`, { cause: error })),
+    )
+    server.listen({ host: host.replace(/^\[(.*)\]$/, '$1'), port }, () => {
+      const bound = server.address()
+      resolve(`${host}:${typeof bound === 'object' && bound ? bound.port : port}`)
+    })
+  })
+}

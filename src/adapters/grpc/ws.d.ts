@@ -1,0 +1,34 @@
+/** What is used here of the package ws, which brings no types. */
+declare module 'ws' {
+  import type { EventEmitter } from 'node:events'
+  import type { IncomingMessage } from 'node:http'
+  import type { Duplex } from 'node:stream'
+
+  interface Settings {
+    perMessageDeflate?: boolean
+    /** Longest message that is taken, in bytes. */
+    maxPayload?: number
+    maxFragments?: number
+    closeTimeout?: number
+  }
+
+  export class WebSocket extends EventEmitter {
+    static readonly OPEN: number
+    constructor(
+      url: string,
+      protocols: string[],
+      options: Settings & { createConnection: () => Duplex; headers: Record<string, string>; handshakeTimeout: number },
+    )
+    readonly readyState: number
+    send(data: Uint8Array, options: { binary: boolean }, done: (error?: Error) => void): void
+    close(code?: number, reason?: string): void
+    terminate(): void
+    pause(): void
+    resume(): void
+  }
+
+  export class WebSocketServer extends EventEmitter {
+    constructor(options: Settings & { noServer: true; clientTracking: false; handleProtocols: () => string })
+    handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, done: (socket: WebSocket) => void): void
+  }
+}

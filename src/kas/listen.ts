@@ -1,0 +1,38 @@
+import { readFile } from 'node:fs/promises'
+import { type GrpcServer, type Service, serveGrpc } from '../adapters/grpc/index.ts'
+import { Failure, type Log, Secret, systemClock } from '../std/index.ts'
+import { AGES, type Config } from './config.ts'
+import type { Meters } from './meters.ts'
+
+/** Serves agents and the operator; connections and those that were turned away are counted. */
+export async function listen(config: Config, services: Service[], meters: Meters, log: Log): Promise<GrpcServer> {
+  const { listen: address, tls, maxConnectionAge: age } = config
+  const keys = tls && { certificate: await pem(tls.certificate), key: new Secret<Uint8Array>(await pem(tls.key)) }
+  const server = await serveGrpc({
+    address,
+    tls: keys,
+    age: { goaway: Math.round(age * AGES.goaway), grace: Math.round(age * AGES.grace) },
+    limits: {
+      connections: config.maxConnections,
+      connectionsPerAddress: config.maxConnectionsPerAddress,
+      handshake: config.handshakeTimeout,
+    },
+    onTurnedAway: meters.turnedAway,
+    services,
+    clock: systemClock,
+    log,
+  })
+  meters.connected(() => server.connections)
+  return server
+}
+
+async function pem(file: string): Promise<Uint8Array> {
+  try {
+    return await readFile(file)
+  } catch (thrown) {
+    throw new Failure('not-found', `cannot read ${file}`, {
+      cause: thrown,
+      remedy: 'Name PEM files with --tls-cert and --tls-key.',
+    })
+  }
+}
