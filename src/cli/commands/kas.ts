@@ -7,7 +7,7 @@ import type { Finish } from '../verb.ts'
 
 export const verb = {
   define(command: Command, shell: Shell, finish: Finish): void {
-    withCluster(command)
+    withConnections(withCluster(command))
       .description(
         'Run kas: the only holder of Git credentials. It fetches repositories and streams their files to the operator and to agents. Its log goes to standard output, one JSON object a line.',
       )
@@ -61,25 +61,6 @@ export const verb = {
       .addOption(new Option('--max-files <number>', 'files in one answer (default: 50000)').env('BERTH_MAX_FILES'))
       .addOption(new Option('--max-file-size <MiB>', 'of one file in an answer (default: 5)').env('BERTH_MAX_FILE_SIZE'))
       .addOption(new Option('--max-total-size <MiB>', 'of all files in an answer (default: 100)').env('BERTH_MAX_TOTAL_SIZE'))
-      .addOption(
-        new Option('--max-connection-age <seconds>', 'of a connection of a client (default: 7200)').env(
-          'BERTH_MAX_CONNECTION_AGE',
-        ),
-      )
-      .addOption(new Option('--max-connections <number>', 'of clients at once (default: 10000)').env('BERTH_MAX_CONNECTIONS'))
-      .addOption(
-        new Option('--max-connections-per-address <number>', 'of clients with one address (default: 2500)').env(
-          'BERTH_MAX_CONNECTIONS_PER_ADDRESS',
-        ),
-      )
-      .addOption(
-        new Option('--handshake-timeout <seconds>', 'until a client has to speak gRPC (default: 10)').env(
-          'BERTH_HANDSHAKE_TIMEOUT',
-        ),
-      )
-      .addOption(
-        new Option('--stream-age <seconds>', 'of idle streams (default: 30 % of the age of connections)').env('BERTH_STREAM_AGE'),
-      )
       .addOption(new Option('--max-paths <number>', 'path patterns in one request (default: 100)').env('BERTH_MAX_PATHS'))
       .addOption(new Option('--log-level <level>', 'debug, info, warn or error (default: info)').env('BERTH_LOG_LEVEL'))
       .addHelpText(
@@ -98,3 +79,24 @@ export const verb = {
       )
   },
 }
+
+/** What clients may take of kas. */
+const withConnections = (command: Command): Command =>
+  command
+    .addOption(
+      new Option('--max-connection-age <seconds>', 'of a connection of a client (default: 7200)').env('BERTH_MAX_CONNECTION_AGE'),
+    )
+    .addOption(new Option('--max-connections <number>', 'of clients at once (default: 10000)').env('BERTH_MAX_CONNECTIONS'))
+    .addOption(
+      new Option('--max-connections-per-address <number>', 'of clients with one address (default: 2500)').env(
+        'BERTH_MAX_CONNECTIONS_PER_ADDRESS',
+      ),
+    )
+    .addOption(
+      new Option('--handshake-timeout <seconds>', 'until a client has to speak gRPC (default: 10)').env(
+        'BERTH_HANDSHAKE_TIMEOUT',
+      ),
+    )
+    .addOption(
+      new Option('--stream-age <seconds>', 'of idle streams (default: 30 % of the age of connections)').env('BERTH_STREAM_AGE'),
+    )
