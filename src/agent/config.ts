@@ -1,7 +1,7 @@
 import { Failure, type LogLevel, Secret } from '../std/index.ts'
 
 export interface Config {
-  /** --kas-address URL, BERTH_KAS_ADDRESS: `grpc://HOST:PORT` or `grpcs://HOST:PORT`. */
+  /** --kas-address URL, BERTH_KAS_ADDRESS: `grpc://HOST:PORT`, `grpcs://HOST:PORT`, `ws://…` or `wss://HOST:PORT/PATH`. */
   kasAddress: string
   /** --token-file FILE, else AGENTK_TOKEN or BERTH_AGENT_TOKEN: proves to kas which agent this is. Files are read again for each call. */
   token: { file: string } | { value: Secret<string> }
@@ -64,10 +64,14 @@ export function parseConfig(flags: Flags, env: Record<string, string | undefined
 const wrong = (what: string, remedy: string) => new Failure('invalid', what, { remedy })
 
 function kasAddress(given: string): string {
+  if (/^wss?:\/\/[^/@\s]+(\/\S*)?$/.test(given)) return given
   const [, scheme, host] = /^(\w+):\/\/([^/@\s]+)$/.exec(given) ?? []
   if ((scheme === 'grpc' || scheme === 'grpcs') && host !== undefined)
     return /:\d+$/.test(host) ? given : `${given}:${scheme === 'grpc' ? 80 : 443}`
-  throw wrong(`--kas-address is "${given}"`, 'Write it like --kas-address grpcs://kas.example.com:443, or grpc:// without TLS.')
+  throw wrong(
+    `--kas-address is "${given}"`,
+    'Write it like --kas-address grpcs://kas.example.com:443, grpc:// without TLS, or wss://kas.example.com/path.',
+  )
 }
 
 /** One of the two: with both nobody could say which of them counts. */

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { rootCertificates } from 'node:tls'
 import { type Connection, dial, objectStreamOver } from '../adapters/grpc/index.ts'
 import { createMetrics, serveOperations } from '../adapters/http/index.ts'
 import { connect, openPassage } from '../adapters/kube/index.ts'
@@ -122,14 +121,11 @@ function connectionTo({
   kasTlsServerName,
   kasInsecureSkipTlsVerify,
 }: Config): Connection {
-  // An authority of one's own is believed beside the system's, not instead.
-  const ca =
-    caCertFile === undefined ? undefined : Buffer.from([...rootCertificates, readFileSync(caCertFile, 'utf8')].join('\n'))
   return dial({
     address: kasAddress,
     token: 'file' in token ? () => tokenIn(token.file) : async () => token.value,
-    ca,
-    metadata: kasHeaders,
+    extraCa: caCertFile === undefined ? undefined : readFileSync(caCertFile),
+    headers: kasHeaders,
     serverName: kasTlsServerName,
     insecureSkipVerify: kasInsecureSkipTlsVerify,
   })

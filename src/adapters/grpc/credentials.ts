@@ -22,7 +22,8 @@ export interface Trust {
 export function credentialsFor(address: ServerAddress, trust: Trust, headers: Record<string, string>): ChannelCredentials {
   const { scheme } = address
   if (scheme === 'grpc') return ChannelCredentials.createInsecure()
-  if (scheme === 'grpcs') return ChannelCredentials.createFromSecureContext(contextOf(trust), { rejectUnauthorized: !trust.insecureSkipVerify })
+  if (scheme === 'grpcs')
+    return ChannelCredentials.createFromSecureContext(contextOf(trust), { rejectUnauthorized: !trust.insecureSkipVerify })
   const context = scheme === 'wss' ? contextOf(trust) : undefined
   return new WebSocketCredentials(async (socket) => {
     const connection = context ? await secured(socket, address.host, context, trust) : socket

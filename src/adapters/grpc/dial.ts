@@ -72,7 +72,6 @@ const CHANNEL = {
   'grpc.max_reconnect_backoff_ms': seconds(20),
 } as const
 
-<<<<<<< HEAD
 export function dial(to: DialOptions): Connection {
   const { token } = to
   const { target, client, metadata: always } = openClient(to)
@@ -104,11 +103,7 @@ export function dial(to: DialOptions): Connection {
     },
     async *stream(method, request, { metadata, signal, onAccepted, patient } = {}) {
       const { path, requestSerialize, responseDeserialize } = definitionOf(method)
-<<<<<<< HEAD
       const headers = await headersOf(metadata, patient)
-=======
-      const headers = await headersOf(metadata)
->>>>>>> a00b440 (Take HTTP/2 and WebSockets on one port, with limits)
       // An abort that came while the token was read would never be heard of again.
       if (signal?.aborted) return
       const call = client.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request, headers)
@@ -130,14 +125,6 @@ export function dial(to: DialOptions): Connection {
   }
 }
 
-<<<<<<< HEAD
-function parseAddress(address: string): { target: string; secure: boolean } {
-  const [, scheme = 'grpc', target] = /^(?:(\w+):\/\/)?([^/]+)$/.exec(address) ?? []
-  if (!target || (scheme !== 'grpc' && scheme !== 'grpcs')) {
-    throw new Failure('invalid', `${address} is not an address of a gRPC server`, {
-      remedy: 'Write host:port, grpc://host:port or grpcs://host:port.',
-    })
-=======
 const ROUND_ROBIN = JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] })
 
 function openClient(options: DialOptions): { target: string; client: Client; metadata: TextMetadata } {
@@ -157,6 +144,5 @@ function openClient(options: DialOptions): { target: string; client: Client; met
     target: address.authority,
     client: new Client(`dns:${address.authority}`, credentialsFor(address, options, upgrade), channel),
     metadata: isWebSocket ? {} : Object.fromEntries(joined.map(([name, value]) => [name, [value]])),
->>>>>>> a00b440 (Take HTTP/2 and WebSockets on one port, with limits)
   }
 }

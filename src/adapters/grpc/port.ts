@@ -144,7 +144,7 @@ function speak(stream: Duplex, socket: Socket, visitors: Visitors, { limits, clo
     visitor.arrived = true
   })
   session.on('error', (error: Error & { code?: string }) => {
-    if (error.code?.startsWith('ERR_HTTP2')) visitor.turnAway('protocol')
+    if (error.code === 'ERR_HTTP2_ERROR' || error.code === 'ERR_HTTP2_TOO_MANY_INVALID_FRAMES') visitor.turnAway('protocol')
   })
   keepCalm(session, limits, clock, options.onTurnedAway)
 }

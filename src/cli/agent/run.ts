@@ -13,7 +13,7 @@ export function defineRun(command: Command, shell: Shell, finish: Finish): void 
     .description(
       'Run the agent: it brings about in this cluster what the manifest projects of its configuration say. Its log goes to standard output, one JSON object a line.',
     )
-    .addOption(new Option('--kas-address <url>', 'grpc://HOST:PORT or grpcs://HOST:PORT').env('BERTH_KAS_ADDRESS'))
+    .addOption(new Option('--kas-address <url>', 'grpc://, grpcs://, ws:// or wss://HOST:PORT').env('BERTH_KAS_ADDRESS'))
     .option('--token-file <file>', 'token of the agent; else AGENTK_TOKEN or BERTH_AGENT_TOKEN')
     .option('--ca-cert-file <file>', 'certificate authority of kas, believed beside the system')
     .option('--kas-header <header>', "'Name: value' that goes along with each call to kas; may be repeated", several)
