@@ -87,8 +87,8 @@ function address(given: string, flag: string): string {
 }
 
 function url(given: string | undefined, flag: string): string | undefined {
-  if (given === undefined || (URL.canParse(given) && /^https?:$/.test(new URL(given).protocol))) return given
-  throw new Failure('invalid', `${flag} is "${given}", which is no URL`, {
+  if (given === undefined || (URL.canParse(given) && new URL(given).protocol === 'https:')) return given
+  throw new Failure('invalid', `${flag} is "${given}", which is no https:// URL`, {
     remedy: `Write it like ${flag} https://kas.example.com:8154.`,
   })
 }

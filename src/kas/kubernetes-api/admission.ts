@@ -9,6 +9,7 @@ import type { Ask } from './address.ts'
 import type { Develops } from './develop.ts'
 import type { Identify } from './people.ts'
 import { jobRight, type Right, userRight } from './rules.ts'
+import { type Spaces, spaceRight } from './spaces.ts'
 
 export interface Doors {
   /** Must have the index `BY_NUMBER`. */
@@ -17,6 +18,7 @@ export interface Doors {
   configurations: AgentConfigurations
   identify: Identify
   develops: Develops
+  spaces: Spaces
   clock: Clock
 }
 
@@ -65,7 +67,7 @@ export async function admit(doors: Doors, ask: Ask): Promise<Admission> {
   }
 }
 
-function watch({ agents, configurations, projects }: Doors, agent: Ref, again: () => Promise<void>): (() => void)[] {
+function watch({ agents, configurations, projects, spaces }: Doors, agent: Ref, again: () => Promise<void>): (() => void)[] {
   const isIts = (ref: Ref) => keyOf(ref) === keyOf(agent)
   return [
     agents.onChange((now, before) => {
@@ -78,6 +80,7 @@ function watch({ agents, configurations, projects }: Doors, agent: Ref, again: (
       if (isIts(ref)) void again()
     }),
     projects.onChange(() => void again()),
+    spaces.requests.onChange(() => void again()),
   ]
 }
 
@@ -100,10 +103,16 @@ async function holds(doors: Doors, ask: Ask, right: Right): Promise<boolean> {
   }
 }
 
-async function judge(doors: Doors, ask: Ask): Promise<{ agent: Agent; configuration: ConfigurationFile; right: Right }> {
+async function judge(
+  doors: Doors,
+  ask: Ask,
+): Promise<{ agent: Agent; configuration: ConfigurationFile | undefined; right: Right }> {
   const person = await doors.identify(ask.token)
   const agent = agentOf(doors, ask)
+  const bySpace = agent && spaceRight(doors.spaces, agent, person)
   const configuration = agent && doors.configurations.of(refOf(agent))
+  // Spaces are there whatever is written in the repository.
+  if (bySpace) return { agent, configuration, right: bySpace }
   if (!agent || !configuration) throw refusal(ask)
   const situation = { agent, configuration, person, projects: doors.projects, develops: doors.develops }
   const byJob = ask.as === 'pat' ? undefined : jobRight(situation)

@@ -6,4 +6,5 @@
 export { BY_NUMBER } from './admission.ts'
 export { createDevelops } from './develop.ts'
 export { createIdentify } from './people.ts'
+export { BY_ACCOUNT } from './spaces.ts'
 export { createVisitMeters, receiveVisits } from './visit.ts'

@@ -8,7 +8,7 @@ import type { Person } from './people.ts'
 
 /** As whom somebody may act in the cluster of an agent. Without an impersonation: as the agent itself. */
 export interface Right {
-  readonly by: 'ci_access' | 'user_access'
+  readonly by: 'ci_access' | 'user_access' | 'spaces'
   readonly impersonation: Impersonation | undefined
 }
 

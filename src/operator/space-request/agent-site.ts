@@ -44,7 +44,7 @@ export interface OpenSite extends Site {
 export function agentSite(
   agent: Ref,
   { workshop, access, accounts }: { workshop: Workshop; access: AgentAccess; accounts: Cache<KubeObject> },
-  wake: (namespace: KubeObject | undefined) => void,
+  bell: { ready: () => void; changed: (namespace: KubeObject | undefined) => void },
 ): OpenSite {
   const { clock, log } = workshop
   const server = `${access.url.replace(/\/+$/, '')}/k8s/namespaces/${agent.namespace}/agents/${agent.name}`
@@ -52,18 +52,13 @@ export function agentSite(
   const caches = createCaches({ kube, clock, log: log.with({ agent: `${agent.namespace}/${agent.name}` }) })
   const namespaces = caches.of(Namespaces, { ...OF_SPACES, metadataOnly: true, indexes: byRequest })
   const far = caches.of(ServiceAccounts, { ...OF_SPACES, metadataOnly: true })
-  namespaces.onChange((now, before) => wake(now ?? before))
+  namespaces.onChange((now, before) => bell.changed(now ?? before))
   for (const { kind, metadataOnly } of PIECE_KINDS)
     caches
       .of(kind, { ...OF_SPACES, ...(metadataOnly && { metadataOnly }) })
-      .onChange((now, before) => wake(namespaces.get({ name: (now ?? before)?.metadata.namespace ?? '' })))
+      .onChange((now, before) => bell.changed(namespaces.get({ name: (now ?? before)?.metadata.namespace ?? '' })))
   const stopping = new AbortController()
-  caches.ready(stopping.signal).then(
-    () => {
-      for (const namespace of namespaces.all()) wake(namespace)
-    },
-    () => undefined, // Closed before it was ready.
-  )
+  caches.ready(stopping.signal).then(bell.ready, () => undefined) // Closed before it was ready.
   return {
     agent,
     kube: caches.kube,

@@ -10,12 +10,14 @@ import {
   DeploymentTargetClasses,
   isDeleting,
   type KubeObject,
+  keyOf,
   labels,
   type Ref,
   refFromKey,
   refOf,
   ServiceAccounts,
   type SpaceRequest,
+  SpaceRequests,
 } from '../../api/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
 import { Failure } from '../../std/index.ts'
@@ -50,15 +52,21 @@ export function createSites(workshop: Workshop, own: Site, access: AgentAccess |
     claims: caches.of(DeploymentTargetClaims, { indexes: { uid: ({ metadata }) => [metadata.uid ?? ''] } }),
     classes: caches.of(DeploymentTargetClasses),
   }
+  const requests = caches.of(SpaceRequests)
   const accounts = caches.of(ServiceAccounts, { ...OF_SPACES, metadataOnly: true })
   const open = new Map<string, OpenSite>()
   let ring: (ref: Ref) => void = () => undefined
-  const wake = (namespace: KubeObject | undefined) => {
-    const key = namespace?.metadata.annotations?.[annotations.spaceRequest]
-    if (key) ring(refFromKey(key))
-  }
+  const bellOf = (agent: string) => ({
+    ready() {
+      for (const request of requests.all()) if (agentOf(request) === agent) ring(refOf(request))
+    },
+    changed(namespace: KubeObject | undefined) {
+      const key = namespace?.metadata.annotations?.[annotations.spaceRequest]
+      if (key) ring(refFromKey(key))
+    },
+  })
   const siteOf = (agent: Ref, key: string, by: AgentAccess): OpenSite => {
-    const site = open.get(key) ?? agentSite(agent, { workshop, access: by, accounts }, wake)
+    const site = open.get(key) ?? agentSite(agent, { workshop, access: by, accounts }, bellOf(keyOf(agent)))
     open.set(key, site)
     return site
   }

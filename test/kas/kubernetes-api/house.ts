@@ -3,8 +3,9 @@ import { dial, offerRaw, type RawHandler, serveGrpc } from '../../../src/adapter
 import { createMetrics, serveVisits } from '../../../src/adapters/http/index.ts'
 import { createCaches, type Kube, openPassage } from '../../../src/adapters/kube/index.ts'
 import { createKubernetesApi } from '../../../src/agent/index.ts'
-import { type Agent, Agents, GitProjects, keyOf, type Ref } from '../../../src/api/index.ts'
+import { type Agent, Agents, GitProjects, keyOf, type Ref, SpaceRequests } from '../../../src/api/index.ts'
 import {
+  BY_ACCOUNT,
   BY_NUMBER,
   createDevelops,
   createIdentify,
@@ -94,10 +95,11 @@ export async function openHouse({ kube, namespace, kubeconfig, handler, grace = 
     configurations: written.port,
     identify,
     develops: createDevelops(kube, systemClock),
+    spaces: { requests: caches.of(SpaceRequests, { indexes: BY_ACCOUNT }), operator: { namespace, name: 'operator' } },
     clock: systemClock,
   }
   const visit = receiveVisits({ doors, router, meters: createVisitMeters(metrics), clock: systemClock, log: silentLog })
-  const { key, cert } = selfSigned()
+  const { key, cert } = selfSigned('127.0.0.1')
   const tls = { certificate: Buffer.from(cert), key: new Secret<Uint8Array>(Buffer.from(key)) }
   const common = { address: '127.0.0.1:0', visit, grace, clock: systemClock, log: silentLog }
   const server = await serveVisits(common)
@@ -107,6 +109,7 @@ export async function openHouse({ kube, namespace, kubeconfig, handler, grace = 
     url: `http://${server.address}`,
     /** With a certificate of nobody's: kubectl sends its token nowhere else. */
     secureUrl: `https://${secure.address}`,
+    authority: Buffer.from(cert),
     metrics,
     routed,
     write: written.write,
