@@ -68,11 +68,13 @@ export interface HouseOptions {
   /** Instead of the agent's. */
   handler?: RawHandler
   grace?: number
+  /** Knows the GitProjects of all namespaces. */
+  everywhere?: boolean
 }
 
 /** kas' listener and the agent's handler, with one gRPC call between them. */
-export async function openHouse({ kube, namespace, kubeconfig, handler, grace = 0 }: HouseOptions) {
-  const caches = createCaches({ kube, clock: systemClock, log: silentLog, scope: namespace })
+export async function openHouse({ kube, namespace, kubeconfig, handler, grace = 0, everywhere = false }: HouseOptions) {
+  const caches = createCaches({ kube, clock: systemClock, log: silentLog, scope: everywhere ? undefined : namespace })
   const agents = caches.of(Agents, { indexes: BY_NUMBER })
   const projects = projectsOf(caches.of(GitProjects, { indexes: BY_PATH }))
   const written = configurations()

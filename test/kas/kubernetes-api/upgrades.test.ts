@@ -106,8 +106,9 @@ describe('kas: other protocols through an agent', (it) => {
     ])
     await eventually(() => other.hasEnded)
     match(other.text, /^HTTP\/1\.1 400 /)
-    spdy('/exec', 'Sec-WebSocket-Protocol: base64url.bearer.authorization.k8s.io.c2VjcmV0, v5.channel.k8s.io')
+    const hidden = spdy('/exec', 'Sec-WebSocket-Protocol: base64url.bearer.authorization.k8s.io.c2VjcmV0, v5.channel.k8s.io')
     await eventually(() => seen?.headers['sec-websocket-protocol'] === 'v5.channel.k8s.io')
+    hidden.socket.destroy()
   })
 
   it('ends what is open when its visitor may no longer pass', async () => {
