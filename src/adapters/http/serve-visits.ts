@@ -60,6 +60,7 @@ export interface ServeVisitsOptions {
 const MAX_HEADER = 32 * 1024
 const HEADERS_WITHIN = seconds(10)
 const CHUNK_WITHIN = seconds(60)
+const LINGER = seconds(5)
 const MAX_CONNECTIONS = 20_000
 
 export async function serveVisits({ address, tls, visit, grace, clock, log }: ServeVisitsOptions): Promise<HttpServer> {
@@ -101,7 +102,13 @@ export async function serveVisits({ address, tls, visit, grace, clock, log }: Se
     response.writeContinue()
     receive(request, byResponse(request, response))
   })
-  server.on('upgrade', (request, socket, first) => receive(request, bySocket(socket, first)))
+  // The server forgets these connections, and yet waits for their end.
+  const bare = new Set<Duplex>()
+  server.on('upgrade', (request, socket, first) => {
+    bare.add(socket)
+    socket.once('close', () => bare.delete(socket))
+    receive(request, bySocket(socket, first, clock))
+  })
   const host = address.slice(0, address.lastIndexOf(':'))
   const port = await listen(server, host.replace(/^\[(.*)\]$/, '$1'), Number(address.slice(host.length + 1)))
   return {
@@ -114,6 +121,7 @@ export async function serveVisits({ address, tls, visit, grace, clock, log }: Se
       if (open.size > 0) await Promise.race([once(idle, 'idle'), pause(clock, given, waiting.signal)])
       waiting.abort()
       for (const { stream } of open) stream.destroy()
+      for (const socket of bare) socket.destroy()
       server.closeAllConnections()
       await closed
     },
@@ -126,6 +134,7 @@ interface Way {
   stream: Duplex | ServerResponse
   incoming: AsyncIterable<Uint8Array>
   begin(status: number, reason: string, headers: Headers): void
+  end(): void
 }
 
 const byResponse = (request: IncomingMessage, response: ServerResponse): Way => ({
@@ -136,10 +145,11 @@ const byResponse = (request: IncomingMessage, response: ServerResponse): Way => 
     // A watch is open before anything has happened.
     response.flushHeaders()
   },
+  end: () => void response.end(),
 })
 
 /** Node hands over the bare connection of who asks to upgrade; when that is refused, it is closed after the answer. */
-const bySocket = (socket: Duplex, first: Buffer): Way => {
+const bySocket = (socket: Duplex, first: Buffer, clock: Clock): Way => {
   if (first.length > 0) socket.unshift(first)
   return {
     stream: socket,
@@ -155,6 +165,14 @@ const bySocket = (socket: Duplex, first: Buffer): Way => {
       )
       socket.write(`HTTP/1.1 ${status} ${reason.replace(/[^ -~]/g, '')}\r\n${lines.join('')}\r\n`, 'latin1')
     },
+    end() {
+      socket.end()
+      // A visitor who does not hang up would keep the connection; one that is cut at once might lose the last bytes.
+      socket.once(
+        'close',
+        clock.after(LINGER, () => socket.destroy()),
+      )
+    },
   }
 }
 
@@ -164,7 +182,7 @@ interface Around {
   clock: Clock
 }
 
-function visitOf(request: IncomingMessage, { stream, incoming, begin }: Way, { left, stopping, clock }: Around): Visit {
+function visitOf(request: IncomingMessage, { stream, incoming, begin, end }: Way, { left, stopping, clock }: Around): Visit {
   let hasBegun = false
   const upgrade = isResponse(stream) ? undefined : (request.headers.upgrade ?? '')
   const length = upgrade === undefined ? lengthOf(request) : 0
@@ -190,7 +208,7 @@ function visitOf(request: IncomingMessage, { stream, incoming, begin }: Way, { l
       if (left.aborted || stream.write(bytes)) return
       await once(stream, 'drain', { signal: left }).catch(() => undefined)
     },
-    end: () => void stream.end(),
+    end,
     cut: () => void stream.destroy(),
   }
 }
