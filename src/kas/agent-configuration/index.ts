@@ -3,4 +3,5 @@
  * it is for. Commits come from git-polling/ and rights from authorization/, through the ports of kas; what was found is told to
  * agent-registration/, which writes it into the Agent. Read service.ts first, then find.ts.
  */
+export { type ConfigurationMemory, rememberConfigurations } from './memory.ts'
 export { type ConfigurationDesk, createAgentConfigurationService } from './service.ts'

@@ -18,6 +18,7 @@ import {
 } from '../ports.ts'
 import type { Projects } from '../project.ts'
 import { type Found, findConfiguration } from './find.ts'
+import type { ConfigurationMemory } from './memory.ts'
 
 export interface ConfigurationDesk {
   agentGate: AgentGate
@@ -27,6 +28,7 @@ export interface ConfigurationDesk {
   polls: Polls
   roll: Roll
   findings: ConfigurationFindings
+  memory: Pick<ConfigurationMemory, 'keep'>
   /** Streams end after so long, before a load balancer cuts them. Milliseconds. */
   maxAge: number
   clock: Clock
@@ -208,6 +210,7 @@ function answer(visit: Visit, { project }: Admission, { commit, path, parsed }: 
     const more = mistakes.length > 1 ? `, and ${mistakes.length - 1} more` : ''
     throw invalid(`${path}, line ${first?.line}, column ${first?.column}: ${first?.message}${more}`)
   }
+  desk.memory.keep(pass.agent, pass.uid, parsed.configuration)
   try {
     const identity = { agentId: pass.id, projectId: project.id, projectPath: project.path, berth }
     const configuration = configurationFor(parsed.configuration, identity)
