@@ -1,10 +1,10 @@
 import type { AgentConfiguration } from '../rpc/index.ts'
 
 /**
- * A part of the agent that the configuration speaks of. `prepare` throws a `Failure` when it cannot do as it says; what it answers
+ * What follows the configuration, a part of the agent that it speaks of. `prepare` throws a `Failure` when it cannot do as it says; what it answers
  * puts the configuration into effect, and is called only when no part has thrown.
  */
-export interface Module {
+export interface Follower {
   prepare(configuration: AgentConfiguration): () => void
 }
 

@@ -87,7 +87,7 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
         clock,
         log,
         board,
-        modules: [levels, supervisor],
+        followers: [levels, supervisor],
         meta,
         backoff: paces.source,
         onKnown(agentId) {

@@ -133,6 +133,32 @@ describe('an agent on bad days', (it) => {
     assert.ok(report.removed)
   })
 
+  it('gives a running apply up for a newer commit', async () => {
+    list(entry())
+    const waiting = { 'config.kubernetes.io/depends-on': `/namespaces/${namespace}/Pod/never` }
+    const stuck = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'stuck', annotations: waiting } }
+    kas.push('shop', { 'a.yaml': configMap('one', { a: '1' }), 'b.yaml': stuck })
+    await begin()
+    await there('one', { a: '1' })
+    for (const a of ['2', '3', '4']) kas.push('shop', { 'a.yaml': configMap('one', { a }) })
+    await there('one', { a: '4' })
+    await eventually(() => kas.project('shop')?.reason === '' && kas.project('shop')?.objects === 1)
+  })
+
+  it('tells nobody its token, and keeps trying when it is refused', async () => {
+    kas.refuse('Bearer wrong')
+    list(entry())
+    kas.push('shop', { 'a.yaml': configMap('one') })
+    const refused = await begin({ token: 'wrong' })
+    await eventually(() => refused.log().includes('no configuration from kas'))
+    const answer = await fetch(`http://${refused.operations}/readyz`)
+    assert.is(answer.status, 503)
+    assert.not(`${refused.log()} ${await answer.text()}`.includes('wrong'))
+    kas.refuse('')
+    await there('one')
+    await eventually(async () => (await fetch(`http://${refused.operations}/readyz`)).status === 200)
+  })
+
   it('changes its log level while it runs', async () => {
     kas.configure({ observability: { logging: { level: 3 } }, gitops: {} })
     const agent = await begin()

@@ -35,12 +35,15 @@ export interface ForeignKas {
   reports: ReportRequest[]
   /** The report of the newest state of a project. */
   project(id: string): ReportRequest['projects'][number] | undefined
+  /** Whoever shows this is nobody here, from now on. */
+  refuse(authorization: string): void
   /** Streams that are open for the objects of a project. */
   open(project: string): number
   stop(): Promise<void>
 }
 
 interface State {
+  refused: string
   agentId: bigint
   configuration: { commitId: string; configuration: ConfigurationInit } | undefined
   projects: Map<string, { commitId: string; number: bigint; files: Files }>
@@ -55,6 +58,7 @@ export async function foreignKas({
   agentId = BigInt(randomInt(1, 2 ** 47)),
 } = {}): Promise<ForeignKas> {
   const state: State = {
+    refused: '',
     agentId,
     configuration: undefined,
     projects: new Map(),
@@ -102,6 +106,9 @@ export async function foreignKas({
       return commitId
     },
     project: (id) => seen.reports.at(-1)?.projects.find((one) => one.id === id),
+    refuse(authorization) {
+      state.refused = authorization
+    },
     open: (project) => state.streams.get(project) ?? 0,
     stop: () => server.stop(),
   }
@@ -114,6 +121,7 @@ const configurationOf = (state: State, seen: Pick<ForeignKas, 'asked' | 'authori
     async *getConfiguration({ commitId, skipRegister, berth }, call) {
       seen.asked.push({ commitId, skipRegister, berth })
       seen.authorizations.add(call.metadata('authorization') ?? '')
+      if (call.metadata('authorization') === state.refused) throw new Failure('unauthorized', 'unknown token')
       call.accept()
       for (let last = commitId; !call.signal.aborted; await change(state, call)) {
         const { configuration: now } = state

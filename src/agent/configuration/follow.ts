@@ -7,14 +7,14 @@ import {
   type ConfigurationResponse,
 } from '../../rpc/index.ts'
 import { type Backoff, type Clock, Failure, type Log, minutes, pause, seconds, waitOf } from '../../std/index.ts'
-import type { Board, Module } from '../ports.ts'
+import type { Board, Follower } from '../ports.ts'
 
 export interface Following {
   connection: Connection
   clock: Clock
   log: Log
   board: Pick<Board, 'configuration'>
-  modules: readonly Module[]
+  followers: readonly Follower[]
   meta: { version: string; commitId: string; podNamespace: string; podName: string }
   /** Called with the first configuration that was put into effect: from then on it is known who this agent is. */
   onKnown(agentId: bigint): void
@@ -89,7 +89,7 @@ interface State {
   url: string | undefined
 }
 
-function createEffect({ log, modules, onKnown }: Following): Effect {
+function createEffect({ log, followers, onKnown }: Following): Effect {
   const state: State = { commitId: '', agentId: 0n, url: undefined }
   return {
     get commitId() {
@@ -99,7 +99,7 @@ function createEffect({ log, modules, onKnown }: Following): Effect {
       try {
         if (!configuration || commitId === '') throw new Failure('invalid', 'kas sent a configuration without content or commit')
         checkIdentity(configuration, state)
-        const steps = modules.map((module) => module.prepare(configuration))
+        const steps = followers.map((follower) => follower.prepare(configuration))
         for (const step of steps) step()
         Object.assign(state, { commitId, agentId: configuration.agentId, url: configuration.gitlabExternalUrl })
         log.info('configuration in effect', { commit: commitId })

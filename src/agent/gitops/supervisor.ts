@@ -1,6 +1,6 @@
 import { createLedgers, createWants } from '../../engines/gitops/index.ts'
 import { Failure, hours, pause, waitOf } from '../../std/index.ts'
-import type { Module } from '../ports.ts'
+import type { Follower } from '../ports.ts'
 import { type Bell, createBell } from './bell.ts'
 import { type ManifestProject, projectsIn } from './project.ts'
 import { retire } from './removal.ts'
@@ -8,7 +8,7 @@ import { type Found, inventoriesIn, type Shop, type Term } from './shop.ts'
 import { startWorker, type Worker } from './worker.ts'
 
 /** The part of the agent that brings manifest projects about. */
-export interface Supervisor extends Module {
+export interface Supervisor extends Follower {
   /** Works until the signal aborts: as long as this pod leads. Everything has stopped when it ends. */
   lead(signal: AbortSignal): Promise<void>
 }

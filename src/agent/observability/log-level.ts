@@ -1,9 +1,9 @@
 import { LogLevelCF } from '../../rpc/index.ts'
 import type { Log, LogLevel } from '../../std/index.ts'
-import type { Module } from '../ports.ts'
+import type { Follower } from '../ports.ts'
 
-/** A log whose level can be changed, and the module that does so. */
-export interface LeveledLog extends Module {
+/** A log whose level can be changed, and the part of the agent that does so. */
+export interface LeveledLog extends Follower {
   readonly log: Log
 }
 
