@@ -46,7 +46,7 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
   const { log } = levels
   const metrics = createMetrics({ process: true })
   const kube = connect({ kubeconfig: config.kubeconfig, context: config.context, clock, meter: requestMeter(metrics) })
-  const connection = connectionTo(config)
+  const connection = connectionTo(config, version)
   const { podNamespace, podName } = config
   const meta = { version, commitId: '', podNamespace, podName }
   const board = createReporter({ connection, clock, log, podName })
@@ -113,14 +113,11 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
   log.info('agent stopped')
 }
 
-function connectionTo({
-  kasAddress,
-  token,
-  caCertFile,
-  kasHeaders,
-  kasTlsServerName,
-  kasInsecureSkipTlsVerify,
-}: Config): Connection {
+/** To each kas that the name stands for: whichever ends, others are there already. */
+function connectionTo(
+  { kasAddress, token, caCertFile, kasHeaders, kasTlsServerName, kasInsecureSkipTlsVerify }: Config,
+  version: string,
+): Connection {
   return dial({
     address: kasAddress,
     token: 'file' in token ? () => tokenIn(token.file) : async () => token.value,
@@ -128,6 +125,8 @@ function connectionTo({
     headers: kasHeaders,
     serverName: kasTlsServerName,
     insecureSkipVerify: kasInsecureSkipTlsVerify,
+    userAgent: `berth-agent/${version}`,
+    everyAddress: true,
   })
 }
 
