@@ -38,7 +38,7 @@ export interface ClusterOptions {
 const kubeconfigIn = (dir: string): string => join(dir, 'kubeconfig')
 
 /** The kubeconfig to use; `undefined` stands for the user's own default. */
-function kubeconfigOf(shell: Shell, { kubeconfig }: ClusterOptions): string | undefined {
+export function kubeconfigOf(shell: Shell, { kubeconfig }: ClusterOptions): string | undefined {
   if (kubeconfig) return resolve(shell.cwd, kubeconfig)
   // It may list several files: the client reads that itself.
   if (shell.env.KUBECONFIG) return undefined

@@ -14,6 +14,7 @@ export type { ApplyHow, DeleteHow, Identity, JsonPatchStep, Kube, ListQuery, Pat
 export { kubeFromSecret, readTarget, type TargetOptions } from './kubeconfig-secret.ts'
 export { isAnswer, whyNoAnswer } from './no-answer.ts'
 export { type HttpHeaders, openPassage, type Passage, type PassageAnswer, type PassageRequest } from './passage.ts'
+export { type Login, loginOf } from './person.ts'
 export type { Reach } from './reach.ts'
 export { matchesSelector } from './selector.ts'
 export { type Cache, isNewer } from './store.ts'

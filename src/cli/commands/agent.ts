@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { defineCreate } from '../agent/create.ts'
+import { defineKubeconfig } from '../agent/kubeconfig.ts'
 import { defineList } from '../agent/list.ts'
 import { defineManifest } from '../agent/manifest.ts'
 import { defineRun } from '../agent/run.ts'
@@ -23,6 +24,7 @@ export const verb = {
       )
     defineGroup(command, shell, finish, [
       { name: 'create', summary: 'register an agent, and print its token once', define: defineCreate },
+      { name: 'kubeconfig', summary: 'print a kubeconfig for the cluster of an agent', define: defineKubeconfig },
       { name: 'list', summary: 'list agents, and whether they are connected', define: defineList },
       { name: 'manifest', summary: 'print what runs an agent in a cluster', define: defineManifest },
       { name: 'run', summary: 'run an agent', define: defineRun },

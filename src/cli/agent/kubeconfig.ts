@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type Command, Option } from 'commander'
+import { Failure } from '../../std/index.ts'
+import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import { examples, kubeconfigOf } from '../options.ts'
+import type { Shell } from '../shell.ts'
+import type { Finish } from '../verb.ts'
+import { type AgentOptions, withAgent } from './registration.ts'
+
+interface Options extends AgentOptions {
+  server: string
+  certificateAuthority?: string
+}
+
+/** `berth agent kubeconfig` */
+export function defineKubeconfig(command: Command, shell: Shell, finish: Finish): void {
+  withAgent(command)
+    .description(
+      "Print a kubeconfig for the cluster of an agent. It leads through kas, and logs in as the current kubeconfig does: with its token or its exec plugin. What you may do there says the agent's configuration.",
+    )
+    .addOption(
+      new Option('--server <url>', 'where kas answers people, https://…: kubectl sends tokens nowhere else')
+        .env('BERTH_KUBERNETES_API_URL')
+        .default('https://127.0.0.1:8154'),
+    )
+    .option('--certificate-authority <file>', "PEM of the authorities that kas' certificate is of; else the system's")
+    .addHelpText(
+      'after',
+      examples([
+        'berth agent kubeconfig dev -n team-a --server https://kas.example.com > dev.yaml',
+        'then kubectl --kubeconfig dev.yaml',
+      ]),
+    )
+    .action(finish((name: string, options: Options) => print(shell, name, options)))
+}
+
+async function print(shell: Shell, name: string, options: Options): Promise<ExitCode> {
+  const { loginOf } = await import('../../adapters/kube/index.ts')
+  const login = loginOf({ kubeconfig: kubeconfigOf(shell, options), context: options.context })
+  const authority =
+    options.certificateAuthority && readFileSync(resolve(shell.cwd, options.certificateAuthority)).toString('base64')
+  const server = `${urlOf(options.server)}/k8s/namespaces/${options.namespace}/agents/${name}`
+  const title = `berth-${options.namespace}-${name}`
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': title,
+    clusters: [{ name: title, cluster: { server, ...(authority && { 'certificate-authority-data': authority }) } }],
+    users: [{ name: title, user: login.reveal() }],
+    contexts: [{ name: title, context: { cluster: title, user: title } }],
+  }
+  // JSON is YAML too; every client reads it.
+  shell.print(JSON.stringify(config, null, 2))
+  return exitCodes.ok
+}
+
+function urlOf(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (url?.protocol === 'https:') return text.replace(/\/+$/, '')
+  throw new Failure('invalid', `--server is "${text}"`, { remedy: 'Write it like https://kas.example.com.' })
+}
