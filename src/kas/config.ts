@@ -13,6 +13,14 @@ export interface Config {
   operations: string
   /** --webhooks HOST:PORT, BERTH_WEBHOOKS: where Git servers tell of pushes. */
   webhooks: string
+  /** --private-api HOST:PORT, BERTH_PRIVATE_API: where other kas ask for tunnels. Off without --private-api-secret. */
+  privateApi: string
+  /** --private-api-secret FILE, BERTH_PRIVATE_API_SECRET: base64 of at least 32 bytes, the same for all kas. */
+  privateApiSecret: string | undefined
+  /** --peers URLS, BERTH_PEERS: the private endpoints of the other kas, such as grpc://kas-1.kas:8155. */
+  peers: string[]
+  /** --agent-wait SECONDS, BERTH_AGENT_WAIT: how long a request waits for its agent to connect. In milliseconds here. */
+  agentWait: number
   /** --data-dir DIR, BERTH_DATA_DIR: mirrors of repositories; can be lost at any time. One running kas per folder. */
   dataDir: string
   /** --tls-cert FILE and --tls-key FILE, BERTH_TLS_CERT, BERTH_TLS_KEY: PEM; plain text without them. */
@@ -87,6 +95,8 @@ export function parseConfig(flags: Flags, env: Record<string, string | undefined
     listen: address(text('listen', 'BERTH_LISTEN') ?? '127.0.0.1:8150', '--listen'),
     operations: address(text('operations', 'BERTH_OPERATIONS') ?? '127.0.0.1:8151', '--operations'),
     webhooks: address(text('webhooks', 'BERTH_WEBHOOKS') ?? '127.0.0.1:8152', '--webhooks'),
+    ...privateEndpoint(text),
+    agentWait: seconds(count(text('agentWait', 'BERTH_AGENT_WAIT') ?? '20', '--agent-wait')),
     dataDir: text('dataDir', 'BERTH_DATA_DIR') ?? '.berth/kas',
     tls: tls(text('tlsCert', 'BERTH_TLS_CERT'), text('tlsKey', 'BERTH_TLS_KEY')),
     operator: serviceAccount(text('operator', 'BERTH_OPERATOR') ?? 'berth-system/berth-operator'),
@@ -118,6 +128,23 @@ const wrong = (flag: string, given: string, remedy: string) => new Failure('inva
 function address(given: string, flag: string): string {
   if (/^\S+:\d{1,5}$/.test(given)) return given
   throw wrong(flag, given, `Write it like ${flag} 127.0.0.1:8150.`)
+}
+
+type Text = (flag: keyof Flags, variable?: string) => string | undefined
+
+function privateEndpoint(text: Text): Pick<Config, 'privateApi' | 'privateApiSecret' | 'peers'> {
+  const privateApiSecret = text('privateApiSecret', 'BERTH_PRIVATE_API_SECRET')
+  const peers = text('peers', 'BERTH_PEERS')
+  if (peers && !privateApiSecret)
+    throw wrong('--private-api-secret', '', 'Give --private-api-secret too: kas must prove to its peers that it is one of them.')
+  const privateApi = address(text('privateApi', 'BERTH_PRIVATE_API') ?? '127.0.0.1:8155', '--private-api')
+  return { privateApi, privateApiSecret, peers: peers?.split(',').map(peer) ?? [] }
+}
+
+function peer(given: string): string {
+  const url = given.trim()
+  if (/^grpcs?:\/\/[^\s/,@]+:\d{1,5}$/.test(url)) return url
+  throw wrong('--peers', given, 'Write it like grpc://kas-1.kas:8155, with commas between.')
 }
 
 function tls(certificate: string | undefined, key: string | undefined): Config['tls'] {

@@ -6,11 +6,10 @@ import type { Meters } from './meters.ts'
 
 /** Serves agents and the operator; connections and those that were turned away are counted. */
 export async function listen(config: Config, services: Service[], meters: Meters, log: Log): Promise<GrpcServer> {
-  const { listen: address, tls, maxConnectionAge: age } = config
-  const keys = tls && { certificate: await pem(tls.certificate), key: new Secret<Uint8Array>(await pem(tls.key)) }
+  const { listen: address, maxConnectionAge: age } = config
   const server = await serveGrpc({
     address,
-    tls: keys,
+    tls: await keysOf(config.tls),
     age: { goaway: Math.round(age * AGES.goaway), grace: Math.round(age * AGES.grace) },
     limits: {
       connections: config.maxConnections,
@@ -25,6 +24,10 @@ export async function listen(config: Config, services: Service[], meters: Meters
   meters.connected(() => server.connections)
   return server
 }
+
+/** As the listeners want it; all of them show the same certificate. */
+export const keysOf = async (tls: Config['tls']) =>
+  tls && { certificate: await pem(tls.certificate), key: new Secret<Uint8Array>(await pem(tls.key)) }
 
 async function pem(file: string): Promise<Uint8Array> {
   try {

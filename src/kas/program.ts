@@ -9,17 +9,21 @@ import { BY_TOKEN, createAgentGate, createGate, createTokenReviews } from './aut
 import type { Config } from './config.ts'
 import { createCredentials, createPolls, pokeByAnnotation } from './git-polling/index.ts'
 import { reportStatus } from './git-project-status/index.ts'
-import { listen } from './listen.ts'
+import { keysOf, listen } from './listen.ts'
 import { createMeters } from './meters.ts'
 import { createModuleRequestService } from './module-requests/index.ts'
 import { createObjectStreamService, type Limits } from './object-stream/index.ts'
 import { BY_PATH, projectsOf } from './project.ts'
+import { layRoutes } from './routes.ts'
+import type { RegistryHub } from './routing/index.ts'
 import { receiveWebhooks } from './webhooks/index.ts'
 
 export interface Addresses {
   listen: string
   operations: string
   webhooks: string
+  /** Of the private endpoint, when it is on. */
+  privateApi?: string
 }
 
 /** Where the program writes its log lines, and whom it tells when it is up. */
@@ -27,6 +31,8 @@ export interface Surroundings {
   log: { write(line: string): unknown }
   /** Called once, when streams are served. */
   up?: (addresses: Addresses) => void
+  /** Where several kas of one process know of each other's agents. */
+  hub?: RegistryHub
 }
 
 const clock = systemClock
@@ -36,7 +42,7 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
   const log = createLog(config.logLevel, surroundings.log).with({ program: 'kas' })
   const open: (() => Promise<void>)[] = []
   try {
-    const addresses = await openHouse(config, signal, log, open)
+    const addresses = await openHouse(config, signal, { log, open, hub: surroundings.hub })
     log.info('kas started', { ...addresses, namespace: config.namespace ?? 'all' })
     surroundings.up?.(addresses)
     await aborted(signal)
@@ -47,8 +53,14 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
   }
 }
 
+interface House {
+  log: Log
+  open: (() => Promise<void>)[]
+  hub: RegistryHub | undefined
+}
+
 /** Starts everything in order; `open` gets what closes it again. */
-async function openHouse(config: Config, signal: AbortSignal, log: Log, open: (() => Promise<void>)[]): Promise<Addresses> {
+async function openHouse(config: Config, signal: AbortSignal, { log, open, hub }: House): Promise<Addresses> {
   const metrics = createMetrics({ process: true })
   const kube = connect({ kubeconfig: config.kubeconfig, context: config.context, clock, meter: requestMeter(metrics) })
   open.push(() => kube.close())
@@ -70,9 +82,20 @@ async function openHouse(config: Config, signal: AbortSignal, log: Log, open: ((
   open.push(() => registration.stop())
   const webhooks = await serveHttp({ address: config.webhooks, respond: rooms.webhooks, clock, log })
   open.push(() => webhooks.stop())
-  const server = await listen(config, [rooms.objectStream, ...registration.services], rooms.meters, log)
+  const tls = await keysOf(config.tls)
+  const { agentGate } = registration
+  const routes = await layRoutes({ config, agentGate, tls, hub, metrics, clock, log })
+  open.push(() => routes.stop())
+  const services = [rooms.objectStream, routes.service, ...registration.services]
+  const server = await listen(config, services, rooms.meters, log)
   open.push(() => server.stop())
-  return { listen: server.address, operations: operations.address, webhooks: webhooks.address }
+  const { privateApi } = routes
+  return {
+    listen: server.address,
+    operations: operations.address,
+    webhooks: webhooks.address,
+    ...(privateApi === undefined ? {} : { privateApi }),
+  }
 }
 
 /** Builds the rooms and hands each what it needs of the others. */
@@ -137,6 +160,7 @@ function receiveAgents(
   const configuration = createAgentConfigurationService({ ...desk, agentGate, roll, findings: writer, memory: configurations })
   const registration = createRegistrationServices({ gate: agentGate, roll, onReport: writer.onReport })
   return {
+    agentGate,
     services: [configuration, ...registration, createModuleRequestService(agentGate)],
     async stop() {
       configurations.stop()

@@ -33,6 +33,7 @@ export {
   type ManifestProjectCF,
 } from './generated/agentcfg_pb.ts'
 export { type AgentMeta, AgentMetaSchema } from './generated/entity_pb.ts'
+export { type GatewayKasResponse, GatewayKasResponseSchema } from './generated/gateway_pb.ts'
 export { GitlabAccess } from './generated/gitlab_access_pb.ts'
 export {
   Gitops,

@@ -33,6 +33,7 @@ export const LAW: Record<string, Room> = {
   'adapters/git': { imports: ['std'], packages: ['simple-git'], casts: true },
   'adapters/grpc': { imports: ['std', 'rpc'], packages: ['@grpc/grpc-js', '@bufbuild/protobuf', 'ws'], casts: true },
   'adapters/http': { imports: ['std'], packages: ['prom-client'], casts: true },
+  'adapters/auth': { imports: ['std'], packages: ['jose'] },
   'adapters/control-plane': { imports: ['std'], process: ['kill', 'pid'], casts: true },
   'engines/controller': { imports: ['std', 'api', 'adapters/kube'] },
   'engines/gitops': { imports: ['std', 'api', 'cel', 'adapters/kube'], packages: ['yaml', 'picomatch'] },
@@ -42,8 +43,8 @@ export const LAW: Record<string, Room> = {
     isProgram: true,
   },
   kas: {
-    imports: [...CONTROLLERS, 'rpc', 'devfile', 'agentcfg', 'adapters/git', 'adapters/grpc'],
-    packages: ['picomatch'],
+    imports: [...CONTROLLERS, 'rpc', 'devfile', 'agentcfg', 'adapters/auth', 'adapters/git', 'adapters/grpc', 'engines/tunnel'],
+    packages: ['picomatch', '@bufbuild/protobuf'],
     isProgram: true,
   },
   agent: {

@@ -24,6 +24,24 @@ export const verb = {
         new Option('--webhooks <host:port>', 'where Git servers tell of pushes (default: 127.0.0.1:8152)').env('BERTH_WEBHOOKS'),
       )
       .addOption(
+        new Option('--private-api <host:port>', 'where other kas ask for tunnels; needs a secret (default: 127.0.0.1:8155)').env(
+          'BERTH_PRIVATE_API',
+        ),
+      )
+      .addOption(
+        new Option('--private-api-secret <file>', 'base64 of at least 32 bytes, the same for all kas').env(
+          'BERTH_PRIVATE_API_SECRET',
+        ),
+      )
+      .addOption(
+        new Option('--peers <urls>', 'private endpoints of the other kas, such as grpc://kas-1.kas:8155').env('BERTH_PEERS'),
+      )
+      .addOption(
+        new Option('--agent-wait <seconds>', 'how long a request waits for its agent to connect (default: 20)').env(
+          'BERTH_AGENT_WAIT',
+        ),
+      )
+      .addOption(
         new Option('--data-dir <folder>', 'mirrors of repositories; can be lost at any time (default: .berth/kas)').env(
           'BERTH_DATA_DIR',
         ),

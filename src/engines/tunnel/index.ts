@@ -5,8 +5,11 @@
  * Read order.ts (who may say what when) first, then the agent's serve.ts and answer.ts, then kas' tunnels.ts, tunnel.ts and request.ts.
  */
 export type { TunnelCall, TunnelHandler } from './answer.ts'
+export { type Carrier, callThrough } from './carrier.ts'
 export { MESSAGE_BYTES, type PoolSize } from './limits.ts'
-export { type RequestOptions, request } from './request.ts'
+export { forwardable, metaFrom } from './metadata.ts'
+export { inOrder, type Rules } from './order.ts'
+export { request } from './request.ts'
 export { type ServeTunnelsOptions, serveTunnels } from './serve.ts'
 export type { Tunnel } from './tunnel.ts'
 export { type Admitted, createTunnels, type Directory, type Tunnels } from './tunnels.ts'

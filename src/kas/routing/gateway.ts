@@ -1,0 +1,71 @@
+import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf'
+import { endFrom, type RawHandler, type TextMetadata } from '../../adapters/grpc/index.ts'
+import { metaFrom, request, type Tunnels } from '../../engines/tunnel/index.ts'
+import { GatewayKasResponseSchema } from '../../rpc/index.ts'
+import { Failure } from '../../std/index.ts'
+import { ROUTING_KEY } from './order.ts'
+
+export interface GatewayOptions {
+  tunnels: Tunnels
+  verify: (authorization: string | undefined) => Promise<void>
+}
+
+type Said = NonNullable<MessageInitShape<typeof GatewayKasResponseSchema>['msg']>
+
+const say = (msg: Said): Uint8Array => toBinary(GatewayKasResponseSchema, create(GatewayKasResponseSchema, { msg }))
+
+/**
+ * Answers other kas on the private endpoint. It uses its own tunnels and nothing else, whatever the request says: so requests cannot go
+ * in circles.
+ */
+export const createGateway = ({ tunnels, verify }: GatewayOptions): RawHandler =>
+  async function* (requests, call) {
+    await verify(call.metadata('authorization'))
+    const agentId = agentIn(call.text)
+    const incoming = requests[Symbol.asyncIterator]()
+    let tunnel = tunnels.take(agentId, call.path)
+    if (!tunnel) {
+      yield say({ case: 'noTunnel', value: {} })
+      tunnel = await tunnels.wait(agentId, call.path, call.signal)
+    }
+    try {
+      yield say({ case: 'tunnelReady', value: {} })
+      const { done } = await incoming.next()
+      // Another kas was faster.
+      if (done) return
+      const answer = request(tunnel, call.path, { metadata: call.text, signal: call.hungUp })
+      void pour(incoming, answer)
+      yield say({ case: 'header', value: { meta: metaFrom(await answer.header) } })
+      let failure: { thrown: unknown } | undefined
+      try {
+        for await (const data of answer.responses) yield say({ case: 'message', value: { data } })
+      } catch (thrown) {
+        failure = { thrown }
+      }
+      const end = failure && endFrom(failure.thrown)
+      yield say({ case: 'trailer', value: { meta: metaFrom({ ...(await answer.trailer), ...end?.trailer }) } })
+      if (end) yield say({ case: 'error', value: { status: { code: end.code, message: end.message } } })
+    } finally {
+      tunnels.putBack(tunnel)
+    }
+  }
+
+/** The caller's messages, at the agent's pace. */
+async function pour(
+  incoming: AsyncIterator<Uint8Array>,
+  answer: { send(data: Uint8Array): Promise<void>; closeSend(): void; cancel(): void },
+): Promise<void> {
+  try {
+    for (let next = await incoming.next(); !next.done; next = await incoming.next()) await answer.send(next.value)
+    answer.closeSend()
+  } catch {
+    // The other kas has hung up.
+    answer.cancel()
+  }
+}
+
+function agentIn(metadata: TextMetadata): bigint {
+  const [id, ...more] = (metadata[ROUTING_KEY] ?? []).flatMap((value) => value.split(',')).map((value) => value.trim())
+  if (id !== undefined && more.length === 0 && /^\d{1,19}$/.test(id)) return BigInt(id)
+  throw new Failure('invalid', `${ROUTING_KEY} must be there once and name an agent by its number`, { reason: 'InvalidRequest' })
+}

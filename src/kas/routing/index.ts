@@ -1,0 +1,8 @@
+/**
+ * Requests to agents, wherever they are connected. The kas that gets a request is the only one that decides where it goes (router.ts);
+ * a kas that another one asks uses its own tunnels only (gateway.ts). Who has which agent stands in a registry (registry.ts): in memory
+ * for one kas, or all others by name. Read router.ts first, then gateway.ts, and order.ts for who may say what when.
+ */
+export { createGateway } from './gateway.ts'
+export { createPeerRegistry, createRegistryHub, type Registry, type RegistryHub } from './registry.ts'
+export { createRouter } from './router.ts'
