@@ -44,6 +44,10 @@ describe('settings of kas', (it) => {
     ['--max-connections', { maxConnections: '0' }],
     ['--max-connections-per-address', { maxConnectionsPerAddress: '-1' }],
     ['--handshake-timeout', { handshakeTimeout: '301' }],
+    ['--private-api', { privateApi: 'nowhere' }],
+    ['--private-api-secret', { peers: 'grpc://kas-1:8155' }],
+    ['--peers', { peers: 'http://kas-1:8155', privateApiSecret: 'secret' }],
+    ['--agent-wait', { agentWait: '0' }],
   ]
   for (const [flag, given] of WRONG) {
     it(`name the flag that is wrong: ${JSON.stringify(given)}`, () => {

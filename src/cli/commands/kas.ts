@@ -7,7 +7,7 @@ import type { Finish } from '../verb.ts'
 
 export const verb = {
   define(command: Command, shell: Shell, finish: Finish): void {
-    withConnections(withCluster(command))
+    withConnections(withRoutes(withCluster(command)))
       .description(
         'Run kas: the only holder of Git credentials. It fetches repositories and streams their files to the operator and to agents. Its log goes to standard output, one JSON object a line.',
       )
@@ -22,24 +22,6 @@ export const verb = {
       )
       .addOption(
         new Option('--webhooks <host:port>', 'where Git servers tell of pushes (default: 127.0.0.1:8152)').env('BERTH_WEBHOOKS'),
-      )
-      .addOption(
-        new Option('--private-api <host:port>', 'where other kas ask for tunnels; needs a secret (default: 127.0.0.1:8155)').env(
-          'BERTH_PRIVATE_API',
-        ),
-      )
-      .addOption(
-        new Option('--private-api-secret <file>', 'base64 of at least 32 bytes, the same for all kas').env(
-          'BERTH_PRIVATE_API_SECRET',
-        ),
-      )
-      .addOption(
-        new Option('--peers <urls>', 'private endpoints of the other kas, such as grpc://kas-1.kas:8155').env('BERTH_PEERS'),
-      )
-      .addOption(
-        new Option('--agent-wait <seconds>', 'how long a request waits for its agent to connect (default: 20)').env(
-          'BERTH_AGENT_WAIT',
-        ),
       )
       .addOption(
         new Option('--data-dir <folder>', 'mirrors of repositories; can be lost at any time (default: .berth/kas)').env(
@@ -117,4 +99,26 @@ const withConnections = (command: Command): Command =>
     )
     .addOption(
       new Option('--stream-age <seconds>', 'of idle streams (default: 30 % of the age of connections)').env('BERTH_STREAM_AGE'),
+    )
+
+/** How requests get to agents that are connected to another kas. */
+const withRoutes = (command: Command): Command =>
+  command
+    .addOption(
+      new Option('--private-api <host:port>', 'where other kas ask for tunnels; needs a secret (default: 127.0.0.1:8155)').env(
+        'BERTH_PRIVATE_API',
+      ),
+    )
+    .addOption(
+      new Option('--private-api-secret <file>', 'base64 of at least 32 bytes, the same for all kas').env(
+        'BERTH_PRIVATE_API_SECRET',
+      ),
+    )
+    .addOption(
+      new Option('--peers <urls>', 'private endpoints of the other kas, such as grpc://kas-1.kas:8155').env('BERTH_PEERS'),
+    )
+    .addOption(
+      new Option('--agent-wait <seconds>', 'how long a request waits for its agent to connect (default: 20)').env(
+        'BERTH_AGENT_WAIT',
+      ),
     )

@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Connection, type Duplex, dial, serveGrpc } from '../../../src/adapters/grpc/index.ts'
+import { createMetrics } from '../../../src/adapters/http/index.ts'
+import { serveTunnels, type TunnelHandler } from '../../../src/engines/tunnel/index.ts'
+import type { AgentGate, Router } from '../../../src/kas/ports.ts'
+import { layRoutes } from '../../../src/kas/routes.ts'
+import type { RegistryHub } from '../../../src/kas/routing/index.ts'
+import { Failure, hours, Secret, seconds, silentLog, systemClock } from '../../../src/std/index.ts'
+
+/** The one method that is routed. */
+export const METHOD = '/gitlab.agent.kubernetes_api.rpc.KubernetesApi/MakeRequest'
+
+export interface Kas {
+  router: Router
+  /** For agents. */
+  address: string
+  privateApi: string
+  /** Ends it without waiting for anything. */
+  kill(): Promise<void>
+}
+
+/** Whose token is a number is the agent of that number. */
+const gate: AgentGate = {
+  admit(authorization) {
+    const [, id] = /^Bearer (\d+)$/.exec(authorization ?? '') ?? []
+    if (id === undefined) throw new Failure('unauthorized', 'the token is not known', { reason: 'TokenUnknown' })
+    const agent = { namespace: 'team-a', name: `agent-${id}` }
+    return { agent, uid: id, id: BigInt(id), ended: new AbortController().signal, close: () => undefined }
+  },
+}
+
+/** A file with the secret that kas share. */
+export async function secretFile(): Promise<{ file: string; secret: Secret<Uint8Array>; remove(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'berth-secret-'))
+  const file = join(folder, 'secret')
+  const bytes = randomBytes(32)
+  await writeFile(file, `${bytes.toString('base64')}\n`)
+  return { file, secret: new Secret<Uint8Array>(bytes), remove: () => rm(folder, { recursive: true }) }
+}
+
+/** The part of kas that routes, with both its endpoints. */
+export async function openKas(
+  file: string,
+  { hub, peers = [], wait = seconds(20) }: { hub?: RegistryHub; peers?: string[]; wait?: number } = {},
+): Promise<Kas> {
+  const around = { clock: systemClock, log: silentLog }
+  const config = { privateApi: '127.0.0.1:0', privateApiSecret: file, peers, agentWait: wait, streamAge: hours(1) }
+  const routes = await layRoutes({ config, agentGate: gate, tls: undefined, hub, metrics: createMetrics({}), ...around })
+  const server = await serveGrpc({ address: '127.0.0.1:0', services: [routes.service], ...around })
+  return {
+    router: routes.router,
+    address: server.address,
+    privateApi: routes.privateApi ?? '',
+    async kill() {
+      await server.stop(0)
+      await routes.stop()
+    },
+  }
+}
+
+export const dialKas = (address: string, token: string): Connection => dial({ address, token: async () => new Secret(token) })
+
+/** An agent of that number; gives what makes it leave. */
+export function connectAgent(kas: Pick<Kas, 'address'>, id: bigint, handler: TunnelHandler): () => Promise<void> {
+  const leaving = new AbortController()
+  const connection = dialKas(kas.address, String(id))
+  const services = new Map([[METHOD, handler]])
+  const done = serveTunnels({ connection, services, clock: systemClock, log: silentLog, signal: leaving.signal })
+  return async () => {
+    leaving.abort()
+    await done
+    connection.close()
+  }
+}
+
+/** Says who it is, then each message again. */
+export const named = (name: string): TunnelHandler =>
+  async function* (requests, call) {
+    call.setTrailer({ by: [name] })
+    yield Buffer.from(name)
+    yield* requests
+  }
+
+export async function ask(router: Router, id: bigint, ...messages: string[]): Promise<string[]> {
+  const call = await router.open(id, METHOD, {})
+  for (const message of messages) await call.send(Buffer.from(message))
+  call.closeSend()
+  return textsOf(call)
+}
+
+export async function textsOf(call: Duplex<Uint8Array, Uint8Array>): Promise<string[]> {
+  const texts: string[] = []
+  for await (const message of call.responses) texts.push(Buffer.from(message).toString())
+  return texts
+}
+
+/** Code, reason and text of what it throws. */
+export async function failureOf(work: () => Promise<unknown>): Promise<Failure> {
+  try {
+    await work()
+  } catch (thrown) {
+    if (thrown instanceof Failure) return thrown
+    throw thrown
+  }
+  throw new Failure('internal', 'it did not fail')
+}
