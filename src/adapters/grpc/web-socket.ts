@@ -10,8 +10,8 @@ export const WEB_SOCKET = { perMessageDeflate: false, maxPayload: 10 * 2 ** 20, 
 
 /** Messages longer than this help nobody, and may not be longer than what the other side takes. */
 const LONGEST = 2 ** 20
-/** Of RFC 6455: the end, a side that goes away, and data of a kind that is not understood. */
-const CLOSED = { normal: 1000, away: 1001, unsupported: 1003 } as const
+/** Of RFC 6455: the end, a side that goes away, data of a kind that is not understood, and a connection that is gone. */
+const CLOSED = { normal: 1000, away: 1001, unsupported: 1003, lost: 1006 } as const
 
 /** Where upgraded connections are answered. It is bound to no port: who listens hands requests over. */
 export const createUpgrades = (): WebSocketServer =>
@@ -54,6 +54,7 @@ export function streamOf(socket: WebSocket): Duplex {
   socket.on('error', (error: Error) => stream.destroy(error))
   socket.on('close', (code: number) => {
     if (code === CLOSED.normal || code === CLOSED.away) stream.push(null)
+    else if (code === CLOSED.lost) stream.destroy()
     else stream.destroy(new Error(`the WebSocket was closed with ${code}`))
   })
   return stream

@@ -8,6 +8,7 @@ import {
   offer,
   offerRaw,
   type ServeOptions,
+  type Service,
   serveGrpc,
 } from '../../../src/adapters/grpc/index.ts'
 import { AgentRegistrar, RegisterRequestSchema, RegisterResponseSchema } from '../../../src/rpc/generated/agent_registrar_pb.ts'
@@ -21,7 +22,10 @@ export interface EchoServer extends GrpcServer {
 }
 
 /** Sends back what comes to /x.Echo/Echo, and knows AgentRegistrar/Register. */
-export async function echoServer(options: Partial<ServeOptions> = {}): Promise<EchoServer> {
+export async function echoServer({
+  more = [],
+  ...options
+}: Partial<ServeOptions> & { more?: Service[] } = {}): Promise<EchoServer> {
   const turnedAway: string[] = []
   const calls: Call[] = []
   const echo = offerRaw(['/x.Echo/Echo'], async function* (requests, call) {
@@ -37,7 +41,7 @@ export async function echoServer(options: Partial<ServeOptions> = {}): Promise<E
   })
   const server = await serveGrpc({
     address: '127.0.0.1:0',
-    services: [echo, registrar],
+    services: [echo, registrar, ...more],
     onTurnedAway: (why) => turnedAway.push(why),
     clock: systemClock,
     log: silentLog,

@@ -1,0 +1,48 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { Failure, minutes } from '../../../src/std/index.ts'
+
+const SOURCE = fileURLToPath(new URL('./go-peer', import.meta.url))
+const FILES = ['go.mod', 'go.sum', 'main.go']
+
+/** A client of gRPC for Go, built when its source is new here. It needs Go, and the Go modules that the control plane has too. */
+export async function goPeer(): Promise<string> {
+  const hash = createHash('sha256')
+  for (const file of FILES) hash.update(readFileSync(join(SOURCE, file)))
+  const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'berth')
+  const folder = join(cache, 'go-peer', hash.digest('hex').slice(0, 16))
+  const program = join(folder, 'go-peer')
+  if (existsSync(program)) return program
+  mkdirSync(folder, { recursive: true })
+  const beside = `${program}.${process.pid}`
+  try {
+    await promisify(execFile)('go', ['build', '-trimpath', '-o', beside, '.'], {
+      cwd: SOURCE,
+      env: { ...process.env, CGO_ENABLED: '0' },
+      timeout: minutes(8),
+    })
+  } catch (cause) {
+    throw new Failure('unavailable', 'the Go client of the tests cannot be built', {
+      cause,
+      remedy: 'Install Go 1.26 or newer, with a module cache or a module proxy in reach.',
+    })
+  }
+  // Whoever builds the same at the same time makes the same.
+  renameSync(beside, program)
+  return program
+}
+
+/** Ends when the peer has done all that; throws with what it said when something was not as it should be. */
+export async function askPeer(program: string, address: string, scenarios: string[]): Promise<string[]> {
+  const { stdout } = await promisify(execFile)(program, [address, ...scenarios], { timeout: minutes(2) }).catch(
+    (thrown: Error & { stdout?: string }) => {
+      throw new Failure('internal', `the Go client says: ${thrown.stdout ?? thrown.message}`, { cause: thrown })
+    },
+  )
+  return stdout.trim().split('\n')
+}
