@@ -3,7 +3,7 @@ import type { ServerHttp2Session } from 'node:http2'
 import { createServer, type Server, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { createServer as createTlsServer } from 'node:tls'
-import { type Clock, Failure, type Secret } from '../../std/index.ts'
+import { type Clock, Failure, isFailure, type Secret } from '../../std/index.ts'
 import { type Calm, type Flood, keepCalm } from './calm.ts'
 import { createCrowd, type Room } from './crowd.ts'
 import { sniff } from './sniff.ts'
@@ -169,7 +169,9 @@ function answerUpgrades(options: PortOptions, visitors: Visitors): HttpServer {
     if (refusal !== undefined) return refuse(socket, refusal)
     upgrades.handleUpgrade(request, socket, head, (webSocket) => {
       const stream = streamOf(webSocket)
-      stream.once('error', () => turnAway(socket, 'protocol'))
+      stream.once('error', (error) => {
+        if (!isFailure(error, 'cancelled')) turnAway(socket, 'protocol')
+      })
       speak(stream, socket, visitors, options)
     })
   })

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { Duplex } from 'node:stream'
 import { WebSocket, WebSocketServer } from 'ws'
+import { Failure } from '../../std/index.ts'
 
 /** The name under which kas and agents carry gRPC in a WebSocket. */
 export const SUBPROTOCOL = 'ws-tunnel'
@@ -62,9 +63,12 @@ export function streamOf(socket: WebSocket): Duplex {
 
 function send(socket: WebSocket, chunk: Buffer, done: (error?: Error | null) => void): void {
   if (chunk.length > LONGEST) sendAll(socket, grouped([chunk]), done)
-  else if (socket.readyState === WebSocket.OPEN) socket.send(chunk, { binary: true }, done)
-  else done(new Error('the WebSocket is closed'))
+  else if (socket.readyState === WebSocket.OPEN) socket.send(chunk, { binary: true }, (error) => done(error && gone()))
+  else done(gone())
 }
+
+/** Not the other side's mistake: it has only left. */
+const gone = () => new Failure('cancelled', 'the WebSocket is closed')
 
 /** Only the last one is waited for: they are flushed in order. */
 function sendAll(socket: WebSocket, messages: Buffer[], done: (error?: Error | null) => void): void {
