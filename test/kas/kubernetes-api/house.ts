@@ -1,17 +1,10 @@
 import { fromJson, type JsonValue } from '@bufbuild/protobuf'
 import { dial, offerRaw, type RawHandler, serveGrpc } from '../../../src/adapters/grpc/index.ts'
-import { createMetrics, serveVisits } from '../../../src/adapters/http/index.ts'
+import { createMetrics } from '../../../src/adapters/http/index.ts'
 import { createCaches, type Kube, openPassage } from '../../../src/adapters/kube/index.ts'
 import { createKubernetesApi } from '../../../src/agent/index.ts'
 import { type Agent, Agents, GitProjects, keyOf, type Ref, SpaceRequests } from '../../../src/api/index.ts'
-import {
-  BY_ACCOUNT,
-  BY_NUMBER,
-  createDevelops,
-  createIdentify,
-  createVisitMeters,
-  receiveVisits,
-} from '../../../src/kas/kubernetes-api/index.ts'
+import { BY_ACCOUNT, BY_NUMBER, serveKubernetesApi } from '../../../src/kas/kubernetes-api/index.ts'
 import { numberOf } from '../../../src/kas/number.ts'
 import type { AgentConfigurations, Router } from '../../../src/kas/ports.ts'
 import { BY_PATH, projectsOf } from '../../../src/kas/project.ts'
@@ -89,23 +82,24 @@ export async function openHouse({ kube, namespace, kubeconfig, handler, grace = 
       return side.connection.duplexRaw(path, options)
     },
   }
-  const metrics = createMetrics()
-  const identify = createIdentify(kube, 'berth-kas', systemClock)
-  const doors = {
+  const { key, cert } = selfSigned('127.0.0.1')
+  const tls = { certificate: Buffer.from(cert), key: new Secret<Uint8Array>(Buffer.from(key)) }
+  const common = {
+    address: '127.0.0.1:0',
+    audience: 'berth-kas',
+    kube,
     agents,
     projects,
     configurations: written.port,
-    identify,
-    develops: createDevelops(kube, systemClock),
     spaces: { requests: caches.of(SpaceRequests, { indexes: BY_ACCOUNT }), operator: { namespace, name: 'operator' } },
+    router,
+    grace,
     clock: systemClock,
+    log: silentLog,
   }
-  const visit = receiveVisits({ doors, router, meters: createVisitMeters(metrics), clock: systemClock, log: silentLog })
-  const { key, cert } = selfSigned('127.0.0.1')
-  const tls = { certificate: Buffer.from(cert), key: new Secret<Uint8Array>(Buffer.from(key)) }
-  const common = { address: '127.0.0.1:0', visit, grace, clock: systemClock, log: silentLog }
-  const server = await serveVisits(common)
-  const secure = await serveVisits({ ...common, tls })
+  const metrics = createMetrics()
+  const server = await serveKubernetesApi({ ...common, tls: undefined, metrics })
+  const secure = await serveKubernetesApi({ ...common, tls, metrics: createMetrics() })
   await caches.ready(AbortSignal.timeout(30_000))
   return {
     url: `http://${server.address}`,

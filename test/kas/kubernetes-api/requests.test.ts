@@ -120,4 +120,11 @@ describe('kas: requests to the Kubernetes API of an agent', (it) => {
     )
     equal(new Set(answers), new Set([200]))
   })
+
+  it('counts requests by the rule that let them pass, and how long agents took to be found', async () => {
+    await ask('/version')
+    const text = await house.metrics.render()
+    match(text, /berth_kas_kubernetes_api_requests_total\{access="ci_access",status="200"\} \d+/)
+    match(text, /k8s_api_proxy_routing_duration_seconds_count\{status="success"\} \d+/)
+  })
 })
