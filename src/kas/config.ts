@@ -13,6 +13,10 @@ export interface Config {
   operations: string
   /** --webhooks HOST:PORT, BERTH_WEBHOOKS: where Git servers tell of pushes. */
   webhooks: string
+  /** --kubernetes-api HOST:PORT, BERTH_KUBERNETES_API: where people and jobs reach the clusters of agents. */
+  kubernetesApi: string
+  /** --session-grace SECONDS, BERTH_SESSION_GRACE: how long their sessions go on when kas ends. In milliseconds here. */
+  sessionGrace: number
   /** --private-api HOST:PORT, BERTH_PRIVATE_API: where other kas ask for tunnels. Off without --private-api-secret. */
   privateApi: string
   /** --private-api-secret FILE, BERTH_PRIVATE_API_SECRET: base64 of at least 32 bytes, the same for all kas. */
@@ -95,6 +99,8 @@ export function parseConfig(flags: Flags, env: Record<string, string | undefined
     listen: address(text('listen', 'BERTH_LISTEN') ?? '127.0.0.1:8150', '--listen'),
     operations: address(text('operations', 'BERTH_OPERATIONS') ?? '127.0.0.1:8151', '--operations'),
     webhooks: address(text('webhooks', 'BERTH_WEBHOOKS') ?? '127.0.0.1:8152', '--webhooks'),
+    kubernetesApi: address(text('kubernetesApi', 'BERTH_KUBERNETES_API') ?? '127.0.0.1:8154', '--kubernetes-api'),
+    sessionGrace: seconds(count(text('sessionGrace', 'BERTH_SESSION_GRACE') ?? '3600', '--session-grace')),
     ...privateEndpoint(text),
     agentWait: seconds(count(text('agentWait', 'BERTH_AGENT_WAIT') ?? '20', '--agent-wait')),
     dataDir: text('dataDir', 'BERTH_DATA_DIR') ?? '.berth/kas',

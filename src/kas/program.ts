@@ -1,7 +1,7 @@
 import { openMirrors } from '../adapters/git/index.ts'
 import { createMetrics, type Metrics, serveHttp, serveOperations } from '../adapters/http/index.ts'
 import { type Caches, connect, createCaches, createEvents, type Events, type Kube, type Meter } from '../adapters/kube/index.ts'
-import { Agents, GitProjects, type Ref } from '../api/index.ts'
+import { Agents, GitProjects, type Ref, SpaceRequests } from '../api/index.ts'
 import { createLog, type Log, systemClock } from '../std/index.ts'
 import { type ConfigurationDesk, createAgentConfigurationService, rememberConfigurations } from './agent-configuration/index.ts'
 import { createRegistrationServices, createRoll, createStatusWriter } from './agent-registration/index.ts'
@@ -9,6 +9,7 @@ import { BY_TOKEN, createAgentGate, createGate, createTokenReviews } from './aut
 import type { Config } from './config.ts'
 import { createCredentials, createPolls, pokeByAnnotation } from './git-polling/index.ts'
 import { reportStatus } from './git-project-status/index.ts'
+import { BY_ACCOUNT, BY_NUMBER, type KubernetesApiServer, serveKubernetesApi } from './kubernetes-api/index.ts'
 import { keysOf, listen } from './listen.ts'
 import { createMeters } from './meters.ts'
 import { createModuleRequestService } from './module-requests/index.ts'
@@ -22,6 +23,8 @@ export interface Addresses {
   listen: string
   operations: string
   webhooks: string
+  /** Where people reach the clusters of agents. */
+  kubernetesApi: string
   /** Of the private endpoint, when it is on. */
   privateApi?: string
 }
@@ -89,11 +92,17 @@ async function openHouse(config: Config, signal: AbortSignal, { log, open, hub }
   const services = [rooms.objectStream, routes.service, ...registration.services]
   const server = await listen(config, services, rooms.meters, log)
   open.push(() => server.stop())
+  // Closed before what carries its calls.
+  const { router } = routes
+  const { configurations } = registration
+  const visits = await rooms.visits({ tls, router, configurations })
+  open.push(() => visits.stop())
   const { privateApi } = routes
   return {
     listen: server.address,
     operations: operations.address,
     webhooks: webhooks.address,
+    kubernetesApi: visits.address,
     ...(privateApi === undefined ? {} : { privateApi }),
   }
 }
@@ -101,7 +110,8 @@ async function openHouse(config: Config, signal: AbortSignal, { log, open, hub }
 /** Builds the rooms and hands each what it needs of the others. */
 async function furnish(config: Config, caches: Caches, metrics: Metrics, log: Log) {
   const cache = caches.of(GitProjects, { indexes: BY_PATH })
-  const agents = caches.of(Agents, { indexes: BY_TOKEN })
+  const agents = caches.of(Agents, { indexes: { ...BY_TOKEN, ...BY_NUMBER } })
+  const requests = caches.of(SpaceRequests, { indexes: BY_ACCOUNT })
   const projects = projectsOf(cache)
   const { dataDir, environment, protocols, operator } = config
   const meters = createMeters(metrics)
@@ -143,6 +153,20 @@ async function furnish(config: Config, caches: Caches, metrics: Metrics, log: Lo
     pokes: () => pokeByAnnotation(cache, polls),
     agents: (events: Events) =>
       receiveAgents({ agents, projects, gate, polls, kube: caches.kube, events, maxAge: config.streamAge, clock, log }),
+    visits: (way: Pick<KubernetesApiServer, 'tls' | 'router' | 'configurations'>) =>
+      serveKubernetesApi({
+        ...way,
+        address: config.kubernetesApi,
+        grace: config.sessionGrace,
+        audience: config.audience,
+        spaces: { requests, operator },
+        kube: caches.kube,
+        agents,
+        projects,
+        metrics,
+        clock,
+        log,
+      }),
     report: (events: Events) => reportStatus({ kube: caches.kube, cache, polls, events, clock, log }),
   }
 }
@@ -161,6 +185,7 @@ function receiveAgents(
   const registration = createRegistrationServices({ gate: agentGate, roll, onReport: writer.onReport })
   return {
     agentGate,
+    configurations,
     services: [configuration, ...registration, createModuleRequestService(agentGate)],
     async stop() {
       configurations.stop()

@@ -22,11 +22,13 @@ export async function runAgent(given: {
   token?: string
   kubectl?: string
   podName?: string
+  caCertFile?: string
   lease?: { duration: number; renewWithin: number; retry: number }
 }): Promise<RunningAgent> {
   const { kas, kubeconfig, namespace, token = 'secret-of-the-agent', kubectl = 'kubectl' } = given
   const podName = given.podName ?? `agent-${randomBytes(4).toString('hex')}`
-  const flags = { kasAddress: kas, kubeconfig, namespace, podName, kubectl, operations: '127.0.0.1:0', logLevel: 'debug' }
+  const own = { podName, operations: '127.0.0.1:0', logLevel: 'debug', ...(given.caCertFile && { caCertFile: given.caCertFile }) }
+  const flags = { kasAddress: kas, kubeconfig, namespace, kubectl, ...own }
   const lines: string[] = []
   const ending = new AbortController()
   const up = Promise.withResolvers<string>()

@@ -42,6 +42,8 @@ export async function runKas({
     listen: anywhere,
     operations: anywhere,
     webhooks: anywhere,
+    kubernetesApi: anywhere,
+    sessionGrace: '1',
     logLevel: 'debug',
     ...flags,
   }

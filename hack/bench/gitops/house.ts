@@ -51,7 +51,16 @@ export async function openHouse(running: Running = {}): Promise<House> {
   }
   try {
     const repository = await git.repository('bench')
-    const options = ['--listen', ANYWHERE, '--webhooks', ANYWHERE, '--data-dir', join(folder, 'kas')]
+    const options = [
+      '--listen',
+      ANYWHERE,
+      '--webhooks',
+      ANYWHERE,
+      '--kubernetes-api',
+      ANYWHERE,
+      '--data-dir',
+      join(folder, 'kas'),
+    ]
     const kas = await startProgram({ ...running, name: 'kas', kubeconfig, options })
     programs.push(kas)
     const kubectl = await countedKubectl(folder)

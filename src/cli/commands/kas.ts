@@ -88,7 +88,7 @@ const withConnections = (command: Command): Command =>
     )
     .addOption(new Option('--max-connections <number>', 'of clients at once (default: 10000)').env('BERTH_MAX_CONNECTIONS'))
     .addOption(
-      new Option('--max-connections-per-address <number>', 'of clients with one address (default: 2500)').env(
+      new Option('--max-connections-per-address <n>', 'of clients with one address (default: 2500)').env(
         'BERTH_MAX_CONNECTIONS_PER_ADDRESS',
       ),
     )
@@ -104,6 +104,16 @@ const withConnections = (command: Command): Command =>
 /** How requests get to agents that are connected to another kas. */
 const withRoutes = (command: Command): Command =>
   command
+    .addOption(
+      new Option('--kubernetes-api <host:port>', 'where people reach the clusters of agents (default: 127.0.0.1:8154)').env(
+        'BERTH_KUBERNETES_API',
+      ),
+    )
+    .addOption(
+      new Option('--session-grace <seconds>', 'how long their sessions go on when kas ends (default: 3600)').env(
+        'BERTH_SESSION_GRACE',
+      ),
+    )
     .addOption(
       new Option('--private-api <host:port>', 'where other kas ask for tunnels; needs a secret (default: 127.0.0.1:8155)').env(
         'BERTH_PRIVATE_API',
