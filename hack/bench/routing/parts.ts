@@ -1,0 +1,85 @@
+import { createInterface } from 'node:readline'
+import { type Connection, dial, offerRaw, type Service, serveGrpc } from '../../../src/adapters/grpc/index.ts'
+import { createMetrics } from '../../../src/adapters/http/index.ts'
+import { serveTunnels, type TunnelHandler } from '../../../src/engines/tunnel/index.ts'
+import type { AgentGate } from '../../../src/kas/ports.ts'
+import { layRoutes } from '../../../src/kas/routes.ts'
+import { createLog, hours, Secret, seconds, systemClock } from '../../../src/std/index.ts'
+import { AGENT, answer, BYTES, FLOOR, METHOD, passOn, VIA } from './work.ts'
+
+const ANYWHERE = '127.0.0.1:0'
+const around = { clock: systemClock, log: createLog('warn', process.stderr) }
+
+/** The processes of the bench. Each says in lines of JSON on its output what there is to say, and ends with its input. */
+export const PARTS: Record<string, (given: string[]) => Promise<void>> = { kas, agent }
+
+const say = (facts: Record<string, string | number>): void => void process.stdout.write(`${JSON.stringify(facts)}\n`)
+
+/** Milliseconds, the same in all processes. */
+export const wallClock = (): number => performance.timeOrigin + performance.now()
+
+/** Whose token is a number is the agent of that number. */
+const gate: AgentGate = {
+  admit(authorization) {
+    const id = authorization?.replace('Bearer ', '') ?? ''
+    return {
+      agent: { namespace: 'bench', name: `agent-${id}` },
+      uid: id,
+      id: BigInt(id),
+      ended: new AbortController().signal,
+      close: () => undefined,
+    }
+  },
+}
+
+/** The part of kas that routes. What it gets of the routed method it takes to the agent that the metadata names. */
+async function kas([privateApiSecret = '', ...peers]: string[]): Promise<void> {
+  const config = { privateApi: ANYWHERE, privateApiSecret, peers, agentWait: seconds(20), streamAge: hours(1) }
+  const routes = await layRoutes({
+    config,
+    agentGate: gate,
+    tls: undefined,
+    hub: undefined,
+    metrics: createMetrics({}),
+    ...around,
+  })
+  const entry = offerRaw([METHOD], async function* (requests, call) {
+    const { [AGENT]: [id = '0'] = [], [BYTES]: bytes = [] } = call.text
+    const options = { metadata: { [BYTES]: bytes }, signal: call.hungUp }
+    yield* passOn(requests, await routes.router.open(BigInt(id), METHOD, options))
+  })
+  const { address } = await serveGrpc({ address: ANYWHERE, services: [routes.service, entry, floor()], ...around })
+  say({ address, privateApi: `grpc://${routes.privateApi}` })
+  await untilTheEnd()
+}
+
+/** Connects to kas each time it is told to, as the agent of that number. */
+async function agent([kasAddress = '']: string[]): Promise<void> {
+  const { address } = await serveGrpc({ address: ANYWHERE, services: [floor()], ...around })
+  say({ address })
+  await untilTheEnd((id) => {
+    const connection = dial({ address: kasAddress, token: async () => new Secret(id) })
+    const handler: TunnelHandler = (requests, call) => answer(requests, call.metadata)
+    const services = new Map([[METHOD, handler]])
+    void serveTunnels({ connection, services, signal: new AbortController().signal, ...around })
+    say({ connecting: wallClock() })
+  })
+}
+
+/** The floor: calls are passed on as bytes, and answered where there is nobody to pass them on to. */
+function floor(): Service {
+  const connections = new Map<string, Connection>()
+  return offerRaw([FLOOR], async function* (requests, { text }) {
+    const { [VIA]: [via = ''] = [], [BYTES]: bytes = [] } = text
+    const [next = '', ...rest] = via.split(' ')
+    if (next === '') return yield* answer(requests, text)
+    const connection = connections.get(next) ?? dial({ address: next })
+    connections.set(next, connection)
+    yield* passOn(requests, await connection.duplexRaw(FLOOR, { metadata: { [VIA]: [rest.join(' ')], [BYTES]: bytes } }))
+  })
+}
+
+async function untilTheEnd(onLine: (line: string) => void = () => undefined): Promise<void> {
+  for await (const line of createInterface({ input: process.stdin })) onLine(line)
+  process.exit()
+}
