@@ -17,6 +17,10 @@ export interface Config {
   kubernetesApi: string
   /** --session-grace SECONDS, BERTH_SESSION_GRACE: how long their sessions go on when kas ends. In milliseconds here. */
   sessionGrace: number
+  /** --api HOST:PORT, BERTH_API: where who knows the secret asks for agents and tells of pushes. Off without --api-secret. */
+  api: string
+  /** --api-secret FILE, BERTH_API_SECRET: base64 of at least 32 bytes, which those who ask have too. */
+  apiSecret: string | undefined
   /** --private-api HOST:PORT, BERTH_PRIVATE_API: where other kas ask for tunnels. Off without --private-api-secret. */
   privateApi: string
   /** --private-api-secret FILE, BERTH_PRIVATE_API_SECRET: base64 of at least 32 bytes, the same for all kas. */
@@ -101,6 +105,7 @@ export function parseConfig(flags: Flags, env: Record<string, string | undefined
     webhooks: address(text('webhooks', 'BERTH_WEBHOOKS') ?? '127.0.0.1:8152', '--webhooks'),
     kubernetesApi: address(text('kubernetesApi', 'BERTH_KUBERNETES_API') ?? '127.0.0.1:8154', '--kubernetes-api'),
     sessionGrace: seconds(count(text('sessionGrace', 'BERTH_SESSION_GRACE') ?? '3600', '--session-grace')),
+    ...externalEndpoint(text),
     ...privateEndpoint(text),
     agentWait: seconds(count(text('agentWait', 'BERTH_AGENT_WAIT') ?? '20', '--agent-wait')),
     dataDir: text('dataDir', 'BERTH_DATA_DIR') ?? '.berth/kas',
@@ -137,6 +142,14 @@ function address(given: string, flag: string): string {
 }
 
 type Text = (flag: keyof Flags, variable?: string) => string | undefined
+
+function externalEndpoint(text: Text): Pick<Config, 'api' | 'apiSecret'> {
+  const api = text('api', 'BERTH_API')
+  const apiSecret = text('apiSecret', 'BERTH_API_SECRET')
+  if (api && !apiSecret)
+    throw wrong('--api-secret', '', 'Give --api-secret too: kas must know by what to tell who may ask there.')
+  return { api: address(api ?? '127.0.0.1:8153', '--api'), apiSecret }
+}
 
 function privateEndpoint(text: Text): Pick<Config, 'privateApi' | 'privateApiSecret' | 'peers'> {
   const privateApiSecret = text('privateApiSecret', 'BERTH_PRIVATE_API_SECRET')

@@ -11,6 +11,8 @@ export interface Meters {
   delivered: Counter
   unchanged: Counter
   answered: Counter
+  /** Calls of the external endpoint. */
+  asked: Counter
   turnedAway(why: TurnedAway): void
   /** Both are read when somebody asks for the metrics. */
   connected(read: () => number): void
@@ -43,6 +45,11 @@ export function createMeters(metrics: Metrics): Meters {
     delivered: metrics.counter({ name: 'berth_kas_batches_total', help: 'Batches of objects that were delivered whole' }),
     unchanged: metrics.counter({ name: 'berth_kas_unchanged_total', help: 'New commits in which no chosen file had changed' }),
     answered: metrics.counter({ name: 'berth_kas_webhooks_total', help: 'Webhooks by status of the answer', labels: ['status'] }),
+    asked: metrics.counter({
+      name: 'berth_kas_external_calls_total',
+      help: 'Calls of the external endpoint by outcome',
+      labels: ['method', 'outcome'],
+    }),
     turnedAway: (why) => turnedAway.add({ reason: why }),
     connected(read) {
       metrics.gauge({ name: 'berth_kas_connections', help: 'Connections of clients that are open', read })

@@ -4,9 +4,10 @@ import { type Caches, connect, createCaches, createEvents, type Events, type Kub
 import { Agents, GitProjects, type Ref, SpaceRequests } from '../api/index.ts'
 import { createLog, type Log, systemClock } from '../std/index.ts'
 import { type ConfigurationDesk, createAgentConfigurationService, rememberConfigurations } from './agent-configuration/index.ts'
-import { createRegistrationServices, createRoll, createStatusWriter } from './agent-registration/index.ts'
+import { connectedAgents, createRegistrationServices, createRoll, createStatusWriter } from './agent-registration/index.ts'
 import { BY_TOKEN, createAgentGate, createGate, createTokenReviews } from './authorization/index.ts'
 import type { Config } from './config.ts'
+import { type ExternalEndpoint, serveExternalEndpoint } from './external-endpoint/index.ts'
 import { createCredentials, createPolls, pokeByAnnotation } from './git-polling/index.ts'
 import { reportStatus } from './git-project-status/index.ts'
 import { BY_ACCOUNT, BY_NUMBER, type KubernetesApiServer, serveKubernetesApi } from './kubernetes-api/index.ts'
@@ -25,6 +26,8 @@ export interface Addresses {
   webhooks: string
   /** Where people reach the clusters of agents. */
   kubernetesApi: string
+  /** Of the external endpoint, when it is on. */
+  api?: string
   /** Of the private endpoint, when it is on. */
   privateApi?: string
 }
@@ -94,15 +97,18 @@ async function openHouse(config: Config, signal: AbortSignal, { log, open, hub }
   open.push(() => server.stop())
   // Closed before what carries its calls.
   const { router } = routes
-  const { configurations } = registration
+  const { configurations, connected } = registration
   const visits = await rooms.visits({ tls, router, configurations })
   open.push(() => visits.stop())
+  const external = await rooms.external({ tls, router, connected })
+  open.push(async () => external?.stop())
   const { privateApi } = routes
   return {
     listen: server.address,
     operations: operations.address,
     webhooks: webhooks.address,
     kubernetesApi: visits.address,
+    ...(external && { api: external.address }),
     ...(privateApi === undefined ? {} : { privateApi }),
   }
 }
@@ -167,6 +173,8 @@ async function furnish(config: Config, caches: Caches, metrics: Metrics, log: Lo
         clock,
         log,
       }),
+    external: (way: Pick<ExternalEndpoint, 'tls' | 'router' | 'connected'>) =>
+      serveExternalEndpoint({ ...way, config, projects, polls, asked: meters.asked, clock, log }),
     report: (events: Events) => reportStatus({ kube: caches.kube, cache, polls, events, clock, log }),
   }
 }
@@ -186,6 +194,7 @@ function receiveAgents(
   return {
     agentGate,
     configurations,
+    connected: (wanted: Parameters<typeof connectedAgents>[1]) => connectedAgents({ ...desk, roll }, wanted),
     services: [configuration, ...registration, createModuleRequestService(agentGate)],
     async stop() {
       configurations.stop()

@@ -67,6 +67,8 @@ export interface Projects {
    * holder by creating it a second time. With a uid it is that one or none.
    */
   find(path: string, namespace: string, uid?: string): Project | undefined
+  /** All of that path, in whichever namespace. */
+  called(path: string): Project[]
   /** `ref` is the project that came, changed or went. */
   onChange(listener: (ref: Ref) => void): () => void
 }
@@ -87,6 +89,11 @@ export const projectsOf = (cache: Cache<GitProject>): Projects => ({
     const [first] = all.sort((a, b) => rank(a, namespace) - rank(b, namespace) || byAge(a, b))
     return first && projectFrom(first)
   },
+  called: (path) =>
+    cache
+      .by('path', path)
+      .filter((object) => !isDeleting(object))
+      .map(projectFrom),
   onChange: (listener) =>
     cache.onChange((now, before) => {
       const changed = now ?? before

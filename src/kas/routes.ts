@@ -1,13 +1,13 @@
-import { readFile } from 'node:fs/promises'
 import { createSigner, createVerifier } from '../adapters/auth/index.ts'
 import { dial, type GrpcServer, offerRaw, type Service, serveGrpc } from '../adapters/grpc/index.ts'
 import type { Metrics } from '../adapters/http/index.ts'
 import { createTunnels, type Tunnels } from '../engines/tunnel/index.ts'
-import { type Clock, Failure, type Log, Secret } from '../std/index.ts'
+import type { Clock, Log } from '../std/index.ts'
 import type { Config } from './config.ts'
 import type { AgentGate, Router } from './ports.ts'
 import { createReverseTunnelService } from './reverse-tunnel/index.ts'
 import { createGateway, createPeerRegistry, createRouter, type RegistryHub } from './routing/index.ts'
+import { sharedSecret } from './shared-secret.ts'
 
 export interface RoutesOptions {
   config: Pick<Config, 'privateApi' | 'privateApiSecret' | 'peers' | 'agentWait' | 'streamAge'>
@@ -44,7 +44,8 @@ export async function layRoutes({ config, agentGate, tls, hub, metrics, clock, l
     left: (agentId: bigint) => registry.unregister(agentId),
   }
   const tunnels = createTunnels({ directory, clock })
-  const secret = config.privateApiSecret === undefined ? undefined : await sharedSecret(config.privateApiSecret)
+  const secret =
+    config.privateApiSecret === undefined ? undefined : await sharedSecret(config.privateApiSecret, '--private-api-secret')
   const jwt = secret && { secret, issuer: KAS, audience: KAS, clock }
   let gateway: GrpcServer | undefined
   if (jwt) {
@@ -81,17 +82,4 @@ function count(tunnels: Tunnels, metrics: Metrics): void {
   gauge('berth_kas_tunnels', 'Tunnels that agents have open', () => tunnels.count.open)
   gauge('berth_kas_idle_tunnels', 'Tunnels that wait for a request', () => tunnels.count.idle)
   gauge('berth_kas_requests_waiting', 'Requests that wait for a tunnel', () => tunnels.count.waiting)
-}
-
-const ENOUGH = 32
-
-async function sharedSecret(file: string): Promise<Secret<Uint8Array>> {
-  const text = await readFile(file, 'utf8').catch((thrown: unknown) => {
-    throw new Failure('not-found', `cannot read ${file}`, { cause: thrown, remedy: 'Name a file with --private-api-secret.' })
-  })
-  const bytes = /^[A-Za-z0-9+/]+={0,2}\s*$/.test(text) ? Buffer.from(text.trim(), 'base64') : Buffer.alloc(0)
-  if (bytes.length >= ENOUGH) return new Secret<Uint8Array>(bytes)
-  throw new Failure('invalid', `${file} does not hold the base64 of ${ENOUGH} bytes or more`, {
-    remedy: 'Write it with: head -c 32 /dev/urandom | base64',
-  })
 }

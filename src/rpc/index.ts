@@ -21,7 +21,11 @@ export {
   ReportResponseSchema,
 } from './generated/agent_report_pb.ts'
 export type { ConnectedAgentInfo } from './generated/agent_tracker_pb.ts'
-export type { GetConnectedAgentsRequest } from './generated/agent_tracker_rpc_pb.ts'
+export {
+  AgentTracker,
+  type GetConnectedAgentsRequest,
+  GetConnectedAgentsResponseSchema,
+} from './generated/agent_tracker_rpc_pb.ts'
 export {
   type AgentConfiguration,
   AgentConfigurationSchema,
@@ -43,6 +47,13 @@ export {
   ObjectsToSynchronizeResponseSchema,
 } from './generated/gitops_pb.ts'
 export type { HttpRequest, HttpResponse } from './generated/grpctool_pb.ts'
+export {
+  ConnectedAgentsByIdResponseSchema,
+  ConnectedAgentsForProjectResponseSchema,
+  GetPodsResponseSchema,
+  KasApi,
+} from './generated/kas_api_pb.ts'
+export { type GitPushEventRequest, GitPushEventResponseSchema, Notifications } from './generated/notifications_pb.ts'
 export { type Values as MetaValues, ValuesSchema as MetaValuesSchema } from './generated/prototool_pb.ts'
 export {
   type ConnectRequest,

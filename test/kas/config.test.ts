@@ -29,6 +29,13 @@ describe('settings of kas', (it) => {
     is(parseConfig({ streamAge: '80' }, { BERTH_MAX_CONNECTION_AGE: '100' }).streamAge, seconds(80))
   })
 
+  it('leave the external endpoint off, at a port of its own, until there is a secret', () => {
+    const off = parseConfig({}, {})
+    equal([off.api, off.apiSecret], ['127.0.0.1:8153', undefined])
+    const on = parseConfig({ api: '0.0.0.0:1' }, { BERTH_API: '0.0.0.0:2', BERTH_API_SECRET: 'file' })
+    equal([on.api, on.apiSecret], ['0.0.0.0:1', 'file'])
+  })
+
   const WRONG: [flag: string, given: Record<string, string>][] = [
     ['--addresses', { addresses: 'public,link-local' }],
     ['--addresses', { addresses: ',' }],
@@ -44,6 +51,8 @@ describe('settings of kas', (it) => {
     ['--max-connections', { maxConnections: '0' }],
     ['--max-connections-per-address', { maxConnectionsPerAddress: '-1' }],
     ['--handshake-timeout', { handshakeTimeout: '301' }],
+    ['--api', { api: 'nowhere', apiSecret: 'secret' }],
+    ['--api-secret', { api: '127.0.0.1:8153' }],
     ['--private-api', { privateApi: 'nowhere' }],
     ['--private-api-secret', { peers: 'grpc://kas-1:8155' }],
     ['--peers', { peers: 'http://kas-1:8155', privateApiSecret: 'secret' }],

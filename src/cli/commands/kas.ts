@@ -101,7 +101,7 @@ const withConnections = (command: Command): Command =>
       new Option('--stream-age <seconds>', 'of idle streams (default: 30 % of the age of connections)').env('BERTH_STREAM_AGE'),
     )
 
-/** How requests get to agents that are connected to another kas. */
+/** How requests get to agents, also to those that are connected to another kas. */
 const withRoutes = (command: Command): Command =>
   command
     .addOption(
@@ -113,6 +113,15 @@ const withRoutes = (command: Command): Command =>
       new Option('--session-grace <seconds>', 'how long their sessions go on when kas ends (default: 3600)').env(
         'BERTH_SESSION_GRACE',
       ),
+    )
+    .addOption(
+      new Option(
+        '--api <host:port>',
+        'gRPC, where who knows the secret asks for agents and tells of pushes (default: 127.0.0.1:8153)',
+      ).env('BERTH_API'),
+    )
+    .addOption(
+      new Option('--api-secret <file>', 'base64 of at least 32 bytes; without it that endpoint is off').env('BERTH_API_SECRET'),
     )
     .addOption(
       new Option('--private-api <host:port>', 'where other kas ask for tunnels; needs a secret (default: 127.0.0.1:8155)').env(

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
+import { create } from '@bufbuild/protobuf'
 import type { Ref } from '../../api/index.ts'
-import type { AgentMeta } from '../../rpc/index.ts'
+import { type AgentMeta, AgentMetaSchema } from '../../rpc/index.ts'
 
 /** A pod of an agent that is there. */
 export interface Pod {
@@ -12,6 +13,7 @@ export interface Pod {
   readonly kubernetesVersion: string
   /** Milliseconds since the epoch. */
   readonly connectedAt: number
+  /** What it says of itself, cut to size. */
   readonly meta: AgentMeta | undefined
 }
 
@@ -32,8 +34,23 @@ export function podFrom(uid: string, meta: AgentMeta | undefined, podId: bigint 
     version: clean(meta?.version, 64),
     kubernetesVersion: clean(meta?.kubernetesVersion?.gitVersion, 64),
     connectedAt: now,
-    meta,
+    meta: meta && cleanMeta(meta),
   }
+}
+
+/** It is kept, and shown to others. */
+function cleanMeta({ version, commitId, podNamespace, podName, kubernetesVersion }: AgentMeta): AgentMeta {
+  const { major, minor, gitVersion, platform } = kubernetesVersion ?? {}
+  const cut = (text: string | undefined) => clean(text, 64)
+  return create(AgentMetaSchema, {
+    version: cut(version),
+    commitId: cut(commitId),
+    podNamespace: cut(podNamespace),
+    podName: clean(podName, 253),
+    ...(kubernetesVersion && {
+      kubernetesVersion: { major: cut(major), minor: cut(minor), gitVersion: cut(gitVersion), platform: cut(platform) },
+    }),
+  })
 }
 
 /** What agents say ends in terminals. */
