@@ -38,7 +38,16 @@ describe('kas: killed while it fetches', (it) => {
     await writeFile(stuck, '')
     const env = { PATH: `${bin}${delimiter}${host.environment.PATH}` }
     const run = async () => {
-      const anywhere = ['--listen', '127.0.0.1:0', '--operations', '127.0.0.1:0', '--webhooks', '127.0.0.1:0', '--kubernetes-api', '127.0.0.1:0']
+      const anywhere = [
+        '--listen',
+        '127.0.0.1:0',
+        '--operations',
+        '127.0.0.1:0',
+        '--webhooks',
+        '127.0.0.1:0',
+        '--kubernetes-api',
+        '127.0.0.1:0',
+      ]
       const berth = startBerth(
         ['kas', '--kubeconfig', cluster.kubeconfig, '--namespace', namespace, '--data-dir', data, ...anywhere],
         { env },
