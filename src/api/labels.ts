@@ -41,6 +41,14 @@ export const annotations = {
   onboardingClass: 'berth.dev/onboarding-class',
   /** On a namespace: what onboarding made, so that it is made once. */
   onboarded: 'berth.dev/onboarded',
+  /** On a Workspace: anything new in it has its variables frozen again, as they are now. */
+  refreshVariables: 'berth.dev/refresh-variables',
+  /** On a Secret with variables: `environment`, or `file` for those that become files. */
+  variablesType: 'berth.dev/variables-type',
+  /** On a Secret with variables: the group's or project's path, or the user, for whose workspaces they are. */
+  variablesOf: 'berth.dev/variables-of',
+  /** On the frozen variables of a workspace: their names, as JSON. */
+  variables: 'berth.dev/variables',
   /** On a DeploymentTargetClass: `true` for the one that is meant when nobody names one. */
   defaultClass: 'berth.dev/is-default-class',
 } as const
@@ -69,6 +77,8 @@ export const labels = {
   workspaceUid: 'berth.dev/workspace-uid',
   /** On a Secret: `true` lets workspaces of its namespace take variables from it. */
   workspaceVariables: 'berth.dev/workspace-variables',
+  /** On a Secret: `group`, `project` or `user`: workspaces of its namespace inherit its keys as variables. */
+  variablesLevel: 'berth.dev/variables',
   /** On a namespace: `true` asks for Environments and claims made in advance. */
   onboarding: 'berth.dev/onboarding',
   podSecurity: 'pod-security.kubernetes.io/enforce',

@@ -239,6 +239,44 @@ export interface WorkspaceStatus {
     apiURL?: string
   }
   /**
+   * The variables that were frozen for the workspace. Values are nowhere but in the Secret that its containers read.
+   */
+  variables?: {
+    /**
+     * When.
+     */
+    frozenAt?: string
+    /**
+     * What its annotation `berth.dev/refresh-variables` said at that time.
+     */
+    refresh?: string
+    /**
+     * Each variable.
+     */
+    list?: {
+      /**
+       * Its name.
+       */
+      name: string
+      /**
+       * What it is for the containers.
+       */
+      type: 'environment' | 'file'
+      /**
+       * Where its value comes from.
+       */
+      level: 'group' | 'project' | 'user' | 'workspace'
+      /**
+       * The levels that have a value for it too, which is not used.
+       */
+      overrides?: string[]
+    }[]
+    /**
+     * Inherited variables that were left out, and why.
+     */
+    leftOut?: string[]
+  }
+  /**
    * The class settings that the workspace was created with.
    */
   class?: {
@@ -280,7 +318,7 @@ export interface WorkspaceStatus {
    */
   observedGeneration?: number
   /**
-   * Ready; a condition for each step - ClassResolved, DevfileValid, TargetReady, Applied, PodAdmitted, PodScheduled, PodPrepared, PodInitialized, ContainersStarted and DeploymentReady; ProjectCloned and SettingsInEffect where something asked for is not done; Removed from when it ends.
+   * Ready; a condition for each step - ClassResolved, DevfileValid, TargetReady, Applied, PodAdmitted, PodScheduled, PodPrepared, PodInitialized, ContainersStarted and DeploymentReady; ProjectCloned, SettingsInEffect and VariablesInherited where something asked for is not done; Removed from when it ends.
    */
   conditions?: Condition[]
 }

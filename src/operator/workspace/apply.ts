@@ -1,26 +1,31 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import {
-  type CoreSecret,
+  ConfigMaps,
   type Deployment,
   Deployments,
+  isDeleting,
   type Kind,
   type KubeObject,
   labels,
+  NetworkPolicies,
   PersistentVolumeClaims,
+  ResourceQuotas,
   refOf,
   Secrets,
   Services,
   type Workspace,
 } from '../../api/index.ts'
 import { Failure, quantity } from '../../std/index.ts'
-import type { Piece } from './desired.ts'
+import { haveSamePieces, type Piece } from './desired/index.ts'
 import { holds } from './drift.ts'
-import { VARIABLE_NOT_FOUND } from './variables.ts'
+import { OBJECT_TAKEN, own } from './foreign.ts'
+import { VARIABLE_REASONS } from './variables.ts'
 
 /** The reasons that mean: the objects could not be applied. */
-export const APPLY_REASONS = { failed: 'ApplyFailed', taken: 'ObjectTaken', variable: VARIABLE_NOT_FOUND } as const
+const FAILED = 'ApplyFailed'
+const APPLY_REASONS: readonly string[] = [FAILED, OBJECT_TAKEN, ...Object.values(VARIABLE_REASONS)]
 
-export const isApplyFailure = ({ reason }: Failure): boolean => Object.values<string | undefined>(APPLY_REASONS).includes(reason)
+export const isApplyFailure = ({ reason = '' }: Failure): boolean => APPLY_REASONS.includes(reason)
 
 export interface Work {
   /** The target. */
@@ -28,8 +33,10 @@ export interface Work {
   workspace: Workspace
   pieces: readonly Piece[]
   deployment: Deployment
-  /** What is made once and never changed: where it is, and how it comes to be. */
-  frozen?: { frame: KubeObject; make: () => Promise<CoreSecret> } | undefined
+  /** The Deployment as it was seen last, if everything beside it was compared not long ago. */
+  known?: Deployment | undefined
+  /** What is there already and stays. */
+  kept: readonly KubeObject[]
   manager: string
 }
 
@@ -39,27 +46,45 @@ export const isApplied = (deployment: Deployment, live: Deployment | undefined):
 
 /** Brings all objects of a workspace to what they should be; the Deployment comes last and says that the rest is done. */
 export async function applyAll(work: Work): Promise<{ deployment: Deployment; changed: string[] }> {
-  const { kube, workspace, pieces, deployment, manager } = work
+  const { kube, workspace, pieces, deployment, known, manager } = work
   const changed: string[] = []
+  const hasAll = known !== undefined && haveSamePieces(deployment, known)
   try {
-    if (await makeFrozen(work)) changed.push(`Secret ${work.frozen?.frame.metadata.name}`)
-    for (const piece of pieces)
+    for (const piece of hasAll ? [] : pieces)
       if (await applyPiece(work, piece)) changed.push(`${piece.kind.kind} ${piece.object.metadata.name}`)
-    if (!pieces.some(({ kind }) => kind === Services)) await removeOwn(kube, workspace, Services, deployment)
     const live = await own(kube, workspace, Deployments, deployment)
-    if (live && holds(deployment, live)) return { deployment: live, changed }
-    changed.push(`Deployment ${deployment.metadata.name}`)
-    return { deployment: await kube.apply(Deployments, deployment, { manager, force: true }), changed }
+    const isSame = live !== undefined && holds(deployment, live)
+    if (!isSame) changed.push(`Deployment ${deployment.metadata.name}`)
+    const now = isSame ? live : await kube.apply(Deployments, deployment, { manager, force: true })
+    // What was never there before has left nothing behind.
+    if (live && !hasAll) changed.push(...(await prune(work)))
+    return { deployment: now, changed }
   } catch (thrown) {
     throw asApplyFailure(thrown)
   }
 }
 
-async function makeFrozen({ kube, workspace, frozen, manager }: Work): Promise<boolean> {
-  if (!frozen || (await own(kube, workspace, Secrets, frozen.frame))) return false
-  await kube.create(Secrets, await frozen.make(), { manager })
-  return true
+/** Not among them: the volume, which is wanted always, and what others make for the workspace and end themselves. */
+const PRUNED: readonly Kind[] = [Services, NetworkPolicies, ConfigMaps, Secrets, ResourceQuotas, Deployments]
+
+/** Deletes what an earlier plan wanted and this one does not. */
+async function prune({ kube, workspace, pieces, deployment, kept }: Work): Promise<string[]> {
+  const { namespace } = deployment.metadata
+  const wanted = new Set([...pieces.map(({ object }) => object), deployment, ...kept].map(keyOfObject))
+  const selector = `${labels.workspaceUid}=${workspace.metadata.uid}`
+  const lists = PRUNED.map(async (kind) => {
+    const live = await kube.list(kind, { namespace, labels: selector, metadataOnly: true })
+    return live
+      .filter((each) => !isDeleting(each) && !wanted.has(`${kind.kind} ${each.metadata.name}`))
+      .map((each) => ({ kind, each }))
+  })
+  const leftOver = (await Promise.all(lists)).flat()
+  for (const { kind, each } of leftOver)
+    await kube.delete(kind, refOf(each), { uid: each.metadata.uid, propagation: 'Background' })
+  return leftOver.map(({ kind, each }) => `${kind.kind} ${each.metadata.name} (deleted)`)
 }
+
+const keyOfObject = ({ kind, metadata }: KubeObject): string => `${kind} ${metadata.name}`
 
 async function applyPiece({ kube, workspace, manager }: Work, piece: Piece): Promise<boolean> {
   const live = await own(kube, workspace, piece.kind, piece.object)
@@ -67,25 +92,6 @@ async function applyPiece({ kube, workspace, manager }: Work, piece: Piece): Pro
   if (live && holds(object, live)) return false
   await kube.apply(piece.kind, object, { manager, force: true })
   return true
-}
-
-/** The object as it is; a failure when it is there and somebody else's. */
-async function own<T extends KubeObject>(
-  kube: Kube,
-  { metadata }: Workspace,
-  kind: Kind<T>,
-  object: KubeObject,
-): Promise<T | undefined> {
-  const live = await kube.get(kind, refOf(object))
-  if (!live || live.metadata.labels?.[labels.workspaceUid] === metadata.uid) return live
-  throw new Failure(
-    'invalid',
-    `${kind.kind} ${object.metadata.name} in namespace ${object.metadata.namespace} is there, but not this workspace's`,
-    {
-      reason: APPLY_REASONS.taken,
-      remedy: 'Delete it in the target, or name the workspace otherwise.',
-    },
-  )
 }
 
 /** A volume can grow, never shrink; its other fields are fixed. */
@@ -107,19 +113,12 @@ function sizeOf(claim: KubeObject | undefined): string | undefined {
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
-async function removeOwn(kube: Kube, workspace: Workspace, kind: Kind, like: KubeObject): Promise<void> {
-  const live = await kube.get(kind, refOf(like))
-  if (live?.metadata.labels?.[labels.workspaceUid] === workspace.metadata.uid && live) {
-    await kube.delete(kind, refOf(like), { uid: live.metadata.uid })
-  }
-}
-
 /** Whatever the reason, the user should read that it happened in the target. */
-function asApplyFailure(thrown: unknown): Failure {
+export function asApplyFailure(thrown: unknown): Failure {
   const failure = Failure.from(thrown)
   if (isApplyFailure(failure) || failure.code === 'cancelled') return failure
   return new Failure(failure.code === 'internal' ? 'unavailable' : failure.code, `the target refused: ${failure.message}`, {
-    reason: APPLY_REASONS.failed,
+    reason: FAILED,
     remedy:
       failure.remedy ?? "Check the rights of the target's credentials, and the devfile against the target's policies and quotas.",
     cause: failure,

@@ -1,5 +1,6 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import {
+  ConfigMaps,
   conditionOf,
   Deployments,
   DeploymentTargetClaims,
@@ -7,11 +8,13 @@ import {
   hasFinalizer,
   isDeleting,
   type Kind,
+  type KubeObject,
   labels,
   NetworkPolicies,
   nameOf,
   PersistentVolumeClaims,
   Pods,
+  ResourceQuotas,
   refOf,
   Secrets,
   ServiceAccounts,
@@ -22,13 +25,20 @@ import { again, type Next, sentenceOf, settled } from '../../engines/controller/
 import { Failure, minutes, seconds } from '../../std/index.ts'
 import { claimNameOf, isOwnClaim } from './claim.ts'
 import { REMOVED, type Remains, statusOfEnd } from './end.ts'
-import { objectNameOf } from './names.ts'
 import { isObstacle } from './obstacle.ts'
 import { type Room, removeFinalizer } from './room.ts'
 import { findTarget } from './target.ts'
-import { variablesNameOf } from './variables.ts'
 
-const KINDS: readonly Kind[] = [Deployments, Services, NetworkPolicies, PersistentVolumeClaims, ServiceAccounts]
+const KINDS: readonly Kind[] = [
+  Deployments,
+  Services,
+  NetworkPolicies,
+  PersistentVolumeClaims,
+  ServiceAccounts,
+  ConfigMaps,
+  Secrets,
+  ResourceQuotas,
+]
 /** A target that cannot be reached for so long keeps what it has. */
 const PATIENCE = minutes(5)
 const SOON = seconds(1)
@@ -112,26 +122,22 @@ function leaveBehind(workspace: Workspace, { workshop }: Room, why: string): und
   workshop.events.record(workspace, { type: 'Warning', reason: 'LeftBehind', message })
 }
 
-async function removeAll(workspace: Workspace, kube: Kube, namespace: string): Promise<string[]> {
-  const name = objectNameOf(workspace)
-  const left = await Promise.all(
-    KINDS.map(async (kind) => ((await removeOwn(workspace, kube, kind, { name, namespace })) ? `${kind.kind} ${name}` : '')),
-  )
-  const variables = { name: variablesNameOf(name), namespace }
-  if (await removeOwn(workspace, kube, Secrets, variables)) left.push(`Secret ${variables.name}`)
-  const pods = await kube.list(Pods, { namespace, labels: `${labels.workspaceUid}=${workspace.metadata.uid}` })
-  return [...left.filter(Boolean), ...pods.map((pod) => `Pod ${pod.metadata.name}`)]
+/** Found by their label, so that nothing is left of a plan that was changed halfway. Things of others stay. */
+async function removeAll({ metadata }: Workspace, kube: Kube, namespace: string): Promise<string[]> {
+  const query = { namespace, labels: `${labels.workspaceUid}=${metadata.uid}`, metadataOnly: true }
+  const rests = KINDS.map(async (kind) => {
+    const found = await kube.list(kind, query)
+    const left = await Promise.all(found.map((each) => remove(kube, kind, each)))
+    return found.filter((_, i) => left[i]).map((each) => `${kind.kind} ${each.metadata.name}`)
+  })
+  const left = (await Promise.all(rests)).flat()
+  const pods = await kube.list(Pods, query)
+  return [...left, ...pods.map((pod) => `Pod ${pod.metadata.name}`)]
 }
 
-/** Whether it is still there. Things of the same name that are not the workspace's stay. */
-async function removeOwn(
-  { metadata }: Workspace,
-  kube: Kube,
-  kind: Kind,
-  ref: { name: string; namespace: string },
-): Promise<boolean> {
-  const live = await kube.get(kind, ref)
-  if (live?.metadata.labels?.[labels.workspaceUid] !== metadata.uid || !live) return false
-  if (!isDeleting(live)) await kube.delete(kind, ref, { uid: live.metadata.uid, propagation: 'Background' })
-  return (await kube.get(kind, ref)) !== undefined
+/** Whether it is still there. */
+async function remove(kube: Kube, kind: Kind, object: KubeObject): Promise<boolean> {
+  if (isDeleting(object)) return true
+  const outcome = await kube.delete(kind, refOf(object), { uid: object.metadata.uid, propagation: 'Background' })
+  return outcome === 'terminating'
 }

@@ -1,5 +1,6 @@
 import type { Workspace, WorkspaceClassSpec } from '../../api/index.ts'
-import { type Devfile, type Problem, parseDevfile, sentenceOf } from '../../devfile/index.ts'
+import { type Devfile, isAppliedAtStart, type Problem, parseDevfile, sentenceOf } from '../../devfile/index.ts'
+import { isOnlyApplied } from './desired/index.ts'
 import type { Obstacle } from './obstacle.ts'
 
 /** A condition's message has an end; this many mistakes are enough to go on with. */
@@ -27,17 +28,29 @@ export function readDevfile({ spec }: Workspace, settings: WorkspaceClassSpec): 
 }
 
 /** What would change the workspace is refused as long as nothing is made of it: better than missing without a word. */
-function notMade({ containers, manifests, images, events }: Devfile): string[] {
-  const bound = Object.entries(events).filter(([, commands]) => commands.length > 0)
-  return [
+function notMade(devfile: Devfile): string[] {
+  const { containers, manifests, images, events } = devfile
+  const missing = [
     ...containers.filter(({ dedicatedPod }) => dedicatedPod).map(({ name }) => `a pod of its own for "${name}"`),
     ...manifests.map(({ name, kind }) => `component "${name}" of kind ${kind}`),
-    ...images.map(({ name }) => `component "${name}" of kind image`),
-    ...bound.map(([event]) => `events.${event}`),
+    ...images.filter((image) => isAppliedAtStart(devfile, image)).map(({ name }) => `component "${name}" of kind image`),
+    ...(events.postStop.length > 0 ? ['events.postStop'] : []),
   ].map((what) => `${what} is not supported by this version (leave it out)`)
+  return [...missing, ...reserved(devfile), ...nothingRuns(devfile)]
 }
 
-const WITHOUT_EFFECT = ['commands', 'projects', 'starterProjects', 'dependentProjects'] as const
+/** Names that begin so are those of containers that Berth puts beside the devfile's. */
+const reserved = ({ containers }: Devfile): string[] =>
+  containers
+    .filter(({ name }) => name.startsWith('berth-'))
+    .map(({ name }) => `the name of component "${name}" is reserved, because it begins with berth- (choose another one)`)
+
+const nothingRuns = (devfile: Devfile): string[] =>
+  devfile.containers.every((container) => isOnlyApplied(devfile, container))
+    ? ['no container is left that runs: all are only applied at events (add one that no event applies)']
+    : []
+
+const WITHOUT_EFFECT = ['images', 'projects', 'starterProjects', 'dependentProjects'] as const
 
 /** What only sits beside the workspace is noted. */
 function withRemarks(devfile: Devfile): Devfile {

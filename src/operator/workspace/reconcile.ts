@@ -4,19 +4,16 @@ import {
   finalizers,
   hasFinalizer,
   isDeleting,
-  nameOf,
   type Pod,
-  refOf,
   type Workspace,
 } from '../../api/index.ts'
 import { again, type Next, settled } from '../../engines/controller/index.ts'
-import { hours, seconds } from '../../std/index.ts'
+import { seconds } from '../../std/index.ts'
 import { type Assessment, assess, isThere } from './actual-state/index.ts'
-import { applyAll, isApplied } from './apply.ts'
+import { applied, FULL } from './applying.ts'
 import { claimToMake } from './claim.ts'
 import { chooseClass } from './class.ts'
 import { cleanUp } from './clean-up.ts'
-import { desiredObjects, type Plan, variablesFrameOf } from './desired.ts'
 import { readDevfile } from './devfile.ts'
 import { nextEnd } from './expiry.ts'
 import { isObstacle, type Obstacle } from './obstacle.ts'
@@ -25,10 +22,7 @@ import { addFinalizer, CONTROLLER, change, type Room } from './room.ts'
 import { type Situation, statusOf } from './status.ts'
 import { findTarget, type Target } from './target.ts'
 import { BY_WORKSPACE, type Connection } from './target-watch.ts'
-import { frozenVariables } from './variables.ts'
 
-/** Everything of a workspace is compared with its target this often, also what is not watched. */
-const FULL = hours(1)
 const CONNECTING = seconds(3)
 
 export async function reconcileWorkspace(workspace: Workspace, room: Room): Promise<Next> {
@@ -58,11 +52,11 @@ async function proceed(workspace: Workspace, room: Room): Promise<Next> {
     const status = statusOf(workspace, { ...seen, chosen, devfile, target, obstacle: connecting(target, connection) })
     return again({ after: CONNECTING, why: `the target ${target.name} does not answer yet`, status, object: workspace })
   }
-  const plan = { workspace, settings: chosen.settings, devfile, namespace: target.namespace }
-  const deployment = await applied(plan, connection, room)
+  const draft = { workspace, settings: chosen.settings, devfile, namespace: target.namespace }
+  const { deployment, variables } = await applied(draft, connection, room)
   const pods = podsOf(workspace, connection)
   const assessment = assessed(workspace, { deployment, pods, connection, now: seen.now })
-  return conclude(workspace, { ...seen, chosen, devfile, target, deployment, assessment }, { pods, room })
+  return conclude(workspace, { ...seen, chosen, devfile, target, deployment, variables, assessment }, { pods, room })
 }
 
 /** A start that takes long is looked at more closely; then what is seen there is evidence, too. */
@@ -101,23 +95,6 @@ const connecting = (target: Target, connection: Connection): Obstacle => ({
   remedy: "If it stays so, check that the target's API can be reached and that its token may list deployments and pods there.",
   waitingFor: `DeploymentTarget ${target.name}`,
 })
-
-/** The Deployment says whether the rest was applied; the rest itself is looked at now and then. */
-async function applied(plan: Plan, connection: Connection, room: Room): Promise<Deployment> {
-  const { workspace } = plan
-  const { pieces, deployment } = desiredObjects(plan)
-  const { clock, log } = room.workshop
-  const uid = workspace.metadata.uid ?? ''
-  const live = connection.deployments.get(refOf(deployment))
-  const fresh = clock.now() - (room.compared.get(uid) ?? Number.NEGATIVE_INFINITY) < FULL
-  if (live && fresh && isApplied(deployment, live)) return live
-  const frame = variablesFrameOf(plan)
-  const frozen = frame && { frame, make: () => frozenVariables(workspace, frame, room.workshop.kube) }
-  const result = await applyAll({ kube: connection.kube, workspace, pieces, deployment, frozen, manager: `berth-${CONTROLLER}` })
-  room.compared.set(uid, clock.now())
-  if (result.changed.length > 0) log.info('workspace applied', { workspace: nameOf(workspace), changed: result.changed })
-  return result.deployment
-}
 
 const podsOf = ({ metadata }: Workspace, { pods }: Connection): Pod[] => pods.by(BY_WORKSPACE, metadata.uid ?? '')
 

@@ -1,8 +1,8 @@
-import type { Statement, Workspace, WorkspaceClassSpec } from '../../api/index.ts'
+import type { Statement, Workspace, WorkspaceClassSpec, WorkspaceStatus } from '../../api/index.ts'
 import type { ChosenClass } from './class.ts'
 
 /** Conditions that say what of the wishes is not fulfilled, though the workspace runs. */
-export const REMARKS = ['ProjectCloned', 'SettingsInEffect'] as const
+export const REMARKS = ['ProjectCloned', 'SettingsInEffect', 'VariablesInherited'] as const
 
 /** The project that a workspace names, and whether it is there. */
 export interface Project {
@@ -11,11 +11,21 @@ export interface Project {
 }
 
 /** Said as long as it is not done: an empty folder, or a limit that does not hold, without a word would look like a fault. */
-export const remarksOn = ({ metadata }: Workspace, chosen: ChosenClass | undefined, project: Project | undefined): Statement[] =>
-  [...(project ? [onProject(project)] : []), ...(chosen ? onSettings(chosen) : [])].map((statement) => ({
-    ...statement,
-    observedGeneration: metadata.generation ?? 0,
-  }))
+export const remarksOn = (
+  { metadata }: Workspace,
+  chosen: ChosenClass | undefined,
+  project: Project | undefined,
+  variables?: WorkspaceStatus['variables'],
+): Statement[] =>
+  [...(project ? [onProject(project)] : []), ...(chosen ? onSettings(chosen) : []), ...onVariables(variables)].map(
+    (statement) => ({ ...statement, observedGeneration: metadata.generation ?? 0 }),
+  )
+
+function onVariables({ leftOut = [] }: NonNullable<WorkspaceStatus['variables']> = {}): Statement[] {
+  if (leftOut.length === 0) return []
+  const message = `left out: ${leftOut.join('; ')}. Correct the Secrets, then have the variables frozen again with \`berth variables refresh\`.`
+  return [{ type: 'VariablesInherited', status: 'False', reason: 'VariablesLeftOut', message }]
+}
 
 const onProject = ({ name, isThere }: Project): Statement => ({
   type: 'ProjectCloned',

@@ -19,6 +19,8 @@ export interface Situation {
   devfile?: Devfile
   target?: Target
   deployment?: Deployment | undefined
+  /** What was frozen for it. */
+  variables?: WorkspaceStatus['variables']
   /** What the Deployment and its pods say together. */
   assessment?: Assessment
   /** Where it had to stop. */
@@ -42,6 +44,7 @@ export function statusOf(workspace: Workspace, situation: Situation): WorkspaceD
     ...whereOf(workspace, target),
     ...(chosen ? { class: chosen } : workspace.status?.class && { class: workspace.status.class }),
     ...restartedAt(workspace, deployment),
+    ...variablesIn(workspace, situation),
     ...timesOf(state, workspace.status, settings, now),
     conditions: conditionsOf(workspace, situation, state),
   }
@@ -102,6 +105,10 @@ function whereOf({ status }: Workspace, target: Target | undefined): Pick<Worksp
   return { target: { claimName, name, namespace, apiURL } }
 }
 
+function variablesIn({ status }: Workspace, { variables = status?.variables }: Situation): Pick<WorkspaceStatus, 'variables'> {
+  return variables ? { variables } : {}
+}
+
 function restartedAt({ spec, status }: Workspace, deployment: Deployment | undefined): Pick<WorkspaceStatus, 'restartedAt'> {
   const time = deployment ? spec.restartedAt : status?.restartedAt
   return time ? { restartedAt: time } : {}
@@ -121,7 +128,7 @@ function conditionsOf(workspace: Workspace, situation: Situation, state: ActualS
   const ready: Statement = last
     ? { ...last, type: 'Ready', status: 'False' }
     : { type: 'Ready', status: 'True', reason: 'Running', message: 'the workspace is running', ...seen }
-  return [ready, ...steps, ...remarksOn(workspace, chosen, situation.project)]
+  return [ready, ...steps, ...remarksOn(workspace, chosen, situation.project, situation.variables)]
 }
 
 type Said = Omit<Statement, 'type'>

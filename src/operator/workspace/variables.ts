@@ -1,49 +1,129 @@
-import type { V1EnvVar, V1Volume, V1VolumeMount } from '@kubernetes/client-node'
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type CoreSecret, type KubeObject, labels, Secrets, type Workspace, YES } from '../../api/index.ts'
-import { Failure } from '../../std/index.ts'
+import { annotations, type CoreSecret, type KubeObject, labels, Secrets, type Workspace, YES } from '../../api/index.ts'
+import { Failure, isRecord, timestamp } from '../../std/index.ts'
+import type { FrozenVariables } from './desired/index.ts'
+import { own } from './foreign.ts'
+import { type Heir, type Inheritance, inherit, type Value, whyNot } from './inheritance.ts'
+import { digest } from './names.ts'
 
-export const VARIABLE_NOT_FOUND = 'VariableNotFound'
-const VOLUME = 'workspace-variables'
-const FOLDER = '/.workspace-data/variables/file'
-/** Whoever of group 0 runs the container reads and runs the files. */
-const MODE = 0o774
+export const VARIABLE_REASONS = { missing: 'VariableNotFound', invalid: 'VariableInvalid', tooMuch: 'VariablesTooLarge' } as const
 
-export const variablesNameOf = (objectName: string): string => `${objectName}-variables`
+const MOST = 256
+/** What a Secret may hold, less what is around it. */
+const MOST_BYTES = 1_000_000
 
-/** What every container gets: variables from the frozen Secret, and for files the path to them. */
-export function variablesOf(
-  { spec }: Workspace,
-  objectName: string,
-): { env: V1EnvVar[]; volumes: V1Volume[]; mounts: V1VolumeMount[] } {
-  const secret = variablesNameOf(objectName)
-  const files = (spec.variables ?? []).filter(({ type }) => type === 'file')
-  const env = (spec.variables ?? []).map(({ name, type }) =>
-    type === 'file' ? { name, value: `${FOLDER}/${name}` } : { name, valueFrom: { secretKeyRef: { name: secret, key: name } } },
-  )
-  if (files.length === 0) return { env, volumes: [], mounts: [] }
-  const items = files.map(({ name }) => ({ key: name, path: name }))
-  return {
-    env,
-    volumes: [{ name: VOLUME, secret: { secretName: secret, defaultMode: MODE, items } }],
-    mounts: [{ name: VOLUME, mountPath: FOLDER, readOnly: true }],
+/** What the workspace was asked to freeze anew for; empty when it never was. */
+export const refreshOf = ({ metadata }: Workspace): string => metadata.annotations?.[annotations.refreshVariables] ?? ''
+
+/** Part of the Secret's name. */
+export const markOf = (workspace: Workspace): string => {
+  const refresh = refreshOf(workspace)
+  return refresh && digest(refresh).slice(0, 8)
+}
+
+/** What was frozen already, as far as the status knows. */
+export function rememberedVariables(workspace: Workspace): FrozenVariables | undefined {
+  const { variables } = workspace.status ?? {}
+  return variables && (variables.refresh ?? '') === refreshOf(workspace).slice(0, LONGEST_REFRESH) ? variables : undefined
+}
+
+const LONGEST_REFRESH = 1024
+
+export interface Freezing {
+  workspace: Workspace
+  /** The Secret without its content. */
+  frame: KubeObject
+  /** Where the workspace runs, and where it and its variables are described. */
+  target: Kube
+  home: Kube
+  heir: Heir
+  now: number
+  manager: string
+}
+
+/**
+ * What is frozen for the workspace; it is frozen now if it is not yet. The Secret in the target is the record: a crash between
+ * it and the status changes nothing.
+ */
+export async function freeze(freezing: Freezing): Promise<FrozenVariables> {
+  const { workspace, frame, target, now, manager } = freezing
+  const there = await own(target, workspace, Secrets, frame)
+  if (there) return { ...headOf(workspace, there.metadata.creationTimestamp ?? timestamp(now)), ...namesIn(there) }
+  const { values, list, leftOut } = await gathered(freezing)
+  const record = { list, ...(leftOut.length > 0 && { leftOut }) }
+  if (values.length > 0) await target.create(Secrets, secretOf(frame, values, record), { manager })
+  return { ...headOf(workspace, timestamp(now)), ...record }
+}
+
+function headOf(workspace: Workspace, frozenAt: string): Pick<FrozenVariables, 'frozenAt' | 'refresh'> {
+  const refresh = refreshOf(workspace).slice(0, LONGEST_REFRESH)
+  return { frozenAt, ...(refresh && { refresh }) }
+}
+
+type Names = Pick<FrozenVariables, 'list' | 'leftOut'>
+
+const secretOf = ({ metadata, ...rest }: KubeObject, values: readonly Value[], record: Names): CoreSecret => ({
+  ...rest,
+  metadata: { ...metadata, annotations: { ...metadata.annotations, [annotations.variables]: JSON.stringify(record) } },
+  type: 'Opaque',
+  immutable: true,
+  data: Object.fromEntries(values.map(({ name, data }) => [name, data])),
+})
+
+/** Where somebody has taken the record away, the keys are what is left of it. */
+function namesIn({ metadata, data = {} }: CoreSecret): Names {
+  const names = parsed(metadata.annotations?.[annotations.variables])
+  return names ?? { list: Object.keys(data).map((name) => ({ name, type: 'environment', level: 'workspace' })) }
+}
+
+function parsed(text = ''): Names | undefined {
+  try {
+    const names: unknown = JSON.parse(text)
+    return isNames(names) ? names : undefined
+  } catch {
+    return undefined
   }
 }
 
-/** The Secret with all values as they are now. It is made once: later changes do not reach the workspace. */
-export async function frozenVariables(workspace: Workspace, frame: KubeObject, kube: Kube): Promise<CoreSecret> {
-  const values = await Promise.all(
-    (workspace.spec.variables ?? []).map(async (each) => [each.name, await encoded(workspace, each, kube)]),
-  )
-  return { ...frame, type: 'Opaque', immutable: true, data: Object.fromEntries(values) }
+const isNames = (value: unknown): value is Names => isRecord(value) && Array.isArray(value.list)
+
+async function gathered({ workspace, home, heir }: Freezing): Promise<Inheritance> {
+  const { namespace } = workspace.metadata
+  const [mine, secrets] = await Promise.all([
+    Promise.all((workspace.spec.variables ?? []).map((each) => ownValue(workspace, each, home))),
+    home.list(Secrets, { namespace, labels: labels.variablesLevel }),
+  ])
+  for (const value of mine) check(value)
+  const inheritance = inherit(mine, secrets, heir)
+  const bytes = inheritance.values.reduce((sum, { data }) => sum + Buffer.byteLength(data, 'base64'), 0)
+  if (inheritance.values.length <= MOST && bytes <= MOST_BYTES) return inheritance
+  const what = `${inheritance.values.length} variables with ${bytes} bytes`
+  throw new Failure('invalid', `the workspace has ${what}; ${MOST} with ${MOST_BYTES} bytes are the most`, {
+    reason: VARIABLE_REASONS.tooMuch,
+    remedy: 'Leave some out, here or where they are inherited from; put large files into the project or the image.',
+  })
+}
+
+function check(value: Value): void {
+  const why = whyNot(value)
+  if (!why) return
+  throw new Failure('invalid', `spec.variables "${value.name}": ${why}`, {
+    reason: VARIABLE_REASONS.invalid,
+    remedy: 'Rename it or shorten it.',
+  })
 }
 
 type Variable = NonNullable<Workspace['spec']['variables']>[number]
 
+async function ownValue(workspace: Workspace, variable: Variable, home: Kube): Promise<Value> {
+  const { name, type = 'environment' } = variable
+  return { name, type, level: 'workspace', data: await encoded(workspace, variable, home) }
+}
+
 /** In base64, as the Secret that it comes from and the one that it goes to have it. */
-async function encoded({ metadata }: Workspace, { name, value, secretKeyRef }: Variable, kube: Kube): Promise<string> {
+async function encoded({ metadata }: Workspace, { name, value, secretKeyRef }: Variable, home: Kube): Promise<string> {
   if (!secretKeyRef) return Buffer.from(value ?? '').toString('base64')
-  const found = await kube.get(Secrets, { name: secretKeyRef.name, namespace: metadata.namespace })
+  const found = await home.get(Secrets, { name: secretKeyRef.name, namespace: metadata.namespace })
   // Read with the operator's rights: without the consent of who may write the Secret, a Workspace would open every one.
   const allowed = found?.metadata.labels?.[labels.workspaceVariables] === YES ? found : undefined
   const text = allowed?.data?.[secretKeyRef.key]
@@ -55,8 +135,8 @@ type SecretKey = NonNullable<Variable['secretKeyRef']>
 
 const noKey = (variable: string, { name, key }: SecretKey): Failure =>
   new Failure('not-found', `spec.variables "${variable}": Secret ${name} has no key "${key}"`, {
-    reason: VARIABLE_NOT_FOUND,
-    remedy: 'Add the key; the workspace starts by itself then.',
+    reason: VARIABLE_REASONS.missing,
+    remedy: 'Add the key, or name another; the workspace starts by itself then.',
   })
 
 /** The same words for a Secret that is missing and one that is not for workspaces: who may not read it does not learn which. */
@@ -66,7 +146,7 @@ const noSecret = (variable: string, { name }: SecretKey): Failure => {
     'not-found',
     `spec.variables "${variable}": there is no Secret ${name} labelled ${label} in this namespace`,
     {
-      reason: VARIABLE_NOT_FOUND,
+      reason: VARIABLE_REASONS.missing,
       remedy: `Create it, or open it to workspaces: kubectl label secret ${name} ${label}; the workspace starts by itself then.`,
     },
   )

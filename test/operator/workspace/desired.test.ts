@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { Workspace, WorkspaceSpec } from '../../../src/api/index.ts'
 import { type Devfile, parseDevfile } from '../../../src/devfile/index.ts'
-import { desiredObjects, type Plan } from '../../../src/operator/workspace/desired.ts'
+import { desiredObjects, type Plan } from '../../../src/operator/workspace/desired/index.ts'
 import { holds } from '../../../src/operator/workspace/drift.ts'
 import { nextEnd, timesOf } from '../../../src/operator/workspace/expiry.ts'
 import { objectNameOf } from '../../../src/operator/workspace/names.ts'
@@ -25,6 +25,7 @@ const plan = (more: Partial<Plan> = {}): Plan => ({
   settings: {},
   devfile: devfile('{ image: tools:1 }'),
   namespace: 'space',
+  variables: {},
   ...more,
 })
 const kinds = (given: Plan) => desiredObjects(given).pieces.map(({ kind }) => kind.kind)

@@ -20,7 +20,9 @@ function refusal(text: string): string {
 
 /** Parts that are valid and of which nothing is made: taken, they would be missing without a word. */
 const NOT_MADE: [why: string, text: string, says: RegExp][] = [
-  ['an event that is not run', `${TOOLS}${APPLY}events: { preStart: [a] }`, /events\.preStart is not supported/],
+  ['an event that is not run', `${TOOLS}${APPLY}events: { postStop: [a] }`, /events\.postStop is not supported/],
+  ['steps without anything after them', `${TOOLS}${APPLY}events: { preStart: [a] }`, /no container is left that runs/],
+  ['a name that Berth may need', TOOLS.replace('tools', 'berth-tools'), /the name of component "berth-tools" is reserved/],
   ['a kubernetes component', `${TOOLS}  - { name: k, kubernetes: { uri: x } }`, /"k" of kind kubernetes is not supported/],
   ['an openshift component', `${TOOLS}  - { name: o, openshift: { uri: x } }`, /"o" of kind openshift is not supported/],
   ['an image to build', `${TOOLS}  - { name: i, image: { imageName: x, dockerfile: { uri: x } } }`, /"i" of kind image is not/],
@@ -37,9 +39,10 @@ describe('workspace: its devfile', (it) => {
   })
 
   it('notes what is beside the workspace', () => {
-    const read = readDevfile(workspace(`${TOOLS}${APPLY}`), {})
+    const projects = 'projects: [{ name: p, git: { remotes: { origin: https://git.example.com/p.git } } }]\n'
+    const read = readDevfile(workspace(`${TOOLS}${projects}`), {})
     assert.equal('warnings' in read && read.warnings.map(({ path, message }) => `${path} ${message}`), [
-      'commands is read, but has no effect',
+      'projects is read, but has no effect',
     ])
   })
 

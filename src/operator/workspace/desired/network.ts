@@ -1,4 +1,4 @@
-import type { WorkspaceClassSpec } from '../../api/index.ts'
+import type { WorkspaceClassSpec } from '../../../api/index.ts'
 
 const DNS = 53
 /** The API server's name for a namespace, on every namespace. */

@@ -1,0 +1,66 @@
+import { type Deployment, nameOf, refOf, type Workspace } from '../../api/index.ts'
+import { hours } from '../../std/index.ts'
+import { applyAll, asApplyFailure, isApplied } from './apply.ts'
+import { desiredObjects, type FrozenVariables, haveSamePieces, type Plan, variablesFrameOf } from './desired/index.ts'
+import type { Heir } from './inheritance.ts'
+import { CONTROLLER, type Room } from './room.ts'
+import type { Connection } from './target-watch.ts'
+import { freeze, markOf, rememberedVariables } from './variables.ts'
+
+/** Everything of a workspace is compared with its target this often, also what is not watched. */
+export const FULL = hours(1)
+const MANAGER = `berth-${CONTROLLER}`
+
+/** What a plan is made from before it is known what was frozen. */
+type Draft = Omit<Plan, 'variables' | 'variablesMark'>
+
+export interface Applied {
+  deployment: Deployment
+  variables: FrozenVariables
+}
+
+/** Brings the objects of a workspace about. The Deployment says whether that was done; the rest is looked at now and then. */
+export async function applied(draft: Draft, connection: Connection, room: Room): Promise<Applied> {
+  const { workspace } = draft
+  const { clock, log } = room.workshop
+  const uid = workspace.metadata.uid ?? ''
+  const fresh = clock.now() - (room.compared.get(uid) ?? Number.NEGATIVE_INFINITY) < FULL
+  const remembered = rememberedVariables(workspace)
+  const before = fresh && remembered ? planned(draft, remembered) : undefined
+  const live = before && connection.deployments.get(refOf(before.deployment))
+  if (before && remembered && live && isApplied(before.deployment, live)) return { deployment: live, variables: remembered }
+
+  const known = before && live && haveSamePieces(before.deployment, live) ? live : undefined
+  const variables = known && remembered ? remembered : await frozenFor(draft, connection, room)
+  const plan = withVariables(draft, variables)
+  const kept = [variablesFrameOf(plan)]
+  const result = await applyAll({ kube: connection.kube, workspace, ...desiredObjects(plan), known, kept, manager: MANAGER })
+  room.compared.set(uid, clock.now())
+  if (result.changed.length > 0) log.info('workspace applied', { workspace: nameOf(workspace), changed: result.changed })
+  return { deployment: result.deployment, variables }
+}
+
+const planned = (draft: Draft, variables: FrozenVariables) => desiredObjects(withVariables(draft, variables))
+
+const withVariables = (draft: Draft, variables: FrozenVariables): Plan => ({
+  ...draft,
+  variables,
+  variablesMark: markOf(draft.workspace),
+})
+
+async function frozenFor(draft: Draft, { kube: target }: Connection, room: Room): Promise<FrozenVariables> {
+  const { workspace } = draft
+  const { clock, kube: home } = room.workshop
+  const frame = variablesFrameOf({ ...draft, variablesMark: markOf(workspace) })
+  try {
+    return await freeze({ workspace, frame, target, home, heir: heirOf(workspace, room), now: clock.now(), manager: MANAGER })
+  } catch (thrown) {
+    throw asApplyFailure(thrown)
+  }
+}
+
+function heirOf({ metadata, spec }: Workspace, room: Room): Heir {
+  const name = spec.project?.gitProject
+  const project = name && { name, path: room.project({ name, namespace: metadata.namespace })?.spec.path }
+  return { owner: spec.owner, project: project || undefined }
+}

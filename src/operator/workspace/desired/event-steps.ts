@@ -1,0 +1,93 @@
+import type { Command, Container, Devfile, EnvVar, Events } from '../../../devfile/index.ts'
+
+/** One command of an event, as a container runs it. */
+export interface Run {
+  id: string
+  commandLine: string
+  dir: string
+  env: EnvVar[]
+  /** Whether the event waits for its end. */
+  waits: boolean
+  /** Seconds after which it is ended; 0 means never. */
+  limit: number
+}
+
+/** Runs that begin together; the next step begins when those that are waited for are done. */
+export type Step = Run[]
+
+type Exec = Extract<Command, { kind: 'exec' }>
+type RunEvent = 'postStart' | 'preStop'
+
+const IN_BACKGROUND = 'berth.dev/background'
+const TIME_LIMIT = 'berth.dev/timeout-seconds'
+const USUAL_LIMIT = { postStart: 300, preStop: 30 }
+const LONGEST_LIMIT = 3600
+
+/** What a container does at an event: its share of the commands that are bound to it, in their order. */
+export function stepsOf(devfile: Devfile, event: RunEvent, container: Container): Step[] {
+  const own = ({ component }: Exec) => component === container.name
+  return devfile.events[event]
+    .flatMap((id) => togetherIn(devfile, id))
+    .map((commands) => commands.filter(own).map((command) => runOf(command, event, container)))
+    .filter((step) => step.length > 0)
+}
+
+/** Ids are looked up without regard to case, as the specification has it. */
+export const commandIn = ({ commands }: Devfile, id: string): Command | undefined =>
+  commands.find((command) => command.id.toLowerCase() === id.toLowerCase())
+
+/** A sequence is several steps; what is parallel is one. */
+function togetherIn(devfile: Devfile, id: string): Exec[][] {
+  const command = commandIn(devfile, id)
+  if (command?.kind === 'exec') return [[command]]
+  if (command?.kind !== 'composite') return []
+  const members = command.commands.map((member) => commandIn(devfile, member)).filter((member) => member?.kind === 'exec')
+  return command.parallel ? [members] : members.map((member) => [member])
+}
+
+function runOf(command: Exec, event: RunEvent, container: Container): Run {
+  const { id, commandLine, env } = command
+  const waits = !isInBackground(command, event, container)
+  const asked = numberIn(command.attributes[TIME_LIMIT])
+  const limit = Math.min(asked ?? (waits ? USUAL_LIMIT[event] : 0), LONGEST_LIMIT)
+  return { id, commandLine, env, waits, limit, dir: dirOf(command, container) }
+}
+
+/** The editor's container comes from GitLab's world, where the start waits for nobody's commands. */
+function isInBackground({ attributes }: Exec, event: RunEvent, container: Container): boolean {
+  const asked = attributes[IN_BACKGROUND]
+  if (asked !== undefined) return asked === true || asked === 'true'
+  return event === 'postStart' && container.attributes['gl/inject-editor'] === true
+}
+
+function numberIn(value: unknown): number | undefined {
+  const number = Number(value ?? Number.NaN)
+  return Number.isInteger(number) && number > 0 ? number : undefined
+}
+
+/** Empty: where the container begins. The variables are those that the specification allows here. */
+const dirOf = ({ workingDir }: Exec, { mountSources, sourceMapping }: Container): string =>
+  workingDir?.replace(/\$\{?(PROJECTS_ROOT|PROJECT_SOURCE)\}?(?![A-Z_])/g, () => sourceMapping) ??
+  (mountSources ? sourceMapping : '')
+
+/** Seconds that an event takes at most in one container, as far as it is waited for. */
+export const longest = (steps: readonly Step[]): number =>
+  steps.reduce((sum, step) => sum + Math.max(0, ...step.map(({ waits, limit }) => (waits ? limit : 0))), 0)
+
+/** The containers that an event applies, in their order. */
+export function appliedAt(devfile: Devfile, event: Exclude<keyof Events, RunEvent>): Container[] {
+  const ids = devfile.events[event].flatMap((id) => {
+    const command = commandIn(devfile, id)
+    return command?.kind === 'composite' ? command.commands : [id]
+  })
+  return ids.flatMap((id) => {
+    const command = commandIn(devfile, id)
+    return devfile.containers.filter(({ name }) => command?.kind === 'apply' && command.component === name)
+  })
+}
+
+/** Whether a container is only there for events that apply it: it does not run beside the others then. */
+export function isOnlyApplied(devfile: Devfile, { name }: Container): boolean {
+  const isApplied = [...appliedAt(devfile, 'preStart'), ...appliedAt(devfile, 'postStop')].some((each) => each.name === name)
+  return isApplied && !devfile.commands.some((command) => command.kind === 'exec' && command.component === name)
+}

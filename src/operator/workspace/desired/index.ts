@@ -1,0 +1,9 @@
+/**
+ * What of a workspace should be in its target: a pure function from workspace, class, devfile and what was frozen to objects.
+ * The same input gives the same bytes. Not here: how they get there (apply.ts), and what was frozen (variables.ts).
+ * Read plan.ts (what goes in), objects.ts (the whole), pod.ts and containers.ts; then event-steps.ts, runner.ts and scripts.ts:
+ * the commands at events, which are never part of a script.
+ */
+export { isOnlyApplied } from './event-steps.ts'
+export { desiredObjects, haveSamePieces, variablesFrameOf } from './objects.ts'
+export type { Addition, Desired, FrozenVariables, Piece, Plan } from './plan.ts'

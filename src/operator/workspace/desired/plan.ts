@@ -1,0 +1,40 @@
+import type { V1Container, V1EnvFromSource, V1EnvVar, V1Volume, V1VolumeMount } from '@kubernetes/client-node'
+import type { Deployment, Kind, KubeObject, Workspace, WorkspaceClassSpec, WorkspaceStatus } from '../../../api/index.ts'
+import type { Devfile } from '../../../devfile/index.ts'
+
+/** What was frozen: names and kinds, never values. */
+export type FrozenVariables = NonNullable<WorkspaceStatus['variables']>
+
+/** All that the objects of a workspace are made from. */
+export interface Plan {
+  workspace: Workspace
+  settings: WorkspaceClassSpec
+  devfile: Devfile
+  namespace: string
+  /** What was frozen for it. */
+  variables: FrozenVariables
+  /** Part of the name of the Secret with their values; another one for each refresh. */
+  variablesMark?: string
+}
+
+export interface Piece {
+  kind: Kind
+  object: KubeObject
+}
+
+/** The objects of a workspace, in the order in which they are applied; the Deployment comes last. */
+export interface Desired {
+  pieces: Piece[]
+  deployment: Deployment
+}
+
+/** What something adds to a pod: to each of its containers, and beside them. */
+export interface Addition {
+  /** Run before the devfile's own, in this order. */
+  initContainers?: V1Container[]
+  volumes?: V1Volume[]
+  /** The devfile's environment wins over both. */
+  env?: V1EnvVar[]
+  envFrom?: V1EnvFromSource[]
+  mounts?: V1VolumeMount[]
+}

@@ -1,0 +1,51 @@
+import type { V1PodSpec } from '@kubernetes/client-node'
+import type { Container } from '../../../devfile/index.ts'
+import { objectNameOf } from '../names.ts'
+import { containerOf, initContainerOf } from './containers.ts'
+import type { Addition, Plan } from './plan.ts'
+import { timeFor } from './scripts.ts'
+import { volumesOf } from './volumes.ts'
+
+/** In the pod template: a later time makes new pods. */
+export const RESTARTED_AT = 'berth.dev/restarted-at'
+
+/** Any user but root; images for workspaces let any user of group 0 work. */
+const USER = 5001
+const GROUP = 0
+const GRACE_SECONDS = 10
+
+export interface PodParts {
+  /** Run one after another before the others. */
+  steps: readonly Container[]
+  /** Run as long as the pod does. */
+  containers: readonly Container[]
+  additions: readonly Addition[]
+}
+
+/** A pod of a workspace: nobody is root in it, and it has no way to the target's API. */
+export function podOf(plan: Plan, { steps, containers, additions }: PodParts): V1PodSpec {
+  const { settings, workspace } = plan
+  const name = objectNameOf(workspace)
+  const first = additions.flatMap((addition) => addition.initContainers ?? [])
+  const initContainers = [...first, ...steps.map((each, i) => initContainerOf(plan, each, additions, i + 1))]
+  return {
+    serviceAccountName: name,
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    terminationGracePeriodSeconds: GRACE_SECONDS + timeFor(plan, 'preStop', containers),
+    ...(settings.useKubernetesUserNamespaces && { hostUsers: false }),
+    ...(settings.defaultRuntimeClass && { runtimeClassName: settings.defaultRuntimeClass }),
+    securityContext: {
+      runAsNonRoot: true,
+      runAsUser: USER,
+      // Without it, a user of that number in the image would bring a group of its own.
+      runAsGroup: GROUP,
+      fsGroup: GROUP,
+      fsGroupChangePolicy: 'OnRootMismatch',
+      seccompProfile: { type: 'RuntimeDefault' },
+    },
+    volumes: [...volumesOf(plan, [...steps, ...containers], name), ...additions.flatMap(({ volumes = [] }) => volumes)],
+    ...(initContainers.length > 0 && { initContainers }),
+    containers: containers.map((each) => containerOf(plan, each, additions)),
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * What runs the commands of an event in a container: `sh run <scripts> <logs> <list>`. It is the same text for every workspace:
+ * what a devfile says comes in files beside it and is never part of a script. Any POSIX shell will do; `setsid`, where the image
+ * has it, makes sure that a command whose time is over takes along what it has started.
+ *
+ * A line of the list is `<file> wait|go <seconds> and|end`: wait for it or not, its time limit, and whether the next begins with it.
+ */
+export const RUNNER = `set -u
+scripts=$1 logs=$2 list=$3
+
+mkdir -p "$logs" 2>/dev/null
+if [ ! -w "$logs" ]; then
+  logs=/tmp/workspace-logs
+  mkdir -p "$logs"
+fi
+
+# A whole file, with the line breaks at its end.
+text() {
+  content=$(cat "$1" && printf x) && content=\${content%x}
+}
+
+# Ends a command and what it has started, at first kindly.
+end_late() {
+  sleep "$1" &
+  nap=$!
+  trap 'kill "$nap"; exit 0' TERM
+  wait "$nap"
+  trap '' TERM
+  : >"$3"
+  kill -s TERM -- "$2" && sleep 5 && kill -s KILL -- "$2"
+}
+
+# One command; its end is told in its log. 124: its time was over. 125: it could not be started.
+run() {
+  base=$scripts/$1 limit=$2 log=$logs/$1.log late=$logs/$1.late
+  rm -f "$late"
+  [ -f "$log" ] && mv -f "$log" "$log.before"
+  exec >"$log" 2>&1 </dev/null
+  set -- sh "$base.sh"
+  for file in "$base".env.*; do
+    [ -f "$file" ] && text "$file" && set -- "$content" "$@"
+  done
+  if [ -s "$base.dir" ]; then
+    text "$base.dir"
+    cd -- "$content" || exit 125
+  fi
+  group=
+  set -- env -- "$@"
+  if command -v setsid >/dev/null 2>&1; then
+    group=-
+    set -- setsid "$@"
+  fi
+  "$@" &
+  pid=$!
+  guard=
+  if [ "$limit" -gt 0 ]; then
+    end_late "$limit" "$group$pid" "$late" >/dev/null 2>&1 &
+    guard=$!
+  fi
+  wait "$pid"
+  code=$?
+  if [ -e "$late" ]; then
+    rm -f "$late"
+    code=124
+    echo "ended, because it took longer than $limit seconds"
+  elif [ -n "$guard" ]; then
+    kill "$guard" 2>/dev/null
+  fi
+  echo "exit code $code"
+  exit "$code"
+}
+
+# What became of the workspace's own commands is read from here when the container ends.
+tell() {
+  if [ "$2" = 124 ]; then end="took too long"; else end="ended with exit code $2"; fi
+  { echo "command $1 $end; its log is $logs/$1.log" >/dev/termination-log; } 2>/dev/null
+  echo "command $1 $end; its log is $logs/$1.log" >&2
+}
+
+together=
+status=0
+while read -r name how limit turn <&3; do
+  (run "$name" "$limit") 3<&- >/dev/null 2>&1 &
+  [ "$how" = wait ] && together="$together $name:$!"
+  [ "$turn" = end ] || continue
+  for each in $together; do
+    wait "\${each##*:}" || { status=$?; tell "\${each%:*}" "$status"; }
+  done
+  together=
+  [ "$status" = 0 ] || exit "$status"
+done 3<"$scripts/$list"
+`

@@ -1,0 +1,79 @@
+import type { V1Container, V1LifecycleHandler } from '@kubernetes/client-node'
+import { type ConfigMap, ConfigMaps } from '../../../api/index.ts'
+import type { Container } from '../../../devfile/index.ts'
+import { digest, objectNameOf } from '../names.ts'
+import { envelope } from './envelope.ts'
+import { longest, type Run, type Step, stepsOf } from './event-steps.ts'
+import type { Addition, Plan } from './plan.ts'
+import { RUNNER } from './runner.ts'
+import { DATA } from './volumes.ts'
+
+const EVENTS = ['postStart', 'preStop'] as const
+const VOLUME = 'workspace-scripts'
+const SCRIPTS = '/.workspace-data/scripts'
+/** On the volume that lasts: the logs of a start can be read after the next one, and after a failed one. */
+export const LOGS = '/.workspace-data/logs'
+const READABLE = 0o555
+
+const namesOf = (event: string, container: Container) => `${event}.${container.name}`
+
+/** The commands of all events of the containers that run, as files; nothing when there are none. */
+export function scriptsOf(plan: Plan, containers: readonly Container[]): ConfigMap | undefined {
+  const files = EVENTS.flatMap((event) =>
+    containers.flatMap((container) => filesOf(namesOf(event, container), stepsOf(plan.devfile, event, container))),
+  )
+  if (files.length === 0) return undefined
+  return {
+    ...envelope(plan, ConfigMaps, scriptsNameOf(plan)),
+    data: Object.fromEntries([['run', RUNNER], ...files]),
+  }
+}
+
+const scriptsNameOf = ({ workspace }: Plan): string => `${objectNameOf(workspace)}-scripts`
+
+/** What tells one set of scripts from another: other scripts are another pod. */
+export const scriptsDigest = ({ data }: ConfigMap): string => digest(JSON.stringify(data))
+
+type File = [name: string, text: string]
+
+function filesOf(list: string, steps: readonly Step[]): File[] {
+  const runs = steps.flatMap((step) => step.map((run, i) => ({ run, isLast: i === step.length - 1 })))
+  if (runs.length === 0) return []
+  const named = runs.map(({ run, isLast }, i) => ({ run, isLast, name: `${list}.${i + 1}.${run.id}` }))
+  const lines = named.map(
+    ({ run, isLast, name }) => `${name} ${run.waits ? 'wait' : 'go'} ${run.limit} ${isLast ? 'end' : 'and'}\n`,
+  )
+  return [[list, lines.join('')], ...named.flatMap(({ run, name }) => filesOfRun(name, run))]
+}
+
+const filesOfRun = (name: string, { commandLine, dir, env }: Run): File[] => [
+  [`${name}.sh`, commandLine],
+  [`${name}.dir`, dir],
+  ...env.map((each, i): File => [`${name}.env.${i + 1}`, `${each.name}=${each.value}`]),
+]
+
+/** What a container is told of its events. */
+export function lifecycleOf(plan: Plan, container: Container): Pick<V1Container, 'lifecycle'> {
+  const handlers = EVENTS.flatMap((event): [string, V1LifecycleHandler][] => {
+    if (stepsOf(plan.devfile, event, container).length === 0) return []
+    const command = ['sh', `${SCRIPTS}/run`, SCRIPTS, LOGS, namesOf(event, container)]
+    return [[event, { exec: { command } }]]
+  })
+  return handlers.length > 0 ? { lifecycle: Object.fromEntries(handlers) } : {}
+}
+
+/** The scripts and their logs, for every container; nothing when there are no scripts. */
+export function scriptsAddition(plan: Plan, scripts: ConfigMap | undefined): Addition {
+  if (!scripts) return {}
+  return {
+    volumes: [{ name: VOLUME, configMap: { name: scriptsNameOf(plan), defaultMode: READABLE } }],
+    mounts: [
+      { name: VOLUME, mountPath: SCRIPTS, readOnly: true },
+      { name: DATA, mountPath: LOGS, subPath: 'logs' },
+    ],
+  }
+}
+
+/** Seconds that the slowest container may take for an event. */
+export const timeFor = (plan: Plan, event: (typeof EVENTS)[number], containers: readonly Container[]): number =>
+  Math.max(0, ...containers.map((container) => longest(stepsOf(plan.devfile, event, container))))

@@ -1,0 +1,48 @@
+import type { V1Volume, V1VolumeMount } from '@kubernetes/client-node'
+import { type PersistentVolumeClaim, PersistentVolumeClaims } from '../../../api/index.ts'
+import type { Container, Volume } from '../../../devfile/index.ts'
+import { quantity } from '../../../std/index.ts'
+import { envelope } from './envelope.ts'
+import { fitted } from './fitted.ts'
+import type { Plan } from './plan.ts'
+
+/** One volume for all that must last, a folder of it for each use. */
+export const DATA = 'workspace-data'
+
+/** As large as the class says, or as the devfile's volumes together if they need more. */
+export function volumeClaimOf(plan: Plan): PersistentVolumeClaim {
+  const { size = '10Gi', storageClassName } = plan.settings.storage ?? {}
+  const parts = plan.devfile.volumes.filter(({ ephemeral }) => !ephemeral).map((volume) => volume.size ?? 0)
+  const sum = parts.reduce<number>((all, part) => all + quantity(part), 0)
+  return {
+    ...envelope(plan, PersistentVolumeClaims),
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      ...(storageClassName && { storageClassName }),
+      resources: { requests: { storage: sum > quantity(size) ? String(Math.ceil(sum)) : String(size) } },
+    },
+  }
+}
+
+/** The volumes of a pod with these containers: the one that lasts, and those that end with the pod and are mounted there. */
+export function volumesOf({ devfile }: Plan, containers: readonly Container[], claimName: string): V1Volume[] {
+  const mounted = new Set(containers.flatMap(({ volumeMounts }) => volumeMounts.map(({ name }) => name)))
+  const brief = devfile.volumes.filter(({ name, ephemeral }) => ephemeral && mounted.has(name))
+  return [
+    { name: DATA, persistentVolumeClaim: { claimName } },
+    ...brief.map(({ name, size }) => ({ name: briefName(name), emptyDir: size === undefined ? {} : { sizeLimit: size } })),
+  ]
+}
+
+const briefName = (name: string): string => fitted(`volume-${name}`)
+
+/** Where a container has the project and its volumes. */
+export function mountsOf({ mountSources, sourceMapping, volumeMounts }: Container, volumes: readonly Volume[]): V1VolumeMount[] {
+  const project = mountSources ? [{ name: DATA, mountPath: sourceMapping, subPath: 'projects' }] : []
+  const others = volumeMounts.map(({ name, path }) =>
+    volumes.some((volume) => volume.name === name && volume.ephemeral)
+      ? { name: briefName(name), mountPath: path }
+      : { name: DATA, mountPath: path, subPath: `volumes/${name}` },
+  )
+  return [...project, ...others]
+}

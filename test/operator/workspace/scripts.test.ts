@@ -1,0 +1,159 @@
+import { spawn } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { type ConfigMap, ConfigMaps } from '../../../src/api/index.ts'
+import { parseDevfile } from '../../../src/devfile/index.ts'
+import { desiredObjects } from '../../../src/operator/workspace/desired/index.ts'
+import { describe } from '../../support/suite.ts'
+import { eventually } from '../../support/verbs.ts'
+
+interface Ended {
+  code: number | null
+  /** What the kubelet would see of the hook. */
+  output: string
+  log(name: string): string
+  root: string
+}
+
+const SHELLS = ['dash', 'bash']
+
+describe('workspace: the commands at events', (it) => {
+  const folders: string[] = []
+  it.after(() => {
+    for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+  })
+
+  /** The files as a pod has them, run as the kubelet runs them, by a real shell. */
+  async function run(
+    commands: string,
+    events: string,
+    shell = 'sh',
+    prepare: (root: string) => unknown = () => undefined,
+  ): Promise<Ended> {
+    const root = mkdtempSync(join(tmpdir(), 'scripts-'))
+    folders.push(root)
+    const scripts = join(root, 'scripts')
+    mkdirSync(scripts)
+    prepare(root)
+    for (const [name, text] of Object.entries(filesOf(commands.replaceAll('ROOT', root), events)))
+      writeFileSync(join(scripts, name), text)
+    const logs = join(root, 'logs')
+    const child = spawn(shell, [join(scripts, 'run'), scripts, logs, 'postStart.tools'], { cwd: root })
+    let output = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk) => {
+        output += chunk
+      })
+    // As the kubelet does, it waits until nobody holds the output any more.
+    const code = await new Promise<number | null>((done) => child.on('close', done))
+    return { code, output, root, log: (name) => readFileSync(join(logs, `postStart.tools.${name}.log`), 'utf8') }
+  }
+
+  function filesOf(commands: string, events: string): Record<string, string> {
+    const read = parseDevfile(`schemaVersion: 2.2.0
+components: [{ name: tools, container: { image: i, mountSources: false } }]
+commands:
+${commands}
+events: { postStart: ${events} }
+`)
+    if (!('devfile' in read)) throw assert.unreachable(JSON.stringify(read.problems))
+    const workspace = { apiVersion: 'berth.dev/v1alpha1', kind: 'Workspace', metadata: { name: 'web', uid: '1' }, spec: {} }
+    const { pieces } = desiredObjects({ workspace, settings: {}, devfile: read.devfile, namespace: 'space', variables: {} })
+    const scripts = pieces.find((piece): piece is { kind: typeof ConfigMaps; object: ConfigMap } => piece.kind === ConfigMaps)
+    return scripts?.object.data ?? {}
+  }
+
+  const exec = (id: string, line: string, more = '', attributes = '') =>
+    `  - { id: ${id}, ${attributes && `attributes: { ${attributes} }, `}exec: { component: tools, commandLine: ${JSON.stringify(line)}${more} } }\n`
+
+  for (const shell of SHELLS) {
+    it(`run in their order and leave their logs, in ${shell}`, async () => {
+      const { code, log, output } = await run(
+        exec('a', 'echo one > ROOT/x') + exec('b', 'cat ROOT/x; echo two >&2'),
+        '[a, b]',
+        shell,
+      )
+      assert.is(code, 0)
+      assert.is(output, '')
+      assert.is(log('2.b'), 'one\ntwo\nexit code 0\n')
+    })
+
+    it(`stop at the first that fails, and say which, in ${shell}`, async () => {
+      const { code, log, output } = await run(exec('a', 'exit 7') + exec('b', 'echo never'), '[a, b]', shell)
+      assert.is(code, 7)
+      assert.match(
+        output,
+        /^command postStart\.tools\.1\.a ended with exit code 7; its log is .*\/postStart\.tools\.1\.a\.log\n$/,
+      )
+      assert.throws(() => log('2.b'))
+    })
+
+    it(`end a command that takes too long, with what it has started, in ${shell}`, async () => {
+      const line = 'sleep 300 & echo $! > ROOT/child; sleep 300'
+      const limit = "'berth.dev/timeout-seconds': 1"
+      const { code, output, log, root } = await run(exec('slow', line, '', limit), '[slow]', shell)
+      assert.is(code, 124)
+      assert.match(output, /took too long/)
+      assert.match(log('1.slow'), /longer than 1 seconds/)
+      const child = Number(readFileSync(join(root, 'child'), 'utf8'))
+      await eventually(() => isGone(child))
+    })
+
+    it(`do not wait for those in the background, nor hold the hook open, in ${shell}`, async () => {
+      const lines = exec(
+        'server',
+        'while [ ! -e ROOT/stop ]; do sleep 0.1; done; echo stopped',
+        '',
+        "'berth.dev/background': true",
+      )
+      const { code, log, root } = await run(lines + exec('next', 'echo next'), '[server, next]', shell)
+      assert.is(code, 0)
+      assert.is(log('2.next'), 'next\nexit code 0\n')
+      writeFileSync(join(root, 'stop'), '')
+      await eventually(() => log('1.server') === 'stopped\nexit code 0\n')
+    })
+
+    it(`run what is parallel side by side, in ${shell}`, async () => {
+      const meet = (own: string, other: string) => `touch ROOT/${own}; while [ ! -e ROOT/${other} ]; do sleep 0.1; done`
+      const all = '  - { id: all, composite: { commands: [a, b], parallel: true } }\n'
+      const { code } = await run(exec('a', meet('a', 'b')) + exec('b', meet('b', 'a')) + all, '[all]', shell)
+      assert.is(code, 0)
+    })
+
+    it(`take values as they are: nothing of them is ever code, in ${shell}`, async () => {
+      const hostile = `'"; touch ROOT/pwned; $(touch ROOT/pwned) \`touch ROOT/pwned\` \\ $HOME\n\n`
+      const env = `, env: [{ name: A, value: ${JSON.stringify(hostile)} }, { name: B, value: x=y }]`
+      const line = 'printf %s "$A" > ROOT/a; env | grep ^B='
+      const { code, log, root } = await run(exec('a', line, env), '[a]', shell)
+      assert.is(code, 0)
+      assert.is(readFileSync(join(root, 'a'), 'utf8'), hostile.replaceAll('ROOT', root))
+      assert.match(log('1.a'), /^B=x=y\n/)
+      assert.throws(() => readFileSync(join(root, 'pwned')))
+    })
+
+    it(`begin in their folder, and say when it is not there, in ${shell}`, async () => {
+      const folder = (path: string) => `, workingDir: ${JSON.stringify(path)}`
+      const odd = "ROOT/a b'$x"
+      const made = await run(exec('a', 'pwd', folder(odd)), '[a]', shell, (root) => mkdirSync(join(root, "a b'$x")))
+      assert.match(made.log('1.a'), /\/a b'\$x\n/)
+      const missing = await run(exec('a', 'pwd', folder('ROOT/nowhere')), '[a]', shell)
+      assert.is(missing.code, 125)
+    })
+  }
+
+  it('are not cut by an odd last line', async () => {
+    const { log } = await run(exec('a', 'echo one\necho two # no line break follows'), '[a]')
+    assert.is(log('1.a'), 'one\ntwo\nexit code 0\n')
+  })
+})
+
+function isGone(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').includes(') Z ')
+  } catch {
+    return true
+  }
+}
