@@ -57,6 +57,10 @@ export interface SpaceRequestStatus {
      */
     expiresAt?: string
     /**
+     * The Agent, as `namespace/name`, in whose cluster the namespace is. Absent where it is in this one.
+     */
+    agent?: string
+    /**
      * Where the namespace is in the cluster of an Agent, the service account there as which kas lets in who shows the token.
      */
     serviceAccountName?: string

@@ -15,7 +15,7 @@ export const createAgentGate = (tokens: Tokens): AgentGate => ({
     if (!holder)
       throw new Failure('unauthorized', 'the token is not known', {
         reason: 'TokenUnknown',
-        remedy: 'Show the token of an Agent.',
+        remedy: 'Show a token that stands in one Agent, and in no other.',
       })
     return passFor(tokens, sha256, holder.agent)
   },
@@ -36,8 +36,10 @@ function passFor(tokens: Tokens, sha256: string, agent: Agent): AgentPass {
   }
   const forget = tokens.agents.onChange((now, before) => {
     const changed = now ?? before
-    // A thousand agents are let in, and each writes its status: only the own one is worth a look.
-    if (changed && keyOf(changed.metadata) === key) look()
+    if (!changed) return
+    // A thousand agents are let in, and each writes its status: only the own one is worth a look, and who has its token too.
+    const isTaken = now?.spec.tokens?.some((token) => token.sha256 === sha256)
+    if (isTaken || keyOf(changed.metadata) === key) look()
   })
   look()
   return {

@@ -46,16 +46,18 @@ export function agentOf(identities: Pick<Identities, 'agents' | 'clock'>, token:
 /** Only digests are compared, so the time taken tells nothing of the token. */
 export const digestOf = (token: Secret<string>): string => createHash('sha256').update(token.reveal()).digest('hex')
 
-/** The agent that has the token of this digest now, and until when it counts. */
+/**
+ * The agent that has the token of this digest now, and until when it counts. A digest that stands in several Agents counts for none:
+ * whoever may read one Agent could copy it into another, and be taken for the first.
+ */
 export function holderOf(
   { agents, clock }: Pick<Identities, 'agents' | 'clock'>,
   sha256: string,
 ): { agent: Agent; expiresAt: string | undefined } | undefined {
-  for (const agent of agents.by('token', sha256)) {
-    const token = agent.spec.tokens?.find((one) => one.sha256 === sha256 && !hasEnded(one.expiresAt, clock))
-    if (token && !isDeleting(agent)) return { agent, expiresAt: token.expiresAt }
-  }
-  return undefined
+  const [agent, ...others] = agents.by('token', sha256)
+  if (!agent || others.length > 0 || isDeleting(agent)) return undefined
+  const token = agent.spec.tokens?.find((one) => one.sha256 === sha256 && !hasEnded(one.expiresAt, clock))
+  return token && { agent, expiresAt: token.expiresAt }
 }
 
 const hasEnded = (expiresAt: string | undefined, clock: Clock): boolean =>

@@ -27,8 +27,9 @@ export function spaceRight({ requests, operator }: Spaces, agent: Agent, { accou
   if (keyOf(account) === keyOf(operator)) return { by: 'spaces', impersonation: undefined }
   const request = requests
     .by('account', keyOf(account))
-    .find(({ metadata }) => metadata.annotations?.[annotations.agent] === keyOf(refOf(agent)))
+    .find(({ status }) => status?.namespaceAccess?.[0]?.agent === keyOf(refOf(agent)))
   const space = request?.status?.namespaceAccess?.[0]
+  // Only what the operator said in the status counts: tenants write annotations.
   if (!space?.serviceAccountName) return undefined
   const user = `system:serviceaccount:${space.name}:${space.serviceAccountName}`
   return { by: 'spaces', impersonation: { user, groups: [], uid: '', extra: {} } }

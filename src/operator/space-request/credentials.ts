@@ -3,6 +3,7 @@ import {
   apiVersionOf,
   type CoreSecret,
   KUBECONFIG_KEY,
+  keyOf,
   kubeconfigIn,
   labels,
   ownedBy,
@@ -26,7 +27,8 @@ export interface Access {
   secretRef: string
   expiresAt?: number
   renewAt?: number
-  /** In an agent's cluster: as whom kas lets in who shows the token. */
+  /** Whose cluster it is in, where it is an agent's; and as whom kas lets in who shows the token. */
+  agent?: string
   serviceAccountName?: string
 }
 
@@ -41,8 +43,8 @@ export const byOwner = { request: ({ metadata }: CoreSecret) => [metadata.labels
 /** A kubeconfig with a bound token, in the namespace of the request; renewed in time, put back when changed or deleted. */
 export async function keepCredentials(keyring: Keyring, space: Space): Promise<Access> {
   const access = await keepSecret(keyring, space)
-  const isElsewhere = access.secretRef !== '' && keyring.site.agent !== undefined
-  return isElsewhere ? { ...access, serviceAccountName: serviceAccountOf(space.tier) } : access
+  const { agent } = keyring.site
+  return agent ? { ...access, agent: keyOf(agent), serviceAccountName: serviceAccountOf(space.tier) } : access
 }
 
 async function keepSecret(keyring: Keyring, space: Space): Promise<Access> {

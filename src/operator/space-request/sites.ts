@@ -43,7 +43,11 @@ interface Books {
   classes: Cache<DeploymentTargetClass>
 }
 
-export const agentOf = ({ metadata }: SpaceRequest): string | undefined => metadata.annotations?.[annotations.agent]
+/** The agent, as `namespace/name`. Where there is a space already it is where it is, whatever an annotation says meanwhile. */
+export function agentOf({ metadata, status }: SpaceRequest): string | undefined {
+  const [space] = status?.namespaceAccess ?? []
+  return space ? space.agent : metadata.annotations?.[annotations.agent]
+}
 
 export function createSites(workshop: Workshop, own: Site, access: AgentAccess | undefined): Sites {
   const { caches } = workshop
@@ -70,10 +74,21 @@ export function createSites(workshop: Workshop, own: Site, access: AgentAccess |
     open.set(key, site)
     return site
   }
+  /** The way to a cluster is left when its agent is, or takes no more spaces. */
+  const leave = () => {
+    for (const [key, site] of open) {
+      const agent = site.agent && books.agents.get(site.agent)
+      if (agent?.spec.spaces === true && key.endsWith(` ${agent.metadata.uid}`)) continue
+      site.close()
+      open.delete(key)
+    }
+  }
   return {
     begin(given, signal) {
       ring = given
+      const stop = books.agents.onChange(leave)
       const close = () => {
+        stop()
         for (const site of open.values()) site.close()
         open.clear()
       }
@@ -88,12 +103,11 @@ export function createSites(workshop: Workshop, own: Site, access: AgentAccess |
       if (key === undefined) return { site: own }
       if (!access) throw refusal('the operator does not know how to reach the clusters of agents', 'Start it with --kas-api')
       const agent = agentFor(key, books)
+      // What is there already is kept, also when its claim has gone and its class with it.
+      if (!request.status?.namespaceAccess && !isDeleting(request)) mandate(request, key, books)
       const site = siteOf(refOf(agent), `${key} ${agent.metadata.uid}`, access)
       const why = site.waitingFor()
       if (why !== undefined) return { why: `waiting for Agent ${key}: ${why}` }
-      // What is there already is kept, also when its claim has gone and its class with it.
-      if (site.namespaces.by('request', request.metadata.uid ?? '').length === 0 && !isDeleting(request))
-        mandate(request, key, books)
       return { site }
     },
   }

@@ -16,7 +16,8 @@ const accessTo = ({ namespace, access }: { namespace: string; access: Access }) 
     name: namespace,
     secretRef: access.secretRef,
     ...(access.expiresAt !== undefined && { expiresAt: timestamp(access.expiresAt) }),
-    ...(access.serviceAccountName !== undefined && { serviceAccountName: access.serviceAccountName }),
+    ...(access.agent !== undefined && { agent: access.agent }),
+    ...(access.serviceAccountName && { serviceAccountName: access.serviceAccountName }),
   },
 ]
 

@@ -147,6 +147,28 @@ describe('spaces in the cluster of an agent', (it) => {
     )
   })
 
+  it('neither moves a space to another agent nor lets its members into one', async () => {
+    const other = await house.agent('other', {})
+    await kube.patch(Agents, at('other'), { spec: { spaces: true } })
+    await ask('shop')
+    const { spec } = await bound('shop')
+    const target = await kube.get(DeploymentTargets, at(spec.targetName ?? ''))
+    const [request] = await kube.list(SpaceRequests, { namespace })
+    ok(request)
+    const move = { metadata: { annotations: { [annotations.agent]: `${namespace}/other` } } }
+    const refused = await kube.patch(SpaceRequests, request.metadata, move).catch((thrown) => thrown)
+    match(refused.message, 'annotation berth.dev/agent of a SpaceRequest cannot be changed')
+
+    const secret = await kube.get(Secrets, at(target?.spec.kubernetesCredentials.clusterCredentialsSecret ?? ''))
+    const kubeconfig = secret && kubeconfigIn(secret)?.reveal()
+    ok(kubeconfig)
+    const elsewhere = new Secret(kubeconfig.replace('/agents/dev', `/agents/${other.metadata.name}`))
+    const member = kubeFromSecret(elsewhere, { reach: undefined })
+    const outcome = await member.list(ConfigMaps, { namespace }).catch((thrown) => thrown)
+    ok(isFailure(outcome))
+    match(outcome.message, /no Agent/)
+  })
+
   it('names the class whose parameters name no agent', async () => {
     await kube.create(DeploymentTargetClasses, classFor(`odd-${suffix}`, 7))
     await ask('shop', `odd-${suffix}`)
