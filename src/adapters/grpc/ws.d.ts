@@ -27,8 +27,10 @@ declare module 'ws' {
     resume(): void
   }
 
-  export class WebSocketServer extends EventEmitter {
-    constructor(options: Settings & { noServer: true; clientTracking: false; handleProtocols: () => string })
+  export interface WebSocketServer extends EventEmitter {
     handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, done: (socket: WebSocket) => void): void
   }
+  export const WebSocketServer: new (
+    options: Settings & { noServer: true; clientTracking: false; handleProtocols: () => string },
+  ) => WebSocketServer
 }
