@@ -1,9 +1,8 @@
 import type { TreeFile } from '../../adapters/git/index.ts'
 import { isFailure } from '../../std/index.ts'
 import type { Listed } from '../ports.ts'
-import type { Limits } from './limits.ts'
 import type { Wanted } from './request.ts'
-import { digestOf, type Selection, select } from './select.ts'
+import type { Choice, Choose, Selection } from './select.ts'
 
 /** What a caller lacks who has the files of an earlier commit, and what it has too many. */
 export interface Changes {
@@ -19,12 +18,12 @@ export function changesSince(
   earlier: Listed | undefined,
   { changes, commitId, digest, selection }: Wanted,
   files: readonly TreeFile[],
-  limits: Limits,
+  choose: Choose,
 ): Changes | undefined {
   if (!changes || !earlier || earlier.commit !== commitId) return undefined
-  const before = selected(earlier, selection, limits)
-  if (!before || digestOf(before) !== digest) return undefined
-  const gone = new Map(before.map((file) => [file.path, file]))
+  const before = chosen(earlier, selection, choose)
+  if (!before || before.digest !== digest) return undefined
+  const gone = new Map(before.files.map((file) => [file.path, file]))
   const changed = files.filter((file) => {
     const old = gone.get(file.path)
     gone.delete(file.path)
@@ -34,9 +33,9 @@ export function changesSince(
 }
 
 /** What is wrong with an earlier commit is nobody's trouble any more. */
-function selected({ tree }: Listed, selection: Selection, limits: Limits): TreeFile[] | undefined {
+function chosen({ tree }: Listed, selection: Selection, choose: Choose): Choice | undefined {
   try {
-    return select(tree, selection, limits)
+    return choose(tree, selection)
   } catch (thrown) {
     if (isFailure(thrown, 'invalid')) return undefined
     throw thrown

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { TreeFile } from '../../adapters/git/index.ts'
 import { Failure } from '../../std/index.ts'
 import type { Tree } from '../tree.ts'
 import type { Glob } from './glob.ts'
@@ -42,6 +43,31 @@ export function select<T extends Candidate>(tree: Tree<T>, { globs, files, links
   addNamed(chosen, tree, files, links)
   checkSizes(chosen.values(), limits)
   return [...chosen.values()]
+}
+
+/** What a request means in a commit, and its name. */
+export interface Choice {
+  readonly files: readonly TreeFile[]
+  readonly digest: string
+}
+
+export type Choose = (tree: Tree<TreeFile>, selection: Selection) => Choice
+
+/** Chooses each once: a stream that comes for the next commit is compared with what it had of this one. */
+export function createChoose(limits: Limits): Choose {
+  const chosen = new WeakMap<Tree<TreeFile>, Map<string, Choice>>()
+  return (tree, selection) => {
+    const { globs, files, links } = selection
+    const key = JSON.stringify([globs.map(({ text }) => text), files, links])
+    const known = chosen.get(tree) ?? new Map<string, Choice>()
+    chosen.set(tree, known)
+    const before = known.get(key)
+    if (before) return before
+    const found = select(tree, selection, limits)
+    const choice = { files: found, digest: digestOf(found) }
+    known.set(key, choice)
+    return choice
+  }
 }
 
 /** Names the files with their contents: equal for equal files, in whichever commits they are. */

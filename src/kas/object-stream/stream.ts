@@ -15,7 +15,7 @@ import type { Admission, Gate, Polls, Sighting, Snapshot } from '../ports.ts'
 import { changesSince } from './changes.ts'
 import type { Limits } from './limits.ts'
 import { parseRequest, type Wanted } from './request.ts'
-import { digestOf, select } from './select.ts'
+import { type Choose, createChoose } from './select.ts'
 
 export interface ObjectStreamDesk {
   gate: Gate
@@ -31,12 +31,18 @@ export interface ObjectStreamDesk {
   log: Log
 }
 
-export const createObjectStreamService = (desk: ObjectStreamDesk): Service =>
-  offer(Gitops, { getObjectsToSynchronize: (request, call) => serve(desk, request, call) })
+export function createObjectStreamService(wiring: ObjectStreamDesk): Service {
+  const desk: Desk = { ...wiring, choose: createChoose(wiring.limits) }
+  return offer(Gitops, { getObjectsToSynchronize: (request, call) => serve(desk, request, call) })
+}
+
+interface Desk extends ObjectStreamDesk {
+  choose: Choose
+}
 
 /** One call: admitted, held until there is a commit that the caller does not have, answered with one batch, ended. */
 async function* serve(
-  desk: ObjectStreamDesk,
+  desk: Desk,
   request: ObjectsToSynchronizeRequest,
   call: Call,
 ): AsyncGenerator<ObjectsToSynchronizeResponse> {
@@ -59,7 +65,7 @@ async function* serve(
 }
 
 /** Who is refused is named in the log: what was asked, from where, and why not. Never the token. */
-async function admit({ gate, log }: ObjectStreamDesk, path: string, call: Call): Promise<Admission> {
+async function admit({ gate, log }: Desk, path: string, call: Call): Promise<Admission> {
   const [namespace, serviceAccount] = [call.metadata('berth-namespace'), call.metadata('berth-service-account')]
   try {
     const [authorization, projectUid] = [call.metadata('authorization'), call.metadata('berth-project-uid')]
@@ -85,7 +91,7 @@ async function newCommit(next: Next, known: string, call: Call): Promise<Snapsho
 
 /** Once begun a batch is brought to its end, unless nobody may or wants to have it any more: without a trailer the caller drops it. */
 async function* batch(
-  desk: ObjectStreamDesk,
+  desk: Desk,
   wanted: Wanted,
   snapshot: Snapshot,
   admission: Admission,
@@ -94,10 +100,11 @@ async function* batch(
   const signal = AbortSignal.any([hungUp, admission.ended])
   await admission.renew()
   const { digest: known } = wanted
-  const files = select(await snapshot.tree(), wanted.selection, desk.limits)
-  const digest = known === undefined ? '' : digestOf(files)
+  const choice = desk.choose(await snapshot.tree(), wanted.selection)
+  const { files } = choice
+  const digest = known === undefined ? '' : choice.digest
   const unchanged = digest !== '' && digest === known
-  const changes = unchanged ? undefined : changesSince(snapshot.earlier, wanted, files, desk.limits)
+  const changes = unchanged ? undefined : changesSince(snapshot.earlier, wanted, files, desk.choose)
   const said = { digest, unchanged, changes: changes !== undefined }
   yield header(snapshot.commit, admission.project.id, known === undefined ? undefined : said)
   for (const path of changes?.removed ?? []) yield removedObject(path)
@@ -126,11 +133,7 @@ function outward(failure: Failure): Failure {
 }
 
 /** The caller hangs up, the server stops, the right ends, or the stream has become old: each ends it, and only a lost right is an error. */
-function endOf(
-  { clock, maxAge }: ObjectStreamDesk,
-  { ended }: Admission,
-  call: Call,
-): { signal: AbortSignal; cancel: () => void } {
+function endOf({ clock, maxAge }: Desk, { ended }: Admission, call: Call): { signal: AbortSignal; cancel: () => void } {
   const old = new AbortController()
   const cancel = clock.after(maxAge * (1 + 0.05 * Math.random()), () => old.abort())
   return { signal: AbortSignal.any([call.signal, ended, old.signal]), cancel }

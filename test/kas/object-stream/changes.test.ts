@@ -1,6 +1,6 @@
 import { equal, is } from 'uvu/assert'
 import type { TreeFile } from '../../../src/adapters/git/index.ts'
-import { changesSince, defaultLimits, digestOf, parseGlob, select } from '../../../src/kas/object-stream/index.ts'
+import { changesSince, createChoose, defaultLimits, digestOf, parseGlob } from '../../../src/kas/object-stream/index.ts'
 import { treeOf } from '../../../src/kas/tree.ts'
 import { describe } from '../../support/suite.ts'
 
@@ -10,18 +10,18 @@ const selection = { globs: [parseGlob('app/**')], files: [], links: true }
 
 /** What is sent to whom has the files of `before`, when the commit has those of `after`. */
 function changes(before: TreeFile[], after: TreeFile[], given: { commitId?: string; changes?: boolean; digest?: string } = {}) {
-  const had = select(treeOf(before), selection, defaultLimits)
+  const choose = createChoose(defaultLimits)
   const wanted = {
     path: 'p',
     revision: { kind: 'default' as const },
     commitId: 'old',
     selection,
-    digest: digestOf(had),
+    digest: choose(treeOf(before), selection).digest,
     changes: true,
     ...given,
   }
-  const files = select(treeOf(after), selection, defaultLimits)
-  const found = changesSince({ commit: 'old', tree: treeOf(before) }, wanted, files, defaultLimits)
+  const { files } = choose(treeOf(after), selection)
+  const found = changesSince({ commit: 'old', tree: treeOf(before) }, wanted, files, choose)
   return found && { sent: found.files.map(({ path }) => path), removed: found.removed }
 }
 
@@ -47,7 +47,7 @@ describe('changes since a commit', (it) => {
   })
 
   it('are none that can be told when the earlier commit has too many files', () => {
-    const limits = { ...defaultLimits, files: 1 }
+    const choose = createChoose({ ...defaultLimits, files: 1 })
     const wanted = {
       path: 'p',
       revision: { kind: 'default' as const },
@@ -57,6 +57,16 @@ describe('changes since a commit', (it) => {
       changes: true,
     }
     const earlier = { commit: 'old', tree: treeOf([file('app/a'), file('app/b')]) }
-    is(changesSince(earlier, wanted, [file('app/a')], limits), undefined)
+    is(changesSince(earlier, wanted, [file('app/a')], choose), undefined)
+  })
+
+  it('are looked for once in a commit, for each choice', () => {
+    const choose = createChoose(defaultLimits)
+    const tree = treeOf([file('app/a'), file('app/b'), file('app/c/d')])
+    const one = choose(tree, selection)
+    is(choose(tree, { ...selection, globs: [parseGlob('app/**')] }), one)
+    equal(choose(tree, { ...selection, globs: [parseGlob('app/c/*')] }).files, [file('app/c/d')])
+    equal(choose(treeOf([file('app/a')]), selection).files, [file('app/a')])
+    is(choose(tree, selection), one)
   })
 })

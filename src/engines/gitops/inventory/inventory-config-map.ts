@@ -12,7 +12,7 @@ const FORMAT = '2'
 const FORMER = '1'
 
 /** A ConfigMap may hold 1 MiB; what is written again for one line should be far less. Bytes. */
-const SHARD = 384 * 1024
+const SHARD = 96 * 1024
 const MOST_SHARDS = 256
 const AT_ONCE = 4
 
@@ -28,7 +28,7 @@ export interface ConfigMapInventory {
   manager: string
   /** What else is known of the objects when there is no ConfigMap any more. */
   lost?: () => Inventory | undefined
-  /** From how many bytes on a ConfigMap is divided; 384 KiB without it. */
+  /** From how many bytes on a ConfigMap is divided; 96 KiB without it. */
   shardBytes?: number
 }
 
