@@ -123,6 +123,7 @@ export {
   annotations,
   BERTH_NAMESPACE,
   finalizers,
+  gitAudienceOf,
   KUBECONFIG_KEY,
   labels,
   MANAGED_BY_BERTH,
@@ -143,5 +144,5 @@ export {
   SpaceRequests,
 } from './space-request.ts'
 export { type SpaceTier, type SpaceTierSpec, type SpaceTierStatus, SpaceTiers } from './space-tier.ts'
-export { type Workspace, type WorkspaceSpec, type WorkspaceStatus, Workspaces } from './workspace.ts'
+export { type Workspace, type WorkspaceSpec, type WorkspaceStatus, Workspaces, workspaceObjectName } from './workspace.ts'
 export { type WorkspaceClass, WorkspaceClasses, type WorkspaceClassSpec, type WorkspaceClassStatus } from './workspace-class.ts'

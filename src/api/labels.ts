@@ -49,6 +49,8 @@ export const annotations = {
   variablesOf: 'berth.dev/variables-of',
   /** On the frozen variables of a workspace: their names, as JSON. */
   variables: 'berth.dev/variables',
+  /** On a Secret with Git credentials: the user name of the one person whose workspaces may use it. */
+  gitOwner: 'berth.dev/git-owner',
   /** On a DeploymentTargetClass: `true` for the one that is meant when nobody names one. */
   defaultClass: 'berth.dev/is-default-class',
 } as const
@@ -79,6 +81,8 @@ export const labels = {
   workspaceVariables: 'berth.dev/workspace-variables',
   /** On a Secret: `group`, `project` or `user`: workspaces of its namespace inherit its keys as variables. */
   variablesLevel: 'berth.dev/variables',
+  /** On a Secret: `true` lets workspaces use it for Git, if they belong to the owner that its annotation names. */
+  gitCredentials: 'berth.dev/git-credentials',
   /** On a namespace: `true` asks for Environments and claims made in advance. */
   onboarding: 'berth.dev/onboarding',
   podSecurity: 'pod-security.kubernetes.io/enforce',
@@ -128,3 +132,9 @@ export const nameOfSpaceAccount = (uid: string): string => `berth-space-${uid.re
 
 /** Where Berth itself lives. */
 export const BERTH_NAMESPACE = 'berth-system'
+
+/**
+ * For whom the token of a workspace's pod is issued that it shows kas. It names the workspace, so that the token is of no use at
+ * any other door of kas, nor for another workspace.
+ */
+export const gitAudienceOf = (workspaceUid: string): string => `berth-git/${workspaceUid}`

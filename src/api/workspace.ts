@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { WorkspaceSpec, WorkspaceStatus } from './generated/workspace.ts'
 import type { CustomObject, Kind } from './kube-object.ts'
 
@@ -12,4 +13,16 @@ export const Workspaces: Kind<Workspace> = {
   kind: 'Workspace',
   plural: 'workspaces',
   namespaced: true,
+}
+
+const PREFIX = 'workspace-'
+/** The longest name that a Service may have. */
+const LONGEST = 63
+
+/** The name of everything made for a workspace in its target. Prefixed, because other things live there too. */
+export function workspaceObjectName({ metadata: { name } }: Pick<Workspace, 'metadata'>): string {
+  const plain = `${PREFIX}${name}`
+  if (plain.length <= LONGEST) return plain
+  const mark = createHash('sha256').update(name).digest('hex').slice(0, 8)
+  return `${plain.slice(0, LONGEST - 9).replace(/-+$/, '')}-${mark}`
 }

@@ -13,6 +13,12 @@ export interface Config {
   operations: string
   /** --webhooks HOST:PORT, BERTH_WEBHOOKS: where Git servers tell of pushes. */
   webhooks: string
+  /** --git-credentials HOST:PORT, BERTH_GIT_CREDENTIALS: where pods of workspaces ask for Git credentials. */
+  gitCredentials: string
+  /** --api-url URL, BERTH_API_URL: how people and targets call this cluster's API; by it, pods of the own cluster are known. */
+  apiUrl: string | undefined
+  /** --refuse-local-targets, BERTH_REFUSE_LOCAL_TARGETS=true: clusters of workspaces are not asked on loopback or private addresses, the own one excepted. */
+  refuseLocalTargets: boolean
   /** --kubernetes-api HOST:PORT, BERTH_KUBERNETES_API: where people and jobs reach the clusters of agents. */
   kubernetesApi: string
   /** --session-grace SECONDS, BERTH_SESSION_GRACE: how long their sessions go on when kas ends. In milliseconds here. */
@@ -103,6 +109,9 @@ export function parseConfig(flags: Flags, env: Record<string, string | undefined
     listen: address(text('listen', 'BERTH_LISTEN') ?? '127.0.0.1:8150', '--listen'),
     operations: address(text('operations', 'BERTH_OPERATIONS') ?? '127.0.0.1:8151', '--operations'),
     webhooks: address(text('webhooks', 'BERTH_WEBHOOKS') ?? '127.0.0.1:8152', '--webhooks'),
+    gitCredentials: address(text('gitCredentials', 'BERTH_GIT_CREDENTIALS') ?? '127.0.0.1:8156', '--git-credentials'),
+    apiUrl: text('apiUrl', 'BERTH_API_URL'),
+    refuseLocalTargets: flags.refuseLocalTargets === true || isOn(env, 'BERTH_REFUSE_LOCAL_TARGETS'),
     kubernetesApi: address(text('kubernetesApi', 'BERTH_KUBERNETES_API') ?? '127.0.0.1:8154', '--kubernetes-api'),
     sessionGrace: seconds(count(text('sessionGrace', 'BERTH_SESSION_GRACE') ?? '3600', '--session-grace')),
     ...externalEndpoint(text),
@@ -139,6 +148,14 @@ const wrong = (flag: string, given: string, remedy: string) => new Failure('inva
 function address(given: string, flag: string): string {
   if (/^\S+:\d{1,5}$/.test(given)) return given
   throw wrong(flag, given, `Write it like ${flag} 127.0.0.1:8150.`)
+}
+
+/** What is neither is refused, as the operator does. */
+function isOn(env: Record<string, string | undefined>, variable: string): boolean {
+  const given = env[variable]
+  if (given === undefined || given === '' || given === 'false') return false
+  if (given === 'true') return true
+  throw new Failure('invalid', `${variable} is "${given}"`, { remedy: 'Write true or false.' })
 }
 
 type Text = (flag: keyof Flags, variable?: string) => string | undefined

@@ -13,6 +13,7 @@ export interface Meters {
   answered: Counter
   /** Calls of the external endpoint. */
   asked: Counter
+  credentialed: Counter
   turnedAway(why: TurnedAway): void
   /** Both are read when somebody asks for the metrics. */
   connected(read: () => number): void
@@ -49,6 +50,11 @@ export function createMeters(metrics: Metrics): Meters {
       name: 'berth_kas_external_calls_total',
       help: 'Calls of the external endpoint by outcome',
       labels: ['method', 'outcome'],
+    }),
+    credentialed: metrics.counter({
+      name: 'berth_kas_git_credentials_total',
+      help: 'Requests of workspaces for Git credentials by status of the answer',
+      labels: ['status'],
     }),
     turnedAway: (why) => turnedAway.add({ reason: why }),
     connected(read) {

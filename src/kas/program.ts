@@ -8,9 +8,10 @@ import { connectedAgents, createRegistrationServices, createRoll, createStatusWr
 import { BY_TOKEN, createAgentGate, createGate, createTokenReviews } from './authorization/index.ts'
 import type { Config } from './config.ts'
 import { type ExternalEndpoint, serveExternalEndpoint } from './external-endpoint/index.ts'
+import { type GitCredentialsServer, serveGitCredentials } from './git-credentials/index.ts'
 import { createCredentials, createPolls, pokeByAnnotation } from './git-polling/index.ts'
 import { reportStatus } from './git-project-status/index.ts'
-import { BY_ACCOUNT, BY_NUMBER, type KubernetesApiServer, serveKubernetesApi } from './kubernetes-api/index.ts'
+import { BY_ACCOUNT, BY_NUMBER, createDevelops, type KubernetesApiServer, serveKubernetesApi } from './kubernetes-api/index.ts'
 import { keysOf, listen } from './listen.ts'
 import { createMeters } from './meters.ts'
 import { createModuleRequestService } from './module-requests/index.ts'
@@ -24,6 +25,8 @@ export interface Addresses {
   listen: string
   operations: string
   webhooks: string
+  /** Where pods of workspaces ask for Git credentials. */
+  gitCredentials: string
   /** Where people reach the clusters of agents. */
   kubernetesApi: string
   /** Of the external endpoint, when it is on. */
@@ -102,11 +105,14 @@ async function openHouse(config: Config, signal: AbortSignal, { log, open, hub }
   open.push(() => visits.stop())
   const external = await rooms.external({ tls, router, connected })
   open.push(async () => external?.stop())
+  const gitCredentials = await rooms.gitCredentials({ tls })
+  open.push(() => gitCredentials.stop())
   const { privateApi } = routes
   return {
     listen: server.address,
     operations: operations.address,
     webhooks: webhooks.address,
+    gitCredentials: gitCredentials.address,
     kubernetesApi: visits.address,
     ...(external && { api: external.address }),
     ...(privateApi === undefined ? {} : { privateApi }),
@@ -175,8 +181,27 @@ async function furnish(config: Config, caches: Caches, metrics: Metrics, log: Lo
       }),
     external: (way: Pick<ExternalEndpoint, 'tls' | 'router' | 'connected'>) =>
       serveExternalEndpoint({ ...way, config, projects, polls, asked: meters.asked, clock, log }),
+    gitCredentials: ({ tls }: Pick<GitCredentialsServer, 'tls'>) =>
+      answerPods(config, { tls, answered: meters.credentialed, kube: caches.kube, projects, credentials, log }),
     report: (events: Events) => reportStatus({ kube: caches.kube, cache, polls, events, clock, log }),
   }
+}
+
+/** Pods of workspaces ask in whose cluster they are: the own one, by either of its names, or another. */
+function answerPods(
+  { gitCredentials: address, apiUrl, refuseLocalTargets: refuseLocal, protocols }: Config,
+  desk: Pick<GitCredentialsServer, 'tls' | 'answered' | 'kube' | 'projects' | 'credentials' | 'log'>,
+) {
+  const { server } = desk.kube
+  return serveGitCredentials({
+    ...desk,
+    address,
+    protocols,
+    own: apiUrl === undefined ? [server] : [server, apiUrl],
+    reach: { refuseLocal, own: apiUrl ?? server },
+    develops: createDevelops(desk.kube, clock),
+    clock,
+  })
 }
 
 /** What agents talk to beside the object stream. Their status is written by the same room that knows which of them are there. */

@@ -45,6 +45,8 @@ describe('kas: killed while it fetches', (it) => {
         '127.0.0.1:0',
         '--webhooks',
         '127.0.0.1:0',
+        '--git-credentials',
+        '127.0.0.1:0',
         '--kubernetes-api',
         '127.0.0.1:0',
       ]

@@ -42,6 +42,7 @@ export async function runKas({
     listen: anywhere,
     operations: anywhere,
     webhooks: anywhere,
+    gitCredentials: anywhere,
     kubernetesApi: anywhere,
     sessionGrace: '1',
     logLevel: 'debug',

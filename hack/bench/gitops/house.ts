@@ -56,6 +56,8 @@ export async function openHouse(running: Running = {}): Promise<House> {
       ANYWHERE,
       '--webhooks',
       ANYWHERE,
+      '--git-credentials',
+      ANYWHERE,
       '--kubernetes-api',
       ANYWHERE,
       '--data-dir',

@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http'
-import { type Clock, Failure, type Log, pause, seconds } from '../../std/index.ts'
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import { type Clock, Failure, type Log, pause, type Secret, seconds } from '../../std/index.ts'
 
 /** A request that has been read whole. */
 export interface Question {
@@ -24,6 +25,8 @@ export type Responder = (question: Question) => Promise<Answer> | Answer
 export interface ServeHttpOptions {
   /** `host:port`; port 0 lets the kernel choose. */
   address: string
+  /** PEM; plain text without it. */
+  tls?: { certificate: Uint8Array; key: Secret<Uint8Array> } | undefined
   respond: Responder
   /** Longest request body. */
   maxBytes?: number
@@ -36,8 +39,9 @@ export interface HttpServer {
   stop(grace?: number): Promise<void>
 }
 
-export async function serveHttp({ address, respond, maxBytes = 2 ** 20, clock, log }: ServeHttpOptions): Promise<HttpServer> {
-  const server = createServer((request, response) => {
+export async function serveHttp(options: ServeHttpOptions): Promise<HttpServer> {
+  const { address, tls, respond, maxBytes = 2 ** 20, clock, log } = options
+  const onRequest: RequestListener = (request, response) => {
     void answer(request, respond, maxBytes, log).then(
       ({ status, text = '', contentType = 'text/plain; charset=utf-8', headers = {} }) => {
         response.writeHead(status, {
@@ -49,7 +53,9 @@ export async function serveHttp({ address, respond, maxBytes = 2 ** 20, clock, l
         response.end(text)
       },
     )
-  })
+  }
+  const keys = tls && { cert: Buffer.from(tls.certificate), key: Buffer.from(tls.key.reveal()) }
+  const server = keys ? createTlsServer(keys, onRequest) : createServer(onRequest)
   const host = address.slice(0, address.lastIndexOf(':'))
   const port = await listen(server, host.replace(/^\[(.*)\]$/, '$1'), Number(address.slice(host.length + 1)))
   return { address: `${host}:${port}`, stop: (grace = seconds(2)) => stop(server, clock, grace) }

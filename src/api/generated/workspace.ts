@@ -36,6 +36,32 @@ export interface WorkspaceSpec {
     ref?: string
   }
   /**
+   * How Git is used in the workspace.
+   */
+  git?: {
+    /**
+     * Secret in the same namespace with the owner's Git credentials, used instead of the GitProject's - `username` and `password`, or `token`; `ssh-privatekey` and `known_hosts`. It is labelled `berth.dev/git-credentials` with the value `true` and annotated `berth.dev/git-owner` with the owner's user name.
+     */
+    credentialsSecretRef?: {
+      /**
+       * Name of the Secret.
+       */
+      name: string
+    }
+    /**
+     * ByKas - kas is asked for the credentials whenever they are needed. ByCopy - the Secret of credentialsSecretRef is copied into the target, for clusters that kas cannot ask about tokens. Keys for SSH are always copied.
+     */
+    delivery?: 'ByKas' | 'ByCopy'
+    /**
+     * Name of the author of commits. Without it the owner's user name.
+     */
+    userName?: string
+    /**
+     * Address of the author of commits. Without it the owner's user name, where that is an address.
+     */
+    userEmail?: string
+  }
+  /**
    * Where the devfile comes from. Without it the one of the class.
    */
   devfile?: {

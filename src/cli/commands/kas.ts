@@ -105,6 +105,22 @@ const withConnections = (command: Command): Command =>
 const withRoutes = (command: Command): Command =>
   command
     .addOption(
+      new Option(
+        '--git-credentials <host:port>',
+        'where pods of workspaces ask for Git credentials (default: 127.0.0.1:8156)',
+      ).env('BERTH_GIT_CREDENTIALS'),
+    )
+    .addOption(
+      new Option('--api-url <url>', "how targets call this cluster's API, where that is not the address used here").env(
+        'BERTH_API_URL',
+      ),
+    )
+    .addOption(
+      new Option('--refuse-local-targets', 'do not ask clusters on loopback or private addresses whose pods come').env(
+        'BERTH_REFUSE_LOCAL_TARGETS',
+      ),
+    )
+    .addOption(
       new Option('--kubernetes-api <host:port>', 'where people reach the clusters of agents (default: 127.0.0.1:8154)').env(
         'BERTH_KUBERNETES_API',
       ),

@@ -128,6 +128,8 @@ export async function startPrograms(plan: BringUp, { kubeconfig, kubectl }: Grou
         '127.0.0.1:0',
         '--webhooks',
         '127.0.0.1:0',
+        '--git-credentials',
+        '127.0.0.1:0',
         '--kubernetes-api',
         '127.0.0.1:0',
         '--data-dir',

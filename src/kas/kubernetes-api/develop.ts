@@ -1,10 +1,14 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import type { Clock } from '../../std/index.ts'
 import type { Project } from '../project.ts'
-import { type Person, remembered } from './people.ts'
+import { remembered } from '../remembered.ts'
+import type { Person } from './people.ts'
+
+/** Somebody, as far as the cluster's roles can be about him. */
+export type Subject = Pick<Person, 'name' | 'uid' | 'groups' | 'extra'>
 
 /** Whether somebody develops a project: what GitLab calls a member with the role Developer. */
-export type Develops = (person: Person, project: Project) => Promise<boolean>
+export type Develops = (person: Subject, project: Project) => Promise<boolean>
 
 interface AccessReview {
   status?: { allowed?: boolean }
@@ -12,7 +16,7 @@ interface AccessReview {
 
 /** It is the verb `develop` on the GitProject, so it is given by the cluster's own roles. */
 export function createDevelops(kube: Kube, clock: Clock): Develops {
-  const ask = async ({ person, project }: { person: Person; project: Project }): Promise<boolean> => {
+  const ask = async ({ person, project }: { person: Subject; project: Project }): Promise<boolean> => {
     const { status } = await kube.post<AccessReview>('/apis/authorization.k8s.io/v1/subjectaccessreviews', {
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SubjectAccessReview',

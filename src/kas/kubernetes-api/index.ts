@@ -4,5 +4,6 @@
  * Read visit.ts (the story), then admission.ts and rules.ts (who may), headers.ts (the lists) and exchange.ts (the stream).
  */
 export { BY_NUMBER } from './admission.ts'
+export { createDevelops } from './develop.ts'
 export { type KubernetesApiServer, serveKubernetesApi } from './serve.ts'
 export { BY_ACCOUNT } from './spaces.ts'

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type Clock, Failure, type Secret, seconds } from '../../std/index.ts'
+import { type Clock, Failure, type Secret } from '../../std/index.ts'
+import { remembered } from '../remembered.ts'
 
 /** Whose token it is, in the words of the management cluster. */
 export interface Person {
@@ -22,9 +23,6 @@ interface TokenReview {
   }
 }
 
-const FRESH = seconds(10)
-const MOST = 2000
-
 /** Asks the API server; a token may be for it, as in people's kubeconfigs, or for kas. Refusals are not kept. */
 export function createIdentify(kube: Kube, audience: string, clock: Clock): Identify {
   const ask = async (token: Secret<string>): Promise<Person> => {
@@ -36,30 +34,6 @@ export function createIdentify(kube: Kube, audience: string, clock: Clock): Iden
     })
   }
   return remembered(ask, (token) => createHash('sha256').update(token.reveal()).digest('hex'), clock)
-}
-
-/** An answer counts for ten seconds. The key must say everything that the answer depends on. */
-export function remembered<Q, A>(
-  ask: (question: Q) => Promise<A>,
-  keyOf: (question: Q) => string,
-  clock: Clock,
-): (question: Q) => Promise<A> {
-  const answers = new Map<string, { at: number; answer: Promise<A> }>()
-  return (question) => {
-    const key = keyOf(question)
-    const known = answers.get(key)
-    if (known && clock.now() - known.at < FRESH) return known.answer
-    const answer = ask(question)
-    const entry = { at: clock.now(), answer }
-    answers.delete(key)
-    answers.set(key, entry)
-    answer.catch(() => {
-      if (answers.get(key) === entry) answers.delete(key)
-    })
-    const [oldest] = answers.keys()
-    if (answers.size > MOST && oldest !== undefined) answers.delete(oldest)
-    return answer
-  }
 }
 
 async function review(kube: Kube, token: Secret<string>, audience?: string): Promise<Person | undefined> {

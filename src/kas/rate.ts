@@ -1,4 +1,4 @@
-import type { Clock } from '../../std/index.ts'
+import type { Clock } from '../std/index.ts'
 
 export interface Rate {
   /** How many may come at once after a quiet time. */

@@ -1,8 +1,8 @@
 import { equal, is, ok } from 'uvu/assert'
-import { createLimiter } from '../../../src/kas/webhooks/rate.ts'
-import { seconds } from '../../../src/std/index.ts'
-import { steppedClock } from '../../support/clock.ts'
-import { describe } from '../../support/suite.ts'
+import { createLimiter } from '../../src/kas/rate.ts'
+import { seconds } from '../../src/std/index.ts'
+import { steppedClock } from '../support/clock.ts'
+import { describe } from '../support/suite.ts'
 
 describe('a limit of rate', (it) => {
   it('lets a burst in, then as many as the rate allows', async () => {

@@ -1,0 +1,169 @@
+import { createHash } from 'node:crypto'
+import { type Protocol, remoteUrl } from '../../adapters/git/index.ts'
+import type { Answer, Counter, Question, Responder } from '../../adapters/http/index.ts'
+import { isDeleting, nameOf, type Workspace, Workspaces } from '../../api/index.ts'
+import { Failure, minutes } from '../../std/index.ts'
+import type { Project, Projects } from '../project.ts'
+import { createLimiter, type Rate } from '../rate.ts'
+import { advertisementOf } from './advertisement.ts'
+import { type Ask, readAsk } from './ask.ts'
+import { createProve, type ProofDesk, type Prove } from './proof.ts'
+import { credentialFor, type SecretDesk, WITHHELD } from './secret.ts'
+
+export interface CredentialsDesk extends ProofDesk, SecretDesk {
+  projects: Pick<Projects, 'get'>
+  /** Whether somebody develops a project. */
+  develops: (person: Person, project: Project) => Promise<boolean>
+  protocols: readonly Protocol[]
+  /** Counts answers by status. */
+  answered: Counter
+}
+
+interface Person {
+  name: string
+  uid: string
+  groups: readonly string[]
+  extra: Readonly<Record<string, readonly string[]>>
+}
+
+/** What proves nothing. Pods that have proved who they are are never held up by it. */
+const STRANGERS: Rate = { burst: 100, perSecond: 10 }
+const KNOWN_FOR = minutes(10)
+const MOST_KNOWN = 10_000
+/** Git forgets what it was told by then; the helper asks for each connection anyway. */
+const LASTS = minutes(5)
+
+/** Answers pods, and strangers alike whatever it is that they lack. */
+export function answerPods(desk: CredentialsDesk): Responder {
+  const { clock, log } = desk
+  const strangers = createLimiter(STRANGERS, clock)
+  const known = createAcquaintances(clock)
+  const prove = createProve(desk)
+  let closedUntil = 0
+  const refuse = (): Answer => {
+    closedUntil = clock.now() + strangers('')
+    return REFUSED
+  }
+  const respond = async (question: Question): Promise<Answer> => {
+    const ask = readAsk(question)
+    if (clock.now() < closedUntil && !(ask && known.has(ask))) return hurry(closedUntil - clock.now())
+    if (!ask) return refuse()
+    try {
+      const proved = await admit(desk, prove, ask)
+      known.add(ask)
+      return { status: 200, contentType: TYPE, text: advertisementOf(await answer(desk, ask, proved)) }
+    } catch (thrown) {
+      const failure = Failure.from(thrown)
+      if (failure.reason === 'NotItsPod') {
+        log.warn('A stranger asked for a Git credential', { peer: question.peer, workspace: nameOfAsk(ask) })
+        return refuse()
+      }
+      return told(failure, () => log.error('A Git credential could not be given', { workspace: nameOfAsk(ask), error: failure }))
+    }
+  }
+  return async (question) => {
+    const given = await respond(question)
+    desk.answered.add({ status: String(given.status) })
+    return given
+  }
+}
+
+const TYPE = 'application/x-git-upload-pack-advertisement'
+const REFUSED: Answer = { status: 403, text: 'No such workspace, or not the token of one of its pods.\n' }
+
+const nameOfAsk = ({ workspace }: Ask): string => `${workspace.namespace}/${workspace.name}`
+
+const hurry = (wait: number): Answer => ({
+  status: 429,
+  text: 'Too many requests.\n',
+  headers: { 'retry-after': String(Math.ceil(wait / 1000)) },
+})
+
+/** Tokens that were good a moment ago. */
+function createAcquaintances(clock: ProofDesk['clock']) {
+  const seen = new Map<string, number>()
+  const keyOf = ({ token }: Ask) => createHash('sha256').update(token.reveal()).digest('hex')
+  return {
+    has: (ask: Ask) => clock.now() - (seen.get(keyOf(ask)) ?? Number.NEGATIVE_INFINITY) < KNOWN_FOR,
+    add(ask: Ask) {
+      seen.delete(keyOf(ask))
+      seen.set(keyOf(ask), clock.now())
+      const [oldest] = seen.keys()
+      if (seen.size > MOST_KNOWN && oldest !== undefined) seen.delete(oldest)
+    },
+  }
+}
+
+interface Proved {
+  workspace: Workspace
+  pod: string
+}
+
+/** The Workspace is read anew each time: what has ended gets nothing any more. */
+async function admit({ kube }: CredentialsDesk, prove: Prove, { workspace: ref, token }: Ask): Promise<Proved> {
+  const workspace = await kube.get(Workspaces, ref)
+  if (!workspace || isDeleting(workspace) || workspace.spec.desiredState === 'Terminated')
+    throw new Failure('forbidden', 'there is no such workspace', { reason: 'NotItsPod' })
+  return { workspace, pod: await prove({ workspace, token }) }
+}
+
+/** The credential for the workspace's own repository; nothing when none is needed. */
+async function answer(desk: CredentialsDesk, { url }: Ask, { workspace, pod }: Proved): Promise<Record<string, string>> {
+  const project = await projectOf(desk, workspace)
+  if (!isSame(remoteUrl(project.url, desk.protocols), url))
+    throw new Failure('forbidden', `${nameOf(workspace)} gets credentials for ${project.url} and for nothing else`, {
+      reason: WITHHELD,
+    })
+  const credential = await credentialFor(desk, workspace, project)
+  if (!credential) return {}
+  desk.log.info('A Git credential was given', { workspace: nameOf(workspace), pod, project: project.path })
+  return {
+    username: credential.username ?? 'git',
+    password: credential.password.reveal(),
+    password_expiry_utc: String(Math.floor((desk.clock.now() + LASTS) / 1000)),
+  }
+}
+
+async function projectOf({ projects, develops }: CredentialsDesk, { metadata, spec }: Workspace): Promise<Project> {
+  const name = spec.project?.gitProject
+  const project = name === undefined ? undefined : projects.get({ name, namespace: metadata.namespace })
+  if (!project) throw new Failure('not-found', 'the GitProject of the workspace does not exist', { remedy: 'Create it' })
+  const { owner } = spec
+  if (owner !== undefined && (await develops(personOf(owner), project))) return project
+  throw new Failure(
+    'forbidden',
+    `${owner ?? 'nobody'}, the owner of the workspace, may not develop GitProject ${project.ref.name}`,
+    {
+      reason: WITHHELD,
+      remedy: `Have the verb develop on gitprojects granted in namespace ${project.ref.namespace}, as the role edit has it`,
+    },
+  )
+}
+
+/** What the name says of the groups of a user; of others the API server tells only the user's own requests. */
+function personOf(owner: string): Person {
+  const [, namespace] = /^system:serviceaccount:([^:]+):[^:]+$/.exec(owner) ?? []
+  const accounts = namespace === undefined ? [] : ['system:serviceaccounts', `system:serviceaccounts:${namespace}`]
+  return { name: owner, uid: '', groups: [...accounts, 'system:authenticated'], extra: {} }
+}
+
+/** The same repository, with or without `.git`. */
+function isSame(own: string, asked: string): boolean {
+  if (!URL.canParse(asked)) return false
+  const [is, wanted] = [new URL(own), new URL(asked)]
+  const bare = (path: string) => path.replace(/\/+$/, '').replace(/\.git$/, '')
+  return is.origin === wanted.origin && bare(is.pathname) === bare(wanted.pathname)
+}
+
+const STATUS: Partial<Record<Failure['code'], number>> = { invalid: 409, 'not-found': 404, unavailable: 503, timeout: 503 }
+
+/** Whoever has come so far is the workspace itself: it is told what is wrong, unless that is ours. */
+function told(failure: Failure, note: () => void): Answer {
+  const status = failure.reason === WITHHELD ? 403 : STATUS[failure.code]
+  if (status === undefined) {
+    note()
+    return { status: 500, text: 'Internal error; the cause is in the log.\n' }
+  }
+  const { message, remedy } = failure
+  return { status, text: `${message}${remedy ? `. ${remedy}` : ''}\n` }
+}

@@ -1,0 +1,78 @@
+import { CLONE_SCRIPT } from './clone-script.ts'
+import { CREDENTIAL_SCRIPT } from './credential-script.ts'
+import { configText, type Section } from './git-config.ts'
+import type { GitPlan } from './plan.ts'
+
+/** Where the files are in every container. */
+const FOLDER = '/.workspace-data/git'
+/** Where the copied Secret is, below it. */
+const SECRET = 'secret'
+
+/** The content of the ConfigMap: scripts that are the same for every workspace, and values, a file for each. */
+export function gitFiles(git: GitPlan, { folder = FOLDER, projects }: { folder?: string; projects: string }) {
+  const { url, ref, kasUrl, kasCa, gitCa } = git
+  const files: Record<string, string> = {
+    'credential.sh': CREDENTIAL_SCRIPT,
+    'clone.sh': CLONE_SCRIPT,
+    gitconfig: configText(sectionsOf(git, folder, projects)),
+    url: url.href,
+    // As Git names the parts of it to its helpers.
+    protocol: url.protocol.slice(0, -1),
+    host: url.host,
+    path: decoded(url.pathname)
+      .replace(/^\/+|\/+$/g, '')
+      .replace(/\.git$/, ''),
+    ref,
+    folder: git.folder,
+    ...(kasUrl !== undefined && { 'kas-url': kasUrl }),
+    ...(kasUrl !== undefined && kasCa !== undefined && { 'kas-ca.crt': kasCa }),
+    ...(gitCa !== undefined && { 'git-ca.crt': gitCa }),
+  }
+  return files
+}
+
+/** System-wide, so that whatever a person sets for himself wins. What the image has for all is read first. */
+function sectionsOf(
+  { url, userName, userEmail, gitCa, copied, folder: name }: GitPlan,
+  folder: string,
+  projects: string,
+): Section[] {
+  const sections: Section[] = [
+    { name: 'include', variables: [['path', '/etc/gitconfig']] },
+    {
+      name: 'user',
+      variables: [
+        ['name', userName],
+        ['email', userEmail],
+      ],
+    },
+    // A volume may belong to another number than the user of the pod.
+    { name: 'safe', variables: [['directory', `${projects}/${name}`]] },
+  ]
+  if (url.protocol !== 'ssh:') {
+    const variables = [
+      // What the image may have keeps nothing that kas gives.
+      ['helper', ''],
+      ['helper', `${folder}/credential.sh`],
+      ['useHttpPath', 'true'],
+    ] as const
+    sections.push({ name: 'credential', subsection: url.href, variables })
+    if (gitCa !== undefined)
+      sections.push({ name: 'http', subsection: url.origin, variables: [['sslCAInfo', `${folder}/git-ca.crt`]] })
+  }
+  if (copied?.data['ssh-privatekey'] !== undefined) {
+    const key = `${folder}/${SECRET}/ssh-privatekey`
+    const hosts = `${folder}/${SECRET}/known_hosts`
+    const command = `ssh -i ${key} -o IdentitiesOnly=yes -o UserKnownHostsFile=${hosts} -o StrictHostKeyChecking=yes`
+    sections.push({ name: 'core', variables: [['sshCommand', command]] })
+  }
+  return sections
+}
+
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}
