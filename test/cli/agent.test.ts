@@ -94,16 +94,18 @@ describe('berth agent', (it) => {
     is(code, 0, stderr)
     match(stderr, /has a new token, manifest-\d{14}\./)
     const objects = documents(stdout)
+    const own = objects[0]?.metadata.name ?? ''
+    match(own, /^berth-agent-mani-[0-9a-f]{8}$/)
     equal(kindsOf(objects), [
-      'Namespace /berth-agent-mani',
-      'ServiceAccount berth-agent-mani/berth-agent-mani',
-      'Role berth-agent-mani/berth-agent-mani',
-      'RoleBinding berth-agent-mani/berth-agent-mani',
-      'ClusterRoleBinding /berth-agent-mani',
-      'Secret berth-agent-mani/berth-agent-mani',
-      'Deployment berth-agent-mani/berth-agent-mani',
-      'PodDisruptionBudget berth-agent-mani/berth-agent-mani',
-      'NetworkPolicy berth-agent-mani/berth-agent-mani',
+      `Namespace /${own}`,
+      `ServiceAccount ${own}/${own}`,
+      `Role ${own}/${own}`,
+      `RoleBinding ${own}/${own}`,
+      `ClusterRoleBinding /${own}`,
+      `Secret ${own}/${own}`,
+      `Deployment ${own}/${own}`,
+      `PodDisruptionBudget ${own}/${own}`,
+      `NetworkPolicy ${own}/${own}`,
     ])
     const [token = ''] = TOKEN.exec(stdout) ?? []
     is((await tokensOf('mani'))[1]?.sha256, sha256(token))
@@ -120,6 +122,21 @@ describe('berth agent', (it) => {
     }
   })
 
+  it('manifest gives agents of equal and of long names names of their own', async () => {
+    const other = await cluster.namespace('agents')
+    const long = `${'long-'.repeat(12)}a`
+    for (const name of ['twin', long, `${long}b`]) await made(name)
+    is((await berth(['agent', 'create', 'twin', '--project', 'a/b', '-n', other, '--kubeconfig', cluster.kubeconfig])).code, 0)
+    const ownOf = async (name: string, where = namespace) => {
+      const { stdout } = await berth(['agent', 'manifest', name, '-n', where, '--kubeconfig', cluster.kubeconfig])
+      return documents(stdout)[0]?.metadata.name ?? ''
+    }
+    const own = [await ownOf('twin'), await ownOf('twin', other), await ownOf(long), await ownOf(`${long}b`)]
+    is(new Set(own).size, 4, own.join(' '))
+    for (const name of own) match(name, /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])$/)
+    is(await ownOf('twin'), own[0], 'the same each time')
+  })
+
   it('manifest gives rights in the named namespaces only, and takes a token that is there', async () => {
     await made('small')
     const folder = await mkdtemp(join(tmpdir(), 'berth-manifest-'))
@@ -130,7 +147,8 @@ describe('berth agent', (it) => {
     is(code, 0, stderr)
     is((await tokensOf('small')).length, 1)
     const kinds = kindsOf(documents(stdout))
-    for (const line of ['Role web/berth-agent-small', 'RoleBinding db/berth-agent-small']) ok(kinds.includes(line), line)
+    const own = documents(stdout)[0]?.metadata.name
+    for (const line of [`Role web/${own}`, `RoleBinding db/${own}`]) ok(kinds.includes(line), line)
     ok(!kinds.some((line) => line.startsWith('ClusterRole')))
     match(stdout, 'token: berth-agent-given')
     match(stdout, '--ca-cert-file=/etc/berth/agent/ca.crt')

@@ -50,7 +50,8 @@ const print = (shell: Shell, name: string, options: Options) =>
     const agent = await agentNamed(kube, ref)
     const ca = options.kasCaFile === undefined ? undefined : read(shell, options.kasCaFile)
     const namespaces = namespacesOf(options.namespaces)
-    const wanted = { name, kasAddress: addressOf(agent, options), ca, namespaces, image: options.image }
+    const uid = agent.metadata.uid ?? keyOf(ref)
+    const wanted = { name, uid, kasAddress: addressOf(agent, options), ca, namespaces, image: options.image }
     const given = options.tokenFile === undefined ? undefined : new Secret(read(shell, options.tokenFile).trim())
     const token = given ?? (await ownToken())
     const objects = objectsOf(shell.home, { ...wanted, token })

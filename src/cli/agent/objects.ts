@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure, isRecord, type Secret } from '../../std/index.ts'
@@ -6,6 +7,7 @@ import { objectsIn } from '../manifests.ts'
 export interface Wanted {
   /** Of the Agent. */
   name: string
+  uid: string
   kasAddress: string
   /** PEM. */
   ca: string | undefined
@@ -19,7 +21,7 @@ const PROGRAM = ['namespace', 'service-account', 'leader-election', 'deployment'
 
 /** The objects of deploy/agent for one Agent: its names, its address, its rights, and its Secret before what needs it. */
 export function objectsOf(home: string, wanted: Wanted): object[] {
-  const own = `berth-agent-${wanted.name}`.slice(0, 63).replace(/-+$/, '')
+  const own = ownName(wanted)
   const file = (path: string): unknown[] =>
     objectsIn(readFileSync(join(home, 'deploy', 'agent', `${path}.yaml`), 'utf8'), path).map((object) => renamed(object, own))
   const [namespace, account, election, ...rest] = PROGRAM.map((name) => file(`program/${name}`))
@@ -29,7 +31,14 @@ export function objectsOf(home: string, wanted: Wanted): object[] {
   return all.flat().filter(isRecord)
 }
 
-/** In the files everything is called `berth-agent`; with the name of the Agent two of them can share a cluster. */
+/** Agents of many namespaces and management clusters may share a cluster: the name is for people, the rest for what is unique. */
+function ownName({ name, uid }: Wanted): string {
+  const suffix = createHash('sha256').update(uid).digest('hex').slice(0, 8)
+  const readable = name.slice(0, 40).replace(/-+$/, '')
+  return `berth-agent-${readable}-${suffix}`
+}
+
+/** In the files everything is called `berth-agent`; with a name of its own each of them can share a cluster. */
 function renamed(value: unknown, own: string): unknown {
   if (value === 'berth-agent') return own
   if (Array.isArray(value)) return value.map((item) => renamed(item, own))
