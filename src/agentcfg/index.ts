@@ -5,6 +5,6 @@
  */
 export { accessRules, isSameFile } from './access.ts'
 export { type AgentIdentity, configurationFor } from './agent-configuration.ts'
-export { type ManifestProject, manifestProjects } from './manifest-project.ts'
+export { type InventoryPolicy, type ManifestProject, manifestProjects } from './manifest-project.ts'
 export type { ConfigurationMistake } from './mistakes.ts'
 export { type ParsedConfiguration, parseConfigurationFile } from './parse.ts'

@@ -1,6 +1,7 @@
+import { create } from '@bufbuild/protobuf'
 import { equal, is, match, ok } from 'uvu/assert'
 import { type ManifestProject, manifestProjects, parseConfigurationFile } from '../../src/agentcfg/index.ts'
-import type { ConfigurationFile } from '../../src/rpc/index.ts'
+import { AgentConfigurationSchema, type ConfigurationFile } from '../../src/rpc/index.ts'
 import { Failure } from '../../src/std/index.ts'
 import { describe } from '../support/suite.ts'
 
@@ -15,7 +16,10 @@ function good(text: string): ConfigurationFile {
 const mistakesOf = (text: string): string[] =>
   (parse(text).mistakes ?? []).map(({ line, column, message }) => `${line}:${column} ${message}`)
 
-const first = (text: string): ManifestProject | undefined => manifestProjects(good(text).gitops, 'team/config')[0]
+const projectsOf = (text: string): ManifestProject[] =>
+  manifestProjects(create(AgentConfigurationSchema, { projectPath: 'team/config', gitops: good(text).gitops ?? {} }))
+
+const first = (text: string): ManifestProject | undefined => projectsOf(text)[0]
 
 describe('agentcfg: parse', (it) => {
   it('takes an empty file, one of comments and one without anything for the empty configuration', () => {
@@ -33,9 +37,11 @@ describe('agentcfg: parse', (it) => {
       dryRun: 'none',
       prune: true,
       pruneTimeout: 3_600_000,
-      prunePropagation: 'foreground',
+      propagation: 'Foreground',
       inventoryPolicy: 'must_match',
       deletion: 'orphan',
+      namespaces: [],
+      allowedKinds: [],
     })
   })
 
@@ -61,15 +67,20 @@ gitops:
       id: 'team/app',
       ref: { kind: 'tag', name: 'v1' },
       defaultNamespace: 'db',
-      globs: ['/a/*.yaml'],
+      globs: ['a/*.yaml'],
       kustomize: ['overlays/prod'],
       reconcileTimeout: 1500,
       dryRun: 'server',
       prune: false,
       pruneTimeout: 10_000,
-      prunePropagation: 'orphan',
+      propagation: 'Orphan',
       inventoryPolicy: 'adopt_all',
       deletion: 'delete',
+      namespaces: ['web', 'db'],
+      allowedKinds: [
+        { group: '', kind: 'ConfigMap' },
+        { group: 'apps', kind: '*' },
+      ],
     })
     equal(
       good(text).gitops?.allowedKinds.map(({ group, kind }) => [group, kind]),
@@ -164,7 +175,7 @@ charts: []
   it('reads what aliases and merge keys stand for', () => {
     const text = 'gitops:\n  manifest_projects:\n  - &a { id: x/y, prune: false }\n  - { <<: *a, id: x/z }\n'
     equal(
-      manifestProjects(good(text).gitops, '').map(({ id, prune }) => [id, prune]),
+      projectsOf(text).map(({ id, prune }) => [id, prune]),
       [
         ['x/y', false],
         ['x/z', false],

@@ -48,7 +48,7 @@ export const LAW: Record<string, Room> = {
     isProgram: true,
   },
   agent: {
-    imports: [...CONTROLLERS, 'rpc', 'adapters/grpc', 'engines/gitops', 'engines/tunnel'],
+    imports: [...CONTROLLERS, 'rpc', 'agentcfg', 'adapters/grpc', 'engines/gitops', 'engines/tunnel'],
     packages: ['@bufbuild/protobuf'],
     isProgram: true,
   },

@@ -1,9 +1,9 @@
 import type { Kube } from '../../adapters/kube/index.ts'
+import type { InventoryPolicy } from '../../agentcfg/index.ts'
 import type { AnyObject, Kind } from '../../api/index.ts'
 import { type Held, OWNER_LABEL } from '../../engines/gitops/index.ts'
 import { isFailure } from '../../std/index.ts'
 import { mayTake } from './policy.ts'
-import type { InventoryPolicy } from './project.ts'
 
 interface Adopting {
   kube: Kube

@@ -1,3 +1,4 @@
+import type { ManifestProject } from '../../agentcfg/index.ts'
 import {
   type Entry,
   entriesOf,
@@ -14,7 +15,6 @@ import {
 import { adopt } from './adopt.ts'
 import type { AgentInventory } from './inventory.ts'
 import { takingBy } from './policy.ts'
-import type { ManifestProject } from './project.ts'
 import { destinationOf, ownerFrom, type Term } from './shop.ts'
 
 /** One commit of one project, about to be brought about. */

@@ -1,7 +1,7 @@
+import type { InventoryPolicy } from '../../agentcfg/index.ts'
 import type { AnyObject } from '../../api/index.ts'
 import type { Taking } from '../../engines/gitops/index.ts'
 import { Failure } from '../../std/index.ts'
-import type { InventoryPolicy } from './project.ts'
 
 /** Says on each object which inventory it belongs to; agentk writes and reads it. */
 export const OWNING = 'config.k8s.io/owning-inventory'

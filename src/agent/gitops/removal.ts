@@ -1,7 +1,7 @@
+import type { ManifestProject } from '../../agentcfg/index.ts'
 import { entriesOf, removeAll } from '../../engines/gitops/index.ts'
 import { Failure, pause, waitOf } from '../../std/index.ts'
 import type { Told } from '../ports.ts'
-import type { ManifestProject } from './project.ts'
 import { destinationOf, type Found, inventoryFor, ownerFrom, type Term } from './shop.ts'
 
 /**

@@ -1,3 +1,4 @@
+import type { ManifestProject } from '../../agentcfg/index.ts'
 import {
   type Manifest,
   patternsFor,
@@ -7,7 +8,6 @@ import {
   type SourceFile,
 } from '../../engines/gitops/index.ts'
 import { createYamlReader, Failure, isFailure, type ReadYaml } from '../../std/index.ts'
-import type { ManifestProject } from './project.ts'
 
 type Paths = Pick<ManifestProject, 'globs' | 'kustomize'>
 

@@ -1,11 +1,11 @@
 import type { Kube } from '../../adapters/kube/index.ts'
+import type { ManifestProject } from '../../agentcfg/index.ts'
 import { type ConfigMap, ConfigMaps } from '../../api/index.ts'
 import type { Destination, Ledgers, Owner, SyncMeter, Wants } from '../../engines/gitops/index.ts'
 import { type Backoff, type Clock, isFailure, type Log } from '../../std/index.ts'
 import type { Board } from '../ports.ts'
 import { AGENT_LABEL, type AgentInventory, agentInventory, DELETION, HOME, INVENTORY_ID, OWNER, PROJECT } from './inventory.ts'
 import { OWNING } from './policy.ts'
-import type { ManifestProject } from './project.ts'
 import type { Renderers } from './render.ts'
 import type { Means } from './source.ts'
 

@@ -1,7 +1,7 @@
 import type { ObjectStream } from '../../adapters/grpc/index.ts'
+import type { ManifestProject } from '../../agentcfg/index.ts'
 import type { SourceFile } from '../../engines/gitops/index.ts'
 import { type Backoff, createYamlReader, type Failure, minutes, seconds } from '../../std/index.ts'
-import type { ManifestProject } from './project.ts'
 import { patternsOf } from './render.ts'
 
 /** The files of one commit of a project. */

@@ -1,8 +1,8 @@
+import { type ManifestProject, manifestProjects } from '../../agentcfg/index.ts'
 import { createLedgers, createWants } from '../../engines/gitops/index.ts'
 import { Failure, hours, pause, waitOf } from '../../std/index.ts'
 import type { Follower } from '../ports.ts'
 import { type Bell, createBell } from './bell.ts'
-import { type ManifestProject, projectsIn } from './project.ts'
 import { retire } from './removal.ts'
 import { type Found, inventoriesIn, type Shop, type Term } from './shop.ts'
 import { startWorker, type Worker } from './worker.ts'
@@ -27,7 +27,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   const bell = createBell(options.clock)
   return {
     prepare(configuration) {
-      const projects = projectsIn(configuration)
+      const projects = manifestProjects(configuration)
       const { agentId, gitops } = configuration
       return () => {
         state.wish = { agentId, projects, namespaces: gitops?.namespaces ?? [] }

@@ -1,14 +1,13 @@
 import { create } from '@bufbuild/protobuf'
 import * as assert from 'uvu/assert'
-import { idOfInventoryKey, inventoryKeyOf } from '../../src/agent/gitops/inventory-key.ts'
-import { projectsIn } from '../../src/agent/gitops/project.ts'
+import { manifestProjects } from '../../src/agentcfg/index.ts'
 import { AgentConfigurationSchema } from '../../src/rpc/index.ts'
 import { Failure } from '../../src/std/index.ts'
+import type { ConfigurationInit } from '../agent/foreign-kas.ts'
 import { describe } from '../support/suite.ts'
-import type { ConfigurationInit } from './foreign-kas.ts'
 
 const projectsOf = (gitops: NonNullable<ConfigurationInit['gitops']>) =>
-  projectsIn(create(AgentConfigurationSchema, { agentId: 1n, projectPath: 'team/config', gitops }))
+  manifestProjects(create(AgentConfigurationSchema, { agentId: 1n, projectPath: 'team/config', gitops }))
 
 const mistakeIn = (gitops: NonNullable<ConfigurationInit['gitops']>): string => {
   try {
@@ -71,31 +70,4 @@ describe('the manifest projects of a configuration', (it) => {
   ]
   for (const { gitops, message, why } of MISTAKES)
     it(`are refused as a whole where ${message.source}`, () => assert.match(mistakeIn(gitops), message, why))
-})
-
-describe('a key of an inventory', (it) => {
-  const PAIRS = [
-    ['team_web_apps_Deployment', { group: 'apps', kind: 'Deployment', namespace: 'team', name: 'web' }],
-    ['_team__Namespace', { group: '', kind: 'Namespace', name: 'team' }],
-    [
-      '_system__node_rbac.authorization.k8s.io_ClusterRole',
-      { group: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'system:node' },
-    ],
-  ] as const
-  for (const [key, id] of PAIRS)
-    it(`${key} is read and written as agentk does`, () => {
-      assert.is(inventoryKeyOf(id), key)
-      assert.equal(idOfInventoryKey(key), id)
-    })
-
-  it('names nothing where it is no key', () => {
-    assert.equal(['', 'a', 'a_b', 'a_b_c', 'a__c_d', 'a_x_y_c_d'].map(idOfInventoryKey), [
-      undefined,
-      undefined,
-      undefined,
-      undefined,
-      undefined,
-      undefined,
-    ])
-  })
 })
