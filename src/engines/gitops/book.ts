@@ -36,6 +36,8 @@ export interface There {
   /** What must not be deleted before it. */
   readonly needs?: readonly ObjectId[]
   readonly isLeaving?: true
+  /** It carries the mark of another sync: nothing is done to it on the word of a watch. */
+  readonly isOthers?: true
 }
 
 /** What a watch vouches for, so that a deletion needs no other look. */
@@ -109,7 +111,9 @@ function needsOf(object: AnyObject): Pick<There, 'needs'> {
 }
 
 export const markIn = (line: Line | undefined): Mark | undefined =>
-  line?.word === 'there' && line.uid !== undefined && line.version !== '' ? { ...line, uid: line.uid } : undefined
+  line?.word === 'there' && !line.isOthers && line.uid !== undefined && line.version !== ''
+    ? { ...line, uid: line.uid }
+    : undefined
 
 /** The answer to our own write. What differs in it differs by the server's will, and is no drift from then on. */
 export function lineAfterWrite(object: AnyObject, desired: Desired, judge: Judge): There {

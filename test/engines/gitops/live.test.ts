@@ -103,6 +103,28 @@ describe('the book of a sync', (it) => {
     assert.match(asked.join(), /configmaps\?.*watch=true.*resourceVersion=\d+/)
   })
 
+  it('does not take what carries the mark of another sync for its own, and deletes nothing of it', async () => {
+    const { run, line, request, render } = open({ 'a.yaml': configMap('a'), 'b.yaml': configMap('b'), 'c.yaml': configMap('c') })
+    await run()
+    await watching()
+    await kube.patch(ConfigMaps, { name: 'b', namespace }, { metadata: { labels: { 'gitops.berth.dev/sync': 'anothers' } } })
+    await eventually(() => {
+      const seen = line('/ConfigMap', 'b')
+      return seen?.word === 'there' && seen.isOthers
+    })
+    const without = snapshot({ 'a.yaml': configMap('a') })
+    const { changes, inventory } = await sync({ ...request, snapshot: without }, { render, clock: systemClock })
+    assert.equal(changes.map(({ id, change }) => [id.name, change]).sort(), [
+      ['b', 'skipped'],
+      ['c', 'pruned'],
+    ])
+    assert.equal(
+      inventory.held.map(({ id }) => id.name),
+      ['a'],
+    )
+    assert.ok(await kube.get(ConfigMaps, { name: 'b', namespace }))
+  })
+
   it('learns which field changed and by whom, and of nothing that others add', async () => {
     const { run, line, state } = open({ 'a.yaml': configMap('a', { x: '1' }) })
     await run()

@@ -4,7 +4,7 @@ import type { Clock } from '../../../std/index.ts'
 import { type Book, type Judge, type Line, lineAfterWrite, lineOf, versionOf } from '../book.ts'
 import type { Held } from '../inventory/inventory.ts'
 import { idOf, keyOfId } from '../object-id.ts'
-import { type Desired, managerOf } from '../place.ts'
+import { type Desired, managerOf, OWNER_LABEL } from '../place.ts'
 import { managersOf } from './managers.ts'
 import { createBell, newsIn } from './news.ts'
 import { createPlaces, nameOf, type Place, type Tracked } from './places.ts'
@@ -66,8 +66,7 @@ export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions)
     saw(object) {
       const known = tracked.get(keyOfId(idOf(object)))
       if (!known || isOld(known.key, object.metadata.resourceVersion)) return
-      const line = lineOf(object, known.desired, judge, lines.get(known.key))
-      turn(known.key, line.drift.length === 0 ? line : { ...line, by: managersOf(object, line.drift, managerOf(owner)) })
+      turn(known.key, lineSeen(object, known.desired, { owner, judge, before: lines.get(known.key) }))
     },
     lost(object) {
       const key = keyOfId(idOf(object))
@@ -120,6 +119,22 @@ export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions)
       seating.leave()
       places.clear()
     },
+  }
+}
+
+interface Viewpoint {
+  owner: string
+  judge: Judge
+  before: Line | undefined
+}
+
+/** The watch shows what carries the mark of any sync. */
+function lineSeen(object: AnyObject, desired: Desired | undefined, { owner, judge, before }: Viewpoint): Line {
+  const line = lineOf(object, desired, judge, before)
+  return {
+    ...line,
+    ...(line.drift.length > 0 && { by: managersOf(object, line.drift, managerOf(owner)) }),
+    ...(object.metadata.labels?.[OWNER_LABEL] !== owner && { isOthers: true }),
   }
 }
 
