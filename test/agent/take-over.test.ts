@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { ConfigMaps } from '../../src/api/index.ts'
+import { ConfigMaps, type KubeObject } from '../../src/api/index.ts'
 import { configMap } from '../support/builders/snapshots.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
@@ -45,9 +45,10 @@ describe('what agentk left in a cluster', (it) => {
       },
       data: Object.fromEntries(names.map((name) => [`${namespace}_${name}__ConfigMap`, ''])),
     })
-  const begin = async (more: { inventoryPolicy?: string } = {}) => {
+  const begin = async (more: { inventoryPolicy?: string } = {}, limits: object = {}) => {
     kas.configure({
       gitops: {
+        ...limits,
         manifestProjects: [{ id: 'team/shop', defaultNamespace: namespace, prunePropagationPolicy: 'background', ...more }],
       },
     })
@@ -87,6 +88,30 @@ describe('what agentk left in a cluster', (it) => {
     agent = await runAgent({ kas: kas.address, kubeconfig, namespace })
     await expectGone(kube, ConfigMaps, { name: 'late', namespace })
     assert.ok(await kube.get(ConfigMaps, { name: 'one', namespace }))
+  })
+
+  it('is left alone outside the namespaces and kinds of the configuration, and the report says so', async () => {
+    const outside = await cluster.namespace('agentk')
+    const id = `${kas.agentId}-1`
+    const accounts = { group: '', version: 'v1', kind: 'ServiceAccount', plural: 'serviceaccounts', namespaced: true }
+    const marks = { annotations: { [OWNING]: id } }
+    await leave('left', {})
+    const far = await kube.create(ConfigMaps, { ...configMap('far'), metadata: { name: 'far', namespace: outside, ...marks } })
+    const robot: KubeObject = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'robot', namespace, ...marks } }
+    const account = await kube.create(accounts, robot)
+    await leaveInventory('left')
+    const data = { [`${outside}_far__ConfigMap`]: '', [`${namespace}_robot__ServiceAccount`]: '' }
+    await kube.patch(ConfigMaps, { name: `inventory-${id}`, namespace }, { data })
+    kas.push('team/shop', { 'a.yaml': configMap('stays') })
+    await begin({}, { namespaces: [namespace], allowedKinds: [{ group: '', kind: 'ConfigMap' }] })
+    await expectGone(kube, ConfigMaps, { name: 'left', namespace })
+    const told = await eventually(() => kas.project('team/shop')?.reason === 'LeftAlone' && kas.project('team/shop'))
+    assert.match(told.message, /neither adopted nor deleted: .*(far|robot).*; and 1 more/)
+    assert.is(told.health, 'Healthy')
+    const ref = { name: 'far', namespace: outside }
+    assert.is((await kube.get(ConfigMaps, ref))?.metadata.resourceVersion, far.metadata.resourceVersion)
+    const now = await kube.get(accounts, { name: 'robot', namespace })
+    assert.is(now?.metadata.resourceVersion, account.metadata.resourceVersion)
   })
 
   const STRANGERS = [

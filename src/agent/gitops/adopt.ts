@@ -1,27 +1,31 @@
 import type { Kube } from '../../adapters/kube/index.ts'
-import type { InventoryPolicy } from '../../agentcfg/index.ts'
 import type { AnyObject, Kind } from '../../api/index.ts'
-import { type Held, OWNER_LABEL } from '../../engines/gitops/index.ts'
+import { type Destination, type Held, OWNER_LABEL, sayId, trespassOf } from '../../engines/gitops/index.ts'
 import { isFailure } from '../../std/index.ts'
-import { mayTake } from './policy.ts'
+import { OWNING } from './policy.ts'
 
 interface Adopting {
   kube: Kube
   owner: string
   inventoryId: string
-  policy: InventoryPolicy
+  destination: Destination
   signal: AbortSignal
 }
 
 /**
- * Puts our mark on what agentk's inventory names, so that it is pruned like everything else when it has left the repository. What
- * belongs to another inventory, or to another sync of ours, is let be.
+ * Puts our mark on what agentk's inventory names, so that it is pruned like everything else when it has left the repository. Whoever
+ * may write ConfigMaps there may name anything in it: only what says itself that it belongs to this inventory is taken, whatever
+ * `inventory_policy` allows the repository. Answers what is left alone because it lies beyond the limits, a sentence about each.
  */
-export async function adopt(held: readonly Held[], adopting: Adopting): Promise<void> {
+export async function adopt(held: readonly Held[], adopting: Adopting): Promise<string[]> {
+  const left: string[] = []
   for (const item of held) {
     adopting.signal.throwIfAborted()
-    await adoptOne(item, adopting)
+    const objection = trespassOf(item.id, adopting.destination)
+    if (objection === undefined) await adoptOne(item, adopting)
+    else left.push(`${sayId(item.id)} ${objection}`)
   }
+  return left
 }
 
 /** The same place in the API, read as objects of whose inside nothing is known. */
@@ -33,14 +37,14 @@ const kindOfAny = ({ group, version, kind, plural, namespaced }: Kind): Kind<Any
   namespaced,
 })
 
-async function adoptOne({ id, version }: Held, { kube, owner, inventoryId, policy, signal }: Adopting): Promise<void> {
+async function adoptOne({ id, version }: Held, { kube, owner, inventoryId, signal }: Adopting): Promise<void> {
   const served = await kube.resolve(id.group === '' ? version : `${id.group}/${version}`, id.kind)
   if (!served) return
   const kind = kindOfAny(served)
   const ref = { name: id.name, namespace: id.namespace }
   try {
     const live = await kube.get(kind, ref, signal)
-    if (!live || live.metadata.labels?.[OWNER_LABEL] !== undefined || !mayTake(live, inventoryId, policy)) return
+    if (!live || live.metadata.labels?.[OWNER_LABEL] !== undefined || live.metadata.annotations?.[OWNING] !== inventoryId) return
     const { resourceVersion } = live.metadata
     await kube.patch(kind, ref, { metadata: { resourceVersion, labels: { [OWNER_LABEL]: owner } } }, { manager: 'berth-agent' })
   } catch (failure) {

@@ -10,9 +10,12 @@ export function inventoryKeyOf({ group, kind, namespace = '', name }: ObjectId):
   return /^[-._a-zA-Z0-9]{1,253}$/.test(key) && !name.includes('_') ? key : undefined
 }
 
+/** Whoever writes the ConfigMap writes the group, and it becomes part of a path. */
+const KEY = /^([^_]*)_(.+)_((?:[a-z0-9][-a-z0-9]*(?:\.[a-z0-9][-a-z0-9]*)*)?)_([^_]+)$/
+
 /** `undefined` for a key that names no object. */
 export function idOfInventoryKey(key: string): ObjectId | undefined {
-  const [, namespace = '', name = '', group = '', kind = ''] = /^([^_]*)_(.+)_([^_]*)_([^_]+)$/.exec(key) ?? []
+  const [, namespace = '', name = '', group = '', kind = ''] = KEY.exec(key) ?? []
   if (kind === '' || name === '') return undefined
   const written = name.replaceAll('__', ':')
   return written.includes('_') ? undefined : { group, kind, ...(namespace !== '' && { namespace }), name: written }

@@ -38,6 +38,8 @@ export interface Verdict {
   /** Both empty when nothing is wrong. */
   reason: string
   message: string
+  /** What agentk's inventory named beyond the limits of the configuration; a sentence about each. */
+  leftAlone?: readonly string[]
   /** How it goes on: `calm` - when something is heard. `soon` - something is on its way. `failed` - something must be mended. */
   next: 'calm' | 'soon' | 'failed'
 }
@@ -46,14 +48,16 @@ export async function bringAbout(pass: Pass, term: Term, signal: AbortSignal): P
   const { project, snapshot, inventoryId, inventory } = pass
   const owner = ownerFrom(pass.owner, { inventoryId, agentId: term.agentId, project: project.id })
   const { kube, clock, meter } = term
-  const foreign = await inventory.foreign()
-  if (foreign.length > 0 && project.dryRun === 'none')
-    await adopt(foreign, { kube, owner: owner.id, inventoryId, policy: project.inventoryPolicy, signal })
+  const destination = destinationOf(kube, project)
+  const foreign = project.dryRun === 'none' ? await inventory.foreign() : []
+  const leftAlone = await adopt(foreign, { kube, owner: owner.id, inventoryId, destination, signal })
+  if (leftAlone.length > 0)
+    term.log.warn('objects of an inventory are left alone', { inventory: inventoryId, objects: leftAlone.slice(0, 20) })
   const render: Render = async () => pass.manifests
   const request: SyncRequest = {
     snapshot,
     path: project.id,
-    destination: destinationOf(kube, project),
+    destination,
     owner,
     inventory,
     ledger: pass.ledger,
@@ -66,7 +70,7 @@ export async function bringAbout(pass: Pass, term: Term, signal: AbortSignal): P
   }
   if (project.dryRun === 'client') return dryVerdict(project, `${pass.manifests.length} objects, none of them sent`)
   if (project.dryRun === 'server') return dryVerdict(project, await rehearse(request, { render, clock }, signal))
-  return verdictOn(await sync(request, { render, clock, meter }, signal), pass)
+  return { ...verdictOn(await sync(request, { render, clock, meter }, signal), pass), leftAlone }
 }
 
 const dryVerdict = ({ dryRun }: ManifestProject, what: string): Verdict => ({

@@ -19,7 +19,7 @@ export { type HealthRule, type HealthRules, healthRules } from './health/rules.t
 export { type Health, type HealthStatus, worse } from './health/verdict.ts'
 export type { Held, Inventory, InventoryStore } from './inventory/inventory.ts'
 export { INVENTORY_LABEL, inventoryInConfigMaps } from './inventory/inventory-config-map.ts'
-export { objectionToNamespace } from './limits.ts'
+export { objectionToNamespace, trespassOf } from './limits.ts'
 export { createLedgers, type Ledger, type Ledgers } from './live/ledgers.ts'
 export { noMeter, PHASES, type Phase, type SyncMeter } from './meter.ts'
 export { keyOfId, type ObjectId, sayId, sayKey } from './object-id.ts'

@@ -1,5 +1,5 @@
 import type { AnyObject } from '../../api/index.ts'
-import { groupOf, type ObjectId } from './object-id.ts'
+import { apiVersionFor, groupOf, type ObjectId } from './object-id.ts'
 
 /** What may be done in a destination, beside what the rights of its credentials say. Whoever made the destination decides. */
 export interface Limits {
@@ -31,6 +31,12 @@ export const isPodSecurity = (label: string): boolean => POD_SECURITY.some((star
 /** Why an object may not be deployed: the rest of a sentence about it. */
 export function trespass(object: AnyObject, namespaced: boolean, limits: Limits): string | undefined {
   return strangeKind(object, limits) ?? outside(object, namespaced, limits) ?? weakened(object, limits)
+}
+
+/** The same of an object that is known by its name only: one with a namespace is namespaced. */
+export function trespassOf({ group, kind, namespace, name }: ObjectId, limits: Limits): string | undefined {
+  const object = { apiVersion: apiVersionFor(group, 'v1'), kind, metadata: { name, ...(namespace && { namespace }) } }
+  return trespass(object, namespace !== undefined, limits)
 }
 
 /** Whether an object of ours may be deleted. Where limits were narrowed since it was made, it may not. */
