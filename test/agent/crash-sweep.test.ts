@@ -52,9 +52,7 @@ describe('an agent that is killed', (it) => {
   }
   const namesIn = async (namespace: string) => {
     const maps = await kube.list(ConfigMaps, { namespace })
-    return maps
-      .map(({ metadata: { name } }) => name)
-      .filter((name) => !name.startsWith('inventory-') && !name.startsWith('kube-'))
+    return maps.map(({ metadata: { name } }) => name).filter((name) => !/^(inventory|agent|kube)-/.test(name))
   }
   const held = async (kas: ForeignKas, namespace: string) => {
     const inventory = await kube.get(ConfigMaps, { name: `inventory-${kas.agentId}-1`, namespace })

@@ -28,6 +28,8 @@ export interface ForeignKas {
   configure(configuration: ConfigurationInit): string
   /** The files of a project from now on; gives the commit. */
   push(project: string, files: Files): string
+  /** The same project by another path: its number and its files are those of before. */
+  rename(project: string, to: string): void
   /** What was registered, and what was asked for by GetConfiguration. */
   registered: { podName: string; podId: bigint }[]
   asked: { commitId: string; skipRegister: boolean; berth: boolean }[]
@@ -104,6 +106,12 @@ export async function foreignKas({
       state.projects.set(project, { commitId, number, files })
       tell()
       return commitId
+    },
+    rename(project, to) {
+      const known = state.projects.get(project)
+      state.projects.delete(project)
+      if (known) state.projects.set(to, known)
+      tell()
     },
     project: (id) => seen.reports.at(-1)?.projects.find((one) => one.id === id),
     refuse(authorization) {

@@ -1,6 +1,7 @@
 /**
  * Brings manifest projects about: one worker for each, which follows its commits (source.ts), renders them (render.ts) and syncs them
- * with the engine (pass.ts), under an inventory that agentk understands (inventory.ts). supervisor.ts exchanges the workers when
- * the configuration changes; removal.ts deals with what left it.
+ * with the engine (pass.ts), under an inventory that agentk understands (inventory.ts, opening.ts).
+ * Which projects there are is remembered in register.ts, where no tenant writes. supervisor.ts hears of configurations,
+ * crew.ts exchanges the workers when they change; retirements.ts and removal.ts deal with what left them.
  */
 export { createSupervisor, type Supervisor } from './supervisor.ts'

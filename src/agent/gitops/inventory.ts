@@ -1,19 +1,14 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import { annotations, type ConfigMap, ConfigMaps, type KubeObject, keyOf, type Ref } from '../../api/index.ts'
-import { type Held, type InventoryStore, inventoryInConfigMaps, keyOfId } from '../../engines/gitops/index.ts'
-import { isFailure } from '../../std/index.ts'
+import { type Held, INVENTORY_LABEL, type InventoryStore, inventoryInConfigMaps, keyOfId } from '../../engines/gitops/index.ts'
+import { Failure, isFailure } from '../../std/index.ts'
 import { idOfInventoryKey, inventoryKeyOf } from './inventory-key.ts'
 
 /** By it agentk finds its inventories. */
 export const INVENTORY_ID = 'cli-utils.sigs.k8s.io/inventory-id'
-/** Whose inventory it is, so that what a former configuration left is found again. */
-export const AGENT_LABEL = 'agent.berth.dev/agent'
-export const PROJECT = 'agent.berth.dev/project'
-export const DELETION = 'agent.berth.dev/deletion'
-/** The namespace of the pods that keep it: agents of two installations may have the same number in one cluster. */
-export const HOME = 'agent.berth.dev/home'
-/** Whose mark its objects carry. */
-export const OWNER = 'agent.berth.dev/owner'
+/** Whose inventory it is, for people: whoever may write ConfigMaps there can write anything, so nothing follows from it. */
+const AGENT_LABEL = 'agent.berth.dev/agent'
+const PROJECT = 'agent.berth.dev/project'
 const MANAGER = 'berth-agent'
 
 /** A ConfigMap may hold 1 MiB; what has no place in it stands in our own inventory alone. Bytes of keys. */
@@ -26,13 +21,8 @@ export interface Belonging {
   /** `<agent id>-<project id>` */
   inventoryId: string
   agentId: bigint
-  /** The namespace of the agent's pods. */
-  home: string
-  /** Path of the project, and what becomes of the objects when it leaves the list. */
+  /** Path of the project. */
   project: string
-  deletion: string
-  /** Id of the owner of the objects. */
-  owner: string
 }
 
 export interface AgentInventory extends InventoryStore {
@@ -44,8 +34,6 @@ export interface AgentInventory extends InventoryStore {
   isConfirmed(commitId: string): boolean
   /** Takes over what another inventory of this project names, and deletes that one. */
   inherit(from: AgentInventory): Promise<void>
-  /** Writes down whose it is, where it is there and does not say so. */
-  sign(): Promise<void>
   /** Deletes the ConfigMaps. */
   remove(): Promise<void>
 }
@@ -75,11 +63,17 @@ export function agentInventory(belonging: Belonging): AgentInventory {
   const refresh = async (): Promise<Loaded> => {
     maps.clear()
     const index = await kube.get(ConfigMaps, ref)
+    if (index && !isInventory(index, belonging)) throw taken(belonging)
     await readShards(kube, detailRef, maps)
     const known = new Set((await detail.load())?.held.map(({ key }) => key))
     const ids = Object.keys(index?.data ?? {}).flatMap((key) => idOfInventoryKey(key) ?? [])
-    const strange = ids.filter((id) => !known.has(keyOfId(id)))
-    return { index, foreign: await Promise.all(strange.map((id) => heldFrom(id, kube))) }
+    return {
+      index,
+      foreign: await heldFrom(
+        ids.filter((id) => !known.has(keyOfId(id))),
+        kube,
+      ),
+    }
   }
   const current = async () => {
     loaded ??= await refresh()
@@ -93,11 +87,6 @@ export function agentInventory(belonging: Belonging): AgentInventory {
       const inherited = ((await from.load())?.held ?? []).filter(({ key }) => !known.has(key))
       if (inherited.length > 0) await inventory.save({ server: '', held: [...before, ...inherited] })
       await from.remove()
-    },
-    async sign() {
-      const { index, foreign } = await current()
-      const held = (await inventory.load())?.held ?? []
-      if (index) loaded = { index: await writeIndex(belonging, index, held), foreign }
     },
     expire() {
       loaded = undefined
@@ -129,16 +118,32 @@ export function agentInventory(belonging: Belonging): AgentInventory {
     },
     async remove() {
       await readShards(kube, detailRef, maps)
-      const refs = [...maps.values()].map(({ metadata }) => ({ name: metadata.name, namespace: ref.namespace }))
-      // The first one last: while it is there, the rest is found again.
-      for (const one of refs.reverse()) await kube.delete(ConfigMaps, one)
-      await kube.delete(ConfigMaps, ref)
+      await removeMaps(belonging, [...maps.values()])
       maps.clear()
       loaded = undefined
     },
   }
   return inventory
 }
+
+/** The first one last: while it is there, the rest is found again. What is no inventory stays. */
+async function removeMaps(belonging: Belonging, details: readonly ConfigMap[]): Promise<void> {
+  const { kube, ref } = belonging
+  const shards = details.filter(({ metadata }) => metadata.labels?.[INVENTORY_LABEL] !== undefined)
+  for (const { metadata } of shards.reverse()) await kube.delete(ConfigMaps, { name: metadata.name, namespace: ref.namespace })
+  const index = await kube.get(ConfigMaps, ref)
+  if (index && isInventory(index, belonging)) await kube.delete(ConfigMaps, ref, { uid: index.metadata.uid })
+}
+
+/** A repository may name the ConfigMap: one that is there and something else is not written to, and not deleted. */
+const isInventory = ({ metadata }: ConfigMap, { inventoryId }: Belonging): boolean =>
+  metadata.labels?.[INVENTORY_ID] === inventoryId
+
+const taken = ({ ref, inventoryId }: Belonging): Failure =>
+  new Failure('invalid', `ConfigMap ${keyOf(ref)} is there already, and is not inventory ${inventoryId}`, {
+    reason: 'InventoryTaken',
+    remedy: `Remove it; or label it ${INVENTORY_ID}=${inventoryId} if it is.`,
+  })
 
 /** The first shard says how many there are. */
 async function readShards(kube: Kube, ref: Ref, maps: Map<string, ConfigMap>): Promise<void> {
@@ -168,10 +173,11 @@ const noting = (kube: Kube, maps: Map<string, ConfigMap>): Kube => {
 
 const isConfigMap = (object: KubeObject): object is ConfigMap => object.kind === 'ConfigMap'
 
-/** In which version it was written nobody recorded: in the one that the server prefers. */
-async function heldFrom(id: Held['id'], kube: Kube): Promise<Held> {
-  const version = id.group === '' ? 'v1' : await preferredVersion(kube, id.group)
-  return { id, key: keyOfId(id), version }
+/** In which version they were written nobody recorded: in the one that the server prefers. Each group is asked for once. */
+async function heldFrom(ids: readonly Held['id'][], kube: Kube): Promise<Held[]> {
+  const versions = new Map([['', 'v1']])
+  for (const { group } of ids) if (!versions.has(group)) versions.set(group, await preferredVersion(kube, group))
+  return ids.map((id) => ({ id, key: keyOfId(id), version: versions.get(id.group) ?? 'v1' }))
 }
 
 async function preferredVersion(kube: Kube, name: string): Promise<string> {
@@ -190,12 +196,7 @@ async function writeIndex(belonging: Belonging, index: ConfigMap | undefined, he
   const keys = keysThatFit(held)
   const metadata = {
     labels: { [INVENTORY_ID]: belonging.inventoryId, [AGENT_LABEL]: String(belonging.agentId) },
-    annotations: {
-      [PROJECT]: belonging.project,
-      [DELETION]: belonging.deletion,
-      [OWNER]: belonging.owner,
-      [HOME]: belonging.home,
-    },
+    annotations: { [PROJECT]: belonging.project },
   }
   if (!index) {
     const data = Object.fromEntries([...keys].map((key) => [key, '']))

@@ -1,11 +1,11 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import type { ManifestProject } from '../../agentcfg/index.ts'
-import { type ConfigMap, ConfigMaps } from '../../api/index.ts'
 import type { Destination, Ledgers, Owner, SyncMeter, Wants } from '../../engines/gitops/index.ts'
-import { type Backoff, type Clock, isFailure, type Log } from '../../std/index.ts'
+import type { Backoff, Clock, Log } from '../../std/index.ts'
 import type { Board } from '../ports.ts'
-import { AGENT_LABEL, type AgentInventory, agentInventory, DELETION, HOME, INVENTORY_ID, OWNER, PROJECT } from './inventory.ts'
+import { type AgentInventory, agentInventory } from './inventory.ts'
 import { OWNING } from './policy.ts'
+import type { Place, Register } from './register.ts'
 import type { Renderers } from './render.ts'
 import type { Means } from './source.ts'
 
@@ -29,6 +29,9 @@ export interface Shop {
 export interface Term extends Shop {
   ledgers: Ledgers
   wants: Wants
+  register: Register
+  /** Said by a worker that knows its number: what deletes the objects of a project with this number, by another path, ends first. */
+  claim(number: bigint): Promise<void>
 }
 
 /** Of one project in this cluster; agentk's name for it. */
@@ -46,21 +49,15 @@ export const ownerFrom = (
   annotations: { [OWNING]: inventoryId },
 })
 
-export const inventoryFor = (
-  { kube, agentId, home }: Pick<Shop, 'kube' | 'agentId' | 'home'>,
-  { id, deletion, owner, inventoryId, namespace, name = `inventory-${inventoryId}` }: Whose,
-): AgentInventory => agentInventory({ kube, ref: { name, namespace }, inventoryId, agentId, home, project: id, deletion, owner })
+export const inventoryAt = (
+  { kube, agentId }: Pick<Shop, 'kube' | 'agentId'>,
+  project: string,
+  { namespace, name, inventoryId }: Place,
+): AgentInventory => agentInventory({ kube, ref: { name, namespace }, inventoryId, agentId, project })
 
-interface Whose {
-  /** Path of the project. */
-  id: string
-  deletion: string
-  owner: string
-  inventoryId: string
-  namespace: string
-  /** Of the ConfigMap; agentk's without it. */
-  name?: string | undefined
-}
+/** Whether an inventory may lie there, as the configuration is now. */
+export const isNear = ({ namespace }: Pick<Place, 'namespace'>, { namespaces }: Pick<ManifestProject, 'namespaces'>): boolean =>
+  namespaces.length === 0 || namespaces.includes(namespace)
 
 export const destinationOf = (
   kube: Kube,
@@ -78,39 +75,3 @@ export const destinationOf = (
     clusterResources: 'empty gitops.namespaces of the agent configuration, or keep it in another repository',
   },
 })
-
-/** An inventory of this agent as it lies in the cluster. */
-export interface Found {
-  project: string
-  inventoryId: string
-  namespace: string
-  owner: string
-  deletion: string
-  map: ConfigMap
-}
-
-/** All inventories of this agent, in the namespaces that may be looked at. */
-export async function inventoriesIn(
-  { kube, agentId, home }: Pick<Shop, 'kube' | 'agentId' | 'home'>,
-  namespaces: readonly string[],
-  signal: AbortSignal,
-): Promise<Found[]> {
-  const labels = `${AGENT_LABEL}=${agentId}`
-  const list = async (namespace?: string) => {
-    try {
-      return await kube.list(ConfigMaps, { labels, ...(namespace !== undefined && { namespace }) }, signal)
-    } catch (failure) {
-      if (isFailure(failure, 'forbidden')) return []
-      throw failure
-    }
-  }
-  const maps = namespaces.length === 0 ? await list() : (await Promise.all(namespaces.map(list))).flat()
-  return maps.flatMap((map) => {
-    const project = map.metadata.annotations?.[PROJECT]
-    const inventoryId = map.metadata.labels?.[INVENTORY_ID]
-    const { namespace, annotations: { [OWNER]: owner, [HOME]: of, [DELETION]: deletion = 'orphan' } = {} } = map.metadata
-    return project && inventoryId && namespace && owner && of === home
-      ? [{ project, inventoryId, namespace, owner, deletion, map }]
-      : []
-  })
-}

@@ -1,16 +1,19 @@
 import type { ManifestProject } from '../../agentcfg/index.ts'
-import type { Manifest } from '../../engines/gitops/index.ts'
 import { Failure, isFailure, minutes, seconds, waitOf } from '../../std/index.ts'
 import type { Told } from '../ports.ts'
 import { createBell } from './bell.ts'
-import { type AgentInventory, INVENTORY_ID } from './inventory.ts'
+import { type Opened, openFor, withoutTemplate } from './opening.ts'
 import { bringAbout, type Verdict } from './pass.ts'
 import { renderingOf } from './render.ts'
-import { type Found, inventoryFor, inventoryIdOf, ownerIdOf, type Term } from './shop.ts'
+import type { Term } from './shop.ts'
 import { type Commit, followProject } from './source.ts'
 
 export interface Worker {
   readonly project: ManifestProject
+  /** That kas gave it; `undefined` until the first commit. */
+  number(): bigint | undefined
+  /** Aborted when the number is known, or why it is not. */
+  readonly known: AbortSignal
   /** Ends what is under way; what was begun is finished by whoever comes next. */
   stop(): Promise<void>
 }
@@ -19,26 +22,29 @@ export interface Worker {
 const COMPARE = minutes(5)
 const SOON = { base: seconds(1), max: seconds(20), factor: 1.3, jitter: 0.1 }
 
-/** Brings about each new commit of one project, and sets back what is changed in the cluster. `formers`: inventories of it elsewhere. */
-export function startWorker(project: ManifestProject, term: Term, formers: readonly Found[]): Worker {
+/** Brings about each new commit of one project, and sets back what is changed in the cluster. */
+export function startWorker(project: ManifestProject, term: Term): Worker {
   const ending = new AbortController()
   const { signal } = ending
   const bell = createBell(term.clock)
+  const known = new AbortController()
   const desk: Desk = { commit: undefined, trouble: undefined, superseded: new AbortController() }
   const ears = {
     onCommit(commit: Commit) {
       desk.commit = commit
+      known.abort()
       // What is under way for the commit before is not worth finishing.
       desk.superseded.abort()
       bell.ring()
     },
     onTrouble(failure: Failure | undefined) {
+      if (failure) known.abort()
       if (desk.trouble?.message === failure?.message) return
       desk.trouble = failure
       bell.ring()
     },
   }
-  const work = createWork(project, { term, formers, desk, ring: bell.ring })
+  const work = createWork(project, { term, desk, ring: bell.ring })
   const loop = async () => {
     while (!signal.aborted) {
       await bell.wait(work.rest(), signal)
@@ -48,8 +54,11 @@ export function startWorker(project: ManifestProject, term: Term, formers: reado
   const done = Promise.all([followProject(project, term.means, ears, signal), loop()])
   return {
     project,
+    number: () => desk.commit?.projectId,
+    known: known.signal,
     async stop() {
       ending.abort()
+      known.abort()
       await done
       work.close()
     },
@@ -65,7 +74,6 @@ interface Desk {
 
 interface Around {
   term: Term
-  formers: readonly Found[]
   desk: Desk
   ring: () => void
 }
@@ -84,12 +92,14 @@ interface State {
   compareAt: number
   /** Since when something is on its way. */
   openSince: number | undefined
+  /** It is told for as long as this worker lives: nothing remembers these objects afterwards. */
+  leftAlone: readonly string[]
 }
 
-function createWork(project: ManifestProject, { term, formers, desk, ring }: Around): Work {
+function createWork(project: ManifestProject, { term, desk, ring }: Around): Work {
   const { clock, log, board } = term
   const render = renderingOf(project, term.renderers)
-  const state: State = { tries: 0, next: 'calm', compareAt: 0, openSince: undefined }
+  const state: State = { tries: 0, next: 'calm', compareAt: 0, openSince: undefined, leftAlone: [] }
   let told: Told = fresh(project.id)
   let opened: Opened | undefined
   const tell = (part: Partial<Told>) => {
@@ -102,23 +112,22 @@ function createWork(project: ManifestProject, { term, formers, desk, ring }: Aro
   const act = async (commit: Commit, signal: AbortSignal): Promise<void> => {
     const all = await render(commit, signal)
     const { manifests, template } = withoutTemplate(all)
-    opened = await openFor(opened, { project, term, formers, commit, template, ring }, signal)
+    opened = await openFor(opened, { project, term, commit, template, ring }, signal)
     const { owner, inventory, inventoryId, ledger } = opened
     const compare = clock.now() >= state.compareAt
     if (compare) inventory.expire()
-    const verdict = await bringAbout(
-      { project, snapshot: commit, manifests, owner, inventoryId, inventory, ledger, compare },
-      term,
-      signal,
-    )
+    const pass = { project, snapshot: commit, manifests, owner, inventoryId, inventory, ledger, compare }
+    const verdict = await bringAbout(pass, term, signal)
     if (compare) state.compareAt = clock.now() + COMPARE
     state.next = verdict.next
     state.tries = verdict.next === 'calm' ? 0 : state.tries + 1
     state.openSince = verdict.next === 'calm' ? undefined : (state.openSince ?? clock.now())
-    const { next: _, ...said } = patient(verdict, project, clock.now() - (state.openSince ?? clock.now()))
+    const { next: _, leftAlone = [], ...said } = patient(verdict, project, clock.now() - (state.openSince ?? clock.now()))
+    if (leftAlone.length > 0) state.leftAlone = leftAlone
     const isIn = project.dryRun === 'none'
     tell({
       ...said,
+      ...(said.reason === '' && sayLeftAlone(state.leftAlone)),
       ...(isIn && { commitId: commit.commitId }),
       ...(isIn && told.commitId !== commit.commitId && { syncedAt: clock.now() }),
     })
@@ -159,7 +168,8 @@ function createWork(project: ManifestProject, { term, formers, desk, ring }: Aro
   }
 }
 
-const fresh = (id: string): Told => ({
+/** Of a project of which nothing is known. */
+export const fresh = (id: string): Told => ({
   id,
   commitId: '',
   objects: 0,
@@ -173,75 +183,17 @@ const fresh = (id: string): Told => ({
 
 const sayFailure = ({ message, remedy }: Failure): string => (remedy === undefined ? message : `${message}. ${remedy}`)
 
+/** Nothing at all when there is nothing to say. */
+function sayLeftAlone([first, ...others]: readonly string[]): Partial<Told> {
+  if (first === undefined) return {}
+  const more = others.length > 0 ? `; and ${others.length} more` : ''
+  return { reason: 'LeftAlone', message: `its inventory named objects that are neither adopted nor deleted: ${first}${more}` }
+}
+
 /** What takes longer than its time is a fault, and goes on all the same. */
 function patient(verdict: Verdict, { reconcileTimeout, pruneTimeout }: ManifestProject, since: number): Verdict {
   const { reason, message, next } = verdict
   if (next !== 'soon') return verdict
   const [limit, word] = reason === 'InProgress' ? [pruneTimeout, 'PruneTimeout'] : [reconcileTimeout, 'ReconcileTimeout']
   return since > limit ? { ...verdict, reason: word, message: `not so within ${limit / 1000} s: ${message}` } : verdict
-}
-
-interface Opened {
-  name: string
-  owner: string
-  inventoryId: string
-  inventory: AgentInventory
-  ledger: ReturnType<Term['ledgers']['of']>
-}
-
-interface Opening {
-  project: ManifestProject
-  term: Term
-  formers: readonly Found[]
-  commit: Commit
-  template: Template | undefined
-  ring: () => void
-}
-
-/** Which inventory it is turns out with the first commit: it bears the number that kas gave the project. */
-async function openFor(before: Opened | undefined, opening: Opening, signal: AbortSignal): Promise<Opened> {
-  const { project, term, formers, commit, template, ring } = opening
-  const inventoryId = template?.inventoryId ?? inventoryIdOf(term.agentId, commit.projectId)
-  const namespace = template?.namespace ?? project.defaultNamespace
-  const name = `${namespace}/${inventoryId}`
-  if (before?.name === name) return before
-  const owner = ownerIdOf(term.agentId, commit.projectId)
-  const whose = { id: project.id, deletion: project.deletion, owner, inventoryId }
-  const inventory = inventoryFor(term, { ...whose, namespace, name: template?.name })
-  for (const former of formers) {
-    signal.throwIfAborted()
-    if (former.namespace === namespace && former.inventoryId === inventoryId) continue
-    // The same project under another namespace: what stands there is ours still, and its old list is needed no more.
-    if (former.inventoryId === inventoryId) await inventory.inherit(inventoryFor(term, { ...whose, namespace: former.namespace }))
-  }
-  await inventory.sign()
-  return { name, owner, inventoryId, inventory, ledger: term.ledgers.of(owner, '', ring) }
-}
-
-interface Template {
-  inventoryId: string
-  name: string
-  namespace: string | undefined
-}
-
-/** A repository may bring the ConfigMap of its inventory along, as those for agentk could. */
-function withoutTemplate(all: readonly Manifest[]): { manifests: readonly Manifest[]; template: Template | undefined } {
-  const templates = all.filter(
-    ({ object }) => object.kind === 'ConfigMap' && object.metadata.labels?.[INVENTORY_ID] !== undefined,
-  )
-  const [only, second] = templates
-  if (!only) return { manifests: all, template: undefined }
-  if (second)
-    throw new Failure(
-      'invalid',
-      `${only.source} and ${second.source} are both labelled ${INVENTORY_ID}; there is one inventory only`,
-      {
-        reason: 'SeveralInventories',
-      },
-    )
-  const { labels, name, namespace } = only.object.metadata
-  return {
-    manifests: all.filter((one) => one !== only),
-    template: { inventoryId: labels?.[INVENTORY_ID] ?? '', name, namespace },
-  }
 }
