@@ -79,6 +79,8 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
   }
   const passage = openPassage({ kubeconfig: config.kubeconfig, context: config.context, clock })
   const services = new Map([[KUBERNETES_API, createKubernetesApi({ passage, product: `berth-agent/${version}` })]])
+  // Whoever is asked to end while it starts is told so before anybody listens.
+  if (signal.aborted) known.resolve(0n)
   signal.addEventListener('abort', () => known.resolve(0n), { once: true })
   await Promise.all([
     followConfiguration(

@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import { exitCodes } from './exit-codes.ts'
-import { run } from './run.ts'
 import { paintFor, type Shell } from './shell.ts'
 
 // The only file that touches signals and the end of the process.
@@ -50,6 +49,8 @@ const cache = process.env.XDG_CACHE_HOME ?? (process.env.HOME && join(process.en
 // Node 20, which may run the built package, has no such cache.
 if (cache && 'enableCompileCache' in modules) modules.enableCompileCache(join(cache, 'berth', 'node'))
 
+// Loaded only now: whoever ends us while hundreds of files are read is heard, also by the first process of a container.
+const { run } = await import('./run.ts')
 const code = await run(process.argv.slice(2), shell)
 // A pipe takes long output in pieces: an exit before the last one would cut it off.
 await new Promise<void>((resolve) => process.stdout.write('', () => resolve()))

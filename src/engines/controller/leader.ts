@@ -41,8 +41,10 @@ export async function leadInTurns(
 ): Promise<void> {
   const { clock, log, lease, retry = seconds(2) } = candidate
   const observed: Observation = { record: '', at: 0, until: 0 }
+  let isUnclear = false
   while (!signal.aborted) {
     const held = await tryToHold(candidate, observed)
+    isUnclear = held === undefined
     if (!held) {
       await pause(clock, retry * (1 + Math.random() * 0.2), signal)
       continue
@@ -56,6 +58,8 @@ export async function leadInTurns(
     if (signal.aborted) await giveUp(candidate)
     else log.warn('no longer leading', { lease: keyOf(lease) })
   }
+  // The last request had no answer, and may have been heard all the same.
+  if (isUnclear) await giveUp(candidate)
 }
 
 /** What this process knows of the Lease, by its own clock: other machines' clocks are not compared. */
