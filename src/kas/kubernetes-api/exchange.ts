@@ -1,8 +1,8 @@
 import type { Duplex } from '../../adapters/grpc/index.ts'
 import type { Visit } from '../../adapters/http/index.ts'
-import { encodeRequest, pieces, type RequestHead, type ResponseHead, responseFrames } from '../../rpc/index.ts'
+import { encodeRequest, pieces, type RequestHead, type ResponseHead, responseFrames, type Values } from '../../rpc/index.ts'
 import { Failure } from '../../std/index.ts'
-import { responseHeaders } from './headers.ts'
+import { folded, responseHeaders } from './headers.ts'
 
 export interface Exchange {
   visit: Visit
@@ -56,7 +56,7 @@ class Answer {
   readonly status: number
   readonly isUpgrade: boolean
   readonly #visit: Visit
-  readonly #head: ResponseHead
+  readonly #given: Values
   readonly #hasBody: boolean
   readonly #length: number | undefined
   #bytes = 0
@@ -65,18 +65,18 @@ class Answer {
     this.status = head.status
     this.isUpgrade = head.status === 101
     this.#visit = visit
-    this.#head = head
+    this.#given = folded(head.headers)
     this.#hasBody = asked.method !== 'HEAD' && ![101, 204, 304].includes(head.status)
-    this.#length = lengthOf(head)
-    if (head.status < 200 && !(this.isUpgrade && agrees(visit.upgrade, headerOf(head, 'upgrade'))))
+    this.#length = lengthOf(this.#given)
+    if (head.status < 200 && !(this.isUpgrade && agrees(visit.upgrade, this.#given.upgrade)))
       throw broken(`status ${head.status}, which was not asked for`)
   }
 
   headers(prefix: string) {
-    const headers = responseHeaders(this.#head.headers, { status: this.status, prefix })
+    const headers = responseHeaders(this.#given, { status: this.status, prefix })
     if (this.isUpgrade) return { ...headers, connection: ['Upgrade'], upgrade: [this.#visit.upgrade ?? ''] }
-    // Without a length that can be checked there is none: then the end of the answer is marked by kas.
-    return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== 'content-length' || this.#length !== undefined))
+    // Without a length that is checked there is none: then the end of the answer is marked by kas.
+    return this.#length === undefined || this.status === 204 ? headers : { ...headers, 'content-length': [String(this.#length)] }
   }
 
   async take(kind: 'data' | 'upgraded', data: Uint8Array): Promise<void> {
@@ -92,14 +92,15 @@ class Answer {
   }
 }
 
-const agrees = (asked: string | undefined, got: string | undefined): boolean => asked?.toLowerCase() === got?.toLowerCase()
+const agrees = (asked: string | undefined, got: readonly string[] | undefined): boolean =>
+  got?.length === 1 && asked?.toLowerCase() === got[0]?.toLowerCase()
 
-const headerOf = ({ headers }: ResponseHead, name: string): string | undefined =>
-  Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1][0]
-
-function lengthOf(head: ResponseHead): number | undefined {
-  const given = headerOf(head, 'content-length')
-  return given !== undefined && /^\d{1,15}$/.test(given) ? Number(given) : undefined
+/** The one length that there may be. A reader that takes another sees the next answer begin elsewhere. */
+function lengthOf({ 'content-length': given }: Values): number | undefined {
+  if (given === undefined || given.length === 0) return undefined
+  const [length, ...more] = given
+  if (length === undefined || more.length > 0 || !/^\d{1,15}$/.test(length)) throw broken('no length, or more than one')
+  return Number(length)
 }
 
 /** A line break in it would begin a header. */

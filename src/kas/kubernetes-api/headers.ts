@@ -21,13 +21,12 @@ const REQUEST: ReadonlySet<string> = new Set([
   'x-stream-protocol-version',
 ])
 
-/** Answers: a cluster is hostile. No header that a browser or a proxy before kas obeys. */
+/** Answers: a cluster is hostile. No header that a browser or a proxy before kas obeys, and none that says where the answer ends. */
 const RESPONSE: ReadonlySet<string> = new Set([
   'accept-patch',
   'allow',
   'audit-id',
   'content-encoding',
-  'content-length',
   'content-range',
   'date',
   'etag',
@@ -46,6 +45,22 @@ const UPGRADE: ReadonlySet<string> = new Set([
   'sec-websocket-extensions',
   'sec-websocket-protocol',
   'x-stream-protocol-version',
+])
+
+/** Those that an answer has once. Of two each reader takes another. */
+const ONCE: ReadonlySet<string> = new Set([
+  'audit-id',
+  'content-encoding',
+  'content-range',
+  'content-type',
+  'date',
+  'etag',
+  'last-modified',
+  'location',
+  'retry-after',
+  'sec-websocket-accept',
+  'sec-websocket-protocol',
+  'upgrade',
 ])
 
 /** Types that no browser renders or runs. */
@@ -82,7 +97,7 @@ const withoutTokens = (values: readonly string[]): string[] => {
 
 export function queryOf(query: URLSearchParams): Values {
   const kept: Record<string, string[]> = Object.create(null)
-  for (const [key, value] of query) if (!SECRET_PARAMETER.test(key)) kept[key] = [...(kept[key] ?? []), value]
+  for (const [key, value] of query) if (!SECRET_PARAMETER.test(key)) add(kept, key, value)
   return kept
 }
 
@@ -95,16 +110,31 @@ export function checkContentType(given: Values, hasBody: boolean): void {
     })
 }
 
-/** What of an answer's headers reaches the visitor. `prefix`: what stands before the cluster's paths at kas. */
+/** Each name once, in lower case: peers may send it in several spellings, and what is looked at must be what is passed on. */
+export function folded(given: Values): Values {
+  const all: Record<string, string[]> = Object.create(null)
+  for (const [name, values] of Object.entries(given)) for (const value of values) add(all, name.toLowerCase(), value)
+  return all
+}
+
+/** A list that is copied for each value would take quadratic time. */
+function add(all: Record<string, string[]>, name: string, value: string): void {
+  const known = all[name]
+  if (known) known.push(value)
+  else all[name] = [value]
+}
+
+/** What of an answer's headers, already folded, reaches the visitor. `prefix`: what stands before the cluster's paths at kas. */
 export function responseHeaders(given: Values, { status, prefix }: { status: number; prefix: string }): Values {
   const kept: Record<string, readonly string[]> = Object.create(null)
   const allowed = (name: string) => RESPONSE.has(name) || (status === 101 && UPGRADE.has(name))
   for (const [name, values] of Object.entries(given)) {
-    const lower = name.toLowerCase()
-    if (allowed(lower) && values.every((value) => PRINTABLE.test(value))) kept[lower] = values
-    if (lower === 'cache-control') kept[lower] = [onlyForOne(values.join(','))]
-    if (lower === 'location' && values[0] && isOwnPath(values[0])) kept[lower] = [prefix + values[0]]
-    if (lower === 'content-type') kept[lower] = [harmless(values[0])]
+    const [first] = values
+    if (ONCE.has(name) && values.length > 1) continue
+    if (allowed(name) && values.every((value) => PRINTABLE.test(value))) kept[name] = values
+    if (name === 'cache-control') kept[name] = [onlyForOne(values.join(','))]
+    if (name === 'location' && first && isOwnPath(first)) kept[name] = [prefix + first]
+    if (name === 'content-type') kept[name] = [harmless(first)]
   }
   if (status === 101) return kept
   const hasNone = status === 204 || status === 304
