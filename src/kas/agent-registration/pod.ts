@@ -54,7 +54,11 @@ function cleanMeta({ version, commitId, podNamespace, podName, kubernetesVersion
 }
 
 /** What agents say ends in terminals. */
-export const clean = (text: string | undefined, most: number): string => (text ?? '').replace(/[^\x20-\x7e]/g, '').slice(0, most)
+export const clean = (text: string | undefined, most: number): string =>
+  (text ?? '')
+    .slice(0, 4 * most)
+    .replace(/[^\x20-\x7e]/g, '')
+    .slice(0, most)
 
 /** The same after kas has started anew, and in every kas. */
 const derived = (uid: string, namespace: string, name: string): string =>

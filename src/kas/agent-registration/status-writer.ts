@@ -6,6 +6,7 @@ import { type Clock, createWorkQueue, Failure, isFailure, isRecord, type Log, se
 import type { AgentPass, ConfigurationFinding, ConfigurationFindings } from '../ports.ts'
 import type { RollOfPods } from './roll.ts'
 import { statusAfter } from './status.ts'
+import { type Told, toldIn } from './told.ts'
 
 export interface StatusWriterOptions {
   /** Its writes show in the cache at once. */
@@ -33,7 +34,7 @@ const SETTLING = seconds(60)
 interface Known {
   uid: string
   finding?: ConfigurationFinding
-  report?: ReportRequest
+  report?: Told
 }
 
 /** Writes what is known of agents into their status: only what differs, and of many changes in a second the last. */
@@ -98,7 +99,7 @@ export function createStatusWriter(options: StatusWriterOptions): AgentStatusWri
       const key = keyOf(agent)
       const here = memory.of(key)
       if (here?.uid !== uid) return
-      here.report = report
+      here.report = toldIn(report)
       queue.add(key)
     },
     async stop() {

@@ -1,8 +1,8 @@
 import { type Agent, type AgentStatus, type Condition, type Statement, withConditions } from '../../api/index.ts'
-import type { ReportRequest } from '../../rpc/index.ts'
 import { type Failure, timestamp } from '../../std/index.ts'
 import type { ConfigurationFinding } from '../ports.ts'
-import { clean, type Pod } from './pod.ts'
+import type { Pod } from './pod.ts'
+import type { Told } from './told.ts'
 
 /** What is known of an agent here. What is not known yet leaves the status as it is. */
 export interface AgentFacts {
@@ -10,7 +10,7 @@ export interface AgentFacts {
   /** For a while after the start, pods that have not come back yet are taken to be there. */
   isSettled: boolean
   configuration: ConfigurationFinding | undefined
-  report: ReportRequest | undefined
+  report: Told | undefined
 }
 
 /** The status that follows. The same facts a second time change nothing. */
@@ -18,7 +18,7 @@ export function statusAfter(agent: Agent, facts: AgentFacts, now: number): Agent
   const before = agent.status ?? {}
   const connectedPods = podsAfter(before, facts)
   const configuration = configurationAfter(before.configuration, facts.configuration)
-  const projects = facts.report ? projectsFrom(facts.report) : before.projects
+  const projects = facts.report?.projects ?? before.projects
   const observedGeneration = agent.metadata.generation ?? 0
   const connected = connectedStatement(agent, connectedPods.length, observedGeneration)
   const valid = validStatement(agent, facts, observedGeneration)
@@ -38,13 +38,18 @@ export function statusAfter(agent: Agent, facts: AgentFacts, now: number): Agent
 
 type ShownPod = NonNullable<AgentStatus['connectedPods']>[number]
 
+/** As many as the Agent has room for. */
+const MOST_SHOWN = 256
+
 /** In the order of their names, so that who comes first changes nothing. */
 function podsAfter(before: AgentStatus, { pods, isSettled }: AgentFacts): ShownPod[] {
   const known = new Map((before.connectedPods ?? []).map((pod) => [pod.podId, pod]))
   const here = pods.map((pod) => shownPod(pod, known.get(pod.podId)))
   const names = new Set(here.map(({ name }) => name))
   const awaited = isSettled ? [] : [...known.values()].filter(({ name }) => !names.has(name))
-  return [...here, ...awaited].sort((a, b) => compare(a.name, b.name) || compare(a.podId, b.podId))
+  // Two with one number the API server would not take, and pods may say any.
+  const byNumber = new Map([...awaited, ...here].map((pod) => [pod.podId, pod]))
+  return [...byNumber.values()].sort((a, b) => compare(a.name, b.name) || compare(a.podId, b.podId)).slice(0, MOST_SHOWN)
 }
 
 const shownPod = (
@@ -76,27 +81,6 @@ function configurationAfter(
   return { ...good, rejectedCommit: commit, errors: mistakes.map((mistake) => ({ ...mistake })) }
 }
 
-const HEALTHS = ['Healthy', 'Progressing', 'Degraded', 'Suspended', 'Missing', 'Unknown'] as const
-const MOST_PROJECTS = 256
-
-function projectsFrom({ projects }: ReportRequest): NonNullable<AgentStatus['projects']> {
-  const seen = new Map(projects.slice(0, MOST_PROJECTS).map((project) => [clean(project.id, 255), project]))
-  return [...seen].map(([id, { commitId, objects, undone, health, reason, message, syncedAt, removed }]) => ({
-    id,
-    ...(commitId ? { commit: clean(commitId, 64) } : {}),
-    objects,
-    ...(undone > 0 ? { undone } : {}),
-    health: HEALTHS.find((one) => one === health) ?? 'Unknown',
-    ...(reason ? { reason: clean(reason, 128) } : {}),
-    ...(message ? { message: clean(message, 1024) } : {}),
-    ...(syncedAt && isTime(syncedAt.seconds) ? { syncedAt: timestamp(Number(syncedAt.seconds) * 1000) } : {}),
-    ...(removed ? { removed } : {}),
-  }))
-}
-
-/** Until the year 9999, which is as far as the API server reads. */
-const isTime = (at: bigint): boolean => at > 0n && at < 253_402_300_800n
-
 type Short = Pick<Statement, 'status' | 'reason' | 'message'>
 
 function connectedStatement({ metadata, spec }: Agent, pods: number, observedGeneration: number): Statement {
@@ -114,7 +98,7 @@ function connectedStatement({ metadata, spec }: Agent, pods: number, observedGen
 
 function validStatement(agent: Agent, { configuration, report }: AgentFacts, observedGeneration: number): Statement {
   const about = { type: 'ConfigurationValid', observedGeneration }
-  const refusal = clean(report?.configurationError, 1024)
+  const refusal = report?.refusal
   if (configuration === undefined) return { ...about, ...unread(agent.status?.conditions) }
   if ('failure' in configuration) return { ...about, ...unreadable(configuration.failure) }
   if ('empty' in configuration) {

@@ -1,7 +1,7 @@
-import { create } from '@bufbuild/protobuf'
-import { equal, is, match, not } from 'uvu/assert'
+import { create, type MessageInitShape } from '@bufbuild/protobuf'
+import { equal, is, match, not, ok } from 'uvu/assert'
 import { type Agent, conditionOf } from '../../../src/api/index.ts'
-import { statusAfter } from '../../../src/kas/agent-registration/index.ts'
+import { statusAfter, toldIn } from '../../../src/kas/agent-registration/index.ts'
 import { ReportRequestSchema } from '../../../src/rpc/index.ts'
 import { describe } from '../../support/suite.ts'
 
@@ -16,6 +16,7 @@ const agentWith = (status?: Agent['status'], tokens = [{ name: 'first', sha256 }
 })
 const nothing = { pods: [], isSettled: true, configuration: undefined, report: undefined }
 const pod = { podId: '1', name: 'a', namespace: 'ns', version: 'v1', kubernetesVersion: '', connectedAt: now, meta: undefined }
+const reported = (report: MessageInitShape<typeof ReportRequestSchema>) => toldIn(create(ReportRequestSchema, report))
 const good = { commit: 'c1', path: 'p.yaml', mistakes: [] }
 const bad = { commit: 'c2', path: 'p.yaml', mistakes: [{ message: 'no', line: 3, column: 7 }] }
 
@@ -60,7 +61,7 @@ describe('Agent status', (it) => {
   })
 
   it('shows what an agent reports, cut to what fits, and shows no project twice', () => {
-    const report = create(ReportRequestSchema, {
+    const report = reported({
       projects: [
         { id: 'a/b', health: 'Weird', message: `\u001b[1m${'x'.repeat(5000)}`, syncedAt: { seconds: 10n ** 15n } },
         { id: 'c/d', health: 'Degraded', reason: 'ApplyFailed', objects: 2, undone: 1 },
@@ -72,8 +73,24 @@ describe('Agent status', (it) => {
     equal(projects?.slice(1), [{ id: 'c/d', objects: 4, health: 'Healthy', syncedAt: '2030-01-01T00:00:00Z' }])
   })
 
+  it('has room for whatever an agent reports, and for pods that say the same number', () => {
+    const most = '\u001b'.repeat(9) + 'x'.repeat(100_000)
+    const project = { commitId: most, health: most, reason: most, message: most, objects: 2 ** 32 - 1 }
+    const report = reported({
+      configurationError: most,
+      projects: Array.from({ length: 10_000 }, (_, at) => ({ ...project, id: `${at}${most}` })),
+    })
+    const pods = Array.from({ length: 300 }, (_, at) => ({ ...pod, name: `pod-${at}`, podId: String(at >> 1) }))
+    const status = statusAfter(agentWith(), { ...nothing, pods, report }, now)
+    is(status.projects?.length, 256)
+    is(status.connectedPods?.length, 150)
+    const text = JSON.stringify(status)
+    ok(text.length < 300_000, String(text.length))
+    not.match(text, /\\u00/)
+  })
+
   it('says what the agent does not take', () => {
-    const report = create(ReportRequestSchema, { configurationError: 'two modules want one port' })
+    const report = reported({ configurationError: 'two modules want one port' })
     const { conditions } = statusAfter(agentWith(), { ...nothing, configuration: good, report }, now)
     is(conditionOf(conditions, 'ConfigurationValid')?.reason, 'RefusedByAgent')
   })
