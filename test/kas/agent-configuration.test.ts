@@ -318,6 +318,14 @@ describe('kas: agent configuration', (it) => {
     is((await connect('nobody').modules([])).end.code, codes.UNAUTHENTICATED)
   })
 
+  it('listens to requests of modules no longer than their agent may be here', async () => {
+    const { agent } = await given('module-revoked', {})
+    const open = agent.openModules([Buffer.from('0a0c0a0a0a034745541a032f7878', 'hex')])
+    is((await agent.modules([Buffer.from('1a00', 'hex')])).end.code, codes.OK)
+    await cluster.kube.patch(Agents, { name: 'module-revoked', namespace }, { spec: { tokens: [] } })
+    is((await open).end.code, codes.UNAUTHENTICATED)
+  })
+
   it('keeps no token in its log', async () => {
     const token = `berth-agent-${randomBytes(16).toString('hex')}`
     await connect(token).configuration().end

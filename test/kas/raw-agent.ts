@@ -69,6 +69,9 @@ export function rawAgent(address: string, token: string) {
     /** Sends these frames to the method and gives what comes back. */
     modules: (frames: Uint8Array[]) =>
       duplex(client, metadata, '/gitlab.agent.gitlab_access.rpc.GitlabAccess/MakeRequest', frames),
+    /** The same without an end. */
+    openModules: (frames: Uint8Array[]) =>
+      duplex(client, metadata, '/gitlab.agent.gitlab_access.rpc.GitlabAccess/MakeRequest', frames, false),
     close: () => client.close(),
   }
 }
@@ -78,6 +81,7 @@ function duplex(
   metadata: Metadata,
   path: string,
   frames: Uint8Array[],
+  isWhole = true,
 ): Promise<{ answers: Buffer[]; end: End }> {
   const same = (data: Buffer) => data
   const call = client.makeBidiStreamRequest<Buffer, Buffer>(path, same, same, metadata)
@@ -85,7 +89,7 @@ function duplex(
   call.on('data', (data: Buffer) => answers.push(data))
   call.on('error', () => undefined)
   for (const frame of frames) call.write(Buffer.from(frame))
-  call.end()
+  if (isWhole) call.end()
   return new Promise((resolve) => {
     call.on('status', ({ code, details }) => resolve({ answers, end: { code, details } }))
   })

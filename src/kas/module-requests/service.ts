@@ -5,9 +5,21 @@ import type { AgentGate } from '../ports.ts'
 export const createModuleRequestService = (gate: AgentGate): Service =>
   offer(GitlabAccess, { makeRequest: (requests, call) => answer(gate, requests, call) })
 
-/** The request is read to its end, as its sender expects. */
+/** The request is read to its end, as its sender expects; but not longer than he may be here. */
 async function* answer(gate: AgentGate, requests: AsyncIterable<HttpRequest>, call: Call): AsyncGenerator<HttpResponse> {
-  gate.admit(call.metadata('authorization')).close()
+  const pass = gate.admit(call.metadata('authorization'))
+  const revoked = Promise.withResolvers<never>()
+  const end = () => revoked.reject(pass.ended.reason)
+  pass.ended.addEventListener('abort', end, { once: true })
+  if (pass.ended.aborted) end()
+  try {
+    await Promise.race([drained(requests), revoked.promise])
+    yield* nothingThere()
+  } finally {
+    pass.close()
+  }
+}
+
+async function drained(requests: AsyncIterable<HttpRequest>): Promise<void> {
   for await (const _ of requests);
-  yield* nothingThere()
 }
