@@ -33,6 +33,8 @@ export interface CacheWiring {
   scope?: string | undefined
   /** Silence after which a watch counts as dead, milliseconds. The default suits servers that send bookmarks each minute. */
   stall?: number | undefined
+  /** Objects of one kind, where a stranger's server is asked. */
+  most?: number | undefined
 }
 
 interface Watched {
@@ -45,7 +47,7 @@ interface Watched {
   done: Promise<void>
 }
 
-export function createCaches({ kube, clock, log, scope, stall }: CacheWiring): Caches {
+export function createCaches({ kube, clock, log, scope, stall, most }: CacheWiring): Caches {
   const watched = new Map<string, Watched>()
   const stopping = new AbortController()
 
@@ -69,7 +71,7 @@ export function createCaches({ kube, clock, log, scope, stall }: CacheWiring): C
     const failed = (failure: Failure) => {
       entry.why = failure.message
     }
-    entry.done = keepFed({ kube, kind, scope: limits, store, clock, log, stall, listed, failed }, stopping.signal)
+    entry.done = keepFed({ kube, kind, scope: limits, store, clock, log, stall, most, listed, failed }, stopping.signal)
     return entry
   }
 

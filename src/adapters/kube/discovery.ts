@@ -12,6 +12,9 @@ interface ResourceList {
   resources: { name: string; kind: string; namespaced: boolean }[]
 }
 
+/** Groups with their versions. Repositories ask for any, and servers that strangers run have any. */
+const MOST = 500
+
 /**
  * Which kinds the server serves, asked for group by group and remembered. It follows CRDs that come, go and change: a kind that
  * is not known is asked for again, and a request that finds no such resource makes the client forget the group.
@@ -23,6 +26,8 @@ export function createDiscovery(connection: Connection): Discovery {
     const loading = fetchGroup(connection, apiVersion)
     known.set(apiVersion, loading)
     loading.catch(() => known.delete(apiVersion))
+    const [oldest] = known.keys()
+    if (known.size > MOST && oldest !== undefined) known.delete(oldest)
     return loading
   }
 

@@ -20,6 +20,8 @@ export interface Sink<T extends KubeObject> {
   replace(objects: T[], version: string): void
   /** Nothing changed up to that version. */
   saw(version: string): void
+  /** How many it has. */
+  readonly size?: number
 }
 
 export interface Feed<T extends KubeObject> {
@@ -31,6 +33,8 @@ export interface Feed<T extends KubeObject> {
   keep?: ((object: T) => T) | undefined
   /** The resourceVersion of which the store holds everything: without it a list comes first. */
   from?: string | undefined
+  /** A server that strangers run may have any number of objects; what goes beyond this one is not taken. */
+  most?: number | undefined
   /** One of very many: it shares a connection with the others where the server can. */
   shared?: boolean | undefined
   clock: Clock
@@ -114,6 +118,7 @@ async function list<T extends KubeObject>(feed: Feed<T>, signal: AbortSignal): P
       signal,
     })
     for (const item of page.items ?? []) objects.push(kept(feed, item))
+    if (objects.length > (feed.most ?? objects.length)) throw tooMany(feed)
     version = page.metadata.resourceVersion
     next = page.metadata.continue || undefined
   }
@@ -164,9 +169,13 @@ function take<T extends KubeObject>(feed: Feed<T>, line: string): string {
   if (!version) throw new Failure('unavailable', `the watch of ${kind.plural} sent an event without a resourceVersion`)
   if (type === 'DELETED') store.remove(kept(feed, object))
   else if (type === 'BOOKMARK') store.saw(version)
+  else if (type === 'ADDED' && (store.size ?? 0) >= (feed.most ?? Number.POSITIVE_INFINITY)) throw tooMany(feed)
   else store.put(kept(feed, object))
   return version
 }
+
+const tooMany = ({ kind, most }: Pick<Feed<KubeObject>, 'kind' | 'most'>) =>
+  new Failure('too-large', `there are more than ${most} ${kind.plural}`, { reason: 'TooManyObjects' })
 
 function parseEvent<T>(line: string): WatchEvent<T> {
   try {

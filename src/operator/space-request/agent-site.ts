@@ -37,6 +37,9 @@ export interface OpenSite extends Site {
   close(): void
 }
 
+/** Objects of one kind that are spaces' in a cluster: whoever runs it can say that there are any number of them. */
+const MOST = 20_000
+
 /**
  * The cluster of an agent. Members show kas a token of a service account beside the request, and kas lets them in as the
  * service account of their space: so no credential of the agent's cluster ever leaves it (docs/decisions/0165-spaces-of-agents.md).
@@ -49,7 +52,7 @@ export function agentSite(
   const { clock, log } = workshop
   const server = `${access.url.replace(/\/+$/, '')}/k8s/namespaces/${agent.namespace}/agents/${agent.name}`
   const kube = connectTo({ server, ca: access.ca, token: access.token, clock })
-  const caches = createCaches({ kube, clock, log: log.with({ agent: `${agent.namespace}/${agent.name}` }) })
+  const caches = createCaches({ kube, clock, log: log.with({ agent: `${agent.namespace}/${agent.name}` }), most: MOST })
   const namespaces = caches.of(Namespaces, { ...OF_SPACES, metadataOnly: true, indexes: byRequest })
   const far = caches.of(ServiceAccounts, { ...OF_SPACES, metadataOnly: true })
   namespaces.onChange((now, before) => bell.changed(now ?? before))
