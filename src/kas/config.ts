@@ -21,6 +21,8 @@ export interface Config {
   refuseLocalTargets: boolean
   /** --kubernetes-api HOST:PORT, BERTH_KUBERNETES_API: where people and jobs reach the clusters of agents. */
   kubernetesApi: string
+  /** --visits-per-second N, BERTH_VISITS_PER_SECOND: of one person, over all agents; for a moment ten times as many. */
+  visitsPerSecond: number
   /** --session-grace SECONDS, BERTH_SESSION_GRACE: how long their sessions go on when kas ends. In milliseconds here. */
   sessionGrace: number
   /** --api HOST:PORT, BERTH_API: where who knows the secret asks for agents and tells of pushes. Off without --api-secret. */
@@ -113,6 +115,7 @@ export function parseConfig(flags: Flags, env: Record<string, string | undefined
     apiUrl: text('apiUrl', 'BERTH_API_URL'),
     refuseLocalTargets: flags.refuseLocalTargets === true || isOn(env, 'BERTH_REFUSE_LOCAL_TARGETS'),
     kubernetesApi: address(text('kubernetesApi', 'BERTH_KUBERNETES_API') ?? '127.0.0.1:8154', '--kubernetes-api'),
+    visitsPerSecond: count(text('visitsPerSecond', 'BERTH_VISITS_PER_SECOND') ?? '200', '--visits-per-second'),
     sessionGrace: seconds(count(text('sessionGrace', 'BERTH_SESSION_GRACE') ?? '3600', '--session-grace')),
     ...externalEndpoint(text),
     ...privateEndpoint(text),

@@ -171,6 +171,7 @@ async function furnish(config: Config, caches: Caches, metrics: Metrics, log: Lo
         address: config.kubernetesApi,
         grace: config.sessionGrace,
         audience: config.audience,
+        perSecond: config.visitsPerSecond,
         spaces: { requests, operator },
         kube: caches.kube,
         agents,

@@ -57,6 +57,7 @@ describe('settings of kas', (it) => {
     ['--private-api-secret', { peers: 'grpc://kas-1:8155' }],
     ['--peers', { peers: 'http://kas-1:8155', privateApiSecret: 'secret' }],
     ['--agent-wait', { agentWait: '0' }],
+    ['--visits-per-second', { visitsPerSecond: '0' }],
   ]
   for (const [flag, given] of WRONG) {
     it(`name the flag that is wrong: ${JSON.stringify(given)}`, () => {

@@ -126,6 +126,9 @@ const withRoutes = (command: Command): Command =>
       ),
     )
     .addOption(
+      new Option('--visits-per-second <number>', 'of one person, over all agents (default: 200)').env('BERTH_VISITS_PER_SECOND'),
+    )
+    .addOption(
       new Option('--session-grace <seconds>', 'how long their sessions go on when kas ends (default: 3600)').env(
         'BERTH_SESSION_GRACE',
       ),

@@ -10,9 +10,9 @@ const MOST = 8192
 /** What gRPC's libraries take as a header. */
 const KEY = /^[a-z0-9._-]+$/
 const VALUE = /^[ -~]*$/
-/** Each hop has its own; and who may talk to kas is nobody's business behind it. */
+/** Each hop has its own; who may talk to kas is nobody's business behind it; and for what reason kas fails, no agent says. */
 const OF_THE_HOP =
-  /^(grpc-.*|kas-hop-.*|.*-bin|authorization|proxy-authorization|cookie|content-type|content-length|user-agent|te|host|connection|accept-encoding)$/
+  /^(grpc-.*|kas-hop-.*|berth-.*|.*-bin|authorization|proxy-authorization|cookie|content-type|content-length|user-agent|te|host|connection|accept-encoding)$/
 
 /** What may go on from one hop to the next: text, and nothing that belongs to the hop itself. Throws when it is too much. */
 export function forwardable(text: TextMetadata): TextMetadata {

@@ -5,6 +5,7 @@ import type { Clock, Log, Secret } from '../../std/index.ts'
 import type { AgentConfigurations, Router } from '../ports.ts'
 import type { Projects } from '../project.ts'
 import { createDevelops } from './develop.ts'
+import { createPace } from './pace.ts'
 import { createIdentify } from './people.ts'
 import type { Spaces } from './spaces.ts'
 import { createVisitMeters, receiveVisits } from './visit.ts'
@@ -17,6 +18,8 @@ export interface KubernetesApiServer {
   grace: number
   /** For which tokens may have been issued, beside the API server's own. */
   audience: string
+  /** Requests of one person in a second. */
+  perSecond: number
   kube: Kube
   /** Must have the index `BY_NUMBER`. */
   agents: Cache<Agent>
@@ -31,9 +34,25 @@ export interface KubernetesApiServer {
 
 /** Listens for people and jobs on their way to agents' clusters. Stop it before what carries the calls to agents. */
 export function serveKubernetesApi(given: KubernetesApiServer): Promise<HttpServer> {
-  const { address, tls, grace, audience, kube, agents, projects, configurations, spaces, router, metrics, clock, log } = given
+  const {
+    address,
+    tls,
+    grace,
+    audience,
+    perSecond,
+    kube,
+    agents,
+    projects,
+    configurations,
+    spaces,
+    router,
+    metrics,
+    clock,
+    log,
+  } = given
   const identify = createIdentify(kube, audience, clock)
   const doors = { agents, projects, configurations, spaces, identify, develops: createDevelops(kube, clock), clock }
-  const visit = receiveVisits({ doors, router, meters: createVisitMeters(metrics), clock, log })
+  const pace = createPace({ identify, perSecond, operator: spaces.operator, metrics, clock })
+  const visit = receiveVisits({ doors, pace, router, meters: createVisitMeters(metrics), clock, log })
   return serveVisits({ address, tls, visit, grace, clock, log })
 }

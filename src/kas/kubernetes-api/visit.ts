@@ -4,13 +4,16 @@ import { type Clock, Failure, isFailure, type Log } from '../../std/index.ts'
 import type { Router } from '../ports.ts'
 import { type Ask, readAsk } from './address.ts'
 import { type Admission, admit, type Doors } from './admission.ts'
+import { behind, unreached } from './behind.ts'
 import { exchange } from './exchange.ts'
 import { checkContentType, IMPERSONATE, queryOf, requestHeaders } from './headers.ts'
+import type { Pace } from './pace.ts'
 import { isSystem } from './rules.ts'
 import { answerFailure, createTraceId } from './status.ts'
 
 export interface KubernetesApiOptions {
   doors: Doors
+  pace: Pace
   router: Router
   meters: Meters
   clock: Clock
@@ -24,7 +27,7 @@ const UPGRADES = /^(websocket|spdy\/3\.1)$/i
 
 /** Lets people and jobs through to the Kubernetes API of an agent's cluster. Whatever happens, each visit is answered. */
 export const receiveVisits =
-  ({ doors, router, meters, clock, log }: KubernetesApiOptions) =>
+  ({ doors, pace, router, meters, clock, log }: KubernetesApiOptions) =>
   async (visit: Visit): Promise<void> => {
     const traceId = createTraceId()
     let admission: Admission | undefined
@@ -33,14 +36,16 @@ export const receiveVisits =
       const ask = readAsk(visit.target, visit.headers.authorization)
       checkUpgrade(visit)
       checkContentType(visit.headers, (visit.length ?? 1) > 0)
+      await pace(ask.token, visit.peer)
       admission = await admit(doors, ask)
       const head = headOf(visit, ask, admission)
       const over = AbortSignal.any([visit.left, admission.ended, ...(mayBeBegunAgain(visit) ? [visit.stopping] : [])])
       const began = clock.now()
       const call = await router
         .open(admission.agentId, METHOD, { signal: over })
+        .catch(unreached)
         .finally(() => meters.routed((clock.now() - began) / 1000, over.aborted))
-      status = await exchange({ visit, head, call, prefix: ask.prefix })
+      status = await exchange({ visit, head, call: behind(call), prefix: ask.prefix })
     } catch (thrown) {
       const failure = Failure.from(admission?.ended.aborted ? admission.ended.reason : thrown)
       if (isFailure(failure) && failure.reason === 'AgentNotConnected') meters.timedOut()

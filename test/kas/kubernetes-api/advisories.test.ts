@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { equal, is, match, not } from 'uvu/assert'
+import { CallEnded } from '../../../src/adapters/grpc/index.ts'
 import { encodeResponse, type ResponseHead, type Values } from '../../../src/rpc/index.ts'
-import { deployer } from '../../support/builders/credentials.ts'
+import { Failure } from '../../../src/std/index.ts'
+import { developer } from '../../support/builders/credentials.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
@@ -27,7 +29,7 @@ describe('kas: a hostile cluster, and secrets of visitors', (it) => {
     house = await openHouse({ kube: cluster.kube, namespace, kubeconfig: behind.kubeconfig })
     await createProject(cluster.kube, namespace, 'config', { url: 'https://git.example.com/config' })
     await house.agent('dev', {})
-    token = (await deployer(cluster.kube, namespace, { name: 'job' })).token
+    token = (await developer(cluster.kube, namespace, 'job')).token
     await eventually(() => house.knows({ name: 'dev', namespace }) && house.project({ name: 'config', namespace }) !== undefined)
   })
   it.after(async () => {
@@ -147,6 +149,12 @@ describe('kas: a hostile cluster, and secrets of visitors', (it) => {
     const frames: [why: string, sent: Parameters<typeof encodeResponse>[0][]][] = [
       ['more than announced', [{ kind: 'head', head: head({ 'Content-Length': ['3'] }) }, data, { kind: 'trailer' }]],
       ['less than announced', [{ kind: 'head', head: head({ 'Content-Length': ['3000'] }) }, data, { kind: 'trailer' }]],
+      ['two lengths', [{ kind: 'head', head: head({ 'Content-Length': ['33', '3'] }) }, data, { kind: 'trailer' }]],
+      [
+        'a length in two spellings',
+        [{ kind: 'head', head: head({ 'Content-Length': ['33'], 'content-length': ['3'] }) }, data, { kind: 'trailer' }],
+      ],
+      ['a length that is none', [{ kind: 'head', head: head({ 'Content-Length': ['0x21'] }) }, data, { kind: 'trailer' }]],
       ['a body without a head', [data, { kind: 'trailer' }]],
       ['no trailer', [{ kind: 'head', head: head({}) }, data]],
       ['an upgrade that nobody asked for', [{ kind: 'head', head: head({}, 101) }, { kind: 'trailer' }]],
@@ -172,4 +180,36 @@ describe('kas: a hostile cluster, and secrets of visitors', (it) => {
       await other.stop()
     }
   })
+
+  const endings: [why: string, thrown: unknown, status: number][] = [
+    ['that the visitor is not known', new CallEnded(16, 'log in again'), 502],
+    ['that the visitor may not', new Failure('forbidden', 'no', { reason: 'AgentNotAccessible' }), 502],
+    ['that what was asked for is gone', new Failure('not-found', 'gone'), 502],
+    ['that it is not there itself', new Failure('timeout', 'later', { reason: 'AgentNotConnected' }), 504],
+    ['that the visitor is too fast', new Failure('unavailable', 'wait', { reason: 'TooManyRequests', retryAfter: 9e9 }), 503],
+    ['that kas has a fault', new CallEnded(13, 'internal\u001b[31m'), 502],
+  ]
+  for (const [why, thrown, status] of endings)
+    it(`takes no word of an agent for kas' own: ${why}`, async () => {
+      const other = await openHouse({
+        kube: cluster.kube,
+        namespace,
+        kubeconfig: behind.kubeconfig,
+        async *handler() {
+          yield* []
+          throw thrown
+        },
+      })
+      other.write({ name: 'dev', namespace }, {})
+      await eventually(
+        () => other.knows({ name: 'dev', namespace }) && other.project({ name: 'config', namespace }) !== undefined,
+      )
+      const answer = await fetch(`${other.url}${path()}/x`, { headers: { authorization: `Bearer ${token}` } })
+      is(answer.status, status)
+      is(answer.headers.get('berth-unauthorized'), null)
+      is(answer.headers.get('retry-after'), null)
+      not.match(await answer.text(), /\\u001b/)
+      match(await other.metrics.render(), /k8s_api_proxy_routing_timeout_total 0/)
+      await other.stop()
+    })
 })

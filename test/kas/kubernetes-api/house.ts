@@ -61,12 +61,15 @@ export interface HouseOptions {
   /** Instead of the agent's. */
   handler?: RawHandler
   grace?: number
+  /** Requests of one person. */
+  perSecond?: number
   /** Knows the GitProjects of all namespaces. */
   everywhere?: boolean
 }
 
 /** kas' listener and the agent's handler, with one gRPC call between them. */
-export async function openHouse({ kube, namespace, kubeconfig, handler, grace = 0, everywhere = false }: HouseOptions) {
+export async function openHouse(given: HouseOptions) {
+  const { kube, namespace, kubeconfig, handler, grace = 0, perSecond = 1000, everywhere = false } = given
   const caches = createCaches({ kube, clock: systemClock, log: silentLog, scope: everywhere ? undefined : namespace })
   const agents = caches.of(Agents, { indexes: BY_NUMBER })
   const projects = projectsOf(caches.of(GitProjects, { indexes: BY_PATH }))
@@ -87,6 +90,7 @@ export async function openHouse({ kube, namespace, kubeconfig, handler, grace = 
   const common = {
     address: '127.0.0.1:0',
     audience: 'berth-kas',
+    perSecond,
     kube,
     agents,
     projects,

@@ -3,10 +3,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { equal, is, match } from 'uvu/assert'
+import { equal, is, match, ok } from 'uvu/assert'
 import { ConfigMaps } from '../../../src/api/index.ts'
 import { numberOf } from '../../../src/kas/number.ts'
-import { deployer } from '../../support/builders/credentials.ts'
+import { developer } from '../../support/builders/credentials.ts'
 import { kubectl } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
@@ -27,11 +27,11 @@ describe('kas: requests to the Kubernetes API of an agent', (it) => {
   it.before(async () => {
     namespace = await cluster.namespace('k8s')
     house = await openHouse({ kube: cluster.kube, namespace, kubeconfig: cluster.kubeconfig })
-    // An account of the namespace that the configuration project is in acts as the agent.
+    // Who develops the configuration project acts as the agent.
     await createProject(cluster.kube, namespace, 'config', { url: 'https://git.example.com/config' })
     const agent = await house.agent('dev', {})
     agentId = numberOf(agent.metadata.uid ?? '')
-    token = (await deployer(cluster.kube, namespace, { name: 'job' })).token
+    token = (await developer(cluster.kube, namespace, 'job')).token
     folder = await mkdtemp(join(tmpdir(), 'berth-kubectl-'))
     await until()
   })
@@ -119,6 +119,22 @@ describe('kas: requests to the Kubernetes API of an agent', (it) => {
       Array.from({ length: 1000 }, () => ask('/version').then((answer) => answer.json().then(() => answer.status))),
     )
     equal(new Set(answers), new Set([200]))
+  })
+
+  it('answers 429 to who asks too fast, as an API server would, and to nobody else', async () => {
+    const slow = await openHouse({ kube: cluster.kube, namespace, kubeconfig: cluster.kubeconfig, perSecond: 1 })
+    slow.write({ name: 'dev', namespace }, {})
+    await eventually(() => slow.knows({ name: 'dev', namespace }) && slow.project({ name: 'config', namespace }) !== undefined)
+    const get = (shown: string) =>
+      fetch(`${base().replace(house.url, slow.url)}/version`, { headers: { authorization: `Bearer ${shown}` } })
+    const other = (await developer(cluster.kube, namespace, 'other')).token
+    const answers = await Promise.all(Array.from({ length: 30 }, () => get(token)))
+    const refused = answers.filter(({ status }) => status === 429)
+    ok(refused.length >= 15 && answers.some(({ status }) => status === 200), `${refused.length} refused`)
+    match(refused[0]?.headers.get('retry-after') ?? '', /^[1-9]\d*$/)
+    match((await refused[0]?.text()) ?? '', /"reason":"TooManyRequests","details":\{"retryAfterSeconds":\d+\},"code":429/)
+    is((await get(other)).status, 200)
+    await slow.stop()
   })
 
   it('counts requests by the rule that let them pass, and how long agents took to be found', async () => {

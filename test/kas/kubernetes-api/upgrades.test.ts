@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream'
 import { promisify } from 'node:util'
 import { is, match } from 'uvu/assert'
 import { GitProjects } from '../../../src/api/index.ts'
-import { deployer } from '../../support/builders/credentials.ts'
+import { developer } from '../../support/builders/credentials.ts'
 import { kubectl } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
@@ -42,7 +42,7 @@ describe('kas: other protocols through an agent', (it) => {
     house = await openHouse({ kube: cluster.kube, namespace, kubeconfig: behind.kubeconfig })
     await createProject(cluster.kube, namespace, 'config', { url: 'https://git.example.com/config' })
     await house.agent('dev', {})
-    token = (await deployer(cluster.kube, namespace, { name: 'job' })).token
+    token = (await developer(cluster.kube, namespace, 'job')).token
     await eventually(() => house.knows({ name: 'dev', namespace }) && house.project({ name: 'config', namespace }) !== undefined)
   })
   it.after(async () => {
@@ -119,7 +119,7 @@ describe('kas: other protocols through an agent', (it) => {
     await eventually(() => open.every((socket) => socket.destroyed))
     const late = spdy('/exec')
     await eventually(() => late.hasEnded)
-    match(late.text, /^HTTP\/1\.1 404 /)
+    match(late.text, /^HTTP\/1\.1 403 /)
     await createProject(cluster.kube, namespace, 'config', { url: 'https://git.example.com/config' })
     await eventually(() => house.project({ name: 'config', namespace }) !== undefined)
   })
