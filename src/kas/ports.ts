@@ -43,6 +43,8 @@ export const moved = 'moved'
 
 export interface Gate {
   admit(claim: Claim): Promise<Admission>
+  /** What the agent itself may read, wherever it is connected; throws when it may not. For what kas does on account of it. */
+  admitAgent(agent: Ref & { namespace: string }, path: string): Admission
 }
 
 /** An agent that has shown a token, while that is valid. */
@@ -132,10 +134,11 @@ export interface Credentials {
   forWebhooks(project: Project): Promise<string>
 }
 
-/** What agents are configured with: of each the last good file. */
+/** Who may reach the clusters of agents: the access rules of the last good file of each. */
 export interface AgentConfigurations {
-  of(agent: Ref): ConfigurationFile | undefined
-  /** `agent` is the one whose file has changed. */
+  /** Reads them when nobody has asked for a while. `undefined`: there are none, or they cannot be read. */
+  of(agent: Ref): Promise<ConfigurationFile | undefined>
+  /** `agent` is the one whose rules have changed. */
   onChange(listener: (agent: Ref) => void): () => void
 }
 

@@ -3,7 +3,7 @@ import { createMetrics, type Metrics, serveHttp, serveOperations } from '../adap
 import { type Caches, connect, createCaches, createEvents, type Events, type Kube, type Meter } from '../adapters/kube/index.ts'
 import { Agents, GitProjects, type Ref, SpaceRequests } from '../api/index.ts'
 import { createLog, type Log, systemClock } from '../std/index.ts'
-import { type ConfigurationDesk, createAgentConfigurationService, rememberConfigurations } from './agent-configuration/index.ts'
+import { type ConfigurationDesk, createAccessRules, createAgentConfigurationService } from './agent-configuration/index.ts'
 import { connectedAgents, createRegistrationServices, createRoll, createStatusWriter } from './agent-registration/index.ts'
 import { BY_TOKEN, createAgentGate, createGate, createTokenReviews } from './authorization/index.ts'
 import type { Config } from './config.ts'
@@ -206,16 +206,14 @@ function answerPods(
 }
 
 /** What agents talk to beside the object stream. Their status is written by the same room that knows which of them are there. */
-function receiveAgents(
-  desk: Omit<ConfigurationDesk, 'agentGate' | 'roll' | 'findings' | 'memory'> & { kube: Kube; events: Events },
-) {
+function receiveAgents(desk: Omit<ConfigurationDesk, 'agentGate' | 'roll' | 'findings'> & { kube: Kube; events: Events }) {
   const { agents, kube, events } = desk
   const agentGate = createAgentGate({ agents, clock })
   const recall = (agent: Ref, name: string) => agents.get(agent)?.status?.connectedPods?.find((pod) => pod.name === name)?.podId
   const roll = createRoll({ clock, recall })
-  const configurations = rememberConfigurations(agents)
+  const configurations = createAccessRules(desk)
   const writer = createStatusWriter({ kube, agents, roll, events, clock, log: desk.log })
-  const configuration = createAgentConfigurationService({ ...desk, agentGate, roll, findings: writer, memory: configurations })
+  const configuration = createAgentConfigurationService({ ...desk, agentGate, roll, findings: writer })
   const registration = createRegistrationServices({ gate: agentGate, roll, onReport: writer.onReport })
   return {
     agentGate,
@@ -223,7 +221,7 @@ function receiveAgents(
     connected: (wanted: Parameters<typeof connectedAgents>[1]) => connectedAgents({ ...desk, roll }, wanted),
     services: [configuration, ...registration, createModuleRequestService(agentGate)],
     async stop() {
-      configurations.stop()
+      await configurations.stop()
       await writer.stop()
     },
   }

@@ -61,7 +61,7 @@ export const sourceOf = ({ uid, url, credentials, defaultBranch, pollInterval }:
 /** All GitProjects, by the names that callers use. */
 export interface Projects {
   get(ref: Ref): Project | undefined
-  all(): Project[]
+  in(namespace: string): Project[]
   /**
    * The project of that path: the caller's own namespace first, then the oldest. So nobody takes a path away from its
    * holder by creating it a second time. With a uid it is that one or none.
@@ -69,8 +69,8 @@ export interface Projects {
   find(path: string, namespace: string, uid?: string): Project | undefined
   /** All of that path, in whichever namespace. */
   called(path: string): Project[]
-  /** `ref` is the project that came, changed or went. */
-  onChange(listener: (ref: Ref) => void): () => void
+  /** `ref` is the project that came, changed or went, `paths` are those that it has and had. Its status is no part of it. */
+  onChange(listener: (ref: Ref, paths: readonly string[]) => void): () => void
 }
 
 export const BY_PATH = { path: (project: GitProject): string[] => [project.spec.path] }
@@ -81,7 +81,7 @@ export const projectsOf = (cache: Cache<GitProject>): Projects => ({
     const object = cache.get(ref)
     return object && !isDeleting(object) ? projectFrom(object) : undefined
   },
-  all: () => [...cache.all()].filter((object) => !isDeleting(object)).map(projectFrom),
+  in: (namespace) => cache.in(namespace).flatMap((object) => (isDeleting(object) ? [] : [projectFrom(object)])),
   find(path, namespace, uid) {
     const all = cache
       .by('path', path)
@@ -97,9 +97,17 @@ export const projectsOf = (cache: Cache<GitProject>): Projects => ({
   onChange: (listener) =>
     cache.onChange((now, before) => {
       const changed = now ?? before
-      if (changed) listener(refOf(changed))
+      const paths = [now, before].flatMap((object) => (object ? [object.spec.path] : []))
+      if (changed && !isSame(now, before)) listener(refOf(changed), paths)
     }),
 })
+
+const isSame = (now: GitProject | undefined, before: GitProject | undefined): boolean =>
+  now !== undefined &&
+  before !== undefined &&
+  now.metadata.uid === before.metadata.uid &&
+  now.metadata.generation === before.metadata.generation &&
+  isDeleting(now) === isDeleting(before)
 
 /** Of two projects the one that was there first; the same answer whoever asks. */
 export const isOlder = (one: GitProject, other: GitProject): boolean => byAge(one, other) < 0

@@ -8,7 +8,7 @@ import { is, match } from 'uvu/assert'
 import { Agents, ConfigMaps } from '../../src/api/index.ts'
 import { createAgent, createProject, type RunningKas, runKas } from '../kas/running-kas.ts'
 import { selfSigned } from '../support/builders/certificate.ts'
-import { deployer } from '../support/builders/credentials.ts'
+import { developer } from '../support/builders/credentials.ts'
 import { kubectl } from '../support/builders/snapshots.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { type GitHost, gitHost } from '../support/git-host.ts'
@@ -43,8 +43,8 @@ describe('the way to the cluster of an agent', (it) => {
     const token = await createAgent(kube, namespace, 'dev')
     agent = await runAgent({ kas: `grpcs://${kas.addresses.listen}`, kubeconfig, namespace, token, caCertFile: file('tls.crt') })
     await expectObject(kube, Agents, { name: 'dev', namespace }, ({ status }) => is(status?.connectedPods?.length, 1))
-    // An account of the namespace of the configuration project acts as the agent.
-    const job = await deployer(kube, namespace, { name: 'job' })
+    // Who develops the configuration project acts as the agent.
+    const job = await developer(kube, namespace, 'job')
     const server = `https://${kas.addresses.kubernetesApi}/k8s/namespaces/${namespace}/agents/dev`
     await writeFile(
       file('kubeconfig'),
@@ -91,6 +91,6 @@ describe('the way to the cluster of an agent', (it) => {
     await kube.delete(Agents, { name: 'dev', namespace })
     await ended
     const refused = await ask('get', 'configmaps').catch((thrown: Error) => thrown.message)
-    match(refused, /there is no Agent|NotFound|not found|could not find/)
+    match(refused, /Forbidden|forbidden|does not exist, or you may not reach it/)
   })
 })

@@ -18,7 +18,7 @@ import {
 } from '../ports.ts'
 import type { Projects } from '../project.ts'
 import { type Found, findConfiguration } from './find.ts'
-import type { ConfigurationMemory } from './memory.ts'
+import { newsOf } from './news.ts'
 
 export interface ConfigurationDesk {
   agentGate: AgentGate
@@ -28,7 +28,6 @@ export interface ConfigurationDesk {
   polls: Polls
   roll: Roll
   findings: ConfigurationFindings
-  memory: Pick<ConfigurationMemory, 'keep'>
   /** Streams end after so long, before a load balancer cuts them. Milliseconds. */
   maxAge: number
   clock: Clock
@@ -125,21 +124,6 @@ async function admitTo(visit: Visit, path: string, signal: AbortSignal): Promise
   return undefined
 }
 
-/** Something has changed among the projects, or nobody waits any more. */
-function newsOf(projects: Projects, signal: AbortSignal): { promise: Promise<void>; close: () => void } {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const forget = projects.onChange(() => resolve())
-  const stop = () => resolve()
-  signal.addEventListener('abort', stop, { once: true })
-  return {
-    promise,
-    close() {
-      forget()
-      signal.removeEventListener('abort', stop)
-    },
-  }
-}
-
 async function* fromAdmitted(visit: Visit, admission: Admission, changed: AbortSignal): AsyncGenerator<ConfigurationResponse> {
   const { desk, signal } = visit
   const ended = AbortSignal.any([signal, changed, admission.ended])
@@ -210,7 +194,6 @@ function answer(visit: Visit, { project }: Admission, { commit, path, parsed }: 
     const more = mistakes.length > 1 ? `, and ${mistakes.length - 1} more` : ''
     throw invalid(`${path}, line ${first?.line}, column ${first?.column}: ${first?.message}${more}`)
   }
-  desk.memory.keep(pass.agent, pass.uid, parsed.configuration)
   try {
     const identity = { agentId: pass.id, projectId: project.id, projectPath: project.path, berth }
     const configuration = configurationFor(parsed.configuration, identity)

@@ -1,3 +1,4 @@
+import { isDeleting, type Ref } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
 import { type Admission, type Caller, type Claim, type Gate, moved } from '../ports.ts'
 import { type Project, type Projects, sourceOf } from '../project.ts'
@@ -8,12 +9,48 @@ import { agentOf, bearerOf, type Identities, identify } from './identify.ts'
 export const createGate = (projects: Projects, identities: Identities): Gate => ({
   async admit(claim) {
     const caller = await identify(identities, claim)
-    const project = readable(projects, caller, claim)
-    return new Watch(projects, identities, claim, caller, project)
+    return new Watch(projects, identities, standingOf(identities, claim, caller))
   },
+  admitAgent: (agent, path) => new Watch(projects, identities, registered(identities, agent, path)),
 })
 
-function readable(projects: Projects, caller: Caller, { path, projectUid }: Claim): Project {
+/** Who somebody was when he was let in, and how that is proved again. */
+interface Standing {
+  readonly caller: Caller
+  readonly wanted: Pick<Claim, 'path' | 'projectUid'>
+  /** Throws when it cannot be. */
+  prove(): Promise<Caller>
+  /** What can be seen without asking anybody. */
+  isLost(): boolean
+}
+
+const standingOf = (identities: Identities, claim: Claim, caller: Caller): Standing => ({
+  caller,
+  wanted: claim,
+  prove: () => identify(identities, claim),
+  isLost: () => caller.kind === 'agent' && !isSame(caller, agentOf(identities, bearerOf(claim.authorization))),
+})
+
+/** It needs no token, and yet has no more rights than with one. */
+function registered({ agents }: Identities, agent: Ref & { namespace: string }, path: string): Standing {
+  const uid = agents.get(agent)?.metadata.uid
+  const caller: Caller = { kind: 'agent', namespace: agent.namespace, name: agent.name }
+  const isLost = () => {
+    const now = agents.get(agent)
+    return !now || isDeleting(now) || now.metadata.uid !== uid
+  }
+  return {
+    caller,
+    wanted: { path, projectUid: undefined },
+    async prove() {
+      if (isLost()) throw revoked()
+      return caller
+    },
+    isLost,
+  }
+}
+
+function readable(projects: Projects, caller: Caller, { path, projectUid }: Standing['wanted']): Project {
   const project = projects.find(path, caller.namespace, projectUid)
   if (!project || !mayRead(caller, project)) throw refusal(caller, path)
   return project
@@ -23,20 +60,18 @@ class Watch implements Admission {
   readonly caller: Caller
   readonly project: Project
   readonly #projects: Projects
-  readonly #identities: Identities
-  readonly #claim: Claim
+  readonly #standing: Standing
   readonly #end = new AbortController()
   readonly #stops: (() => void)[]
 
-  constructor(projects: Projects, identities: Identities, claim: Claim, caller: Caller, project: Project) {
-    this.caller = caller
-    this.project = project
+  constructor(projects: Projects, { agents }: Identities, standing: Standing) {
+    this.caller = standing.caller
+    this.project = readable(projects, standing.caller, standing.wanted)
     this.#projects = projects
-    this.#identities = identities
-    this.#claim = claim
+    this.#standing = standing
     this.#stops = [
       projects.onChange(() => this.#look()),
-      ...(caller.kind === 'agent' ? [identities.agents.onChange(() => this.#look())] : []),
+      ...(standing.caller.kind === 'agent' ? [agents.onChange(() => this.#look())] : []),
     ]
   }
 
@@ -45,26 +80,22 @@ class Watch implements Admission {
   }
 
   async renew(): Promise<void> {
-    const caller = await identify(this.#identities, this.#claim)
+    const caller = await this.#standing.prove()
     if (!isSame(caller, this.caller)) throw revoked()
-    readable(this.#projects, caller, this.#claim)
+    readable(this.#projects, caller, this.#standing.wanted)
   }
 
   close(): void {
     for (const stop of this.#stops) stop()
   }
 
-  /** What can be seen without asking anybody: the caches have just changed. */
+  /** The caches have just changed. */
   #look(): void {
-    const now = this.#projects.find(this.#claim.path, this.caller.namespace, this.#claim.projectUid)
-    if (this.#hasLostToken()) this.#end.abort(revoked())
-    else if (!now || !mayRead(this.caller, now)) this.#end.abort(refusal(this.caller, this.#claim.path))
+    const { path, projectUid } = this.#standing.wanted
+    const now = this.#projects.find(path, this.caller.namespace, projectUid)
+    if (this.#standing.isLost()) this.#end.abort(revoked())
+    else if (!now || !mayRead(this.caller, now)) this.#end.abort(refusal(this.caller, path))
     else if (sourceOf(now) !== sourceOf(this.project)) this.#end.abort(moved)
-  }
-
-  #hasLostToken(): boolean {
-    if (this.caller.kind !== 'agent') return false
-    return !isSame(this.caller, agentOf(this.#identities, bearerOf(this.#claim.authorization)))
   }
 }
 

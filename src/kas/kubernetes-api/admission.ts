@@ -1,28 +1,10 @@
-import type { Cache } from '../../adapters/kube/index.ts'
-import { type Agent, isDeleting, keyOf, type Ref, refOf } from '../../api/index.ts'
-import type { ConfigurationFile } from '../../rpc/index.ts'
+import { isDeepStrictEqual } from 'node:util'
+import { isDeleting, keyOf, type Ref, refOf, type SpaceRequest } from '../../api/index.ts'
 import { type Clock, Failure, isFailure, minutes } from '../../std/index.ts'
 import { numberOf } from '../number.ts'
-import type { AgentConfigurations } from '../ports.ts'
-import type { Projects } from '../project.ts'
 import type { Ask } from './address.ts'
-import type { Develops } from './develop.ts'
-import type { Identify } from './people.ts'
-import { jobRight, type Right, userRight } from './rules.ts'
-import { type Spaces, spaceRight } from './spaces.ts'
-
-export interface Doors {
-  /** Must have the index `BY_NUMBER`. */
-  agents: Cache<Agent>
-  projects: Projects
-  configurations: AgentConfigurations
-  identify: Identify
-  develops: Develops
-  spaces: Spaces
-  clock: Clock
-}
-
-export const BY_NUMBER = { number: (agent: Agent): string[] => [String(numberOf(agent.metadata.uid ?? ''))] }
+import { type Doors, judge, type Verdict } from './judge.ts'
+import { concerns, type Right } from './rules.ts'
 
 /** The right to act in the cluster of one agent, while it lasts. */
 export interface Admission {
@@ -38,101 +20,119 @@ const AGAIN = minutes(1)
 
 /** Says who may pass, and looks again whenever something changes on which that depends. */
 export async function admit(doors: Doors, ask: Ask): Promise<Admission> {
-  const { agent, configuration, right } = await judge(doors, ask)
-  const end = new AbortController()
-  const watching = new AbortController()
-  let isLooking = false
-  let isStale = false
-  const again = async (): Promise<void> => {
-    isStale = true
-    if (isLooking) return
-    isLooking = true
-    while (isStale && !watching.signal.aborted) {
-      isStale = false
-      if (!(await holds(doors, ask, right))) end.abort(revoked())
+  // What changes while somebody is asked must not be missed.
+  const watch = new Watch(doors, ask)
+  try {
+    return watch.begin(await judge(doors, ask))
+  } catch (thrown) {
+    watch.close()
+    throw thrown
+  }
+}
+
+class Watch {
+  readonly #doors: Doors
+  readonly #ask: Ask
+  readonly #end = new AbortController()
+  readonly #stops: readonly (() => void)[]
+  #verdict: Verdict | undefined
+  #isLooking = true
+  #isStale = false
+  #isClosed = false
+
+  constructor(doors: Doors, ask: Ask) {
+    this.#doors = doors
+    this.#ask = ask
+    this.#stops = this.#listen()
+  }
+
+  begin(verdict: Verdict): Admission {
+    this.#verdict = verdict
+    this.#isLooking = false
+    if (this.#isStale) void this.#look()
+    return {
+      agentId: numberOf(verdict.agent.metadata.uid ?? ''),
+      right: verdict.right,
+      ended: this.#end.signal,
+      close: () => this.close(),
     }
-    isLooking = false
   }
-  const stops = [...watch(doors, refOf(agent), again), eachMinute(doors.clock, again)]
-  // Something may have changed while somebody was asked.
-  if (agentOf(doors, ask) !== agent || doors.configurations.of(refOf(agent)) !== configuration) void again()
-  return {
-    agentId: numberOf(agent.metadata.uid ?? ''),
-    right,
-    ended: end.signal,
-    close() {
-      watching.abort()
-      for (const stop of stops) stop()
-    },
+
+  close(): void {
+    this.#isClosed = true
+    for (const stop of this.#stops) stop()
+  }
+
+  /** Only to what this visit's right may depend on: there may be thousands of visits. */
+  #listen(): (() => void)[] {
+    const { agents, configurations, projects, spaces, clock } = this.#doors
+    const again = () => void this.#look()
+    return [
+      agents.onChange((now, before) => {
+        const changed = now ?? before
+        // Its status says every few minutes that it is connected.
+        const isSame = now && !isDeleting(now) && now.metadata.generation === before?.metadata.generation
+        if (changed && !isSame && this.#isIts(refOf(changed))) again()
+      }),
+      configurations.onChange((ref) => {
+        if (!this.#isBySpace && this.#isIts(ref)) again()
+      }),
+      projects.onChange((_, paths) => {
+        if (!this.#isBySpace && (!this.#verdict || concerns(this.#verdict, paths))) again()
+      }),
+      spaces.requests.onChange((now, before) => {
+        if ((!this.#verdict || this.#isBySpace) && !givesTheSame(now, before)) again()
+      }),
+      eachMinute(clock, again),
+    ]
+  }
+
+  get #isBySpace(): boolean {
+    return this.#verdict?.right.by === 'spaces'
+  }
+
+  #isIts(agent: Ref): boolean {
+    return !this.#verdict || keyOf(agent) === keyOf(refOf(this.#verdict.agent))
+  }
+
+  async #look(): Promise<void> {
+    this.#isStale = true
+    if (this.#isLooking) return
+    this.#isLooking = true
+    while (this.#isStale && !this.#isClosed) {
+      this.#isStale = false
+      if (!(await this.#holds())) this.#end.abort(revoked())
+    }
+    this.#isLooking = false
+  }
+
+  /** An API server that is away takes nobody's right. */
+  async #holds(): Promise<boolean> {
+    try {
+      const now = await judge(this.#doors, this.#ask)
+      if (!isDeepStrictEqual(now.right, this.#verdict?.right)) return false
+      this.#verdict = now
+      return true
+    } catch (thrown) {
+      return !isFailure(thrown, 'unauthorized', 'forbidden')
+    }
   }
 }
 
-function watch({ agents, configurations, projects, spaces }: Doors, agent: Ref, again: () => Promise<void>): (() => void)[] {
-  const isIts = (ref: Ref) => keyOf(ref) === keyOf(agent)
-  return [
-    agents.onChange((now, before) => {
-      const changed = now ?? before
-      // Its status says every few minutes that it is connected.
-      const isSame = now && !isDeleting(now) && now.metadata.generation === before?.metadata.generation
-      if (changed && isIts(refOf(changed)) && !isSame) void again()
-    }),
-    configurations.onChange((ref) => {
-      if (isIts(ref)) void again()
-    }),
-    projects.onChange(() => void again()),
-    spaces.requests.onChange(() => void again()),
-  ]
+/** Their conditions change all the time; rights hang on the rest. */
+function givesTheSame(now: SpaceRequest | undefined, before: SpaceRequest | undefined): boolean {
+  const given = (request: SpaceRequest | undefined) =>
+    request && [request.metadata.uid, isDeleting(request), request.metadata.annotations, request.status?.namespaceAccess]
+  return isDeepStrictEqual(given(now), given(before))
 }
 
-function eachMinute(clock: Clock, again: () => Promise<void>): () => void {
+function eachMinute(clock: Clock, again: () => void): () => void {
   let stop = clock.after(AGAIN, turn)
   function turn() {
-    void again()
+    again()
     stop = clock.after(AGAIN, turn)
   }
   return () => stop()
-}
-
-/** An API server that is away takes nobody's right. */
-async function holds(doors: Doors, ask: Ask, right: Right): Promise<boolean> {
-  try {
-    const now = await judge(doors, ask)
-    return JSON.stringify(now.right) === JSON.stringify(right)
-  } catch (thrown) {
-    return !isFailure(thrown, 'unauthorized', 'not-found', 'forbidden')
-  }
-}
-
-async function judge(
-  doors: Doors,
-  ask: Ask,
-): Promise<{ agent: Agent; configuration: ConfigurationFile | undefined; right: Right }> {
-  const person = await doors.identify(ask.token)
-  const agent = agentOf(doors, ask)
-  const bySpace = agent && spaceRight(doors.spaces, agent, person)
-  const configuration = agent && doors.configurations.of(refOf(agent))
-  // Spaces are there whatever is written in the repository.
-  if (bySpace) return { agent, configuration, right: bySpace }
-  if (!agent || !configuration) throw refusal(ask)
-  const situation = { agent, configuration, person, projects: doors.projects, develops: doors.develops }
-  const byJob = ask.as === 'pat' ? undefined : jobRight(situation)
-  const right = byJob ?? (ask.as === 'ci' ? undefined : await userRight(situation))
-  if (!right) throw refusal(ask)
-  return { agent, configuration, right }
-}
-
-function agentOf({ agents }: Doors, { agent }: Ask): Agent | undefined {
-  const found = 'id' in agent ? agents.by('number', String(agent.id))[0] : agents.get(agent)
-  return found && !isDeleting(found) ? found : undefined
-}
-
-/** Absent, unconfigured and closed sound the same, so that nobody learns which agents there are by asking. */
-function refusal({ agent }: Ask): Failure {
-  const name = 'id' in agent ? `with number ${agent.id}` : `${agent.namespace}/${agent.name}`
-  return new Failure('not-found', `there is no Agent ${name} that you may reach`, {
-    reason: 'AgentNotAccessible',
-    remedy: 'Its configuration says who may, in user_access and ci_access',
-  })
 }
 
 const revoked = () =>

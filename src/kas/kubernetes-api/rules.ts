@@ -20,6 +20,23 @@ export interface Situation {
   develops: Develops
 }
 
+interface Rules {
+  agent: Agent
+  configuration: ConfigurationFile | undefined
+}
+
+/** Whether a project of one of these paths may have a part in a right. */
+export function concerns({ agent, configuration }: Rules, paths: readonly string[]): boolean {
+  const { ciAccess, userAccess } = configuration ?? {}
+  const named = [...(ciAccess?.projects ?? []), ...(userAccess?.projects ?? [])]
+  return paths.some(
+    (path) =>
+      path === agent.spec.configurationProject ||
+      named.some(({ id }) => id === path) ||
+      ciAccess?.groups.some(({ id }) => path.startsWith(`${id}/`)),
+  )
+}
+
 /** The keys under which GitLab's agents tell who is behind a request. */
 const EXTRA = 'agent.gitlab.com/'
 
@@ -57,24 +74,46 @@ function asUser(situation: Situation, own: readonly Project[], groups: readonly 
 /** Who develops may do what a reporter may. */
 const ROLES = ['reporter', 'developer']
 
-/** What a service account may as a job of the projects that it belongs to. The most specific entry counts, and no other. */
-export function jobRight(situation: Situation): Right | undefined {
-  const { configuration, agent } = situation
-  const jobs = projectsOfAccount(situation)
+/** What a service account may as a job of the projects that it develops. The most specific entry counts, and no other. */
+export async function jobRight(situation: Situation): Promise<Right | undefined> {
+  const { agent, configuration, person } = situation
+  if (!person.account) return undefined
   const { projects = [], groups = [] } = configuration.ciAccess ?? {}
   const entries = [
-    ...projects.map((entry) => ({ entry, rank: Number.POSITIVE_INFINITY, covers: (path: string) => path === entry.id })),
-    ...groups.map((entry) => ({ entry, rank: entry.id.length, covers: (path: string) => path.startsWith(`${entry.id}/`) })),
+    ...projects.map((entry) => ({ entry, rank: Number.POSITIVE_INFINITY, covered: () => named(situation, entry.id) })),
+    ...groups.map((entry) => ({ entry, rank: entry.id.length, covered: () => below(situation, entry.id) })),
   ].sort((a, b) => b.rank - a.rank)
-  for (const { entry, covers } of entries) {
-    const project = jobs.find(({ path }) => covers(path))
+  for (const { entry, covered } of entries) {
     // No service account runs in an environment of GitLab's.
-    if (!project || entry.environments.length > 0) continue
-    return { by: 'ci_access', impersonation: asJob(situation, project, entry.accessAs) }
+    if (entry.environments.length > 0) continue
+    const project = await developed(situation, covered())
+    if (project) return { by: 'ci_access', impersonation: asJob(situation, project, entry.accessAs) }
   }
-  const isOwn = jobs.some(({ path }) => path === agent.spec.configurationProject)
-  return isOwn ? { by: 'ci_access', impersonation: undefined } : undefined
+  const own = await developed(situation, named(situation, agent.spec.configurationProject))
+  return own && { by: 'ci_access', impersonation: undefined }
 }
+
+/** To read a project, or to be in its namespace, is not to run its jobs. */
+async function developed({ person, develops }: Situation, projects: readonly Project[]): Promise<Project | undefined> {
+  for (const project of projects) if (await develops(person, project)) return project
+  return undefined
+}
+
+const named = (situation: Situation, path: string): Project[] => {
+  const project = trusted(situation, situation.projects.find(path, namespaceOf(situation.agent)))
+  return project ? [project] : []
+}
+
+/** Each of them is asked for. */
+const MOST_OF_GROUP = 20
+
+/** Those in the namespace of the account. Who belongs to others is named with the project. */
+const below = (situation: Situation, group: string): Project[] =>
+  situation.projects
+    .in(situation.person.account?.namespace ?? '')
+    .filter((project) => project.path.startsWith(`${group}/`) && trusted(situation, project))
+    .sort((a, b) => (a.path < b.path ? -1 : 1))
+    .slice(0, MOST_OF_GROUP)
 
 type AccessAs = NonNullable<ConfigurationFile['ciAccess']>['projects'][number]['accessAs']
 
@@ -118,17 +157,6 @@ function about({ agent, projects }: Situation): Record<string, string[]> {
     [`${EXTRA}id`]: [String(numberOf(agent.metadata.uid ?? ''))],
     ...(project && { [`${EXTRA}config_project_id`]: [String(project.id)] }),
   }
-}
-
-function projectsOfAccount(situation: Situation): Project[] {
-  const { account } = situation.person
-  if (!account) return []
-  return situation.projects.all().filter((project) => {
-    const isGranted = project.serviceAccounts.some(
-      ({ namespace, name }) => namespace === account.namespace && (name === '*' || name === account.name),
-    )
-    return (isGranted || project.ref.namespace === account.namespace) && trusted(situation, project) !== undefined
-  })
 }
 
 /**

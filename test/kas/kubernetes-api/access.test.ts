@@ -2,7 +2,7 @@ import { equal, is, match, ok } from 'uvu/assert'
 import { type Agent, Agents } from '../../../src/api/index.ts'
 import { numberOf } from '../../../src/kas/number.ts'
 import { isRecord } from '../../../src/std/index.ts'
-import { deployer } from '../../support/builders/credentials.ts'
+import { deployer, developer as developerOf } from '../../support/builders/credentials.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
@@ -27,7 +27,7 @@ describe('kas: who passes to the cluster of an agent', (it) => {
     await createProject(cluster.kube, namespace, 'shop', { url: 'https://git.example.com/shop', path: 'group/sub/shop' })
     agent = await house.agent('dev', {})
     // Who may edit in the namespace of the project develops it: the role is the cluster's own.
-    developer = (await deployer(cluster.kube, namespace, { name: 'developer', role: 'edit' })).token
+    developer = (await developerOf(cluster.kube, namespace, 'developer')).token
     stranger = (await deployer(cluster.kube, elsewhere, { name: 'stranger' })).token
     await eventually(() => house.knows({ name: 'dev', namespace }) && house.project({ name: 'shop', namespace }) !== undefined)
   })
@@ -59,11 +59,7 @@ describe('kas: who passes to the cluster of an agent', (it) => {
 
   it('shows a developer to the cluster as GitLab would', async () => {
     write({ user_access: { access_as: { user: {} }, ...PROJECT } })
-    // The API server hears of a binding in its own time.
-    const { user } = await eventually(async () => {
-      const found = await self('pat', developer)
-      return found.code === 201 && found
-    })
+    const { user } = await self('pat', developer)
     const project = house.project({ name: 'shop', namespace })
     is(user?.username, `gitlab:user:system:serviceaccount:${namespace}:developer`)
     equal(user?.groups, [
@@ -86,7 +82,7 @@ describe('kas: who passes to the cluster of an agent', (it) => {
     const hide = (text: string) => text.replace(/[0-9a-f]{32}|\d{4,}/g, '…')
     const closed = await self('pat', stranger)
     const absent = await fetch(`${house.url}/version`, { headers: { authorization: `Bearer pat:12345:${stranger}` } })
-    equal([closed.code, absent.status], [404, 404])
+    equal([closed.code, absent.status], [403, 403])
     is(hide(await absent.text()), hide(closed.body))
     is((await self('pat', 'nobody')).code, 401)
   })
@@ -98,15 +94,15 @@ describe('kas: who passes to the cluster of an agent', (it) => {
         groups: [{ id: 'system:authenticated' }, { id: `system:serviceaccounts:${elsewhere}` }],
       },
     })
-    is((await self('pat', stranger)).code, 404)
+    is((await self('pat', stranger)).code, 403)
     write({ ci_access: { projects: [{ id: 'group/sub/shop', access_as: { impersonate: { username: 'system:admin' } } }] } })
-    is((await self('ci', developer)).code, 404)
+    is((await self('ci', developer)).code, 403)
     write({
       ci_access: {
         projects: [{ id: 'group/sub/shop', access_as: { impersonate: { username: 'x', groups: ['system:masters'] } } }],
       },
     })
-    is((await self('ci', developer)).code, 404)
+    is((await self('ci', developer)).code, 403)
   })
 
   it('shows a job to the cluster as GitLab would, by the most specific entry', async () => {
@@ -152,7 +148,7 @@ describe('kas: who passes to the cluster of an agent', (it) => {
         projects: [{ id: 'group/sub/shop', environments: ['production'], access_as: { impersonate: { username: 'prod' } } }],
       },
     })
-    is((await self('ci', developer)).code, 404)
+    is((await self('ci', developer)).code, 403)
   })
 
   it('lets those only impersonate who act as the agent, and nobody of the system', async () => {
@@ -183,7 +179,7 @@ describe('kas: who passes to the cluster of an agent', (it) => {
     write({ user_access: { access_as: { agent: {} }, projects: [{ id: 'group/other' }] } })
     await reading
     ok(ended)
-    is((await self('pat', developer)).code, 404)
+    is((await self('pat', developer)).code, 403)
   })
 
   it('takes no right from a path that strangers gave their project', async () => {
@@ -195,17 +191,33 @@ describe('kas: who passes to the cluster of an agent', (it) => {
       await createProject(cluster.kube, elsewhere, name, { url: 'https://git.example.com/x', path })
     await eventually(() => house.project({ name: 'own', namespace: elsewhere }) !== undefined)
     write({ ci_access: { groups: [{ id: 'group' }] } })
-    is((await self('ci', stranger)).code, 404)
+    is((await self('ci', stranger)).code, 403)
     write({ ci_access: { projects: [{ id: 'group/free' }, { id: 'group/sub/shop' }] } })
-    is((await self('ci', stranger)).code, 404)
+    is((await self('ci', stranger)).code, 403)
     write({ ci_access: { projects: [{ id: `${elsewhere}/own`, access_as: { impersonate: { username: 'guest' } } }] } })
-    is((await self('ci', stranger)).user?.username, 'guest')
+    const guest = (await developerOf(cluster.kube, elsewhere, 'guest')).token
+    is((await self('ci', guest)).user?.username, 'guest')
+  })
+
+  it('takes nobody for a job who is only in the namespace of a project, or may only read it', async () => {
+    const reader = (await deployer(cluster.kube, namespace, { name: 'reader', role: 'view' })).token
+    const grantee = (await deployer(cluster.kube, elsewhere, { name: 'grantee' })).token
+    await createProject(cluster.kube, namespace, 'granted', {
+      url: 'https://git.example.com/granted',
+      path: 'group/granted',
+      grants: { serviceAccounts: [{ name: '*', namespace: elsewhere }, { name: '*' }] },
+    })
+    await eventually(() => house.project({ name: 'granted', namespace }) !== undefined)
+    write({ ci_access: { groups: [{ id: 'group' }], projects: [{ id: 'group/granted' }, ...PROJECT.projects] } })
+    is((await self('ci', reader)).code, 403)
+    is((await self('ci', grantee)).code, 403)
+    is((await self('ci', developer)).code, 201)
   })
 
   it('closes an agent that is deleted', async () => {
     write({ user_access: { access_as: { agent: {} }, ...PROJECT } })
     is((await self('pat', developer)).code, 201)
     await cluster.kube.delete(Agents, { name: 'dev', namespace })
-    await eventually(async () => (await self('pat', developer)).code === 404)
+    await eventually(async () => (await self('pat', developer)).code === 403)
   })
 })

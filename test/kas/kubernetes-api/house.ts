@@ -38,7 +38,7 @@ export function configurations() {
   const files = new Map<string, ConfigurationFile>()
   const listeners = new Set<(agent: Ref) => void>()
   const port: AgentConfigurations = {
-    of: (agent) => files.get(keyOf(agent)),
+    of: async (agent) => files.get(keyOf(agent)),
     onChange(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)

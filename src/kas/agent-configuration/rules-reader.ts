@@ -1,0 +1,163 @@
+import type { Cache } from '../../adapters/kube/index.ts'
+import { accessRules, isSameFile } from '../../agentcfg/index.ts'
+import { type Agent, keyOf, type Ref, refOf } from '../../api/index.ts'
+import type { ConfigurationFile } from '../../rpc/index.ts'
+import { type Clock, Failure, hours, isFailure, type Log, pause, seconds } from '../../std/index.ts'
+import type { Admission, Gate, Polls, Sighting } from '../ports.ts'
+import type { Projects } from '../project.ts'
+import { findConfiguration } from './find.ts'
+import { newsOf } from './news.ts'
+
+export interface RulesDesk {
+  agents: Cache<Agent>
+  projects: Projects
+  gate: Pick<Gate, 'admitAgent'>
+  polls: Pick<Polls, 'follow'>
+  clock: Clock
+  log: Log
+}
+
+/** While the repository cannot be read, what was read last counts for so long. Milliseconds. */
+const LAPSE = hours(1)
+const AGAIN = seconds(5)
+
+/** Follows the access rules of one agent: those of the last good file, as long as the agent may read the project that it is in. */
+export class RulesReader {
+  readonly #desk: RulesDesk
+  readonly #agent: Ref & { namespace: string }
+  readonly #tell: () => void
+  readonly #ending = new AbortController()
+  readonly #done: Promise<void>
+  #rules: ConfigurationFile | undefined
+  /** Resolves when something has been read, or cannot be; another one when all has to be read anew. */
+  #known = Promise.withResolvers<void>()
+  #calm: (() => void) | undefined
+
+  constructor(desk: RulesDesk, agent: Agent, tell: () => void) {
+    this.#desk = desk
+    this.#agent = { ...refOf(agent), namespace: agent.metadata.namespace ?? '' }
+    this.#tell = tell
+    this.#done = this.#run()
+  }
+
+  get rules(): ConfigurationFile | undefined {
+    return this.#rules
+  }
+
+  /** Waits until it is known what there is. */
+  read(): Promise<void> {
+    return this.#known.promise
+  }
+
+  async stop(): Promise<void> {
+    this.#ending.abort()
+    this.#calm?.()
+    this.#known.resolve()
+    await this.#done
+  }
+
+  async #run(): Promise<void> {
+    const { clock, log } = this.#desk
+    while (!this.#ending.signal.aborted) {
+      try {
+        await this.#fromOneProject()
+      } catch (thrown) {
+        log.warn('The access rules of an agent could not be read', { agent: keyOf(this.#agent), error: Failure.from(thrown) })
+        this.#doubt()
+        await pause(clock, AGAIN, this.#ending.signal)
+      }
+    }
+  }
+
+  /** Until the Agent names another one, or this one is another than it was. Then nothing counts of what was read. */
+  async #fromOneProject(): Promise<void> {
+    const { agents, projects } = this.#desk
+    const path = agents.get(this.#agent)?.spec.configurationProject ?? ''
+    const changed = new AbortController()
+    const forget = agents.onChange((now) => {
+      if (now && keyOf(refOf(now)) === keyOf(this.#agent) && now.spec.configurationProject !== path) changed.abort()
+    })
+    const signal = AbortSignal.any([this.#ending.signal, changed.signal])
+    const news = newsOf(projects, signal)
+    try {
+      const admission = this.#admitted(path)
+      if (admission) await this.#follow(admission, signal)
+      else {
+        this.#know(undefined)
+        await news.promise
+        this.#readAnew()
+      }
+    } finally {
+      news.close()
+      forget()
+    }
+  }
+
+  #admitted(path: string): Admission | undefined {
+    try {
+      return this.#desk.gate.admitAgent(this.#agent, path)
+    } catch (thrown) {
+      if (isFailure(thrown, 'forbidden')) return undefined
+      throw thrown
+    }
+  }
+
+  async #follow(admission: Admission, signal: AbortSignal): Promise<void> {
+    const { project } = admission
+    const ended = AbortSignal.any([signal, admission.ended])
+    ended.addEventListener('abort', () => this.#readAnew(), { once: true })
+    const following = this.#desk.polls.follow(project, { kind: 'default' }, () => admission.renew())
+    try {
+      for (let seen = await following.next(undefined, ended); seen; seen = await following.next(seen, ended))
+        await this.#hear(seen, project.path, ended)
+    } catch (thrown) {
+      if (!ended.aborted) throw thrown
+    } finally {
+      following.close()
+      admission.close()
+    }
+  }
+
+  async #hear(seen: Sighting, path: string, signal: AbortSignal): Promise<void> {
+    if ('empty' in seen) return this.#know(undefined)
+    if ('failure' in seen) return this.#doubt()
+    try {
+      const { parsed } = await findConfiguration(seen.snapshot, this.#agent.name, path, signal)
+      if (signal.aborted) return
+      // What was good last stays while there are mistakes.
+      this.#know(parsed.configuration ? accessRules(parsed.configuration) : this.#rules)
+    } catch (thrown) {
+      // A commit that cannot be fetched comes again with the next poll.
+      if (!signal.aborted) this.#doubt()
+      this.#desk.log.debug('A commit could not be read', { agent: keyOf(this.#agent), error: Failure.from(thrown) })
+    }
+  }
+
+  #know(rules: ConfigurationFile | undefined): void {
+    this.#calm?.()
+    this.#calm = undefined
+    const isSame = rules === this.#rules || (rules && this.#rules && isSameFile(rules, this.#rules))
+    if (!isSame) this.#rules = rules
+    this.#known.resolve()
+    if (!isSame) this.#tell()
+  }
+
+  /** A Git server that is away takes nobody's right at once. */
+  #doubt(): void {
+    this.#known.resolve()
+    this.#calm ??= this.#desk.clock.after(LAPSE, () => this.#know(undefined))
+  }
+
+  /** Who asks meanwhile waits. */
+  #readAnew(): void {
+    if (this.#ending.signal.aborted) return
+    const before = this.#known
+    this.#known = Promise.withResolvers()
+    this.#calm?.()
+    this.#calm = undefined
+    const had = this.#rules !== undefined
+    this.#rules = undefined
+    before.resolve()
+    if (had) this.#tell()
+  }
+}
