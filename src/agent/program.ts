@@ -7,6 +7,7 @@ import { connect, openPassage } from '../adapters/kube/index.ts'
 import { leadInTurns } from '../engines/controller/index.ts'
 import { createFileReader, createRenderer } from '../engines/gitops/index.ts'
 import { serveTunnels } from '../engines/tunnel/index.ts'
+import { MAKE_REQUEST } from '../rpc/index.ts'
 import { type Backoff, createLog, Failure, type LogLevel, minutes, Secret, seconds, systemClock } from '../std/index.ts'
 import type { Config } from './config.ts'
 import { followConfiguration } from './configuration/index.ts'
@@ -30,8 +31,6 @@ export interface Surroundings {
 
 /** After what failed in the cluster; agentk's. */
 const APPLY: Backoff = { base: seconds(10), max: minutes(1) }
-/** What kas may ask of an agent. */
-const KUBERNETES_API = '/gitlab.agent.kubernetes_api.rpc.KubernetesApi/MakeRequest'
 /** Room for what was never decided by the configuration: the wrapper decides. */
 const EVERYTHING: LogLevel = 'debug'
 
@@ -78,7 +77,7 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
     await leadInTurns({ kube, clock, log, lease, identity: podName, ...paces.lease }, work, signal)
   }
   const passage = openPassage({ kubeconfig: config.kubeconfig, context: config.context, clock })
-  const services = new Map([[KUBERNETES_API, createKubernetesApi({ passage, product: `berth-agent/${version}` })]])
+  const services = new Map([[MAKE_REQUEST, createKubernetesApi({ passage, product: `berth-agent/${version}` })]])
   // Whoever is asked to end while it starts is told so before anybody listens.
   if (signal.aborted) known.resolve(0n)
   signal.addEventListener('abort', () => known.resolve(0n), { once: true })

@@ -2,6 +2,7 @@ import { createSigner, createVerifier } from '../adapters/auth/index.ts'
 import { dial, type GrpcServer, offerRaw, type Service, serveGrpc } from '../adapters/grpc/index.ts'
 import type { Metrics } from '../adapters/http/index.ts'
 import { createTunnels, type Tunnels } from '../engines/tunnel/index.ts'
+import { MAKE_REQUEST } from '../rpc/index.ts'
 import type { Clock, Log } from '../std/index.ts'
 import type { Config } from './config.ts'
 import type { AgentGate, Router } from './ports.ts'
@@ -32,7 +33,7 @@ export interface Routes {
 }
 
 /** What can be asked of agents. */
-const ROUTABLE = ['/gitlab.agent.kubernetes_api.rpc.KubernetesApi/MakeRequest']
+const ROUTABLE = [MAKE_REQUEST]
 /** A kas cancels what another one was faster with: thousands of resets in a second are no attack here. */
 const AMONG_KAS = { resets: { burst: 100_000, perSecond: 10_000 } }
 /** Both the issuer and the audience of what kas show each other. */

@@ -9,6 +9,16 @@ import {
   ValuesSchema,
 } from './generated/prototool_pb.ts'
 
+/** The method that a kas asks agents by, passing on what others send: its messages are read by whoever serves it. */
+export const MAKE_REQUEST = '/gitlab.agent.kubernetes_api.rpc.KubernetesApi/MakeRequest'
+
+/** `Content-Type` for `content-type`, as Go writes names of headers: peers take keys as they are. */
+export const canonicalName = (name: string): string =>
+  name
+    .split('-')
+    .map((part) => part.slice(0, 1).toUpperCase() + part.slice(1).toLowerCase())
+    .join('-')
+
 /** Headers or query parameters: each name with its values in order. */
 export type Values = Readonly<Record<string, readonly string[]>>
 

@@ -64,10 +64,12 @@ export {
   ReverseTunnel,
 } from './generated/reverse_tunnel_pb.ts'
 export {
+  canonicalName,
   encodeRequest,
   encodeResponse,
   type HttpFrame,
   type Impersonation,
+  MAKE_REQUEST,
   pieces,
   type RequestHead,
   type ResponseHead,

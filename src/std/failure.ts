@@ -55,6 +55,9 @@ export class Failure extends Error {
 export const isFailure = (thrown: unknown, ...codes: FailureCode[]): thrown is Failure =>
   thrown instanceof Failure && (codes.length === 0 || codes.includes(thrown.code))
 
+/** With what can be done about it. */
+export const sayFailure = ({ message, remedy }: Failure): string => (remedy === undefined ? message : `${message}. ${remedy}`)
+
 const UNREACHABLE = /ECONN|ENOTFOUND|EAI_AGAIN|EPIPE|EHOSTUNREACH|ENETUNREACH|UND_ERR_(SOCKET|CLOSED|DESTROYED)/
 const TOO_LATE = /ETIMEDOUT|UND_ERR_(HEADERS|BODY|CONNECT)_TIMEOUT|TimeoutError/
 

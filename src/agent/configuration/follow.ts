@@ -6,7 +6,7 @@ import {
   ConfigurationRequestSchema,
   type ConfigurationResponse,
 } from '../../rpc/index.ts'
-import { type Backoff, type Clock, Failure, type Log, minutes, pause, seconds, waitOf } from '../../std/index.ts'
+import { type Backoff, type Clock, Failure, type Log, minutes, pause, sayFailure, seconds, waitOf } from '../../std/index.ts'
 import type { Board, Follower } from '../ports.ts'
 
 export interface Following {
@@ -127,5 +127,3 @@ function checkIdentity({ agentId, gitlabExternalUrl }: AgentConfiguration, befor
     })
   if (gitlabExternalUrl !== '' && !URL.canParse(gitlabExternalUrl)) throw new Failure('invalid', 'gitlab_external_url is no URL')
 }
-
-const sayFailure = ({ message, remedy }: Failure): string => (remedy === undefined ? message : `${message}. ${remedy}`)

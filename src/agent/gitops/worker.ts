@@ -1,5 +1,5 @@
 import type { ManifestProject } from '../../agentcfg/index.ts'
-import { Failure, isFailure, minutes, seconds, waitOf } from '../../std/index.ts'
+import { Failure, isFailure, minutes, sayFailure, seconds, waitOf } from '../../std/index.ts'
 import type { Told } from '../ports.ts'
 import { createBell } from './bell.ts'
 import { type Opened, openFor, withoutTemplate } from './opening.ts'
@@ -180,8 +180,6 @@ export const fresh = (id: string): Told => ({
   syncedAt: undefined,
   removed: false,
 })
-
-const sayFailure = ({ message, remedy }: Failure): string => (remedy === undefined ? message : `${message}. ${remedy}`)
 
 /** Nothing at all when there is nothing to say. */
 function sayLeftAlone([first, ...others]: readonly string[]): Partial<Told> {

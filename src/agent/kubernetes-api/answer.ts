@@ -1,8 +1,8 @@
 import { CallEnded, type RawHandler } from '../../adapters/grpc/index.ts'
 import type { Passage, PassageAnswer } from '../../adapters/kube/index.ts'
-import { encodeResponse, type HttpFrame, pieces, type RequestHead, requestFrames } from '../../rpc/index.ts'
+import { canonicalName, encodeResponse, type HttpFrame, pieces, type RequestHead, requestFrames } from '../../rpc/index.ts'
 import { Failure, isFailure } from '../../std/index.ts'
-import { canonical, HOP_BY_HOP, hasUpgrade, passageHeaders, targetOf } from './request.ts'
+import { HOP_BY_HOP, hasUpgrade, passageHeaders, targetOf } from './request.ts'
 
 export interface KubernetesApiOptions {
   passage: Passage
@@ -141,7 +141,11 @@ const wrongLength = (what: string) => new Failure('invalid', `the request has ${
 function responseHead({ status, reason, protocol, headers }: PassageAnswer, product: string) {
   const kept = Object.entries(headers).filter(([name]) => status === 101 || !HOP_BY_HOP.has(name))
   const via = [...(headers.via ?? []), `${protocol} ${product}`]
-  return { status, reason, headers: { ...Object.fromEntries(kept.map(([name, values]) => [canonical(name), values])), Via: via } }
+  return {
+    status,
+    reason,
+    headers: { ...Object.fromEntries(kept.map(([name, values]) => [canonicalName(name), values])), Via: via },
+  }
 }
 
 /** A peer that breaks rules is told so; that there is no API server to be had, too. */

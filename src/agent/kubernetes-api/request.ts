@@ -80,10 +80,3 @@ export function targetOf({ path, query }: RequestHead): string {
 }
 
 const wrong = (what: string) => new Failure('invalid', `the request has ${what}`, { reason: 'OutOfOrder' })
-
-/** `Content-Type` for `content-type`: peers take keys as they are. */
-export const canonical = (name: string): string =>
-  name
-    .split('-')
-    .map((part) => part.slice(0, 1).toUpperCase() + part.slice(1).toLowerCase())
-    .join('-')

@@ -1,6 +1,6 @@
 import type { Cache } from '../../adapters/kube/index.ts'
 import { type KubeObject, nameOf, type Ref, refFromKey, refOf } from '../../api/index.ts'
-import { createWorkQueue, Failure, isFailure, minutes, timestamp, type WorkQueue, within } from '../../std/index.ts'
+import { createWorkQueue, Failure, isFailure, minutes, sayFailure, timestamp, type WorkQueue, within } from '../../std/index.ts'
 import type { Controller, Next, StatusDraft, Workshop } from './reconcile.ts'
 import { isWorthTelling, retryAfter } from './retry-policy.ts'
 import { statusPatch } from './status-patch.ts'
@@ -104,7 +104,7 @@ async function tell<T extends KubeObject>(
 /** The text fit for users: an internal failure keeps its cause for the log. */
 export function sentenceOf(failure: Failure): string {
   if (failure.code === 'internal') return "unexpected internal error; the operator's log says more"
-  return failure.remedy ? `${failure.message}. ${failure.remedy}` : failure.message
+  return sayFailure(failure)
 }
 
 async function writeStatus<T extends KubeObject>(

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type Clock, Failure, type Secret, seconds } from '../../std/index.ts'
+import { type Clock, Failure, type Secret } from '../../std/index.ts'
+import { remembered } from '../remembered.ts'
 
 export interface ServiceAccountName {
   namespace: string
@@ -13,28 +14,16 @@ interface TokenReview {
   status?: { authenticated?: boolean; user?: { username?: string }; audiences?: string[]; error?: string }
 }
 
-const FRESH = seconds(10)
-const MOST = 1000
-
 /**
  * Asks the API server whose token it is. An operator has a thousand streams with one token, and each is checked before each
  * poll: so an answer counts for ten seconds. Refusals are not kept.
  */
-export function createTokenReviews(kube: Kube, audience: string, clock: Clock): ReviewToken {
-  const answers = new Map<string, { at: number; name: Promise<ServiceAccountName> }>()
-  return (token) => {
-    const key = createHash('sha256').update(token.reveal()).digest('hex')
-    const known = answers.get(key)
-    if (known && clock.now() - known.at < FRESH) return known.name
-    const name = review(kube, audience, token)
-    answers.delete(key)
-    answers.set(key, { at: clock.now(), name })
-    name.catch(() => answers.delete(key))
-    const [oldest] = answers.keys()
-    if (answers.size > MOST && oldest !== undefined) answers.delete(oldest)
-    return name
-  }
-}
+export const createTokenReviews = (kube: Kube, audience: string, clock: Clock): ReviewToken =>
+  remembered(
+    (token) => review(kube, audience, token),
+    (token) => createHash('sha256').update(token.reveal()).digest('hex'),
+    clock,
+  )
 
 const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/
 

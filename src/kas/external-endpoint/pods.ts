@@ -1,4 +1,4 @@
-import { encodeRequest, type RequestHead, responseFrames, type Values } from '../../rpc/index.ts'
+import { encodeRequest, MAKE_REQUEST, type RequestHead, responseFrames, type Values } from '../../rpc/index.ts'
 import { Failure, isRecord, seconds, within } from '../../std/index.ts'
 import type { Router } from '../ports.ts'
 
@@ -15,7 +15,6 @@ export interface PodName {
   name: string
 }
 
-const METHOD = '/gitlab.agent.kubernetes_api.rpc.KubernetesApi/MakeRequest'
 /** Names are all that is wanted: whole pods would be ten times as much. */
 const NAMES_ONLY = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1'
 const PAGE = 500
@@ -58,7 +57,7 @@ async function collect(wanted: PodsWanted): Promise<PodName[]> {
 
 /** The body of one answer. */
 async function read({ router, agentId, signal }: PodsWanted, query: Values): Promise<string> {
-  const call = await router.open(agentId, METHOD, { signal })
+  const call = await router.open(agentId, MAKE_REQUEST, { signal })
   try {
     await call.send(encodeRequest({ kind: 'head', head: headOf(query) }))
     await call.send(encodeRequest({ kind: 'trailer' }))

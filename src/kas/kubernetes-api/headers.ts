@@ -1,4 +1,4 @@
-import type { Values } from '../../rpc/index.ts'
+import { canonicalName, type Values } from '../../rpc/index.ts'
 import { Failure } from '../../std/index.ts'
 
 /** Requests: what the API server needs. Everything else, credentials of all kinds among it, stays here. */
@@ -82,7 +82,7 @@ export function requestHeaders(given: Values, { impersonation }: { impersonation
   for (const [name, values] of Object.entries(given)) {
     if (!(REQUEST.has(name) || (impersonation && IMPERSONATE.test(name)))) continue
     const clean = name === 'sec-websocket-protocol' ? withoutTokens(values) : values
-    if (clean.length > 0) kept[canonical(name)] = clean
+    if (clean.length > 0) kept[canonicalName(name)] = clean
   }
   return kept
 }
@@ -161,9 +161,3 @@ const onlyForOne = (control: string): string => {
 
 /** Below this host, and nowhere else: `//host` and `/\host` lead to others. */
 const isOwnPath = (location: string): boolean => /^\/(?![/\\])[!-~]*$/.test(location)
-
-const canonical = (name: string): string =>
-  name
-    .split('-')
-    .map((part) => part.slice(0, 1).toUpperCase() + part.slice(1))
-    .join('-')

@@ -1,5 +1,5 @@
 import type { Histogram, Metrics, Visit } from '../../adapters/http/index.ts'
-import type { RequestHead } from '../../rpc/index.ts'
+import { MAKE_REQUEST, type RequestHead } from '../../rpc/index.ts'
 import { type Clock, Failure, isFailure, type Log } from '../../std/index.ts'
 import type { Router } from '../ports.ts'
 import { type Ask, readAsk } from './address.ts'
@@ -23,7 +23,6 @@ export interface KubernetesApiOptions {
 
 export type Meters = ReturnType<typeof createVisitMeters>
 
-const METHOD = '/gitlab.agent.kubernetes_api.rpc.KubernetesApi/MakeRequest'
 const UPGRADES = /^(websocket|spdy\/3\.1)$/i
 
 /** Lets people and jobs through to the Kubernetes API of an agent's cluster. Whatever happens, each visit is answered. */
@@ -43,7 +42,7 @@ export const receiveVisits =
       const over = AbortSignal.any([visit.left, admission.ended, ...(mayBeBegunAgain(visit) ? [visit.stopping] : [])])
       const began = clock.now()
       const call = await router
-        .open(admission.agentId, METHOD, { signal: over })
+        .open(admission.agentId, MAKE_REQUEST, { signal: over })
         .catch(unreached)
         .finally(() => meters.routed((clock.now() - began) / 1000, over.aborted))
       status = await exchange({ visit, head, call: behind(call), prefix: ask.prefix })

@@ -1,6 +1,6 @@
 import { conditionOf, type GitOpsDeploymentManagedEnvironment, type Statement } from '../../api/index.ts'
 import type { StatusDraft } from '../../engines/controller/index.ts'
-import { type Failure, hours, timestamp } from '../../std/index.ts'
+import { type Failure, hours, sayFailure, timestamp } from '../../std/index.ts'
 
 type Status = GitOpsDeploymentManagedEnvironment['status']
 
@@ -30,10 +30,10 @@ export const connected = (apiURL: string, serverVersion: string | undefined): Ve
   asked: true,
 })
 
-export const refused = ({ reason = 'UnknownError', message, remedy }: Failure, asked: boolean): Verdict => ({
+export const refused = (failure: Failure, asked: boolean): Verdict => ({
   connected: false,
-  reason,
-  message: remedy ? `${message}. ${remedy}` : message,
+  reason: failure.reason ?? 'UnknownError',
+  message: sayFailure(failure),
   asked,
 })
 
