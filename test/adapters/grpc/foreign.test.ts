@@ -3,12 +3,13 @@ import { offerRaw } from '../../../src/adapters/grpc/index.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
 import { type EchoServer, echoServer } from './echo.ts'
-import { askPeer, goPeer } from './go-peer.ts'
+import { askPeer, goPeer, lacksGo } from './go-peer.ts'
 
 const CHUNK = Buffer.alloc(32 * 2 ** 10, 'x')
 
-/** gRPC for Go is what existing agents are made of. */
-describe('a client in Go', (it) => {
+const leaveOut = await lacksGo()
+
+const clientInGo: Parameters<typeof describe>[1] = (it) => {
   let program = ''
   let server: EchoServer
   it.before(async () => {
@@ -46,4 +47,7 @@ describe('a client in Go', (it) => {
       await aging.stop(0)
     })
   }
-})
+}
+
+/** gRPC for Go is what existing agents are made of. */
+describe('a client in Go', clientInGo, leaveOut)

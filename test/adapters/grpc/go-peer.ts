@@ -1,22 +1,39 @@
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Failure, minutes } from '../../../src/std/index.ts'
 
 const SOURCE = fileURLToPath(new URL('./go-peer', import.meta.url))
-const FILES = ['go.mod', 'go.sum', 'main.go']
+const FILES = ['go.mod', 'go.sum', 'main.go', 'serve.go']
 
-/** A client of gRPC for Go, built when its source is new here. It needs Go, and the Go modules that the control plane has too. */
-export async function goPeer(): Promise<string> {
+/** Why the tests with it are left out: whoever tests with a cluster of his own needs no Go. `undefined` where there is one. */
+export async function lacksGo(): Promise<string | undefined> {
+  if (existsSync(placeOf().program)) return undefined
+  try {
+    await promisify(execFile)('go', ['version'])
+    return undefined
+  } catch {
+    return 'there is no Go on this machine, and foreign peers are programs in Go: install Go 1.26 or newer'
+  }
+}
+
+function placeOf(): { folder: string; program: string } {
   const hash = createHash('sha256')
   for (const file of FILES) hash.update(readFileSync(join(SOURCE, file)))
   const cache = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'berth')
   const folder = join(cache, 'go-peer', hash.digest('hex').slice(0, 16))
-  const program = join(folder, 'go-peer')
+  return { folder, program: join(folder, 'go-peer') }
+}
+
+/** A peer of gRPC for Go, built when its source is new here. It needs Go, and the Go modules that the control plane has too. */
+export async function goPeer(): Promise<string> {
+  const { folder, program } = placeOf()
   if (existsSync(program)) return program
   mkdirSync(folder, { recursive: true })
   const beside = `${program}.${process.pid}`
@@ -27,7 +44,7 @@ export async function goPeer(): Promise<string> {
       timeout: minutes(8),
     })
   } catch (cause) {
-    throw new Failure('unavailable', 'the Go client of the tests cannot be built', {
+    throw new Failure('unavailable', 'the Go peer of the tests cannot be built', {
       cause,
       remedy: 'Install Go 1.26 or newer, with a module cache or a module proxy in reach.',
     })
@@ -35,6 +52,25 @@ export async function goPeer(): Promise<string> {
   // Whoever builds the same at the same time makes the same.
   renameSync(beside, program)
   return program
+}
+
+export interface GoServer {
+  address: string
+  stop(): Promise<void>
+}
+
+/** The peer as a server, as kas of GitLab is one. It ends with this process. */
+export async function goServer(program: string): Promise<GoServer> {
+  const child = spawn(program, ['serve', '127.0.0.1:0'], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const [line] = await once(createInterface(child.stdout), 'line')
+  return {
+    address: String(line),
+    async stop() {
+      const ended = once(child, 'exit')
+      child.stdin.end()
+      await ended
+    },
+  }
 }
 
 /** Ends when the peer has done all that; throws with what it said when something was not as it should be. */
