@@ -41,6 +41,8 @@ export interface ForeignKas {
   refuse(authorization: string): void
   /** Streams that are open for the objects of a project. */
   open(project: string): number
+  /** That agents have to it now. */
+  readonly connections: number
   stop(): Promise<void>
 }
 
@@ -118,6 +120,9 @@ export async function foreignKas({
       state.refused = authorization
     },
     open: (project) => state.streams.get(project) ?? 0,
+    get connections() {
+      return server.connections
+    },
     stop: () => server.stop(),
   }
 }
