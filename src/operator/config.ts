@@ -23,6 +23,10 @@ export interface Config {
   kasCa: string | undefined
   /** --kas-api URL, BERTH_KAS_API: where kas answers for the Kubernetes APIs of agents; without it no spaces are made there. */
   kasApi: string | undefined
+  /** --kas-git URL, BERTH_KAS_GIT: where pods of workspaces ask kas for Git credentials; without it they cannot. */
+  kasGit: string | undefined
+  /** --git-ca FILE, BERTH_GIT_CA: certificate authorities of Git servers, for workspaces; those of their images without it. */
+  gitCa: string | undefined
   /** --kubectl FILE, BERTH_KUBECTL: the program that renders kustomizations. */
   kubectl: string
   /**
@@ -62,6 +66,8 @@ export function parseConfig(flags: Flags, env: Record<string, string | undefined
     kas: address(text('kas', 'BERTH_KAS') ?? '127.0.0.1:8150', '--kas'),
     kasCa: text('kasCa', 'BERTH_KAS_CA'),
     kasApi: url(text('kasApi', 'BERTH_KAS_API'), '--kas-api'),
+    kasGit: reachable(text('kasGit', 'BERTH_KAS_GIT'), '--kas-git'),
+    gitCa: text('gitCa', 'BERTH_GIT_CA'),
     kubectl: text('kubectl', 'BERTH_KUBECTL') ?? 'kubectl',
     refuseLocalTargets: flags.refuseLocalTargets === true || isOn(env, 'BERTH_REFUSE_LOCAL_TARGETS'),
     crossNamespaceDependencies: flags.crossNamespaceDependencies === true,
@@ -90,6 +96,15 @@ function url(given: string | undefined, flag: string): string | undefined {
   if (given === undefined || (URL.canParse(given) && new URL(given).protocol === 'https:')) return given
   throw new Failure('invalid', `${flag} is "${given}", which is no https:// URL`, {
     remedy: `Write it like ${flag} https://kas.example.com:8154.`,
+  })
+}
+
+/** Plain text is for a machine of one's own: the token of a pod goes over it. */
+function reachable(given: string | undefined, flag: string): string | undefined {
+  const { protocol, hostname } = given !== undefined && URL.canParse(given) ? new URL(given) : { protocol: '', hostname: '' }
+  if (given === undefined || protocol === 'https:' || (protocol === 'http:' && hostname === '127.0.0.1')) return given
+  throw new Failure('invalid', `${flag} is "${given}", which is no https:// URL`, {
+    remedy: `Write it like ${flag} https://kas.berth-system.svc:8156.`,
   })
 }
 

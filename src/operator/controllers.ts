@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { Reach } from '../adapters/kube/index.ts'
 import type { Controller, Workshop } from '../engines/controller/index.ts'
 import { createRenderer } from '../engines/gitops/index.ts'
@@ -43,8 +44,14 @@ export function controllersOf(
     gitopsDeployments(workshop, { ...gitops, ...(meter && { meter }) }),
     syncRuns(workshop),
     dryRuns(workshop, gitops),
-    workspaces(workshop, { reach }),
+    workspaces(workshop, { reach, git: gitOf(config) }),
   ]
+}
+
+/** Files are read once: who changes them starts the operator anew. */
+function gitOf({ kasGit, kasCa, gitCa }: Config) {
+  const pem = (file: string | undefined) => (file === undefined ? undefined : readFileSync(file, 'utf8'))
+  return { kas: kasGit, kasCa: pem(kasCa), gitCa: pem(gitCa) }
 }
 
 const gitopsSettings = (config: Config, source: Source, reach: Reach): GitOpsSettings => ({

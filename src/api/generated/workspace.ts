@@ -303,6 +303,23 @@ export interface WorkspaceStatus {
     leftOut?: string[]
   }
   /**
+   * The GitProject as it was when it was last there.
+   */
+  project?: {
+    /**
+     * Its URL.
+     */
+    url: string
+    /**
+     * Its path.
+     */
+    path: string
+    /**
+     * Its default branch, where it names one.
+     */
+    defaultBranch?: string
+  }
+  /**
    * The class settings that the workspace was created with.
    */
   class?: {
@@ -344,7 +361,7 @@ export interface WorkspaceStatus {
    */
   observedGeneration?: number
   /**
-   * Ready; a condition for each step - ClassResolved, DevfileValid, TargetReady, Applied, PodAdmitted, PodScheduled, PodPrepared, PodInitialized, ContainersStarted and DeploymentReady; ProjectCloned, SettingsInEffect and VariablesInherited where something asked for is not done; Removed from when it ends.
+   * Ready; a condition for each step - ClassResolved, DevfileValid, TargetReady, Applied, PodAdmitted, PodScheduled, PodPrepared, PodInitialized, ContainersStarted and DeploymentReady; ProjectCloned for one with a project; GitCredentials, SettingsInEffect and VariablesInherited where something asked for is not done; Removed from when it ends.
    */
   conditions?: Condition[]
 }

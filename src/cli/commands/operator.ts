@@ -26,6 +26,12 @@ export const verb = {
       .addOption(new Option('--api-url <url>', 'the URL of the API in kubeconfigs that are handed out').env('BERTH_API_URL'))
       .addOption(new Option('--kas <host:port>', 'where kas serves Git (default: 127.0.0.1:8150)').env('BERTH_KAS'))
       .addOption(
+        new Option('--kas-git <url>', 'where pods of workspaces ask kas for Git credentials; without it they cannot').env(
+          'BERTH_KAS_GIT',
+        ),
+      )
+      .addOption(new Option('--git-ca <file>', 'certificate authorities of Git servers, for workspaces').env('BERTH_GIT_CA'))
+      .addOption(
         new Option(
           '--kas-api <url>',
           'where kas answers for the Kubernetes APIs of agents; without it no spaces are made there',

@@ -144,6 +144,8 @@ export async function startPrograms(plan: BringUp, { kubeconfig, kubectl }: Grou
       ...ports,
       '--kas',
       kas.facts.listen ?? '',
+      '--kas-git',
+      `http://${kas.facts.gitCredentials}`,
       '--kubectl',
       kubectl,
     )

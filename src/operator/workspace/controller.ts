@@ -20,6 +20,7 @@ import type { Controller, Watch, Workshop } from '../../engines/controller/index
 import { claimNameOf } from './claim.ts'
 import { classNameOf, counts } from './class.ts'
 import { tellChanges } from './events.ts'
+import type { GitSettings } from './git/index.ts'
 import { objectNameOf } from './names.ts'
 import { reconcileWorkspace } from './reconcile.ts'
 import { CONTROLLER, type Room } from './room.ts'
@@ -41,11 +42,13 @@ const indexes = {
 export interface WorkspaceSettings {
   /** Where targets may lead; everywhere without it. */
   reach?: Reach
+  /** The way from workspaces to Git. */
+  git?: GitSettings
 }
 
 /** Brings workspaces to what they should be, in the targets that they claim. */
-export function workspaces(workshop: Workshop, { reach }: WorkspaceSettings = {}): Controller<Workspace> {
-  const room = roomOf(workshop, reach)
+export function workspaces(workshop: Workshop, settings: WorkspaceSettings = {}): Controller<Workspace> {
+  const room = roomOf(workshop, settings)
   return {
     name: CONTROLLER,
     kind: Workspaces,
@@ -56,7 +59,7 @@ export function workspaces(workshop: Workshop, { reach }: WorkspaceSettings = {}
   }
 }
 
-function roomOf(workshop: Workshop, reach: Reach | undefined): Room {
+function roomOf(workshop: Workshop, { reach, git = {} }: WorkspaceSettings): Room {
   const { caches, clock, log } = workshop
   const claims = caches.of(DeploymentTargetClaims)
   const targets = caches.of(DeploymentTargets)
@@ -74,6 +77,7 @@ function roomOf(workshop: Workshop, reach: Reach | undefined): Room {
     compared: new Map(),
     removals: new Map(),
     project: (ref) => projects.get(ref),
+    git,
   }
 }
 

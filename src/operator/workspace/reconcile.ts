@@ -16,8 +16,8 @@ import { chooseClass } from './class.ts'
 import { cleanUp } from './clean-up.ts'
 import { readDevfile } from './devfile.ts'
 import { nextEnd } from './expiry.ts'
+import { type GitRoom, gatherGit } from './git/index.ts'
 import { isObstacle, type Obstacle } from './obstacle.ts'
-import type { Project } from './remarks.ts'
 import { addFinalizer, CONTROLLER, change, type Room } from './room.ts'
 import { type Situation, statusOf } from './status.ts'
 import { findTarget, type Target } from './target.ts'
@@ -34,9 +34,11 @@ export async function reconcileWorkspace(workspace: Workspace, room: Room): Prom
 }
 
 async function proceed(workspace: Workspace, room: Room): Promise<Next> {
-  const seen = { now: room.workshop.clock.now(), project: projectOf(workspace, room) }
+  const now = { now: room.workshop.clock.now() }
   const chosen = chooseClass(workspace, room.classes, room.workspaces.all())
-  if (isObstacle(chosen)) return stopAt(workspace, { ...seen, obstacle: chosen })
+  if (isObstacle(chosen)) return stopAt(workspace, { ...now, obstacle: chosen })
+  const project = await gatherGit(workspace, chosen.settings, gitRoomOf(room))
+  const seen = { ...now, project }
 
   const devfile = readDevfile(workspace, chosen.settings)
   if (isObstacle(devfile)) return stopAt(workspace, { ...seen, chosen, obstacle: devfile })
@@ -52,7 +54,7 @@ async function proceed(workspace: Workspace, room: Room): Promise<Next> {
     const status = statusOf(workspace, { ...seen, chosen, devfile, target, obstacle: connecting(target, connection) })
     return again({ after: CONNECTING, why: `the target ${target.name} does not answer yet`, status, object: workspace })
   }
-  const draft = { workspace, settings: chosen.settings, devfile, namespace: target.namespace }
+  const draft = { workspace, settings: chosen.settings, devfile, namespace: target.namespace, git: project?.git }
   const { deployment, variables } = await applied(draft, connection, room)
   const pods = podsOf(workspace, connection)
   const assessment = assessed(workspace, { deployment, pods, connection, now: seen.now })
@@ -71,11 +73,7 @@ function assessed(
   return first
 }
 
-const projectOf = ({ metadata, spec }: Workspace, room: Room): Project | undefined =>
-  spec.project && {
-    name: spec.project.gitProject,
-    isThere: room.project({ name: spec.project.gitProject, namespace: metadata.namespace }) !== undefined,
-  }
+const gitRoomOf = ({ workshop, project, git }: Room): GitRoom => ({ kube: workshop.kube, project, settings: git })
 
 /** What is missing is named; whatever brings it is watched and wakes the workspace. */
 const stopAt = (workspace: Workspace, situation: Situation): Next =>

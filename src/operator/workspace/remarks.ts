@@ -1,25 +1,27 @@
-import type { Statement, Workspace, WorkspaceClassSpec, WorkspaceStatus } from '../../api/index.ts'
+import { isTrue, type Statement, type Workspace, type WorkspaceClassSpec, type WorkspaceStatus } from '../../api/index.ts'
 import type { ChosenClass } from './class.ts'
+import type { GitFindings } from './git/index.ts'
 
 /** Conditions that say what of the wishes is not fulfilled, though the workspace runs. */
-export const REMARKS = ['ProjectCloned', 'SettingsInEffect', 'VariablesInherited'] as const
+export const REMARKS = ['ProjectCloned', 'GitCredentials', 'SettingsInEffect', 'VariablesInherited'] as const
 
-/** The project that a workspace names, and whether it is there. */
-export interface Project {
-  name: string
-  isThere: boolean
+/** The project that a workspace names, and whether its pod has cloned it. */
+export interface Project extends GitFindings {
+  isPrepared: boolean
 }
 
 /** Said as long as it is not done: an empty folder, or a limit that does not hold, without a word would look like a fault. */
 export const remarksOn = (
-  { metadata }: Workspace,
+  { metadata, status }: Workspace,
   chosen: ChosenClass | undefined,
   project: Project | undefined,
   variables?: WorkspaceStatus['variables'],
 ): Statement[] =>
-  [...(project ? [onProject(project)] : []), ...(chosen ? onSettings(chosen) : []), ...onVariables(variables)].map(
-    (statement) => ({ ...statement, observedGeneration: metadata.generation ?? 0 }),
-  )
+  [
+    ...(project ? onProject(project, isTrue(status?.conditions, 'ProjectCloned')) : []),
+    ...(chosen ? onSettings(chosen) : []),
+    ...onVariables(variables),
+  ].map((statement) => ({ ...statement, observedGeneration: metadata.generation ?? 0 }))
 
 function onVariables({ leftOut = [] }: NonNullable<WorkspaceStatus['variables']> = {}): Statement[] {
   if (leftOut.length === 0) return []
@@ -27,29 +29,44 @@ function onVariables({ leftOut = [] }: NonNullable<WorkspaceStatus['variables']>
   return [{ type: 'VariablesInherited', status: 'False', reason: 'VariablesLeftOut', message }]
 }
 
-const onProject = ({ name, isThere }: Project): Statement => ({
-  type: 'ProjectCloned',
-  status: 'False',
-  ...(isThere
-    ? {
-        reason: 'NotSupported',
-        message: `GitProject ${name} is not cloned into the workspace yet. Clone it by hand in the workspace.`,
-      }
-    : {
-        reason: 'GitProjectNotFound',
-        message: `spec.project.gitProject: there is no GitProject ${name} in this namespace. Create it, or make the workspace again with another.`,
-      }),
-})
-
-/** The default of the CRD; whoever leaves it has not asked for anything. */
-const CLONER = 'alpine/git:2.45.2'
+function onProject({ name, isThere, known, git, isPrepared, trouble }: Project, wasCloned: boolean): Statement[] {
+  const credentials: Statement[] = trouble
+    ? [
+        {
+          type: 'GitCredentials',
+          status: 'False',
+          reason: 'SecretNotAccessible',
+          message: `${trouble}. Create it, or correct it.`,
+        },
+      ]
+    : []
+  const cloned = (status: 'True' | 'False', reason: string, text: string): Statement => ({
+    type: 'ProjectCloned',
+    status,
+    reason,
+    message: text,
+  })
+  if (isPrepared || wasCloned) {
+    const rest = isThere ? '' : '. The GitProject is not there any more, so that Git gets no credentials'
+    return [
+      cloned('True', 'Cloned', `GitProject ${name} is in folder ${git?.folder ?? name} of the projects${rest}`),
+      ...credentials,
+    ]
+  }
+  if (git) return [cloned('False', 'Cloning', `GitProject ${name} is cloned when the pod starts`), ...credentials]
+  if (known) {
+    const message = `the url of GitProject ${name} is none that a workspace can clone from. Correct it to https:// or ssh://.`
+    return [cloned('False', 'UrlNotSupported', message), ...credentials]
+  }
+  const message = `spec.project.gitProject: there is no GitProject ${name} in this namespace. Create it, or make the workspace again with another.`
+  return [cloned('False', 'GitProjectNotFound', message), ...credentials]
+}
 
 const IDLE_FIELDS: Record<string, (settings: WorkspaceClassSpec) => boolean> = {
   maxResourcesPerWorkspace: ({ maxResourcesPerWorkspace: most }) =>
     Object.keys({ ...most?.limits, ...most?.requests }).length > 0,
   imagePullSecrets: ({ imagePullSecrets }) => (imagePullSecrets ?? []).length > 0,
   'idle.stopAfterMinutes': ({ idle }) => (idle?.stopAfterMinutes ?? 0) > 0,
-  'projectCloner.image': ({ projectCloner }) => (projectCloner?.image ?? CLONER) !== CLONER,
   'editor.image': ({ editor }) => (editor?.image ?? '') !== '',
 }
 

@@ -12,6 +12,7 @@ import {
   withoutFinalizer,
 } from '../../api/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
+import type { GitSettings } from './git/index.ts'
 import type { Signposts } from './target.ts'
 import type { TargetWatch } from './target-watch.ts'
 
@@ -25,6 +26,7 @@ export interface Room extends Signposts {
   ownClaim(workspace: Workspace): DeploymentTargetClaim | undefined
   targets: TargetWatch
   project(ref: Ref): GitProject | undefined
+  git: GitSettings
   /** When everything of a workspace, by UID, was last compared with its target. */
   compared: Map<string, number>
   /** What the removal of a workspace, by UID, waits for, and since when. */

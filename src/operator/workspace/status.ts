@@ -5,6 +5,7 @@ import { type ActualState, type Assessment, type Step as PodStep, STAGES, type T
 import { isApplyFailure } from './apply.ts'
 import type { ChosenClass } from './class.ts'
 import { timesOf } from './expiry.ts'
+import type { GitFindings } from './git/index.ts'
 import { hostTemplateOf, portsOf, publishedPorts } from './hosts.ts'
 import { type Obstacle, STEPS, type Step } from './obstacle.ts'
 import { type Project, remarksOn } from './remarks.ts'
@@ -25,7 +26,7 @@ export interface Situation {
   assessment?: Assessment
   /** Where it had to stop. */
   obstacle?: Obstacle
-  project?: Project | undefined
+  project?: GitFindings | undefined
   now: number
 }
 
@@ -42,6 +43,7 @@ export function statusOf(workspace: Workspace, situation: Situation): WorkspaceD
     ...(assessment?.step && { step: stepIn(assessment.step) }),
     ...waitingFor(obstacle, assessment?.trouble),
     ...whereOf(workspace, target),
+    ...(situation.project?.known && { project: situation.project.known }),
     ...(chosen ? { class: chosen } : workspace.status?.class && { class: workspace.status.class }),
     ...restartedAt(workspace, deployment),
     ...variablesIn(workspace, situation),
@@ -128,8 +130,12 @@ function conditionsOf(workspace: Workspace, situation: Situation, state: ActualS
   const ready: Statement = last
     ? { ...last, type: 'Ready', status: 'False' }
     : { type: 'Ready', status: 'True', reason: 'Running', message: 'the workspace is running', ...seen }
-  return [ready, ...steps, ...remarksOn(workspace, chosen, situation.project, situation.variables)]
+  return [ready, ...steps, ...remarksOn(workspace, chosen, projectIn(situation), situation.variables)]
 }
+
+/** It is cloned before anything else of the pod runs. */
+const projectIn = ({ project, assessment }: Situation): Project | undefined =>
+  project && { ...project, isPrepared: project.git !== undefined && (assessment?.stages ?? 0) > STAGES.indexOf('PodInitialized') }
 
 type Said = Omit<Statement, 'type'>
 

@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { WorkspaceClassSpec } from '../../../src/api/index.ts'
-import { remarksOn } from '../../../src/operator/workspace/remarks.ts'
+import { gitPlanOf } from '../../../src/operator/workspace/git/index.ts'
+import { type Project, remarksOn } from '../../../src/operator/workspace/remarks.ts'
 import { describe } from '../../support/suite.ts'
 
 const workspace = {
@@ -18,13 +19,12 @@ describe('workspace: remarks', (it) => {
       imagePullSecrets: [{ name: 'registry', namespace: 'team-a' }],
       idle: { stopAfterMinutes: 30 },
       editor: { image: 'example.com/editor:1' },
-      projectCloner: { image: 'example.com/cloner:1' },
     })
     assert.equal(more, [])
     assert.is(remark?.type, 'SettingsInEffect')
     assert.is(remark?.status, 'False')
     assert.is(remark?.observedGeneration, 3)
-    const fields = 'maxResourcesPerWorkspace, imagePullSecrets, idle.stopAfterMinutes, projectCloner.image, editor.image'
+    const fields = 'maxResourcesPerWorkspace, imagePullSecrets, idle.stopAfterMinutes, editor.image'
     assert.match(remark?.message ?? '', `WorkspaceClass standard: ${fields}`)
   })
 
@@ -40,8 +40,15 @@ describe('workspace: remarks', (it) => {
     assert.equal(of({}), [])
   })
 
-  it('tells a project that is not there from one that is not cloned', () => {
-    const reasons = [true, false].map((isThere) => remarksOn(workspace, undefined, { name: 'web', isThere })[0]?.reason)
-    assert.equal(reasons, ['NotSupported', 'GitProjectNotFound'])
+  it('tells a project that is not there from one that is cloned, and from one that cannot be', () => {
+    const known = { url: 'https://git.example.com/web.git', path: 'team/web' }
+    const git = gitPlanOf(workspace, known, { settings: {}, git: {}, copied: undefined })
+    const project = { name: 'web', isThere: true, known, git, trouble: undefined, isPrepared: false }
+    const reasonOf = (given: Project) => remarksOn(workspace, undefined, given).map(({ status, reason }) => `${status} ${reason}`)
+    assert.equal(reasonOf(project), ['False Cloning'])
+    assert.equal(reasonOf({ ...project, isPrepared: true }), ['True Cloned'])
+    assert.equal(reasonOf({ ...project, isThere: false, known: undefined, git: undefined }), ['False GitProjectNotFound'])
+    assert.equal(reasonOf({ ...project, git: undefined }), ['False UrlNotSupported'])
+    assert.equal(reasonOf({ ...project, trouble: 'no Secret' }), ['False Cloning', 'False SecretNotAccessible'])
   })
 })

@@ -16,7 +16,7 @@ export function initContainerOf(plan: Plan, container: Container, additions: rea
   return { ...bodyOf(plan, container, additions), name: fitted(`prestart-${step}-${container.name}`) }
 }
 
-function bodyOf({ settings, devfile }: Plan, container: Container, additions: readonly Addition[]): V1Container {
+function bodyOf({ settings, devfile, git }: Plan, container: Container, additions: readonly Addition[]): V1Container {
   const { name, image, args, overrideCommand } = container
   const envFrom = additions.flatMap(({ envFrom: added = [] }) => added)
   const command = overrideCommand ? ['tail', '-f', '/dev/null'] : container.command
@@ -26,7 +26,7 @@ function bodyOf({ settings, devfile }: Plan, container: Container, additions: re
     ...(command.length > 0 && { command }),
     ...(args.length > 0 && { args }),
     ...(envFrom.length > 0 && { envFrom }),
-    env: environmentOf(container, additions),
+    env: environmentOf(container, additions, git?.folder),
     resources: resourcesOf(container, settings),
     volumeMounts: [...mountsOf(container, devfile.volumes), ...additions.flatMap(({ mounts = [] }) => mounts)],
     securityContext: securityOf(settings),
@@ -34,11 +34,15 @@ function bodyOf({ settings, devfile }: Plan, container: Container, additions: re
 }
 
 /** A name has one value: the devfile's, else that of whatever was added last. */
-function environmentOf({ env, mountSources, sourceMapping }: Container, additions: readonly Addition[]): V1EnvVar[] {
+function environmentOf(
+  { env, mountSources, sourceMapping }: Container,
+  additions: readonly Addition[],
+  project: string | undefined,
+): V1EnvVar[] {
   const places: EnvVar[] = mountSources
     ? [
         { name: 'PROJECTS_ROOT', value: sourceMapping },
-        { name: 'PROJECT_SOURCE', value: sourceMapping },
+        { name: 'PROJECT_SOURCE', value: project === undefined ? sourceMapping : `${sourceMapping}/${project}` },
       ]
     : []
   const all: V1EnvVar[] = [...places, ...additions.flatMap(({ env: added = [] }) => added), ...env]

@@ -1,4 +1,4 @@
-import type { WorkspaceClassSpec } from '../../../api/index.ts'
+import { BERTH_NAMESPACE, type WorkspaceClassSpec } from '../../../api/index.ts'
 
 const DNS = 53
 /** The API server's name for a namespace, on every namespace. */
@@ -9,6 +9,7 @@ const PRIVATE = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16']
 export function networkPolicySpecOf(
   selector: Record<string, string>,
   { proxy, networkPolicy }: WorkspaceClassSpec,
+  kasUrl?: string,
 ): Record<string, unknown> {
   const isReached = proxy?.httpEnabled !== false || proxy?.sshEnabled !== false
   const fromProxy = {
@@ -22,9 +23,20 @@ export function networkPolicySpecOf(
     ingress: isReached ? [{ from: [fromProxy] }] : [],
     egress: [
       nameResolution,
+      ...(kasUrl === undefined ? [] : [toKas(kasUrl)]),
       ...ranges.map(({ allow, except }) => ({ to: [{ ipBlock: { cidr: allow, ...(except && { except }) } }] })),
     ],
   }
+}
+
+/** kas lies in ranges that workspaces mostly may not reach. */
+function toKas(url: string) {
+  const { port, protocol } = new URL(url)
+  const kas = {
+    namespaceSelector: { matchLabels: { [NAMESPACE_NAME]: BERTH_NAMESPACE } },
+    podSelector: { matchLabels: { 'app.kubernetes.io/name': 'berth-kas' } },
+  }
+  return { to: [kas], ports: [{ protocol: 'TCP', port: Number(port) || (protocol === 'https:' ? 443 : 80) }] }
 }
 
 const nameResolution = {

@@ -16,6 +16,7 @@ import { portsOf } from '../hosts.ts'
 import { digest } from '../names.ts'
 import { envelope } from './envelope.ts'
 import { appliedAt, isOnlyApplied } from './event-steps.ts'
+import { gitAdditionOf, gitPiecesOf, withoutSecrets } from './git.ts'
 import { networkPolicySpecOf } from './network.ts'
 import type { Desired, Plan } from './plan.ts'
 import { podOf, RESTARTED_AT } from './pod.ts'
@@ -40,11 +41,13 @@ export function desiredObjects(plan: Plan): Desired {
     { kind: PersistentVolumeClaims, object: volumeClaimOf(plan) },
     ...networkPolicyOf(plan).map((object) => ({ kind: NetworkPolicies, object })),
     ...(scripts ? [{ kind: ConfigMaps, object: scripts }] : []),
+    ...gitPiecesOf(plan),
     ...serviceOf(plan).map((object) => ({ kind: Services, object })),
   ]
   const deployment = deploymentOf(plan, scripts)
-  const parts = digest(JSON.stringify(pieces))
-  const whole = digest(JSON.stringify([pieces, deployment]))
+  const told = withoutSecrets(pieces)
+  const parts = digest(JSON.stringify(told))
+  const whole = digest(JSON.stringify([told, deployment]))
   const annotations = { ...deployment.metadata.annotations, [PIECES_DIGEST]: parts, [PLAN_DIGEST]: whole }
   return { pieces, deployment: { ...deployment, metadata: { ...deployment.metadata, annotations } } }
 }
@@ -58,7 +61,7 @@ const containersOf = ({ devfile }: Plan) => devfile.containers.filter((container
 const networkPolicyOf = (plan: Plan): NetworkPolicy[] =>
   plan.settings.networkPolicy?.enabled === false
     ? []
-    : [{ ...envelope(plan, NetworkPolicies), spec: networkPolicySpecOf(selectorOf(plan), plan.settings) }]
+    : [{ ...envelope(plan, NetworkPolicies), spec: networkPolicySpecOf(selectorOf(plan), plan.settings, plan.git?.kasUrl) }]
 
 const selectorOf = ({ workspace }: Plan): Record<string, string> => ({ [labels.workspaceUid]: workspace.metadata.uid ?? '' })
 
@@ -83,7 +86,7 @@ function deploymentOf(plan: Plan, scripts: ReturnType<typeof scriptsOf>): Deploy
   const frame = envelope(plan, Deployments)
   const restarted = workspace.spec.restartedAt
   const containers = containersOf(plan)
-  const additions = [variablesAddition(plan), scriptsAddition(plan, scripts)]
+  const additions = [variablesAddition(plan), gitAdditionOf(plan), scriptsAddition(plan, scripts)]
   return {
     ...frame,
     spec: {

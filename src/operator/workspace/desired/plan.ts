@@ -1,6 +1,7 @@
 import type { V1Container, V1EnvFromSource, V1EnvVar, V1Volume, V1VolumeMount } from '@kubernetes/client-node'
 import type { Deployment, Kind, KubeObject, Workspace, WorkspaceClassSpec, WorkspaceStatus } from '../../../api/index.ts'
 import type { Devfile } from '../../../devfile/index.ts'
+import type { GitPlan } from '../git/index.ts'
 
 /** What was frozen: names and kinds, never values. */
 export type FrozenVariables = NonNullable<WorkspaceStatus['variables']>
@@ -11,6 +12,8 @@ export interface Plan {
   settings: WorkspaceClassSpec
   devfile: Devfile
   namespace: string
+  /** Its project, where it has one that can be cloned. */
+  git?: GitPlan | undefined
   /** What was frozen for it. */
   variables: FrozenVariables
   /** Part of the name of the Secret with their values; another one for each refresh. */

@@ -29,9 +29,10 @@ case $path in
 esac
 
 # A copy of the owner's Secret, where kas is not to be asked.
-password=$(value secret/password || value secret/token)
+secret=$(value secret)
+password=$(cat -- "$secret/password" 2>/dev/null || cat -- "$secret/token" 2>/dev/null)
 if [ -n "$password" ]; then
-  username=$(value secret/username)
+  username=$(cat -- "$secret/username" 2>/dev/null)
   printf 'username=%s\\npassword=%s\\n' "$(printf %s "\${username:-git}")" "$password"
   exit 0
 fi

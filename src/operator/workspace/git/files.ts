@@ -4,17 +4,24 @@ import { configText, type Section } from './git-config.ts'
 import type { GitPlan } from './plan.ts'
 
 /** Where the files are in every container. */
-const FOLDER = '/.workspace-data/git'
-/** Where the copied Secret is, below it. */
-const SECRET = 'secret'
+export const FOLDER = '/.workspace-data/git'
+/** And the copied Secret. */
+export const SECRET_FOLDER = '/.workspace-data/git-secret'
+
+export interface Places {
+  folder?: string
+  secret?: string
+  /** The folders of projects, as containers have them. */
+  projects: readonly string[]
+}
 
 /** The content of the ConfigMap: scripts that are the same for every workspace, and values, a file for each. */
-export function gitFiles(git: GitPlan, { folder = FOLDER, projects }: { folder?: string; projects: string }) {
+export function gitFiles(git: GitPlan, { folder = FOLDER, secret = SECRET_FOLDER, projects }: Places): Record<string, string> {
   const { url, ref, kasUrl, kasCa, gitCa } = git
-  const files: Record<string, string> = {
+  return {
     'credential.sh': CREDENTIAL_SCRIPT,
     'clone.sh': CLONE_SCRIPT,
-    gitconfig: configText(sectionsOf(git, folder, projects)),
+    gitconfig: configText(sectionsOf(git, { folder, secret, projects })),
     url: url.href,
     // As Git names the parts of it to its helpers.
     protocol: url.protocol.slice(0, -1),
@@ -24,18 +31,17 @@ export function gitFiles(git: GitPlan, { folder = FOLDER, projects }: { folder?:
       .replace(/\.git$/, ''),
     ref,
     folder: git.folder,
+    secret,
     ...(kasUrl !== undefined && { 'kas-url': kasUrl }),
     ...(kasUrl !== undefined && kasCa !== undefined && { 'kas-ca.crt': kasCa }),
     ...(gitCa !== undefined && { 'git-ca.crt': gitCa }),
   }
-  return files
 }
 
 /** System-wide, so that whatever a person sets for himself wins. What the image has for all is read first. */
 function sectionsOf(
   { url, userName, userEmail, gitCa, copied, folder: name }: GitPlan,
-  folder: string,
-  projects: string,
+  { folder, secret, projects }: Required<Places>,
 ): Section[] {
   const sections: Section[] = [
     { name: 'include', variables: [['path', '/etc/gitconfig']] },
@@ -47,7 +53,7 @@ function sectionsOf(
       ],
     },
     // A volume may belong to another number than the user of the pod.
-    { name: 'safe', variables: [['directory', `${projects}/${name}`]] },
+    { name: 'safe', variables: projects.map((root) => ['directory', `${root}/${name}`] as const) },
   ]
   if (url.protocol !== 'ssh:') {
     const variables = [
@@ -61,8 +67,8 @@ function sectionsOf(
       sections.push({ name: 'http', subsection: url.origin, variables: [['sslCAInfo', `${folder}/git-ca.crt`]] })
   }
   if (copied?.data['ssh-privatekey'] !== undefined) {
-    const key = `${folder}/${SECRET}/ssh-privatekey`
-    const hosts = `${folder}/${SECRET}/known_hosts`
+    const key = `${secret}/ssh-privatekey`
+    const hosts = `${secret}/known_hosts`
     const command = `ssh -i ${key} -o IdentitiesOnly=yes -o UserKnownHostsFile=${hosts} -o StrictHostKeyChecking=yes`
     sections.push({ name: 'core', variables: [['sshCommand', command]] })
   }

@@ -10,7 +10,7 @@ export interface GitSettings {
   gitCa?: string | undefined
 }
 
-/** The owner's Secret, as it is copied into the target. */
+/** Of the owner's Secret, what is copied into the target. */
 export interface CopiedSecret {
   /** In base64. */
   data: Readonly<Record<string, string>>

@@ -104,7 +104,11 @@ export async function podFolder(plan: GitPlan, more: Record<string, string> = {}
   }
   await Promise.all([projects, home].map((path) => mkdir(path, { recursive: true })))
   await writeFile(lastWords, '')
-  for (const [file, text] of Object.entries({ ...gitFiles(plan, { folder, projects }), ...more })) await write(file, text)
+  for (const [file, text] of Object.entries({
+    ...gitFiles(plan, { folder, secret: join(root, 'secret'), projects: [projects] }),
+    ...more,
+  }))
+    await write(file, text)
   const environment = {
     PATH: process.env.PATH ?? '',
     HOME: home,
@@ -118,6 +122,8 @@ export async function podFolder(plan: GitPlan, more: Record<string, string> = {}
       const child = execFile(program, words, { cwd, env: environment, timeout: 60_000 }, (error, out, err) =>
         resolve({ code: typeof error?.code === 'number' ? error.code : error ? -1 : 0, out, err }),
       )
+      // It may have ended before it has read anything.
+      child.stdin?.on('error', () => undefined)
       child.stdin?.end(input)
     })
   return {

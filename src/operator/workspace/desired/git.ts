@@ -1,0 +1,48 @@
+import { type ConfigMap, ConfigMaps, type CoreSecret, Secrets } from '../../../api/index.ts'
+import { gitAddition, gitFiles, gitNameOf } from '../git/index.ts'
+import { objectNameOf } from '../names.ts'
+import { resourcesOf, securityOf } from './containers.ts'
+import { envelope } from './envelope.ts'
+import type { Addition, Piece, Plan } from './plan.ts'
+import { DATA } from './volumes.ts'
+
+/** Where the cloner has the folder of projects. */
+const PROJECTS = '/projects'
+/** On the copy of the owner's Secret: which version of it that is. */
+const COPIED_VERSION = 'berth.dev/copied-version'
+
+/** The files of Git, and the copy of what the owner's Secret has for the target. */
+export function gitPiecesOf(plan: Plan): Piece[] {
+  const { git, devfile, workspace } = plan
+  if (!git) return []
+  const name = gitNameOf(objectNameOf(workspace))
+  const projects = [...new Set([PROJECTS, ...devfile.containers.map(({ sourceMapping }) => sourceMapping)])]
+  const files: ConfigMap = { ...envelope(plan, ConfigMaps, name), data: gitFiles(git, { projects }) }
+  if (!git.copied) return [{ kind: ConfigMaps, object: files }]
+  const { metadata, ...rest } = envelope(plan, Secrets, name)
+  const annotations = { ...metadata.annotations, [COPIED_VERSION]: git.copied.version }
+  const copy: CoreSecret = { ...rest, metadata: { ...metadata, annotations }, type: 'Opaque', data: git.copied.data }
+  return [
+    { kind: ConfigMaps, object: files },
+    { kind: Secrets, object: copy },
+  ]
+}
+
+/** What Git adds to the pod; nothing without a project. */
+export function gitAdditionOf({ git, settings, workspace }: Plan): Addition {
+  if (!git) return {}
+  return gitAddition(git, {
+    settings,
+    objectName: objectNameOf(workspace),
+    body: { securityContext: securityOf(settings), resources: resourcesOf({ resources: {} }, settings) },
+    data: { name: DATA, mountPath: PROJECTS, subPath: 'projects' },
+  })
+}
+
+/** The same without what is secret: its version tells one from another. */
+export const withoutSecrets = (pieces: readonly Piece[]): Piece[] =>
+  pieces.map(({ kind, object }) => {
+    if (kind !== Secrets || !('data' in object)) return { kind, object }
+    const { data: _, ...rest } = object
+    return { kind, object: rest }
+  })

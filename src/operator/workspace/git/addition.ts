@@ -1,0 +1,66 @@
+import type { V1Container, V1EnvVar, V1Volume, V1VolumeMount, V1VolumeProjection } from '@kubernetes/client-node'
+import { gitAudienceOf, type WorkspaceClassSpec } from '../../../api/index.ts'
+import { FOLDER, SECRET_FOLDER } from './files.ts'
+import type { GitPlan } from './plan.ts'
+
+/** What Git adds to the pod. */
+export interface GitAddition {
+  initContainers: V1Container[]
+  volumes: V1Volume[]
+  env: V1EnvVar[]
+  mounts: V1VolumeMount[]
+}
+
+export interface Surroundings {
+  settings: WorkspaceClassSpec
+  objectName: string
+  /** What every container of the pod has. */
+  body: Pick<V1Container, 'securityContext' | 'resources'>
+  /** The volume of the projects, mounted at `projects`. */
+  data: V1VolumeMount
+}
+
+const VOLUME = 'workspace-git'
+const SECRET_VOLUME = 'workspace-git-secret'
+const CLONER = 'clone-project'
+/** An hour, renewed by the kubelet long before. */
+const TOKEN_SECONDS = 3600
+const READABLE = 0o440
+const EXECUTABLE = 0o555
+
+/** Files, token, configuration; and the clone, before anything else runs. */
+export function gitAddition(git: GitPlan, { settings, objectName, body, data }: Surroundings): GitAddition {
+  const env = [{ name: 'GIT_CONFIG_SYSTEM', value: `${FOLDER}/gitconfig` }]
+  const sources = sourcesOf(git, objectName)
+  // The Secret can come and go without another pod.
+  const secret = { secretName: gitNameOf(objectName), optional: true, defaultMode: READABLE }
+  const mounts = [
+    { name: VOLUME, mountPath: FOLDER, readOnly: true },
+    ...(git.copied ? [{ name: SECRET_VOLUME, mountPath: SECRET_FOLDER, readOnly: true }] : []),
+  ]
+  const cloner: V1Container = {
+    name: CLONER,
+    image: settings.projectCloner?.image ?? 'alpine/git:2.45.2',
+    command: ['sh', `${FOLDER}/clone.sh`],
+    env: [...env, { name: 'PROJECTS_ROOT', value: data.mountPath }, { name: 'HOME', value: '/tmp' }],
+    volumeMounts: [data, ...mounts],
+    ...body,
+  }
+  return {
+    initContainers: [cloner],
+    volumes: [
+      { name: VOLUME, projected: { defaultMode: EXECUTABLE, sources } },
+      ...(git.copied ? [{ name: SECRET_VOLUME, secret }] : []),
+    ],
+    env,
+    mounts,
+  }
+}
+
+function sourcesOf({ uid, kasUrl }: GitPlan, objectName: string): V1VolumeProjection[] {
+  const serviceAccountToken = { path: 'token/token', audience: gitAudienceOf(uid), expirationSeconds: TOKEN_SECONDS }
+  return [{ configMap: { name: gitNameOf(objectName) } }, ...(kasUrl === undefined ? [] : [{ serviceAccountToken }])]
+}
+
+/** Of the ConfigMap with the files, and of the copied Secret. */
+export const gitNameOf = (objectName: string): string => `${objectName}-git`
