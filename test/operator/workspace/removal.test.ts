@@ -182,7 +182,7 @@ describe('workspace: removal', (it) => {
       kube,
       Workspaces,
       ref(),
-      (now) => conditionOf(now.status?.conditions, 'ProjectCloned')?.reason === 'NotSupported',
+      (now) => conditionOf(now.status?.conditions, 'ProjectCloned')?.reason === 'Cloned',
     )
     await kube.patch(Workspaces, ref(), { spec: { desiredState: 'Terminated' } })
     await eventually(() => told('Terminated'))
