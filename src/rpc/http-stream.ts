@@ -1,6 +1,7 @@
-import { create, type DescMessage, fromBinary, type MessageShape, toBinary } from '@bufbuild/protobuf'
+import { create, type DescMessage, fromBinary, type MessageShape } from '@bufbuild/protobuf'
 import { anyPack, anyUnpack } from '@bufbuild/protobuf/wkt'
 import { Failure } from '../std/index.ts'
+import { encode } from './encode.ts'
 import { HttpRequestSchema, HttpResponseSchema } from './generated/grpctool_pb.ts'
 import { HeaderExtraSchema } from './generated/kubernetes_api_pb.ts'
 import {
@@ -63,10 +64,10 @@ export function* pieces(bytes: Uint8Array): Generator<Uint8Array> {
 }
 
 export const encodeRequest = (frame: HttpFrame<RequestHead>): Uint8Array =>
-  toBinary(HttpRequestSchema, create(HttpRequestSchema, { message: messageOf(frame, requestHeader) }))
+  encode(HttpRequestSchema, create(HttpRequestSchema, { message: messageOf(frame, requestHeader) }))
 
 export const encodeResponse = (frame: HttpFrame<ResponseHead>): Uint8Array =>
-  toBinary(HttpResponseSchema, create(HttpResponseSchema, { message: messageOf(frame, responseHeader) }))
+  encode(HttpResponseSchema, create(HttpResponseSchema, { message: messageOf(frame, responseHeader) }))
 
 const messageOf = <H, V>(frame: HttpFrame<H>, header: (head: H) => V) => {
   if (frame.kind === 'head') return { case: 'header' as const, value: header(frame.head) }

@@ -5,6 +5,7 @@
  * Everything in generated/ comes from the .proto files by hack/update-rpc.ts.
  */
 export { type Connected, configured, connectedAgent, nothingThere, registered, reported } from './agent-answers.ts'
+export { encode } from './encode.ts'
 export {
   AgentConfiguration as AgentConfigurationService,
   type ConfigurationRequest,

@@ -1,5 +1,6 @@
-import { type DescMessage, type DescMethod, fromBinary, type MessageShape, toBinary } from '@bufbuild/protobuf'
+import { type DescMessage, type DescMethod, fromBinary, type MessageShape } from '@bufbuild/protobuf'
 import type { MethodDefinition } from '@grpc/grpc-js'
+import { encode } from '../../rpc/index.ts'
 
 /** A method as grpc-js wants it: path, direction, and how messages become bytes. */
 export const definitionOf = <I extends DescMessage, O extends DescMessage>(
@@ -8,9 +9,9 @@ export const definitionOf = <I extends DescMessage, O extends DescMessage>(
   path: `/${method.parent.typeName}/${method.name}`,
   requestStream: method.methodKind === 'client_streaming' || method.methodKind === 'bidi_streaming',
   responseStream: method.methodKind === 'server_streaming' || method.methodKind === 'bidi_streaming',
-  requestSerialize: (message) => Buffer.from(toBinary(method.input, message)),
+  requestSerialize: (message) => bufferOf(encode(method.input, message)),
   requestDeserialize: (bytes) => fromBinary(method.input, bytes),
-  responseSerialize: (message) => Buffer.from(toBinary(method.output, message)),
+  responseSerialize: (message) => bufferOf(encode(method.output, message)),
   responseDeserialize: (bytes) => fromBinary(method.output, bytes),
 })
 

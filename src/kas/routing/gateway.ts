@@ -1,7 +1,7 @@
-import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf'
+import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import { endFrom, type RawHandler, type TextMetadata } from '../../adapters/grpc/index.ts'
 import { metaFrom, request, type Tunnels } from '../../engines/tunnel/index.ts'
-import { GatewayKasResponseSchema } from '../../rpc/index.ts'
+import { encode, GatewayKasResponseSchema } from '../../rpc/index.ts'
 import { Failure } from '../../std/index.ts'
 import { ROUTING_KEY } from './order.ts'
 
@@ -12,7 +12,7 @@ export interface GatewayOptions {
 
 type Said = NonNullable<MessageInitShape<typeof GatewayKasResponseSchema>['msg']>
 
-const say = (msg: Said): Uint8Array => toBinary(GatewayKasResponseSchema, create(GatewayKasResponseSchema, { msg }))
+const say = (msg: Said): Uint8Array => encode(GatewayKasResponseSchema, create(GatewayKasResponseSchema, { msg }))
 
 /**
  * Answers other kas on the private endpoint. It uses its own tunnels and nothing else, whatever the request says: so requests cannot go
