@@ -13,6 +13,7 @@ import { definitionOf, rawDefinition } from './definition.ts'
 import { type Duplex, duplexOf } from './duplex.ts'
 import { metadataOf, type TextMetadata } from './metadata.ts'
 import { failureFromStatus } from './status.ts'
+import { WINDOW } from './window.ts'
 
 export interface DialOptions extends Trust {
   /**
@@ -70,6 +71,8 @@ const CHANNEL = {
   'grpc.keepalive_timeout_ms': seconds(20),
   'grpc.keepalive_permit_without_calls': 1,
   'grpc.max_reconnect_backoff_ms': seconds(20),
+  'grpc.enable_channelz': 0,
+  'grpc-node.flow_control_window': WINDOW,
 } as const
 
 export function dial(to: DialOptions): Connection {

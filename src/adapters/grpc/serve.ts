@@ -4,6 +4,7 @@ import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/
 import { type Clock, Failure, type Log, minutes, pause, type Secret, seconds } from '../../std/index.ts'
 import type { Service } from './offer.ts'
 import { openPort, type PortLimits, type TurnedAway } from './port.ts'
+import { WINDOW } from './window.ts'
 
 /** Milliseconds. */
 export interface ConnectionAge {
@@ -112,7 +113,7 @@ function speakerOf(
   Object.assign(
     hidden(server, 'commonServerOptions', (value) => value instanceof Object),
     {
-      settings: { maxConcurrentStreams: calls, maxHeaderListSize: headerBytes },
+      settings: { maxConcurrentStreams: calls, maxHeaderListSize: headerBytes, initialWindowSize: WINDOW },
       // Where it is not noticed in time that calls are given up, the library below ends the connection.
       streamResetBurst: 2 * resets.burst,
       streamResetRate: 2 * resets.perSecond,
@@ -127,6 +128,7 @@ function speakerOf(
     let session: ServerHttp2Session | undefined
     const met = (one: ServerHttp2Session) => {
       session = one
+      one.setLocalWindowSize(WINDOW)
     }
     http2.once('session', met)
     injector.injectConnection(stream)
