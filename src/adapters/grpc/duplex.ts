@@ -18,6 +18,9 @@ export interface Duplex<I, O> {
   cancel(): void
 }
 
+/** Without a reason Node would make an error, with a stack trace, for each call. */
+const OVER = 'over'
+
 export function duplexOf<I, O>(call: ClientDuplexStream<I, O>, target: string, signal?: AbortSignal): Duplex<I, O> {
   const over = new AbortController()
   const header = Promise.withResolvers<TextMetadata>()
@@ -26,7 +29,7 @@ export function duplexOf<I, O>(call: ClientDuplexStream<I, O>, target: string, s
   call.once('metadata', (metadata) => header.resolve(textOf(metadata)))
   call.once('status', ({ metadata }) => {
     signal?.removeEventListener('abort', cancel)
-    over.abort()
+    over.abort(OVER)
     header.resolve({})
     trailer.resolve(textOf(metadata))
   })

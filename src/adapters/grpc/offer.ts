@@ -136,6 +136,7 @@ function viewOf(call: AnyCall, { stopping }: Surroundings): Opened {
   call.on('error', () => hungUp.abort())
   let accepted = false
   let trailer = new Metadata()
+  let signal: AbortSignal | undefined
   const view: Call = {
     metadata: (key) => call.metadata.get(key)[0]?.toString(),
     get text() {
@@ -150,7 +151,11 @@ function viewOf(call: AnyCall, { stopping }: Surroundings): Opened {
     setTrailer(given) {
       trailer = metadataOf(given)
     },
-    signal: AbortSignal.any([stopping, hungUp.signal]),
+    // Most never ask for it.
+    get signal() {
+      signal ??= AbortSignal.any([stopping, hungUp.signal])
+      return signal
+    },
     hungUp: hungUp.signal,
     hangUp: () => reset(call),
   }

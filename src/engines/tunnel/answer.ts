@@ -40,7 +40,10 @@ export async function answer(
   const { methodName, meta } = first.msg.value
   const say = (msg: Said) => call.send(create(ConnectRequestSchema, { msg }))
   const gone = new AbortController()
-  void call.trailer.then(() => gone.abort(new Failure('cancelled', 'nobody waits for the answer any more')))
+  let isAnswered = false
+  void call.trailer.then(() => {
+    if (!isAnswered) gone.abort(new Failure('cancelled', 'nobody waits for the answer any more'))
+  })
   let trailer: TextMetadata = {}
   let isAccepted = false
   const accept = (header: TextMetadata = {}) => {
@@ -68,6 +71,7 @@ export async function answer(
   } catch (thrown) {
     failure = { thrown }
   }
+  isAnswered = true
   accept()
   const end = failure && endFrom(failure.thrown)
   await say({ case: 'trailer', value: { meta: metaFrom({ ...trailer, ...end?.trailer }) } })

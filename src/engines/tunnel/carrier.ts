@@ -57,6 +57,7 @@ async function* responsesOf(
 ): AsyncGenerator<Uint8Array> {
   let trailer: TextMetadata = {}
   let failure: Failure | undefined
+  let isComplete = false
   try {
     for (let next = await first; !next.done; next = await said.next()) {
       const { case: kind, value } = next.value
@@ -65,9 +66,10 @@ async function* responsesOf(
       else if (kind === 'error') failure = failureOf(value.status, trailer)
     }
     carrier.finish()
+    isComplete = true
     if (failure) throw failure
   } finally {
-    carrier.end(new Failure('cancelled', 'nobody reads the answer any more'))
+    if (!isComplete) carrier.end(new Failure('cancelled', 'nobody reads the answer any more'))
     over(trailer)
   }
 }

@@ -39,9 +39,9 @@ export class Tunnel {
     this.#first = ends.incoming.next()
     this.#first.then(
       ({ done }) => this.#stirred(done ? undefined : early()),
-      () => this.end(agentGone()),
+      () => this.lost(),
     )
-    ends.call.hungUp.addEventListener('abort', () => this.end(agentGone()), { once: true })
+    ends.call.hungUp.addEventListener('abort', () => this.lost(), { once: true })
     ends.call.signal.addEventListener('abort', () => this.retire(), { once: true })
   }
 
@@ -119,6 +119,11 @@ export class Tunnel {
       this.#why = why
       this.#ends.call.hangUp()
     })
+  }
+
+  /** The agent is not there any more. */
+  lost(): void {
+    if (this.#state !== 'over') this.end(agentGone())
   }
 
   /** Ends whatever is going on, and tells the agent why. */

@@ -98,7 +98,7 @@ class Pool implements Tunnels {
     } finally {
       stay()
       ended.removeEventListener('abort', revoke)
-      tunnel.end(new Failure('unavailable', 'the agent does not listen any more', { reason: 'AgentGone' }))
+      tunnel.lost()
     }
   }
 

@@ -21,6 +21,9 @@ export interface RouterOptions {
 const SILENCE = 10
 const AGAIN: Backoff = { base: 100, max: seconds(1) }
 
+/** Without a reason Node would make an error, with a stack trace, for each request. */
+const OVER = 'over'
+
 type Call = Duplex<Uint8Array, Uint8Array>
 
 /** Calls to agents wherever they are connected: own tunnels first, then those of the other kas that have the agent. */
@@ -80,7 +83,7 @@ class Search {
       stopWaiting()
       stopListening()
       call.signal?.removeEventListener('abort', giveUp)
-      this.#over.abort()
+      this.#over.abort(OVER)
       for (const asked of this.#asked.values()) asked?.cancel()
     }
   }
@@ -88,7 +91,7 @@ class Search {
   /** Tells whether it is the first. */
   #win(begin: () => Call): boolean {
     if (this.#over.signal.aborted) return false
-    this.#over.abort()
+    this.#over.abort(OVER)
     this.#found.resolve(begin)
     return true
   }
@@ -106,7 +109,7 @@ class Search {
       for (const url of await registry.kasOf(this.#wanted.agentId)) {
         if (this.#over.signal.aborted) return
         const isQuiet = new AbortController()
-        void this.#ask(url, () => isQuiet.abort())
+        void this.#ask(url, () => isQuiet.abort(OVER))
         await pause(clock, SILENCE, isQuiet.signal)
       }
     } catch (thrown) {
