@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { createMetrics } from '../src/adapters/http/index.ts'
 import { PHASES } from '../src/engines/gitops/index.ts'
+import { createVisitMeters } from '../src/kas/kubernetes-api/index.ts'
 import { createMeters } from '../src/kas/meters.ts'
 import { gitopsMeter, loopMeter, requestMeter } from '../src/operator/observability.ts'
 import { describe } from './support/suite.ts'
@@ -29,10 +30,11 @@ async function exported(): Promise<string[]> {
   const kas = createMeters(metrics)
   kas.watch({ waiting: () => 0, bytes: () => 0 })
   kas.connected(() => 0)
+  createVisitMeters(metrics)
   const text = await metrics.render()
   assert.match(text, /^berth_gitops_open_watches 7$/m)
   assert.match(text, /^berth_gitops_objects_total\{outcome="created"\} 1$/m)
-  return [...text.matchAll(/^# TYPE (\S+) (\w+)$/gm)].map(([, name, type]) => `${name} ${type}`).sort()
+  return [...text.matchAll(/^# TYPE (berth_\S+) (\w+)$/gm)].map(([, name, type]) => `${name} ${type}`).sort()
 }
 
 describe('docs/metrics.md', (it) => {

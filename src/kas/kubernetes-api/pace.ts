@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { Metrics } from '../../adapters/http/index.ts'
 import { keyOf, type Ref } from '../../api/index.ts'
 import { type Clock, Failure, isFailure, type Secret } from '../../std/index.ts'
 import { createLimiter, type Rate } from '../rate.ts'
@@ -11,7 +10,8 @@ export interface PaceOptions {
   perSecond: number
   /** Works for all tenants at once, and is not limited. */
   operator: Ref
-  metrics: Metrics
+  /** Told of each that has to wait, and by which limit. */
+  slowed: (limit: 'person' | 'unknown') => void
   clock: Clock
 }
 
@@ -27,18 +27,13 @@ const BURST = 10
 const MOST_KNOWN = 10_000
 
 /** How fast people may ask, whichever agents they ask for. */
-export function createPace({ identify, perSecond, operator, metrics, clock }: PaceOptions): Pace {
+export function createPace({ identify, perSecond, operator, slowed, clock }: PaceOptions): Pace {
   const ofPerson = createLimiter({ burst: perSecond * BURST, perSecond }, clock)
   const ofAddress = createLimiter(STRANGERS, clock)
   const proved = rememberSome(MOST_KNOWN)
-  const slowed = metrics.counter({
-    name: 'berth_kas_kubernetes_api_limited_total',
-    help: 'Requests to clusters that were answered 429, by the limit: of a person, or of tokens from one address that are not known',
-    labels: ['limit'],
-  })
   const take = (wait: number, limit: 'person' | 'unknown'): void => {
     if (wait === 0) return
-    slowed.add({ limit })
+    slowed(limit)
     throw tooMany(wait)
   }
   return async (token, peer) => {

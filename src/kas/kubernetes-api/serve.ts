@@ -52,7 +52,8 @@ export function serveKubernetesApi(given: KubernetesApiServer): Promise<HttpServ
   } = given
   const identify = createIdentify(kube, audience, clock)
   const doors = { agents, projects, configurations, spaces, identify, develops: createDevelops(kube, clock), clock }
-  const pace = createPace({ identify, perSecond, operator: spaces.operator, metrics, clock })
-  const visit = receiveVisits({ doors, pace, router, meters: createVisitMeters(metrics), clock, log })
+  const meters = createVisitMeters(metrics)
+  const pace = createPace({ identify, perSecond, operator: spaces.operator, slowed: meters.slowed, clock })
+  const visit = receiveVisits({ doors, pace, router, meters, clock, log })
   return serveVisits({ address, tls, visit, grace, clock, log })
 }

@@ -110,7 +110,13 @@ export function createVisitMeters(metrics: Metrics) {
     help: 'Requests to clusters by the rule that let them pass and by status of the answer; 0 when there was none',
     labels: ['access', 'status'],
   })
+  const slowed = metrics.counter({
+    name: 'berth_kas_kubernetes_api_limited_total',
+    help: 'Requests to clusters that were answered 429, by the limit: of a person, or of tokens from one address that are not known',
+    labels: ['limit'],
+  })
   return {
+    slowed: (limit: 'person' | 'unknown') => slowed.add({ limit }),
     routed: (time: number, aborted: boolean) => routing.observe(time, { status: aborted ? 'aborted' : 'success' }),
     timedOut: () => timeouts.add(),
     answered: (right: { by: string } | undefined, status: number) =>

@@ -134,6 +134,7 @@ describe('kas: requests to the Kubernetes API of an agent', (it) => {
     match(refused[0]?.headers.get('retry-after') ?? '', /^[1-9]\d*$/)
     match((await refused[0]?.text()) ?? '', /"reason":"TooManyRequests","details":\{"retryAfterSeconds":\d+\},"code":429/)
     is((await get(other)).status, 200)
+    match(await slow.metrics.render(), /berth_kas_kubernetes_api_limited_total\{limit="person"\} \d+/)
     await slow.stop()
   })
 

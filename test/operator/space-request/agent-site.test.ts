@@ -166,7 +166,7 @@ describe('spaces in the cluster of an agent', (it) => {
     const member = kubeFromSecret(elsewhere, { reach: undefined })
     const outcome = await member.list(ConfigMaps, { namespace }).catch((thrown) => thrown)
     ok(isFailure(outcome))
-    match(outcome.message, /no Agent/)
+    match(outcome.message, /does not exist, or you may not reach it/)
   })
 
   it('names the class whose parameters name no agent', async () => {
