@@ -51,6 +51,9 @@ export const annotations = {
   variables: 'berth.dev/variables',
   /** On a Secret with Git credentials: the user name of the one person whose workspaces may use it. */
   gitOwner: 'berth.dev/git-owner',
+  /** On a Workspace, by whoever passes its traffic on: when somebody last used it, and when that was last looked at. */
+  lastActivity: 'berth.dev/last-activity',
+  activityWatched: 'berth.dev/activity-watched-at',
   /** On a DeploymentTargetClass: `true` for the one that is meant when nobody names one. */
   defaultClass: 'berth.dev/is-default-class',
 } as const

@@ -87,6 +87,14 @@ function numberOf(text: string, { name, from, to, words }: Field): number {
   throw new RangeError(`${name}: ${JSON.stringify(text)} is not between ${from} and ${to}`)
 }
 
+export function isTimeZone(name: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone !== ''
+  } catch {
+    return false
+  }
+}
+
 /** How far ahead a match is looked for: the 29th of February is at most eight years away. */
 const HORIZON = hours(24 * 366 * 8)
 

@@ -66,6 +66,7 @@ describe('the schemas of workspaces', (it) => {
       egress: [{ allow: '0.0.0.0/0', except: ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'] }],
     })
     equal([spec.workspacesQuota, spec.workspacesPerUserQuota], [-1, -1])
+    equal([spec.maxLifeHours, spec.idle?.stopAfterMinutes, spec.schedule], [8760, 0, undefined])
     equal([spec.maxActiveHoursBeforeStop, spec.maxStoppedHoursBeforeTermination], [36, 744])
     equal([spec.proxy?.httpEnabled, spec.proxy?.sshEnabled], [true, true])
     equal([spec.allowPrivilegeEscalation, spec.useKubernetesUserNamespaces, spec.defaultRuntimeClass], [false, false, ''])
@@ -86,6 +87,27 @@ describe('the schemas of workspaces', (it) => {
     [{ networkPolicy: { egress: [{ allow: 'everywhere' }] } }, /must be an address range/],
     [{ dnsZone: 'not a zone' }, /dnsZone/],
     [{ workspacesQuota: -2 }, /workspacesQuota/],
+    [{ workspacesPerUserQuota: -2 }, /workspacesPerUserQuota/],
+    [{ maxStoppedHoursBeforeTermination: 8761 }, /maxStoppedHoursBeforeTermination/],
+    [{ maxLifeHours: 0 }, /maxLifeHours/],
+    [{ schedule: { timeZone: 'UTC' } }, /give start, stop, or both/],
+    [{ dnsZone: 'a'.repeat(190) }, /dnsZone/],
+    [{ defaultRuntimeClass: 'Not A Class' }, /defaultRuntimeClass/],
+    [{ sharedNamespace: 'Not_A_Namespace' }, /sharedNamespace/],
+    [{ proxy: { namespace: 'Not_A_Namespace' } }, /proxy\.namespace/],
+    [{ imagePullSecrets: [{ name: 'Not_A_Name', namespace: 'other' }] }, /imagePullSecrets/],
+    [{ networkPolicy: { egress: [{ allow: '10.0.0.0/8', except: ['nowhere'] }] } }, /must list address ranges/],
+    [{ labels: { 'a b': 'x' } }, /names of labels are at most 63/],
+    [{ labels: { team: 'a b' } }, /values of labels are at most 63/],
+    [{ annotations: { 'a b': 'x' } }, /names of annotations are at most 63/],
+    [
+      { maxResourcesPerWorkspace: { requests: { cpu: '2', memory: '1Gi' }, limits: { cpu: '1500m', memory: '1Gi' } } },
+      /requests\.cpu must not be more than limits\.cpu/,
+    ],
+    [
+      { defaultResourcesPerWorkspaceContainer: { requests: { cpu: 1, memory: '2Gi' }, limits: { cpu: 1, memory: '1Gi' } } },
+      /requests\.memory must not be more than limits\.memory/,
+    ],
   ]
   for (const [spec, words] of refused)
     it(`refuse a class with ${JSON.stringify(spec)}`, async () => {

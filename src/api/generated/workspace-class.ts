@@ -14,7 +14,7 @@ export interface WorkspaceClassSpec {
    */
   deploymentTargetClassName?: string
   /**
-   * Domain under which the workspaces are published. Not needed while they are not published by HTTP.
+   * Domain under which the workspaces are published; with the name of a host before it, it stays within 253 characters. Not needed while they are not published by HTTP.
    */
   dnsZone?: string
   /**
@@ -168,11 +168,32 @@ export interface WorkspaceClassSpec {
    */
   maxStoppedHoursBeforeTermination?: number
   /**
+   * After how many hours from its creation a workspace is terminated, whatever it does.
+   */
+  maxLifeHours?: number
+  /**
+   * When workspaces that have no schedule of their own are started and stopped by the clock.
+   */
+  schedule?: {
+    /**
+     * When a stopped workspace is started, as five cron fields.
+     */
+    start?: string
+    /**
+     * When a running workspace is stopped, as five cron fields.
+     */
+    stop?: string
+    /**
+     * Time zone of both, such as Europe/Berlin.
+     */
+    timeZone?: string
+  }
+  /**
    * What happens to a workspace that nobody uses.
    */
   idle?: {
     /**
-     * After how many minutes without traffic it is stopped; 0 means never.
+     * After how many minutes without use it is stopped; 0 means never. Only while somebody watches its use - without the proxy nothing is known of it, and nothing is stopped for it.
      */
     stopAfterMinutes?: number
   }
@@ -226,9 +247,22 @@ export interface WorkspaceClassSpec {
  */
 export interface WorkspaceClassStatus {
   /**
-   * How many workspaces use it.
+   * The workspace that was given the last place in the quotas. Whoever writes it has the next turn, so that two operators never give the same place away.
    */
-  workspaces?: number
+  lastAdmitted?: {
+    /**
+     * Its namespace.
+     */
+    namespace: string
+    /**
+     * Its name.
+     */
+    name: string
+    /**
+     * Its UID.
+     */
+    uid: string
+  }
   /**
    * The generation of the spec that this status speaks of.
    */

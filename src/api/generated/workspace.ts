@@ -19,6 +19,56 @@ export interface WorkspaceSpec {
    */
   owner?: string
   /**
+   * When the workspace is started and stopped by the clock. Without it as the class says; it may change at any time.
+   */
+  schedule?: {
+    /**
+     * When a stopped workspace is started, as five cron fields.
+     */
+    start?: string
+    /**
+     * When a running workspace is stopped, as five cron fields.
+     */
+    stop?: string
+    /**
+     * Time zone of both, such as Europe/Berlin.
+     */
+    timeZone?: string
+  }
+  /**
+   * A running workspace is not stopped by itself before this time, neither for idleness nor by its schedule or its time limit; but no longer than the class's maxActiveHoursBeforeStop from when it was set. `berth bump` sets it.
+   */
+  keepUntil?: string
+  /**
+   * Each time it is set to a later time the workspace takes over the settings that its class has then. Without it, it keeps those that it was created with.
+   */
+  upgradedAt?: string
+  /**
+   * Who may use the workspace besides its owner. Only the owner and administrators may change it.
+   */
+  shares?: {
+    /**
+     * What the grant is called.
+     */
+    name: string
+    /**
+     * User name of the person.
+     */
+    user?: string
+    /**
+     * Name of the group.
+     */
+    group?: string
+    /**
+     * Names of the ports that are shared. Without it none; all of them must be named.
+     */
+    ports?: string[]
+    /**
+     * When the grant ends. Without it when it is removed.
+     */
+    expiresAt?: string
+  }[]
+  /**
    * WorkspaceClass. Without it the class `default`.
    */
   workspaceClassName?: string
@@ -332,6 +382,10 @@ export interface WorkspaceStatus {
      */
     generation?: number
     /**
+     * The `upgradedAt` that was acted on last.
+     */
+    upgradedAt?: string
+    /**
      * Its spec at that time.
      */
     settings?: WorkspaceClassSpec
@@ -349,19 +403,56 @@ export interface WorkspaceStatus {
    */
   stoppedAt?: string
   /**
-   * When it will be stopped.
+   * Since when it was to run, whether or not it ever did.
+   */
+  activeSince?: string
+  /**
+   * Why it was stopped or terminated by itself, and when. Absent where somebody asked for it.
+   */
+  stoppedBecause?: string
+  /**
+   * When somebody last used it. Absent as long as nobody watches.
+   */
+  lastActivityAt?: string
+  /**
+   * What became of keepUntil.
+   */
+  kept?: {
+    /**
+     * The keepUntil that it answers.
+     */
+    asked: string
+    /**
+     * Until when the workspace is not stopped by itself.
+     */
+    until: string
+  }
+  /**
+   * When it will be stopped by itself.
    */
   willStopAt?: string
   /**
-   * When it will be terminated, because its class's maxStoppedHoursBeforeTermination is over.
+   * Why then - Idle, Schedule or MaxActiveHours.
+   */
+  willStopReason?: string
+  /**
+   * When its schedule starts it.
+   */
+  willStartAt?: string
+  /**
+   * When it will be terminated by itself.
    */
   willTerminateAt?: string
+  /**
+   * Why then - MaxStoppedHours or MaxLifeHours.
+   */
+  willTerminateReason?: string
   /**
    * The generation of the spec that this status speaks of.
    */
   observedGeneration?: number
   /**
-   * Ready; a condition for each step - ClassResolved, DevfileValid, TargetReady, Applied, PodAdmitted, PodScheduled, PodPrepared, PodInitialized, ContainersStarted and DeploymentReady; ProjectCloned for one with a project; GitCredentials, SettingsInEffect and VariablesInherited where something asked for is not done; Removed from when it ends.
+   * Ready; a condition for each step - ClassResolved, DevfileValid, TargetReady, Applied, PodAdmitted, PodScheduled, PodPrepared, PodInitialized, ContainersStarted and DeploymentReady; ProjectCloned for one with a project; GitCredentials, SettingsInEffect and VariablesInherited where something asked for is not done; ClassCurrent while its class is not as it was; ScheduleValid while its schedule cannot be read; Removed from when it ends.
    */
   conditions?: Condition[]
 }

@@ -1,8 +1,9 @@
 import type { Command } from 'commander'
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type GitOpsDeployment, GitOpsDeployments, keyOf, type Ref, refOf } from '../../api/index.ts'
+import { type GitOpsDeployment, GitOpsDeployments, type Ref, refOf } from '../../api/index.ts'
 import { Failure, isFailure } from '../../std/index.ts'
 import type { ExitCode } from '../exit-codes.ts'
+import { likely } from '../hint.ts'
 import { type ClusterOptions, kubeOf, wholeNumber, withKubeconfig } from '../options.ts'
 import type { Shell } from '../shell.ts'
 
@@ -78,34 +79,7 @@ async function listed(kube: Kube, { namespace }: Ref): Promise<Ref[]> {
   return []
 }
 
-const MOST = 8
-
-/** Pure. Which ones might have been meant: of that name elsewhere, else those of the namespace, the likeliest first. */
-export function hint(wanted: Ref, known: readonly Ref[]): string {
-  const elsewhere = known.filter(({ name }) => name === wanted.name)
-  if (elsewhere.length > 0) return `There is ${elsewhere.slice(0, MOST).map(keyOf).join(', ')}: name the namespace with -n.`
-  const here = known.filter(({ namespace }) => namespace === wanted.namespace).map(({ name }) => name)
-  const [first, ...others] = here.toSorted((a, b) => distance(a, wanted.name) - distance(b, wanted.name) || (a < b ? -1 : 1))
-  if (first !== undefined) {
-    const more = here.length > MOST ? ` and ${here.length - MOST} more` : ''
-    return `In that namespace there is ${[first, ...others].slice(0, MOST).join(', ')}${more}.`
-  }
-  const near = known.filter(({ name }) => distance(name, wanted.name) <= 2)
-  if (near.length > 0) return `There is ${near.slice(0, MOST).map(keyOf).join(', ')}.`
-  return 'In that namespace there is none. List them with kubectl get gitopsdeployments -A.'
-}
-
-/** How many letters must be changed, added or left out to come from one word to the other (Levenshtein). */
-function distance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
-  for (const [at, letter] of [...from].entries()) {
-    const next = [at + 1]
-    for (const [index, other] of [...to].entries())
-      next.push(Math.min((row[index] ?? 0) + (letter === other ? 0 : 1), (row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1))
-    row = next
-  }
-  return row[to.length] ?? 0
-}
+export const hint = (wanted: Ref, known: readonly Ref[]): string => likely(wanted, known, 'kubectl get gitopsdeployments -A')
 
 /** As people say and type it: `GitOpsDeployment team-a/shop`. */
 export const titleOf = ({ metadata: { namespace, name } }: GitOpsDeployment): string => `GitOpsDeployment ${namespace}/${name}`

@@ -1,5 +1,5 @@
 import type { GitOpsDeployment } from '../../api/index.ts'
-import { type Cron, durationOf, Failure, lastMatch, nextMatch, parseCron } from '../../std/index.ts'
+import { type Cron, durationOf, Failure, isTimeZone, lastMatch, nextMatch, parseCron } from '../../std/index.ts'
 
 type Written = NonNullable<GitOpsDeployment['spec']['syncWindows']>[number]
 
@@ -39,14 +39,6 @@ const mistaken = (message: string) =>
     reason: 'SyncWindowInvalid',
     remedy: 'Write five cron fields, such as `0 22 * * mon-fri`, and a time zone such as Europe/Berlin',
   })
-
-function isTimeZone(name: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en-US', { timeZone: name }).resolvedOptions().timeZone !== ''
-  } catch {
-    return false
-  }
-}
 
 function isOpenAt(now: number, windows: readonly Window[]): boolean {
   const active = windows.filter((window) => endOf(window, now) !== undefined)

@@ -1,9 +1,10 @@
-import { type Deployment, nameOf, refOf, type Workspace } from '../../api/index.ts'
+import { refOf, type Workspace } from '../../api/index.ts'
 import { hours } from '../../std/index.ts'
 import { applyAll, asApplyFailure, isApplied } from './apply.ts'
 import { desiredObjects, type FrozenVariables, haveSamePieces, type Plan, variablesFrameOf } from './desired/index.ts'
 import type { Heir } from './inheritance.ts'
-import { CONTROLLER, type Room } from './room.ts'
+import { tellChanged } from './repairs.ts'
+import { type Applied, CONTROLLER, type Room } from './room.ts'
 import type { Connection } from './target-watch.ts'
 import { freeze, markOf, rememberedVariables } from './variables.ts'
 
@@ -14,17 +15,18 @@ const MANAGER = `berth-${CONTROLLER}`
 /** What a plan is made from before it is known what was frozen. */
 type Draft = Omit<Plan, 'variables' | 'variablesMark'>
 
-export interface Applied {
-  deployment: Deployment
-  variables: FrozenVariables
-}
-
 /** Brings the objects of a workspace about. The Deployment says whether that was done; the rest is looked at now and then. */
-export async function applied(draft: Draft, connection: Connection, room: Room): Promise<Applied> {
+export async function applied(
+  draft: Draft,
+  generation: number | undefined,
+  connection: Connection,
+  room: Room,
+): Promise<Applied> {
   const { workspace } = draft
-  const { clock, log } = room.workshop
+  const { clock } = room.workshop
   const uid = workspace.metadata.uid ?? ''
-  const fresh = clock.now() - (room.compared.get(uid) ?? Number.NEGATIVE_INFINITY) < FULL
+  const last = room.compared.get(uid)
+  const fresh = last !== undefined && clock.now() - last.at < FULL && last.generation === generation
   const remembered = rememberedVariables(workspace)
   const before = fresh && remembered ? planned(draft, remembered) : undefined
   const live = before && connection.deployments.get(refOf(before.deployment))
@@ -34,9 +36,11 @@ export async function applied(draft: Draft, connection: Connection, room: Room):
   const variables = known && remembered ? remembered : await frozenFor(draft, connection, room)
   const plan = withVariables(draft, variables)
   const kept = [variablesFrameOf(plan)]
-  const result = await applyAll({ kube: connection.kube, workspace, ...desiredObjects(plan), known, kept, manager: MANAGER })
-  room.compared.set(uid, clock.now())
-  if (result.changed.length > 0) log.info('workspace applied', { workspace: nameOf(workspace), changed: result.changed })
+  const desired = desiredObjects(plan)
+  const was = connection.deployments.get(refOf(desired.deployment))
+  const result = await applyAll({ kube: connection.kube, workspace, ...desired, known, kept, manager: MANAGER })
+  room.compared.set(uid, { at: clock.now(), generation })
+  tellChanged(plan, { was, deployment: desired.deployment, changed: result.changed }, room)
   return { deployment: result.deployment, variables }
 }
 

@@ -1,73 +1,100 @@
+import { BlockList } from 'node:net'
 import type { Cache } from '../../adapters/kube/index.ts'
-import { keyOf, refOf, type Workspace, type WorkspaceClass, type WorkspaceClassSpec } from '../../api/index.ts'
+import type { Statement, Workspace, WorkspaceClass, WorkspaceClassSpec } from '../../api/index.ts'
 import type { Obstacle } from './obstacle.ts'
 
 export const DEFAULT_CLASS = 'default'
 
-/** The settings of a workspace: those of its class when it was created. */
+/** The settings of a workspace: those of its class when it was created, or when it was upgraded on purpose. */
 export interface ChosenClass {
   name: string
   generation: number
   settings: WorkspaceClassSpec
+  /** The wish to be upgraded that this answers. */
+  upgradedAt?: string
 }
 
 export const classNameOf = ({ spec }: Workspace): string => spec.workspaceClassName ?? DEFAULT_CLASS
 
-/** The frozen settings, else those of the class as it is now, if it takes another workspace. */
-export function chooseClass(
-  workspace: Workspace,
-  classes: Cache<WorkspaceClass>,
-  all: Iterable<Workspace>,
-): ChosenClass | Obstacle {
-  const name = classNameOf(workspace)
-  const frozen = workspace.status?.class
-  if (frozen?.settings && frozen.name === name) return { name, generation: frozen.generation ?? 0, settings: frozen.settings }
-  const found = classes.get({ name })
-  if (!found) {
-    return obstacle(
-      'ClassNotFound',
-      `there is no WorkspaceClass ${name}`,
-      'Create it, or name another in workspaceClassName.',
-      name,
-    )
-  }
-  if (found.spec.enabled === false) {
-    return obstacle(
-      'ClassDisabled',
-      `WorkspaceClass ${name} takes no new workspaces`,
-      'Use another class, or set its spec.enabled to true.',
-      name,
-    )
-  }
-  return overQuota(workspace, found, all) ?? { name, generation: found.metadata.generation ?? 0, settings: found.spec }
+/** The frozen settings. A workspace without any has no place in its class yet. */
+export function frozenClass({ spec, status }: Workspace, found: WorkspaceClass | undefined): ChosenClass | undefined {
+  const { name, generation = 0, settings, upgradedAt } = status?.class ?? {}
+  if (name === undefined || !settings) return undefined
+  const frozen = { name, generation, settings, ...(upgradedAt && { upgradedAt }) }
+  if (!spec.upgradedAt || spec.upgradedAt === upgradedAt || found?.metadata.name !== name) return frozen
+  return { ...chosenFrom(found), settings: whereItIs(found.spec, settings), upgradedAt: spec.upgradedAt }
 }
 
-/** Older workspaces come first, so that two made at once never both take the last place. */
-function overQuota(workspace: Workspace, { metadata, spec }: WorkspaceClass, all: Iterable<Workspace>): Obstacle | undefined {
-  const rivals = [...all].filter((other) => classNameOf(other) === metadata.name && counts(other) && isBefore(other, workspace))
-  const mine = rivals.filter((other) => other.spec.owner === workspace.spec.owner)
-  const rules = [
-    { field: 'workspacesQuota', quota: spec.workspacesQuota ?? -1, taken: rivals.length },
-    { field: 'workspacesPerUserQuota', quota: spec.workspacesPerUserQuota ?? -1, taken: mine.length },
-  ]
-  const broken = rules.find(({ quota, taken }) => quota >= 0 && taken >= quota)
-  if (!broken) return undefined
-  const message = `WorkspaceClass ${metadata.name} allows ${broken.quota} workspaces by its ${broken.field}, and they are there`
-  return obstacle('WorkspaceQuotaExceeded', message, 'Terminate another workspace, or have the quota raised.', metadata.name)
+export const chosenFrom = ({ metadata, spec }: WorkspaceClass): ChosenClass => ({
+  name: metadata.name,
+  generation: metadata.generation ?? 0,
+  settings: spec,
+})
+
+/** An upgrade moves nothing: the volume with the files is where it is. */
+function whereItIs(now: WorkspaceClassSpec, before: WorkspaceClassSpec): WorkspaceClassSpec {
+  const { sharedNamespace = '', deploymentTargetClassName = '', storage } = before
+  const storageClassName = storage?.storageClassName ?? ''
+  return { ...now, sharedNamespace, deploymentTargetClassName, storage: { ...now.storage, storageClassName } }
+}
+
+/** The class that takes a new workspace, or why it does not. */
+export function openClass(workspace: Workspace, classes: Cache<WorkspaceClass>): WorkspaceClass | Obstacle {
+  const name = classNameOf(workspace)
+  const found = classes.get({ name })
+  if (!found) {
+    const remedy = 'Create it, or make the workspace again with another in spec.workspaceClassName.'
+    return classObstacle('ClassNotFound', `there is no WorkspaceClass ${name}`, remedy, name)
+  }
+  if (found.spec.enabled === false) {
+    const remedy = 'Use another class, or set its spec.enabled to true.'
+    return classObstacle('ClassDisabled', `WorkspaceClass ${name} takes no new workspaces`, remedy, name)
+  }
+  const mistake = mistakeIn(found.spec)
+  if (mistake) return classObstacle('ClassInvalid', `WorkspaceClass ${name}: ${mistake}`, 'Correct the class.', name)
+  return found
+}
+
+/** What the API server does not check, because it would cost it too much. */
+function mistakeIn({ networkPolicy }: WorkspaceClassSpec): string | undefined {
+  const wrong = (networkPolicy?.egress ?? []).flatMap(({ allow, except = [] }, index) =>
+    except
+      .filter((range) => !isWithin(range, allow))
+      .map(
+        (range) => `spec.networkPolicy.egress[${index}].except: ${range} is not a part of ${allow}, and every cluster refuses it`,
+      ),
+  )
+  return wrong[0]
+}
+
+/** Whether one address range is a part of the other, and smaller. */
+function isWithin(range: string, whole: string): boolean {
+  const [address = '', bits] = range.split('/')
+  const [base = '', wholeBits] = whole.split('/')
+  const family = (text: string) => (text.includes(':') ? 'ipv6' : 'ipv4')
+  if (family(address) !== family(base) || Number(bits) <= Number(wholeBits)) return false
+  const list = new BlockList()
+  list.addSubnet(base, Number(wholeBits), family(base))
+  return list.check(address, family(address))
+}
+
+/** Said while the class is not as the workspace has it: it goes on with what it has. */
+export function onClass({ metadata }: Workspace, chosen: ChosenClass, found: WorkspaceClass | undefined): Statement[] {
+  if (!found) {
+    const message = `WorkspaceClass ${chosen.name} is gone. The workspace keeps the settings that it has; nothing is to be done.`
+    return [{ type: 'ClassCurrent', status: 'False', reason: 'ClassGone', message }]
+  }
+  if (found.metadata.generation === chosen.generation) return []
+  const command = `berth restart ${metadata.name} -n ${metadata.namespace} --upgrade`
+  const message = `WorkspaceClass ${chosen.name} has changed since the workspace took its settings. Take over the new ones with: ${command}`
+  return [{ type: 'ClassCurrent', status: 'False', reason: 'ClassChanged', message }]
 }
 
 /** Whether it takes a place in the quotas of its class. */
 export const counts = ({ spec, metadata }: Workspace): boolean =>
   spec.desiredState !== 'Terminated' && metadata.deletionTimestamp === undefined
 
-function isBefore(other: Workspace, workspace: Workspace): boolean {
-  if (other.metadata.uid === workspace.metadata.uid) return false
-  if (other.status?.class?.settings) return true
-  const rank = (each: Workspace) => `${each.metadata.creationTimestamp ?? ''} ${keyOf(refOf(each))}`
-  return rank(other) < rank(workspace)
-}
-
-const obstacle = (reason: string, message: string, remedy: string, name: string): Obstacle => ({
+export const classObstacle = (reason: string, message: string, remedy: string, name: string): Obstacle => ({
   step: 'ClassResolved',
   reason,
   message,

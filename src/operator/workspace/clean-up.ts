@@ -49,15 +49,16 @@ export async function cleanUp(workspace: Workspace, room: Room): Promise<Next> {
   if (!hasFinalizer(workspace, finalizers.workspace)) {
     return settled(isDeleting(workspace) ? {} : { status: statusOfEnd(workspace, 'Terminated', undefined) })
   }
-  const rest = await removeFromTarget(workspace, room)
+  const { uid = '' } = workspace.metadata
+  const rest = room.errands.isUnderWay(uid) ? APPLYING : await removeFromTarget(workspace, room)
   if (rest) return again({ after: rest.after, why: rest.message, status: statusOfEnd(workspace, 'Terminating', rest) })
 
   const claim = room.ownClaim(workspace)
   // Only after the objects: with the claim go the credentials.
   if (claim && isOwnClaim(workspace, claim))
     await room.workshop.kube.delete(DeploymentTargetClaims, refOf(claim), { uid: claim.metadata.uid })
-  const uid = workspace.metadata.uid ?? ''
   room.targets.release(workspace)
+  room.errands.forget(uid)
   room.compared.delete(uid)
   room.removals.delete(uid)
   const object = await removeFinalizer(room, workspace)
@@ -66,6 +67,9 @@ export async function cleanUp(workspace: Workspace, room: Room): Promise<Next> {
 
 /** What the end still waits for, and when to look again where nothing wakes the workspace before. */
 type Rest = Remains & { after: number }
+
+/** What is still being applied would be there again. */
+const APPLYING: Rest = { what: 'its objects', message: 'waiting until its objects are applied, to remove them then', after: SOON }
 
 async function removeFromTarget(workspace: Workspace, room: Room): Promise<Rest | undefined> {
   const target = findTarget(workspace, workspace.status?.class?.settings?.sharedNamespace ?? '', room)

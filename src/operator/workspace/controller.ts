@@ -19,9 +19,12 @@ import {
 import type { Controller, Watch, Workshop } from '../../engines/controller/index.ts'
 import { claimNameOf } from './claim.ts'
 import { classNameOf, counts } from './class.ts'
+import { createErrands } from './errands.ts'
 import { tellChanges } from './events.ts'
+import { createGates } from './gates.ts'
 import type { GitSettings } from './git/index.ts'
 import { objectNameOf } from './names.ts'
+import { hasPlace } from './quota.ts'
 import { reconcileWorkspace } from './reconcile.ts'
 import { CONTROLLER, type Room } from './room.ts'
 import { statusAfter } from './status.ts'
@@ -34,6 +37,7 @@ const BY_SECRET = 'workspaces by secret'
 const BY_TARGET = 'workspaces by target'
 
 const indexes = {
+  uid: ({ metadata }: Workspace) => [metadata.uid ?? ''],
   class: (workspace: Workspace) => [classNameOf(workspace)],
   claim: (workspace: Workspace) => [`${workspace.metadata.namespace}/${claimNameOf(workspace)}`],
   project: ({ metadata, spec }: Workspace) => (spec.project ? [`${metadata.namespace}/${spec.project.gitProject}`] : []),
@@ -55,7 +59,10 @@ export function workspaces(workshop: Workshop, settings: WorkspaceSettings = {})
     watches: watchesOf(workshop, room),
     reconcile: async (workspace) => tellChanges(workshop.events, workspace, await reconcileWorkspace(workspace, room)),
     failed: statusAfter,
-    doorbell: (ring, signal) => room.targets.begin(ring, signal),
+    doorbell(ring, signal) {
+      room.wake = ring
+      room.targets.begin(ring, signal)
+    },
   }
 }
 
@@ -76,6 +83,10 @@ function roomOf(workshop: Workshop, { reach, git = {} }: WorkspaceSettings): Roo
     targets: createTargetWatch({ clock, log, reach }),
     compared: new Map(),
     removals: new Map(),
+    gates: createGates(),
+    searched: new Map(),
+    errands: createErrands(clock),
+    wake: () => undefined,
     project: (ref) => projects.get(ref),
     git,
   }
@@ -87,8 +98,17 @@ function watchesOf({ caches }: Workshop, room: Room): Watch[] {
   const ofClaim = ({ namespace, name }: Ref): Ref[] => room.workspaces.by('claim', `${namespace}/${name}`).map(refOf)
   const byTarget = ({ metadata }: DeploymentTarget): Ref[] =>
     claims.by(BY_TARGET, `${metadata.namespace}/${metadata.name}`).flatMap((claim) => ofClaim(refOf(claim)))
+  const seen = new Map<string, string>()
+  const ofClass = ({ metadata: { name } }: WorkspaceClass): Ref[] => {
+    const now = room.classes.get({ name })
+    const version = now ? `${now.metadata.uid} ${now.metadata.generation}` : ''
+    // An admission changes the class, too, and concerns nobody else.
+    if (version === seen.get(name)) return []
+    seen.set(name, version)
+    return room.workspaces.by('class', name).map(refOf)
+  }
   return [
-    { kind: WorkspaceClasses, wakes: ({ metadata }: WorkspaceClass) => waitingFor(room, metadata.name) },
+    { kind: WorkspaceClasses, wakes: ofClass },
     // A workspace that ends leaves a place in its class's quota.
     { kind: Workspaces, wakes: (workspace: Workspace) => (counts(workspace) ? [] : waitingFor(room, classNameOf(workspace))) },
     { kind: DeploymentTargetClaims, wakes: (claim: DeploymentTargetClaim) => ofClaim(refOf(claim)) },
@@ -105,11 +125,11 @@ function watchesOf({ caches }: Workshop, room: Room): Watch[] {
   ]
 }
 
-/** A class matters to the workspaces that have no settings yet; the others keep theirs. */
+/** Whom a place in the class is for. */
 const waitingFor = (room: Room, name: string): Ref[] =>
   room.workspaces
     .by('class', name)
-    .filter(({ status }) => !status?.class?.settings)
+    .filter((workspace) => !hasPlace(workspace))
     .map(refOf)
 
 const ofSecret = ({ metadata, spec }: DeploymentTarget): string[] => [

@@ -12,6 +12,8 @@ export interface Obstacle {
   remedy: string
   /** What will bring it further, where something will: a name to look for. Without it the user must act. */
   waitingFor?: string
+  /** It is being done, and only takes long: nothing has failed. */
+  isUnderWay?: true
 }
 
 export const isObstacle = (found: object): found is Obstacle => 'step' in found

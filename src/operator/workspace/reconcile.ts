@@ -5,25 +5,31 @@ import {
   hasFinalizer,
   isDeleting,
   type Pod,
+  refOf,
   type Workspace,
+  type WorkspaceClass,
 } from '../../api/index.ts'
 import { again, type Next, settled } from '../../engines/controller/index.ts'
 import { seconds } from '../../std/index.ts'
 import { type Assessment, assess, isThere } from './actual-state/index.ts'
 import { applied, FULL } from './applying.ts'
 import { claimToMake } from './claim.ts'
-import { chooseClass } from './class.ts'
+import { classNameOf, frozenClass } from './class.ts'
 import { cleanUp } from './clean-up.ts'
 import { readDevfile } from './devfile.ts'
-import { nextEnd } from './expiry.ts'
+import { nextTurn } from './expiry.ts'
 import { type GitRoom, gatherGit } from './git/index.ts'
 import { isObstacle, type Obstacle } from './obstacle.ts'
+import { tellOrphans } from './orphans.ts'
+import { isLater, type Later, type Placed, takePlace } from './place.ts'
 import { addFinalizer, CONTROLLER, change, type Room } from './room.ts'
 import { type Situation, statusOf } from './status.ts'
 import { findTarget, type Target } from './target.ts'
 import { BY_WORKSPACE, type Connection } from './target-watch.ts'
 
-const CONNECTING = seconds(3)
+/** What it waits for wakes it; this only brings the newest reason into the status. */
+const CONNECTING = seconds(15)
+const NEXT_TURN = 50
 
 export async function reconcileWorkspace(workspace: Workspace, room: Room): Promise<Next> {
   if (isDeleting(workspace) || workspace.spec.desiredState === 'Terminated') return cleanUp(workspace, room)
@@ -33,32 +39,53 @@ export async function reconcileWorkspace(workspace: Workspace, room: Room): Prom
   return proceed(held, room)
 }
 
-async function proceed(workspace: Workspace, room: Room): Promise<Next> {
-  const now = { now: room.workshop.clock.now() }
-  const chosen = chooseClass(workspace, room.classes, room.workspaces.all())
-  if (isObstacle(chosen)) return stopAt(workspace, { ...now, obstacle: chosen })
+async function proceed(given: Workspace, room: Room): Promise<Next> {
+  const known = { now: room.workshop.clock.now(), found: room.classes.get({ name: classNameOf(given) }) }
+  const placed = await placeOf(given, known.found, room)
+  if (isLater(placed)) return again({ after: NEXT_TURN, why: placed.later })
+  if (isObstacle(placed)) return stopAt(given, { ...known, obstacle: placed }, room)
+  const { workspace, chosen } = placed
   const project = await gatherGit(workspace, chosen.settings, gitRoomOf(room))
-  const seen = { ...now, project }
+  const seen = { ...known, project }
 
   const devfile = readDevfile(workspace, chosen.settings)
-  if (isObstacle(devfile)) return stopAt(workspace, { ...seen, chosen, obstacle: devfile })
+  if (isObstacle(devfile)) return stopAt(workspace, { ...seen, chosen, obstacle: devfile }, room)
 
   const claiming = await claim(workspace, room, chosen)
-  if (claiming) return stopAt(workspace, { ...seen, chosen, devfile, obstacle: claiming })
+  if (claiming) return stopAt(workspace, { ...seen, chosen, devfile, obstacle: claiming }, room)
 
   const target = findTarget(workspace, chosen.settings.sharedNamespace ?? '', room)
-  if (isObstacle(target)) return stopAt(workspace, { ...seen, chosen, devfile, obstacle: target })
+  if (isObstacle(target)) return stopAt(workspace, { ...seen, chosen, devfile, obstacle: target }, room)
 
   const connection = room.targets.of(workspace, target)
   if (!connection.isReady()) {
-    const status = statusOf(workspace, { ...seen, chosen, devfile, target, obstacle: connecting(target, connection) })
-    return again({ after: CONNECTING, why: `the target ${target.name} does not answer yet`, status, object: workspace })
+    return stopAt(workspace, { ...seen, chosen, devfile, target, obstacle: connecting(target, connection) }, room, CONNECTING)
   }
+  tellOrphans(target, connection, workspace.metadata.namespace, room)
   const draft = { workspace, settings: chosen.settings, devfile, namespace: target.namespace, git: project?.git }
-  const { deployment, variables } = await applied(draft, connection, room)
+  const generation = seen.found?.metadata.generation
+  const outcome = await room.errands.run({
+    uid: workspace.metadata.uid ?? '',
+    plan: JSON.stringify([workspace.metadata.generation, generation, target.apiURL, target.namespace, target.version, draft.git]),
+    target: target.apiURL,
+    work: () => applied(draft, generation, connection, room),
+    over: () => room.wake(refOf(workspace)),
+  })
+  if (!outcome) return stopAt(workspace, { ...seen, chosen, devfile, target, obstacle: applying(target) }, room)
+  const { deployment, variables } = outcome
   const pods = podsOf(workspace, connection)
   const assessment = assessed(workspace, { deployment, pods, connection, now: seen.now })
   return conclude(workspace, { ...seen, chosen, devfile, target, deployment, variables, assessment }, { pods, room })
+}
+
+/** The settings that it keeps; one that has none yet is given its place first. */
+const placeOf = async (
+  workspace: Workspace,
+  found: WorkspaceClass | undefined,
+  room: Room,
+): Promise<Placed | Obstacle | Later> => {
+  const frozen = frozenClass(workspace, found)
+  return frozen ? { workspace, chosen: frozen } : takePlace(workspace, room)
 }
 
 /** A start that takes long is looked at more closely; then what is seen there is evidence, too. */
@@ -76,8 +103,8 @@ function assessed(
 const gitRoomOf = ({ workshop, project, git }: Room): GitRoom => ({ kube: workshop.kube, project, settings: git })
 
 /** What is missing is named; whatever brings it is watched and wakes the workspace. */
-const stopAt = (workspace: Workspace, situation: Situation): Next =>
-  settled({ status: statusOf(workspace, situation), object: workspace })
+const stopAt = (workspace: Workspace, situation: Situation, room: Room, recheck?: number): Promise<Next> =>
+  conclude(workspace, situation, { pods: [], room, recheck })
 
 async function claim(workspace: Workspace, room: Room, chosen: Parameters<typeof claimToMake>[1]): Promise<Obstacle | undefined> {
   const wanted = claimToMake(workspace, chosen, room.ownClaim(workspace))
@@ -94,25 +121,42 @@ const connecting = (target: Target, connection: Connection): Obstacle => ({
   waitingFor: `DeploymentTarget ${target.name}`,
 })
 
+/** Where the answer stays out, the request fails; then the state is Error. */
+const applying = (target: Target): Obstacle => ({
+  step: 'Applied',
+  reason: 'Applying',
+  message: `its objects are being applied in namespace ${target.namespace} of ${target.apiURL}, which takes long to answer`,
+  remedy: "If it stays so, check that the target's API answers.",
+  waitingFor: `DeploymentTarget ${target.name}`,
+  isUnderWay: true,
+})
+
 const podsOf = ({ metadata }: Workspace, { pods }: Connection): Pod[] => pods.by(BY_WORKSPACE, metadata.uid ?? '')
 
+interface Ending {
+  pods: Pod[]
+  room: Room
+  /** In how many milliseconds to look again anyway. */
+  recheck?: number | undefined
+}
+
 /** The status; and what the workspace asks for itself: the second half of a restart, the end of its time. */
-async function conclude(workspace: Workspace, situation: Situation, { pods, room }: { pods: Pod[]; room: Room }): Promise<Next> {
+async function conclude(workspace: Workspace, situation: Situation, { pods, room, recheck }: Ending): Promise<Next> {
   const status = statusOf(workspace, situation)
-  if (workspace.spec.desiredState === 'RestartRequested' && status.actualState === 'Stopped' && !pods.some(isThere)) {
+  const { now, chosen, assessment } = situation
+  if (workspace.spec.desiredState === 'RestartRequested' && assessment?.state === 'Stopped' && !pods.some(isThere)) {
     return settled({ status, object: await change(room, workspace, { desiredState: 'Running' }) })
   }
-  const end = nextEnd(status)
-  if (!end || end.at > situation.now) return settled({ status, object: workspace, recheck: soonest(situation, end?.at) })
-  if ((workspace.spec.desiredState ?? 'Running') === end.becomes) {
-    return settled({ status, object: workspace, recheck: soonest(situation) })
+  const turn = chosen && nextTurn(workspace, status.actualState ?? 'Unknown', chosen.settings, now)
+  if (!turn || turn.at > now) {
+    const then = recheck === undefined ? undefined : now + recheck
+    return settled({ status, object: workspace, recheck: soonest(situation, turn?.at, then) })
   }
-  room.workshop.events.record(workspace, {
-    type: 'Normal',
-    reason: `Time${end.becomes}`,
-    message: `its class's time limit is over: it becomes ${end.becomes}`,
-  })
-  return settled({ status, object: await change(room, workspace, { desiredState: end.becomes }) })
+  const object = await change(room, workspace, { desiredState: turn.becomes })
+  const message = `it becomes ${turn.becomes}: ${turn.why}`
+  room.workshop.events.record(workspace, { type: 'Normal', reason: `${turn.becomes}By${turn.reason}`, message })
+  const because = turn.becomes === 'Running' ? {} : { stoppedBecause: `${turn.reason}: ${turn.why}` }
+  return settled({ status: { ...status, ...because }, object })
 }
 
 /** In how long something may be otherwise though nothing changes: a wait is over, its time is, or everything is due to be compared. */

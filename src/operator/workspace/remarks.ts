@@ -1,9 +1,26 @@
-import { isTrue, type Statement, type Workspace, type WorkspaceClassSpec, type WorkspaceStatus } from '../../api/index.ts'
-import type { ChosenClass } from './class.ts'
+import {
+  conditionOf,
+  isTrue,
+  type Statement,
+  type Workspace,
+  type WorkspaceClass,
+  type WorkspaceClassSpec,
+  type WorkspaceStatus,
+} from '../../api/index.ts'
+import { type ChosenClass, onClass } from './class.ts'
 import type { GitFindings } from './git/index.ts'
+import { scheduleFrom } from './schedule.ts'
 
 /** Conditions that say what of the wishes is not fulfilled, though the workspace runs. */
-export const REMARKS = ['ProjectCloned', 'GitCredentials', 'SettingsInEffect', 'VariablesInherited'] as const
+export const REMARKS = ['ProjectCloned', 'GitCredentials', 'SettingsInEffect', 'VariablesInherited', 'ScheduleValid'] as const
+
+/** What there may be a word to say of. */
+interface Noticed {
+  chosen?: ChosenClass | undefined
+  found?: WorkspaceClass | undefined
+  project?: Project | undefined
+  variables?: WorkspaceStatus['variables']
+}
 
 /** The project that a workspace names, and whether its pod has cloned it. */
 export interface Project extends GitFindings {
@@ -11,17 +28,32 @@ export interface Project extends GitFindings {
 }
 
 /** Said as long as it is not done: an empty folder, or a limit that does not hold, without a word would look like a fault. */
-export const remarksOn = (
-  { metadata, status }: Workspace,
-  chosen: ChosenClass | undefined,
-  project: Project | undefined,
-  variables?: WorkspaceStatus['variables'],
-): Statement[] =>
-  [
-    ...(project ? onProject(project, isTrue(status?.conditions, 'ProjectCloned')) : []),
-    ...(chosen ? onSettings(chosen) : []),
+export function remarksOn(workspace: Workspace, { chosen, found, project, variables }: Noticed): Statement[] {
+  const remarks = [
+    ...(project ? onProject(project, isTrue(workspace.status?.conditions, 'ProjectCloned')) : []),
     ...onVariables(variables),
-  ].map((statement) => ({ ...statement, observedGeneration: metadata.generation ?? 0 }))
+    ...(chosen ? [...onSettings(chosen), ...onSchedule(workspace, chosen), ...onClass(workspace, chosen, found)] : []),
+  ]
+  // A condition stays until it is said otherwise.
+  const over = PASSING.filter(
+    (type) => chosen && isFalse(workspace, type) && !remarks.some((remark) => remark.type === type),
+  ).map((type): Statement => ({ type, status: 'True', reason: 'Mended', message: 'nothing is amiss any more' }))
+  return [...remarks, ...over].map((statement) => ({ ...statement, observedGeneration: workspace.metadata.generation ?? 0 }))
+}
+
+const PASSING = ['SettingsInEffect', 'VariablesInherited', 'ScheduleValid', 'ClassCurrent']
+
+const isFalse = ({ status }: Workspace, type: string): boolean => conditionOf(status?.conditions, type)?.status === 'False'
+
+/** A schedule that cannot be read does nothing, and keeps the workspace from nothing. */
+function onSchedule({ spec }: Workspace, { name, settings }: ChosenClass): Statement[] {
+  const written = spec.schedule ?? settings.schedule
+  const read = written && scheduleFrom(written)
+  if (!read || !('wrong' in read)) return []
+  const field = spec.schedule ? 'spec.schedule' : `spec.schedule of WorkspaceClass ${name}`
+  const message = `${field}.${read.wrong}. Write five cron fields, such as 0 19 * * mon-fri, and a time zone such as Europe/Berlin.`
+  return [{ type: 'ScheduleValid', status: 'False', reason: 'ScheduleInvalid', message }]
+}
 
 function onVariables({ leftOut = [] }: NonNullable<WorkspaceStatus['variables']> = {}): Statement[] {
   if (leftOut.length === 0) return []
@@ -66,7 +98,6 @@ const IDLE_FIELDS: Record<string, (settings: WorkspaceClassSpec) => boolean> = {
   maxResourcesPerWorkspace: ({ maxResourcesPerWorkspace: most }) =>
     Object.keys({ ...most?.limits, ...most?.requests }).length > 0,
   imagePullSecrets: ({ imagePullSecrets }) => (imagePullSecrets ?? []).length > 0,
-  'idle.stopAfterMinutes': ({ idle }) => (idle?.stopAfterMinutes ?? 0) > 0,
   'editor.image': ({ editor }) => (editor?.image ?? '') !== '',
 }
 

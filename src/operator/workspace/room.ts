@@ -1,5 +1,6 @@
 import type { Cache } from '../../adapters/kube/index.ts'
 import {
+  type Deployment,
   type DeploymentTargetClaim,
   finalizers,
   type GitProject,
@@ -12,11 +13,20 @@ import {
   withoutFinalizer,
 } from '../../api/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
+import type { FrozenVariables } from './desired/index.ts'
+import type { Errands } from './errands.ts'
+import type { Gates } from './gates.ts'
 import type { GitSettings } from './git/index.ts'
 import type { Signposts } from './target.ts'
 import type { TargetWatch } from './target-watch.ts'
 
 export const CONTROLLER = 'workspace'
+
+/** What came of applying the objects of a workspace. */
+export interface Applied {
+  deployment: Deployment
+  variables: FrozenVariables
+}
 
 /** What the reconcile of a workspace reads and works with. */
 export interface Room extends Signposts {
@@ -27,8 +37,15 @@ export interface Room extends Signposts {
   targets: TargetWatch
   project(ref: Ref): GitProject | undefined
   git: GitSettings
-  /** When everything of a workspace, by UID, was last compared with its target. */
-  compared: Map<string, number>
+  /** One workspace of a class after the other is given its place. */
+  gates: Gates
+  /** When each namespace of a target was last searched for what belongs to nobody. */
+  searched: Map<string, number>
+  errands: Errands<Applied>
+  /** Has the workspace looked at again. */
+  wake(ref: Ref): void
+  /** When everything of a workspace, by UID, was last compared with its target, and at which generation of its class. */
+  compared: Map<string, { at: number; generation: number | undefined }>
   /** What the removal of a workspace, by UID, waits for, and since when. */
   removals: Map<string, { what: string; since: number }>
 }

@@ -1,4 +1,4 @@
-import type { Deployment, Statement, Workspace, WorkspaceClassSpec, WorkspaceStatus } from '../../api/index.ts'
+import type { Deployment, Statement, Workspace, WorkspaceClass, WorkspaceClassSpec, WorkspaceStatus } from '../../api/index.ts'
 import type { Devfile } from '../../devfile/index.ts'
 import { type Failure, timestamp } from '../../std/index.ts'
 import { type ActualState, type Assessment, type Step as PodStep, STAGES, type Trouble } from './actual-state/index.ts'
@@ -17,6 +17,8 @@ export type WorkspaceDraft = Omit<WorkspaceStatus, 'conditions' | 'observedGener
 /** What a reconcile found out, as far as it came. */
 export interface Situation {
   chosen?: ChosenClass
+  /** The class as it is now. */
+  found?: WorkspaceClass | undefined
   devfile?: Devfile
   target?: Target
   deployment?: Deployment | undefined
@@ -47,7 +49,7 @@ export function statusOf(workspace: Workspace, situation: Situation): WorkspaceD
     ...(chosen ? { class: chosen } : workspace.status?.class && { class: workspace.status.class }),
     ...restartedAt(workspace, deployment),
     ...variablesIn(workspace, situation),
-    ...timesOf(state, workspace.status, settings, now),
+    ...(chosen && timesOf(workspace, state, settings, now)),
     conditions: conditionsOf(workspace, situation, state),
   }
 }
@@ -55,6 +57,7 @@ export function statusOf(workspace: Workspace, situation: Situation): WorkspaceD
 /** Without a look at the target the last state is only a memory, except before anything was made. */
 function stateIn({ status }: Workspace, { assessment, obstacle }: Situation): ActualState {
   if (assessment) return assessment.state
+  if (obstacle?.isUnderWay) return hasBegun(status) ? (status?.actualState ?? 'Starting') : 'Starting'
   if (obstacle?.step === 'DevfileValid' || obstacle?.step === 'Applied') return 'Error'
   return hasBegun(status) ? 'Unknown' : 'CreationRequested'
 }
@@ -78,7 +81,7 @@ function failureIn(state: ActualState, obstacle: Obstacle | undefined, trouble: 
     const { reason, message, cause, remedy, tried, since } = trouble
     return { reason, step: placeOf(trouble), since: timestamp(since), cause, message, ...(tried && { tried }), remedy }
   }
-  if (!obstacle) return undefined
+  if (!obstacle || obstacle.isUnderWay) return undefined
   return { reason: obstacle.reason, cause: obstacle.step, remedy: obstacle.remedy, message: obstacle.message }
 }
 
@@ -117,7 +120,7 @@ function restartedAt({ spec, status }: Workspace, deployment: Deployment | undef
 }
 
 function conditionsOf(workspace: Workspace, situation: Situation, state: ActualState): Statement[] {
-  const { obstacle, chosen } = situation
+  const { obstacle } = situation
   const stop = obstacle ? STEPS.indexOf(obstacle.step) : STEPS.length
   const seen = { observedGeneration: workspace.metadata.generation ?? 0 }
   const steps = STEPS.map((type, i): Statement => {
@@ -130,7 +133,8 @@ function conditionsOf(workspace: Workspace, situation: Situation, state: ActualS
   const ready: Statement = last
     ? { ...last, type: 'Ready', status: 'False' }
     : { type: 'Ready', status: 'True', reason: 'Running', message: 'the workspace is running', ...seen }
-  return [ready, ...steps, ...remarksOn(workspace, chosen, projectIn(situation), situation.variables)]
+  const project = projectIn(situation)
+  return [ready, ...steps, ...remarksOn(workspace, { ...situation, project })]
 }
 
 /** It is cloned before anything else of the pod runs. */

@@ -3,7 +3,6 @@ import type { Workspace, WorkspaceSpec } from '../../../src/api/index.ts'
 import { type Devfile, parseDevfile } from '../../../src/devfile/index.ts'
 import { desiredObjects, type Plan } from '../../../src/operator/workspace/desired/index.ts'
 import { holds } from '../../../src/operator/workspace/drift.ts'
-import { nextEnd, timesOf } from '../../../src/operator/workspace/expiry.ts'
 import { objectNameOf } from '../../../src/operator/workspace/names.ts'
 import { describe } from '../../support/suite.ts'
 
@@ -129,32 +128,4 @@ const DRIFT: { why: string; wanted: unknown; is: unknown; holds: boolean }[] = [
 
 describe('workspace: drift', (it) => {
   for (const { why, wanted, is, holds: expected } of DRIFT) it(why, () => assert.is(holds(wanted, is), expected, why))
-})
-
-describe('workspace: limits of the class', (it) => {
-  const noon = Date.parse('2030-01-01T12:00:00Z')
-  const settings = { maxActiveHoursBeforeStop: 2, maxStoppedHoursBeforeTermination: 10 }
-
-  it('count from the first Running after a stop', () => {
-    const first = timesOf('Running', undefined, settings, noon)
-    assert.equal(first, { startedAt: '2030-01-01T12:00:00Z', willStopAt: '2030-01-01T14:00:00Z' })
-    assert.equal(timesOf('Running', first, settings, noon + 60_000), first)
-    assert.equal(timesOf('Failed', first, settings, noon + 60_000), first)
-    assert.equal(nextEnd(first), { at: Date.parse('2030-01-01T14:00:00Z'), becomes: 'Stopped' })
-  })
-
-  it('count a stop until the termination, and begin anew with the next start', () => {
-    const first = timesOf('Running', undefined, settings, noon)
-    const stopped = timesOf('Stopped', first, settings, noon + 60_000)
-    assert.is(stopped.willStopAt, undefined)
-    assert.is(stopped.willTerminateAt, '2030-01-01T22:01:00Z')
-    assert.is(timesOf('Running', stopped, settings, noon + 120_000).willStopAt, '2030-01-01T14:02:00Z')
-    assert.is(nextEnd(stopped)?.becomes, 'Terminated')
-  })
-
-  it('do not restart the count when the state was unknown for a while', () => {
-    const stopped = timesOf('Stopped', timesOf('Running', undefined, settings, noon), settings, noon + 60_000)
-    const unknown = timesOf('Unknown', stopped, settings, noon + 120_000)
-    assert.is(timesOf('Stopped', unknown, settings, noon + 180_000).willTerminateAt, '2030-01-01T22:01:00Z')
-  })
 })

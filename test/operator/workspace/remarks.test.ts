@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import type { WorkspaceClassSpec } from '../../../src/api/index.ts'
+import type { Workspace, WorkspaceClass, WorkspaceClassSpec } from '../../../src/api/index.ts'
 import { gitPlanOf } from '../../../src/operator/workspace/git/index.ts'
 import { type Project, remarksOn } from '../../../src/operator/workspace/remarks.ts'
 import { describe } from '../../support/suite.ts'
@@ -10,21 +10,27 @@ const workspace = {
   metadata: { name: 'web', namespace: 'team-a', generation: 3 },
   spec: {},
 }
-const of = (settings: WorkspaceClassSpec) => remarksOn(workspace, { name: 'standard', generation: 1, settings }, undefined)
+const found: WorkspaceClass = {
+  apiVersion: 'berth.dev/v1alpha1',
+  kind: 'WorkspaceClass',
+  metadata: { name: 'standard', generation: 1 },
+  spec: {},
+}
+const of = (settings: WorkspaceClassSpec, now: WorkspaceClass | undefined = found, more: Partial<Workspace> = {}) =>
+  remarksOn({ ...workspace, ...more }, { chosen: { name: 'standard', generation: 1, settings }, found: now })
 
 describe('workspace: remarks', (it) => {
   it('names each setting of the class that has no effect', () => {
     const [remark, ...more] = of({
       maxResourcesPerWorkspace: { requests: { cpu: 1 }, limits: { cpu: 2 } },
       imagePullSecrets: [{ name: 'registry', namespace: 'team-a' }],
-      idle: { stopAfterMinutes: 30 },
       editor: { image: 'example.com/editor:1' },
     })
     assert.equal(more, [])
     assert.is(remark?.type, 'SettingsInEffect')
     assert.is(remark?.status, 'False')
     assert.is(remark?.observedGeneration, 3)
-    const fields = 'maxResourcesPerWorkspace, imagePullSecrets, idle.stopAfterMinutes, editor.image'
+    const fields = 'maxResourcesPerWorkspace, imagePullSecrets, editor.image'
     assert.match(remark?.message ?? '', `WorkspaceClass standard: ${fields}`)
   })
 
@@ -44,11 +50,36 @@ describe('workspace: remarks', (it) => {
     const known = { url: 'https://git.example.com/web.git', path: 'team/web' }
     const git = gitPlanOf(workspace, known, { settings: {}, git: {}, copied: undefined })
     const project = { name: 'web', isThere: true, known, git, trouble: undefined, isPrepared: false }
-    const reasonOf = (given: Project) => remarksOn(workspace, undefined, given).map(({ status, reason }) => `${status} ${reason}`)
+    const reasonOf = (given: Project) =>
+      remarksOn(workspace, { project: given }).map(({ status, reason }) => `${status} ${reason}`)
     assert.equal(reasonOf(project), ['False Cloning'])
     assert.equal(reasonOf({ ...project, isPrepared: true }), ['True Cloned'])
     assert.equal(reasonOf({ ...project, isThere: false, known: undefined, git: undefined }), ['False GitProjectNotFound'])
     assert.equal(reasonOf({ ...project, git: undefined }), ['False UrlNotSupported'])
     assert.equal(reasonOf({ ...project, trouble: 'no Secret' }), ['False Cloning', 'False SecretNotAccessible'])
+  })
+
+  it('says when its class has changed or is gone, and when all is well again', () => {
+    const changed = { ...found, metadata: { ...found.metadata, generation: 2 } }
+    assert.match(of({}, changed)[0]?.message ?? '', 'Take over the new ones with: berth restart web -n team-a --upgrade')
+    const gone = remarksOn(workspace, { chosen: { name: 'standard', generation: 1, settings: {} } })
+    assert.is(gone[0]?.reason, 'ClassGone')
+    const before = {
+      type: 'ClassCurrent',
+      status: 'False' as const,
+      reason: 'ClassGone',
+      message: '',
+      lastTransitionTime: '2030-01-01T00:00:00Z',
+    }
+    const [mended] = of({}, found, { status: { conditions: [before] } })
+    assert.equal([mended?.type, mended?.status], ['ClassCurrent', 'True'])
+  })
+
+  it('says what is wrong with a schedule, and where it stands', () => {
+    const [own] = of({}, found, { spec: { schedule: { stop: '0 25 * * *' } } })
+    assert.match(own?.message ?? '', /^spec\.schedule\.stop: "0 25 \* \* \*" hour: "25" is not between 0 and 23/)
+    const [classes] = of({ schedule: { start: '0 8 * * *', timeZone: 'Mars/Olympus' } })
+    assert.match(classes?.message ?? '', 'spec.schedule of WorkspaceClass standard.timeZone: there is no time zone Mars/Olympus')
+    assert.equal(of({ schedule: { start: '0 8 * * mon-fri', timeZone: 'Europe/Berlin' } }), [])
   })
 })

@@ -66,7 +66,7 @@ describe('workspace: removal', (it) => {
       apiVersion: 'berth.dev/v1alpha1',
       kind: 'WorkspaceClass',
       metadata: { name: namespace },
-      spec: { idle: { stopAfterMinutes: 30 } },
+      spec: { editor: { image: 'example.com/editor:1' } },
     })
     shop = await openShop({
       kubeconfig: cluster.kubeconfig,
@@ -169,7 +169,7 @@ describe('workspace: removal', (it) => {
     const cloned = conditionOf(status?.conditions, 'ProjectCloned')
     assert.is(cloned?.reason, 'GitProjectNotFound')
     assert.match(cloned?.message ?? '', /gitProject: there is no GitProject nowhere in this namespace\. Create it/)
-    assert.match(conditionOf(status?.conditions, 'SettingsInEffect')?.message ?? '', /idle\.stopAfterMinutes/)
+    assert.match(conditionOf(status?.conditions, 'SettingsInEffect')?.message ?? '', /editor\.image/)
     for (const [reason, type] of Object.entries({ Running: 'Normal', GitProjectNotFound: 'Warning', NotSupported: 'Warning' }))
       assert.is((await eventually(() => told(reason))).type, type, reason)
     await kube.create(GitProjects, {

@@ -5,5 +5,5 @@
  * the commands at events, which are never part of a script.
  */
 export { isOnlyApplied } from './event-steps.ts'
-export { desiredObjects, haveSamePieces, variablesFrameOf } from './objects.ts'
+export { desiredObjects, haveSamePieces, PLAN_DIGEST, variablesFrameOf } from './objects.ts'
 export type { Addition, Desired, FrozenVariables, Piece, Plan } from './plan.ts'

@@ -25,7 +25,7 @@ import { variablesAddition, variablesNameOf } from './variables.ts'
 import { volumeClaimOf } from './volumes.ts'
 
 /** On the Deployment: what it and everything beside it was made from. Equal means there is nothing to apply. */
-const PLAN_DIGEST = 'berth.dev/plan-sha256'
+export const PLAN_DIGEST = 'berth.dev/plan-sha256'
 /** On the Deployment: what everything beside it was made from. A stop and a start change the Deployment only. */
 const PIECES_DIGEST = 'berth.dev/pieces-sha256'
 /** On the pod: of the commands at its events. They are read when it starts, so that others need another pod. */

@@ -1,0 +1,160 @@
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { type Command, InvalidArgumentError } from 'commander'
+import type { Kube } from '../../adapters/kube/index.ts'
+import { GitProjects, keyOf, type Workspace, type WorkspaceSpec, Workspaces } from '../../api/index.ts'
+import { Failure, isFailure } from '../../std/index.ts'
+import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import { examples, withOutput } from '../options.ts'
+import { type Format, renderData } from '../output.ts'
+import type { Shell } from '../shell.ts'
+import type { Finish } from '../verb.ts'
+import { watchUntil } from '../workspace/watch.ts'
+import { berth, titleOf, type WatchOptions, withCluster, withWatch, withWorkspace } from '../workspace/workspace.ts'
+
+type Variable = NonNullable<WorkspaceSpec['variables']>[number]
+
+interface Options extends WatchOptions {
+  project?: string
+  ref?: string
+  class?: string
+  devfile?: string
+  devfilePath?: string
+  claim?: string
+  env?: Variable[]
+  stopped?: boolean
+  output: Format
+}
+
+export const verb = {
+  define(command: Command, shell: Shell, finish: Finish): void {
+    withOutput(
+      withWatch(
+        withWorkspace(command)
+          .description('Make a workspace. It belongs to whoever makes it.')
+          .option('--project <path>', 'GitProject to work on, by its name or its path')
+          .option('--ref <ref>', 'branch, tag or commit (default: the default branch)')
+          .option('--class <name>', 'WorkspaceClass (default: default)')
+          .option('--devfile <file>', 'file that holds the devfile; sent as it is')
+          .option('--devfile-path <path>', 'where the devfile lies in the project')
+          .option('--claim <name>', 'DeploymentTargetClaim to share (default: one of its own)')
+          .option('--env <name=value>', 'a variable for it; may be given more than once', variable)
+          .option('--stopped', 'make it, but do not start it'),
+      ),
+    )
+      .addHelpText(
+        'after',
+        examples(
+          ['berth create web --project team-a/web --ref main --watch', 'and see each step'],
+          ['berth create try --devfile .devfile.yaml --class small', 'without a project'],
+          ['berth create web --env GREETING=hello -o yaml', 'and print what was made'],
+        ),
+      )
+      .action(
+        finish((name: string, options: Options) => withCluster(shell, options, (kube) => create(shell, kube, name, options))),
+      )
+  },
+}
+
+/** Commander's parser for NAME=VALUE, given again and again. */
+function variable(text: string, before: Variable[] = []): Variable[] {
+  const at = text.indexOf('=')
+  if (at < 1) throw new InvalidArgumentError('Write it like NAME=value.')
+  return [...before, { name: text.slice(0, at), value: text.slice(at + 1) }]
+}
+
+async function create(shell: Shell, kube: Kube, name: string, options: Options): Promise<ExitCode> {
+  if (options.devfile !== undefined && options.devfilePath !== undefined)
+    throw new Failure('invalid', '--devfile and --devfile-path both say what the devfile is.', { remedy: 'Give one of them.' })
+  const { namespace } = options
+  const spec = await specOf(shell, kube, options)
+  const made = await kube
+    .create(Workspaces, { apiVersion: 'berth.dev/v1alpha1', kind: Workspaces.kind, metadata: { name, namespace }, spec })
+    .catch((thrown: unknown) => {
+      if (!isFailure(thrown, 'already-exists')) throw thrown
+      throw new Failure('already-exists', `there is a Workspace ${keyOf({ name, namespace })} already.`, {
+        remedy: `Start it with \`berth start ${name} -n ${namespace}\`, or choose another name.`,
+      })
+    })
+  return report(shell, kube, made, options)
+}
+
+async function report(
+  shell: Shell,
+  kube: Kube,
+  made: Workspace,
+  { watch, timeout, output, stopped }: Options,
+): Promise<ExitCode> {
+  const said = `${titleOf(made)} is made. See how it does with \`${berth('get', made)}\`.`
+  shell.print(output === 'table' ? said : renderData(output, made))
+  if (!watch) return exitCodes.ok
+  const generation = made.metadata.generation ?? 0
+  return watchUntil({ shell, kube, workspace: made }, { state: stopped ? 'Stopped' : 'Running', timeout, generation })
+}
+
+async function specOf(shell: Shell, kube: Kube, options: Options): Promise<WorkspaceSpec> {
+  const { project, ref, devfile, devfilePath, claim, env } = options
+  if (ref !== undefined && project === undefined)
+    throw new Failure('invalid', '--ref says what of a project, but no project is named.', { remedy: 'Name it with --project.' })
+  const owner = await selfOf(kube)
+  return {
+    ...(owner !== undefined && { owner }),
+    ...(project !== undefined && {
+      project: { gitProject: await projectNamed(kube, project, options.namespace), ...(ref !== undefined && { ref }) },
+    }),
+    ...(options.class !== undefined && { workspaceClassName: options.class }),
+    ...(devfile !== undefined && { devfile: { inline: await textOf(shell, devfile) } }),
+    ...(devfilePath !== undefined && { devfile: { path: devfilePath } }),
+    ...(claim !== undefined && { target: { claimName: claim } }),
+    ...(env && { variables: env }),
+    ...(options.stopped && { desiredState: 'Stopped' }),
+  }
+}
+
+/** Who asks; older clusters want it in the manifest, the others put it there whatever stands there. */
+async function selfOf(kube: Kube): Promise<string | undefined> {
+  try {
+    const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
+    const { status } = await kube.post<{ status?: { userInfo?: { username?: string } } }>(
+      '/apis/authentication.k8s.io/v1/selfsubjectreviews',
+      review,
+    )
+    return status?.userInfo?.username
+  } catch {
+    return undefined
+  }
+}
+
+/** By its name, or by the path that people know it by. */
+async function projectNamed(kube: Kube, given: string, namespace: string): Promise<string> {
+  if (!given.includes('/')) return given
+  const projects = await kube.list(GitProjects, { namespace })
+  const found = projects.find(({ spec }) => spec.path === given)
+  if (found) return found.metadata.name
+  const known = projects.map(({ spec, metadata }) => spec.path ?? metadata.name).sort()
+  throw new Failure('not-found', `there is no GitProject with the path ${given} in namespace ${namespace}.`, {
+    remedy: known.length > 0 ? `There is ${known.slice(0, 8).join(', ')}.` : 'Make one, or name another namespace with -n.',
+  })
+}
+
+const MOST_BYTES = 65_536
+
+async function textOf({ cwd }: Shell, file: string): Promise<string> {
+  let text: string
+  try {
+    text = await readFile(resolve(cwd, file), 'utf8')
+  } catch (cause) {
+    throw new Failure('not-found', `${file} cannot be read.`, {
+      cause,
+      remedy: 'Name a file that holds a devfile; for one in the project use --devfile-path.',
+    })
+  }
+  if (text.length <= MOST_BYTES) return text
+  throw new Failure(
+    'too-large',
+    `${file} has ${text.length} characters, and ${MOST_BYTES} is the most that a Workspace carries.`,
+    {
+      remedy: 'Put it into the project, and name it with --devfile-path.',
+    },
+  )
+}

@@ -1,0 +1,98 @@
+import type { Condition, Workspace } from '../../api/index.ts'
+import { marked, table, wrap } from '../output.ts'
+import type { Shell } from '../shell.ts'
+import { stepsOf } from './progress.ts'
+import { markOf, rowOf } from './row.ts'
+import { since, until } from './time.ts'
+import { berth, desiredOf, stateOf, titleOf } from './workspace.ts'
+
+/** Pure. A workspace in words. */
+export function letterOf({ paint }: Pick<Shell, 'paint'>, workspace: Workspace, now: number): string {
+  const head = `${marked(markOf(rowOf(workspace)), titleOf(workspace), paint)}: ${stateOf(workspace)}${stillTo(workspace)}`
+  const steps = stepsOf(workspace)
+  const parts = [
+    [head, ...failureLines(workspace, now)].join('\n'),
+    linesOf(factsOf(workspace, now)),
+    steps.length > 0 ? stepTable(steps) : '',
+    remarkLines(workspace),
+  ]
+  return parts.filter(Boolean).join('\n\n')
+}
+
+const stillTo = (workspace: Workspace): string =>
+  desiredOf(workspace) === stateOf(workspace) ? '' : `, is to be ${desiredOf(workspace)}`
+
+function failureLines(workspace: Workspace, now: number): string[] {
+  const { failure, waitingFor, waiting } = workspace.status ?? {}
+  if (!failure)
+    return waitingFor ? wrap(`waits for ${waitingFor}${waiting?.until ? `, until ${waiting.until}` : ''}`, 78).map(indented) : []
+  const where = failure.step ? ` in step ${failure.step}` : ''
+  const when = failure.since ? `, since ${since(failure.since, now)}` : ''
+  const tried = failure.tried ? `; ${failure.tried}` : ''
+  const cause = failure.cause ? `${failure.cause}: ` : ''
+  const text = `${failure.reason}${where}${when}${tried}: ${cause}${failure.message}`
+  const remedy = failure.remedy ? wrap(`-> ${failure.remedy}`, 78) : []
+  return [...wrap(text, 78), ...remedy].map(indented)
+}
+
+const indented = (line: string): string => `  ${line}`
+
+type Fact = [name: string, value: string | undefined]
+
+function factsOf(workspace: Workspace, now: number): Fact[] {
+  const { spec, status = {}, metadata } = workspace
+  const { class: chosen, target, kept } = status
+  const shares = (spec.shares ?? []).map(
+    ({ user, group, ports = [] }) => `${user ?? `group ${group}`} (${ports.join(', ') || 'no port'})`,
+  )
+  return [
+    ['Owner', spec.owner],
+    ['Age', since(metadata.creationTimestamp, now)],
+    ['Class', chosen && `${chosen.name}, as of its generation ${chosen.generation}`],
+    ['Project', spec.project && `${spec.project.gitProject}${spec.project.ref ? ` at ${spec.project.ref}` : ''}`],
+    ['Address', status.url],
+    ['Ports', status.ports?.map(({ name, port }) => `${name} ${port}`).join(', ')],
+    ['Shared with', shares.join('; ')],
+    ['Target', target && `${target.name}, namespace ${target.namespace}, by claim ${target.claimName}`],
+    ['Runs since', status.startedAt && stateOf(workspace) === 'Running' ? timed(status.startedAt, now) : undefined],
+    ['Last used', status.lastActivityAt && `${since(status.lastActivityAt, now)} ago`],
+    ['Stopped', stateOf(workspace) === 'Stopped' && status.stoppedAt ? timed(status.stoppedAt, now) : undefined],
+    ['Because', status.stoppedBecause],
+    ['Kept', kept && Date.parse(kept.until) > now ? `until ${kept.until}` : undefined],
+    ['Stops', status.willStopAt && `${until(status.willStopAt, now)}, ${status.willStopAt}: ${status.willStopReason}`],
+    ['Starts', status.willStartAt && `${until(status.willStartAt, now)}, ${status.willStartAt}`],
+    [
+      'Ends',
+      status.willTerminateAt && `${until(status.willTerminateAt, now)}, ${status.willTerminateAt}: ${status.willTerminateReason}`,
+    ],
+  ]
+}
+
+const timed = (time: string, now: number): string => `${since(time, now)} ago, ${time}`
+
+function linesOf(facts: Fact[]): string {
+  const known = facts.flatMap(([name, value]) => (value ? [{ name, value }] : []))
+  const [, ...lines] = table(known, [
+    { title: '', of: ({ name }) => name },
+    { title: '', of: ({ value }) => value },
+  ]).split('\n')
+  return lines.join('\n')
+}
+
+const stepTable = (steps: Condition[]): string =>
+  table(steps, [
+    { title: 'STEP', of: ({ type }) => type },
+    { title: 'DONE', of: ({ status }) => ({ True: 'yes', False: 'no', Unknown: '-' })[status] },
+    { title: 'AT', of: ({ lastTransitionTime }) => lastTransitionTime.slice(11, 19) },
+    { title: 'WHAT', of: ({ message }) => message },
+  ])
+
+/** What the workspace does not have though it was asked for. */
+function remarkLines(workspace: Workspace): string {
+  const steps = new Set(stepsOf(workspace).map(({ type }) => type))
+  const remarks = (workspace.status?.conditions ?? []).filter(
+    ({ type, status }) => status === 'False' && type !== 'Ready' && !steps.has(type),
+  )
+  const lines = remarks.flatMap(({ type, message }) => wrap(`${type}: ${message}`, 80))
+  return [...lines, `What was told about it: ${berth('events', workspace)}`].join('\n')
+}

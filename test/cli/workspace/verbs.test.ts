@@ -1,0 +1,150 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { equal, is, match, ok } from 'uvu/assert'
+import { GitProjects, WorkspaceClasses, Workspaces } from '../../../src/api/index.ts'
+import { hours } from '../../../src/std/index.ts'
+import { everybody, furnish, INLINE, words } from '../../operator/workspace/house.ts'
+import { testCluster } from '../../support/control-plane.ts'
+import { describe } from '../../support/suite.ts'
+import { expectGone } from '../../support/verbs.ts'
+import { openShop, type RunningShop } from '../../support/workshop.ts'
+import { berth } from '../berth.ts'
+
+const VERBS = ['create', 'get', 'describe', 'logs', 'events', 'start', 'stop', 'restart', 'bump', 'delete']
+
+describe('berth and workspaces', (it) => {
+  const cluster = testCluster()
+  const { kube } = cluster
+  let shop: RunningShop
+  let namespace = ''
+  let folder = ''
+  const { at, becomes, expect } = words(cluster, () => namespace)
+
+  it.before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'berth-workspace-'))
+    await writeFile(join(folder, 'good.yaml'), INLINE)
+    await writeFile(join(folder, 'bad.yaml'), INLINE.replace('example.com/tools:1', 'fate.invalid/image-pull-failure'))
+    namespace = await cluster.namespace('cli-workspace')
+    await furnish(cluster, namespace)
+    shop = await openShop({ kubeconfig: cluster.kubeconfig, namespace, controllers: everybody })
+  })
+  it.after(async () => {
+    for (const { metadata } of await kube.list(Workspaces, { namespace })) {
+      await kube.delete(Workspaces, metadata)
+      await expectGone(kube, Workspaces, metadata)
+    }
+    await shop.stop()
+    await kube.delete(WorkspaceClasses, { name: namespace })
+    await rm(folder, { recursive: true })
+    await cluster.close()
+  })
+
+  const run = (...parameters: string[]) =>
+    berth([...parameters, '-n', namespace, '--kubeconfig', cluster.kubeconfig], { cwd: folder })
+  const create = (name: string, ...more: string[]) =>
+    run('create', name, '--class', namespace, '--claim', 'shared', '--devfile', 'good.yaml', ...more)
+
+  it('take one from nothing to nothing, and show each step with its time', async () => {
+    const made = await create('web', '--env', 'GREETING=hello=you', '--watch')
+    is(made.code, 0, made.stderr)
+    match(made.stderr, /^ +\d[\d.]* s {2}CreationRequested/m)
+    match(made.stderr, /^ +\d[\d.]* s {4}ClassResolved$/m)
+    match(made.stdout, /Workspace \S+\/web is Running, after [\d.]+ s\./)
+    equal((await kube.get(Workspaces, at('web')))?.spec.variables?.[0], {
+      name: 'GREETING',
+      value: 'hello=you',
+      type: 'environment',
+    })
+
+    const listed = await run('get')
+    match(listed.stdout, /^web +Running +/m)
+    const [row] = JSON.parse((await run('get', 'web', '-o', 'json')).stdout)
+    equal([row.name, row.state, row.willStopReason], ['web', 'Running', 'MaxActiveHours'])
+    match((await run('describe', 'web')).stdout, /^Workspace \S+\/web: Running\n/)
+    match((await run('describe', 'web', '-o', 'yaml')).stdout, /^kind: Workspace$/m)
+    match((await run('events', 'web')).stdout, /Running +the workspace is running/)
+
+    match((await run('stop', 'web', '--watch')).stdout, /is Stopped, after/)
+    match((await run('bump', 'web')).stderr, 'is stopped, so there is nothing to give time to')
+    match((await run('start', 'web', '--watch')).stdout, /is Running, after/)
+    const before = (await kube.get(Workspaces, at('web')))?.status?.startedAt
+    match((await run('restart', 'web', '--watch')).stdout, /is Running, after/)
+    ok((await kube.get(Workspaces, at('web')))?.status?.startedAt !== before)
+
+    const refused = await run('delete', 'web')
+    equal([refused.code, refused.stderr.includes('--yes')], [1, true])
+    match((await run('delete', 'web', '--yes', '--watch')).stdout, /is gone, with everything that was in it/)
+    is((await run('get', 'web')).code, 3)
+  })
+
+  it('say what failed, and exit with 1', async () => {
+    const { code, stderr } = await create('broken', '--devfile', 'bad.yaml', '--watch')
+    is(code, 1)
+    match(stderr.replace(/\s+/g, ' '), /is not Running but Failed: in step Image of container tools: .* Correct the image/)
+    match(stderr, `berth describe broken -n ${namespace}`)
+    match((await run('get')).stdout, /^broken +Failed .*ImageNotFound/m)
+    const { stdout, stderr: none } = await run('events', 'broken')
+    match(stdout, 'ImageNotFound')
+    is(none, '')
+  })
+
+  it('give time, and no more than the class allows', async () => {
+    await create('long')
+    const running = await expect('long', ({ status }) => status?.willStopAt !== undefined && status.actualState === 'Running')
+    const { stdout } = await run('bump', 'long', '--by', '2h')
+    match(stdout, /is not stopped before \S+ \(in 38 h\), not at \S+ \(MaxActiveHours\)/)
+    const kept = await expect('long', ({ status }) => status?.kept !== undefined)
+    const most = Date.parse(kept.status?.kept?.until ?? '') - Date.parse(running.status?.startedAt ?? '')
+    ok(most >= hours(36) && most < hours(37), `${most / hours(1)} h`)
+    is((await run('bump', 'long', '--by', 'soon')).code, 7)
+  })
+
+  it('restart with the settings that the class has now, where that is asked for', async () => {
+    await create('older', '--watch')
+    await kube.patch(WorkspaceClasses, { name: namespace }, { spec: { maxActiveHoursBeforeStop: 5 } })
+    await expect('older', ({ status }) => status?.conditions?.some(({ reason }) => reason === 'ClassChanged'))
+    is((await run('restart', 'older', '--watch')).code, 0)
+    is((await kube.get(Workspaces, at('older')))?.status?.class?.settings?.maxActiveHoursBeforeStop, 36)
+    is((await run('restart', 'older', '--upgrade', '--watch')).code, 0)
+    const upgraded = await becomes('older', 'Running')
+    is(upgraded.status?.class?.settings?.maxActiveHoursBeforeStop, 5)
+  })
+
+  it('find a project by its path, and name what there is', async () => {
+    await kube.create(GitProjects, {
+      apiVersion: 'berth.dev/v1alpha1',
+      kind: 'GitProject',
+      metadata: { name: 'web-project', namespace },
+      spec: { path: 'team-a/web', url: 'https://git.example.com/web.git' },
+    })
+    is((await create('cloned', '--project', 'team-a/web', '--ref', 'main', '--stopped')).code, 0)
+    equal((await kube.get(Workspaces, at('cloned')))?.spec.project, { gitProject: 'web-project', ref: 'main' })
+    const { code, stderr } = await create('none', '--project', 'team-a/wbe')
+    equal([code, stderr.includes('There is team-a/web.')], [3, true])
+  })
+
+  it('refuse what makes no sense, each with its exit code', async () => {
+    is((await create('twice', '--stopped')).code, 0)
+    const again = await create('twice')
+    equal([again.code, again.stderr.includes(`berth start twice -n ${namespace}`)], [1, true])
+    is((await run('create', 'nofile', '--devfile', 'nothing.yaml')).code, 3)
+    is((await run('create', 'odd', '--ref', 'main')).code, 7)
+    is((await run('create', 'odd', '--env', 'no-equals-sign')).code, 2)
+    is((await run('create', 'Bad_Name')).code, 7)
+    const unknown = await run('start', 'twise')
+    equal([unknown.code, unknown.stderr.includes('twice')], [3, true])
+    const late = await run('start', 'broken', '--watch', '--timeout', '0')
+    is(late.code, 6, late.stderr)
+    match((await run('logs', 'twice')).stderr, /has no target yet|has no pod/)
+  })
+
+  it('explain each verb with examples, in 80 columns', async () => {
+    for (const verb of VERBS) {
+      const { code, stdout } = await berth([verb, '--help'])
+      is(code, 0)
+      match(stdout, 'Examples:\n')
+      for (const line of stdout.split('\n')) ok(line.length <= 80, line)
+    }
+  })
+})

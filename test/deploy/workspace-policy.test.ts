@@ -1,0 +1,65 @@
+import { is, match } from 'uvu/assert'
+import { RoleBindings, type WorkspaceSpec, Workspaces } from '../../src/api/index.ts'
+import { testCluster } from '../support/control-plane.ts'
+import { refusalOf } from '../support/refusal.ts'
+import { describe } from '../support/suite.ts'
+
+const OWNER = 'ada@example.com'
+const COLLEAGUE = 'grace@example.com'
+const ADMIN = 'alan@example.com'
+
+describe('what others may change of a workspace', (it) => {
+  const cluster = testCluster()
+  let namespace = ''
+  it.before(async () => {
+    namespace = await cluster.namespace('workspace-policy')
+    const roles = { [OWNER]: 'edit', [COLLEAGUE]: 'edit', [ADMIN]: 'admin' }
+    for (const [name, role] of Object.entries(roles))
+      await cluster.kube.create(RoleBindings, {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'RoleBinding',
+        metadata: { name: name.replace('@', '-'), namespace },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+        subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name }],
+      })
+  })
+  it.after(() => cluster.close())
+
+  const create = (name: string, spec: WorkspaceSpec = {}) =>
+    cluster.kube
+      .as({ user: OWNER })
+      .create(Workspaces, { apiVersion: 'berth.dev/v1alpha1', kind: 'Workspace', metadata: { name, namespace }, spec })
+  const change = (user: string, name: string, spec: object) =>
+    cluster.kube.as({ user }).patch(Workspaces, { name, namespace }, { spec })
+  const INSIDE: Record<string, object | string> = {
+    devfile: { inline: 'another' },
+    ports: [{ name: 'web', port: 8080 }],
+    shares: [{ name: 'me', user: COLLEAGUE, ports: ['web'] }],
+    schedule: { stop: '0 19 * * *' },
+    upgradedAt: '2030-01-01T00:00:00Z',
+  }
+
+  it('is whether it runs, and for how long', async () => {
+    await create('busy')
+    await change(COLLEAGUE, 'busy', { desiredState: 'Stopped' })
+    await change(COLLEAGUE, 'busy', { keepUntil: '2030-01-01T00:00:00Z', restartedAt: '2030-01-01T00:00:00Z' })
+    is((await change(COLLEAGUE, 'busy', { desiredState: 'Running' })).spec.desiredState, 'Running')
+  })
+  for (const [field, value] of Object.entries(INSIDE))
+    it(`is not its ${field}, unless they administer it`, async () => {
+      const name = `inside-${field.toLowerCase()}`
+      await create(name, { devfile: { inline: 'mine' } })
+      const words = new RegExp(`spec\\.${field} can be changed by the owner, ${OWNER}, and by administrators only`)
+      match(await refusalOf(change(COLLEAGUE, name, { [field]: value })), words)
+      await change(OWNER, name, { [field]: value })
+      await change(ADMIN, name, { [field]: null })
+    })
+  it('is not what the owner has, when they apply the same manifest', async () => {
+    await create('same', { ports: [{ name: 'web', port: 8080 }] })
+    await change(COLLEAGUE, 'same', { ports: [{ name: 'web', port: 8080 }], desiredState: 'Stopped' })
+  })
+  it('are names that are not reserved', async () => {
+    for (const name of ['berth-x', 'gl-web', 'kas', 'www']) match(await refusalOf(create(name)), `the name ${name} is reserved`)
+    await create('glass')
+  })
+})

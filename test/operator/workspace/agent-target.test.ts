@@ -1,0 +1,91 @@
+import { equal, is, match } from 'uvu/assert'
+import {
+  AGENT_PROVISIONER,
+  Agents,
+  Deployments,
+  DeploymentTargetClaims,
+  DeploymentTargetClasses,
+  Namespaces,
+  SpaceTiers,
+  WorkspaceClasses,
+  Workspaces,
+} from '../../../src/api/index.ts'
+import { sandboxTargets } from '../../../src/operator/deployment-target/provisioned/index.ts'
+import { sandboxReclaim } from '../../../src/operator/deployment-target/reclaim/index.ts'
+import { sandboxProvisioning } from '../../../src/operator/deployment-target-claim/provisioning/index.ts'
+import { spaceRequests } from '../../../src/operator/space-request/index.ts'
+import { minutes, Secret } from '../../../src/std/index.ts'
+import { openHouse } from '../../kas/kubernetes-api/house.ts'
+import { deployer } from '../../support/builders/credentials.ts'
+import { testCluster } from '../../support/control-plane.ts'
+import { spaceTier } from '../../support/spaces.ts'
+import { describe } from '../../support/suite.ts'
+import { sweep } from '../../support/sweep.ts'
+import { targetClass } from '../../support/targets.ts'
+import { expectGone } from '../../support/verbs.ts'
+import { openShop, type RunningShop } from '../../support/workshop.ts'
+import { classNamed, everybody, INLINE, words } from './house.ts'
+
+const PATIENCE = { within: minutes(2) }
+
+describe('workspace: in the cluster of an agent', (it) => {
+  const cluster = testCluster()
+  const { kube } = cluster
+  let house: Awaited<ReturnType<typeof openHouse>>
+  let shop: RunningShop
+  let namespace = ''
+  const { at, becomes, set } = words(cluster, () => namespace)
+
+  it.before(async () => {
+    namespace = await cluster.namespace('workspace-far')
+    house = await openHouse({ kube, namespace, kubeconfig: cluster.kubeconfig })
+    await house.agent('dev', {})
+    await kube.patch(Agents, at('dev'), { spec: { spaces: true } })
+    const { token } = await deployer(kube, namespace, { name: 'operator' })
+    const agents = { url: house.secureUrl, ca: house.authority, token: async () => new Secret(token), audience: 'berth-kas' }
+    const roomy = { quota: { pods: '20' }, limitRange: [], clusterRole: 'admin' }
+    await kube.create(SpaceTiers, spaceTier(namespace, roomy))
+    const parameters = { agent: `${namespace}/dev`, tierName: namespace }
+    const spec = { provisioner: AGENT_PROVISIONER, parameters, reclaimPolicy: 'Delete' as const }
+    await kube.create(DeploymentTargetClasses, targetClass(namespace, spec))
+    await kube.create(WorkspaceClasses, classNamed(namespace, { deploymentTargetClassName: namespace }))
+    shop = await openShop({
+      kubeconfig: cluster.kubeconfig,
+      namespace,
+      controllers: (workshop) => [
+        ...everybody(workshop),
+        sandboxProvisioning(workshop),
+        sandboxTargets(workshop),
+        sandboxReclaim(workshop),
+        spaceRequests(workshop, { agents }),
+      ],
+    })
+  })
+  it.after(async () => {
+    await shop.stop()
+    await house.stop()
+    await sweep(kube, namespace)
+    await kube.delete(WorkspaceClasses, { name: namespace })
+    await kube.delete(DeploymentTargetClasses, { name: namespace })
+    await kube.delete(SpaceTiers, { name: namespace })
+    await cluster.close()
+  })
+
+  it('lives a whole life by way of kas, on a claim of its own', async () => {
+    const spec = { workspaceClassName: namespace, devfile: { inline: INLINE } }
+    await kube.create(Workspaces, { apiVersion: 'berth.dev/v1alpha1', kind: 'Workspace', metadata: at('web'), spec })
+    const { status } = await becomes('web', 'Running', PATIENCE)
+    const home = status?.target?.namespace ?? ''
+    match(status?.target?.apiURL ?? '', `/k8s/namespaces/${namespace}/agents/dev`)
+    is((await kube.get(Deployments, { name: 'workspace-web', namespace: home }))?.spec?.replicas, 1)
+    await set('web', { desiredState: 'Stopped' })
+    await becomes('web', 'Stopped', PATIENCE)
+    await set('web', { desiredState: 'Running' })
+    await becomes('web', 'Running', PATIENCE)
+    await kube.delete(Workspaces, at('web'))
+    await expectGone(kube, Workspaces, at('web'), PATIENCE)
+    await expectGone(kube, DeploymentTargetClaims, at('workspace-web'), PATIENCE)
+    await expectGone(kube, Namespaces, { name: home }, PATIENCE)
+    equal(await kube.list(Deployments, { namespace }), [])
+  })
+})
