@@ -20,13 +20,13 @@ import {
 import { managedEnvironments } from './managed-environment/index.ts'
 import { onboarding } from './onboarding/index.ts'
 import { type AgentAccess, spaceRequests } from './space-request/index.ts'
-import { workspaces } from './workspace/index.ts'
+import { type DevfileSource, workspaces } from './workspace/index.ts'
 
 /** Every controller of the operator, in the order of a claim's life. This list is the only place where rooms meet. */
 export function controllersOf(
   workshop: Workshop,
   config: Config,
-  source: Source,
+  source: Source & Partial<DevfileSource>,
   { agents, meter }: { agents?: AgentAccess | undefined; meter?: GitOpsMeter } = {},
 ): Controller[] {
   const reach = reachOf(config, workshop)
@@ -44,7 +44,7 @@ export function controllersOf(
     gitopsDeployments(workshop, { ...gitops, ...(meter && { meter }) }),
     syncRuns(workshop),
     dryRuns(workshop, gitops),
-    workspaces(workshop, { reach, git: gitOf(config) }),
+    workspaces(workshop, { reach, git: gitOf(config), devfiles: source.fetchObjects && { fetchObjects: source.fetchObjects } }),
   ]
 }
 

@@ -44,15 +44,20 @@ export interface ObjectsWanted {
   /** The last commit that was processed; empty at first. */
   readonly commitId: string
   readonly globs: readonly string[]
+  /** Files by their names, wherever they are; each must be there. */
+  readonly files?: readonly string[] | undefined
   /** Of the batch that the caller has; empty at first. Without it all files are sent with each commit. */
   readonly digest?: string | undefined
 }
 
-export const requestFor = ({ projectId, ref, commitId, globs, digest }: ObjectsWanted): ObjectsToSynchronizeRequest =>
+export const requestFor = ({ projectId, ref, commitId, globs, files = [], digest }: ObjectsWanted): ObjectsToSynchronizeRequest =>
   create(ObjectsToSynchronizeRequestSchema, {
     projectId,
     commitId,
-    paths: globs.map((glob) => ({ path: { case: 'glob' as const, value: glob } })),
+    paths: [
+      ...globs.map((glob) => ({ path: { case: 'glob' as const, value: glob } })),
+      ...files.map((file) => ({ path: { case: 'file' as const, value: file } })),
+    ],
     // Left out, what a link took the place of would look as if it had been deleted.
     links: true,
     ...(digest === undefined ? {} : { digest, changes: true }),

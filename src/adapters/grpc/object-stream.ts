@@ -18,6 +18,8 @@ export interface Wanted {
   ref: GitRef
   /** Patterns of files, from the root of the repository. `deploy/**` is everything below deploy. */
   globs: readonly string[]
+  /** Files by their names, wherever they are; each must be there. */
+  files?: readonly string[] | undefined
   /** The namespace on whose behalf an operator asks; kas believes it from the operator's own service account only. */
   namespace?: string | undefined
   /** Beside it: the service account with whose rights will be applied, for grants that name one. */

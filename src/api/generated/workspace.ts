@@ -353,6 +353,40 @@ export interface WorkspaceStatus {
     leftOut?: string[]
   }
   /**
+   * The devfile as it was first read from the project, with its parents in it. It stays so until spec.devfile or spec.project says something else.
+   */
+  devfile?: {
+    /**
+     * Names what it was made of.
+     */
+    key: string
+    /**
+     * Its path in the project, where it is from there.
+     */
+    path?: string
+    /**
+     * The commit that it was read at.
+     */
+    commit?: string
+    /**
+     * The whole, as JSON.
+     */
+    content: string
+    /**
+     * The parents and plugins that went into it.
+     */
+    sources?: {
+      /**
+       * Where it is from.
+       */
+      name: string
+      /**
+       * Digest of its text.
+       */
+      sha256: string
+    }[]
+  }
+  /**
    * The GitProject as it was when it was last there.
    */
   project?: {

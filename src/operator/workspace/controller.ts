@@ -19,6 +19,7 @@ import {
 import type { Controller, Watch, Workshop } from '../../engines/controller/index.ts'
 import { claimNameOf } from './claim.ts'
 import { classNameOf, counts } from './class.ts'
+import type { DevfileSource } from './devfile-source.ts'
 import { createErrands } from './errands.ts'
 import { tellChanges } from './events.ts'
 import { createGates } from './gates.ts'
@@ -48,6 +49,8 @@ export interface WorkspaceSettings {
   reach?: Reach
   /** The way from workspaces to Git. */
   git?: GitSettings
+  /** From where devfiles of projects and their parents are read. */
+  devfiles?: DevfileSource | undefined
 }
 
 /** Brings workspaces to what they should be, in the targets that they claim. */
@@ -66,7 +69,7 @@ export function workspaces(workshop: Workshop, settings: WorkspaceSettings = {})
   }
 }
 
-function roomOf(workshop: Workshop, { reach, git = {} }: WorkspaceSettings): Room {
+function roomOf(workshop: Workshop, { reach, git = {}, devfiles }: WorkspaceSettings): Room {
   const { caches, clock, log } = workshop
   const claims = caches.of(DeploymentTargetClaims)
   const targets = caches.of(DeploymentTargets)
@@ -89,6 +92,7 @@ function roomOf(workshop: Workshop, { reach, git = {} }: WorkspaceSettings): Roo
     wake: () => undefined,
     project: (ref) => projects.get(ref),
     git,
+    devfiles,
   }
 }
 

@@ -1,25 +1,76 @@
 import type { Workspace, WorkspaceClassSpec } from '../../api/index.ts'
 import { type Devfile, isAppliedAtStart, type Problem, parseDevfile, sentenceOf } from '../../devfile/index.ts'
+import { Failure } from '../../std/index.ts'
 import { isOnlyApplied } from './desired/index.ts'
+import { type DevfileSource, devfileKey, type PinnedDevfile, pinDevfile } from './devfile-source.ts'
+import type { GitFindings } from './git/index.ts'
 import type { Obstacle } from './obstacle.ts'
 
 /** A condition's message has an end; this many mistakes are enough to go on with. */
 const MOST_PROBLEMS = 50
 
-/** The devfile of the workspace, or of its class. */
-export function readDevfile({ spec }: Workspace, settings: WorkspaceClassSpec): Devfile | Obstacle {
-  if (spec.devfile?.path) {
-    return invalid('DevfilePathUnsupported', 'spec.devfile.path is not read yet', 'Put the devfile into spec.devfile.inline.')
-  }
-  const text = spec.devfile?.inline ?? settings.devfile
-  if (!text)
+/** A devfile, and what the status keeps of it. */
+export interface ReadDevfile {
+  devfile: Devfile
+  pinned: PinnedDevfile | undefined
+}
+
+/** The devfile of the workspace, or of its class. What comes from elsewhere is read once, and kept. */
+export async function readDevfile(
+  { metadata, spec, status }: Workspace,
+  settings: WorkspaceClassSpec,
+  { source, project }: { source: DevfileSource | undefined; project: GitFindings | undefined },
+): Promise<ReadDevfile | Obstacle> {
+  const path = spec.devfile?.path
+  const text = spec.devfile?.inline ?? (path === undefined ? settings.devfile : undefined)
+  const field =
+    path === undefined ? (spec.devfile?.inline ? 'spec.devfile.inline' : "the class's devfile") : `the devfile ${path}`
+  if (!text && path === undefined)
     return invalid('DevfileMissing', 'neither the workspace nor its class has a devfile', 'Put one into spec.devfile.inline.')
-  const read = parseDevfile(text)
+  const read = text === undefined ? undefined : parseDevfile(text)
+  const isAlone = read && ('devfile' in read || !read.problems.some(({ rule }) => rule === 'parent-unresolved'))
+  if (isAlone) return judged(read, field, undefined)
+
+  const key = devfileKey(spec, text)
+  const kept = status?.devfile?.key === key ? status.devfile : undefined
+  if (kept) return judged(parseDevfile(kept.content), field, kept)
+  if (!source && read) return judged(read, field, undefined)
+  if (!source)
+    return invalid(
+      'DevfilePathUnsupported',
+      `${field} cannot be read: no kas is known`,
+      'Put all of it into spec.devfile.inline.',
+    )
+  if (path !== undefined && !project?.known)
+    return {
+      ...invalid('GitProjectNotFound', 'spec.devfile.path needs a project that is there', 'Name a GitProject in spec.project.'),
+      waitingFor: `GitProject ${project?.name ?? ''}`,
+    }
+  const home = {
+    name: project?.name ?? '',
+    namespace: metadata.namespace ?? '',
+    project: project?.known?.path ?? '',
+    ref: spec.project?.ref ?? '',
+  }
+  try {
+    const pinned = await pinDevfile(source, home, { text, path }, key)
+    return 'problems' in pinned ? judged(pinned, field, undefined) : judged(parseDevfile(pinned.content), field, pinned)
+  } catch (thrown) {
+    const { reason = 'DevfileNotFetched', message, remedy = 'It is tried again by itself.', code } = Failure.from(thrown)
+    if (code === 'internal') throw thrown
+    return { ...invalid(reason, `${field}: ${message}`, remedy), waitingFor: 'kas' }
+  }
+}
+
+function judged(
+  read: { devfile: Devfile } | { problems: readonly Problem[] },
+  field: string,
+  pinned: PinnedDevfile | undefined,
+): ReadDevfile | Obstacle {
   const problems = 'devfile' in read ? notMade(read.devfile) : read.problems.map(sentenceOf)
-  if ('devfile' in read && problems.length === 0) return withRemarks(read.devfile)
+  if ('devfile' in read && problems.length === 0) return { devfile: withRemarks(read.devfile), pinned }
   const listed = problems.slice(0, MOST_PROBLEMS).join('; ')
   const more = problems.length > MOST_PROBLEMS ? `; and ${problems.length - MOST_PROBLEMS} more` : ''
-  const field = spec.devfile?.inline ? 'spec.devfile.inline' : "the class's devfile"
   return invalid(
     'DevfileInvalid',
     `${field} has ${problems.length} mistake${problems.length > 1 ? 's' : ''}: ${listed}${more}`,

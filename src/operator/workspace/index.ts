@@ -5,3 +5,4 @@
  * target.ts and target-watch.ts (the way there), clean-up.ts (the end).
  */
 export { workspaces } from './controller.ts'
+export type { DevfileSource } from './devfile-source.ts'

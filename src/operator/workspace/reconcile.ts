@@ -30,6 +30,8 @@ import { BY_WORKSPACE, type Connection } from './target-watch.ts'
 /** What it waits for wakes it; this only brings the newest reason into the status. */
 const CONNECTING = seconds(15)
 const NEXT_TURN = 50
+/** Nothing tells when kas, or what it fetches, is there again. */
+const KAS = seconds(15)
 
 export async function reconcileWorkspace(workspace: Workspace, room: Room): Promise<Next> {
   if (isDeleting(workspace) || workspace.spec.desiredState === 'Terminated') return cleanUp(workspace, room)
@@ -48,18 +50,20 @@ async function proceed(given: Workspace, room: Room): Promise<Next> {
   const project = await gatherGit(workspace, chosen.settings, gitRoomOf(room))
   const seen = { ...known, project }
 
-  const devfile = readDevfile(workspace, chosen.settings)
-  if (isObstacle(devfile)) return stopAt(workspace, { ...seen, chosen, obstacle: devfile }, room)
+  const read = await readDevfile(workspace, chosen.settings, { source: room.devfiles, project })
+  const recheck = isObstacle(read) && read.waitingFor === 'kas' ? KAS : undefined
+  if (isObstacle(read)) return stopAt(workspace, { ...seen, chosen, obstacle: read }, room, recheck)
+  const { devfile } = read
 
   const claiming = await claim(workspace, room, chosen)
-  if (claiming) return stopAt(workspace, { ...seen, chosen, devfile, obstacle: claiming }, room)
+  if (claiming) return stopAt(workspace, { ...seen, chosen, ...read, obstacle: claiming }, room)
 
   const target = findTarget(workspace, chosen.settings.sharedNamespace ?? '', room)
-  if (isObstacle(target)) return stopAt(workspace, { ...seen, chosen, devfile, obstacle: target }, room)
+  if (isObstacle(target)) return stopAt(workspace, { ...seen, chosen, ...read, obstacle: target }, room)
 
   const connection = room.targets.of(workspace, target)
   if (!connection.isReady()) {
-    return stopAt(workspace, { ...seen, chosen, devfile, target, obstacle: connecting(target, connection) }, room, CONNECTING)
+    return stopAt(workspace, { ...seen, chosen, ...read, target, obstacle: connecting(target, connection) }, room, CONNECTING)
   }
   tellOrphans(target, connection, workspace.metadata.namespace, room)
   const draft = { workspace, settings: chosen.settings, devfile, namespace: target.namespace, git: project?.git }
@@ -71,11 +75,11 @@ async function proceed(given: Workspace, room: Room): Promise<Next> {
     work: () => applied(draft, generation, connection, room),
     over: () => room.wake(refOf(workspace)),
   })
-  if (!outcome) return stopAt(workspace, { ...seen, chosen, devfile, target, obstacle: applying(target) }, room)
+  if (!outcome) return stopAt(workspace, { ...seen, chosen, ...read, target, obstacle: applying(target) }, room)
   const { deployment, variables } = outcome
   const pods = podsOf(workspace, connection)
   const assessment = assessed(workspace, { deployment, pods, connection, now: seen.now })
-  return conclude(workspace, { ...seen, chosen, devfile, target, deployment, variables, assessment }, { pods, room })
+  return conclude(workspace, { ...seen, chosen, ...read, target, deployment, variables, assessment }, { pods, room })
 }
 
 /** The settings that it keeps; one that has none yet is given its place first. */

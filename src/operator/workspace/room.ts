@@ -14,6 +14,7 @@ import {
 } from '../../api/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
 import type { FrozenVariables } from './desired/index.ts'
+import type { DevfileSource } from './devfile-source.ts'
 import type { Errands } from './errands.ts'
 import type { Gates } from './gates.ts'
 import type { GitSettings } from './git/index.ts'
@@ -46,6 +47,8 @@ export interface Room extends Signposts {
   wake(ref: Ref): void
   /** When everything of a workspace, by UID, was last compared with its target, and at which generation of its class. */
   compared: Map<string, { at: number; generation: number | undefined }>
+  /** Nothing where no kas is known. */
+  devfiles: DevfileSource | undefined
   /** What the removal of a workspace, by UID, waits for, and since when. */
   removals: Map<string, { what: string; since: number }>
 }

@@ -4,6 +4,7 @@ import { type Failure, timestamp } from '../../std/index.ts'
 import { type ActualState, type Assessment, type Step as PodStep, STAGES, type Trouble } from './actual-state/index.ts'
 import { isApplyFailure } from './apply.ts'
 import type { ChosenClass } from './class.ts'
+import type { PinnedDevfile } from './devfile-source.ts'
 import { timesOf } from './expiry.ts'
 import type { GitFindings } from './git/index.ts'
 import { hostTemplateOf, portsOf, publishedPorts } from './hosts.ts'
@@ -20,6 +21,8 @@ export interface Situation {
   /** The class as it is now. */
   found?: WorkspaceClass | undefined
   devfile?: Devfile
+  /** What is kept of it, where it is from elsewhere. */
+  pinned?: PinnedDevfile | undefined
   target?: Target
   deployment?: Deployment | undefined
   /** What was frozen for it. */
@@ -45,6 +48,7 @@ export function statusOf(workspace: Workspace, situation: Situation): WorkspaceD
     ...(assessment?.step && { step: stepIn(assessment.step) }),
     ...waitingFor(obstacle, assessment?.trouble),
     ...whereOf(workspace, target),
+    ...keptDevfile(workspace, situation),
     ...(situation.project?.known && { project: situation.project.known }),
     ...(chosen ? { class: chosen } : workspace.status?.class && { class: workspace.status.class }),
     ...restartedAt(workspace, deployment),
@@ -52,6 +56,12 @@ export function statusOf(workspace: Workspace, situation: Situation): WorkspaceD
     ...(chosen && timesOf(workspace, state, settings, now)),
     conditions: conditionsOf(workspace, situation, state),
   }
+}
+
+/** Kept while nobody has looked, and given up with the wish for it. */
+function keptDevfile({ status }: Workspace, { devfile, pinned }: Situation): Pick<WorkspaceStatus, 'devfile'> {
+  const kept = devfile ? pinned : status?.devfile
+  return kept ? { devfile: kept } : {}
 }
 
 /** Without a look at the target the last state is only a memory, except before anything was made. */

@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { Workspace } from '../../../src/api/index.ts'
 import { readDevfile } from '../../../src/operator/workspace/devfile.ts'
+import { isObstacle } from '../../../src/operator/workspace/obstacle.ts'
 import { describe } from '../../support/suite.ts'
 
 const workspace = (inline?: string): Workspace => ({
@@ -13,9 +14,11 @@ const workspace = (inline?: string): Workspace => ({
 const TOOLS = 'schemaVersion: 2.3.0\ncomponents:\n  - { name: tools, container: { image: i } }\n'
 const APPLY = 'commands: [{ id: a, apply: { component: tools } }]\n'
 
-function refusal(text: string): string {
-  const read = readDevfile(workspace(text), {})
-  return 'message' in read ? read.message : 'taken'
+const NOWHERE = { source: undefined, project: undefined }
+
+async function refusal(text: string): Promise<string> {
+  const read = await readDevfile(workspace(text), {}, NOWHERE)
+  return isObstacle(read) ? read.message : 'taken'
 }
 
 /** Parts that are valid and of which nothing is made: taken, they would be missing without a word. */
@@ -31,24 +34,24 @@ const NOT_MADE: [why: string, text: string, says: RegExp][] = [
 ]
 
 describe('workspace: its devfile', (it) => {
-  for (const [why, text, says] of NOT_MADE) it(`refuses ${why}`, () => assert.match(refusal(text), says))
+  for (const [why, text, says] of NOT_MADE) it(`refuses ${why}`, async () => assert.match(await refusal(text), says))
 
-  it('counts mistakes and places them', () => {
-    const message = refusal('schemaVersion: 2.3.0\ncomponents:\n  - { name: A, container: {} }\n')
+  it('counts mistakes and places them', async () => {
+    const message = await refusal('schemaVersion: 2.3.0\ncomponents:\n  - { name: A, container: {} }\n')
     assert.match(message, /^spec\.devfile\.inline has 2 mistakes: line 3, column 13: .*; line 3, column 27: /)
   })
 
-  it('notes what is beside the workspace', () => {
+  it('notes what is beside the workspace', async () => {
     const projects = 'projects: [{ name: p, git: { remotes: { origin: https://git.example.com/p.git } } }]\n'
-    const read = readDevfile(workspace(`${TOOLS}${projects}`), {})
-    assert.equal('warnings' in read && read.warnings.map(({ path, message }) => `${path} ${message}`), [
+    const read = await readDevfile(workspace(`${TOOLS}${projects}`), {}, NOWHERE)
+    assert.equal('devfile' in read && read.devfile.warnings.map(({ path, message }) => `${path} ${message}`), [
       'projects is read, but has no effect',
     ])
   })
 
-  it('is that of the class where it has none', () => {
-    assert.equal('containers' in readDevfile(workspace(), { devfile: TOOLS }), true)
-    assert.match(JSON.stringify(readDevfile(workspace(), { devfile: 'x' })), /the class's devfile has 1 mistake: /)
-    assert.match(JSON.stringify(readDevfile(workspace(), {})), /DevfileMissing/)
+  it('is that of the class where it has none', async () => {
+    assert.equal('devfile' in (await readDevfile(workspace(), { devfile: TOOLS }, NOWHERE)), true)
+    assert.match(JSON.stringify(await readDevfile(workspace(), { devfile: 'x' }, NOWHERE)), /the class's devfile has 1 mistake: /)
+    assert.match(JSON.stringify(await readDevfile(workspace(), {}, NOWHERE)), /DevfileMissing/)
   })
 })
