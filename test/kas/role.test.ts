@@ -7,6 +7,7 @@ import { parse, parseAllDocuments } from 'yaml'
 import { connect } from '../../src/adapters/kube/index.ts'
 import { GitProjects, isTrue, type KubeObject, ServiceAccounts } from '../../src/api/index.ts'
 import { Secret } from '../../src/std/index.ts'
+import { letDevelop, podToken, runningWorkspace } from '../operator/workspace/git/pod.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { gitHost } from '../support/git-host.ts'
 import { describe } from '../support/suite.ts'
@@ -74,6 +75,18 @@ describe('kas: its own role', (it) => {
     const callers = [await accountToken(namespace, 'reader', ['berth-kas']), await createAgent(cluster.kube, namespace, 'agent')]
     for (const caller of callers)
       is((await eventually(() => kas.stream(caller).fetchObjects(wanted, AbortSignal.timeout(10_000)))).commitId, commit)
+
+    const owner = 'alice@example.com'
+    await letDevelop(cluster.kube, namespace, owner)
+    const made = await runningWorkspace(cluster.kube, namespace, 'web', { owner, project: { gitProject: 'shop' } })
+    const token = await podToken(cluster.kube, made)
+    const url = `http://${kas.addresses.gitCredentials}/git/${namespace}/web/info/refs`
+    const headers = { authorization: `Bearer ${token}`, 'berth-git-url': repository.url }
+    const answer = await eventually(async () => {
+      const given = await fetch(url, { headers })
+      return given.status === 200 && given.text()
+    })
+    ok(answer.includes('refs/berth/password/p'))
 
     await kas.stop()
     not.match(kas.log(), 'forbidden')
