@@ -9,7 +9,7 @@ export type ReadYaml = (text: string) => Promise<YamlText>
 
 export interface YamlReaderOptions {
   clock?: Clock
-  /** Milliseconds for one text. */
+  /** Milliseconds of the CPU for one text: a machine that does ten other things makes no text too long. */
   time?: number
   /** Mebibytes for the thread. */
   memory?: number
@@ -32,8 +32,9 @@ export function createYamlReader({ clock = systemClock, time = seconds(10), memo
     return worker
   }
   const inThread = async (text: string): Promise<YamlText> => {
-    thread ??= start()
-    const answer = await ask(thread, text, (late) => clock.after(time, late))
+    const worker = thread ?? start()
+    thread = worker
+    const answer = await ask(worker, text, (over) => whenSpent(worker, { clock, time }, over))
     if (answer.read) return answer.read
     if (answer.ended === 'idle') return inThread(text)
     thread = undefined
@@ -50,7 +51,7 @@ const THREAD = new URL(`./yaml-thread.${import.meta.url.endsWith('.ts') ? 'ts' :
 type Answer = { read: YamlText; ended?: undefined } | { ended: 'idle' | 'late' | 'memory'; read?: undefined }
 
 /** The thread keeps the process alive only while it is asked something. */
-async function ask(thread: Worker, text: string, deadline: (late: () => void) => () => void): Promise<Answer> {
+async function ask(thread: Worker, text: string, limited: (over: () => void) => () => void): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
   const onMessage = (read: YamlText) => resolve({ read })
   const onError = (thrown: unknown) =>
@@ -58,7 +59,7 @@ async function ask(thread: Worker, text: string, deadline: (late: () => void) =>
   const onExit = () => resolve({ ended: 'idle' })
   thread.ref()
   thread.on('message', onMessage).on('error', onError).on('exit', onExit)
-  const inTime = deadline(() => {
+  const inTime = limited(() => {
     resolve({ ended: 'late' })
     void thread.terminate()
   })
@@ -69,6 +70,26 @@ async function ask(thread: Worker, text: string, deadline: (late: () => void) =>
     inTime()
     thread.off('message', onMessage).off('error', onError).off('exit', onExit)
     thread.unref()
+  }
+}
+
+/** Calls when the thread has been busy for so long from now on. */
+function whenSpent(thread: Worker, { clock, time }: { clock: Clock; time: number }, over: () => void): () => void {
+  // A thread that is only about to begin cannot be asked, and has done nothing yet.
+  const began = thread.cpuUsage().catch(() => ({ user: 0, system: 0 }))
+  let isOff = false
+  let cancel = clock.after(time, () => void look())
+  const look = async (): Promise<void> => {
+    // It may have ended by itself meanwhile, and then there is nothing to limit.
+    const spent = await began.then((before) => thread.cpuUsage(before)).catch(() => undefined)
+    if (isOff || !spent) return
+    const left = time - (spent.user + spent.system) / 1000
+    if (left <= 0) over()
+    else cancel = clock.after(left, () => void look())
+  }
+  return () => {
+    isOff = true
+    cancel()
   }
 }
 

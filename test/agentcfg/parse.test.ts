@@ -3,6 +3,7 @@ import { equal, is, match, ok } from 'uvu/assert'
 import { type ManifestProject, manifestProjects, parseConfigurationFile } from '../../src/agentcfg/index.ts'
 import { AgentConfigurationSchema, type ConfigurationFile } from '../../src/rpc/index.ts'
 import { Failure } from '../../src/std/index.ts'
+import { effort } from '../support/effort.ts'
 import { describe } from '../support/suite.ts'
 
 const parse = (text: string) => parseConfigurationFile(Buffer.from(text), 'team/config')
@@ -192,7 +193,7 @@ charts: []
   })
 
   it('reads a hostile file in little time, and answers little', () => {
-    const began = performance.now()
+    const spent = effort()
     const aliases = `gitops: &a\n  namespaces: [${'*a,'.repeat(30_000)}]`
     for (const text of [
       aliases,
@@ -203,6 +204,6 @@ charts: []
     ]) {
       ok(mistakesOf(text).join('').length < 100_000)
     }
-    ok(performance.now() - began < 5000, `${performance.now() - began} ms`)
+    ok(spent() < 5000, `${spent()} ms`)
   })
 })

@@ -1,14 +1,15 @@
 import * as assert from 'uvu/assert'
 import { type Problem, parseDevfile, validateDevfile } from '../../src/devfile/index.ts'
+import { effort } from '../support/effort.ts'
 import { describe } from '../support/suite.ts'
 
-/** Enough on a machine that does ten other things; what is not bounded takes minutes or all memory. */
+/** Of the CPU. What is not bounded takes minutes or all memory. */
 const ENOUGH_MS = 20_000
 
 function problemsOf(text: string): Problem[] {
-  const began = performance.now()
+  const spent = effort()
   const read = parseDevfile(text)
-  const took = performance.now() - began
+  const took = spent()
   assert.ok(took < ENOUGH_MS, `took ${Math.round(took)} ms`)
   return 'problems' in read ? read.problems : []
 }
