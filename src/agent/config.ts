@@ -47,7 +47,7 @@ export function parseConfig(flags: Flags, env: Record<string, string | undefined
   return {
     kasAddress: kasAddress(needed('kasAddress', 'BERTH_KAS_ADDRESS', '--kas-address')),
     token: token(text('tokenFile'), env),
-    caCertFile: text('caCertFile'),
+    caCertFile: text('caCertFile', 'BERTH_KAS_CA'),
     kasHeaders: headers(flags.kasHeader),
     kasTlsServerName: text('kasTlsServerName'),
     kasInsecureSkipTlsVerify: flags.kasInsecureSkipTlsVerify === true,

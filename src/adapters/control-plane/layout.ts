@@ -10,6 +10,7 @@ export interface Layout {
   logs: string
   certificates: string
   certificate: string
+  certificateKey: string
   authority: string
   tokens: string
   serviceAccountKey: string
@@ -25,6 +26,7 @@ export function layoutOf(dir: string): Layout {
     logs: at('logs'),
     certificates: at('certificates'),
     certificate: at('certificates/apiserver.crt'),
+    certificateKey: at('certificates/apiserver.key'),
     authority: at('certificates/authority.crt'),
     tokens: at('tokens.csv'),
     serviceAccountKey: at('service-account.key'),

@@ -34,6 +34,8 @@ export interface ControlPlane {
   /** The API server's URL. */
   server: string
   dir: string
+  /** PEM files: what the API server shows on loopback. Others beside it may show the same. */
+  tls: { certificate: string; key: string; authority: string }
   /** Ends all servers, the data stays in the folder. */
   stop(): Promise<void>
   /** Ends all servers and removes the folder. */
@@ -153,6 +155,7 @@ function handleOf(plan: Plan): ControlPlane {
     kubeconfig: layout.kubeconfig,
     server: plan.url,
     dir: layout.dir,
+    tls: { certificate: layout.certificate, key: layout.certificateKey, authority: layout.authority },
     stop: () => stopAll(plan),
     async remove() {
       await stopAll(plan)

@@ -34,6 +34,8 @@ const isState = (value: unknown): value is State =>
 export interface Status {
   running: boolean
   kubeconfig: string
+  /** PEM file. */
+  authority: string
   server: string
   /** The servers that were started and are not there any more. */
   dead: string[]
@@ -46,7 +48,13 @@ export function statusOf(dir: string): Status | undefined {
   const state = readState(layout)
   if (!state) return undefined
   const dead = Object.keys(state.pids).filter((name) => !worksIn(state.pids[name] ?? 0, dir))
-  return { running: dead.length < Object.keys(state.pids).length, kubeconfig: layout.kubeconfig, server: state.server, dead }
+  return {
+    running: dead.length < Object.keys(state.pids).length,
+    kubeconfig: layout.kubeconfig,
+    authority: layout.authority,
+    server: state.server,
+    dead,
+  }
 }
 
 /** Ends whatever still runs of an earlier start, the last started first. The data stays. */

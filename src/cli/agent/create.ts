@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { type Agent, Agents, annotations, keyOf } from '../../api/index.ts'
 import { Failure, isFailure, systemClock } from '../../std/index.ts'
 import { exitCodes } from '../exit-codes.ts'
@@ -22,7 +22,9 @@ export function defineCreate(command: Command, shell: Shell, finish: Finish): vo
       'Register an agent. Its token is printed once and kept nowhere: only its digest is in the Agent. The configuration is the file .berth/agents/NAME/config.yaml of the project.',
     )
     .requiredOption('--project <path>', 'path of the GitProject that holds the configuration')
-    .option('--kas-address <url>', 'where its pods reach kas, such as grpcs://kas.example.com')
+    .addOption(
+      new Option('--kas-address <url>', 'where its pods reach kas, such as grpcs://kas.example.com').env('BERTH_KAS_ADDRESS'),
+    )
     .option('--expires-in <duration>', 'when the token ends, such as 720h; never without it')
     .addHelpText(
       'after',

@@ -24,7 +24,11 @@ export function defineKubeconfig(command: Command, shell: Shell, finish: Finish)
         .env('BERTH_KUBERNETES_API_URL')
         .default('https://127.0.0.1:8154'),
     )
-    .option('--certificate-authority <file>', "PEM of the authorities that kas' certificate is of; else the system's")
+    .addOption(
+      new Option('--certificate-authority <file>', "PEM of the authorities that kas' certificate is of; else the system's").env(
+        'BERTH_KAS_CA',
+      ),
+    )
     .addHelpText(
       'after',
       examples([

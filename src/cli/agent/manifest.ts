@@ -29,7 +29,11 @@ export function defineManifest(command: Command, shell: Shell, finish: Finish): 
       'Print what runs an agent: namespace, account, rights, Secret, Deployment. It may change everything in its cluster, or only some namespaces. A token of its own is added to the Agent, unless you give one.',
     )
     .option('--kas-address <url>', 'where its pods reach kas (default: what `create` was told, else kas in the same cluster)')
-    .option('--kas-ca-file <file>', 'certificate authority of kas, PEM, where it is not one of the known')
+    .addOption(
+      new Option('--kas-ca-file <file>', 'certificate authority of kas, PEM, where it is not one of the known').env(
+        'BERTH_KAS_CA',
+      ),
+    )
     .option('--namespaces <list>', 'rights in these namespaces only, with commas between; they must be there')
     .option('--token-file <file>', 'use this token instead of a new one')
     .option('--image <image>', 'image of Berth', 'berth')

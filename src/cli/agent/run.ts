@@ -15,7 +15,9 @@ export function defineRun(command: Command, shell: Shell, finish: Finish): void 
     )
     .addOption(new Option('--kas-address <url>', 'grpc://, grpcs://, ws:// or wss://HOST:PORT').env('BERTH_KAS_ADDRESS'))
     .option('--token-file <file>', 'token of the agent; else AGENTK_TOKEN or BERTH_AGENT_TOKEN')
-    .option('--ca-cert-file <file>', 'certificate authority of kas, believed beside the system')
+    .addOption(
+      new Option('--ca-cert-file <file>', 'certificate authority of kas, believed beside the system').env('BERTH_KAS_CA'),
+    )
     .option('--kas-header <header>', "'Name: value' that goes along with each call to kas; may be repeated", several)
     .option('--kas-tls-server-name <name>', 'what the certificate of kas is made for')
     .option('--kas-insecure-skip-tls-verify', 'believe any certificate of kas; for development only')

@@ -60,11 +60,24 @@ async function up(shell: Shell, options: Options): Promise<ExitCode> {
   return exitCodes.ok
 }
 
-const howToUse = ({ kubeconfig, gitUrl, repositories, dir }: Installation, { detach }: Options): string =>
-  [
+const howToUse = (installation: Installation, { detach }: Options): string => {
+  const { kubeconfig, gitUrl, repositories, dir } = installation
+  return [
     'Berth is up.',
     `  export KUBECONFIG=${kubeconfig}`,
+    ...wayToKas(installation),
     `  git: ${gitUrl}/<name>.git is ${repositories}/<name>.git (git init --bare)`,
     `  logs: ${dir}/logs`,
     detach ? `  berth down --dir ${dir}    ends it` : '  Ctrl-C ends it',
   ].join('\n')
+}
+
+/** What the verbs of `berth agent` would have to be told. */
+function wayToKas({ authority, parts }: Installation): string[] {
+  const facts = parts.find(({ name }) => name === 'kas')?.facts
+  if (!authority || !facts) return []
+  return [
+    `  export BERTH_KAS_ADDRESS=grpcs://${facts.listen} BERTH_KAS_CA=${authority}`,
+    `  export BERTH_KUBERNETES_API_URL=https://${facts.kubernetesApi}`,
+  ]
+}

@@ -1,6 +1,13 @@
 import { mkdirSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { acquireTools, startControlPlane, statusOf, stopControlPlane, takeFolder } from '../../adapters/control-plane/index.ts'
+import {
+  acquireTools,
+  type ControlPlane,
+  startControlPlane,
+  statusOf,
+  stopControlPlane,
+  takeFolder,
+} from '../../adapters/control-plane/index.ts'
 import { connect, type Kube } from '../../adapters/kube/index.ts'
 import { type CustomResourceDefinition, CustomResourceDefinitions } from '../../api/index.ts'
 import { Failure, pause, seconds, systemClock } from '../../std/index.ts'
@@ -20,6 +27,8 @@ export interface Installation {
   repositories: string
   gitUrl: string
   parts: Part[]
+  /** PEM file: the authority of kas. Nothing in a cluster that was there, where kas speaks plain text. */
+  authority?: string | undefined
 }
 
 export interface BringUp {
@@ -36,6 +45,8 @@ export interface BringUp {
 export interface Ground {
   kubeconfig: string
   kubectl: string
+  /** What kas shows its clients: kubectl sends no token to who shows nothing. */
+  tls?: ControlPlane['tls']
 }
 
 /** Brings up everything in the folder, in the order in which one needs the other. */
@@ -58,7 +69,7 @@ export async function prepareGround(plan: BringUp): Promise<Ground> {
   }
   const tools = await acquireTools({ env, report, signal })
   const plane = await startControlPlane({ dir, tools, detached, signal })
-  return { kubeconfig: plane.kubeconfig, kubectl: tools.paths.kubectl ?? 'kubectl' }
+  return { kubeconfig: plane.kubeconfig, kubectl: tools.paths.kubectl ?? 'kubectl', tls: plane.tls }
 }
 
 /** The one in the PATH; where there is none, the one that a control plane is made with. */
@@ -105,7 +116,7 @@ const isEstablished = (definition: CustomResourceDefinition | undefined): boolea
   definition?.status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True') ?? false
 
 /** The Git server and kas, then the operator, which has to know where kas is. */
-export async function startPrograms(plan: BringUp, { kubeconfig, kubectl }: Ground): Promise<Installation> {
+export async function startPrograms(plan: BringUp, { kubeconfig, kubectl, tls }: Ground): Promise<Installation> {
   const { shell, detached } = plan
   const dir = realpathSync(plan.dir)
   const repositories = join(dir, 'repositories')
@@ -134,6 +145,7 @@ export async function startPrograms(plan: BringUp, { kubeconfig, kubectl }: Grou
         '127.0.0.1:0',
         '--data-dir',
         join(dir, 'mirrors'),
+        ...(tls ? ['--tls-cert', tls.certificate, '--tls-key', tls.key] : []),
       ),
     ])
     const operator = await run(
@@ -148,8 +160,17 @@ export async function startPrograms(plan: BringUp, { kubeconfig, kubectl }: Grou
       `http://${kas.facts.gitCredentials}`,
       '--kubectl',
       kubectl,
+      ...(tls ? ['--kas-ca', tls.authority, '--kas-api', `https://${kas.facts.kubernetesApi}`] : []),
     )
-    return { dir, kubeconfig, kubectl, repositories, gitUrl: git.facts.url ?? '', parts: [git, kas, operator] }
+    return {
+      dir,
+      kubeconfig,
+      kubectl,
+      repositories,
+      gitUrl: git.facts.url ?? '',
+      parts: [git, kas, operator],
+      authority: tls?.authority,
+    }
   } catch (thrown) {
     await endParts(dir)
     throw thrown
@@ -169,8 +190,11 @@ export function foundIn(given: string): { installation?: Installation; ended: st
   if (ended.length === plane.dead.length + PROGRAMS.length && !plane.running) return undefined
   if (ended.length > 0) return { ended }
   const gitUrl = parts.find(({ name }) => name === 'git-server')?.facts.url ?? ''
-  const { kubeconfig } = plane
-  return { installation: { dir, kubeconfig, kubectl: 'kubectl', repositories: join(dir, 'repositories'), gitUrl, parts }, ended }
+  const { kubeconfig, authority } = plane
+  return {
+    installation: { dir, kubeconfig, authority, kubectl: 'kubectl', repositories: join(dir, 'repositories'), gitUrl, parts },
+    ended,
+  }
 }
 
 /** Ends the programs, then the control plane. Answers whether anything ran. */
