@@ -80,6 +80,10 @@ export const labels = {
   /** On what is made for a workspace: its name and UID. */
   workspace: 'berth.dev/workspace',
   workspaceUid: 'berth.dev/workspace-uid',
+  /** On an object that the devfile of a workspace brings along: its UID. */
+  workspaceManifest: 'berth.dev/workspace-manifest',
+  /** On the pods of a workspace: which of its pods it is. */
+  workspacePart: 'berth.dev/workspace-part',
   /** On a Secret: `true` lets workspaces of its namespace take variables from it. */
   workspaceVariables: 'berth.dev/workspace-variables',
   /** On a Secret: `group`, `project` or `user`: workspaces of its namespace inherit its keys as variables. */

@@ -486,7 +486,7 @@ export interface WorkspaceStatus {
    */
   observedGeneration?: number
   /**
-   * Ready; a condition for each step - ClassResolved, DevfileValid, TargetReady, Applied, PodAdmitted, PodScheduled, PodPrepared, PodInitialized, ContainersStarted and DeploymentReady; ProjectCloned for one with a project; GitCredentials, SettingsInEffect and VariablesInherited where something asked for is not done; ClassCurrent while its class is not as it was; ScheduleValid while its schedule cannot be read; Removed from when it ends.
+   * Ready; a condition for each step - ClassResolved, DevfileValid, TargetReady, Applied, PodAdmitted, PodScheduled, PodPrepared, PodInitialized, ContainersStarted and DeploymentReady; ProjectCloned for one with a project; GitCredentials and VariablesInherited where something asked for is not done; ClassCurrent while its class is not as it was; ScheduleValid while its schedule cannot be read; Removed from when it ends.
    */
   conditions?: Condition[]
 }

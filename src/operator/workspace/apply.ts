@@ -19,11 +19,17 @@ import { Failure, quantity } from '../../std/index.ts'
 import { haveSamePieces, type Piece } from './desired/index.ts'
 import { holds } from './drift.ts'
 import { OBJECT_TAKEN, own } from './foreign.ts'
+import { applyManifests, MANIFEST_REASONS } from './manifests.ts'
 import { VARIABLE_REASONS } from './variables.ts'
 
 /** The reasons that mean: the objects could not be applied. */
 const FAILED = 'ApplyFailed'
-const APPLY_REASONS: readonly string[] = [FAILED, OBJECT_TAKEN, ...Object.values(VARIABLE_REASONS)]
+const APPLY_REASONS: readonly string[] = [
+  FAILED,
+  OBJECT_TAKEN,
+  ...Object.values(MANIFEST_REASONS),
+  ...Object.values(VARIABLE_REASONS),
+]
 
 export const isApplyFailure = ({ reason = '' }: Failure): boolean => APPLY_REASONS.includes(reason)
 
@@ -32,6 +38,9 @@ export interface Work {
   kube: Kube
   workspace: Workspace
   pieces: readonly Piece[]
+  manifests: readonly KubeObject[]
+  /** Where the manifests are listed. */
+  book: KubeObject
   deployment: Deployment
   /** The Deployment as it was seen last, if everything beside it was compared not long ago. */
   known?: Deployment | undefined
@@ -41,18 +50,19 @@ export interface Work {
 }
 
 /** Whether the Deployment was made from this plan and nobody changed it since. */
-export const isApplied = (deployment: Deployment, live: Deployment | undefined): boolean =>
+export const isApplied = (deployment: KubeObject, live: Deployment | undefined): boolean =>
   live !== undefined && holds(deployment, live)
 
 /** Brings all objects of a workspace to what they should be; the Deployment comes last and says that the rest is done. */
 export async function applyAll(work: Work): Promise<{ deployment: Deployment; changed: string[] }> {
-  const { kube, workspace, pieces, deployment, known, manager } = work
+  const { kube, workspace, pieces, manifests, deployment, known, manager } = work
   const changed: string[] = []
   const hasAll = known !== undefined && haveSamePieces(deployment, known)
   try {
     for (const piece of hasAll ? [] : pieces)
       if (await applyPiece(work, piece)) changed.push(`${piece.kind.kind} ${piece.object.metadata.name}`)
     const live = await own(kube, workspace, Deployments, deployment)
+    if (!hasAll && (live || manifests.length > 0)) changed.push(...(await applyManifests(work)))
     const isSame = live !== undefined && holds(deployment, live)
     if (!isSame) changed.push(`Deployment ${deployment.metadata.name}`)
     const now = isSame ? live : await kube.apply(Deployments, deployment, { manager, force: true })
@@ -68,9 +78,9 @@ export async function applyAll(work: Work): Promise<{ deployment: Deployment; ch
 const PRUNED: readonly Kind[] = [Services, NetworkPolicies, ConfigMaps, Secrets, ResourceQuotas, Deployments]
 
 /** Deletes what an earlier plan wanted and this one does not. */
-async function prune({ kube, workspace, pieces, deployment, kept }: Work): Promise<string[]> {
+async function prune({ kube, workspace, pieces, deployment, book, kept }: Work): Promise<string[]> {
   const { namespace } = deployment.metadata
-  const wanted = new Set([...pieces.map(({ object }) => object), deployment, ...kept].map(keyOfObject))
+  const wanted = new Set([...pieces.map(({ object }) => object), deployment, book, ...kept].map(keyOfObject))
   const selector = `${labels.workspaceUid}=${workspace.metadata.uid}`
   const lists = PRUNED.map(async (kind) => {
     const live = await kube.list(kind, { namespace, labels: selector, metadataOnly: true })

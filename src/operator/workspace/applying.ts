@@ -1,28 +1,43 @@
-import { refOf, type Workspace } from '../../api/index.ts'
+import {
+  type CoreSecret,
+  Deployments,
+  refOf,
+  type Workspace,
+  type WorkspaceClassSpec,
+} from '../../api/index.ts'
 import { hours } from '../../std/index.ts'
 import { applyAll, asApplyFailure, isApplied } from './apply.ts'
-import { desiredObjects, type FrozenVariables, haveSamePieces, type Plan, variablesFrameOf } from './desired/index.ts'
+import {
+  bookFrameOf,
+  desiredObjects,
+  type FrozenVariables,
+  haveSamePieces,
+  type Piece,
+  type Plan,
+  variablesFrameOf,
+} from './desired/index.ts'
 import type { Heir } from './inheritance.ts'
 import { tellChanged } from './repairs.ts'
 import { type Applied, CONTROLLER, type Room } from './room.ts'
 import type { Connection } from './target-watch.ts'
-import { freeze, markOf, rememberedVariables } from './variables.ts'
+import { freeze, markOf, refreshOf, rememberedVariables } from './variables.ts'
 
 /** Everything of a workspace is compared with its target this often, also what is not watched. */
 export const FULL = hours(1)
 const MANAGER = `berth-${CONTROLLER}`
 
 /** What a plan is made from before it is known what was frozen. */
-type Draft = Omit<Plan, 'variables' | 'variablesMark'>
+type Draft = Omit<Plan, 'variables' | 'variablesMark' | 'pullSecrets'>
 
 /** Brings the objects of a workspace about. The Deployment says whether that was done; the rest is looked at now and then. */
 export async function applied(
-  draft: Draft,
+  wish: Draft,
   generation: number | undefined,
   connection: Connection,
   room: Room,
 ): Promise<Applied> {
-  const { workspace } = draft
+  const { workspace, settings } = wish
+  const draft = { ...wish, pullSecrets: pullSecretsFor(settings, room) }
   const { clock } = room.workshop
   const uid = workspace.metadata.uid ?? ''
   const last = room.compared.get(uid)
@@ -30,19 +45,25 @@ export async function applied(
   const remembered = rememberedVariables(workspace)
   const before = fresh && remembered ? planned(draft, remembered) : undefined
   const live = before && connection.deployments.get(refOf(before.deployment))
-  if (before && remembered && live && isApplied(before.deployment, live)) return { deployment: live, variables: remembered }
-
-  const known = before && live && haveSamePieces(before.deployment, live) ? live : undefined
+  const holdsBeside = before?.pieces.every((piece) => isSeen(piece, connection)) ?? false
+  if (remembered && live && before && holdsBeside && isApplied(before.deployment, live)) {
+    return { deployment: live, variables: remembered }
+  }
+  const known = before && live && holdsBeside && haveSamePieces(before.deployment, live) ? live : undefined
   const variables = known && remembered ? remembered : await frozenFor(draft, connection, room)
   const plan = withVariables(draft, variables)
-  const kept = [variablesFrameOf(plan)]
+  const beside = { known, kept: [variablesFrameOf(plan)], book: bookFrameOf(plan), manager: MANAGER }
   const desired = desiredObjects(plan)
   const was = connection.deployments.get(refOf(desired.deployment))
-  const result = await applyAll({ kube: connection.kube, workspace, ...desired, known, kept, manager: MANAGER })
+  const result = await applyAll({ kube: connection.kube, workspace, ...desired, ...beside })
   room.compared.set(uid, { at: clock.now(), generation })
   tellChanged(plan, { was, deployment: desired.deployment, changed: result.changed }, room)
   return { deployment: result.deployment, variables }
 }
+
+/** Of what is beside the Deployment, only its like are watched; of the rest it is enough that it was made from the same plan. */
+const isSeen = ({ kind, object }: Piece, { deployments }: Connection): boolean =>
+  kind !== Deployments || isApplied(object, deployments.get(refOf(object)))
 
 const planned = (draft: Draft, variables: FrozenVariables) => desiredObjects(withVariables(draft, variables))
 
@@ -51,6 +72,16 @@ const withVariables = (draft: Draft, variables: FrozenVariables): Plan => ({
   variables,
   variablesMark: markOf(draft.workspace),
 })
+
+/** What else makes a plan another one, beside the workspace's and its class's generation. */
+export const marksOf = ({ workspace, settings }: Draft, room: Room): string[] => [
+  refreshOf(workspace),
+  ...pullSecretsFor(settings, room).map(({ metadata }) => `${metadata.uid}/${metadata.resourceVersion}`),
+]
+
+/** One that is missing is left out, and comes along when it is there. */
+const pullSecretsFor = ({ imagePullSecrets = [] }: WorkspaceClassSpec, room: Room): CoreSecret[] =>
+  imagePullSecrets.flatMap((ref) => room.pullSecret(ref) ?? [])
 
 async function frozenFor(draft: Draft, { kube: target }: Connection, room: Room): Promise<FrozenVariables> {
   const { workspace } = draft

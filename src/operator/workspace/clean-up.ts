@@ -24,7 +24,9 @@ import {
 import { again, type Next, sentenceOf, settled } from '../../engines/controller/index.ts'
 import { Failure, minutes, seconds } from '../../std/index.ts'
 import { claimNameOf, isOwnClaim } from './claim.ts'
+import { bookFrameOf } from './desired/index.ts'
 import { REMOVED, type Remains, statusOfEnd } from './end.ts'
+import { removeManifests } from './manifests.ts'
 import { isObstacle } from './obstacle.ts'
 import { type Room, removeFinalizer } from './room.ts'
 import { findTarget } from './target.ts'
@@ -127,16 +129,20 @@ function leaveBehind(workspace: Workspace, { workshop }: Room, why: string): und
 }
 
 /** Found by their label, so that nothing is left of a plan that was changed halfway. Things of others stay. */
-async function removeAll({ metadata }: Workspace, kube: Kube, namespace: string): Promise<string[]> {
+async function removeAll(workspace: Workspace, kube: Kube, namespace: string): Promise<string[]> {
+  const { metadata } = workspace
+  const manifests = await removeManifests({ kube, workspace, book: bookFrameOf({ workspace, namespace }) })
+  // The list of the devfile's objects goes only after them.
+  const kinds = KINDS.filter((kind) => manifests.length === 0 || kind !== ConfigMaps)
   const query = { namespace, labels: `${labels.workspaceUid}=${metadata.uid}`, metadataOnly: true }
-  const rests = KINDS.map(async (kind) => {
+  const rests = kinds.map(async (kind) => {
     const found = await kube.list(kind, query)
     const left = await Promise.all(found.map((each) => remove(kube, kind, each)))
     return found.filter((_, i) => left[i]).map((each) => `${kind.kind} ${each.metadata.name}`)
   })
   const left = (await Promise.all(rests)).flat()
   const pods = await kube.list(Pods, query)
-  return [...left, ...pods.map((pod) => `Pod ${pod.metadata.name}`)]
+  return [...manifests, ...left, ...pods.map((pod) => `Pod ${pod.metadata.name}`)]
 }
 
 /** Whether it is still there. */

@@ -7,6 +7,7 @@ import {
   DeploymentTargets,
   type GitProject,
   GitProjects,
+  keyOf,
   type Ref,
   refOf,
   Secrets,
@@ -32,6 +33,8 @@ import { statusAfter } from './status.ts'
 import { createTargetWatch } from './target-watch.ts'
 
 const SECRET_TYPES = Object.values(secretTypes)
+/** Credentials for image registries, in their newer and their older form. */
+const PULL_TYPES = ['kubernetes.io/dockerconfigjson', 'kubernetes.io/dockercfg']
 
 /** Names of indexes are shared with whoever else reads the kind; so these are the workspaces' own. */
 const BY_SECRET = 'workspaces by secret'
@@ -41,6 +44,8 @@ const indexes = {
   uid: ({ metadata }: Workspace) => [metadata.uid ?? ''],
   class: (workspace: Workspace) => [classNameOf(workspace)],
   claim: (workspace: Workspace) => [`${workspace.metadata.namespace}/${claimNameOf(workspace)}`],
+  /** The Secrets of the settings that it was created with. */
+  pullSecret: ({ status }: Workspace) => (status?.class?.settings?.imagePullSecrets ?? []).map(keyOf),
   project: ({ metadata, spec }: Workspace) => (spec.project ? [`${metadata.namespace}/${spec.project.gitProject}`] : []),
 }
 
@@ -74,7 +79,9 @@ function roomOf(workshop: Workshop, { reach, git = {}, devfiles }: WorkspaceSett
   const claims = caches.of(DeploymentTargetClaims)
   const targets = caches.of(DeploymentTargets)
   const projects = caches.of(GitProjects)
-  const secrets = SECRET_TYPES.map((type) => caches.of(Secrets, { fields: `type=${type}` }))
+  const ofType = (type: string) => caches.of(Secrets, { fields: `type=${type}` })
+  const secrets = SECRET_TYPES.map(ofType)
+  const pullSecrets = PULL_TYPES.map(ofType)
   return {
     workshop,
     workspaces: caches.of(Workspaces, { indexes }),
@@ -90,6 +97,7 @@ function roomOf(workshop: Workshop, { reach, git = {}, devfiles }: WorkspaceSett
     searched: new Map(),
     errands: createErrands(clock),
     wake: () => undefined,
+    pullSecret: (ref) => pullSecrets.map((cache) => cache.get(ref)).find((secret) => secret !== undefined),
     project: (ref) => projects.get(ref),
     git,
     devfiles,
@@ -121,6 +129,11 @@ function watchesOf({ caches }: Workshop, room: Room): Watch[] {
       kind: GitProjects,
       wakes: ({ metadata }: GitProject) => room.workspaces.by('project', `${metadata.namespace}/${metadata.name}`).map(refOf),
     },
+    ...PULL_TYPES.map((type) => ({
+      kind: Secrets,
+      fields: `type=${type}`,
+      wakes: (secret: CoreSecret) => room.workspaces.by('pullSecret', keyOf(refOf(secret))).map(refOf),
+    })),
     ...SECRET_TYPES.map((type) => ({
       kind: Secrets,
       fields: `type=${type}`,

@@ -1,7 +1,7 @@
 import type { Workspace, WorkspaceClassSpec } from '../../api/index.ts'
 import { type Devfile, isAppliedAtStart, type Problem, parseDevfile, sentenceOf } from '../../devfile/index.ts'
 import { Failure } from '../../std/index.ts'
-import { isOnlyApplied } from './desired/index.ts'
+import { isOnlyApplied, overMaxima, readManifests } from './desired/index.ts'
 import { type DevfileSource, devfileKey, type PinnedDevfile, pinDevfile } from './devfile-source.ts'
 import type { GitFindings } from './git/index.ts'
 import type { Obstacle } from './obstacle.ts'
@@ -29,12 +29,12 @@ export async function readDevfile(
     return invalid('DevfileMissing', 'neither the workspace nor its class has a devfile', 'Put one into spec.devfile.inline.')
   const read = text === undefined ? undefined : parseDevfile(text)
   const isAlone = read && ('devfile' in read || !read.problems.some(({ rule }) => rule === 'parent-unresolved'))
-  if (isAlone) return judged(read, field, undefined)
+  if (isAlone) return judged(read, { field, settings }, undefined)
 
   const key = devfileKey(spec, text)
   const kept = status?.devfile?.key === key ? status.devfile : undefined
-  if (kept) return judged(parseDevfile(kept.content), field, kept)
-  if (!source && read) return judged(read, field, undefined)
+  if (kept) return judged(parseDevfile(kept.content), { field, settings }, kept)
+  if (!source && read) return judged(read, { field, settings }, undefined)
   if (!source)
     return invalid(
       'DevfilePathUnsupported',
@@ -54,7 +54,7 @@ export async function readDevfile(
   }
   try {
     const pinned = await pinDevfile(source, home, { text, path }, key)
-    return 'problems' in pinned ? judged(pinned, field, undefined) : judged(parseDevfile(pinned.content), field, pinned)
+    return 'problems' in pinned ? judged(pinned, { field, settings }, undefined) : judged(parseDevfile(pinned.content), { field, settings }, pinned)
   } catch (thrown) {
     const { reason = 'DevfileNotFetched', message, remedy = 'It is tried again by itself.', code } = Failure.from(thrown)
     if (code === 'internal') throw thrown
@@ -64,10 +64,10 @@ export async function readDevfile(
 
 function judged(
   read: { devfile: Devfile } | { problems: readonly Problem[] },
-  field: string,
+  { field, settings }: { field: string; settings: WorkspaceClassSpec },
   pinned: PinnedDevfile | undefined,
 ): ReadDevfile | Obstacle {
-  const problems = 'devfile' in read ? notMade(read.devfile) : read.problems.map(sentenceOf)
+  const problems = 'devfile' in read ? notMade(read.devfile, settings) : read.problems.map(sentenceOf)
   if ('devfile' in read && problems.length === 0) return { devfile: withRemarks(read.devfile), pinned }
   const listed = problems.slice(0, MOST_PROBLEMS).join('; ')
   const more = problems.length > MOST_PROBLEMS ? `; and ${problems.length - MOST_PROBLEMS} more` : ''
@@ -79,15 +79,19 @@ function judged(
 }
 
 /** What would change the workspace is refused as long as nothing is made of it: better than missing without a word. */
-function notMade(devfile: Devfile): string[] {
-  const { containers, manifests, images, events } = devfile
+function notMade(devfile: Devfile, settings: WorkspaceClassSpec): string[] {
+  const { images, events } = devfile
   const missing = [
-    ...containers.filter(({ dedicatedPod }) => dedicatedPod).map(({ name }) => `a pod of its own for "${name}"`),
-    ...manifests.map(({ name, kind }) => `component "${name}" of kind ${kind}`),
     ...images.filter((image) => isAppliedAtStart(devfile, image)).map(({ name }) => `component "${name}" of kind image`),
     ...(events.postStop.length > 0 ? ['events.postStop'] : []),
   ].map((what) => `${what} is not supported by this version (leave it out)`)
-  return [...missing, ...reserved(devfile), ...nothingRuns(devfile)]
+  return [
+    ...missing,
+    ...readManifests(devfile).problems,
+    ...reserved(devfile),
+    ...nothingRuns(devfile),
+    ...overMaxima(devfile, settings),
+  ]
 }
 
 /** Names that begin so are those of containers that Berth puts beside the devfile's. */
@@ -97,8 +101,10 @@ const reserved = ({ containers }: Devfile): string[] =>
     .map(({ name }) => `the name of component "${name}" is reserved, because it begins with berth- (choose another one)`)
 
 const nothingRuns = (devfile: Devfile): string[] =>
-  devfile.containers.every((container) => isOnlyApplied(devfile, container))
-    ? ['no container is left that runs: all are only applied at events (add one that no event applies)']
+  devfile.containers.every((container) => container.dedicatedPod || isOnlyApplied(devfile, container))
+    ? [
+        'no container is left for the main pod: all are only applied at events, or have a pod of their own (add one that is neither)',
+      ]
     : []
 
 const WITHOUT_EFFECT = ['images', 'projects', 'starterProjects', 'dependentProjects'] as const

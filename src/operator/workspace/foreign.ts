@@ -13,7 +13,11 @@ export async function own<T extends KubeObject>(
 ): Promise<T | undefined> {
   const live = await kube.get(kind, refOf(object))
   if (!live || live.metadata.labels?.[labels.workspaceUid] === metadata.uid) return live
-  throw new Failure(
+  throw taken(kind, object)
+}
+
+export const taken = (kind: Kind, object: KubeObject): Failure =>
+  new Failure(
     'invalid',
     `${kind.kind} ${object.metadata.name} in namespace ${object.metadata.namespace} is there, but not this workspace's`,
     {
@@ -21,4 +25,3 @@ export async function own<T extends KubeObject>(
       remedy: 'Delete it in the target, or name the workspace otherwise.',
     },
   )
-}

@@ -30,12 +30,22 @@ export interface Port {
   path: string
 }
 
-/** Endpoints of the devfile, then the workspace's own ports; what only containers of the pod use is left out. */
-export function portsOf({ spec }: Workspace, devfile: Devfile): Port[] {
+const EDITOR_PORT = 60_001
+
+/** The port of the editor; nothing where the class brings none. */
+export const editorPortOf = ({ editor }: WorkspaceClassSpec): number | undefined =>
+  editor?.image ? (editor.port ?? EDITOR_PORT) : undefined
+
+/** The editor, endpoints of the devfile, then the workspace's own ports; what only containers of the pod use is left out. */
+export function portsOf({ spec }: Workspace, devfile: Devfile, settings: WorkspaceClassSpec): Port[] {
   const endpoints = devfile.containers.flatMap((container) => container.endpoints).filter(({ exposure }) => exposure !== 'none')
-  const own = (spec.ports ?? []).map(({ name, port }) => ({ name, port, isPublic: true, isUdp: false, path: '' }))
+  const open = (name: string, port: number): Port => ({ name, port, isPublic: true, isUdp: false, path: '' })
+  const editor = editorPortOf(settings)
+  const own = (spec.ports ?? []).map(({ name, port }) => open(name, port))
   const names = new Set<string>()
-  return [...endpoints.map(portFrom), ...own].filter(({ name }) => !names.has(name) && names.add(name))
+  return [...(editor === undefined ? [] : [open('editor-server', editor)]), ...endpoints.map(portFrom), ...own].filter(
+    ({ name }) => !names.has(name) && names.add(name),
+  )
 }
 
 const portFrom = ({ name, targetPort, exposure, protocol, path }: Endpoint): Port => ({

@@ -1,5 +1,4 @@
 import {
-  type Deployment,
   DeploymentTargetClaims,
   finalizers,
   hasFinalizer,
@@ -11,8 +10,9 @@ import {
 } from '../../api/index.ts'
 import { again, type Next, settled } from '../../engines/controller/index.ts'
 import { seconds } from '../../std/index.ts'
-import { type Assessment, assess, isThere } from './actual-state/index.ts'
-import { applied, FULL } from './applying.ts'
+import { isThere } from './actual-state/index.ts'
+import { applied, FULL, marksOf } from './applying.ts'
+import { assessed } from './assessing.ts'
 import { claimToMake } from './claim.ts'
 import { classNameOf, frozenClass } from './class.ts'
 import { cleanUp } from './clean-up.ts'
@@ -70,7 +70,7 @@ async function proceed(given: Workspace, room: Room): Promise<Next> {
   const generation = seen.found?.metadata.generation
   const outcome = await room.errands.run({
     uid: workspace.metadata.uid ?? '',
-    plan: JSON.stringify([workspace.metadata.generation, generation, target.apiURL, target.namespace, target.version, draft.git]),
+    plan: JSON.stringify([workspace.metadata.generation, generation, target.apiURL, target.namespace, target.version, draft.git, marksOf(draft, room)]),
     target: target.apiURL,
     work: () => applied(draft, generation, connection, room),
     over: () => room.wake(refOf(workspace)),
@@ -78,7 +78,7 @@ async function proceed(given: Workspace, room: Room): Promise<Next> {
   if (!outcome) return stopAt(workspace, { ...seen, chosen, ...read, target, obstacle: applying(target) }, room)
   const { deployment, variables } = outcome
   const pods = podsOf(workspace, connection)
-  const assessment = assessed(workspace, { deployment, pods, connection, now: seen.now })
+  const assessment = assessed(draft, { deployment, pods, connection, now: seen.now })
   return conclude(workspace, { ...seen, chosen, ...read, target, deployment, variables, assessment }, { pods, room })
 }
 
@@ -90,18 +90,6 @@ const placeOf = async (
 ): Promise<Placed | Obstacle | Later> => {
   const frozen = frozenClass(workspace, found)
   return frozen ? { workspace, chosen: frozen } : takePlace(workspace, room)
-}
-
-/** A start that takes long is looked at more closely; then what is seen there is evidence, too. */
-function assessed(
-  { metadata: { uid = '' }, status }: Workspace,
-  { deployment, pods, connection, now }: { deployment: Deployment; pods: Pod[]; connection: Connection; now: number },
-): Assessment {
-  const evidence = { now, deployment, pods, before: status }
-  const first = assess(evidence)
-  if (first.needsLook) return assess({ ...evidence, ...connection.closer.at(uid, pods) })
-  connection.closer.turnAway(uid)
-  return first
 }
 
 const gitRoomOf = ({ workshop, project, git }: Room): GitRoom => ({ kube: workshop.kube, project, settings: git })

@@ -4,7 +4,6 @@ import {
   type Statement,
   type Workspace,
   type WorkspaceClass,
-  type WorkspaceClassSpec,
   type WorkspaceStatus,
 } from '../../api/index.ts'
 import { type ChosenClass, onClass } from './class.ts'
@@ -12,7 +11,7 @@ import type { GitFindings } from './git/index.ts'
 import { scheduleFrom } from './schedule.ts'
 
 /** Conditions that say what of the wishes is not fulfilled, though the workspace runs. */
-export const REMARKS = ['ProjectCloned', 'GitCredentials', 'SettingsInEffect', 'VariablesInherited', 'ScheduleValid'] as const
+export const REMARKS = ['ProjectCloned', 'GitCredentials', 'VariablesInherited', 'ScheduleValid'] as const
 
 /** What there may be a word to say of. */
 interface Noticed {
@@ -32,7 +31,7 @@ export function remarksOn(workspace: Workspace, { chosen, found, project, variab
   const remarks = [
     ...(project ? onProject(project, isTrue(workspace.status?.conditions, 'ProjectCloned')) : []),
     ...onVariables(variables),
-    ...(chosen ? [...onSettings(chosen), ...onSchedule(workspace, chosen), ...onClass(workspace, chosen, found)] : []),
+    ...(chosen ? [...onSchedule(workspace, chosen), ...onClass(workspace, chosen, found)] : []),
   ]
   // A condition stays until it is said otherwise.
   const over = PASSING.filter(
@@ -41,7 +40,7 @@ export function remarksOn(workspace: Workspace, { chosen, found, project, variab
   return [...remarks, ...over].map((statement) => ({ ...statement, observedGeneration: workspace.metadata.generation ?? 0 }))
 }
 
-const PASSING = ['SettingsInEffect', 'VariablesInherited', 'ScheduleValid', 'ClassCurrent']
+const PASSING = ['VariablesInherited', 'ScheduleValid', 'ClassCurrent']
 
 const isFalse = ({ status }: Workspace, type: string): boolean => conditionOf(status?.conditions, type)?.status === 'False'
 
@@ -94,17 +93,3 @@ function onProject({ name, isThere, known, git, isPrepared, trouble }: Project, 
   return [cloned('False', 'GitProjectNotFound', message), ...credentials]
 }
 
-const IDLE_FIELDS: Record<string, (settings: WorkspaceClassSpec) => boolean> = {
-  maxResourcesPerWorkspace: ({ maxResourcesPerWorkspace: most }) =>
-    Object.keys({ ...most?.limits, ...most?.requests }).length > 0,
-  imagePullSecrets: ({ imagePullSecrets }) => (imagePullSecrets ?? []).length > 0,
-  'editor.image': ({ editor }) => (editor?.image ?? '') !== '',
-}
-
-/** What the class asks for and nobody does yet. Nothing is said of a class that asks for none of it. */
-function onSettings({ name, settings }: ChosenClass): Statement[] {
-  const fields = Object.keys(IDLE_FIELDS).filter((field) => IDLE_FIELDS[field]?.(settings))
-  if (fields.length === 0) return []
-  const message = `not in effect yet of WorkspaceClass ${name}: ${fields.join(', ')}. Do not rely on them; leave them out of the class, so that nobody does.`
-  return [{ type: 'SettingsInEffect', status: 'False', reason: 'NotSupported', message }]
-}

@@ -1,5 +1,6 @@
 import type { Cache } from '../../adapters/kube/index.ts'
 import {
+  type CoreSecret,
   type Deployment,
   type DeploymentTargetClaim,
   finalizers,
@@ -49,6 +50,8 @@ export interface Room extends Signposts {
   compared: Map<string, { at: number; generation: number | undefined }>
   /** Nothing where no kas is known. */
   devfiles: DevfileSource | undefined
+  /** Credentials for image registries, wherever the operator sees them. */
+  pullSecret(ref: Ref): CoreSecret | undefined
   /** What the removal of a workspace, by UID, waits for, and since when. */
   removals: Map<string, { what: string; since: number }>
 }

@@ -81,7 +81,7 @@ function addressesOf(
   settings: WorkspaceClassSpec,
 ): Pick<WorkspaceStatus, 'url' | 'ports'> {
   if (!devfile) return {}
-  const ports = publishedPorts(portsOf(workspace, devfile), hostTemplateOf(workspace, settings))
+  const ports = publishedPorts(portsOf(workspace, devfile, settings), hostTemplateOf(workspace, settings))
   const url = ports.find((port) => port.url !== undefined)?.url
   return { ports, ...(url && { url }) }
 }

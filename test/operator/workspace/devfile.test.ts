@@ -14,6 +14,9 @@ const workspace = (inline?: string): Workspace => ({
 const TOOLS = 'schemaVersion: 2.3.0\ncomponents:\n  - { name: tools, container: { image: i } }\n'
 const APPLY = 'commands: [{ id: a, apply: { component: tools } }]\n'
 
+const CONFIG = '{ apiVersion: v1, kind: ConfigMap, metadata: { name: a } }'
+const inlined = (text: string) => `${TOOLS}  - { name: k, kubernetes: { inlined: ${JSON.stringify(text)} } }`
+
 const NOWHERE = { source: undefined, project: undefined }
 
 async function refusal(text: string): Promise<string> {
@@ -24,12 +27,26 @@ async function refusal(text: string): Promise<string> {
 /** Parts that are valid and of which nothing is made: taken, they would be missing without a word. */
 const NOT_MADE: [why: string, text: string, says: RegExp][] = [
   ['an event that is not run', `${TOOLS}${APPLY}events: { postStop: [a] }`, /events\.postStop is not supported/],
-  ['steps without anything after them', `${TOOLS}${APPLY}events: { preStart: [a] }`, /no container is left that runs/],
+  ['steps without anything after them', `${TOOLS}${APPLY}events: { preStart: [a] }`, /no container is left for the main pod/],
   ['a name that Berth may need', TOOLS.replace('tools', 'berth-tools'), /the name of component "berth-tools" is reserved/],
-  ['a kubernetes component', `${TOOLS}  - { name: k, kubernetes: { uri: x } }`, /"k" of kind kubernetes is not supported/],
-  ['an openshift component', `${TOOLS}  - { name: o, openshift: { uri: x } }`, /"o" of kind openshift is not supported/],
+  ['a kubernetes component', `${TOOLS}  - { name: k, kubernetes: { uri: x } }`, /"k" of kind kubernetes: a uri is not read/],
+  ['an openshift component', `${TOOLS}  - { name: o, openshift: { uri: x } }`, /"o" of kind openshift: a uri is not read/],
   ['an image to build', `${TOOLS}  - { name: i, image: { imageName: x, dockerfile: { uri: x } } }`, /"i" of kind image is not/],
-  ['a pod of its own', `${TOOLS}  - { name: d, container: { image: i, dedicatedPod: true } }`, /pod of its own for "d" is not/],
+  ['only pods of their own', TOOLS.replace('image: i', 'image: i, dedicatedPod: true'), /no container is left for the main pod/],
+  [
+    'objects that decide about others',
+    inlined('{ apiVersion: rbac.authorization.k8s.io/v1, kind: Role, metadata: { name: a } }'),
+    /Role a out/,
+  ],
+  ['a list', inlined('{ apiVersion: v1, kind: List, metadata: { name: a }, items: [] }'), /List is a list/],
+  ['what is no object', inlined('{ apiVersion: v1, kind: Secret }'), /line 1 of inlined: not a Kubernetes object/],
+  [
+    'an object without a name',
+    inlined('{ apiVersion: v1, kind: Pod, metadata: { generateName: a- } }'),
+    /not a Kubernetes object/,
+  ],
+  ['the same object twice', inlined(`${CONFIG}\n---\n${CONFIG}`), /ConfigMap a is in kubernetes components twice/],
+  ['YAML that is none', inlined('{'), /line 1, column \d+ of inlined/],
   ['a parent', `${TOOLS}parent: { uri: base.yaml }`, /line 4, column 9: parent: parents are not supported/],
 ]
 

@@ -20,18 +20,12 @@ const of = (settings: WorkspaceClassSpec, now: WorkspaceClass | undefined = foun
   remarksOn({ ...workspace, ...more }, { chosen: { name: 'standard', generation: 1, settings }, found: now })
 
 describe('workspace: remarks', (it) => {
-  it('names each setting of the class that has no effect', () => {
-    const [remark, ...more] = of({
-      maxResourcesPerWorkspace: { requests: { cpu: 1 }, limits: { cpu: 2 } },
-      imagePullSecrets: [{ name: 'registry', namespace: 'team-a' }],
-      editor: { image: 'example.com/editor:1' },
-    })
+  it('names what could not be inherited', () => {
+    const leftOut = ['GL_X of Secret project (project): its name is reserved']
+    const [remark, ...more] = remarksOn(workspace, { variables: { leftOut } })
     assert.equal(more, [])
-    assert.is(remark?.type, 'SettingsInEffect')
-    assert.is(remark?.status, 'False')
-    assert.is(remark?.observedGeneration, 3)
-    const fields = 'maxResourcesPerWorkspace, imagePullSecrets, editor.image'
-    assert.match(remark?.message ?? '', `WorkspaceClass standard: ${fields}`)
+    assert.equal([remark?.type, remark?.status, remark?.observedGeneration], ['VariablesInherited', 'False', 3])
+    assert.match(remark?.message ?? '', /^left out: GL_X of Secret project .* `berth variables refresh`\.$/)
   })
 
   it('says nothing of a class with the defaults', () => {

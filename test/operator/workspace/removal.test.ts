@@ -169,8 +169,7 @@ describe('workspace: removal', (it) => {
     const cloned = conditionOf(status?.conditions, 'ProjectCloned')
     assert.is(cloned?.reason, 'GitProjectNotFound')
     assert.match(cloned?.message ?? '', /gitProject: there is no GitProject nowhere in this namespace\. Create it/)
-    assert.match(conditionOf(status?.conditions, 'SettingsInEffect')?.message ?? '', /editor\.image/)
-    for (const [reason, type] of Object.entries({ Running: 'Normal', GitProjectNotFound: 'Warning', NotSupported: 'Warning' }))
+    for (const [reason, type] of Object.entries({ Running: 'Normal', GitProjectNotFound: 'Warning' }))
       assert.is((await eventually(() => told(reason))).type, type, reason)
     await kube.create(GitProjects, {
       apiVersion: 'berth.dev/v1alpha1',

@@ -1,18 +1,35 @@
-import type { V1Container, V1ContainerPort, V1EnvVar, V1ResourceRequirements } from '@kubernetes/client-node'
-import type { WorkspaceClassSpec } from '../../../api/index.ts'
+import type { V1Container, V1ContainerPort, V1EnvVar } from '@kubernetes/client-node'
 import type { Container, EnvVar } from '../../../devfile/index.ts'
+import { withEditor } from './editor.ts'
 import { fitted } from './fitted.ts'
 import type { Addition, Plan } from './plan.ts'
+import { startupProbeOf } from './probes.ts'
+import { resourcesOf, securityOf } from './rights.ts'
 import { lifecycleOf } from './scripts.ts'
 import { mountsOf } from './volumes.ts'
 
+export interface Running {
+  container: Container
+  additions: readonly Addition[]
+  /** Seconds. */
+  startLimit: number
+}
+
 /** A container that runs as long as the workspace does. */
-export function containerOf(plan: Plan, container: Container, additions: readonly Addition[]): V1Container {
-  return { ...bodyOf(plan, container, additions), ...lifecycleOf(plan, container), ports: portsOf(container) }
+export function containerOf(plan: Plan, { container, startLimit, ...rest }: Running): V1Container {
+  const additions = rest.additions.filter(({ only }) => only === undefined || only === container.name)
+  const startupProbe = startupProbeOf(plan, container, startLimit)
+  return {
+    ...bodyOf(plan, withEditor(plan, container), additions),
+    ...lifecycleOf(plan, container),
+    ...(startupProbe && { startupProbe }),
+    ports: portsOf(container),
+  }
 }
 
 /** The same container as a step before the others. A component can be both, so the step has a name of its own. */
-export function initContainerOf(plan: Plan, container: Container, additions: readonly Addition[], step: number): V1Container {
+export function initContainerOf(plan: Plan, container: Container, all: readonly Addition[], step: number): V1Container {
+  const additions = all.filter(({ only }) => only === undefined)
   return { ...bodyOf(plan, container, additions), name: fitted(`prestart-${step}-${container.name}`) }
 }
 
@@ -62,27 +79,3 @@ function portsOf({ endpoints }: Container): V1ContainerPort[] {
 
 /** Kubernetes wants a letter in it and no two dashes in a row; a devfile does not. */
 const isPortName = (name: string): boolean => /[a-z]/.test(name) && !name.includes('--')
-
-/** The devfile's values win; the class fills in what it leaves out. */
-export function resourcesOf(
-  { resources }: Pick<Container, 'resources'>,
-  { defaultResourcesPerWorkspaceContainer: usual }: WorkspaceClassSpec,
-): V1ResourceRequirements {
-  const { cpuRequest, cpuLimit, memoryRequest, memoryLimit } = resources
-  const requests = {
-    ...textsOf(usual?.requests),
-    ...(cpuRequest && { cpu: cpuRequest }),
-    ...(memoryRequest && { memory: memoryRequest }),
-  }
-  const limits = { ...textsOf(usual?.limits), ...(cpuLimit && { cpu: cpuLimit }), ...(memoryLimit && { memory: memoryLimit }) }
-  return { requests, limits }
-}
-
-const textsOf = (quantities: Record<string, number | string | undefined> = {}): Record<string, string> =>
-  Object.fromEntries(Object.entries(quantities).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])))
-
-export function securityOf({ allowPrivilegeEscalation = false }: WorkspaceClassSpec) {
-  const held = { privileged: false, allowPrivilegeEscalation }
-  // Who may become root inside a user namespace needs the capabilities to do so.
-  return allowPrivilegeEscalation ? held : { ...held, capabilities: { drop: ['ALL'] } }
-}

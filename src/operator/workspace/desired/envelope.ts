@@ -15,7 +15,7 @@ const HOST_TEMPLATE = 'berth.dev/host-template'
 
 /** An object of the workspace without its content. */
 export function envelope(
-  { workspace, settings, namespace }: Omit<Plan, 'variables'>,
+  { workspace, settings, namespace }: Pick<Plan, 'workspace' | 'settings' | 'namespace'>,
   kind: Kind,
   name = objectNameOf(workspace),
 ): KubeObject {

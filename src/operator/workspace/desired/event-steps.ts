@@ -24,11 +24,11 @@ const USUAL_LIMIT = { postStart: 300, preStop: 30 }
 const LONGEST_LIMIT = 3600
 
 /** What a container does at an event: its share of the commands that are bound to it, in their order. */
-export function stepsOf(devfile: Devfile, event: RunEvent, container: Container): Step[] {
+export function stepsOf(devfile: Devfile, event: RunEvent, container: Container, project?: string): Step[] {
   const own = ({ component }: Exec) => component === container.name
   return devfile.events[event]
     .flatMap((id) => togetherIn(devfile, id))
-    .map((commands) => commands.filter(own).map((command) => runOf(command, event, container)))
+    .map((commands) => commands.filter(own).map((command) => runOf(command, event, container, project)))
     .filter((step) => step.length > 0)
 }
 
@@ -45,12 +45,12 @@ function togetherIn(devfile: Devfile, id: string): Exec[][] {
   return command.parallel ? [members] : members.map((member) => [member])
 }
 
-function runOf(command: Exec, event: RunEvent, container: Container): Run {
+function runOf(command: Exec, event: RunEvent, container: Container, project: string | undefined): Run {
   const { id, commandLine, env } = command
   const waits = !isInBackground(command, event, container)
   const asked = numberIn(command.attributes[TIME_LIMIT])
   const limit = Math.min(asked ?? (waits ? USUAL_LIMIT[event] : 0), LONGEST_LIMIT)
-  return { id, commandLine, env, waits, limit, dir: dirOf(command, container) }
+  return { id, commandLine, env, waits, limit, dir: dirOf(command, container, project) }
 }
 
 /** The editor's container comes from GitLab's world, where the start waits for nobody's commands. */
@@ -66,9 +66,12 @@ function numberIn(value: unknown): number | undefined {
 }
 
 /** Empty: where the container begins. The variables are those that the specification allows here. */
-const dirOf = ({ workingDir }: Exec, { mountSources, sourceMapping }: Container): string =>
-  workingDir?.replace(/\$\{?(PROJECTS_ROOT|PROJECT_SOURCE)\}?(?![A-Z_])/g, () => sourceMapping) ??
-  (mountSources ? sourceMapping : '')
+function dirOf({ workingDir }: Exec, { mountSources, sourceMapping }: Container, project: string | undefined): string {
+  const source = project === undefined ? sourceMapping : `${sourceMapping}/${project}`
+  const places: Record<string, string> = { PROJECTS_ROOT: sourceMapping, PROJECT_SOURCE: source }
+  const filled = workingDir?.replace(/\$\{?(PROJECTS_ROOT|PROJECT_SOURCE)\}?(?![A-Z_])/g, (_, name) => places[name] ?? '')
+  return filled ?? (mountSources ? source : '')
+}
 
 /** Seconds that an event takes at most in one container, as far as it is waited for. */
 export const longest = (steps: readonly Step[]): number =>

@@ -1,9 +1,9 @@
 import { type ConfigMap, ConfigMaps, type CoreSecret, Secrets } from '../../../api/index.ts'
 import { gitAddition, gitFiles, gitNameOf } from '../git/index.ts'
 import { objectNameOf } from '../names.ts'
-import { resourcesOf, securityOf } from './containers.ts'
 import { envelope } from './envelope.ts'
 import type { Addition, Piece, Plan } from './plan.ts'
+import { resourcesOf, securityOf } from './rights.ts'
 import { DATA } from './volumes.ts'
 
 /** Where the cloner has the folder of projects. */
@@ -38,11 +38,3 @@ export function gitAdditionOf({ git, settings, workspace }: Plan): Addition {
     data: { name: DATA, mountPath: PROJECTS, subPath: 'projects' },
   })
 }
-
-/** The same without what is secret: its version tells one from another. */
-export const withoutSecrets = (pieces: readonly Piece[]): Piece[] =>
-  pieces.map(({ kind, object }) => {
-    if (kind !== Secrets || !('data' in object)) return { kind, object }
-    const { data: _, ...rest } = object
-    return { kind, object: rest }
-  })

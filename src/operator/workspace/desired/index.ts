@@ -5,5 +5,8 @@
  * the commands at events, which are never part of a script.
  */
 export { isOnlyApplied } from './event-steps.ts'
-export { desiredObjects, haveSamePieces, PLAN_DIGEST, variablesFrameOf } from './objects.ts'
+export { groupOf, readManifests } from './manifests.ts'
+export { overMaxima } from './maxima.ts'
+export { bookFrameOf, desiredObjects, haveSamePieces, PLAN_DIGEST, variablesFrameOf } from './objects.ts'
+export { MAIN, partOf, partsOf } from './parts.ts'
 export type { Addition, Desired, FrozenVariables, Piece, Plan } from './plan.ts'

@@ -9,7 +9,7 @@ const PRIVATE = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16']
 export function networkPolicySpecOf(
   selector: Record<string, string>,
   { proxy, networkPolicy }: WorkspaceClassSpec,
-  kasUrl?: string,
+  { hasParts, kasUrl }: { hasParts: boolean; kasUrl?: string | undefined },
 ): Record<string, unknown> {
   const isReached = proxy?.httpEnabled !== false || proxy?.sshEnabled !== false
   const fromProxy = {
@@ -20,10 +20,15 @@ export function networkPolicySpecOf(
   return {
     podSelector: { matchLabels: selector },
     policyTypes: ['Ingress', 'Egress'],
-    ingress: isReached ? [{ from: [fromProxy] }] : [],
+    ingress: [
+      ...(isReached ? [{ from: [fromProxy] }] : []),
+      ...(hasParts ? [{ from: [{ podSelector: { matchLabels: selector } }] }] : []),
+    ],
     egress: [
       nameResolution,
       ...(kasUrl === undefined ? [] : [toKas(kasUrl)]),
+      // The pods of one workspace reach each other, wherever the class lets it go.
+      ...(hasParts ? [{ to: [{ podSelector: { matchLabels: selector } }] }] : []),
       ...ranges.map(({ allow, except }) => ({ to: [{ ipBlock: { cidr: allow, ...(except && { except }) } }] })),
     ],
   }

@@ -1,5 +1,6 @@
 import {
   ConfigMaps,
+  type CoreSecret,
   type Deployment,
   Deployments,
   type KubeObject,
@@ -7,19 +8,27 @@ import {
   NetworkPolicies,
   type NetworkPolicy,
   PersistentVolumeClaims,
+  ResourceQuotas,
   Secrets,
   type Service,
+  type ServiceAccount,
   ServiceAccounts,
   Services,
 } from '../../../api/index.ts'
-import { portsOf } from '../hosts.ts'
-import { digest } from '../names.ts'
+import { type Port, portsOf } from '../hosts.ts'
+import { digest, objectNameOf } from '../names.ts'
+import { editorAddition } from './editor.ts'
 import { envelope } from './envelope.ts'
-import { appliedAt, isOnlyApplied } from './event-steps.ts'
-import { gitAdditionOf, gitPiecesOf, withoutSecrets } from './git.ts'
+import { environmentAddition } from './environment.ts'
+import { appliedAt } from './event-steps.ts'
+import { gitAdditionOf, gitPiecesOf } from './git.ts'
+import { manifestsOf } from './manifests.ts'
 import { networkPolicySpecOf } from './network.ts'
-import type { Desired, Plan } from './plan.ts'
+import { MAIN, type Part, partsOf, selectorOf } from './parts.ts'
+import type { Addition, Desired, Piece, Plan } from './plan.ts'
 import { podOf, RESTARTED_AT } from './pod.ts'
+import { pullSecretsOf } from './pull-secrets.ts'
+import { quotaOf } from './quota.ts'
 import { scriptsAddition, scriptsDigest, scriptsOf, timeFor } from './scripts.ts'
 import { variablesAddition, variablesNameOf } from './variables.ts'
 import { volumeClaimOf } from './volumes.ts'
@@ -35,77 +44,140 @@ const START_LIMIT_SECONDS = 600
 
 /** The objects of a workspace, in the order in which they are applied. The same input gives the same bytes. */
 export function desiredObjects(plan: Plan): Desired {
-  const scripts = scriptsOf(plan, containersOf(plan))
+  const [main, ...others] = partsOf(plan.workspace, plan.devfile)
+  const parts = [main, ...others]
+  const scripts = scriptsOf(
+    plan,
+    parts.flatMap(({ containers }) => containers),
+  )
+  const pullSecrets = pullSecretsOf(plan)
   const pieces = [
-    { kind: ServiceAccounts, object: { ...envelope(plan, ServiceAccounts), automountServiceAccountToken: false } },
+    ...pullSecrets.map((object) => ({ kind: Secrets, object })),
+    { kind: ServiceAccounts, object: accountOf(plan, pullSecrets) },
+    ...quotaOf(plan).map((object) => ({ kind: ResourceQuotas, object })),
     { kind: PersistentVolumeClaims, object: volumeClaimOf(plan) },
-    ...networkPolicyOf(plan).map((object) => ({ kind: NetworkPolicies, object })),
+    ...networkPolicyOf(plan, others.length > 0).map((object) => ({ kind: NetworkPolicies, object })),
     ...(scripts ? [{ kind: ConfigMaps, object: scripts }] : []),
     ...gitPiecesOf(plan),
-    ...serviceOf(plan).map((object) => ({ kind: Services, object })),
+    ...servicesOf(plan, parts).map((object) => ({ kind: Services, object })),
+    ...others.map((part) => ({ kind: Deployments, object: deploymentOf(plan, part, scripts) })),
   ]
-  const deployment = deploymentOf(plan, scripts)
-  const told = withoutSecrets(pieces)
-  const parts = digest(JSON.stringify(told))
-  const whole = digest(JSON.stringify([told, deployment]))
-  const annotations = { ...deployment.metadata.annotations, [PIECES_DIGEST]: parts, [PLAN_DIGEST]: whole }
-  return { pieces, deployment: { ...deployment, metadata: { ...deployment.metadata, annotations } } }
+  const deployment = deploymentOf(plan, main, scripts)
+  const manifests = manifestsOf(plan)
+  const parted = digest(JSON.stringify([pieces.map(withoutData), manifests]))
+  const whole = digest(JSON.stringify([parted, deployment]))
+  const annotations = { ...deployment.metadata.annotations, [PIECES_DIGEST]: parted, [PLAN_DIGEST]: whole }
+  return { pieces, manifests, deployment: { ...deployment, metadata: { ...deployment.metadata, annotations } } }
 }
+
+/** Nobody can guess a secret by its digest; an annotation says which state of it is meant. */
+const withoutData = ({ kind, object }: Piece): KubeObject =>
+  kind === Secrets ? { apiVersion: object.apiVersion, kind: object.kind, metadata: object.metadata } : object
+
+const accountOf = (plan: Plan, pullSecrets: readonly CoreSecret[]): ServiceAccount => ({
+  ...envelope(plan, ServiceAccounts),
+  automountServiceAccountToken: false,
+  ...(pullSecrets.length > 0 && { imagePullSecrets: pullSecrets.map(({ metadata }) => ({ name: metadata.name })) }),
+})
 
 /** Whether two Deployments have the same objects beside them. */
 export const haveSamePieces = (one: Deployment, other: Deployment): boolean =>
   one.metadata.annotations?.[PIECES_DIGEST] === other.metadata.annotations?.[PIECES_DIGEST]
 
-const containersOf = ({ devfile }: Plan) => devfile.containers.filter((container) => !isOnlyApplied(devfile, container))
-
-const networkPolicyOf = (plan: Plan): NetworkPolicy[] =>
-  plan.settings.networkPolicy?.enabled === false
-    ? []
-    : [{ ...envelope(plan, NetworkPolicies), spec: networkPolicySpecOf(selectorOf(plan), plan.settings, plan.git?.kasUrl) }]
-
-const selectorOf = ({ workspace }: Plan): Record<string, string> => ({ [labels.workspaceUid]: workspace.metadata.uid ?? '' })
+const networkPolicyOf = (plan: Plan, hasParts: boolean): NetworkPolicy[] => {
+  if (plan.settings.networkPolicy?.enabled === false) return []
+  const selector = { [labels.workspaceUid]: plan.workspace.metadata.uid ?? '' }
+  return [{ ...envelope(plan, NetworkPolicies), spec: networkPolicySpecOf(selector, plan.settings, { hasParts, kasUrl: plan.git?.kasUrl }) }]
+}
 
 /** The Secret that holds the frozen variables, without them. */
 export const variablesFrameOf = (plan: Omit<Plan, 'variables'>): KubeObject => envelope(plan, Secrets, variablesNameOf(plan))
 
-/** A Service needs ports; a workspace without any gets none. */
-function serviceOf(plan: Plan): Service[] {
+/** The ConfigMap that lists the objects that the devfile brings along, without its content. */
+export const bookFrameOf = ({ settings = {}, ...plan }: Pick<Plan, 'workspace' | 'namespace'> & Partial<Plan>): KubeObject =>
+  envelope({ settings, ...plan }, ConfigMaps, `${objectNameOf(plan.workspace)}-manifests`)
+
+/** A Service for each pod that has ports: by endpoint those of its containers, in the main one whatever else there is. */
+function servicesOf(plan: Plan, parts: readonly Part[]): Service[] {
+  const { workspace, devfile, settings } = plan
+  const apart = parts.filter(({ part }) => part !== MAIN)
+  const homes = new Map(
+    apart.flatMap((part) => part.containers.flatMap(({ endpoints }) => endpoints.map(({ name }) => [name, part.part] as const))),
+  )
+  const ports = portsOf(workspace, devfile, settings)
+  return parts.flatMap((part): Service[] => {
+    const own = ports.filter(({ name }) => (homes.get(name) ?? MAIN) === part.part)
+    if (own.length === 0) return []
+    const frame = withAnnotations(envelope(plan, Services, part.name), annotationsOf(part, 'service'))
+    return [{ ...frame, spec: { type: 'ClusterIP', selector: selectorOf(workspace, part.part), ports: servicePorts(own) } }]
+  })
+}
+
+/** By port and protocol: two names of one port are one port of the Service. */
+function servicePorts(ports: readonly Port[]): NonNullable<NonNullable<Service['spec']>['ports']> {
   const taken = new Set<string>()
-  const ports = portsOf(plan.workspace, plan.devfile).flatMap(({ name, port, isUdp }) => {
+  return ports.flatMap(({ name, port, isUdp }) => {
     const protocol = isUdp ? 'UDP' : 'TCP'
     if (taken.has(`${protocol} ${port}`)) return []
     taken.add(`${protocol} ${port}`)
     return [{ name, port, targetPort: port, protocol }]
   })
-  if (ports.length === 0) return []
-  return [{ ...envelope(plan, Services), spec: { type: 'ClusterIP', selector: selectorOf(plan), ports } }]
 }
 
-function deploymentOf(plan: Plan, scripts: ReturnType<typeof scriptsOf>): Deployment {
+/** The project is cloned by the main pod; another one that has it, has Git too. */
+function gitOf(plan: Plan, { part, containers }: Part): Addition[] {
+  const addition = gitAdditionOf(plan)
+  if (part === MAIN) return [addition]
+  return containers.some(({ mountSources }) => mountSources) ? [{ ...addition, initContainers: [] }] : []
+}
+
+/** What a devfile says for the Deployment or the Service of its containers, as far as it is for people and their tools. */
+const annotationsOf = ({ containers }: Part, object: 'deployment' | 'service'): Record<string, string> =>
+  Object.fromEntries(
+    containers.flatMap(({ annotations }) => Object.entries(annotations[object])).filter(([key]) => !isReserved(key)),
+  )
+
+/** The same that a class may not set: they decide things. */
+const isReserved = (key: string): boolean => /^([^/]*\.)?(gitlab\.com|kubernetes\.io|k8s\.io|berth\.dev)\//.test(key)
+
+const withAnnotations = ({ metadata, ...rest }: KubeObject, added: Record<string, string>): KubeObject => ({
+  ...rest,
+  metadata: { ...metadata, annotations: { ...added, ...metadata.annotations } },
+})
+
+function deploymentOf(plan: Plan, part: Part, scripts: ReturnType<typeof scriptsOf>): Deployment {
   const { workspace, devfile } = plan
-  const frame = envelope(plan, Deployments)
+  const isMain = part.part === MAIN
+  const frame = withAnnotations(envelope(plan, Deployments, part.name), annotationsOf(part, 'deployment'))
   const restarted = workspace.spec.restartedAt
-  const containers = containersOf(plan)
-  const additions = [variablesAddition(plan), gitAdditionOf(plan), scriptsAddition(plan, scripts)]
+  const additions = [
+    variablesAddition(plan),
+    environmentAddition(plan),
+    scriptsAddition(plan, scripts),
+    ...gitOf(plan, part),
+    ...(isMain ? [editorAddition(plan)] : []),
+  ]
+  const startLimit = START_LIMIT_SECONDS + timeFor(plan, 'postStart', part.containers)
+  const steps = isMain ? appliedAt(devfile, 'preStart') : []
   return {
     ...frame,
     spec: {
       replicas: (workspace.spec.desiredState ?? 'Running') === 'Running' ? 1 : 0,
-      progressDeadlineSeconds: START_LIMIT_SECONDS + timeFor(plan, 'postStart', containers),
+      progressDeadlineSeconds: startLimit,
       revisionHistoryLimit: 1,
       // Two pods at once would fight for the volume and for the people's files.
       strategy: { type: 'Recreate' },
-      selector: { matchLabels: selectorOf(plan) },
+      selector: { matchLabels: selectorOf(workspace, part.part) },
       template: {
         metadata: {
-          labels: frame.metadata.labels ?? {},
+          labels: { ...frame.metadata.labels, [labels.workspacePart]: part.part },
           annotations: {
             ...frame.metadata.annotations,
             ...(scripts && { [SCRIPTS_DIGEST]: scriptsDigest(scripts) }),
             ...(restarted && { [RESTARTED_AT]: restarted }),
           },
         },
-        spec: podOf(plan, { steps: appliedAt(devfile, 'preStart'), containers, additions }),
+        spec: podOf(plan, { isMain, startLimit, steps, containers: part.containers, additions }),
       },
     },
   }

@@ -1,5 +1,13 @@
 import type { V1Container, V1EnvFromSource, V1EnvVar, V1Volume, V1VolumeMount } from '@kubernetes/client-node'
-import type { Deployment, Kind, KubeObject, Workspace, WorkspaceClassSpec, WorkspaceStatus } from '../../../api/index.ts'
+import type {
+  CoreSecret,
+  Deployment,
+  Kind,
+  KubeObject,
+  Workspace,
+  WorkspaceClassSpec,
+  WorkspaceStatus,
+} from '../../../api/index.ts'
 import type { Devfile } from '../../../devfile/index.ts'
 import type { GitPlan } from '../git/index.ts'
 
@@ -16,6 +24,8 @@ export interface Plan {
   git?: GitPlan | undefined
   /** What was frozen for it. */
   variables: FrozenVariables
+  /** Credentials for image registries, as they are where the class names them. */
+  pullSecrets?: readonly CoreSecret[]
   /** Part of the name of the Secret with their values; another one for each refresh. */
   variablesMark?: string
 }
@@ -28,6 +38,8 @@ export interface Piece {
 /** The objects of a workspace, in the order in which they are applied; the Deployment comes last. */
 export interface Desired {
   pieces: Piece[]
+  /** What the devfile brings along. Their kinds are for the target to say. */
+  manifests: KubeObject[]
   deployment: Deployment
 }
 
@@ -40,4 +52,6 @@ export interface Addition {
   env?: V1EnvVar[]
   envFrom?: V1EnvFromSource[]
   mounts?: V1VolumeMount[]
+  /** The container that it is for; without it environment and mounts are for all. */
+  only?: string
 }

@@ -2,9 +2,11 @@ import type { V1PodSpec } from '@kubernetes/client-node'
 import type { Container } from '../../../devfile/index.ts'
 import { objectNameOf } from '../names.ts'
 import { containerOf, initContainerOf } from './containers.ts'
+import { MAIN, selectorOf } from './parts.ts'
 import type { Addition, Plan } from './plan.ts'
+import { pullSecretsOf } from './pull-secrets.ts'
 import { timeFor } from './scripts.ts'
-import { volumesOf } from './volumes.ts'
+import { usesLasting, volumesOf } from './volumes.ts'
 
 /** In the pod template: a later time makes new pods. */
 export const RESTARTED_AT = 'berth.dev/restarted-at'
@@ -15,6 +17,10 @@ const GROUP = 0
 const GRACE_SECONDS = 10
 
 export interface PodParts {
+  /** Whether it is the workspace, or beside it. */
+  isMain: boolean
+  /** Seconds that it may take to become ready. */
+  startLimit: number
   /** Run one after another before the others. */
   steps: readonly Container[]
   /** Run as long as the pod does. */
@@ -23,8 +29,10 @@ export interface PodParts {
 }
 
 /** A pod of a workspace: nobody is root in it, and it has no way to the target's API. */
-export function podOf(plan: Plan, { steps, containers, additions }: PodParts): V1PodSpec {
+export function podOf(plan: Plan, { isMain, startLimit, steps, containers, additions }: PodParts): V1PodSpec {
   const { settings, workspace } = plan
+  const pullSecrets = pullSecretsOf(plan).map(({ metadata }) => ({ name: metadata.name }))
+  const needsVolume = !isMain && containers.some((container) => usesLasting(plan, container))
   const name = objectNameOf(workspace)
   const first = additions.flatMap((addition) => addition.initContainers ?? [])
   const initContainers = [...first, ...steps.map((each, i) => initContainerOf(plan, each, additions, i + 1))]
@@ -32,6 +40,9 @@ export function podOf(plan: Plan, { steps, containers, additions }: PodParts): V
     serviceAccountName: name,
     automountServiceAccountToken: false,
     enableServiceLinks: false,
+    ...(pullSecrets.length > 0 && { imagePullSecrets: pullSecrets }),
+    // The volume is for one node at a time.
+    ...(needsVolume && { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [besideMain(plan)] } } }),
     terminationGracePeriodSeconds: GRACE_SECONDS + timeFor(plan, 'preStop', containers),
     ...(settings.useKubernetesUserNamespaces && { hostUsers: false }),
     ...(settings.defaultRuntimeClass && { runtimeClassName: settings.defaultRuntimeClass }),
@@ -44,8 +55,16 @@ export function podOf(plan: Plan, { steps, containers, additions }: PodParts): V
       fsGroupChangePolicy: 'OnRootMismatch',
       seccompProfile: { type: 'RuntimeDefault' },
     },
-    volumes: [...volumesOf(plan, [...steps, ...containers], name), ...additions.flatMap(({ volumes = [] }) => volumes)],
+    volumes: [
+      ...volumesOf(plan, [...steps, ...containers], isMain || needsVolume),
+      ...additions.flatMap(({ volumes = [] }) => volumes),
+    ],
     ...(initContainers.length > 0 && { initContainers }),
-    containers: containers.map((each) => containerOf(plan, each, additions)),
+    containers: containers.map((container) => containerOf(plan, { container, additions, startLimit })),
   }
 }
+
+const besideMain = ({ workspace }: Plan) => ({
+  labelSelector: { matchLabels: selectorOf(workspace, MAIN) },
+  topologyKey: 'kubernetes.io/hostname',
+})

@@ -1,18 +1,18 @@
 import type { V1Container, V1LifecycleHandler } from '@kubernetes/client-node'
 import { type ConfigMap, ConfigMaps } from '../../../api/index.ts'
 import type { Container } from '../../../devfile/index.ts'
+import { editorPortOf } from '../hosts.ts'
 import { digest, objectNameOf } from '../names.ts'
+import { editorContainerOf, editorStart } from './editor.ts'
 import { envelope } from './envelope.ts'
+import { LOGS } from './environment.ts'
 import { longest, type Run, type Step, stepsOf } from './event-steps.ts'
 import type { Addition, Plan } from './plan.ts'
 import { RUNNER } from './runner.ts'
-import { DATA } from './volumes.ts'
 
 const EVENTS = ['postStart', 'preStop'] as const
 const VOLUME = 'workspace-scripts'
 const SCRIPTS = '/.workspace-data/scripts'
-/** On the volume that lasts: the logs of a start can be read after the next one, and after a failed one. */
-export const LOGS = '/.workspace-data/logs'
 const READABLE = 0o555
 
 const namesOf = (event: string, container: Container) => `${event}.${container.name}`
@@ -20,7 +20,7 @@ const namesOf = (event: string, container: Container) => `${event}.${container.n
 /** The commands of all events of the containers that run, as files; nothing when there are none. */
 export function scriptsOf(plan: Plan, containers: readonly Container[]): ConfigMap | undefined {
   const files = EVENTS.flatMap((event) =>
-    containers.flatMap((container) => filesOf(namesOf(event, container), stepsOf(plan.devfile, event, container))),
+    containers.flatMap((container) => filesOf(namesOf(event, container), stepsAt(plan, event, container))),
   )
   if (files.length === 0) return undefined
   return {
@@ -33,6 +33,13 @@ const scriptsNameOf = ({ workspace }: Plan): string => `${objectNameOf(workspace
 
 /** What tells one set of scripts from another: other scripts are another pod. */
 export const scriptsDigest = ({ data }: ConfigMap): string => digest(JSON.stringify(data))
+
+/** The editor begins first, and beside everything else. */
+function stepsAt({ settings, devfile, git }: Plan, event: (typeof EVENTS)[number], container: Container): Step[] {
+  const own = stepsOf(devfile, event, container, git?.folder)
+  const isEditor = editorPortOf(settings) !== undefined && editorContainerOf(devfile)?.name === container.name
+  return event === 'postStart' && isEditor ? [[editorStart], ...own] : own
+}
 
 type File = [name: string, text: string]
 
@@ -55,25 +62,22 @@ const filesOfRun = (name: string, { commandLine, dir, env }: Run): File[] => [
 /** What a container is told of its events. */
 export function lifecycleOf(plan: Plan, container: Container): Pick<V1Container, 'lifecycle'> {
   const handlers = EVENTS.flatMap((event): [string, V1LifecycleHandler][] => {
-    if (stepsOf(plan.devfile, event, container).length === 0) return []
+    if (stepsAt(plan, event, container).length === 0) return []
     const command = ['sh', `${SCRIPTS}/run`, SCRIPTS, LOGS, namesOf(event, container)]
     return [[event, { exec: { command } }]]
   })
   return handlers.length > 0 ? { lifecycle: Object.fromEntries(handlers) } : {}
 }
 
-/** The scripts and their logs, for every container; nothing when there are no scripts. */
+/** The scripts, for every container; nothing when there are no scripts. */
 export function scriptsAddition(plan: Plan, scripts: ConfigMap | undefined): Addition {
   if (!scripts) return {}
   return {
     volumes: [{ name: VOLUME, configMap: { name: scriptsNameOf(plan), defaultMode: READABLE } }],
-    mounts: [
-      { name: VOLUME, mountPath: SCRIPTS, readOnly: true },
-      { name: DATA, mountPath: LOGS, subPath: 'logs' },
-    ],
+    mounts: [{ name: VOLUME, mountPath: SCRIPTS, readOnly: true }],
   }
 }
 
 /** Seconds that the slowest container may take for an event. */
 export const timeFor = (plan: Plan, event: (typeof EVENTS)[number], containers: readonly Container[]): number =>
-  Math.max(0, ...containers.map((container) => longest(stepsOf(plan.devfile, event, container))))
+  Math.max(0, ...containers.map((container) => longest(stepsAt(plan, event, container))))

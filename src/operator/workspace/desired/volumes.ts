@@ -2,6 +2,7 @@ import type { V1Volume, V1VolumeMount } from '@kubernetes/client-node'
 import { type PersistentVolumeClaim, PersistentVolumeClaims } from '../../../api/index.ts'
 import type { Container, Volume } from '../../../devfile/index.ts'
 import { quantity } from '../../../std/index.ts'
+import { objectNameOf } from '../names.ts'
 import { envelope } from './envelope.ts'
 import { fitted } from './fitted.ts'
 import type { Plan } from './plan.ts'
@@ -25,14 +26,20 @@ export function volumeClaimOf(plan: Plan): PersistentVolumeClaim {
 }
 
 /** The volumes of a pod with these containers: the one that lasts, and those that end with the pod and are mounted there. */
-export function volumesOf({ devfile }: Plan, containers: readonly Container[], claimName: string): V1Volume[] {
+export function volumesOf(plan: Plan, containers: readonly Container[], hasClaim: boolean): V1Volume[] {
+  const { devfile, workspace } = plan
+  const claimName = objectNameOf(workspace)
   const mounted = new Set(containers.flatMap(({ volumeMounts }) => volumeMounts.map(({ name }) => name)))
   const brief = devfile.volumes.filter(({ name, ephemeral }) => ephemeral && mounted.has(name))
   return [
-    { name: DATA, persistentVolumeClaim: { claimName } },
+    hasClaim ? { name: DATA, persistentVolumeClaim: { claimName } } : { name: DATA, emptyDir: {} },
     ...brief.map(({ name, size }) => ({ name: briefName(name), emptyDir: size === undefined ? {} : { sizeLimit: size } })),
   ]
 }
+
+/** Whether a container has something of the volume that lasts, beside the logs that any has. */
+export const usesLasting = ({ devfile }: Plan, { mountSources, volumeMounts }: Container): boolean =>
+  mountSources || volumeMounts.some(({ name }) => devfile.volumes.some((volume) => volume.name === name && !volume.ephemeral))
 
 const briefName = (name: string): string => fitted(`volume-${name}`)
 

@@ -1,0 +1,60 @@
+import type { V1Container } from '@kubernetes/client-node'
+import type { Container, Devfile } from '../../../devfile/index.ts'
+import { editorPortOf } from '../hosts.ts'
+import { isOnlyApplied, type Run } from './event-steps.ts'
+import type { Addition, Plan } from './plan.ts'
+import { securityOf } from './rights.ts'
+
+const TOOLS = '/.workspace-data/tools'
+const VOLUME = 'workspace-tools'
+const MARKS = ['gl/inject-editor', 'berth.dev/inject-editor']
+/** It copies files; a quota wants to hear how much that takes. */
+const RESOURCES = { requests: { cpu: '50m', memory: '64Mi' }, limits: { cpu: '500m', memory: '512Mi' } }
+
+/** The container that the editor runs in: the one that asks for it, else the first. */
+export function editorContainerOf(devfile: Devfile): Container | undefined {
+  const running = devfile.containers.filter((each) => !each.dedicatedPod && !isOnlyApplied(devfile, each))
+  return running.find(({ attributes }) => MARKS.some((mark) => attributes[mark] === true)) ?? running[0]
+}
+
+/** The container as it is with the editor in it: it stays, unless it says what it runs. */
+export function withEditor({ settings, devfile }: Plan, container: Container): Container {
+  if (editorPortOf(settings) === undefined || editorContainerOf(devfile)?.name !== container.name) return container
+  const runsItself = container.command.length + container.args.length > 0 || container.attributes.overrideCommand === false
+  return runsItself ? container : { ...container, overrideCommand: true }
+}
+
+/** The image of the editor puts it into a folder that its container has, too; there it is started. */
+export function editorAddition({ settings, devfile }: Plan): Addition {
+  const port = editorPortOf(settings)
+  const container = editorContainerOf(devfile)
+  if (port === undefined || !container) return {}
+  const mounts = [{ name: VOLUME, mountPath: TOOLS }]
+  const env = [
+    { name: 'BERTH_TOOLS_DIR', value: TOOLS },
+    { name: 'BERTH_EDITOR_PORT', value: String(port) },
+    { name: 'GL_TOOLS_DIR', value: TOOLS },
+    { name: 'GL_EDITOR_PORT', value: String(port) },
+    { name: 'GL_EDITOR_LOG_LEVEL', value: 'info' },
+  ]
+  const bringer: V1Container = {
+    name: 'berth-editor',
+    image: settings.editor?.image ?? '',
+    env,
+    resources: RESOURCES,
+    volumeMounts: mounts,
+    securityContext: securityOf(settings),
+  }
+  return { initContainers: [bringer], volumes: [{ name: VOLUME, emptyDir: {} }], env, mounts, only: container.name }
+}
+
+/** What the image may have brought to start the editor: Berth's name for it, and GitLab's. */
+const START = `for file in "$BERTH_TOOLS_DIR/start" "$BERTH_TOOLS_DIR/init_tools.sh"; do
+  [ -x "$file" ] && exec "$file"
+done
+echo "the image of the editor has put neither start nor init_tools.sh into $BERTH_TOOLS_DIR" >&2
+exit 127
+`
+
+/** The start of the editor, which nothing waits for: whether it is up is for its probe to say. */
+export const editorStart: Run = { id: 'berth-editor', commandLine: START, dir: '', env: [], waits: false, limit: 0 }

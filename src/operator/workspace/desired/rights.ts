@@ -1,0 +1,28 @@
+import type { V1ResourceRequirements } from '@kubernetes/client-node'
+import type { WorkspaceClassSpec } from '../../../api/index.ts'
+import type { Container } from '../../../devfile/index.ts'
+
+/** The devfile's values win; the class fills in what it leaves out. */
+export function resourcesOf(
+  { resources }: Pick<Container, 'resources'>,
+  { defaultResourcesPerWorkspaceContainer: usual }: WorkspaceClassSpec,
+): V1ResourceRequirements {
+  const { cpuRequest, cpuLimit, memoryRequest, memoryLimit } = resources
+  const requests = {
+    ...textsOf(usual?.requests),
+    ...(cpuRequest && { cpu: cpuRequest }),
+    ...(memoryRequest && { memory: memoryRequest }),
+  }
+  const limits = { ...textsOf(usual?.limits), ...(cpuLimit && { cpu: cpuLimit }), ...(memoryLimit && { memory: memoryLimit }) }
+  return { requests, limits }
+}
+
+const textsOf = (quantities: Record<string, number | string | undefined> = {}): Record<string, string> =>
+  Object.fromEntries(Object.entries(quantities).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])))
+
+/** Nobody is more than the class lets them be. */
+export function securityOf({ allowPrivilegeEscalation = false }: WorkspaceClassSpec) {
+  const held = { privileged: false, allowPrivilegeEscalation }
+  // Who may become root inside a user namespace needs the capabilities to do so.
+  return allowPrivilegeEscalation ? held : { ...held, capabilities: { drop: ['ALL'] } }
+}

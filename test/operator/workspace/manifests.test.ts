@@ -1,0 +1,143 @@
+import { readFileSync } from 'node:fs'
+import * as assert from 'uvu/assert'
+import { parse } from 'yaml'
+import {
+  ConfigMaps,
+  DeploymentTargetClaims,
+  DeploymentTargets,
+  RoleBindings,
+  Roles,
+  Secrets,
+  WorkspaceClasses,
+  Workspaces,
+} from '../../../src/api/index.ts'
+import { targetLifecycle } from '../../../src/operator/deployment-target/lifecycle/index.ts'
+import { claimBinding } from '../../../src/operator/deployment-target-claim/binding/index.ts'
+import { workspaces } from '../../../src/operator/workspace/index.ts'
+import { testCluster } from '../../support/control-plane.ts'
+import { describe } from '../../support/suite.ts'
+import { claim, credentialsSecret, target } from '../../support/targets.ts'
+import { expectGone, expectObject } from '../../support/verbs.ts'
+import { openShop, type RunningShop } from '../../support/workshop.ts'
+
+const config = (name: string, more = '') =>
+  `{ apiVersion: v1, kind: ConfigMap, metadata: { name: ${name}${more} }, data: { a: b } }`
+
+describe('workspace: the Kubernetes objects of its devfile', (it) => {
+  const cluster = testCluster()
+  const { kube } = cluster
+  let shop: RunningShop
+  let namespace = ''
+  const web = () => ({ name: 'web', namespace })
+
+  it.beforeEach(async () => {
+    namespace = await cluster.namespace('workspace-manifests')
+    const apiURL: string = parse(readFileSync(cluster.kubeconfig, 'utf8')).clusters[0].cluster.server
+    const data = { kubeconfig: readFileSync(cluster.kubeconfig).toString('base64') }
+    await kube.create(Secrets, { ...credentialsSecret(namespace), data })
+    const kubernetesCredentials = { defaultNamespace: namespace, apiURL, clusterCredentialsSecret: 'credentials' }
+    await kube.create(DeploymentTargets, target(namespace, 'here', { kubernetesCredentials }))
+    await kube.create(DeploymentTargetClaims, claim(namespace, 'shared', { targetName: 'here' }))
+    const metadata = { name: namespace }
+    await kube.create(WorkspaceClasses, { apiVersion: 'berth.dev/v1alpha1', kind: 'WorkspaceClass', metadata, spec: {} })
+    shop = await openShop({
+      kubeconfig: cluster.kubeconfig,
+      namespace,
+      controllers: (workshop) => [claimBinding(workshop), targetLifecycle(workshop), workspaces(workshop)],
+    })
+  })
+  it.afterEach(async () => {
+    await kube.delete(Workspaces, web())
+    await expectGone(kube, Workspaces, web())
+    await shop.stop()
+    await kube.delete(WorkspaceClasses, { name: namespace })
+  })
+  it.after(() => cluster.close())
+
+  const inlined = (...objects: string[]) => {
+    const component =
+      objects.length > 0 ? `  - { name: k, kubernetes: { inlined: ${JSON.stringify(objects.join('\n---\n'))} } }\n` : ''
+    return {
+      inline: `schemaVersion: 2.3.0\ncomponents:\n  - { name: tools, container: { image: "example.com/t:1" } }\n${component}`,
+    }
+  }
+
+  async function create(...objects: string[]): Promise<string> {
+    const spec = { workspaceClassName: namespace, target: { claimName: 'shared' }, devfile: inlined(...objects) }
+    const made = await kube.create(Workspaces, { apiVersion: 'berth.dev/v1alpha1', kind: 'Workspace', metadata: web(), spec })
+    return made.spec.owner ?? ''
+  }
+  const becomes = (state: string) => expectObject(kube, Workspaces, web(), ({ status }) => status?.actualState === state)
+  const failsFor = (reason: string) => expectObject(kube, Workspaces, web(), ({ status }) => status?.failure?.reason === reason)
+
+  async function allow(owner: string): Promise<void> {
+    const metadata = { name: 'owner', namespace }
+    const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['create', 'patch', 'delete'] }]
+    await kube.create(Roles, { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata, rules })
+    await kube.create(RoleBindings, {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'RoleBinding',
+      metadata,
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'owner' },
+      subjects: [{ kind: 'User', name: owner, apiGroup: 'rbac.authorization.k8s.io' }],
+    })
+  }
+
+  it('are made when their owner may make them, and not before', async () => {
+    const owner = await create(config('settings'))
+    const { status } = await failsFor('OwnerNotAllowed')
+    assert.is(status?.actualState, 'Error')
+    assert.match(
+      status?.failure?.message ?? '',
+      /ConfigMap settings of the devfile: its owner .* may not create, patch, delete configmaps in/,
+    )
+    assert.is(await kube.get(ConfigMaps, { name: 'settings', namespace }), undefined)
+    await allow(owner)
+    await becomes('Running')
+    assert.equal((await kube.get(ConfigMaps, { name: 'settings', namespace }))?.data, { a: 'b' })
+  })
+
+  it('come and go with the devfile, and with the workspace', async () => {
+    const owner = await create(config('one'), config('two'))
+    await allow(owner)
+    await becomes('Running')
+    await kube.patch(Workspaces, web(), { spec: { devfile: inlined(config('two'), config('three')) } })
+    await expectGone(kube, ConfigMaps, { name: 'one', namespace })
+    assert.ok(await kube.get(ConfigMaps, { name: 'three', namespace }))
+    await kube.patch(Workspaces, web(), { spec: { devfile: inlined(config('two')) } })
+    await expectGone(kube, ConfigMaps, { name: 'three', namespace })
+    await kube.patch(Workspaces, web(), { spec: { desiredState: 'Terminated' } })
+    await becomes('Terminated')
+    assert.is(await kube.get(ConfigMaps, { name: 'two', namespace }), undefined)
+    assert.is(await kube.get(ConfigMaps, { name: 'workspace-web-manifests', namespace }), undefined)
+  })
+
+  it('never take what is there already', async () => {
+    await kube.create(ConfigMaps, {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { name: 'guest', namespace },
+      data: { a: 'mine' },
+    })
+    await allow(await create(config('guest', ', labels: { berth.dev/workspace-manifest: x }')))
+    await failsFor('ObjectTaken')
+    assert.equal((await kube.get(ConfigMaps, { name: 'guest', namespace }))?.data, { a: 'mine' })
+    await kube.delete(Workspaces, web())
+    await expectGone(kube, Workspaces, web())
+    assert.ok(await kube.get(ConfigMaps, { name: 'guest', namespace }))
+  })
+
+  it('stay in the namespace of the workspace', async () => {
+    await allow(await create(config('away', ', namespace: kube-system')))
+    const { status } = await failsFor('ManifestElsewhere')
+    assert.match(status?.failure?.remedy ?? '', /leave out its metadata\.namespace/)
+    await kube.patch(Workspaces, web(), {
+      spec: { devfile: inlined('{ apiVersion: v1, kind: Namespace, metadata: { name: mine } }') },
+    })
+    await expectObject(kube, Workspaces, web(), (now) => /Namespace mine/.test(now.status?.failure?.message ?? ''))
+    await kube.patch(Workspaces, web(), {
+      spec: { devfile: inlined('{ apiVersion: example.com/v1, kind: Nothing, metadata: { name: a } }') },
+    })
+    await failsFor('ManifestKindUnknown')
+  })
+})
