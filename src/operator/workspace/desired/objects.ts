@@ -87,7 +87,12 @@ export const haveSamePieces = (one: Deployment, other: Deployment): boolean =>
 const networkPolicyOf = (plan: Plan, hasParts: boolean): NetworkPolicy[] => {
   if (plan.settings.networkPolicy?.enabled === false) return []
   const selector = { [labels.workspaceUid]: plan.workspace.metadata.uid ?? '' }
-  return [{ ...envelope(plan, NetworkPolicies), spec: networkPolicySpecOf(selector, plan.settings, { hasParts, kasUrl: plan.git?.kasUrl }) }]
+  return [
+    {
+      ...envelope(plan, NetworkPolicies),
+      spec: networkPolicySpecOf(selector, plan.settings, { hasParts, kasUrl: plan.git?.kasUrl }),
+    },
+  ]
 }
 
 /** The Secret that holds the frozen variables, without them. */
