@@ -35,6 +35,11 @@ export const verbs: readonly Entry[] = [
     load: () => import('./commands/validate.ts'),
   },
   {
+    name: 'variables',
+    summary: 'list the variables of a Workspace, or freeze them again',
+    load: () => import('./commands/variables.ts'),
+  },
+  {
     name: 'git-server',
     summary: 'serve a folder of Git repositories on loopback',
     load: () => import('./commands/git-server.ts'),
