@@ -1,10 +1,4 @@
-import {
-  type CoreSecret,
-  Deployments,
-  refOf,
-  type Workspace,
-  type WorkspaceClassSpec,
-} from '../../api/index.ts'
+import { type CoreSecret, Deployments, refOf, type Workspace, type WorkspaceClassSpec } from '../../api/index.ts'
 import { hours } from '../../std/index.ts'
 import { applyAll, asApplyFailure, isApplied } from './apply.ts'
 import {
@@ -30,12 +24,7 @@ const MANAGER = `berth-${CONTROLLER}`
 type Draft = Omit<Plan, 'variables' | 'variablesMark' | 'pullSecrets'>
 
 /** Brings the objects of a workspace about. The Deployment says whether that was done; the rest is looked at now and then. */
-export async function applied(
-  wish: Draft,
-  generation: number | undefined,
-  connection: Connection,
-  room: Room,
-): Promise<Applied> {
+export async function applied(wish: Draft, generation: number | undefined, connection: Connection, room: Room): Promise<Applied> {
   const { workspace, settings } = wish
   const draft = { ...wish, pullSecrets: pullSecretsFor(settings, room) }
   const { clock } = room.workshop

@@ -70,7 +70,15 @@ async function proceed(given: Workspace, room: Room): Promise<Next> {
   const generation = seen.found?.metadata.generation
   const outcome = await room.errands.run({
     uid: workspace.metadata.uid ?? '',
-    plan: JSON.stringify([workspace.metadata.generation, generation, target.apiURL, target.namespace, target.version, draft.git, marksOf(draft, room)]),
+    plan: JSON.stringify([
+      workspace.metadata.generation,
+      generation,
+      target.apiURL,
+      target.namespace,
+      target.version,
+      draft.git,
+      marksOf(draft, room),
+    ]),
     target: target.apiURL,
     work: () => applied(draft, generation, connection, room),
     over: () => room.wake(refOf(workspace)),

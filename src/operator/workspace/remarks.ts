@@ -92,4 +92,3 @@ function onProject({ name, isThere, known, git, isPrepared, trouble }: Project, 
   const message = `spec.project.gitProject: there is no GitProject ${name} in this namespace. Create it, or make the workspace again with another.`
   return [cloned('False', 'GitProjectNotFound', message), ...credentials]
 }
-
