@@ -54,7 +54,9 @@ export async function readDevfile(
   }
   try {
     const pinned = await pinDevfile(source, home, { text, path }, key)
-    return 'problems' in pinned ? judged(pinned, { field, settings }, undefined) : judged(parseDevfile(pinned.content), { field, settings }, pinned)
+    return 'problems' in pinned
+      ? judged(pinned, { field, settings }, undefined)
+      : judged(parseDevfile(pinned.content), { field, settings }, pinned)
   } catch (thrown) {
     const { reason = 'DevfileNotFetched', message, remedy = 'It is tried again by itself.', code } = Failure.from(thrown)
     if (code === 'internal') throw thrown
