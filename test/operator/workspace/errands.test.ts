@@ -1,0 +1,73 @@
+import { equal, is } from 'uvu/assert'
+import { createErrands } from '../../../src/operator/workspace/errands.ts'
+import { seconds } from '../../../src/std/index.ts'
+import { steppedClock } from '../../support/clock.ts'
+import { describe } from '../../support/suite.ts'
+
+describe('workspace: errands', (it) => {
+  const given = () => {
+    const clock = steppedClock()
+    const woken: string[] = []
+    const errands = createErrands<{ done: string }>(clock)
+    const { promise, resolve, reject } = Promise.withResolvers<{ done: string }>()
+    const run = (uid: string, plan: string, work: () => Promise<{ done: string }>, target = 'here') =>
+      errands.run({ uid, plan, target, work, over: () => woken.push(uid) })
+    return { clock, woken, errands, run, slow: () => promise, resolve, reject }
+  }
+  const quick = async () => ({ done: 'quickly' })
+
+  it('tell the outcome at once where it comes at once, and throw what failed', async () => {
+    const { run, woken } = given()
+    equal(await run('a', '1', quick), { done: 'quickly' })
+    const thrown = await run('a', '1', () => Promise.reject(new Error('no'))).catch((failure: Error) => failure.message)
+    is(thrown, 'no')
+    equal(woken, [])
+  })
+
+  it('are not waited for longer than two seconds, and wake whoever gave them when they are over', async () => {
+    const { clock, run, slow, resolve, woken, errands } = given()
+    const waiting = run('a', '1', slow)
+    await clock.step(seconds(2))
+    is(await waiting, undefined)
+    is(errands.isUnderWay('a'), true)
+    resolve({ done: 'late' })
+    await clock.step(0)
+    equal(woken, ['a'])
+    is(errands.isUnderWay('a'), false)
+    equal(await run('a', '1', quick), { done: 'late' })
+  })
+
+  it('keep nobody waiting at a target that was slow, until it was quick again', async () => {
+    const { clock, run, slow, resolve } = given()
+    const waiting = run('a', '1', slow)
+    await clock.step(seconds(2))
+    await waiting
+    const { promise } = Promise.withResolvers<{ done: string }>()
+    const other = run('b', '1', () => promise)
+    await clock.step(0)
+    is(await other, undefined)
+    equal(await run('c', '1', quick, 'elsewhere'), { done: 'quickly' })
+    resolve({ done: 'late' })
+  })
+
+  it('never tell an older failure once there is a newer plan, and never run two at once', async () => {
+    const { clock, run, slow, reject } = given()
+    const first = run('a', '1', slow)
+    await clock.step(seconds(2))
+    await first
+    let begun = 0
+    const newer = async () => {
+      begun++
+      return { done: 'newer' }
+    }
+    const second = run('a', '2', newer)
+    await clock.step(0)
+    is(await second, undefined)
+    is(begun, 0)
+    reject(new Error('of the older plan'))
+    await clock.step(0)
+    const third = run('a', '2', newer)
+    await clock.step(0)
+    equal(await third, { done: 'newer' })
+  })
+})
