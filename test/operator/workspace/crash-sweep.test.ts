@@ -20,7 +20,7 @@ import { eventually, expectGone } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
 import { everybody, furnish, words } from './house.ts'
 
-const AT_ONCE = 6
+const AT_ONCE = 8
 const PATIENCE = { within: minutes(3) }
 const KINDS: Kind[] = [Deployments, Services, NetworkPolicies, PersistentVolumeClaims, ServiceAccounts, Secrets]
 
@@ -69,11 +69,14 @@ describe('an operator that is killed after any of its writes for a workspace', (
       )
       return true
     }, PATIENCE)
-    // Its place is free again.
-    await create('next')
-    await becomes('next', 'Running', PATIENCE)
-    await Promise.all(['web', 'next'].map((name) => kube.delete(Workspaces, at(name))))
-    for (const name of ['web', 'next']) await expectGone(kube, Workspaces, at(name), PATIENCE)
+    // Its place is free again; one life in four looks, each takes its time.
+    const names = writes % 4 === 0 || writes === Number.POSITIVE_INFINITY ? ['web', 'next'] : ['web']
+    if (names.length > 1) {
+      await create('next')
+      await becomes('next', 'Running', PATIENCE)
+    }
+    for (const name of names) await kube.delete(Workspaces, at(name))
+    for (const name of names) await expectGone(kube, Workspaces, at(name), PATIENCE)
     if (life.left <= 0) await replaced
     await shop.stop()
     await sweep(kube, namespace)
