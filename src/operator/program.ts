@@ -35,7 +35,7 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
   const account = { namespace: config.leaseNamespace, name: 'berth-operator' }
   const token = kasToken({ kube, clock, account, audience: AUDIENCE })
   const ca = config.kasCa === undefined ? undefined : readFileSync(config.kasCa)
-  const source = createObjectStream({ address: config.kas, token, ca, clock })
+  const source = createObjectStream({ address: ca ? `grpcs://${config.kas}` : config.kas, token, ca, clock })
   const agents = config.kasApi === undefined ? undefined : { url: config.kasApi, token, ca, audience: AUDIENCE }
   const gitops = gitopsMeter(metrics)
   const open = () => openShop({ config, kube, log, source, agents, meter: gitops })
