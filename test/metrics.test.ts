@@ -11,7 +11,7 @@ const PAGE = readFileSync(new URL('../docs/metrics.md', import.meta.url), 'utf8'
 
 /** Name and type of each row, in the order of their names. */
 const documented = PAGE.split('\n')
-  .map((line) => /^\| `(berth_[^`]+)` \| (\w+) \|/.exec(line))
+  .map((line) => /^\| `([a-z0-9_<>]+)` \| (\w+) \|/.exec(line))
   .flatMap((row) => (row ? [`${row[1]?.replace('<controller>', 'some')} ${row[2]}`] : []))
   .sort()
 
@@ -30,9 +30,15 @@ async function exported(): Promise<string[]> {
   const kas = createMeters(metrics)
   kas.watch({ waiting: () => 0, bytes: () => 0 })
   kas.connected(() => 0)
+  kas.agents(() => 0)
+  kas.routes.watch({ tunnels: () => ({ idle: 1, open: 2, waiting: 3 }), peers: () => 2 })
+  kas.called('/x.Echo/Echo')('OK')
   createVisitMeters(metrics)
   const text = await metrics.render()
   assert.match(text, /^berth_gitops_open_watches 7$/m)
+  assert.match(text, /^berth_kas_requests_waiting 3$/m)
+  assert.match(text, /^grpc_server_handled_total\{grpc_service="x.Echo",grpc_method="Echo",grpc_code="OK"\} 1$/m)
+  assert.match(text, /^grpc_server_requests_in_flight 0$/m)
   assert.match(text, /^berth_gitops_objects_total\{outcome="created"\} 1$/m)
   return [...text.matchAll(/^# TYPE (berth_\S+) (\w+)$/gm)].map(([, name, type]) => `${name} ${type}`).sort()
 }

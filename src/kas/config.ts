@@ -25,6 +25,14 @@ export interface Config {
   visitsPerSecond: number
   /** --session-grace SECONDS, BERTH_SESSION_GRACE: how long their sessions go on when kas ends. In milliseconds here. */
   sessionGrace: number
+  /** --listen-grace SECONDS, BERTH_LISTEN_GRACE: how long kas takes new requests when it is to end, until load balancers know. In milliseconds here. */
+  listenGrace: number
+  /** --agent-calls N, BERTH_AGENT_CALLS: calls and streams that one token of an agent may open in a minute. */
+  agentCalls: number
+  /** --lease-namespace NS, BERTH_NAMESPACE: where each kas has a Lease that shows the others that it lives. */
+  leaseNamespace: string
+  /** --identity NAME, POD_NAME: the beginning of the name of that Lease. */
+  identity: string | undefined
   /** --api HOST:PORT, BERTH_API: where who knows the secret asks for agents and tells of pushes. Off without --api-secret. */
   api: string
   /** --api-secret FILE, BERTH_API_SECRET: base64 of at least 32 bytes, which those who ask have too. */
@@ -33,8 +41,13 @@ export interface Config {
   privateApi: string
   /** --private-api-secret FILE, BERTH_PRIVATE_API_SECRET: base64 of at least 32 bytes, the same for all kas. */
   privateApiSecret: string | undefined
-  /** --peers URLS, BERTH_PEERS: the private endpoints of the other kas, such as grpc://kas-1.kas:8155. */
+  /**
+   * --peers URLS, BERTH_PEERS: the private endpoints of the other kas, such as grpcs://kas-peers:8155. A name may stand for several
+   * addresses; one that leads back to this kas is left out.
+   */
   peers: string[]
+  /** --peers-ca FILE, BERTH_PEERS_CA: PEM of the authorities that the certificates of peers are checked by, instead of the system's. */
+  peersCa: string | undefined
   /** --agent-wait SECONDS, BERTH_AGENT_WAIT: how long a request waits for its agent to connect. In milliseconds here. */
   agentWait: number
   /** --data-dir DIR, BERTH_DATA_DIR: mirrors of repositories; can be lost at any time. One running kas per folder. */
@@ -117,6 +130,10 @@ export function parseConfig(flags: Flags, env: Record<string, string | undefined
     kubernetesApi: address(text('kubernetesApi', 'BERTH_KUBERNETES_API') ?? '127.0.0.1:8154', '--kubernetes-api'),
     visitsPerSecond: count(text('visitsPerSecond', 'BERTH_VISITS_PER_SECOND') ?? '200', '--visits-per-second'),
     sessionGrace: seconds(count(text('sessionGrace', 'BERTH_SESSION_GRACE') ?? '3600', '--session-grace')),
+    listenGrace: seconds(count(text('listenGrace', 'BERTH_LISTEN_GRACE') ?? '0', '--listen-grace', { least: 0, most: 300 })),
+    agentCalls: count(text('agentCalls', 'BERTH_AGENT_CALLS') ?? '40000', '--agent-calls'),
+    leaseNamespace: text('leaseNamespace', 'BERTH_NAMESPACE') ?? 'berth-system',
+    identity: text('identity', 'POD_NAME'),
     ...externalEndpoint(text),
     ...privateEndpoint(text),
     agentWait: seconds(count(text('agentWait', 'BERTH_AGENT_WAIT') ?? '20', '--agent-wait')),
@@ -140,7 +157,9 @@ export function parseConfig(flags: Flags, env: Record<string, string | undefined
       text('maxConnectionsPerAddress', 'BERTH_MAX_CONNECTIONS_PER_ADDRESS') ?? '2500',
       '--max-connections-per-address',
     ),
-    handshakeTimeout: seconds(count(text('handshakeTimeout', 'BERTH_HANDSHAKE_TIMEOUT') ?? '10', '--handshake-timeout', 300)),
+    handshakeTimeout: seconds(
+      count(text('handshakeTimeout', 'BERTH_HANDSHAKE_TIMEOUT') ?? '10', '--handshake-timeout', { most: 300 }),
+    ),
     environment: Object.fromEntries(INHERITED.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
     logLevel: level(text('logLevel', 'BERTH_LOG_LEVEL') ?? 'info'),
   }
@@ -171,19 +190,23 @@ function externalEndpoint(text: Text): Pick<Config, 'api' | 'apiSecret'> {
   return { api: address(api ?? '127.0.0.1:8153', '--api'), apiSecret }
 }
 
-function privateEndpoint(text: Text): Pick<Config, 'privateApi' | 'privateApiSecret' | 'peers'> {
+function privateEndpoint(text: Text): Pick<Config, 'privateApi' | 'privateApiSecret' | 'peers' | 'peersCa'> {
   const privateApiSecret = text('privateApiSecret', 'BERTH_PRIVATE_API_SECRET')
   const peers = text('peers', 'BERTH_PEERS')
   if (peers && !privateApiSecret)
     throw wrong('--private-api-secret', '', 'Give --private-api-secret too: kas must prove to its peers that it is one of them.')
   const privateApi = address(text('privateApi', 'BERTH_PRIVATE_API') ?? '127.0.0.1:8155', '--private-api')
-  return { privateApi, privateApiSecret, peers: peers?.split(',').map(peer) ?? [] }
+  const peersCa = text('peersCa', 'BERTH_PEERS_CA')
+  const all = peers?.split(',').map(peer) ?? []
+  if (peersCa && !all.some((url) => url.startsWith('grpcs:')))
+    throw wrong('--peers-ca', peersCa, 'Name peers with grpcs:// in --peers: without TLS no certificate is looked at.')
+  return { privateApi, privateApiSecret, peers: all, peersCa }
 }
 
 function peer(given: string): string {
   const url = given.trim()
   if (/^grpcs?:\/\/[^\s/,@]+:\d{1,5}$/.test(url)) return url
-  throw wrong('--peers', given, 'Write it like grpc://kas-1.kas:8155, with commas between.')
+  throw wrong('--peers', given, 'Write it like grpc://kas-1.kas:8155 or grpcs://kas-peers:8155, with commas between.')
 }
 
 function tls(certificate: string | undefined, key: string | undefined): Config['tls'] {
@@ -205,10 +228,10 @@ function protocols(given: string): Config['protocols'] {
   })
 }
 
-function count(given: string, flag: string, most = Number.MAX_SAFE_INTEGER): number {
+function count(given: string, flag: string, { least = 1, most = Number.MAX_SAFE_INTEGER } = {}): number {
   const number = Number(given)
-  if (Number.isSafeInteger(number) && number >= 1 && number <= most) return number
-  throw wrong(flag, given, `Write a whole number from 1${most < Number.MAX_SAFE_INTEGER ? ` to ${most}` : ''}.`)
+  if (Number.isSafeInteger(number) && number >= least && number <= most) return number
+  throw wrong(flag, given, `Write a whole number from ${least}${most < Number.MAX_SAFE_INTEGER ? ` to ${most}` : ''}.`)
 }
 
 /** When a connection is as old as this part of its age, clients are told to open another, and idle streams end; at 85 % it is cut. */
@@ -216,7 +239,7 @@ export const AGES = { goaway: 0.2, streams: 0.3, grace: 0.65 } as const
 
 function ages(connection: string, stream: string | undefined): Pick<Config, 'maxConnectionAge' | 'streamAge'> {
   // Shorter, and clients would do little else than connect.
-  const maxConnectionAge = seconds(count(connection, '--max-connection-age', 7 * 86_400))
+  const maxConnectionAge = seconds(count(connection, '--max-connection-age', { most: 7 * 86_400 }))
   if (maxConnectionAge < seconds(10)) throw wrong('--max-connection-age', connection, 'Write at least 10 seconds.')
   if (stream === undefined) return { maxConnectionAge, streamAge: Math.round(maxConnectionAge * AGES.streams) }
   const streamAge = seconds(count(stream, '--stream-age'))
@@ -226,7 +249,7 @@ function ages(connection: string, stream: string | undefined): Pick<Config, 'max
   throw wrong('--stream-age', stream, `Write at most ${Math.floor(longest / 1000)}, or connections end before their streams do.`)
 }
 
-const mebibytes = (given: string, flag: string, most?: number): number => count(given, flag, most) * 2 ** 20
+const mebibytes = (given: string, flag: string, most = Number.MAX_SAFE_INTEGER): number => count(given, flag, { most }) * 2 ** 20
 
 function addresses(given: string): Config['addresses'] {
   return given.split(',').map((name) => {

@@ -17,6 +17,7 @@ export async function listen(config: Config, services: Service[], meters: Meters
       handshake: config.handshakeTimeout,
     },
     onTurnedAway: meters.turnedAway,
+    onCall: meters.called,
     services,
     clock: systemClock,
     log,
@@ -27,15 +28,19 @@ export async function listen(config: Config, services: Service[], meters: Meters
 
 /** As the listeners want it; all of them show the same certificate. */
 export const keysOf = async (tls: Config['tls']) =>
-  tls && { certificate: await pem(tls.certificate), key: new Secret<Uint8Array>(await pem(tls.key)) }
+  tls && {
+    certificate: await pem(tls.certificate, '--tls-cert'),
+    key: new Secret<Uint8Array>(await pem(tls.key, '--tls-key')),
+  }
 
-async function pem(file: string): Promise<Uint8Array> {
+/** What is in the PEM file of that flag. */
+export async function pem(file: string, flag: string): Promise<Uint8Array> {
   try {
     return await readFile(file)
   } catch (thrown) {
     throw new Failure('not-found', `cannot read ${file}`, {
       cause: thrown,
-      remedy: 'Name PEM files with --tls-cert and --tls-key.',
+      remedy: `Name a PEM file with ${flag}.`,
     })
   }
 }

@@ -15,9 +15,26 @@ export interface Meters {
   asked: Counter
   credentialed: Counter
   turnedAway(why: TurnedAway): void
-  /** Both are read when somebody asks for the metrics. */
+  /** A token of an agent was used for more calls than it may make in a minute. */
+  rateExceeded(): void
+  /** A call of gRPC begins; the answer tells how it ended, in gRPC's word. */
+  called(path: string): (code: string) => void
+  routes: RouteMeters
+  /** These are read when somebody asks for the metrics. */
   connected(read: () => number): void
+  agents(read: () => number): void
   watch(read: { waiting: () => number; bytes: () => number }): void
+}
+
+/** The ways to agents. */
+export interface RouteMeters {
+  /** A request has found its agent, or has not. */
+  routed(way: 'own' | 'peer' | 'none'): void
+  /** Another kas has asked for a tunnel. */
+  asked(hadTunnel: boolean): void
+  /** An agent wanted more than it may have. */
+  limited(what: 'tunnels' | 'pods'): void
+  watch(read: { tunnels: () => { idle: number; open: number; waiting: number }; peers: () => number }): void
 }
 
 export function createMeters(metrics: Metrics): Meters {
@@ -34,6 +51,10 @@ export function createMeters(metrics: Metrics): Meters {
     name: 'berth_kas_connections_refused_total',
     help: 'Connections of clients that were not taken or cut off, by what was wrong',
     labels: ['reason'],
+  })
+  const rateExceeded = metrics.counter({
+    name: 'agent_server_rate_exceeded_total',
+    help: 'Calls of agents that were refused because there were too many with one token',
   })
   return {
     looked: (milliseconds) => pollTime.observe(milliseconds / 1000),
@@ -57,6 +78,12 @@ export function createMeters(metrics: Metrics): Meters {
       labels: ['status'],
     }),
     turnedAway: (why) => turnedAway.add({ reason: why }),
+    rateExceeded: () => rateExceeded.add(),
+    called: createCallMeter(metrics),
+    routes: createRouteMeters(metrics),
+    agents(read) {
+      metrics.gauge({ name: 'connected_agents_count', help: 'Agents of which a pod is connected to this kas', read })
+    },
     connected(read) {
       metrics.gauge({ name: 'berth_kas_connections', help: 'Connections of clients that are open', read })
     },
@@ -64,5 +91,58 @@ export function createMeters(metrics: Metrics): Meters {
       metrics.gauge({ name: 'berth_kas_git_queue_length', help: 'Work that waits until fewer git processes run', read: waiting })
       metrics.gauge({ name: 'berth_kas_mirror_bytes', help: 'Bytes of all mirrors on disk', read: bytes })
     },
+  }
+}
+
+function createRouteMeters(metrics: Metrics): RouteMeters {
+  const routed = metrics.counter({
+    name: 'berth_kas_routed_requests_total',
+    help: 'Requests to agents by whose tunnel they went through: own, peer, or none',
+    labels: ['way'],
+  })
+  const asked = metrics.counter({
+    name: 'berth_kas_peer_requests_total',
+    help: 'Requests of other kas by whether a tunnel was there at once',
+    labels: ['tunnel'],
+  })
+  const limited = metrics.counter({
+    name: 'berth_kas_agent_limits_total',
+    help: 'What agents were refused because they had as many as they may have',
+    labels: ['limit'],
+  })
+  const gauge = (name: string, help: string, read: () => number) => metrics.gauge({ name, help, read })
+  return {
+    routed: (way) => routed.add({ way }),
+    asked: (hadTunnel) => asked.add({ tunnel: hadTunnel ? 'ready' : 'none' }),
+    limited: (limit) => limited.add({ limit }),
+    watch({ tunnels, peers }) {
+      gauge('berth_kas_tunnels', 'Tunnels that agents have open', () => tunnels().open)
+      gauge('berth_kas_idle_tunnels', 'Tunnels that wait for a request', () => tunnels().idle)
+      gauge('berth_kas_requests_waiting', 'Requests that wait for a tunnel', () => tunnels().waiting)
+      gauge('berth_kas_peers', 'Other kas that are known by their addresses', peers)
+    },
+  }
+}
+
+/** The names are those that gRPC servers commonly have. */
+function createCallMeter(metrics: Metrics): Meters['called'] {
+  const labels = ['grpc_service', 'grpc_method']
+  const started = metrics.counter({ name: 'grpc_server_started_total', help: 'Calls that began', labels })
+  const handled = metrics.counter({
+    name: 'grpc_server_handled_total',
+    help: 'Calls that ended, by code',
+    labels: [...labels, 'grpc_code'],
+  })
+  let open = 0
+  metrics.gauge({ name: 'grpc_server_requests_in_flight', help: 'Calls that are open', read: () => open })
+  return (path) => {
+    const [, service = '', method = ''] = path.split('/')
+    const call = { grpc_service: service, grpc_method: method }
+    started.add(call)
+    open++
+    return (code) => {
+      open--
+      handled.add({ ...call, grpc_code: code })
+    }
   }
 }

@@ -69,6 +69,18 @@ export interface Roll {
   enter(pass: AgentPass, meta: AgentMeta | undefined): (hungUp: boolean) => void
 }
 
+/** Which kas are there. */
+export interface Presence {
+  /** What this one is called in the status of Agents; another name after each start. */
+  readonly self: string
+  /** Whether another one of that name lives, or may live. */
+  isAlive(kas: string): boolean
+  /** How many others live. */
+  readonly others: number
+  /** Told when others have come or gone. */
+  onChange(listener: () => void): void
+}
+
 /** What was seen of an agent's configuration. */
 export type ConfigurationFinding =
   /** `path` is missing when there is no file: then the configuration is empty. */

@@ -2,7 +2,7 @@ import { openMirrors } from '../adapters/git/index.ts'
 import { createMetrics, type Metrics, serveHttp, serveOperations } from '../adapters/http/index.ts'
 import { type Caches, connect, createCaches, createEvents, type Events, type Kube, type Meter } from '../adapters/kube/index.ts'
 import { Agents, GitProjects, type Ref, SpaceRequests } from '../api/index.ts'
-import { createLog, type Log, systemClock } from '../std/index.ts'
+import { createLog, type Log, pause, systemClock } from '../std/index.ts'
 import { type ConfigurationDesk, createAccessRules, createAgentConfigurationService } from './agent-configuration/index.ts'
 import { connectedAgents, createRegistrationServices, createRoll, createStatusWriter } from './agent-registration/index.ts'
 import { BY_TOKEN, createAgentGate, createGate, createTokenReviews } from './authorization/index.ts'
@@ -13,10 +13,13 @@ import { createCredentials, createPolls, pokeByAnnotation } from './git-polling/
 import { reportStatus } from './git-project-status/index.ts'
 import { BY_ACCOUNT, BY_NUMBER, createDevelops, type KubernetesApiServer, serveKubernetesApi } from './kubernetes-api/index.ts'
 import { keysOf, listen } from './listen.ts'
-import { createMeters } from './meters.ts'
+import { createMeters, type Meters } from './meters.ts'
 import { createModuleRequestService } from './module-requests/index.ts'
 import { createObjectStreamService, type Limits } from './object-stream/index.ts'
+import type { Presence } from './ports.ts'
+import { createPresence } from './presence/index.ts'
 import { BY_PATH, projectsOf } from './project.ts'
+import { createLimiter } from './rate.ts'
 import { layRoutes } from './routes.ts'
 import type { RegistryHub } from './routing/index.ts'
 import { receiveWebhooks } from './webhooks/index.ts'
@@ -51,10 +54,16 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
   const log = createLog(config.logLevel, surroundings.log).with({ program: 'kas' })
   const open: (() => Promise<void>)[] = []
   try {
-    const addresses = await openHouse(config, signal, { log, open, hub: surroundings.hub })
+    const state: State = { phase: 'starting' }
+    const { addresses, drain } = await openHouse(config, signal, { log, open, state, hub: surroundings.hub })
+    state.phase = 'serving'
     log.info('kas started', { ...addresses, namespace: config.namespace ?? 'all' })
     surroundings.up?.(addresses)
     await aborted(signal)
+    state.phase = 'stopping'
+    log.info('kas stops', { takesRequestsFor: config.listenGrace, sessionsEndWithin: config.sessionGrace })
+    await pause(clock, config.listenGrace)
+    await drain()
   } finally {
     // Streams first, so that callers go elsewhere; then what fed them.
     for (const close of open.reverse()) await close()
@@ -62,14 +71,24 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
   }
 }
 
+/** For probes: while it starts and stops, requests are better elsewhere. */
+interface State {
+  phase: 'starting' | 'serving' | 'stopping'
+}
+
 interface House {
+  state: State
   log: Log
   open: (() => Promise<void>)[]
   hub: RegistryHub | undefined
 }
 
 /** Starts everything in order; `open` gets what closes it again. */
-async function openHouse(config: Config, signal: AbortSignal, { log, open, hub }: House): Promise<Addresses> {
+async function openHouse(
+  config: Config,
+  signal: AbortSignal,
+  { log, open, state, hub }: House,
+): Promise<{ addresses: Addresses; drain(): Promise<void> }> {
   const metrics = createMetrics({ process: true })
   const kube = connect({ kubeconfig: config.kubeconfig, context: config.context, clock, meter: requestMeter(metrics) })
   open.push(() => kube.close())
@@ -79,7 +98,7 @@ async function openHouse(config: Config, signal: AbortSignal, { log, open, hub }
   open.push(() => events.flush())
   const rooms = await furnish(config, caches, metrics, log)
   open.push(() => rooms.polls.stop())
-  const ready = () => waitingFor(caches)
+  const ready = () => waitingFor(caches) ?? (state.phase === 'serving' ? undefined : `kas is ${state.phase}`)
   const operations = await serveOperations({ address: config.operations, live: () => undefined, ready, metrics, clock, log })
   open.push(() => operations.stop())
   await untilListed(caches, signal)
@@ -87,13 +106,16 @@ async function openHouse(config: Config, signal: AbortSignal, { log, open, hub }
   open.push(() => status.stop())
   const stopPokes = rooms.pokes()
   open.push(async () => stopPokes())
-  const registration = rooms.agents(events)
+  const { leaseNamespace, identity } = config
+  const presence = createPresence({ kube, clock, log, namespace: leaseNamespace, identity })
+  open.push(() => presence.stop())
+  const registration = rooms.agents(events, presence)
   open.push(() => registration.stop())
   const webhooks = await serveHttp({ address: config.webhooks, respond: rooms.webhooks, clock, log })
   open.push(() => webhooks.stop())
   const tls = await keysOf(config.tls)
   const { agentGate } = registration
-  const routes = await layRoutes({ config, agentGate, tls, hub, metrics, clock, log })
+  const routes = await layRoutes({ config, agentGate, tls, hub, meters: rooms.meters.routes, clock, log })
   open.push(() => routes.stop())
   const services = [rooms.objectStream, routes.service, ...registration.services]
   const server = await listen(config, services, rooms.meters, log)
@@ -108,7 +130,7 @@ async function openHouse(config: Config, signal: AbortSignal, { log, open, hub }
   const gitCredentials = await rooms.gitCredentials({ tls })
   open.push(() => gitCredentials.stop())
   const { privateApi } = routes
-  return {
+  const addresses = {
     listen: server.address,
     operations: operations.address,
     webhooks: webhooks.address,
@@ -117,6 +139,12 @@ async function openHouse(config: Config, signal: AbortSignal, { log, open, hub }
     ...(external && { api: external.address }),
     ...(privateApi === undefined ? {} : { privateApi }),
   }
+  const drain = async () => {
+    // Agents go elsewhere at once; what runs through their tunnels goes on, for people here and for other kas alike.
+    server.leave()
+    await Promise.all([visits.stop(), routes.drain(config.sessionGrace), external?.stop()])
+  }
+  return { addresses, drain }
 }
 
 /** Builds the rooms and hands each what it needs of the others. */
@@ -163,8 +191,13 @@ async function furnish(config: Config, caches: Caches, metrics: Metrics, log: Lo
     meters,
     webhooks: receiveWebhooks({ projects, polls, credentials, answered, clock, log }),
     pokes: () => pokeByAnnotation(cache, polls),
-    agents: (events: Events) =>
-      receiveAgents({ agents, projects, gate, polls, kube: caches.kube, events, maxAge: config.streamAge, clock, log }),
+    agents: (events: Events, presence: Presence) =>
+      receiveAgents({
+        ...{ agents, projects, gate, polls, events, presence, meters, clock, log },
+        kube: caches.kube,
+        maxAge: config.streamAge,
+        calls: config.agentCalls,
+      }),
     visits: (way: Pick<KubernetesApiServer, 'tls' | 'router' | 'configurations'>) =>
       serveKubernetesApi({
         ...way,
@@ -205,14 +238,25 @@ function answerPods(
   })
 }
 
+interface ReceptionDesk {
+  kube: Kube
+  events: Events
+  presence: Presence
+  meters: Meters
+  /** That one token may make in a minute. */
+  calls: number
+}
+
 /** What agents talk to beside the object stream. Their status is written by the same room that knows which of them are there. */
-function receiveAgents(desk: Omit<ConfigurationDesk, 'agentGate' | 'roll' | 'findings'> & { kube: Kube; events: Events }) {
-  const { agents, kube, events } = desk
-  const agentGate = createAgentGate({ agents, clock })
+function receiveAgents(desk: Omit<ConfigurationDesk, 'agentGate' | 'roll' | 'findings'> & ReceptionDesk) {
+  const { agents, meters, calls } = desk
+  const limit = createLimiter({ burst: calls, perSecond: calls / 60 }, clock)
+  const agentGate = createAgentGate({ agents, clock, limit, onLimited: meters.rateExceeded })
   const recall = (agent: Ref, name: string) => agents.get(agent)?.status?.connectedPods?.find((pod) => pod.name === name)?.podId
-  const roll = createRoll({ clock, recall })
+  const roll = createRoll({ clock, recall, onRefused: () => meters.routes.limited('pods') })
+  meters.agents(() => [...roll.all()].length)
   const configurations = createAccessRules(desk)
-  const writer = createStatusWriter({ kube, agents, roll, events, clock, log: desk.log })
+  const writer = createStatusWriter({ ...desk, roll, clock })
   const configuration = createAgentConfigurationService({ ...desk, agentGate, roll, findings: writer })
   const registration = createRegistrationServices({ gate: agentGate, roll, onReport: writer.onReport })
   return {

@@ -1,23 +1,32 @@
 import { createSigner, createVerifier } from '../adapters/auth/index.ts'
-import { dial, type GrpcServer, offerRaw, type Service, serveGrpc } from '../adapters/grpc/index.ts'
-import type { Metrics } from '../adapters/http/index.ts'
-import { createTunnels, type Tunnels } from '../engines/tunnel/index.ts'
+import {
+  addressesBehind,
+  dial,
+  type GrpcServer,
+  isOwnAddress,
+  offerRaw,
+  type Service,
+  serveGrpc,
+} from '../adapters/grpc/index.ts'
+import { createTunnels } from '../engines/tunnel/index.ts'
 import { MAKE_REQUEST } from '../rpc/index.ts'
-import type { Clock, Log } from '../std/index.ts'
+import { type Clock, type Log, seconds } from '../std/index.ts'
 import type { Config } from './config.ts'
+import { pem } from './listen.ts'
+import type { RouteMeters } from './meters.ts'
 import type { AgentGate, Router } from './ports.ts'
 import { createReverseTunnelService } from './reverse-tunnel/index.ts'
 import { createGateway, createPeerRegistry, createRouter, type RegistryHub } from './routing/index.ts'
 import { sharedSecret } from './shared-secret.ts'
 
 export interface RoutesOptions {
-  config: Pick<Config, 'privateApi' | 'privateApiSecret' | 'peers' | 'agentWait' | 'streamAge'>
+  config: Pick<Config, 'privateApi' | 'privateApiSecret' | 'peers' | 'peersCa' | 'agentWait' | 'streamAge'>
   agentGate: AgentGate
   /** PEM, for the private endpoint as for the others. */
   tls: Parameters<typeof serveGrpc>[0]['tls']
   /** Instead of the peers that are named in the settings. */
   hub: RegistryHub | undefined
-  metrics: Metrics
+  meters: RouteMeters
   clock: Clock
   log: Log
 }
@@ -29,6 +38,8 @@ export interface Routes {
   service: Service
   /** Address of the private endpoint, when it is on. */
   privateApi: string | undefined
+  /** Lets no other kas in any more, and waits so long for the requests that they have here. Milliseconds. */
+  drain(grace: number): Promise<void>
   stop(): Promise<void>
 }
 
@@ -38,49 +49,59 @@ const ROUTABLE = [MAKE_REQUEST]
 const AMONG_KAS = { resets: { burst: 100_000, perSecond: 10_000 } }
 /** Both the issuer and the audience of what kas show each other. */
 const KAS = 'gitlab-kas'
+/** A kas that comes back is found again so soon. Milliseconds. */
+const RECONNECT = seconds(1)
 
-export async function layRoutes({ config, agentGate, tls, hub, metrics, clock, log }: RoutesOptions): Promise<Routes> {
+export async function layRoutes(options: RoutesOptions): Promise<Routes> {
+  const { config, agentGate, tls, hub, meters, clock, log } = options
   const directory = {
     arrived: (agentId: bigint) => registry.register(agentId),
     left: (agentId: bigint) => registry.unregister(agentId),
   }
-  const tunnels = createTunnels({ directory, clock })
+  const tunnels = createTunnels({ directory, clock, onRefused: () => meters.limited('tunnels') })
   const secret =
     config.privateApiSecret === undefined ? undefined : await sharedSecret(config.privateApiSecret, '--private-api-secret')
+  const ca = config.peersCa === undefined ? undefined : await pem(config.peersCa, '--peers-ca')
   const jwt = secret && { secret, issuer: KAS, audience: KAS, clock }
   let gateway: GrpcServer | undefined
   if (jwt) {
-    const service = offerRaw(ROUTABLE, createGateway({ tunnels, verify: createVerifier(jwt) }))
+    const service = offerRaw(ROUTABLE, createGateway({ tunnels, verify: createVerifier(jwt), onAsked: meters.asked }))
     gateway = await serveGrpc({ address: config.privateApi, tls, services: [service], limits: AMONG_KAS, clock, log })
   }
-  const url = gateway ? `${tls ? 'grpcs' : 'grpc'}://${gateway.address}` : 'here'
-  const registry = hub?.join(url) ?? createPeerRegistry(config.peers)
+  const own = gateway?.address
+  const peers = createPeerRegistry({
+    peers: config.peers,
+    resolve: addressesBehind,
+    isSelf: (url) => own !== undefined && isOwnAddress(url, own),
+    clock,
+    log,
+  })
+  const registry = hub?.join(own === undefined ? 'here' : `${tls ? 'grpcs' : 'grpc'}://${own}`) ?? peers
   const token = jwt && createSigner(jwt)
   const router = createRouter({
     tunnels,
     registry,
-    dial: (address) => dial({ address, token }),
+    dial: (address) => dial({ address, token, ca, serverName: nameIn(peers.peerOf(address)), reconnectWithin: RECONNECT }),
     patience: config.agentWait,
+    onRouted: meters.routed,
     clock,
     log,
   })
-  count(tunnels, metrics)
+  meters.watch({ tunnels: () => tunnels.count, peers: () => peers.size })
   return {
     router,
     service: createReverseTunnelService({ gate: agentGate, tunnels, maxAge: config.streamAge }),
-    privateApi: gateway?.address,
+    privateApi: own,
+    drain: async (grace) => gateway?.stop(grace),
     async stop() {
       tunnels.stop()
       registry.stop()
+      peers.stop()
       router.stop()
       await gateway?.stop()
     },
   }
 }
 
-function count(tunnels: Tunnels, metrics: Metrics): void {
-  const gauge = (name: string, help: string, read: () => number) => metrics.gauge({ name, help, read })
-  gauge('berth_kas_tunnels', 'Tunnels that agents have open', () => tunnels.count.open)
-  gauge('berth_kas_idle_tunnels', 'Tunnels that wait for a request', () => tunnels.count.idle)
-  gauge('berth_kas_requests_waiting', 'Requests that wait for a tunnel', () => tunnels.count.waiting)
-}
+/** The name of a host that was written in the settings. */
+const nameIn = (url: string | undefined): string | undefined => url?.replace(/^\w+:\/\//, '').replace(/:\d+$/, '')

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { is, not, ok } from 'uvu/assert'
 import { parse, parseAllDocuments } from 'yaml'
 import { connect } from '../../src/adapters/kube/index.ts'
-import { GitProjects, isTrue, type KubeObject, ServiceAccounts } from '../../src/api/index.ts'
+import { GitProjects, isTrue, type KubeObject, Leases, ServiceAccounts } from '../../src/api/index.ts'
 import { Secret } from '../../src/std/index.ts'
 import { letDevelop, podToken, runningWorkspace } from '../operator/workspace/git/pod.ts'
 import { testCluster } from '../support/control-plane.ts'
@@ -14,7 +14,10 @@ import { describe } from '../support/suite.ts'
 import { apply, eventually, expectGone, expectObject } from '../support/verbs.ts'
 import { createAgent, createProject, createSecret, runKas } from './running-kas.ts'
 
-const ROLE = new URL('../../deploy/kas/role.yaml', import.meta.url)
+const rulesIn = (file: string): KubeObject | undefined => {
+  const text = readFileSync(new URL(`../../deploy/kas/${file}`, import.meta.url), 'utf8')
+  return parseAllDocuments(text).map((document): KubeObject => document.toJS())[0]
+}
 
 describe('kas: its own role', (it) => {
   const cluster = testCluster()
@@ -46,7 +49,7 @@ describe('kas: its own role', (it) => {
     const folder = await mkdtemp(join(tmpdir(), 'berth-role-'))
     const host = await gitHost({ credential: { username: 'u', password: new Secret('p') } })
     // The rules as they are shipped, under names that only this test uses.
-    const [role] = parseAllDocuments(readFileSync(ROLE, 'utf8')).map((document): KubeObject => document.toJS())
+    const [role, ofLeases] = [rulesIn('role.yaml'), rulesIn('presence.yaml')]
     const name = `berth-kas-${namespace}`
     const binding = {
       apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -55,8 +58,13 @@ describe('kas: its own role', (it) => {
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
       subjects: [{ kind: 'ServiceAccount', name: 'kas', namespace }],
     }
-    ok(role?.kind === 'ClusterRole')
+    ok(role?.kind === 'ClusterRole' && ofLeases?.kind === 'Role')
     await apply(cluster.kube, [{ ...role, metadata: { name } }, binding])
+    const home = { name, namespace }
+    const ofRole = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name }
+    await apply(cluster.kube, { ...ofLeases, metadata: home })
+    const bindingOfRole = { ...binding, kind: 'RoleBinding', metadata: home, roleRef: ofRole }
+    await apply(cluster.kube, bindingOfRole)
     const kubeconfig = await kubeconfigWith(folder, await accountToken(namespace, 'kas'))
     // The API server hears of new roles in its own time; what it refuses before would stand in kas' log.
     const own = connect({ kubeconfig })
@@ -88,7 +96,10 @@ describe('kas: its own role', (it) => {
     })
     ok(answer.includes('refs/berth/password/p'))
 
+    const leases = () => cluster.kube.list(Leases, { namespace, labels: 'app.kubernetes.io/name=berth-kas' })
+    await eventually(async () => (await leases()).length === 1)
     await kas.stop()
+    is((await leases()).length, 0)
     not.match(kas.log(), 'forbidden')
     await host.close()
     await rm(folder, { recursive: true })

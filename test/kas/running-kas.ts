@@ -45,6 +45,7 @@ export async function runKas({
     gitCredentials: anywhere,
     kubernetesApi: anywhere,
     sessionGrace: '1',
+    leaseNamespace: namespace,
     logLevel: 'debug',
     ...flags,
   }

@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline'
 import { type Connection, dial, offerRaw, type Service, serveGrpc } from '../../../src/adapters/grpc/index.ts'
 import { createMetrics } from '../../../src/adapters/http/index.ts'
 import { serveTunnels, type TunnelHandler } from '../../../src/engines/tunnel/index.ts'
+import { createMeters } from '../../../src/kas/meters.ts'
 import type { AgentGate } from '../../../src/kas/ports.ts'
 import { layRoutes } from '../../../src/kas/routes.ts'
 import { createLog, hours, Secret, seconds, systemClock } from '../../../src/std/index.ts'
@@ -34,13 +35,20 @@ const gate: AgentGate = {
 
 /** The part of kas that routes. What it gets of the routed method it takes to the agent that the metadata names. */
 async function kas([privateApiSecret = '', ...peers]: string[]): Promise<void> {
-  const config = { privateApi: ANYWHERE, privateApiSecret, peers, agentWait: seconds(20), streamAge: hours(1) }
+  const config = {
+    privateApi: ANYWHERE,
+    privateApiSecret,
+    peers,
+    peersCa: undefined,
+    agentWait: seconds(20),
+    streamAge: hours(1),
+  }
   const routes = await layRoutes({
     config,
     agentGate: gate,
     tls: undefined,
     hub: undefined,
-    metrics: createMetrics({}),
+    meters: createMeters(createMetrics({})).routes,
     ...around,
   })
   const entry = offerRaw([METHOD], async function* (requests, call) {

@@ -31,6 +31,8 @@ export interface DialOptions extends Trust {
   gzip?: boolean | undefined
   /** One connection to each address of the host, with calls in turn, instead of one connection to one of them. Not for WebSockets. */
   everyAddress?: boolean | undefined
+  /** The longest wait before a connection that was lost is tried again, milliseconds; 20 s without it. */
+  reconnectWithin?: number | undefined
 }
 
 export interface CallOptions {
@@ -131,13 +133,14 @@ export function dial(to: DialOptions): Connection {
 const ROUND_ROBIN = JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] })
 
 function openClient(options: DialOptions): { target: string; client: Client; metadata: TextMetadata } {
-  const { serverName, userAgent, gzip, everyAddress, headers = {} } = options
+  const { serverName, userAgent, gzip, everyAddress, reconnectWithin, headers = {} } = options
   const address = parseAddress(options.address)
   const isWebSocket = address.scheme === 'ws' || address.scheme === 'wss'
   const joined = Object.entries(headers).map(([name, values]) => [name.toLowerCase(), values.join(',')] as const)
   const upgrade = Object.fromEntries(userAgent ? [['user-agent', userAgent], ...joined] : joined)
   const channel: ClientOptions = {
     ...CHANNEL,
+    ...(reconnectWithin ? { 'grpc.max_reconnect_backoff_ms': reconnectWithin } : {}),
     ...(serverName && address.scheme === 'grpcs' ? { 'grpc.ssl_target_name_override': serverName } : {}),
     ...(userAgent ? { 'grpc.primary_user_agent': userAgent } : {}),
     ...(gzip ? { 'grpc.default_compression_algorithm': compressionAlgorithms.gzip } : {}),

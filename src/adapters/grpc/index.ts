@@ -7,6 +7,7 @@
 export { type CallOptions, type Connection, type DialOptions, dial } from './dial.ts'
 export type { Duplex } from './duplex.ts'
 export type { TextMetadata } from './metadata.ts'
+export { addressesBehind, isOwnAddress } from './neighbours.ts'
 export {
   createObjectStream,
   type FollowOptions,

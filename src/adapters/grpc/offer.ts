@@ -18,6 +18,7 @@ import {
   type ServerUnaryCall,
   type ServerWritableStream,
   type sendUnaryData,
+  status,
   type UntypedHandleCall,
 } from '@grpc/grpc-js'
 import { Failure, type Log } from '../../std/index.ts'
@@ -64,18 +65,28 @@ export type Implementation<S extends DescService> = { [K in keyof S['method']]?:
 /** Answers a method without knowing its messages. */
 export type RawHandler = (requests: AsyncIterable<Uint8Array>, call: Call) => AsyncIterable<Uint8Array>
 
+/** Hears of each call by its path, and then how it ended: OK, CANCELLED, UNAVAILABLE, … */
+export type CallMeter = (path: string) => (code: string) => void
+
+/** What handlers need of the server that they are in. */
+export interface Surroundings {
+  stopping: AbortSignal
+  log: Log
+  onCall: CallMeter
+}
+
 /** A service together with who answers it. */
 export interface Service {
-  addTo(server: Server, stopping: AbortSignal, log: Log): void
+  addTo(server: Server, around: Surroundings): void
 }
 
 export const offer = <S extends DescService>(service: S, handlers: Implementation<S>): Service => ({
-  addTo(server, stopping, log) {
+  addTo(server, around) {
     const methods = new Map<string, DescMethod>(service.methods.map((method) => [method.localName, method]))
     const answers: Record<string, UntypedHandleCall> = {}
     for (const [name, handler] of Object.entries(handlers)) {
       const kind = methods.get(name)?.methodKind
-      answers[name] = answering(kind, handler as AnyHandler, { stopping, log }) // adapter: `offer` checked the handler against its method
+      answers[name] = answering(kind, handler as AnyHandler, around) // adapter: `offer` checked the handler against its method
     }
     const definitions = [...methods].map(([name, method]) => [name, definitionOf(method)] as const)
     server.addService(Object.fromEntries(definitions), answers)
@@ -84,12 +95,12 @@ export const offer = <S extends DescService>(service: S, handlers: Implementatio
 
 /** Answers methods of any service, named `/service/method`, as streams of bytes in both directions. */
 export const offerRaw = (paths: readonly string[], handler: RawHandler): Service => ({
-  addTo(server, stopping, log) {
+  addTo(server, around) {
     const definitions: Record<string, MethodDefinition<Uint8Array, Uint8Array>> = {}
     const answers: Record<string, UntypedHandleCall> = {}
     for (const path of paths) {
       definitions[path] = rawDefinition(path)
-      answers[path] = answering('bidi_streaming', handler as AnyHandler, { stopping, log }) // adapter: bytes are what the raw definition brings
+      answers[path] = answering('bidi_streaming', handler as AnyHandler, around) // adapter: bytes are what the raw definition brings
     }
     server.addService(definitions, answers)
   },
@@ -98,18 +109,20 @@ export const offerRaw = (paths: readonly string[], handler: RawHandler): Service
 type AnyHandler = (request: unknown, call: Call) => AsyncIterable<unknown> & Promise<unknown>
 type AnyCall = Pick<ServerUnaryCall<unknown, unknown>, 'metadata' | 'getPeer' | 'getPath' | 'sendMetadata'> & EventEmitter
 
-interface Surroundings {
-  stopping: AbortSignal
-  log: Log
-}
-
 function answering(kind: DescMethod['methodKind'] | undefined, handler: AnyHandler, around: Surroundings): UntypedHandleCall {
   if (kind === 'unary')
     return (call: ServerUnaryCall<unknown, unknown>, done: sendUnaryData<unknown>) => {
-      const { view, trailer } = viewOf(call, around)
+      const { view, trailer, over } = viewOf(call, around)
       handler(call.request, view).then(
-        (response) => done(null, response, trailer()),
-        (thrown: unknown) => done(told(thrown, call, trailer(), around)),
+        (response) => {
+          over(status.OK)
+          done(null, response, trailer())
+        },
+        (thrown: unknown) => {
+          const end = told(thrown, call, trailer(), around)
+          over(end.code)
+          done(end)
+        },
       )
     }
   if (kind === 'server_streaming')
@@ -127,13 +140,25 @@ interface Opened {
   view: Call
   hungUp: AbortSignal
   trailer: () => Metadata
+  /** The first word counts. */
+  over: (code: status) => void
 }
 
-function viewOf(call: AnyCall, { stopping }: Surroundings): Opened {
+function viewOf(call: AnyCall, { stopping, onCall }: Surroundings): Opened {
   const hungUp = new AbortController()
-  call.once('cancelled', () => hungUp.abort())
+  const ended = onCall(call.getPath())
+  let isOver = false
+  const over = (code: status) => {
+    if (!isOver) ended(status[code] ?? 'UNKNOWN')
+    isOver = true
+  }
+  const leave = () => {
+    over(status.CANCELLED)
+    hungUp.abort()
+  }
+  call.once('cancelled', leave)
   // Without a listener a write after the caller left would be an uncaught exception.
-  call.on('error', () => hungUp.abort())
+  call.on('error', leave)
   let accepted = false
   let trailer = new Metadata()
   let signal: AbortSignal | undefined
@@ -159,7 +184,7 @@ function viewOf(call: AnyCall, { stopping }: Surroundings): Opened {
     hungUp: hungUp.signal,
     hangUp: () => reset(call),
   }
-  return { view, hungUp: hungUp.signal, trailer: () => trailer }
+  return { view, hungUp: hungUp.signal, trailer: () => trailer, over }
 }
 
 interface Inside {
@@ -187,7 +212,7 @@ async function* requestsOf(call: ServerDuplexStream<unknown, unknown>): AsyncGen
 async function pump(
   messages: AsyncIterable<unknown>,
   call: ServerWritableStream<unknown, unknown> | ServerDuplexStream<unknown, unknown>,
-  { hungUp, trailer }: Opened,
+  { hungUp, trailer, over }: Opened,
   around: Surroundings,
 ): Promise<void> {
   try {
@@ -195,19 +220,22 @@ async function pump(
       if (hungUp.aborted) return
       if (!call.write(message)) await once(call, 'drain', { signal: hungUp })
     }
+    over(status.OK)
     call.end(trailer())
   } catch (thrown) {
     if (hungUp.aborted) return
-    call.emit('error', told(thrown, call, trailer(), around))
+    const end = told(thrown, call, trailer(), around)
+    over(end.code)
+    call.emit('error', end)
   }
 }
 
 /** What the caller is told; what only concerns us goes to the log. */
 function told(thrown: unknown, call: AnyCall, trailer: Metadata, { log }: Surroundings) {
-  const status = statusFromFailure(thrown)
+  const end = statusFromFailure(thrown)
   const failure = Failure.from(thrown)
   if (failure.code === 'internal' && !(thrown instanceof CallEnded))
     log.error('A call failed', { method: call.getPath(), error: failure })
-  trailer.merge(status.metadata)
-  return { ...status, metadata: trailer }
+  trailer.merge(end.metadata)
+  return { ...end, metadata: trailer }
 }

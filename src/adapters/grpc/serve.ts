@@ -2,7 +2,7 @@ import type { Http2Server, ServerHttp2Session, ServerHttp2Stream } from 'node:ht
 import type { Duplex } from 'node:stream'
 import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js'
 import { type Clock, Failure, type Log, minutes, pause, type Secret, seconds } from '../../std/index.ts'
-import type { Service } from './offer.ts'
+import type { CallMeter, Service } from './offer.ts'
 import { openPort, type PortLimits, type TurnedAway } from './port.ts'
 import { WINDOW } from './window.ts'
 
@@ -29,6 +29,7 @@ export interface ServeOptions {
   limits?: Partial<ServeLimits> | undefined
   /** Hears of every connection that was not taken, or was cut off for what it did. */
   onTurnedAway?: ((why: TurnedAway) => void) | undefined
+  onCall?: CallMeter | undefined
   clock: Clock
   log: Log
 }
@@ -37,7 +38,9 @@ export interface GrpcServer {
   readonly address: string
   /** That are open now. */
   readonly connections: number
-  /** Ends open calls cleanly, waits for them, then closes what is left. */
+  /** Takes no more calls, tells clients to go elsewhere and handlers to end; what is open goes on until `stop`. */
+  leave(): void
+  /** Ends open calls cleanly, waits for them so long (5 s without it), then closes what is left. */
   stop(grace?: number): Promise<void>
 }
 
@@ -75,7 +78,8 @@ export async function serveGrpc({ services, age = AGE, log, clock, ...options }:
     'grpc.max_concurrent_streams': limits.calls,
   })
   const stopping = new AbortController()
-  for (const service of services) service.addTo(server, stopping.signal, log)
+  const { onCall = () => () => undefined } = options
+  for (const service of services) service.addTo(server, { stopping: stopping.signal, log, onCall })
   const port = await openPort({
     address: options.address,
     tls: options.tls,
@@ -84,15 +88,22 @@ export async function serveGrpc({ services, age = AGE, log, clock, ...options }:
     onTurnedAway: options.onTurnedAway ?? (() => undefined),
     clock,
   })
+  let leaving: Promise<void> | undefined
+  const leave = (): Promise<void> => {
+    if (leaving) return leaving
+    stopping.abort()
+    port.close()
+    leaving = new Promise((resolve) => server.tryShutdown(() => resolve()))
+    return leaving
+  }
   return {
     address: port.address,
     get connections() {
       return port.connections
     },
+    leave: () => void leave(),
     async stop(grace = seconds(5)) {
-      stopping.abort()
-      port.close()
-      const closed = new Promise<void>((resolve) => server.tryShutdown(() => resolve()))
+      const closed = leave()
       const waiting = new AbortController()
       await Promise.race([closed, pause(clock, grace, waiting.signal)])
       waiting.abort()

@@ -30,8 +30,10 @@ export interface Visit {
   readonly body: AsyncIterable<Uint8Array>
   /** What comes after the answer 101. */
   readonly upgraded: AsyncIterable<Uint8Array>
-  /** Aborts when the visitor hangs up, and when the grace of the stopping server is over. */
+  /** Aborts when the visitor hangs up. */
   readonly left: AbortSignal
+  /** Aborts when the grace of the stopping server is over: what has not begun is to be answered at once, the rest is cut. */
+  readonly overdue: AbortSignal
   /** Aborts when the server begins to stop: time to end what can be begun again elsewhere. */
   readonly stopping: AbortSignal
   begin(status: number, reason: string, headers: Headers): void
@@ -61,6 +63,8 @@ const MAX_HEADER = 32 * 1024
 const HEADERS_WITHIN = seconds(10)
 const CHUNK_WITHIN = seconds(60)
 const LINGER = seconds(5)
+/** So long visits have to say that their time is over. */
+const LAST_WORDS = seconds(2)
 const MAX_CONNECTIONS = 20_000
 
 export async function serveVisits({ address, tls, visit, grace, clock, log }: ServeVisitsOptions): Promise<HttpServer> {
@@ -78,7 +82,7 @@ export async function serveVisits({ address, tls, visit, grace, clock, log }: Se
     : createServer(limits)
   server.maxConnections = MAX_CONNECTIONS
   const open = new Set<Way>()
-  const stopping = new AbortController()
+  const [stopping, overdue] = [new AbortController(), new AbortController()]
   const idle = new EventEmitter()
 
   const receive = (request: IncomingMessage, way: Way) => {
@@ -90,7 +94,7 @@ export async function serveVisits({ address, tls, visit, grace, clock, log }: Se
     way.stream.once('close', () => leaving.abort())
     // An end that nobody waits for is no uncaught exception.
     way.stream.on('error', () => undefined)
-    visit(visitOf(request, way, { left: leaving.signal, stopping: stopping.signal, clock }))
+    visit(visitOf(request, way, { left: leaving.signal, stopping: stopping.signal, overdue: overdue.signal, clock }))
       .catch((thrown: unknown) => {
         log.error('A visit failed', { method: request.method, error: Failure.from(thrown) })
         way.stream.destroy()
@@ -117,9 +121,16 @@ export async function serveVisits({ address, tls, visit, grace, clock, log }: Se
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       stopping.abort()
       server.closeIdleConnections()
-      const waiting = new AbortController()
-      if (open.size > 0) await Promise.race([once(idle, 'idle'), pause(clock, given, waiting.signal)])
-      waiting.abort()
+      const wait = async (ms: number) => {
+        const waiting = new AbortController()
+        if (open.size > 0) await Promise.race([once(idle, 'idle'), pause(clock, ms, waiting.signal)])
+        waiting.abort()
+      }
+      await wait(given)
+      if (open.size > 0)
+        log.info('Visits are ended: the server stops, and their time is over', { visits: open.size, grace: given })
+      overdue.abort()
+      await wait(LAST_WORDS)
       for (const { stream } of open) stream.destroy()
       for (const socket of bare) socket.destroy()
       server.closeAllConnections()
@@ -178,11 +189,16 @@ const bySocket = (socket: Duplex, first: Buffer, clock: Clock): Way => {
 
 interface Around {
   left: AbortSignal
+  overdue: AbortSignal
   stopping: AbortSignal
   clock: Clock
 }
 
-function visitOf(request: IncomingMessage, { stream, incoming, begin, end }: Way, { left, stopping, clock }: Around): Visit {
+function visitOf(
+  request: IncomingMessage,
+  { stream, incoming, begin, end }: Way,
+  { left, overdue, stopping, clock }: Around,
+): Visit {
   let hasBegun = false
   const upgrade = isResponse(stream) ? undefined : (request.headers.upgrade ?? '')
   const length = upgrade === undefined ? lengthOf(request) : 0
@@ -196,6 +212,7 @@ function visitOf(request: IncomingMessage, { stream, incoming, begin, end }: Way
     body: length === 0 ? nothing() : chunks(incoming, clock),
     upgraded: incoming,
     left,
+    overdue,
     stopping,
     get hasBegun() {
       return hasBegun

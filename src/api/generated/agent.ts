@@ -72,6 +72,10 @@ export interface AgentStatus {
      * Since when it is connected.
      */
     connectedAt?: string
+    /**
+     * The kas that it is connected to, by the name of its Lease; missing while none has it.
+     */
+    kas?: string
   }[]
   /**
    * The configuration that is in use.

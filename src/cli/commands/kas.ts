@@ -93,6 +93,9 @@ const withConnections = (command: Command): Command =>
       ),
     )
     .addOption(
+      new Option('--agent-calls <number>', 'of one token of an agent in a minute (default: 40000)').env('BERTH_AGENT_CALLS'),
+    )
+    .addOption(
       new Option('--handshake-timeout <seconds>', 'until a client has to speak gRPC (default: 10)').env(
         'BERTH_HANDSHAKE_TIMEOUT',
       ),
@@ -135,6 +138,12 @@ const withRoutes = (command: Command): Command =>
     )
     .addOption(
       new Option(
+        '--listen-grace <seconds>',
+        'how long requests are still taken when kas ends, until load balancers know (default: 0)',
+      ).env('BERTH_LISTEN_GRACE'),
+    )
+    .addOption(
+      new Option(
         '--api <host:port>',
         'gRPC, where who knows the secret asks for agents and tells of pushes (default: 127.0.0.1:8153)',
       ).env('BERTH_API'),
@@ -153,8 +162,19 @@ const withRoutes = (command: Command): Command =>
       ),
     )
     .addOption(
-      new Option('--peers <urls>', 'private endpoints of the other kas, such as grpc://kas-1.kas:8155').env('BERTH_PEERS'),
+      new Option('--peers <urls>', 'private endpoints of the other kas, such as grpcs://kas-peers:8155').env('BERTH_PEERS'),
     )
+    .addOption(
+      new Option('--peers-ca <file>', 'authority of the certificates of peers, PEM (default: those of the system)').env(
+        'BERTH_PEERS_CA',
+      ),
+    )
+    .addOption(
+      new Option('--lease-namespace <name>', 'where kas tells the others that it lives (default: berth-system)').env(
+        'BERTH_NAMESPACE',
+      ),
+    )
+    .addOption(new Option('--identity <name>', 'beginning of the name of its Lease (default: kas)').env('POD_NAME'))
     .addOption(
       new Option('--agent-wait <seconds>', 'how long a request waits for its agent to connect (default: 20)').env(
         'BERTH_AGENT_WAIT',

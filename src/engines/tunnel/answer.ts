@@ -1,9 +1,9 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
-import { CallEnded, type Duplex, endFrom, type TextMetadata } from '../../adapters/grpc/index.ts'
+import { CallEnded, type Duplex, type TextMetadata } from '../../adapters/grpc/index.ts'
 import { type ConnectRequest, ConnectRequestSchema, type ConnectResponse } from '../../rpc/index.ts'
 import { Failure } from '../../std/index.ts'
 import { MESSAGE_BYTES } from './limits.ts'
-import { metaFrom, textFrom } from './metadata.ts'
+import { answerMetaFrom, endingOf, textFrom } from './metadata.ts'
 import { inOrder, OF_KAS, type Order } from './order.ts'
 
 /** One request, as its handler sees it. */
@@ -47,8 +47,10 @@ export async function answer(
   let trailer: TextMetadata = {}
   let isAccepted = false
   const accept = (header: TextMetadata = {}) => {
-    if (!isAccepted) void say({ case: 'header', value: { meta: metaFrom(header) } })
+    if (isAccepted) return
+    const value = { meta: answerMetaFrom(header) }
     isAccepted = true
+    void say({ case: 'header', value })
   }
   let failure: { thrown: unknown } | undefined
   try {
@@ -73,8 +75,8 @@ export async function answer(
   }
   isAnswered = true
   accept()
-  const end = failure && endFrom(failure.thrown)
-  await say({ case: 'trailer', value: { meta: metaFrom({ ...trailer, ...end?.trailer }) } })
+  const { meta: last, end } = endingOf(trailer, failure)
+  await say({ case: 'trailer', value: { meta: last } })
   if (end) await say({ case: 'error', value: { status: { code: end.code, message: end.message } } })
   call.closeSend()
 }

@@ -36,10 +36,7 @@ export function callThrough(carrier: Carrier, signal?: AbortSignal): Duplex<Uint
   return {
     send: (data) => carrier.send(data),
     closeSend: () => carrier.closeSend(),
-    header: first.then(
-      ({ value }) => (value?.case === 'header' ? textFrom(value.value.meta) : {}),
-      () => ({}),
-    ),
+    header: first.then(({ value }) => (value?.case === 'header' ? textFrom(value.value.meta) : {})).catch(() => ({})),
     trailer: trailer.promise,
     responses: responsesOf(carrier, said, first, over),
     cancel() {
@@ -62,7 +59,8 @@ async function* responsesOf(
     for (let next = await first; !next.done; next = await said.next()) {
       const { case: kind, value } = next.value
       if (kind === 'message') yield value.data
-      else if (kind === 'trailer') trailer = textFrom(value.meta)
+      else if (kind === 'header') textOfAnswer(value.meta)
+      else if (kind === 'trailer') trailer = textOfAnswer(value.meta)
       else if (kind === 'error') failure = failureOf(value.status, trailer)
     }
     carrier.finish()
@@ -71,6 +69,16 @@ async function* responsesOf(
   } finally {
     if (!isComplete) carrier.end(new Failure('cancelled', 'nobody reads the answer any more'))
     over(trailer)
+  }
+}
+
+/** Agents may be hostile. What one says of itself that nobody could pass on is no answer. */
+function textOfAnswer(meta: Parameters<typeof textFrom>[0]): TextMetadata {
+  try {
+    return textFrom(meta)
+  } catch (thrown) {
+    const { message } = Failure.from(thrown)
+    throw new Failure('unavailable', `the answer of the agent is broken: ${message}`, { reason: 'AnswerBroken' })
   }
 }
 

@@ -7,7 +7,7 @@
 export type { TunnelCall, TunnelHandler } from './answer.ts'
 export { type Carrier, callThrough } from './carrier.ts'
 export { MESSAGE_BYTES, type PoolSize } from './limits.ts'
-export { forwardable, metaFrom } from './metadata.ts'
+export { answerMetaFrom, endingOf, forwardable } from './metadata.ts'
 export { inOrder, type Rules } from './order.ts'
 export { request } from './request.ts'
 export { type ServeTunnelsOptions, serveTunnels } from './serve.ts'

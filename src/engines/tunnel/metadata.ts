@@ -1,5 +1,5 @@
 import { create } from '@bufbuild/protobuf'
-import type { TextMetadata } from '../../adapters/grpc/index.ts'
+import { type End, endFrom, type TextMetadata } from '../../adapters/grpc/index.ts'
 import { type MetaValues, MetaValuesSchema } from '../../rpc/index.ts'
 import { Failure } from '../../std/index.ts'
 
@@ -39,6 +39,27 @@ export const metaFrom = (text: TextMetadata): Meta =>
   Object.fromEntries(
     Object.entries(forwardable(text)).map(([key, value]) => [key, create(MetaValuesSchema, { value: [...value] })]),
   )
+
+/** The metadata of an answer: when it is too much, it is not who asked that has to send less. */
+export function answerMetaFrom(text: TextMetadata): Meta {
+  try {
+    return metaFrom(text)
+  } catch (cause) {
+    const message = `the metadata of the answer is larger than ${MOST} characters`
+    throw new Failure('too-large', message, { reason: 'MetadataTooLarge', cause })
+  }
+}
+
+/** How an answer ends. A trailer that cannot travel makes it fail, and nothing else: the stream that carries it goes on to its end. */
+export function endingOf(trailer: TextMetadata, failure: { thrown: unknown } | undefined): { meta: Meta; end: End | undefined } {
+  const end = failure && endFrom(failure.thrown)
+  try {
+    return { meta: answerMetaFrom({ ...trailer, ...end?.trailer }), end }
+  } catch (thrown) {
+    const instead = end ?? endFrom(thrown)
+    return { meta: metaFrom(instead.trailer), end: instead }
+  }
+}
 
 export const textFrom = (meta: Meta): TextMetadata =>
   forwardable(Object.fromEntries(Object.entries(meta).map(([key, { value }]) => [key, value])))

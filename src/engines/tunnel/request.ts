@@ -10,7 +10,13 @@ export function request(
   path: string,
   { metadata = {}, signal }: CallOptions = {},
 ): Duplex<Uint8Array, Uint8Array> {
-  tunnel.start(path, metadata)
+  try {
+    tunnel.start(path, metadata)
+  } catch (thrown) {
+    // Nobody would ever put it back. The agent opens another one.
+    tunnel.finish()
+    throw thrown
+  }
   const carrier = {
     said: () => tunnel.said(),
     async send(data: Uint8Array) {

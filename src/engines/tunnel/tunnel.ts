@@ -80,10 +80,12 @@ export class Tunnel {
     if (this.#state === 'idle') this.#close(() => this.#outgoing.end())
   }
 
+  /** Throws when the metadata cannot travel; then it is still taken. */
   start(path: string, metadata: TextMetadata): void {
     if (this.#state !== 'taken') return
+    const meta = metaFrom(metadata)
     this.#state = 'busy'
-    void this.send({ case: 'requestInfo', value: { methodName: path, meta: metaFrom(metadata) } })
+    void this.send({ case: 'requestInfo', value: { methodName: path, meta } })
   }
 
   /** Resolves when the agent can take more. */

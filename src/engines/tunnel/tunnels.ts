@@ -33,7 +33,14 @@ export interface Tunnels {
   stop(): void
 }
 
-export const createTunnels = (options: { directory: Directory; clock: Clock }): Tunnels => new Pool(options)
+export interface TunnelsOptions {
+  directory: Directory
+  /** Told of a tunnel that was one too many of its agent. */
+  onRefused?: () => void
+  clock: Clock
+}
+
+export const createTunnels = (options: TunnelsOptions): Tunnels => new Pool(options)
 
 interface Waiter {
   path: string
@@ -53,11 +60,13 @@ interface Lot {
 class Pool implements Tunnels {
   readonly #directory: Directory
   readonly #clock: Clock
+  readonly #onRefused: () => void
   readonly #lots = new Map<bigint, Lot>()
 
-  constructor({ directory, clock }: { directory: Directory; clock: Clock }) {
+  constructor({ directory, clock, onRefused = () => undefined }: TunnelsOptions) {
     this.#directory = directory
     this.#clock = clock
+    this.#onRefused = onRefused
   }
 
   async *accept(
@@ -69,7 +78,10 @@ class Pool implements Tunnels {
     const lot = this.#lotOf(admitted.agentId)
     lot.open++
     try {
-      if (lot.open > MOST_OF_AN_AGENT) throw tooMany()
+      if (lot.open > MOST_OF_AN_AGENT) {
+        this.#onRefused()
+        throw tooMany()
+      }
       const { value, done } = await incoming.next()
       if (!done) yield* this.#open(admitted, lot, { incoming, call, paths: pathsIn(value) })
     } finally {

@@ -63,3 +63,7 @@ export const clean = (text: string | undefined, most: number): string =>
 /** The same after kas has started anew, and in every kas. */
 const derived = (uid: string, namespace: string, name: string): string =>
   String(createHash('sha256').update(`${uid}/${namespace}/${name}`).digest().readUIntBE(0, 6))
+
+/** Whether the number is not the pod's own. */
+export const isDerived = (uid: string, { podId, namespace, name }: Pick<Pod, 'podId' | 'namespace' | 'name'>): boolean =>
+  podId === derived(uid, namespace, name)

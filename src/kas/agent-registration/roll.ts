@@ -39,9 +39,11 @@ export interface RollOptions {
   clock: Clock
   /** The number under which a pod of that name was last shown, so that a new start of kas changes nothing. */
   recall?: (agent: Ref, name: string) => string | undefined
+  /** Told of a pod that was one too many of its agent. */
+  onRefused?: () => void
 }
 
-export function createRoll({ clock, recall = () => undefined }: RollOptions): RollOfPods {
+export function createRoll({ clock, recall = () => undefined, onRefused = () => undefined }: RollOptions): RollOfPods {
   const sheets = new Map<string, Sheet>()
   const listeners: ((agent: Ref) => void)[] = []
 
@@ -64,7 +66,10 @@ export function createRoll({ clock, recall = () => undefined }: RollOptions): Ro
     return sheet
   }
   const add = (sheet: Sheet, pod: Pod, isRegistered: boolean): Entry | undefined => {
-    if (sheet.entries.size >= MOST) return undefined
+    if (sheet.entries.size >= MOST) {
+      onRefused()
+      return undefined
+    }
     const entry: Entry = { pod, isRegistered, streams: 0, calm: () => undefined }
     sheet.entries.add(entry)
     return entry

@@ -3,9 +3,10 @@ import type { Cache, Events, Kube } from '../../adapters/kube/index.ts'
 import { type Agent, type AgentStatus, Agents, conditionOf, isDeleting, keyOf, type Ref, refFromKey } from '../../api/index.ts'
 import type { ReportRequest } from '../../rpc/index.ts'
 import { type Clock, createWorkQueue, Failure, isFailure, isRecord, type Log, seconds } from '../../std/index.ts'
-import type { AgentPass, ConfigurationFinding, ConfigurationFindings } from '../ports.ts'
+import type { AgentPass, ConfigurationFinding, ConfigurationFindings, Presence } from '../ports.ts'
+import type { Pod } from './pod.ts'
 import type { RollOfPods } from './roll.ts'
-import { statusAfter } from './status.ts'
+import { type Holders, statusAfter } from './status.ts'
 import { type Told, toldIn } from './told.ts'
 
 export interface StatusWriterOptions {
@@ -13,6 +14,7 @@ export interface StatusWriterOptions {
   kube: Kube
   agents: Cache<Agent>
   roll: RollOfPods
+  presence: Presence
   events: Events
   clock: Clock
   log: Log
@@ -31,15 +33,20 @@ const WRITERS = 4
 /** After the start: agents come back within this time. */
 const SETTLING = seconds(60)
 
+/** A pod that has left its kas is there for so long, so that another one can say that it has it. */
+const CLAIMING = seconds(15)
+
 interface Known {
   uid: string
+  /** Since when pods in the status are held by nobody. */
+  unheld: Map<string, number>
   finding?: ConfigurationFinding
   report?: Told
 }
 
 /** Writes what is known of agents into their status: only what differs, and of many changes in a second the last. */
 export function createStatusWriter(options: StatusWriterOptions): AgentStatusWriter {
-  const { agents, roll, clock, log } = options
+  const { agents, roll, presence, clock, log } = options
   const memory = createMemory(agents)
   const written = new Map<string, number>()
   let isSettled = false
@@ -48,8 +55,28 @@ export function createStatusWriter(options: StatusWriterOptions): AgentStatusWri
     const here = memory.of(key)
     const agent = agents.get(refFromKey(key))
     if (!(here && agent) || isDeleting(agent)) return
-    const facts = { pods: roll.of(here.uid), isSettled, configuration: here.finding, report: here.report }
+    const pods = roll.of(here.uid)
+    const holders = holdersOf(agent, pods, here.unheld)
+    const facts = { pods, isSettled, holders, configuration: here.finding, report: here.report }
     if (await isWritten(options, agent, statusAfter(agent, facts, clock.now()))) written.set(key, clock.now())
+  }
+  /** Counts for how long nobody has held each pod; looks again when it will have been long enough. */
+  const holdersOf = (agent: Agent, pods: readonly Pod[], unheld: Known['unheld']): Holders => {
+    const now = clock.now()
+    const here = new Set(pods.map(({ podId }) => podId))
+    const isFree = ({ podId, kas }: { podId: string; kas?: string }) =>
+      !here.has(podId) && (kas === undefined || !presence.isAlive(kas))
+    const free = new Set((agent.status?.connectedPods ?? []).filter(isFree).map(({ podId }) => podId))
+    for (const podId of unheld.keys()) if (!free.has(podId)) unheld.delete(podId)
+    const isAwaited = (podId: string) => {
+      if (presence.others === 0) return false
+      const since = unheld.get(podId) ?? now
+      unheld.set(podId, since)
+      if (now - since >= CLAIMING) return false
+      queue.addAfter(keyOf(agent.metadata), since + CLAIMING - now)
+      return true
+    }
+    return { self: presence.self, isAlive: presence.isAlive, isAwaited }
   }
   const queue = createWorkQueue({
     clock,
@@ -82,6 +109,7 @@ export function createStatusWriter(options: StatusWriterOptions): AgentStatusWri
     for (const { metadata } of agents.all()) queue.add(keyOf(metadata))
   }
   roll.onChange((agent) => queue.add(keyOf(agent)))
+  presence.onChange(ringAll)
   const settle = clock.after(SETTLING, () => {
     isSettled = true
     ringAll()
@@ -120,7 +148,7 @@ function createMemory(agents: Cache<Agent>) {
       if (uid === undefined) return undefined
       const here = known.get(key)
       if (here?.uid === uid) return here
-      const fresh = { uid }
+      const fresh: Known = { uid, unheld: new Map() }
       known.set(key, fresh)
       return fresh
     },

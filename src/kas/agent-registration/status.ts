@@ -1,7 +1,7 @@
 import { type Agent, type AgentStatus, type Condition, type Statement, withConditions } from '../../api/index.ts'
 import { type Failure, timestamp } from '../../std/index.ts'
 import type { ConfigurationFinding } from '../ports.ts'
-import type { Pod } from './pod.ts'
+import { isDerived, type Pod } from './pod.ts'
 import type { Told } from './told.ts'
 
 /** What is known of an agent here. What is not known yet leaves the status as it is. */
@@ -9,14 +9,25 @@ export interface AgentFacts {
   pods: readonly Pod[]
   /** For a while after the start, pods that have not come back yet are taken to be there. */
   isSettled: boolean
+  holders: Holders
   configuration: ConfigurationFinding | undefined
   report: Told | undefined
+}
+
+/** Whose word counts about pods that are not connected here. */
+export interface Holders {
+  /** This kas. */
+  self: string
+  /** Whether that is another kas, and one that lives. */
+  isAlive(kas: string): boolean
+  /** Another kas may have this pod, and has still time to say so. */
+  isAwaited(podId: string): boolean
 }
 
 /** The status that follows. The same facts a second time change nothing. */
 export function statusAfter(agent: Agent, facts: AgentFacts, now: number): AgentStatus {
   const before = agent.status ?? {}
-  const connectedPods = podsAfter(before, facts)
+  const connectedPods = podsAfter(before, facts, agent.metadata.uid ?? '')
   const configuration = configurationAfter(before.configuration, facts.configuration)
   const projects = facts.report?.projects ?? before.projects
   const observedGeneration = agent.metadata.generation ?? 0
@@ -38,23 +49,44 @@ export function statusAfter(agent: Agent, facts: AgentFacts, now: number): Agent
 
 type ShownPod = NonNullable<AgentStatus['connectedPods']>[number]
 
-/** As many as the Agent has room for. */
-const MOST_SHOWN = 256
+/** As many as a status has room for. */
+const MOST_PODS = 256
 
-/** In the order of their names, so that who comes first changes nothing. */
-function podsAfter(before: AgentStatus, { pods, isSettled }: AgentFacts): ShownPod[] {
-  const known = new Map((before.connectedPods ?? []).map((pod) => [pod.podId, pod]))
-  const here = pods.map((pod) => shownPod(pod, known.get(pod.podId)))
-  const names = new Set(here.map(({ name }) => name))
-  const awaited = isSettled ? [] : [...known.values()].filter(({ name }) => !names.has(name))
+/**
+ * In the order of their names, so that who comes first changes nothing. Each pod is held by one kas, which is the only one to take it
+ * out. When that dies, or the pod has left it, any other one that has the pod holds it from then on; if none does, it goes.
+ */
+function podsAfter(before: AgentStatus, { pods, isSettled, holders }: AgentFacts, uid: string): ShownPod[] {
+  const names = new Set(pods.map(({ name }) => name))
+  const rest = new Set(pods)
+  const shown: ShownPod[] = []
+  for (const entry of before.connectedPods ?? []) {
+    const pod = [...rest].find((one) => isSamePod(one, entry, uid))
+    if (pod) rest.delete(pod)
+    if (entry.kas !== undefined && holders.isAlive(entry.kas)) shown.push(entry)
+    else if (pod) shown.push(shownPod(pod, entry, holders.self))
+    else if (!isSettled && !names.has(entry.name)) shown.push(entry)
+    else if (isSettled && holders.isAwaited(entry.podId)) shown.push(heldByNobody(entry))
+  }
+  shown.push(...[...rest].map((pod) => shownPod(pod, undefined, holders.self)))
   // Two with one number the API server would not take, and pods may say any.
-  const byNumber = new Map([...awaited, ...here].map((pod) => [pod.podId, pod]))
-  return [...byNumber.values()].sort((a, b) => compare(a.name, b.name) || compare(a.podId, b.podId)).slice(0, MOST_SHOWN)
+  const byNumber = new Map(shown.map((pod) => [pod.podId, pod]))
+  return [...byNumber.values()].sort((a, b) => compare(a.name, b.name) || compare(a.podId, b.podId)).slice(0, MOST_PODS)
 }
+
+/** The numbers of one pod differ between kas as long as it has not told its own to each of them. */
+const isSamePod = (pod: Pod, entry: ShownPod, uid: string): boolean =>
+  pod.podId === entry.podId ||
+  (pod.name === entry.name &&
+    pod.namespace === (entry.namespace ?? '') &&
+    (isDerived(uid, pod) || isDerived(uid, { ...pod, podId: entry.podId })))
+
+const heldByNobody = ({ kas: _, ...entry }: ShownPod): ShownPod => entry
 
 const shownPod = (
   { podId, name, namespace, version, kubernetesVersion, connectedAt }: Pod,
   before: ShownPod | undefined,
+  kas: string,
 ): ShownPod => {
   const ofCluster = kubernetesVersion || before?.kubernetesVersion
   return {
@@ -64,6 +96,7 @@ const shownPod = (
     ...(version ? { version } : {}),
     ...(ofCluster ? { kubernetesVersion: ofCluster } : {}),
     connectedAt: before?.connectedAt ?? timestamp(connectedAt),
+    kas,
   }
 }
 

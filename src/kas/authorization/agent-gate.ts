@@ -7,8 +7,15 @@ import { bearerOf, digestOf, holderOf, type Identities } from './identify.ts'
 
 type Tokens = Pick<Identities, 'agents' | 'clock'>
 
+export interface AgentGateOptions extends Tokens {
+  /** How long this token has to wait before its next call, milliseconds; 0 lets it in. */
+  limit: (sha256: string) => number
+  /** Told of a call that was one too many. */
+  onLimited: () => void
+}
+
 /** Lets agents in, whatever they want. What is no token of an agent is refused alike, expired or never heard of. */
-export const createAgentGate = (tokens: Tokens): AgentGate => ({
+export const createAgentGate = ({ limit, onLimited, ...tokens }: AgentGateOptions): AgentGate => ({
   admit(authorization) {
     const sha256 = digestOf(bearerOf(authorization))
     const holder = holderOf(tokens, sha256)
@@ -17,6 +24,11 @@ export const createAgentGate = (tokens: Tokens): AgentGate => ({
         reason: 'TokenUnknown',
         remedy: 'Show a token that stands in one Agent, and in no other.',
       })
+    // Only of tokens that are known: strangers must not fill the memory with theirs.
+    if (limit(sha256) > 0) {
+      onLimited()
+      throw tooOften(holder.agent)
+    }
     return passFor(tokens, sha256, holder.agent)
   },
 })
@@ -53,3 +65,9 @@ function passFor(tokens: Tokens, sha256: string, agent: Agent): AgentPass {
     },
   }
 }
+
+const tooOften = ({ metadata: { namespace, name } }: Agent) =>
+  new Failure('unavailable', `Agent ${namespace}/${name}: too many calls with one token`, {
+    reason: 'RateExceeded',
+    remedy: 'Give each cluster an Agent or a token of its own, or let the administrator of kas allow more (--agent-calls).',
+  })

@@ -30,6 +30,7 @@ export const receiveVisits =
   ({ doors, pace, router, meters, clock, log }: KubernetesApiOptions) =>
   async (visit: Visit): Promise<void> => {
     const traceId = createTraceId()
+    const search = searching(visit)
     let admission: Admission | undefined
     let status = 0
     try {
@@ -39,15 +40,17 @@ export const receiveVisits =
       await pace(ask.token, visit.peer)
       admission = await admit(doors, ask)
       const head = headOf(visit, ask, admission)
-      const over = AbortSignal.any([visit.left, admission.ended, ...(mayBeBegunAgain(visit) ? [visit.stopping] : [])])
+      if (search.ended.aborted) throw kasStops()
+      const over = AbortSignal.any([visit.left, visit.overdue, admission.ended, search.ended])
       const began = clock.now()
       const call = await router
         .open(admission.agentId, MAKE_REQUEST, { signal: over })
         .catch(unreached)
         .finally(() => meters.routed((clock.now() - began) / 1000, over.aborted))
+      if (!mayBeBegunAgain(visit)) search.isOver()
       status = await exchange({ visit, head, call: behind(call), prefix: ask.prefix })
     } catch (thrown) {
-      const failure = Failure.from(admission?.ended.aborted ? admission.ended.reason : thrown)
+      const failure = failureOf(visit, admission, thrown)
       if (isFailure(failure) && failure.reason === 'AgentNotConnected') meters.timedOut()
       if (failure.code === 'internal') log.error('A visit to a cluster failed', { traceId, error: failure })
       else log.debug('A visit to a cluster ended with an error', { traceId, error: failure })
@@ -55,10 +58,30 @@ export const receiveVisits =
       if (visit.hasBegun || visit.left.aborted) visit.cut()
       else status = answerFailure(visit, failure, traceId)
     } finally {
+      search.isOver()
       admission?.close()
       meters.answered(admission?.right, status)
     }
   }
+
+/** Ends when the server begins to stop, unless it is over: who still waits for an agent asks another kas. */
+function searching({ stopping }: Visit): { ended: AbortSignal; isOver(): void } {
+  const end = new AbortController()
+  const stop = () => end.abort()
+  if (stopping.aborted) stop()
+  else stopping.addEventListener('abort', stop, { once: true })
+  return { ended: end.signal, isOver: () => stopping.removeEventListener('abort', stop) }
+}
+
+/** What ended it, when that is not what was thrown. */
+function failureOf({ left, stopping }: Visit, admission: Admission | undefined, thrown: unknown): Failure {
+  if (admission?.ended.aborted) return Failure.from(admission.ended.reason)
+  const failure = Failure.from(thrown)
+  return stopping.aborted && !left.aborted && failure.code === 'cancelled' ? kasStops() : failure
+}
+
+const kasStops = () =>
+  new Failure('unavailable', 'kas is stopping', { reason: 'KasStopping', remedy: 'Ask again: another one answers.' })
 
 /** A watch or a log that is followed ends with the server that it goes through; its reader opens it anew. */
 const mayBeBegunAgain = ({ method, target, upgrade }: Visit): boolean =>

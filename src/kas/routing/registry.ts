@@ -7,9 +7,15 @@ export interface Registry {
   unregister(agentId: bigint): void
   /** Where else it is connected: addresses of private endpoints. */
   kasOf(agentId: bigint): Promise<string[]>
-  /** Told when the agent comes to another kas. */
-  onArrival(agentId: bigint, listener: (url: string) => void): () => void
+  /** The listener is told when the agent comes to another kas. */
+  follow(agentId: bigint, listener: (url: string) => void): Following
   /** Takes out what this kas has put in. */
+  stop(): void
+}
+
+export interface Following {
+  /** From here on every arrival is told: what was there before is in `kasOf`, if that is asked later. */
+  readonly begun: Promise<void>
   stop(): void
 }
 
@@ -64,16 +70,17 @@ export function createRegistryHub(clock: Clock): RegistryHub {
           remove(agentId, url)
         },
         kasOf: async (agentId) => read(agentId).filter((one) => one !== url),
-        onArrival(agentId, listener) {
+        follow(agentId, listener) {
           const tell = (from: string) => {
             if (from !== url) listener(from)
           }
           const all = listeners.get(agentId) ?? new Set()
           listeners.set(agentId, all.add(tell))
-          return () => {
+          const stop = () => {
             all.delete(tell)
             if (all.size === 0 && listeners.get(agentId) === all) listeners.delete(agentId)
           }
+          return { begun: Promise.resolve(), stop }
         },
         stop() {
           stopRefresh()
@@ -84,12 +91,3 @@ export function createRegistryHub(clock: Clock): RegistryHub {
     },
   }
 }
-
-/** Every kas knows all others from its settings and asks each of them; who has no tunnel lets the request wait there. */
-export const createPeerRegistry = (peers: readonly string[]): Registry => ({
-  register: () => undefined,
-  unregister: () => undefined,
-  kasOf: async () => [...peers],
-  onArrival: () => () => undefined,
-  stop: () => undefined,
-})

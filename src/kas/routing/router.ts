@@ -1,6 +1,6 @@
 import type { CallOptions, Connection, Duplex } from '../../adapters/grpc/index.ts'
 import { forwardable, request, type Tunnels } from '../../engines/tunnel/index.ts'
-import { type Backoff, type Clock, Failure, type Log, pause, seconds, waitOf } from '../../std/index.ts'
+import { type Backoff, type Clock, Failure, hours, type Log, pause, seconds, waitOf } from '../../std/index.ts'
 import type { Router } from '../ports.ts'
 import { ROUTING_KEY } from './order.ts'
 import type { Registry } from './registry.ts'
@@ -13,6 +13,7 @@ export interface RouterOptions {
   dial: (url: string) => Connection
   /** So long a request waits for its agent. Milliseconds. */
   patience: number
+  onRouted: (way: Way) => void
   clock: Clock
   log: Log
 }
@@ -23,24 +24,57 @@ const AGAIN: Backoff = { base: 100, max: seconds(1) }
 
 /** Without a reason Node would make an error, with a stack trace, for each request. */
 const OVER = 'over'
+/** A connection that nobody has used for so long is closed when another one is opened: its kas may be gone for good. Milliseconds. */
+const UNUSED = hours(1)
 
 type Call = Duplex<Uint8Array, Uint8Array>
 
+/** How a request got to its agent: through a tunnel of this kas, or of another one, or not at all. */
+export type Way = 'own' | 'peer' | 'none'
+
 /** Calls to agents wherever they are connected: own tunnels first, then those of the other kas that have the agent. */
 export function createRouter(options: RouterOptions): Router & { stop(): void } {
-  const connections = new Map<string, Connection>()
-  const connect = (url: string): Connection => {
-    const connection = connections.get(url) ?? options.dial(url)
-    connections.set(url, connection)
-    return connection
-  }
+  const { tunnels, onRouted } = options
+  const links = createLinks(options)
   return {
     async open(agentId, path, call) {
-      const own = options.tunnels.take(agentId, path)
-      return own ? request(own, path, call) : new Search(options, connect, { agentId, path, call }).run()
+      // What cannot travel is refused before it costs a tunnel.
+      const wanted = { agentId, path, call: { ...call, metadata: forwardable(call.metadata ?? {}) } }
+      const own = tunnels.take(agentId, path)
+      const routed = own
+        ? { way: 'own' as const, call: request(own, path, wanted.call) }
+        : await new Search(options, links.to, wanted).run().catch((thrown: unknown) => {
+            onRouted('none')
+            throw thrown
+          })
+      onRouted(routed.way)
+      return routed.call
     },
-    stop() {
-      for (const connection of connections.values()) connection.close()
+    stop: () => links.close(),
+  }
+}
+
+/** The connections to other kas. What runs on one goes on when it is closed. */
+function createLinks({ dial, clock }: Pick<RouterOptions, 'dial' | 'clock'>) {
+  const links = new Map<string, { connection: Connection; used: number }>()
+  const open = (url: string) => {
+    for (const [other, { connection, used }] of links) {
+      if (clock.now() - used < UNUSED) continue
+      connection.close()
+      links.delete(other)
+    }
+    const link = { connection: dial(url), used: 0 }
+    links.set(url, link)
+    return link
+  }
+  return {
+    to(url: string): Connection {
+      const link = links.get(url) ?? open(url)
+      link.used = clock.now()
+      return link.connection
+    },
+    close() {
+      for (const { connection } of links.values()) connection.close()
     },
   }
 }
@@ -51,14 +85,27 @@ interface Wanted {
   call: CallOptions
 }
 
+interface Found {
+  way: Way
+  call: Call
+}
+
+/** One kas that is asked. */
+interface Question {
+  /** What it was asked, while that is not the caller's yet. */
+  asked: Asked | undefined
+  /** It has told that the agent is there: it is asked again at once, whatever was wrong before. */
+  again: AbortController
+}
+
 /** Asks everybody who may have the agent; the first tunnel that is ready gets the request. */
 class Search {
   readonly #options: RouterOptions
   readonly #connect: (url: string) => Connection
   readonly #wanted: Wanted
   readonly #over = new AbortController()
-  readonly #found = Promise.withResolvers<() => Call>()
-  readonly #asked = new Map<string, Asked | undefined>()
+  readonly #found = Promise.withResolvers<() => Found>()
+  readonly #questions = new Map<string, Question>()
 
   constructor(options: RouterOptions, connect: (url: string) => Connection, wanted: Wanted) {
     this.#options = options
@@ -66,30 +113,30 @@ class Search {
     this.#wanted = wanted
   }
 
-  async run(): Promise<Call> {
+  async run(): Promise<Found> {
     const { registry, clock, patience } = this.#options
     const { agentId, call } = this.#wanted
     const giveUp = () => this.#found.reject(new Failure('cancelled', 'the request was cancelled'))
     if (call.signal?.aborted) giveUp()
     else call.signal?.addEventListener('abort', giveUp, { once: true })
     const stopWaiting = clock.after(patience, () => this.#found.reject(notConnected(patience)))
-    const stopListening = registry.onArrival(agentId, (url) => void this.#ask(url))
+    const following = registry.follow(agentId, (url) => this.#arrived(url))
     void this.#waitHere()
-    void this.#askAll()
+    void this.#askAll(following.begun)
     try {
       const begin = await this.#found.promise
       return begin()
     } finally {
       stopWaiting()
-      stopListening()
+      following.stop()
       call.signal?.removeEventListener('abort', giveUp)
       this.#over.abort(OVER)
-      for (const asked of this.#asked.values()) asked?.cancel()
+      for (const { asked } of this.#questions.values()) asked?.cancel()
     }
   }
 
   /** Tells whether it is the first. */
-  #win(begin: () => Call): boolean {
+  #win(begin: () => Found): boolean {
     if (this.#over.signal.aborted) return false
     this.#over.abort(OVER)
     this.#found.resolve(begin)
@@ -100,12 +147,14 @@ class Search {
     const { tunnels } = this.#options
     const { agentId, path, call } = this.#wanted
     const tunnel = await tunnels.wait(agentId, path, this.#over.signal).catch(() => undefined)
-    if (tunnel && !this.#win(() => request(tunnel, path, call))) tunnels.putBack(tunnel)
+    if (tunnel && !this.#win(() => ({ way: 'own', call: request(tunnel, path, call) }))) tunnels.putBack(tunnel)
   }
 
-  async #askAll(): Promise<void> {
+  /** `begun`: from then on arrivals are told. Read sooner, an agent could come between the two, and nobody would ever hear of it. */
+  async #askAll(begun: Promise<void>): Promise<void> {
     const { registry, clock, log } = this.#options
     try {
+      await begun.catch((thrown: unknown) => log.warn('Arrivals of agents cannot be followed', { error: Failure.from(thrown) }))
       for (const url of await registry.kasOf(this.#wanted.agentId)) {
         if (this.#over.signal.aborted) return
         const isQuiet = new AbortController()
@@ -117,37 +166,47 @@ class Search {
     }
   }
 
+  #arrived(url: string): void {
+    const question = this.#questions.get(url)
+    if (question) question.again.abort()
+    else void this.#ask(url)
+  }
+
   /** Asks one kas, again after failures, for as long as the agent is said to be there. */
   async #ask(url: string, onWord: () => void = () => undefined): Promise<void> {
     const { registry, clock, log } = this.#options
-    if (this.#asked.has(url)) return
-    this.#asked.set(url, undefined)
+    if (this.#questions.has(url)) return
+    const question: Question = { asked: undefined, again: new AbortController() }
+    this.#questions.set(url, question)
     for (let failures = 0; !this.#over.signal.aborted; failures++) {
+      question.again = new AbortController()
+      const { signal: again } = question.again
       try {
-        return await this.#askOnce(url, onWord)
+        return await this.#askOnce(url, question, onWord)
       } catch (thrown) {
         onWord()
         if (this.#over.signal.aborted) return
         log.debug('Another kas did not answer', { kas: url, error: Failure.from(thrown) })
-        await pause(clock, waitOf(AGAIN, failures), this.#over.signal)
-        const known = await registry.kasOf(this.#wanted.agentId).catch(() => [url])
-        if (!known.includes(url)) break
+        await pause(clock, waitOf(AGAIN, failures), AbortSignal.any([this.#over.signal, again]))
+        const known = again.aborted ? [url] : await registry.kasOf(this.#wanted.agentId).catch(() => [url])
+        // What was read may be older than what was told meanwhile.
+        if (!known.includes(url) && !again.aborted) break
       }
     }
-    this.#asked.delete(url)
+    this.#questions.delete(url)
   }
 
-  async #askOnce(url: string, onWord: () => void): Promise<void> {
+  async #askOnce(url: string, question: Question, onWord: () => void): Promise<void> {
     const { agentId, path, call } = this.#wanted
-    const metadata = { ...forwardable(call.metadata ?? {}), [ROUTING_KEY]: [String(agentId)] }
+    const metadata = { ...call.metadata, [ROUTING_KEY]: [String(agentId)] }
     const asked = askThrough(await this.#connect(url).duplexRaw(path, { metadata }))
     if (this.#over.signal.aborted) return asked.cancel()
-    this.#asked.set(url, asked)
+    question.asked = asked
     await asked.ready(onWord)
     onWord()
     // From here on it belongs to the caller.
-    this.#asked.set(url, undefined)
-    if (!this.#win(() => asked.start(call.signal))) asked.cancel()
+    question.asked = undefined
+    if (!this.#win(() => ({ way: 'peer', call: asked.start(call.signal) }))) asked.cancel()
   }
 }
 

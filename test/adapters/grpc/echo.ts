@@ -52,6 +52,7 @@ export async function echoServer({
     get connections() {
       return server.connections
     },
+    leave: server.leave,
     stop: server.stop,
     turnedAway,
     calls,

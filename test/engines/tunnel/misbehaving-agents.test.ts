@@ -66,6 +66,17 @@ describe('agents that speak for themselves', (it) => {
     is(await verdict(empty), 3)
   })
 
+  it('may not send more metadata than could be passed on; who reads only messages hears of it too', async () => {
+    const meta = { large: { value: ['x'.repeat(9000)] } }
+    for (const said of [
+      [{ case: 'header', value: { meta } }, TRAILER],
+      [HEADER, { case: 'trailer', value: { meta } }],
+    ] satisfies Said[][]) {
+      const { caller } = await answered(...said)
+      equal([caller.code, caller.reason], ['unavailable', 'AnswerBroken'])
+    }
+  })
+
   it('may not answer before they are asked', async () => {
     for (const wrong of [DESCRIPTOR, HEADER, ERROR]) is(await verdict(await open(DESCRIPTOR, wrong)), 3)
   })

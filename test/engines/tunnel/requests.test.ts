@@ -35,6 +35,19 @@ describe('requests through tunnels', (it) => {
       async *'/x.Echo/Large'(requests) {
         for await (const one of requests) yield new Uint8Array(Number(Buffer.from(one).toString()))
       },
+      async *'/x.Echo/LargeHeader'(_, call) {
+        call.accept({ large: ['x'.repeat(9000)] })
+        yield bytes('not reached')
+      },
+      async *'/x.Echo/LargeTrailer'(requests, call) {
+        call.setTrailer({ large: ['x'.repeat(9000)] })
+        yield* requests
+      },
+      async *'/x.Echo/LargeTrailerOfFailure'(_, call) {
+        call.setTrailer({ large: ['x'.repeat(9000)] })
+        yield* []
+        throw new CallEnded(9, 'not today')
+      },
       async *'/x.Echo/Meta'(_, call) {
         yield bytes(JSON.stringify(call.metadata))
       },
@@ -127,6 +140,30 @@ describe('requests through tunnels', (it) => {
     const call = await stage.ask('/x.Echo/Meta', { metadata })
     call.closeSend()
     equal(JSON.parse((await textsOf(call)).join()), { traceparent: ['00-1'], twice: ['1', '2'] })
+  })
+
+  it('fail for a header or a trailer that cannot travel, and cost no tunnel', async () => {
+    for (const [path, reason] of [
+      ['/x.Echo/LargeHeader', 'MetadataTooLarge'],
+      ['/x.Echo/LargeTrailer', 'MetadataTooLarge'],
+    ]) {
+      for (let n = 0; n < 10; n++) {
+        const call = await stage.ask(path)
+        call.closeSend()
+        is((await endOf(call)).reason, reason)
+      }
+    }
+    const failed = await stage.ask('/x.Echo/LargeTrailerOfFailure')
+    is((await endOf(failed)).code, 9)
+    const large = { metadata: { large: ['x'.repeat(9000)] } }
+    for (let n = 0; n < 3; n++) {
+      const thrown = await stage.ask(ECHO, large).catch((failure: Error) => failure.message)
+      is(thrown, 'the metadata is larger than 8192 characters')
+    }
+    await eventually(() => stage.tunnels.count.idle > 0 && stage.tunnels.count.open === stage.tunnels.count.idle)
+    const call = await stage.ask()
+    call.closeSend()
+    equal(await textsOf(call), [])
   })
 
   it('find tunnels although there are hundreds of them at once', async () => {

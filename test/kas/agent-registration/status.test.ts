@@ -2,7 +2,8 @@ import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import { equal, is, match, not, ok } from 'uvu/assert'
 import { type Agent, conditionOf } from '../../../src/api/index.ts'
 import { statusAfter, toldIn } from '../../../src/kas/agent-registration/index.ts'
-import { ReportRequestSchema } from '../../../src/rpc/index.ts'
+import { type Pod, podFrom } from '../../../src/kas/agent-registration/pod.ts'
+import { AgentMetaSchema, ReportRequestSchema } from '../../../src/rpc/index.ts'
 import { describe } from '../../support/suite.ts'
 
 const now = Date.UTC(2030, 0, 1)
@@ -14,7 +15,8 @@ const agentWith = (status?: Agent['status'], tokens = [{ name: 'first', sha256 }
   spec: { configurationProject: 'team/config', tokens },
   ...(status ? { status } : {}),
 })
-const nothing = { pods: [], isSettled: true, configuration: undefined, report: undefined }
+const alone = { self: 'kas-1', isAlive: () => false, isAwaited: () => false }
+const nothing = { pods: [], isSettled: true, holders: alone, configuration: undefined, report: undefined }
 const pod = { podId: '1', name: 'a', namespace: 'ns', version: 'v1', kubernetesVersion: '', connectedAt: now, meta: undefined }
 const reported = (report: MessageInitShape<typeof ReportRequestSchema>) => toldIn(create(ReportRequestSchema, report))
 const good = { commit: 'c1', path: 'p.yaml', mistakes: [] }
@@ -58,6 +60,52 @@ describe('Agent status', (it) => {
     const before = statusAfter(agentWith(), facts, now)
     equal(statusAfter(agentWith(before), { ...nothing, isSettled: false }, now), before)
     not(statusAfter(agentWith(before), nothing, now).connectedPods)
+  })
+
+  const other = { ...pod, podId: '2', name: 'b' }
+  const held = (...by: [Pod, string | undefined][]) =>
+    agentWith({
+      connectedPods: by.map(([{ podId, name, namespace }, kas]) => ({ podId, name, namespace, ...(kas ? { kas } : {}) })),
+    })
+  const two = { self: 'kas-1', isAlive: (kas: string) => kas === 'kas-2', isAwaited: () => false }
+  const shown = (agent: Agent, facts: Partial<Parameters<typeof statusAfter>[1]>) =>
+    statusAfter(agent, { ...nothing, holders: two, ...facts }, now).connectedPods?.map(({ podId, kas }) => [podId, kas])
+
+  it('shows the pods of all kas, each held by the one that came first', () => {
+    equal(shown(held([pod, 'kas-2']), { pods: [other] }), [
+      ['1', 'kas-2'],
+      ['2', 'kas-1'],
+    ])
+    equal(shown(held([pod, 'kas-2']), { pods: [pod] }), [['1', 'kas-2']])
+    equal(shown(held([pod, 'kas-2']), {}), [['1', 'kas-2']])
+  })
+
+  it('lets go of the pods of a kas that is dead, unless they are here', () => {
+    const before = held([pod, 'kas-3'], [other, 'kas-3'])
+    equal(shown(before, { pods: [pod] }), [['1', 'kas-1']])
+    equal(shown(before, { pods: [pod], isSettled: false }), [
+      ['1', 'kas-1'],
+      ['2', 'kas-3'],
+    ])
+    equal(shown(held([pod, 'kas-3']), {}), undefined)
+  })
+
+  it('leaves a pod to the other kas for a while when it has left this one', () => {
+    const waiting = { ...two, isAwaited: () => true }
+    equal(shown(held([pod, 'kas-1']), { holders: waiting }), [['1', undefined]])
+    equal(shown(held([pod, undefined]), { holders: waiting }), [['1', undefined]])
+    equal(shown(held([pod, undefined]), { holders: two }), undefined)
+    equal(shown(held([pod, undefined]), { pods: [pod] }), [['1', 'kas-1']])
+  })
+
+  it('knows a pod that has not told its number to every kas, and keeps two of one name apart', () => {
+    const nameless = podFrom('', create(AgentMetaSchema, { podName: 'a', podNamespace: 'ns' }), undefined, now)
+    equal(shown(held([pod, 'kas-2']), { pods: [nameless] }), [['1', 'kas-2']])
+    equal(shown(held([nameless, 'kas-1']), { pods: [pod] }), [['1', 'kas-1']])
+    equal(shown(held([pod, 'kas-2']), { pods: [{ ...pod, podId: '3' }] }), [
+      ['1', 'kas-2'],
+      ['3', 'kas-1'],
+    ])
   })
 
   it('shows what an agent reports, cut to what fits, and shows no project twice', () => {

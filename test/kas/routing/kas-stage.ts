@@ -2,9 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Connection, type Duplex, dial, serveGrpc } from '../../../src/adapters/grpc/index.ts'
-import { createMetrics } from '../../../src/adapters/http/index.ts'
+import { type Connection, type Duplex, dial, type ServeOptions, serveGrpc } from '../../../src/adapters/grpc/index.ts'
+import { createMetrics, type Metrics } from '../../../src/adapters/http/index.ts'
 import { serveTunnels, type TunnelHandler } from '../../../src/engines/tunnel/index.ts'
+import { createMeters } from '../../../src/kas/meters.ts'
 import type { AgentGate, Router } from '../../../src/kas/ports.ts'
 import { layRoutes } from '../../../src/kas/routes.ts'
 import type { RegistryHub } from '../../../src/kas/routing/index.ts'
@@ -18,6 +19,9 @@ export interface Kas {
   /** For agents. */
   address: string
   privateApi: string
+  metrics: Metrics
+  /** Ends it as a kas is ended that is to be replaced: agents leave, what is open goes on so long. */
+  drain(grace: number): Promise<void>
   /** Ends it without waiting for anything. */
   kill(): Promise<void>
 }
@@ -41,19 +45,34 @@ export async function secretFile(): Promise<{ file: string; secret: Secret<Uint8
   return { file, secret: new Secret<Uint8Array>(bytes), remove: () => rm(folder, { recursive: true }) }
 }
 
+interface KasOptions {
+  hub?: RegistryHub
+  peers?: string[]
+  peersCa?: string
+  wait?: number
+  privateApi?: string
+  tls?: ServeOptions['tls']
+}
+
 /** The part of kas that routes, with both its endpoints. */
 export async function openKas(
   file: string,
-  { hub, peers = [], wait = seconds(20) }: { hub?: RegistryHub; peers?: string[]; wait?: number } = {},
+  { hub, peers = [], wait = seconds(20), privateApi = '127.0.0.1:0', peersCa, tls }: KasOptions = {},
 ): Promise<Kas> {
   const around = { clock: systemClock, log: silentLog }
-  const config = { privateApi: '127.0.0.1:0', privateApiSecret: file, peers, agentWait: wait, streamAge: hours(1) }
-  const routes = await layRoutes({ config, agentGate: gate, tls: undefined, hub, metrics: createMetrics({}), ...around })
+  const config = { privateApi, privateApiSecret: file, peers, peersCa, agentWait: wait, streamAge: hours(1) }
+  const metrics = createMetrics({})
+  const routes = await layRoutes({ config, agentGate: gate, tls, hub, meters: createMeters(metrics).routes, ...around })
   const server = await serveGrpc({ address: '127.0.0.1:0', services: [routes.service], ...around })
   return {
     router: routes.router,
     address: server.address,
     privateApi: routes.privateApi ?? '',
+    metrics,
+    async drain(grace) {
+      server.leave()
+      await routes.drain(grace)
+    },
     async kill() {
       await server.stop(0)
       await routes.stop()

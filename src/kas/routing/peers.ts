@@ -1,0 +1,97 @@
+import { type Clock, Failure, type Log, seconds } from '../../std/index.ts'
+import type { Registry } from './registry.ts'
+
+export interface PeersOptions {
+  /** As the settings name them. A name may stand for several kas, as that of a headless Service does. */
+  peers: readonly string[]
+  /** The addresses behind one of them. */
+  resolve: (peer: string) => Promise<string[]>
+  /** An address that leads back here. */
+  isSelf: (url: string) => boolean
+  clock: Clock
+  log: Log
+}
+
+export interface PeerRegistry extends Registry {
+  /** Of whose name an address is: the certificate that is shown there is made out to it. */
+  peerOf(url: string): string | undefined
+  /** Other kas that are known now. */
+  readonly size: number
+}
+
+/** So long names are believed. Milliseconds. */
+const FRESH = seconds(2)
+
+/**
+ * Every kas knows all others from its settings and asks each of them; who has no tunnel lets the request wait there. Names are
+ * looked up again and again: kas come and go. A name that cannot be looked up stands for what it stood for last.
+ */
+export function createPeerRegistry({ peers, resolve, isSelf, clock, log }: PeersOptions): PeerRegistry {
+  const behind = new Map<string, string[]>()
+  const listeners = new Set<(url: string) => void>()
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let looking: Promise<void> | undefined
+  let calm: () => void = () => undefined
+  let isOver = false
+
+  const known = (): string[] => [...new Set([...behind.values()].flat())]
+  async function look(peer: string): Promise<void> {
+    try {
+      behind.set(
+        peer,
+        (await resolve(peer)).filter((url) => !isSelf(url)),
+      )
+    } catch (thrown) {
+      log.debug('A peer cannot be looked up', { peer, error: Failure.from(thrown) })
+    }
+  }
+  async function lookAll(): Promise<void> {
+    const before = new Set(known())
+    await Promise.all(peers.map(look))
+    lookedAt = clock.now()
+    looking = undefined
+    for (const url of known()) if (!before.has(url)) for (const tell of listeners) tell(url)
+    watch()
+  }
+  const refresh = (): Promise<void> => {
+    looking ??= lookAll()
+    return looking
+  }
+  /** While requests wait for their agent, kas that appear are asked as well. */
+  function watch(): void {
+    calm()
+    calm = isOver || listeners.size === 0 || peers.length === 0 ? () => undefined : clock.after(FRESH, () => void refresh())
+  }
+
+  return {
+    register: () => undefined,
+    unregister: () => undefined,
+    async kasOf() {
+      if (peers.length === 0) return []
+      if (clock.now() - lookedAt >= FRESH) {
+        const fresh = refresh()
+        // What is known is good enough for now: what is new is told to who follows.
+        if (behind.size === 0) await fresh
+      }
+      return known()
+    },
+    follow(_agentId, listener) {
+      const tell = (url: string) => listener(url)
+      listeners.add(tell)
+      if (listeners.size === 1) watch()
+      const stop = () => {
+        listeners.delete(tell)
+        if (listeners.size === 0) watch()
+      }
+      return { begun: Promise.resolve(), stop }
+    },
+    peerOf: (url) => [...behind].find(([, urls]) => urls.includes(url))?.[0],
+    get size() {
+      return known().length
+    },
+    stop() {
+      isOver = true
+      watch()
+    },
+  }
+}
