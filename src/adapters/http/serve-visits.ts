@@ -1,4 +1,4 @@
-import { EventEmitter, once } from 'node:events'
+import { EventEmitter, once, setMaxListeners } from 'node:events'
 import {
   createServer,
   type IncomingMessage,
@@ -83,6 +83,8 @@ export async function serveVisits({ address, tls, visit, grace, clock, log }: Se
   server.maxConnections = MAX_CONNECTIONS
   const open = new Set<Way>()
   const [stopping, overdue] = [new AbortController(), new AbortController()]
+  // Every visit may listen: thousands are no leak.
+  setMaxListeners(0, stopping.signal, overdue.signal)
   const idle = new EventEmitter()
 
   const receive = (request: IncomingMessage, way: Way) => {

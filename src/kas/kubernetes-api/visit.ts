@@ -30,7 +30,7 @@ export const receiveVisits =
   ({ doors, pace, router, meters, clock, log }: KubernetesApiOptions) =>
   async (visit: Visit): Promise<void> => {
     const traceId = createTraceId()
-    const search = searching(visit)
+    const stop = stopOf(visit)
     let admission: Admission | undefined
     let status = 0
     try {
@@ -40,14 +40,14 @@ export const receiveVisits =
       await pace(ask.token, visit.peer)
       admission = await admit(doors, ask)
       const head = headOf(visit, ask, admission)
-      if (search.ended.aborted) throw kasStops()
-      const over = AbortSignal.any([visit.left, visit.overdue, admission.ended, search.ended])
+      if (stop.ended.aborted) throw kasStops()
+      const over = AbortSignal.any([visit.left, admission.ended, stop.ended])
       const began = clock.now()
       const call = await router
         .open(admission.agentId, MAKE_REQUEST, { signal: over })
         .catch(unreached)
         .finally(() => meters.routed((clock.now() - began) / 1000, over.aborted))
-      if (!mayBeBegunAgain(visit)) search.isOver()
+      if (!mayBeBegunAgain(visit)) stop.isFound()
       status = await exchange({ visit, head, call: behind(call), prefix: ask.prefix })
     } catch (thrown) {
       const failure = failureOf(visit, admission, thrown)
@@ -58,19 +58,31 @@ export const receiveVisits =
       if (visit.hasBegun || visit.left.aborted) visit.cut()
       else status = answerFailure(visit, failure, traceId)
     } finally {
-      search.isOver()
+      stop.close()
       admission?.close()
       meters.answered(admission?.right, status)
     }
   }
 
-/** Ends when the server begins to stop, unless it is over: who still waits for an agent asks another kas. */
-function searching({ stopping }: Visit): { ended: AbortSignal; isOver(): void } {
+/**
+ * Ends with the server: when it begins to stop, for those who still wait for an agent (they ask another kas), and for the rest when
+ * their time is over. Listens by itself: what lives as long as the server would keep each signal that was made of it.
+ */
+function stopOf({ stopping, overdue }: Visit): { ended: AbortSignal; isFound(): void; close(): void } {
   const end = new AbortController()
   const stop = () => end.abort()
   if (stopping.aborted) stop()
-  else stopping.addEventListener('abort', stop, { once: true })
-  return { ended: end.signal, isOver: () => stopping.removeEventListener('abort', stop) }
+  stopping.addEventListener('abort', stop, { once: true })
+  overdue.addEventListener('abort', stop, { once: true })
+  const isFound = () => stopping.removeEventListener('abort', stop)
+  return {
+    ended: end.signal,
+    isFound,
+    close() {
+      isFound()
+      overdue.removeEventListener('abort', stop)
+    },
+  }
 }
 
 /** What ended it, when that is not what was thrown. */

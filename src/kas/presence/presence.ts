@@ -36,89 +36,120 @@ interface Sight {
 }
 
 /** Shows the others that this kas lives, and looks who else does. */
-export function createPresence({ kube, clock, log, namespace, identity }: PresenceOptions): KasPresence {
-  const self = nameFrom(identity)
-  const sights = new Map<string, Sight>()
-  const listeners: (() => void)[] = []
-  const ending = new AbortController()
-  let lookedAt: number | undefined
-  let isTroubled = false
+export const createPresence = (options: PresenceOptions): KasPresence => new Beacon(options)
 
-  const isFresh = ({ at }: Sight): boolean => lookedAt === undefined || lookedAt - at < LASTS
-  const living = () => [...sights].filter(([, sight]) => isFresh(sight)).map(([name]) => name)
+class Beacon implements KasPresence {
+  readonly self: string
+  readonly #options: PresenceOptions
+  readonly #sights = new Map<string, Sight>()
+  readonly #listeners: (() => void)[] = []
+  readonly #ending = new AbortController()
+  readonly #running: Promise<void>
+  #lookedAt: number | undefined
+  #isTroubled = false
 
-  async function renew(): Promise<void> {
-    const spec = { holderIdentity: self, leaseDurationSeconds: LASTS / 1000, renewTime: microTime(clock.now()) }
-    const metadata = { name: self, namespace, labels: LABELS }
-    await kube.apply(
-      Leases,
-      { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec },
-      { manager: self, force: true },
-    )
+  constructor(options: PresenceOptions) {
+    this.self = nameFrom(options.identity)
+    this.#options = options
+    this.#running = this.#run()
   }
-  async function look(): Promise<void> {
-    const leases = await listed()
-    const now = clock.now()
-    const before = living().join()
+
+  readonly isAlive = (kas: string): boolean => {
+    const sight = this.#sights.get(kas)
+    // Before the first look everybody may be there.
+    return kas !== this.self && (this.#lookedAt === undefined || (sight !== undefined && this.#isFresh(sight)))
+  }
+
+  get others(): number {
+    return this.#living().length
+  }
+
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener)
+  }
+
+  async stop(): Promise<void> {
+    const { kube, namespace } = this.#options
+    this.#ending.abort()
+    await this.#running
+    await kube.delete(Leases, { name: this.self, namespace }).catch(() => undefined)
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#ending
+    const attempt = async (step: () => Promise<void>) => {
+      try {
+        await step()
+      } catch (thrown) {
+        if (!signal.aborted) this.#complain(thrown)
+      }
+    }
+    while (!signal.aborted) {
+      await attempt(() => this.#renew())
+      await attempt(() => this.#look())
+      await pause(this.#options.clock, BEAT, signal)
+    }
+  }
+
+  async #renew(): Promise<void> {
+    const { kube, clock, namespace } = this.#options
+    const name = this.self
+    const spec = { holderIdentity: name, leaseDurationSeconds: LASTS / 1000, renewTime: microTime(clock.now()) }
+    const metadata = { name, namespace, labels: LABELS }
+    const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec }
+    await kube.apply(Leases, lease, { manager: 'berth-kas', force: true })
+  }
+
+  async #look(): Promise<void> {
+    const leases = await this.#listed()
+    const now = this.#options.clock.now()
+    const before = this.#living().join()
     const names = new Set(leases.map(({ metadata }) => metadata.name))
-    for (const name of sights.keys()) if (!names.has(name)) sights.delete(name)
-    for (const lease of leases) note(lease, now)
-    const isFirst = lookedAt === undefined
-    lookedAt = now
-    for (const lease of leases) await collect(lease)
-    if (isFirst || living().join() !== before) for (const listener of listeners) listener()
+    for (const name of this.#sights.keys()) if (!names.has(name)) this.#sights.delete(name)
+    for (const lease of leases) this.#note(lease, now)
+    const isFirst = this.#lookedAt === undefined
+    this.#lookedAt = now
+    for (const lease of leases) await this.#collect(lease)
+    if (isFirst || this.#living().join() !== before) for (const listener of this.#listeners) listener()
   }
+
   /** Whoever may not look is alone. */
-  async function listed(): Promise<Lease[]> {
+  async #listed(): Promise<Lease[]> {
+    const { kube, namespace } = this.#options
     try {
-      return await kube.list(Leases, { namespace, labels: SELECTOR }, ending.signal)
+      return await kube.list(Leases, { namespace, labels: SELECTOR }, this.#ending.signal)
     } catch (thrown) {
       if (!isFailure(thrown, 'forbidden', 'not-found')) throw thrown
-      complain(thrown)
+      this.#complain(thrown)
       return []
     }
   }
-  function note({ metadata: { name }, spec }: Lease, now: number): void {
+
+  #note({ metadata: { name }, spec }: Lease, now: number): void {
     const renewTime = spec?.renewTime ?? ''
-    if (name !== self && sights.get(name)?.renewTime !== renewTime) sights.set(name, { renewTime, at: now })
+    if (name !== this.self && this.#sights.get(name)?.renewTime !== renewTime) this.#sights.set(name, { renewTime, at: now })
   }
-  async function collect({ metadata: { name, uid, resourceVersion } }: Lease): Promise<void> {
-    const sight = sights.get(name)
+
+  async #collect({ metadata: { name, uid, resourceVersion } }: Lease): Promise<void> {
+    const { kube, clock, namespace } = this.#options
+    const sight = this.#sights.get(name)
     if (!sight || clock.now() - sight.at < COLLECTED) return
     await kube.delete(Leases, { name, namespace }, { uid, resourceVersion }).catch(() => undefined)
   }
-  function complain(thrown: unknown): void {
-    const how = isTroubled ? 'debug' : 'warn'
-    log[how]('Leases of kas cannot be kept', { lease: `${namespace}/${self}`, error: Failure.from(thrown) })
-    isTroubled = true
-  }
-  async function run(): Promise<void> {
-    while (!ending.signal.aborted) {
-      for (const step of [renew, look])
-        await step().catch((thrown: unknown) => {
-          if (!ending.signal.aborted) complain(thrown)
-        })
-      await pause(clock, BEAT, ending.signal)
-    }
-  }
-  const running = run()
 
-  return {
-    self,
-    isAlive(kas) {
-      const sight = sights.get(kas)
-      // Before the first look everybody may be there.
-      return kas !== self && (lookedAt === undefined || (sight !== undefined && isFresh(sight)))
-    },
-    get others() {
-      return living().length
-    },
-    onChange: (listener) => void listeners.push(listener),
-    async stop() {
-      ending.abort()
-      await running
-      await kube.delete(Leases, { name: self, namespace }).catch(() => undefined)
-    },
+  #complain(thrown: unknown): void {
+    const { log, namespace } = this.#options
+    const how = this.#isTroubled ? 'debug' : 'warn'
+    log[how]('Leases of kas cannot be kept', { lease: `${namespace}/${this.self}`, error: Failure.from(thrown) })
+    this.#isTroubled = true
+  }
+
+  #isFresh({ at }: Sight): boolean {
+    return this.#lookedAt === undefined || this.#lookedAt - at < LASTS
+  }
+
+  #living(): string[] {
+    return [...this.#sights].filter(([, sight]) => this.#isFresh(sight)).map(([name]) => name)
   }
 }
 
