@@ -56,27 +56,10 @@ export function createStatusWriter(options: StatusWriterOptions): AgentStatusWri
     const agent = agents.get(refFromKey(key))
     if (!(here && agent) || isDeleting(agent)) return
     const pods = roll.of(here.uid)
-    const holders = holdersOf(agent, pods, here.unheld)
+    const lookAgain = (after: number) => queue.addAfter(key, after)
+    const holders = holdersOf(agent, { pods, unheld: here.unheld, presence, now: clock.now(), lookAgain })
     const facts = { pods, isSettled, holders, configuration: here.finding, report: here.report }
     if (await isWritten(options, agent, statusAfter(agent, facts, clock.now()))) written.set(key, clock.now())
-  }
-  /** Counts for how long nobody has held each pod; looks again when it will have been long enough. */
-  const holdersOf = (agent: Agent, pods: readonly Pod[], unheld: Known['unheld']): Holders => {
-    const now = clock.now()
-    const here = new Set(pods.map(({ podId }) => podId))
-    const isFree = ({ podId, kas }: { podId: string; kas?: string }) =>
-      !here.has(podId) && (kas === undefined || !presence.isAlive(kas))
-    const free = new Set((agent.status?.connectedPods ?? []).filter(isFree).map(({ podId }) => podId))
-    for (const podId of unheld.keys()) if (!free.has(podId)) unheld.delete(podId)
-    const isAwaited = (podId: string) => {
-      if (presence.others === 0) return false
-      const since = unheld.get(podId) ?? now
-      unheld.set(podId, since)
-      if (now - since >= CLAIMING) return false
-      queue.addAfter(keyOf(agent.metadata), since + CLAIMING - now)
-      return true
-    }
-    return { self: presence.self, isAlive: presence.isAlive, isAwaited }
   }
   const queue = createWorkQueue({
     clock,
@@ -137,6 +120,32 @@ export function createStatusWriter(options: StatusWriterOptions): AgentStatusWri
       await queue.stop()
     },
   }
+}
+
+interface Holding {
+  pods: readonly Pod[]
+  unheld: Known['unheld']
+  presence: Presence
+  now: number
+  lookAgain: (after: number) => void
+}
+
+/** Counts for how long nobody has held each pod; looks again when it will have been long enough. */
+function holdersOf({ status }: Agent, { pods, unheld, presence, now, lookAgain }: Holding): Holders {
+  const here = new Set(pods.map(({ podId }) => podId))
+  const isFree = ({ podId, kas }: { podId: string; kas?: string }) =>
+    !here.has(podId) && (kas === undefined || !presence.isAlive(kas))
+  const free = new Set((status?.connectedPods ?? []).filter(isFree).map(({ podId }) => podId))
+  for (const podId of unheld.keys()) if (!free.has(podId)) unheld.delete(podId)
+  const isAwaited = (podId: string) => {
+    if (presence.others === 0) return false
+    const since = unheld.get(podId) ?? now
+    unheld.set(podId, since)
+    if (now - since >= CLAIMING) return false
+    lookAgain(since + CLAIMING - now)
+    return true
+  }
+  return { self: presence.self, isAlive: presence.isAlive, isAwaited }
 }
 
 /** What has been said of each Agent. What was known of one of the same name says nothing of this one. */
