@@ -6,7 +6,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { is, ok } from 'uvu/assert'
 import { type RunningAgent, runAgent } from '../../agent/running-agent.ts'
-import { deployer } from '../../support/builders/credentials.ts'
+import { developer } from '../../support/builders/credentials.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { type GitHost, gitHost } from '../../support/git-host.ts'
 import { describe } from '../../support/suite.ts'
@@ -73,7 +73,7 @@ describe('kas and tunnel: slow readers', (it) => {
     kas = await runKas({ kubeconfig, namespace, flags: { logLevel: 'warn' } })
     const secret = await createAgent(kube, namespace, 'dev')
     agent = await runAgent({ kas: `grpc://${kas.addresses.listen}`, kubeconfig: far.kubeconfig, namespace, token: secret })
-    token = (await deployer(kube, namespace, { name: 'job' })).token
+    token = (await developer(kube, namespace, 'job')).token
     // Until kas knows the Agent, and so that what is loaded and made once is no growth.
     await eventually(async () => {
       const answer = await answerTo(ask('GET', '/version'))
