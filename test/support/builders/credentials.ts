@@ -34,19 +34,20 @@ export async function deployer(
 /** An account that develops the GitProjects of its namespace, once the API server has heard of it. */
 export async function developer(kube: Kube, namespace: string, name: string): Promise<Deployer> {
   const made = await deployer(kube, namespace, { name, role: 'edit' })
-  await eventually(async () => {
+  await untilDeveloper(kube, namespace, `system:serviceaccount:${namespace}:${name}`)
+  return made
+}
+
+/** A role that was bound is heard of a moment later. */
+export const untilDeveloper = (kube: Kube, namespace: string, user: string) =>
+  eventually(async () => {
     const { status } = await kube.post<{ status?: { allowed?: boolean } }>('/apis/authorization.k8s.io/v1/subjectaccessreviews', {
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SubjectAccessReview',
-      spec: {
-        user: `system:serviceaccount:${namespace}:${name}`,
-        resourceAttributes: { group: 'berth.dev', resource: 'gitprojects', verb: 'develop', namespace },
-      },
+      spec: { user, resourceAttributes: { group: 'berth.dev', resource: 'gitprojects', verb: 'develop', namespace } },
     })
     return status?.allowed
   })
-  return made
-}
 
 /** What the account may do in its namespace. */
 export const grant = (kube: Kube, namespace: string, name: string, role: string) =>
