@@ -40,7 +40,7 @@ async function exported(): Promise<string[]> {
   assert.match(text, /^grpc_server_handled_total\{grpc_service="x.Echo",grpc_method="Echo",grpc_code="OK"\} 1$/m)
   assert.match(text, /^grpc_server_requests_in_flight 0$/m)
   assert.match(text, /^berth_gitops_objects_total\{outcome="created"\} 1$/m)
-  return [...text.matchAll(/^# TYPE (berth_\S+) (\w+)$/gm)].map(([, name, type]) => `${name} ${type}`).sort()
+  return [...text.matchAll(/^# TYPE (\S+) (\w+)$/gm)].map(([, name, type]) => `${name} ${type}`).sort()
 }
 
 describe('docs/metrics.md', (it) => {

@@ -92,7 +92,7 @@ describe('berth agent', (it) => {
     await made('mani', '--kas-address', 'grpcs://kas.example.com:8443')
     const { code, stdout, stderr } = await run('manifest', 'mani', '--image', 'example.com/berth:1')
     is(code, 0, stderr)
-    match(stderr, /has a new token, manifest-\d{14}\./)
+    match(stderr, /has a new token, manifest-\d{17}\./)
     const objects = documents(stdout)
     const own = objects[0]?.metadata.name ?? ''
     match(own, /^berth-agent-mani-[0-9a-f]{8}$/)

@@ -96,7 +96,7 @@ async function startAll(basics: Omit<Plan, 'port' | 'url' | 'running'>, attempts
   }
 }
 
-async function startServer(plan: Plan, name: ServerName): Promise<void> {
+async function startServer(plan: Plan, name: ServerName, { alone = false } = {}): Promise<void> {
   const { layout, tools, detached, port, stages } = plan
   const program = tools.paths[name]
   if (!program) return
@@ -104,14 +104,15 @@ async function startServer(plan: Plan, name: ServerName): Promise<void> {
   const flags = FLAGS[name]({ layout, port, stages })
   plan.running.set(name, await launch({ name, program, flags, dir: layout.dir, log, detached }))
   remember(plan)
-  if (name === 'kube-apiserver') await untilReady(plan)
+  if (name === 'kube-apiserver') await untilReady(plan, alone ? [name] : [...plan.running.keys()])
 }
 
-async function untilReady(plan: Plan): Promise<void> {
+/** `needed`: servers without which it will never be. */
+async function untilReady(plan: Plan, needed: readonly ServerName[]): Promise<void> {
   const { layout, url, clock, signal } = plan
   await waitUntil(
     async () => {
-      failIfEnded(plan)
+      failIfEnded(plan, needed)
       const authority = readAuthority(layout)
       return authority !== undefined && isReady({ server: url, authority, token: adminToken(layout) })
     },
@@ -122,8 +123,8 @@ async function untilReady(plan: Plan): Promise<void> {
   writeKubeconfig(layout, url, authority)
 }
 
-function failIfEnded({ running, layout }: Plan): void {
-  const ended = [...running].find(([, server]) => server.hasExited())
+function failIfEnded({ running, layout }: Plan, needed: readonly ServerName[]): void {
+  const ended = [...running].find(([name, server]) => needed.includes(name) && server.hasExited())
   if (!ended) return
   const last = lastLines(logOf(layout.logs, ended[0]))
   const code = last.includes('address already in use') ? 'already-exists' : 'internal'
@@ -167,7 +168,8 @@ function handleOf(plan: Plan): ControlPlane {
         send(pid, 'SIGKILL')
         await waitUntil(() => !isAlive(pid), { what: `${name} is gone`, clock })
       },
-      start: (name) => startServer(plan, name),
+      // What others are doing, on whatever bad day, is not its affair.
+      start: (name) => startServer(plan, name, { alone: true }),
       freeze(name) {
         const { pid } = serverOf(name)
         send(pid, 'SIGSTOP')

@@ -66,7 +66,9 @@ const print = (shell: Shell, name: string, options: Options) =>
 
     async function ownToken(): Promise<Secret<string>> {
       const now = systemClock.now()
-      const note = { name: `manifest-${timestamp(now).replaceAll(/\D/g, '')}`, description: 'made by berth agent manifest' }
+      // Two in one second are two.
+      const made = `${timestamp(now)}${String(now % 1000).padStart(3, '0')}`.replaceAll(/\D/g, '')
+      const note = { name: `manifest-${made}`, description: 'made by berth agent manifest' }
       const secret = await addToken(kube, ref, note, now)
       shell.say(`Agent ${keyOf(ref)} has a new token, ${note.name}.\n`)
       return secret

@@ -143,14 +143,11 @@ describe('requests through tunnels', (it) => {
   })
 
   it('fail for a header or a trailer that cannot travel, and cost no tunnel', async () => {
-    for (const [path, reason] of [
-      ['/x.Echo/LargeHeader', 'MetadataTooLarge'],
-      ['/x.Echo/LargeTrailer', 'MetadataTooLarge'],
-    ]) {
+    for (const path of ['/x.Echo/LargeHeader', '/x.Echo/LargeTrailer']) {
       for (let n = 0; n < 10; n++) {
         const call = await stage.ask(path)
         call.closeSend()
-        is((await endOf(call)).reason, reason)
+        match((await endOf(call)).message, 'the metadata of the answer is larger than 8192 characters')
       }
     }
     const failed = await stage.ask('/x.Echo/LargeTrailerOfFailure')
