@@ -169,7 +169,11 @@ describe('looking at a GitOpsDeployment', (it) => {
     const file = join(mkdtempSync(join(tmpdir(), 'berth-test-')), 'kubeconfig')
     writeFileSync(file, person.kubeconfig)
     const visit = (verb: string) => berth([verb, 'shop', '-n', namespace, '--kubeconfig', file])
-    const tree = await visit('tree')
+    // What was granted is heard of a moment later.
+    const tree = await eventually(async () => {
+      const seen = await visit('tree')
+      return seen.code !== 4 && seen
+    })
     assert.is(tree.code, 0, tree.stderr)
     assert.match(tree.stdout, 'Deployment.apps web')
     assert.match(tree.stderr, `You may not list replicasets in namespace ${namespace}`)
