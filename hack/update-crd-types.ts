@@ -58,6 +58,7 @@ function looseType(schema: CrdSchema): string | undefined {
   if (schema['x-kubernetes-preserve-unknown-fields']) return 'Record<string, unknown>'
   if (schema.additionalProperties?.['x-kubernetes-int-or-string']) return 'Record<string, number | string>'
   if (schema.additionalProperties?.type === 'string') return 'Record<string, string>'
+  if (schema.additionalProperties?.type === 'integer') return 'Record<string, number>'
   return undefined
 }
 

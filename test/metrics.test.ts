@@ -1,10 +1,13 @@
 import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
 import { createMetrics } from '../src/adapters/http/index.ts'
+import { loopMeter, requestMeter } from '../src/engines/controller/index.ts'
 import { PHASES } from '../src/engines/gitops/index.ts'
 import { createVisitMeters } from '../src/kas/kubernetes-api/index.ts'
 import { createMeters } from '../src/kas/meters.ts'
-import { gitopsMeter, loopMeter, requestMeter } from '../src/operator/observability.ts'
+import { gitopsMeter } from '../src/operator/gitops-deployment/index.ts'
+import { targetMeter } from '../src/operator/workspace/index.ts'
+import { createMeters as createProxyMeters } from '../src/proxy/meters.ts'
 import { describe } from './support/suite.ts'
 
 const PAGE = readFileSync(new URL('../docs/metrics.md', import.meta.url), 'utf8')
@@ -27,6 +30,7 @@ async function exported(): Promise<string[]> {
   gitops.did('created', 1)
   gitops.repaired(1)
   gitops.watches(() => 7)
+  targetMeter(metrics)({ verb: 'get', status: 200, ms: 1 })
   const kas = createMeters(metrics)
   kas.watch({ waiting: () => 0, bytes: () => 0 })
   kas.connected(() => 0)
@@ -34,6 +38,7 @@ async function exported(): Promise<string[]> {
   kas.routes.watch({ tunnels: () => ({ idle: 1, open: 2, waiting: 3 }), peers: () => 2 })
   kas.called('/x.Echo/Echo')('OK')
   createVisitMeters(metrics)
+  createProxyMeters(metrics).watch({ hosts: () => 0, streams: () => 0, viewers: () => 0 })
   const text = await metrics.render()
   assert.match(text, /^berth_gitops_open_watches 7$/m)
   assert.match(text, /^berth_kas_requests_waiting 3$/m)

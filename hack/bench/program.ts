@@ -49,23 +49,36 @@ export interface Figures {
   metric(name: string): number
 }
 
+/** What was asked of targets, watches too. */
+export const targetRequestsIn = ({ metric }: Figures): number => metric('berth_target_requests_total')
+
 /** Everything that was asked, watches too. */
 export const requestsIn = ({ requests }: Figures): number => Object.values(requests).reduce((sum, each) => sum + each, 0)
 
+/** For each of so many. */
+export const askedSince = (before: Figures, after: Figures, count: number): Record<string, number> => ({
+  'requests each': (requestsIn(after) - requestsIn(before)) / count,
+  'to targets each': (targetRequestsIn(after) - targetRequestsIn(before)) / count,
+  'reconciles each': (after.reconciles - before.reconciles) / count,
+})
+
 export interface ProgramPlan extends Running {
-  name: 'operator' | 'kas'
+  name: 'operator' | 'kas' | 'agent'
+  /** Beside others of the same program it needs a name of its own. */
+  as?: string
   kubeconfig: string
   options: readonly string[]
 }
 
 /** Its log lies in the folder of the control plane, and goes away with it. */
-export async function startProgram({ name, kubeconfig, options, flags = [], isBuilt }: ProgramPlan): Promise<Program> {
+export async function startProgram({ name, as = name, kubeconfig, options, flags = [], isBuilt }: ProgramPlan): Promise<Program> {
   const dir = dirname(kubeconfig)
-  const given = [...flags, isBuilt ? BUILT : SOURCES, name, '--kubeconfig', kubeconfig, '--operations', '127.0.0.1:0', ...options]
+  const words = name === 'agent' ? ['agent', 'run'] : [name]
+  const given = [isBuilt ? BUILT : SOURCES, ...words, '--kubeconfig', kubeconfig, '--operations', '127.0.0.1:0', ...options]
   const { pid, facts } = await startPart({
     dir,
-    name,
-    command: [process.execPath, ...given],
+    name: as,
+    command: [process.execPath, ...flags, ...given],
     up: `${name} started`,
     detached: false,
     signal: new AbortController().signal,
@@ -75,7 +88,7 @@ export async function startProgram({ name, kubeconfig, options, flags = [], isBu
     pid,
     facts,
     figures: async () => {
-      if (!worksIn(pid, dir)) throw new Failure('unavailable', `${name} has ended; its log is ${dir}/logs/${name}.log`)
+      if (!worksIn(pid, dir)) throw new Failure('unavailable', `${as} has ended; its log is ${dir}/logs/${as}.log`)
       return { ...figuresIn(await metricsOf(facts.operations ?? '')), ...memoryOf(pid) }
     },
     async kill() {

@@ -9,14 +9,15 @@ import { PARTS } from './routing/parts.ts'
 import { awaited, small, stream } from './routing/scenes.ts'
 import { setStage } from './routing/stage.ts'
 
-const HELP = `node hack/bench/routing.ts [small] [awaited] [stream] [--mb N] [--seconds N] [--profile FOLDER]
+const HELP = `node hack/bench/routing.ts [small] [awaited] [stream] [--mb N] [--seconds N] [--after N] [--profile FOLDER]
 
   small     small requests, one at a time and 64 at once
-  awaited   a request for an agent that connects a second later, ten times
+  awaited   requests for ten agents that connect later
   stream    many bytes to a reader that is fast, and to one that is slow
 
   --mb N             so many to the fast reader, 256 without it
   --seconds N        so long each measurement of small requests takes, 3 without it
+  --after N          so many seconds later, 5 without it
   --profile FOLDER   CPU profiles are written there, one for each process
   --help
 `
@@ -24,6 +25,7 @@ const HELP = `node hack/bench/routing.ts [small] [awaited] [stream] [--mb N] [--
 const OPTIONS = {
   mb: { type: 'string', default: '256' },
   seconds: { type: 'string', default: '3' },
+  after: { type: 'string', default: '5' },
   profile: { type: 'string' },
   help: { type: 'boolean' },
 } as const
@@ -37,7 +39,7 @@ async function main(): Promise<void> {
   process.stdout.write(`${machine()}\n`)
   try {
     if (wanted('small')) await small(stage, Number(values.seconds))
-    if (wanted('awaited')) await awaited(stage)
+    if (wanted('awaited')) await awaited(stage, Number(values.after))
     if (wanted('stream')) await stream(stage, Number(values.mb))
   } finally {
     await stage.close()

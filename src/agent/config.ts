@@ -1,4 +1,4 @@
-import { Failure, type LogLevel, Secret } from '../std/index.ts'
+import { Failure, type LogLevel, redactUrls, Secret } from '../std/index.ts'
 
 export interface Config {
   /** --kas-address URL, BERTH_KAS_ADDRESS: `grpc://HOST:PORT`, `grpcs://HOST:PORT`, `ws://…` or `wss://HOST:PORT/PATH`. */
@@ -69,7 +69,7 @@ function kasAddress(given: string): string {
   if ((scheme === 'grpc' || scheme === 'grpcs') && host !== undefined)
     return /:\d+$/.test(host) ? given : `${given}:${scheme === 'grpc' ? 80 : 443}`
   throw wrong(
-    `--kas-address is "${given}"`,
+    `--kas-address is "${redactUrls(given)}"`,
     'Write it like --kas-address grpcs://kas.example.com:443, grpc:// without TLS, or wss://kas.example.com/path.',
   )
 }

@@ -1,19 +1,17 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { readNamed, tokenOf } from '../adapters/files/index.ts'
 import { type Connection, dial, objectStreamOver } from '../adapters/grpc/index.ts'
 import { createMetrics, serveOperations } from '../adapters/http/index.ts'
 import { connect, openPassage } from '../adapters/kube/index.ts'
-import { leadInTurns } from '../engines/controller/index.ts'
-import { createFileReader, createRenderer } from '../engines/gitops/index.ts'
+import { leadInTurns, requestMeter } from '../engines/controller/index.ts'
+import { createFileReader, createRenderer, syncMeter } from '../engines/gitops/index.ts'
 import { serveTunnels } from '../engines/tunnel/index.ts'
 import { MAKE_REQUEST } from '../rpc/index.ts'
-import { type Backoff, createLog, Failure, type LogLevel, minutes, Secret, seconds, systemClock } from '../std/index.ts'
+import { type Backoff, createLog, type LogLevel, minutes, redactUrls, seconds, systemClock } from '../std/index.ts'
 import type { Config } from './config.ts'
 import { followConfiguration } from './configuration/index.ts'
 import { createSupervisor } from './gitops/index.ts'
 import { createKubernetesApi } from './kubernetes-api/index.ts'
-import { requestMeter, syncMeter } from './meters.ts'
 import { createLeveledLog } from './observability/index.ts'
 import { register } from './registration/index.ts'
 import { createReporter } from './reports/index.ts'
@@ -45,7 +43,7 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
   const { log } = levels
   const metrics = createMetrics({ process: true })
   const kube = connect({ kubeconfig: config.kubeconfig, context: config.context, clock, meter: requestMeter(metrics) })
-  const connection = connectionTo(config, version)
+  const connection = await connectionTo(config, version)
   const { podNamespace, podName } = config
   const meta = { version, commitId: '', podNamespace, podName }
   const board = createReporter({ connection, clock, log, podName })
@@ -65,7 +63,7 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
   const ready = () => (state.isKnown ? undefined : state.trouble)
   const operations = await serveOperations({ address: config.operations, live: () => undefined, ready, metrics, clock, log })
   surroundings.up?.(operations.address)
-  log.info('agent started', { kas: config.kasAddress, server: kube.server, operations: operations.address })
+  log.info('agent started', { kas: redactUrls(config.kasAddress), server: kube.server, operations: operations.address })
 
   const lead = async () => {
     const agentId = await known.promise
@@ -115,33 +113,21 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
 }
 
 /** To each kas that the name stands for: whichever ends, others are there already. */
-function connectionTo(
+async function connectionTo(
   { kasAddress, token, caCertFile, kasHeaders, kasTlsServerName, kasInsecureSkipTlsVerify }: Config,
   version: string,
-): Connection {
+): Promise<Connection> {
+  const show = 'file' in token ? tokenOf(token.file, '--token-file') : async () => token.value
+  // A file that is not there is told now: later it is waited for, because tokens are exchanged.
+  await show()
   return dial({
     address: kasAddress,
-    token: 'file' in token ? () => tokenIn(token.file) : async () => token.value,
-    extraCa: caCertFile === undefined ? undefined : readFileSync(caCertFile),
+    token: show,
+    extraCa: caCertFile === undefined ? undefined : await readNamed(caCertFile, '--ca-cert-file'),
     headers: kasHeaders,
     serverName: kasTlsServerName,
     insecureSkipVerify: kasInsecureSkipTlsVerify,
     userAgent: `berth-agent/${version}`,
     everyAddress: true,
-  })
-}
-
-/** Read for each call: a token is exchanged by writing the file anew. A newline at its end is no part of it. */
-async function tokenIn(file: string): Promise<Secret<string>> {
-  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new Failure('invalid', `the token file ${file} cannot be read`, {
-      remedy: 'Name a readable file with --token-file.',
-      cause,
-    })
-  })
-  const token = text.trim()
-  if (/^[\x21-\x7e]+$/.test(token)) return new Secret(token)
-  throw new Failure('invalid', `the token file ${file} holds no token`, {
-    remedy: 'Write the token of the agent into it, and nothing else.',
   })
 }

@@ -1,5 +1,6 @@
 import type {
   V1DeploymentSpec,
+  V1JobSpec,
   V1PersistentVolumeClaimSpec,
   V1PodSpec,
   V1ServiceSpec,
@@ -127,6 +128,11 @@ export interface Deployment extends KubeObject {
   }
 }
 
+export interface Job extends KubeObject {
+  spec?: V1JobSpec
+  status?: { conditions?: CoreCondition[] }
+}
+
 export interface StatefulSet extends KubeObject {
   spec?: V1StatefulSetSpec
   status?: {
@@ -234,6 +240,7 @@ export const Pods = kindOf<Pod>('', 'Pod', 'pods')
 export const CoreEvents = kindOf<CoreEvent>('', 'Event', 'events')
 export const Deployments = kindOf<Deployment>('apps', 'Deployment', 'deployments')
 export const StatefulSets = kindOf<StatefulSet>('apps', 'StatefulSet', 'statefulsets')
+export const Jobs = kindOf<Job>('batch', 'Job', 'jobs')
 export const Roles = kindOf<Role>('rbac.authorization.k8s.io', 'Role', 'roles')
 export const RoleBindings = kindOf<RoleBinding>('rbac.authorization.k8s.io', 'RoleBinding', 'rolebindings')
 export const ClusterRoles = kindOf<ClusterRole>('rbac.authorization.k8s.io', 'ClusterRole', 'clusterroles', false)

@@ -23,6 +23,8 @@ export {
   CustomResourceDefinitions,
   type Deployment,
   Deployments,
+  type Job,
+  Jobs,
   type Lease,
   Leases,
   type LimitRange,
@@ -132,6 +134,7 @@ export {
   SANDBOX_TIER,
   SPACE_PROVISIONERS,
   secretTypes,
+  tunnelAudienceOf,
   YES,
 } from './labels.ts'
 export { kubeconfigIn, textIn } from './secret-content.ts'
@@ -144,5 +147,15 @@ export {
   SpaceRequests,
 } from './space-request.ts'
 export { type SpaceTier, type SpaceTierSpec, type SpaceTierStatus, SpaceTiers } from './space-tier.ts'
-export { type Workspace, type WorkspaceSpec, type WorkspaceStatus, Workspaces, workspaceObjectName } from './workspace.ts'
+export {
+  type Workspace,
+  type WorkspaceSpec,
+  type WorkspaceStatus,
+  Workspaces,
+  workspaceKeptUntil,
+  workspaceObjectName,
+  workspaceStateOf,
+  workspaceStepsOf,
+  workspaceWishOf,
+} from './workspace.ts'
 export { type WorkspaceClass, WorkspaceClasses, type WorkspaceClassSpec, type WorkspaceClassStatus } from './workspace-class.ts'

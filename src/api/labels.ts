@@ -54,6 +54,16 @@ export const annotations = {
   /** On a Workspace, by whoever passes its traffic on: when somebody last used it, and when that was last looked at. */
   lastActivity: 'berth.dev/last-activity',
   activityWatched: 'berth.dev/activity-watched-at',
+  /** And how: `Requests`, or `Connection` for what somebody sent on a connection that was upgraded, such as an editor's. */
+  lastActivityBy: 'berth.dev/last-activity-by',
+  /** On a claim of a warm pool: the class that it is for, what it was made from, and how far it is: `ready`, or `retired` and when. */
+  warmClass: 'berth.dev/warm-class',
+  warmRecipe: 'berth.dev/warm-recipe',
+  warmState: 'berth.dev/warm-state',
+  /** On it too: the namespace of its target, where the class names one. */
+  warmNamespace: 'berth.dev/warm-namespace',
+  /** On a claim: the volume in its target that was made before there was a workspace. */
+  volume: 'berth.dev/volume',
   /** On a DeploymentTargetClass: `true` for the one that is meant when nobody names one. */
   defaultClass: 'berth.dev/is-default-class',
 } as const
@@ -82,8 +92,13 @@ export const labels = {
   workspaceUid: 'berth.dev/workspace-uid',
   /** On an object that the devfile of a workspace brings along: its UID. */
   workspaceManifest: 'berth.dev/workspace-manifest',
+  /** On the pods of such objects: the name of the component that they are from. */
+  workspaceComponent: 'berth.dev/workspace-component',
   /** On the pods of a workspace: which of its pods it is. */
   workspacePart: 'berth.dev/workspace-part',
+  /** On a claim that waits for a workspace: the UID of its class. On its volume: the UID of the claim. */
+  warmPool: 'berth.dev/warm-pool',
+  warmClaim: 'berth.dev/warm-claim',
   /** On a Secret: `true` lets workspaces of its namespace take variables from it. */
   workspaceVariables: 'berth.dev/workspace-variables',
   /** On a Secret: `group`, `project` or `user`: workspaces of its namespace inherit its keys as variables. */
@@ -145,3 +160,6 @@ export const BERTH_NAMESPACE = 'berth-system'
  * any other door of kas, nor for another workspace.
  */
 export const gitAudienceOf = (workspaceUid: string): string => `berth-git/${workspaceUid}`
+
+/** The same for the token by which its pod opens tunnels to kas. */
+export const tunnelAudienceOf = (workspaceUid: string): string => `berth-tunnel/${workspaceUid}`

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto'
+import { hours } from '../std/index.ts'
+import type { Condition } from './conditions.ts'
 import type { WorkspaceSpec, WorkspaceStatus } from './generated/workspace.ts'
 import type { CustomObject, Kind } from './kube-object.ts'
 
@@ -25,4 +27,35 @@ export function workspaceObjectName({ metadata: { name } }: Pick<Workspace, 'met
   if (plain.length <= LONGEST) return plain
   const mark = createHash('sha256').update(name).digest('hex').slice(0, 8)
   return `${plain.slice(0, LONGEST - 9).replace(/-+$/, '')}-${mark}`
+}
+
+/** What it is, as far as the operator has said. */
+export const workspaceStateOf = ({ status }: Pick<Workspace, 'status'>): string => status?.actualState ?? 'CreationRequested'
+
+/** What it is to be. */
+export const workspaceWishOf = ({ spec }: Pick<Workspace, 'spec'>): string => spec.desiredState ?? 'Running'
+
+/** The conditions that are steps, in their order; the operator's other conditions are remarks. */
+const STEPS = [
+  'ClassResolved',
+  'ProjectFound',
+  'DevfileValid',
+  'TargetReady',
+  'Applied',
+  'PodAdmitted',
+  'PodScheduled',
+  'PodPrepared',
+  'PodInitialized',
+  'ContainersStarted',
+  'DeploymentReady',
+]
+
+export const workspaceStepsOf = ({ status }: Pick<Workspace, 'status'>): Condition[] =>
+  STEPS.flatMap((type) => status?.conditions?.filter((condition) => condition.type === type) ?? [])
+
+/** Until when it is kept if somebody asks for so much more time, milliseconds each; its class says how long from now at most. */
+export function workspaceKeptUntil({ status }: Pick<Workspace, 'status'>, more: number, now: number) {
+  const most = now + hours(status?.class?.settings?.maxActiveHoursBeforeStop ?? 36)
+  const asked = Math.max(status?.willStopAt ? Date.parse(status.willStopAt) : now, now) + more
+  return { until: Math.min(asked, most), most }
 }

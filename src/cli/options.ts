@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Kube } from '../adapters/kube/index.ts'
@@ -28,6 +28,15 @@ export const withKubeconfig = (command: Command): Command =>
     )
     .option('--context <name>', 'context in the kubeconfig')
 
+/** What the file holds that a flag names. */
+export function fileAt(shell: Shell, flag: string, file: string): Buffer {
+  try {
+    return readFileSync(resolve(shell.cwd, file))
+  } catch (cause) {
+    throw new Failure('not-found', `${flag}: ${file} cannot be read`, { cause, remedy: 'Name an existing file.' })
+  }
+}
+
 export const dirOf = (shell: Shell, { dir }: { dir: string }): string => resolve(shell.cwd, dir)
 
 export interface ClusterOptions {
@@ -56,6 +65,16 @@ export async function kubeOf(shell: Shell, options: ClusterOptions): Promise<Kub
   }
   const { connect } = await import('../adapters/kube/index.ts')
   return connect({ kubeconfig: file, context: options.context })
+}
+
+/** Does the work with the person's own rights, and ends the connection. */
+export async function withKube<T>(shell: Shell, options: ClusterOptions, work: (kube: Kube) => Promise<T>): Promise<T> {
+  const kube = await kubeOf(shell, options)
+  try {
+    return await work(kube)
+  } finally {
+    await kube.close()
+  }
 }
 
 /** Commander's parser for a count or a number of seconds. */

@@ -35,29 +35,34 @@ function yamlOf(data: unknown): string {
 const WIDTH = 80
 const GAP = 2
 
-/** A table no wider than a terminal of 80 columns: the last column wraps, the others are as wide as their contents. */
+/** With less room than this the last column goes on a line of its own. */
+const ROOM = 32
+const INDENT = 4
+
+/** A table no wider than a terminal of 80 columns: the last column wraps, below the others where they leave no room beside them. */
 export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[], width = WIDTH): string {
   const cells = rows.map((row) => columns.map((column) => harmlessLine(column.of(row))))
   const widths = columns.map((column, at) => Math.max(column.title.length, ...cells.map((line) => line[at]?.length ?? 0)))
   const before = widths.slice(0, -1).reduce((sum, each) => sum + each + GAP, 0)
-  const last = Math.max(16, width - before)
-  const head = columns.map((column, at) => column.title.padEnd(widths[at] ?? 0)).join(' '.repeat(GAP))
-  const body = rows.flatMap((row, index) => rowLines(row, cells[index] ?? [], columns, widths, last))
+  const longest = widths.at(-1) ?? 0
+  const isBelow = width - before < Math.min(ROOM, longest)
+  const indent = isBelow ? INDENT : before
+  const titles = isBelow ? columns.slice(0, -1) : columns
+  const head = titles.map((column, at) => column.title.padEnd(widths[at] ?? 0)).join(' '.repeat(GAP))
+  const body = rows.flatMap((row, index) => {
+    const line = cells[index] ?? []
+    const fixed = line.slice(0, -1).map((cell, at) => painted(columns[at], row, cell.padEnd(widths[at] ?? 0)))
+    const last = wrap(line.at(-1) ?? '', width - indent).map((part) => painted(columns.at(-1), row, part))
+    const hanging = (parts: string[]) => parts.map((part) => ' '.repeat(indent) + part)
+    const [first = '', ...others] = last
+    return isBelow
+      ? [fixed.join(' '.repeat(GAP)), ...hanging(last)]
+      : [[...fixed, first].join(' '.repeat(GAP)), ...hanging(others)]
+  })
   return [head, ...body].map((line) => line.trimEnd()).join('\n')
 }
 
-function rowLines<Row>(row: Row, cells: string[], columns: readonly Column<Row>[], widths: number[], last: number): string[] {
-  const wrapped = wrap(cells.at(-1) ?? '', last)
-  const fixed = cells.slice(0, -1).map((cell, at) => {
-    const text = cell.padEnd(widths[at] ?? 0)
-    return columns[at]?.paint?.(row, text) ?? text
-  })
-  const indent = widths.slice(0, -1).reduce((sum, each) => sum + each + GAP, 0)
-  const paintLast = columns.at(-1)?.paint ?? ((_: Row, text: string) => text)
-  return wrapped.map((part, at) =>
-    at === 0 ? [...fixed, paintLast(row, part)].join(' '.repeat(GAP)) : ' '.repeat(indent) + paintLast(row, part),
-  )
-}
+const painted = <Row>(column: Column<Row> | undefined, row: Row, text: string): string => column?.paint?.(row, text) ?? text
 
 /** Lines of at most `width` characters, broken at blanks; a longer word stays whole, so that it can be copied. */
 export function wrap(text: string, width: number): string[] {

@@ -10,7 +10,13 @@ export const verbs: readonly Entry[] = [
   { name: 'crds', summary: 'print the CustomResourceDefinitions', load: () => import('./commands/crds.ts') },
   { name: 'operator', summary: 'run the operator', load: () => import('./commands/operator.ts') },
   { name: 'kas', summary: 'run kas, the server that holds the Git credentials', load: () => import('./commands/kas.ts') },
+  { name: 'proxy', summary: 'run the proxy, the way of browsers into workspaces', load: () => import('./commands/proxy.ts') },
   { name: 'agent', summary: 'run and look after the agents of target clusters', load: () => import('./commands/agent.ts') },
+  {
+    name: 'agentw',
+    summary: 'run in the pod of a workspace, and let people in through kas',
+    load: () => import('./commands/agentw.ts'),
+  },
   { name: 'diff', summary: 'show what a sync of a GitOpsDeployment would do', load: () => import('./commands/diff.ts') },
   { name: 'sync', summary: 'bring a GitOpsDeployment about now', load: () => import('./commands/sync.ts') },
   { name: 'suspend', summary: 'let a GitOpsDeployment rest', load: () => import('./commands/suspend.ts') },
@@ -28,6 +34,7 @@ export const verbs: readonly Entry[] = [
   { name: 'stop', summary: 'stop a workspace; its files stay', load: () => import('./commands/stop.ts') },
   { name: 'restart', summary: 'stop a workspace, and start it again', load: () => import('./commands/restart.ts') },
   { name: 'bump', summary: 'give a workspace more time', load: () => import('./commands/bump.ts') },
+  { name: 'share', summary: 'let somebody else reach a port of a workspace', load: () => import('./commands/share.ts') },
   { name: 'delete', summary: 'delete a workspace with its files', load: () => import('./commands/delete.ts') },
   {
     name: 'validate',

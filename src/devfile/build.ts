@@ -4,6 +4,7 @@ import type { Container, Devfile, DockerfileSource, Endpoint, Image, Manifest, R
 import { attributesOf, envOf, mapOf, oneOf, textsOf } from './fields.ts'
 import type { Component, Parts } from './parts.ts'
 import { at, flagOf, itemsOf, numberOf, type Tree, textOf } from './tree.ts'
+import { resolvedUri } from './uri.ts'
 
 /** The words of a devfile in which no problem was found. */
 export function buildDevfile({ root, components, commands, findings }: Parts): Devfile {
@@ -88,12 +89,16 @@ function buildEndpoint(tree: Tree): Endpoint {
 
 function buildManifest({ name, kind, tree, body }: Component): Manifest[] {
   if (kind !== 'kubernetes' && kind !== 'openshift') return []
-  const uri = textOf(at(body, 'uri'))
+  const written = at(body, 'uri')
+  const uri = textOf(written)
   return [
     {
       name,
       kind,
-      source: uri === undefined ? { inlined: textOf(at(body, 'inlined')) ?? '' } : { uri },
+      source:
+        uri === undefined
+          ? { inlined: textOf(at(body, 'inlined')) ?? '' }
+          : { uri: resolvedUri(uri, written?.origin.name ?? '') ?? uri },
       endpoints: itemsOf(at(body, 'endpoints')).map(buildEndpoint),
       deployByDefault: flagOf(at(body, 'deployByDefault')),
       attributes: attributesOf(tree),

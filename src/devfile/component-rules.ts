@@ -1,7 +1,7 @@
 import { amountOf } from '../std/index.ts'
 import { type Component, checkUnique, isDedicated, type Parts, problem, spotOf, warning } from './parts.ts'
 import { at, entriesOf, flagOf, itemsOf, numberOf, type Tree, textOf } from './tree.ts'
-import { isUri, URI_REMEDY } from './uri.ts'
+import { isUri, resolvedUri, URI_REMEDY } from './uri.ts'
 
 /** What holds between components, and inside of one beyond its shape. */
 export function checkComponents(parts: Parts): void {
@@ -17,8 +17,7 @@ export function checkComponents(parts: Parts): void {
   for (const component of parts.components) {
     if (component.kind === 'container') checkContainer(parts, component)
     if (component.kind === 'volume') checkQuantity(parts, component, 'size', 'volume-size')
-    if (component.kind === 'kubernetes' || component.kind === 'openshift')
-      checkUri(parts, at(component.body, 'uri'), `${component.path}.${component.kind}.uri`)
+    if (component.kind === 'kubernetes' || component.kind === 'openshift') checkManifest(parts, component)
     if (component.kind === 'image') checkImage(parts, component)
   }
 }
@@ -216,6 +215,19 @@ export function checkUri(parts: Parts, tree: Tree | undefined, path: string): vo
   // A variable that stayed is told by a warning.
   if (tree && text !== undefined && !text.includes('{{') && !isUri(text))
     problem(parts, tree, path, { rule: 'uri', message: `"${text}" is not a URI`, remedy: URI_REMEDY })
+}
+
+/** As that of a parent, it may not lead out of the folder in which all began. */
+function checkManifest(parts: Parts, { kind, body, path }: Component): void {
+  const tree = at(body, 'uri')
+  const text = textOf(tree)
+  checkUri(parts, tree, `${path}.${kind}.uri`)
+  if (tree && text !== undefined && isUri(text) && resolvedUri(text, tree.origin.name) === undefined)
+    problem(parts, tree, `${path}.${kind}.uri`, {
+      rule: 'uri',
+      message: `"${text}" leads out of the folder of the devfile`,
+      remedy: 'leave .. out',
+    })
 }
 
 function checkImage(parts: Parts, { body, path }: Component): void {

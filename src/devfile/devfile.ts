@@ -86,6 +86,7 @@ export interface Volume {
 export interface Manifest {
   name: string
   kind: 'kubernetes' | 'openshift'
+  /** A uri is seen from the first devfile, as those of parents are. */
   source: { uri: string } | { inlined: string }
   endpoints: Endpoint[]
   /** Left out, it depends on whether a command applies it: `isAppliedAtStart`. */

@@ -1,3 +1,4 @@
+import { PROTOCOLS, type Protocol } from '../adapters/git/index.ts'
 import { Failure, type LogLevel, seconds } from '../std/index.ts'
 
 export interface Config {
@@ -56,16 +57,22 @@ export interface Config {
   tls: { certificate: string; key: string } | undefined
   /** --operator NAMESPACE/NAME, BERTH_OPERATOR: the service account that may ask on behalf of namespaces. */
   operator: { namespace: string; name: string }
+  /** --proxy NAMESPACE/NAME, BERTH_PROXY: the service account that may reach ports of workspaces through the tunnels of their pods. */
+  proxy: { namespace: string; name: string }
   /** --audience NAME, BERTH_AUDIENCE: for which service account tokens must have been issued. */
   audience: string
-  /** --protocols https,http, BERTH_GIT_PROTOCOLS: which repositories may be fetched. */
-  protocols: ('https' | 'http')[]
+  /** --protocols https,http,ssh, BERTH_GIT_PROTOCOLS: which repositories may be fetched. */
+  protocols: Protocol[]
   /** --git-processes N, BERTH_GIT_PROCESSES: how many ask Git servers at once; as many more read mirrors. */
   gitProcesses: number
   /** --addresses public,private,loopback, BERTH_GIT_ADDRESSES: which kinds of addresses Git servers may have. Link-local ones never. */
   addresses: ('public' | 'private' | 'loopback')[]
   /** --hosts NAMES, BERTH_GIT_HOSTS: hosts of Git servers, by name or `*.example.com`; all without it. */
   hosts: string[] | undefined
+  /** --devfile-hosts NAMES, BERTH_DEVFILE_HOSTS: where parents of devfiles may be, as `name`, `*.example.com` or `name:port`; nowhere without it. */
+  devfileHosts: string[]
+  /** --devfile-ca FILE, BERTH_DEVFILE_CA: PEM of the authorities that these hosts are checked by, instead of the system's. */
+  devfileCa: string | undefined
   /** --max-repository-size MIB, BERTH_MAX_REPOSITORY_SIZE: of one mirror. In bytes here. */
   maxRepositorySize: number
   /** --max-data-size MIB, BERTH_MAX_DATA_SIZE: of all mirrors. In bytes here. */
@@ -139,12 +146,15 @@ export function parseConfig(flags: Flags, env: Record<string, string | undefined
     agentWait: seconds(count(text('agentWait', 'BERTH_AGENT_WAIT') ?? '20', '--agent-wait')),
     dataDir: text('dataDir', 'BERTH_DATA_DIR') ?? '.berth/kas',
     tls: tls(text('tlsCert', 'BERTH_TLS_CERT'), text('tlsKey', 'BERTH_TLS_KEY')),
-    operator: serviceAccount(text('operator', 'BERTH_OPERATOR') ?? 'berth-system/berth-operator'),
+    operator: serviceAccount(text('operator', 'BERTH_OPERATOR') ?? 'berth-system/berth-operator', '--operator'),
+    proxy: serviceAccount(text('proxy', 'BERTH_PROXY') ?? 'berth-system/berth-proxy', '--proxy'),
     audience: text('audience', 'BERTH_AUDIENCE') ?? 'berth-kas',
-    protocols: protocols(text('protocols', 'BERTH_GIT_PROTOCOLS') ?? 'https,http'),
+    protocols: protocols(text('protocols', 'BERTH_GIT_PROTOCOLS') ?? PROTOCOLS.join()),
     gitProcesses: count(text('gitProcesses', 'BERTH_GIT_PROCESSES') ?? '8', '--git-processes'),
     addresses: addresses(text('addresses', 'BERTH_GIT_ADDRESSES') ?? ADDRESSES.join(',')),
     hosts: hosts(text('hosts', 'BERTH_GIT_HOSTS')),
+    devfileHosts: devfileHosts(text('devfileHosts', 'BERTH_DEVFILE_HOSTS')),
+    devfileCa: text('devfileCa', 'BERTH_DEVFILE_CA'),
     maxRepositorySize: mebibytes(text('maxRepositorySize', 'BERTH_MAX_REPOSITORY_SIZE') ?? '2048', '--max-repository-size'),
     maxDataSize: mebibytes(text('maxDataSize', 'BERTH_MAX_DATA_SIZE') ?? '8192', '--max-data-size'),
     maxFiles: count(text('maxFiles', 'BERTH_MAX_FILES') ?? '50000', '--max-files'),
@@ -215,16 +225,17 @@ function tls(certificate: string | undefined, key: string | undefined): Config['
   throw wrong(key ? '--tls-cert' : '--tls-key', '', 'Give --tls-cert and --tls-key together, or neither.')
 }
 
-function serviceAccount(given: string): Config['operator'] {
+function serviceAccount(given: string, flag: string): Config['operator'] {
   const [, namespace, name] = /^([a-z0-9-]+)\/([a-z0-9.-]+)$/.exec(given) ?? []
-  if (!namespace || !name) throw wrong('--operator', given, 'Write it like --operator berth-system/berth-operator.')
+  if (!namespace || !name) throw wrong(flag, given, `Write it like ${flag} berth-system/berth-operator.`)
   return { namespace, name }
 }
 
 function protocols(given: string): Config['protocols'] {
   return given.split(',').map((name) => {
-    if (name === 'https' || name === 'http') return name
-    throw wrong('--protocols', given, 'Write https, http, or both with a comma between.')
+    const protocol = PROTOCOLS.find((known) => known === name)
+    if (protocol) return protocol
+    throw wrong('--protocols', given, 'Write https, http, ssh, or several of them with commas between.')
   })
 }
 
@@ -260,6 +271,13 @@ function addresses(given: string): Config['addresses'] {
 }
 
 const HOST = /^(\*\.)?[a-z0-9_]([a-z0-9_-]*[a-z0-9])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9])?)*$|^[0-9a-f:]+$/
+
+const devfileHosts = (given: string | undefined): string[] =>
+  (given?.split(',') ?? []).map((name) => {
+    const [, host = '', port = ''] = /^(.*?)(:\d{1,5})?$/.exec(name.trim().toLowerCase()) ?? []
+    if (HOST.test(host) && !host.includes(':')) return host + port
+    throw wrong('--devfile-hosts', given ?? '', 'Write names of hosts, *.example.com or name:port, with commas between.')
+  })
 
 function hosts(given: string | undefined): string[] | undefined {
   return given?.split(',').map((name) => {

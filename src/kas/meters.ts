@@ -3,6 +3,9 @@ import type { TurnedAway } from '../adapters/grpc/index.ts'
 import type { Counter, Metrics } from '../adapters/http/index.ts'
 import type { Sighting } from './ports.ts'
 
+/** Of gRPC: for agents and the operator, for other kas, and for who asks in a person's name. */
+type Listener = 'agents' | 'private' | 'external'
+
 /** What kas counts. Labels have few values: no path, URL or name of a tenant is one. */
 export interface Meters {
   looked(milliseconds: number): void
@@ -14,9 +17,14 @@ export interface Meters {
   /** Calls of the external endpoint. */
   asked: Counter
   credentialed: Counter
-  turnedAway(why: TurnedAway): void
+  /** Connections to ports of workspaces. */
+  portConnected: Counter
+  /** For one listener; the answer is told of each connection that was not taken or cut off. */
+  turnedAway(listener: Listener): (why: TurnedAway) => void
   /** A token of an agent was used for more calls than it may make in a minute. */
   rateExceeded(): void
+  /** Too many unknown tokens came from one network. */
+  unknownToken(): void
   /** A call of gRPC begins; the answer tells how it ended, in gRPC's word. */
   called(path: string): (code: string) => void
   routes: RouteMeters
@@ -30,6 +38,8 @@ export interface Meters {
 export interface RouteMeters {
   /** A request has found its agent, or has not. */
   routed(way: 'own' | 'peer' | 'none'): void
+  /** Another kas did not answer, by the code of its failure. */
+  peerFailed(code: string): void
   /** Another kas has asked for a tunnel. */
   asked(hadTunnel: boolean): void
   /** An agent wanted more than it may have. */
@@ -49,12 +59,16 @@ export function createMeters(metrics: Metrics): Meters {
   const fetchBytes = metrics.counter({ name: 'berth_kas_fetched_bytes_total', help: 'Bytes by which mirrors grew' })
   const turnedAway = metrics.counter({
     name: 'berth_kas_connections_refused_total',
-    help: 'Connections of clients that were not taken or cut off, by what was wrong',
-    labels: ['reason'],
+    help: 'Connections of clients that were not taken or cut off, by listener and what was wrong',
+    labels: ['listener', 'reason'],
   })
   const rateExceeded = metrics.counter({
     name: 'agent_server_rate_exceeded_total',
     help: 'Calls of agents that were refused because there were too many with one token',
+  })
+  const unknownTokens = metrics.counter({
+    name: 'berth_kas_unknown_tokens_refused_total',
+    help: 'Calls of gRPC that were refused unasked because too many unknown tokens came from one network',
   })
   return {
     looked: (milliseconds) => pollTime.observe(milliseconds / 1000),
@@ -77,8 +91,14 @@ export function createMeters(metrics: Metrics): Meters {
       help: 'Requests of workspaces for Git credentials by status of the answer',
       labels: ['status'],
     }),
-    turnedAway: (why) => turnedAway.add({ reason: why }),
+    portConnected: metrics.counter({
+      name: 'berth_kas_port_connections_total',
+      help: 'Connections to ports of workspaces through the tunnels of their pods, by outcome',
+      labels: ['outcome'],
+    }),
+    turnedAway: (listener) => (why) => turnedAway.add({ listener, reason: why }),
     rateExceeded: () => rateExceeded.add(),
+    unknownToken: () => unknownTokens.add(),
     called: createCallMeter(metrics),
     routes: createRouteMeters(metrics),
     agents(read) {
@@ -105,6 +125,11 @@ function createRouteMeters(metrics: Metrics): RouteMeters {
     help: 'Requests of other kas by whether a tunnel was there at once',
     labels: ['tunnel'],
   })
+  const failed = metrics.counter({
+    name: 'berth_kas_peer_failures_total',
+    help: 'Requests to other kas that failed, by code; unauthorized is another secret or another time',
+    labels: ['code'],
+  })
   const limited = metrics.counter({
     name: 'berth_kas_agent_limits_total',
     help: 'What agents were refused because they had as many as they may have',
@@ -113,6 +138,7 @@ function createRouteMeters(metrics: Metrics): RouteMeters {
   const gauge = (name: string, help: string, read: () => number) => metrics.gauge({ name, help, read })
   return {
     routed: (way) => routed.add({ way }),
+    peerFailed: (code) => failed.add({ code }),
     asked: (hadTunnel) => asked.add({ tunnel: hadTunnel ? 'ready' : 'none' }),
     limited: (limit) => limited.add({ limit }),
     watch({ tunnels, peers }) {

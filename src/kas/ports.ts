@@ -1,8 +1,8 @@
-import type { GitCredential, Revision, TreeFile } from '../adapters/git/index.ts'
+import type { Access, Revision, TreeFile } from '../adapters/git/index.ts'
 import type { CallOptions, Duplex } from '../adapters/grpc/index.ts'
 import type { ConfigurationMistake } from '../agentcfg/index.ts'
 import type { Ref } from '../api/index.ts'
-import type { AgentMeta, ConfigurationFile } from '../rpc/index.ts'
+import type { AgentMeta, ConfigurationFile, ConnectedAgentInfo, GetConnectedAgentsRequest } from '../rpc/index.ts'
 import type { Failure } from '../std/index.ts'
 import type { Project } from './project.ts'
 import type { Tree } from './tree.ts'
@@ -13,6 +13,8 @@ export interface Caller {
   readonly namespace: string
   /** `undefined`: whichever of the namespace; an operator asks for a namespace as a whole. */
   readonly name: string | undefined
+  /** The operator asks for it. */
+  readonly isVouchedFor?: boolean
 }
 
 /** What a caller shows. */
@@ -25,6 +27,8 @@ export interface Claim {
   path: string
   /** Its uid, when no other of that path will do. */
   projectUid: string | undefined
+  /** The address from which it is shown. */
+  peer: string
 }
 
 /** The right to read one project, while it lasts. */
@@ -47,16 +51,30 @@ export interface Gate {
   admitAgent(agent: Ref & { namespace: string }, path: string): Admission
 }
 
-/** An agent that has shown a token, while that is valid. */
-export interface AgentPass {
-  readonly agent: Ref & { namespace: string }
-  readonly uid: string
-  /** What the wire calls it by. */
+/** The right to have tunnels open, while it lasts. */
+export interface TunnelPass {
+  /** What the wire calls by whom they are opened. */
   readonly id: bigint
-  /** Aborts at the moment of a revocation, an expiry or the deletion of the Agent; its reason is a `Failure`. */
+  /** Tunnels at once, where that is not what agents may have. */
+  readonly most?: number
+  /** Aborts at the moment of a revocation; its reason is a `Failure`. */
   readonly ended: AbortSignal
   close(): void
 }
+
+/** An agent that has shown a token, while that is valid: until a revocation, an expiry or the deletion of the Agent. */
+export interface AgentPass extends TunnelPass {
+  readonly agent: Ref & { namespace: string }
+  readonly uid: string
+}
+
+export interface WorkspaceGate {
+  /** Throws for whatever is no pod of a workspace that runs. `workspace` is what the pod says, as `namespace/name`. */
+  admit(claim: { workspace: string; authorization: string | undefined; peer: string }): Promise<TunnelPass>
+}
+
+/** Throws `unauthorized` unless the token is one that could be let in. Asked before anything of a call is read. */
+export type Knock = (authorization: string | undefined, peer: string) => void | Promise<void>
 
 export interface AgentGate {
   /** Throws `unauthorized` for whatever is no token of an agent. */
@@ -140,7 +158,7 @@ export interface Polls {
 
 /** Secrets as kas needs them. Each throws a `Failure` with a reason that users understand. */
 export interface Credentials {
-  forGit(project: Project): Promise<GitCredential | undefined>
+  forGit(project: Project): Promise<Access>
   /** Changes whenever the Secret of `forGit` does; `undefined` when there is none, or it cannot be read. Never throws. */
   versionOf(project: Project): Promise<string | undefined>
   forWebhooks(project: Project): Promise<string>
@@ -153,6 +171,12 @@ export interface AgentConfigurations {
   /** `agent` is the one whose rules have changed. */
   onChange(listener: (agent: Ref) => void): () => void
 }
+
+/** The pods of agents that are connected, to whichever kas; `silent` are addresses of kas that did not answer. */
+export type Census = (
+  wanted: Pick<GetConnectedAgentsRequest, 'request'>,
+  signal: AbortSignal,
+) => Promise<{ agents: ConnectedAgentInfo[]; silent: string[] }>
 
 /** Calls to agents, wherever they are connected. */
 export interface Router {

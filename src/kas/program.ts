@@ -1,28 +1,55 @@
+import { readFile } from 'node:fs/promises'
+import { openKeys } from '../adapters/files/index.ts'
 import { openMirrors } from '../adapters/git/index.ts'
-import { createMetrics, type Metrics, serveHttp, serveOperations } from '../adapters/http/index.ts'
-import { type Caches, connect, createCaches, createEvents, type Events, type Kube, type Meter } from '../adapters/kube/index.ts'
-import { Agents, GitProjects, type Ref, SpaceRequests } from '../api/index.ts'
-import { createLog, type Log, pause, systemClock } from '../std/index.ts'
+import { createMetrics, createReader, type Metrics, serveHttp, serveOperations } from '../adapters/http/index.ts'
+import {
+  type Caches,
+  connect,
+  createCaches,
+  createEvents,
+  type Events,
+  type Kube,
+  untilListed,
+  waitingFor,
+} from '../adapters/kube/index.ts'
+import { Agents, GitProjects, type Ref, SpaceRequests, tunnelAudienceOf, Workspaces } from '../api/index.ts'
+import { requestMeter } from '../engines/controller/index.ts'
+import { aborted, createLog, type Log, pause, systemClock } from '../std/index.ts'
 import { type ConfigurationDesk, createAccessRules, createAgentConfigurationService } from './agent-configuration/index.ts'
 import { connectedAgents, createRegistrationServices, createRoll, createStatusWriter } from './agent-registration/index.ts'
-import { BY_TOKEN, createAgentGate, createGate, createTokenReviews } from './authorization/index.ts'
+import {
+  BY_TOKEN,
+  createAgentGate,
+  createGate,
+  createOperatorGate,
+  createProxyGate,
+  createTokenRate,
+  createTokenReviews,
+  createWorkspaceGate,
+  type TokenRate,
+} from './authorization/index.ts'
 import type { Config } from './config.ts'
+import { createDevfileService, createShelf } from './devfiles/index.ts'
+import { createDoor } from './door.ts'
 import { type ExternalEndpoint, serveExternalEndpoint } from './external-endpoint/index.ts'
 import { type GitCredentialsServer, serveGitCredentials } from './git-credentials/index.ts'
 import { createCredentials, createPolls, pokeByAnnotation } from './git-polling/index.ts'
 import { reportStatus } from './git-project-status/index.ts'
 import { BY_ACCOUNT, BY_NUMBER, createDevelops, type KubernetesApiServer, serveKubernetesApi } from './kubernetes-api/index.ts'
-import { keysOf, listen } from './listen.ts'
+import { listen } from './listen.ts'
 import { createMeters, type Meters } from './meters.ts'
 import { createModuleRequestService } from './module-requests/index.ts'
 import { createObjectStreamService, type Limits } from './object-stream/index.ts'
-import type { Presence } from './ports.ts'
+import { createPodProof } from './pod-proof.ts'
+import type { Presence, Router } from './ports.ts'
 import { createPresence } from './presence/index.ts'
 import { BY_PATH, projectsOf } from './project.ts'
-import { createLimiter } from './rate.ts'
+import { createRefusals, type Refusals } from './refusals.ts'
 import { layRoutes } from './routes.ts'
 import type { RegistryHub } from './routing/index.ts'
+import { createProve, type Prove } from './strangers.ts'
 import { receiveWebhooks } from './webhooks/index.ts'
+import { BY_UID, createPortsService } from './workspace-ports/index.ts'
 
 export interface Addresses {
   listen: string
@@ -113,19 +140,26 @@ async function openHouse(
   open.push(() => registration.stop())
   const webhooks = await serveHttp({ address: config.webhooks, respond: rooms.webhooks, clock, log })
   open.push(() => webhooks.stop())
-  const tls = await keysOf(config.tls)
-  const { agentGate } = registration
-  const routes = await layRoutes({ config, agentGate, tls, hub, meters: rooms.meters.routes, clock, log })
+  // All listeners show the same certificate.
+  const tls = config.tls && (await openKeys(config.tls, clock, log))
+  open.push(async () => tls?.stop())
+  const { agentGate, connected } = registration
+  const { workspaceGate } = rooms.workspaces
+  const meters = rooms.meters.routes
+  const onTurnedAway = rooms.meters.turnedAway('private')
+  const known = { agentGate, workspaceGate, connected }
+  const routes = await layRoutes({ config, ...known, tls, hub, meters, onTurnedAway, clock, log })
   open.push(() => routes.stop())
-  const services = [rooms.objectStream, routes.service, ...registration.services]
-  const server = await listen(config, services, rooms.meters, log)
+  const ports = rooms.workspaces.ports(routes.router)
+  const services = [rooms.objectStream, rooms.devfiles, routes.service, ports, ...registration.services]
+  const server = await listen(config, { services, tls, meters: rooms.meters, log })
   open.push(() => server.stop())
   // Closed before what carries its calls.
-  const { router } = routes
-  const { configurations, connected } = registration
+  const { router, census } = routes
+  const { configurations } = registration
   const visits = await rooms.visits({ tls, router, configurations })
   open.push(() => visits.stop())
-  const external = await rooms.external({ tls, router, connected })
+  const external = await rooms.external({ tls, router, census })
   open.push(async () => external?.stop())
   const gitCredentials = await rooms.gitCredentials({ tls })
   open.push(() => gitCredentials.stop())
@@ -147,23 +181,24 @@ async function openHouse(
   return { addresses, drain }
 }
 
+const MOST_OF_A_DEVFILE = 3 * 2 ** 20
+
+/** Listed hosts may be in the own networks, unless no Git server may be there either. */
+async function shelfOf({ devfileHosts: hosts, devfileCa, addresses }: Config) {
+  const ca = devfileCa === undefined ? undefined : await readFile(devfileCa, 'utf8')
+  const allowLocal = addresses.some((kind) => kind !== 'public')
+  return createShelf({ hosts, read: createReader({ allowLocal, most: MOST_OF_A_DEVFILE, ca }), clock })
+}
+
 /** Builds the rooms and hands each what it needs of the others. */
 async function furnish(config: Config, caches: Caches, metrics: Metrics, log: Log) {
   const cache = caches.of(GitProjects, { indexes: BY_PATH })
   const agents = caches.of(Agents, { indexes: { ...BY_TOKEN, ...BY_NUMBER } })
   const requests = caches.of(SpaceRequests, { indexes: BY_ACCOUNT })
   const projects = projectsOf(cache)
-  const { dataDir, environment, protocols, operator } = config
+  const { protocols, operator } = config
   const meters = createMeters(metrics)
-  const mirrors = await openMirrors({
-    folder: dataDir,
-    environment,
-    protocols,
-    rules: { addresses: config.addresses, hosts: config.hosts },
-    disk: { repository: config.maxRepositorySize, total: config.maxDataSize },
-    onTransfer: meters.transferred,
-    clock,
-  })
+  const mirrors = await mirrorsOf(config, meters)
   const credentials = createCredentials(caches.kube)
   const polls = createPolls({
     mirrors,
@@ -176,27 +211,36 @@ async function furnish(config: Config, caches: Caches, metrics: Metrics, log: Lo
   })
   meters.watch({ waiting: () => polls.waiting, bytes: () => mirrors.bytes })
   polls.onOutcome(({ sighting }) => meters.found(sighting))
-  const reviewToken = createTokenReviews(caches.kube, config.audience, clock)
-  const gate = createGate(projects, { agents, reviewToken, operator, clock })
-  const limits: Limits = {
-    paths: config.maxPaths,
-    files: config.maxFiles,
-    fileBytes: config.maxFileSize,
-    totalBytes: config.maxTotalSize,
-  }
-  const { delivered, unchanged, answered } = meters
+  const prove = createProve(meters.unknownToken, clock)
+  const reviewToken = createTokenReviews(caches.kube, config.audience, prove, clock)
+  const rate = createTokenRate(config.agentCalls, meters.rateExceeded, clock)
+  const gate = createGate(projects, { agents, reviewToken, operator, clock }, rate)
+  const refused = createRefusals(log, clock)
+  const door = createDoor(gate.knock, refused)
   return {
     polls,
-    objectStream: createObjectStreamService({ gate, polls, limits, maxAge: config.streamAge, delivered, unchanged, clock, log }),
+    objectStream: createObjectStreamService({
+      ...{ ...meters, gate, door, polls, limits: limitsOf(config), refused, clock },
+      maxAge: config.streamAge,
+    }),
+    devfiles: createDevfileService({
+      door: createDoor(createOperatorGate({ reviewToken, operator }), refused),
+      shelf: await shelfOf(config),
+      log,
+    }),
+    workspaces: receiveWorkspaces(config, {
+      ...{ caches, prove, rate, refused, meters, log },
+      proxyDoor: createDoor(createProxyGate(reviewToken, config.proxy), refused),
+    }),
     meters,
-    webhooks: receiveWebhooks({ projects, polls, credentials, answered, clock, log }),
+    webhooks: receiveWebhooks({ projects, polls, credentials, answered: meters.answered, clock, log }),
     pokes: () => pokeByAnnotation(cache, polls),
     agents: (events: Events, presence: Presence) =>
       receiveAgents({
-        ...{ agents, projects, gate, polls, events, presence, meters, clock, log },
+        ...{ agents, projects, gate, polls, events, presence, meters, refused, clock, log },
         kube: caches.kube,
         maxAge: config.streamAge,
-        calls: config.agentCalls,
+        rate,
       }),
     visits: (way: Pick<KubernetesApiServer, 'tls' | 'router' | 'configurations'>) =>
       serveKubernetesApi({
@@ -213,26 +257,76 @@ async function furnish(config: Config, caches: Caches, metrics: Metrics, log: Lo
         clock,
         log,
       }),
-    external: (way: Pick<ExternalEndpoint, 'tls' | 'router' | 'connected'>) =>
-      serveExternalEndpoint({ ...way, config, projects, polls, asked: meters.asked, clock, log }),
+    external: (way: Pick<ExternalEndpoint, 'tls' | 'router' | 'census'>) =>
+      serveExternalEndpoint({
+        ...way,
+        ...{ config, projects, polls, asked: meters.asked },
+        onTurnedAway: meters.turnedAway('external'),
+        clock,
+        log,
+      }),
     gitCredentials: ({ tls }: Pick<GitCredentialsServer, 'tls'>) =>
       answerPods(config, { tls, answered: meters.credentialed, kube: caches.kube, projects, credentials, log }),
     report: (events: Events) => reportStatus({ kube: caches.kube, cache, polls, events, clock, log }),
   }
 }
 
-/** Pods of workspaces ask in whose cluster they are: the own one, by either of its names, or another. */
+const mirrorsOf = (config: Config, { transferred }: Meters) =>
+  openMirrors({
+    folder: config.dataDir,
+    environment: config.environment,
+    protocols: config.protocols,
+    rules: { addresses: config.addresses, hosts: config.hosts },
+    disk: { repository: config.maxRepositorySize, total: config.maxDataSize },
+    onTransfer: transferred,
+    clock,
+  })
+
+const limitsOf = ({ maxPaths, maxFiles, maxFileSize, maxTotalSize }: Config): Limits => ({
+  paths: maxPaths,
+  files: maxFiles,
+  fileBytes: maxFileSize,
+  totalBytes: maxTotalSize,
+})
+
+/** In whose cluster the pods of workspaces are: the own one, by either of its names, or another. */
+const clustersOf = ({ apiUrl, refuseLocalTargets: refuseLocal }: Config, { server }: Kube) => ({
+  own: apiUrl === undefined ? [server] : [server, apiUrl],
+  reach: { refuseLocal, own: apiUrl ?? server },
+})
+
+interface WorkspacesDesk {
+  caches: Caches
+  prove: Prove
+  rate: TokenRate
+  refused: Refusals
+  proxyDoor: ReturnType<typeof createDoor>
+  meters: Meters
+  log: Log
+}
+
+/** The way into workspaces through the tunnels of their pods. */
+function receiveWorkspaces(config: Config, { caches, prove, rate, refused, proxyDoor: door, meters, log }: WorkspacesDesk) {
+  const { kube } = caches
+  const workspaces = caches.of(Workspaces, { indexes: BY_UID })
+  const provePod = createPodProof({ ...clustersOf(config, kube), kube, audienceOf: tunnelAudienceOf, clock, log })
+  return {
+    workspaceGate: createWorkspaceGate({ workspaces, provePod, prove, rate, refused, clock }),
+    ports: (router: Router) => createPortsService({ door, workspaces, router, connected: meters.portConnected }),
+  }
+}
+
+/** Pods of workspaces ask for Git credentials. */
 function answerPods(
-  { gitCredentials: address, apiUrl, refuseLocalTargets: refuseLocal, protocols }: Config,
+  config: Config,
   desk: Pick<GitCredentialsServer, 'tls' | 'answered' | 'kube' | 'projects' | 'credentials' | 'log'>,
 ) {
-  const { server } = desk.kube
+  const { gitCredentials: address, protocols } = config
   return serveGitCredentials({
     ...desk,
+    ...clustersOf(config, desk.kube),
     address,
     protocols,
-    own: apiUrl === undefined ? [server] : [server, apiUrl],
-    reach: { refuseLocal, own: apiUrl ?? server },
     develops: createDevelops(desk.kube, clock),
     clock,
   })
@@ -243,22 +337,21 @@ interface ReceptionDesk {
   events: Events
   presence: Presence
   meters: Meters
-  /** That one token may make in a minute. */
-  calls: number
+  rate: TokenRate
 }
 
 /** What agents talk to beside the object stream. Their status is written by the same room that knows which of them are there. */
-function receiveAgents(desk: Omit<ConfigurationDesk, 'agentGate' | 'roll' | 'findings'> & ReceptionDesk) {
-  const { agents, meters, calls } = desk
-  const limit = createLimiter({ burst: calls, perSecond: calls / 60 }, clock)
-  const agentGate = createAgentGate({ agents, clock, limit, onLimited: meters.rateExceeded })
+function receiveAgents(desk: Omit<ConfigurationDesk, 'agentGate' | 'door' | 'roll' | 'findings'> & ReceptionDesk) {
+  const { agents, meters, rate } = desk
+  const agentGate = createAgentGate({ agents, clock, rate })
+  const door = createDoor(agentGate.knock, desk.refused)
   const recall = (agent: Ref, name: string) => agents.get(agent)?.status?.connectedPods?.find((pod) => pod.name === name)?.podId
   const roll = createRoll({ clock, recall, onRefused: () => meters.routes.limited('pods') })
   meters.agents(() => [...roll.all()].length)
   const configurations = createAccessRules(desk)
   const writer = createStatusWriter({ ...desk, roll, clock })
-  const configuration = createAgentConfigurationService({ ...desk, agentGate, roll, findings: writer })
-  const registration = createRegistrationServices({ gate: agentGate, roll, onReport: writer.onReport })
+  const configuration = createAgentConfigurationService({ ...desk, agentGate, door, roll, findings: writer })
+  const registration = createRegistrationServices({ gate: agentGate, door, roll, onReport: writer.onReport })
   return {
     agentGate,
     configurations,
@@ -269,34 +362,4 @@ function receiveAgents(desk: Omit<ConfigurationDesk, 'agentGate' | 'roll' | 'fin
       await writer.stop()
     },
   }
-}
-
-function waitingFor(caches: Caches): string | undefined {
-  const [first] = caches.waitingFor()
-  return first && `waiting for ${first.kind}: ${first.why}`
-}
-
-/** Before the first lists are in, every project would look as if it did not exist. */
-async function untilListed(caches: Caches, signal: AbortSignal): Promise<void> {
-  try {
-    await caches.ready(signal)
-  } catch (thrown) {
-    if (!signal.aborted) throw thrown
-  }
-}
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
-
-/** Requests to the API server by verb and answer. */
-function requestMeter(metrics: Metrics): Meter {
-  const requests = metrics.counter({
-    name: 'berth_api_requests_total',
-    help: 'Requests to the Kubernetes API',
-    labels: ['verb', 'status'],
-  })
-  return ({ verb, status }) => requests.add({ verb, status: String(status) })
 }

@@ -71,6 +71,8 @@ export interface Projects {
   called(path: string): Project[]
   /** `ref` is the project that came, changed or went, `paths` are those that it has and had. Its status is no part of it. */
   onChange(listener: (ref: Ref, paths: readonly string[]) => void): () => void
+  /** The same for whoever has this path, or had it. */
+  onChangeAt(path: string, listener: () => void): () => void
 }
 
 export const BY_PATH = { path: (project: GitProject): string[] => [project.spec.path] }
@@ -99,6 +101,10 @@ export const projectsOf = (cache: Cache<GitProject>): Projects => ({
       const changed = now ?? before
       const paths = [now, before].flatMap((object) => (object ? [object.spec.path] : []))
       if (changed && !isSame(now, before)) listener(refOf(changed), paths)
+    }),
+  onChangeAt: (path, listener) =>
+    cache.onChangeBy('path', path, (now, before) => {
+      if (!isSame(now, before)) listener()
     }),
 })
 

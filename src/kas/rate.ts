@@ -14,9 +14,17 @@ export type Limiter = (key: string) => number
 const MOST = 10_000
 
 /** A bucket of tokens for each key. */
-export function createLimiter({ burst, perSecond }: Rate, clock: Clock): Limiter {
+export const createLimiter = (rate: Rate, clock: Clock): Limiter => createBuckets(rate, clock).take
+
+export interface Buckets {
+  take: Limiter
+  /** What was taken is back: it does not count. */
+  giveBack(key: string): void
+}
+
+export function createBuckets({ burst, perSecond }: Rate, clock: Clock): Buckets {
   const buckets = new Map<string, { tokens: number; at: number }>()
-  return (key) => {
+  const take = (key: string): number => {
     const now = clock.now()
     const known = buckets.get(key)
     const tokens = known ? Math.min(burst, known.tokens + ((now - known.at) / 1000) * perSecond) : burst
@@ -27,5 +35,12 @@ export function createLimiter({ burst, perSecond }: Rate, clock: Clock): Limiter
     const [oldest] = buckets.keys()
     if (buckets.size > MOST && oldest !== undefined) buckets.delete(oldest)
     return tokens < 1 ? Math.ceil(((1 - tokens) / perSecond) * 1000) : 0
+  }
+  return {
+    take,
+    giveBack(key) {
+      const known = buckets.get(key)
+      if (known) known.tokens = Math.min(burst, known.tokens + 1)
+    },
   }
 }

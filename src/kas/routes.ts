@@ -1,32 +1,45 @@
 import { createSigner, createVerifier } from '../adapters/auth/index.ts'
+import { readNamed } from '../adapters/files/index.ts'
 import {
   addressesBehind,
   dial,
   type GrpcServer,
   isOwnAddress,
   offerRaw,
+  type ServeOptions,
   type Service,
   serveGrpc,
 } from '../adapters/grpc/index.ts'
 import { createTunnels } from '../engines/tunnel/index.ts'
-import { MAKE_REQUEST } from '../rpc/index.ts'
+import { CONNECT_PORT, MAKE_REQUEST } from '../rpc/index.ts'
 import { type Clock, type Log, seconds } from '../std/index.ts'
 import type { Config } from './config.ts'
-import { pem } from './listen.ts'
 import type { RouteMeters } from './meters.ts'
-import type { AgentGate, Router } from './ports.ts'
+import type { AgentGate, Census, Router, WorkspaceGate } from './ports.ts'
 import { createReverseTunnelService } from './reverse-tunnel/index.ts'
-import { createGateway, createPeerRegistry, createRouter, type RegistryHub } from './routing/index.ts'
+import {
+  answerCensus,
+  type Connected,
+  createCensus,
+  createGateway,
+  createPeerRegistry,
+  createRouter,
+  type RegistryHub,
+} from './routing/index.ts'
 import { sharedSecret } from './shared-secret.ts'
 
 export interface RoutesOptions {
   config: Pick<Config, 'privateApi' | 'privateApiSecret' | 'peers' | 'peersCa' | 'agentWait' | 'streamAge'>
   agentGate: AgentGate
+  workspaceGate: WorkspaceGate
+  connected: Connected
   /** PEM, for the private endpoint as for the others. */
-  tls: Parameters<typeof serveGrpc>[0]['tls']
+  tls: ServeOptions['tls']
   /** Instead of the peers that are named in the settings. */
   hub: RegistryHub | undefined
   meters: RouteMeters
+  /** Told of each connection that the private endpoint did not take, or cut off. */
+  onTurnedAway?: ServeOptions['onTurnedAway']
   clock: Clock
   log: Log
 }
@@ -34,6 +47,7 @@ export interface RoutesOptions {
 /** The ways to agents. */
 export interface Routes {
   router: Router
+  census: Census
   /** For the listener of agents. */
   service: Service
   /** Address of the private endpoint, when it is on. */
@@ -43,8 +57,8 @@ export interface Routes {
   stop(): Promise<void>
 }
 
-/** What can be asked of agents. */
-const ROUTABLE = [MAKE_REQUEST]
+/** What can be asked of agents, and of pods of workspaces. */
+const ROUTABLE = [MAKE_REQUEST, CONNECT_PORT]
 /** A kas cancels what another one was faster with: thousands of resets in a second are no attack here. */
 const AMONG_KAS = { resets: { burst: 100_000, perSecond: 10_000 } }
 /** Both the issuer and the audience of what kas show each other. */
@@ -53,7 +67,7 @@ const KAS = 'gitlab-kas'
 const RECONNECT = seconds(1)
 
 export async function layRoutes(options: RoutesOptions): Promise<Routes> {
-  const { config, agentGate, tls, hub, meters, clock, log } = options
+  const { config, agentGate, workspaceGate, connected, tls, hub, meters, onTurnedAway, clock, log } = options
   const directory = {
     arrived: (agentId: bigint) => registry.register(agentId),
     left: (agentId: bigint) => registry.unregister(agentId),
@@ -61,12 +75,16 @@ export async function layRoutes(options: RoutesOptions): Promise<Routes> {
   const tunnels = createTunnels({ directory, clock, onRefused: () => meters.limited('tunnels') })
   const secret =
     config.privateApiSecret === undefined ? undefined : await sharedSecret(config.privateApiSecret, '--private-api-secret')
-  const ca = config.peersCa === undefined ? undefined : await pem(config.peersCa, '--peers-ca')
+  const ca = config.peersCa === undefined ? undefined : await readNamed(config.peersCa, '--peers-ca')
   const jwt = secret && { secret, issuer: KAS, audience: KAS, clock }
   let gateway: GrpcServer | undefined
   if (jwt) {
-    const service = offerRaw(ROUTABLE, createGateway({ tunnels, verify: createVerifier(jwt), onAsked: meters.asked }))
-    gateway = await serveGrpc({ address: config.privateApi, tls, services: [service], limits: AMONG_KAS, clock, log })
+    const verify = createVerifier(jwt)
+    const services = [
+      offerRaw(ROUTABLE, createGateway({ tunnels, verify, onAsked: meters.asked })),
+      answerCensus(connected, verify),
+    ]
+    gateway = await serveGrpc({ address: config.privateApi, tls, services, limits: AMONG_KAS, onTurnedAway, clock, log })
   }
   const own = gateway?.address
   const peers = createPeerRegistry({
@@ -78,19 +96,23 @@ export async function layRoutes(options: RoutesOptions): Promise<Routes> {
   })
   const registry = hub?.join(own === undefined ? 'here' : `${tls ? 'grpcs' : 'grpc'}://${own}`) ?? peers
   const token = jwt && createSigner(jwt)
+  const dialKas = (address: string) =>
+    dial({ address, token, ca, serverName: nameIn(peers.peerOf(address)), reconnectWithin: RECONNECT })
   const router = createRouter({
     tunnels,
     registry,
-    dial: (address) => dial({ address, token, ca, serverName: nameIn(peers.peerOf(address)), reconnectWithin: RECONNECT }),
+    dial: dialKas,
     patience: config.agentWait,
     onRouted: meters.routed,
+    onPeerFailed: meters.peerFailed,
     clock,
     log,
   })
   meters.watch({ tunnels: () => tunnels.count, peers: () => peers.size })
   return {
     router,
-    service: createReverseTunnelService({ gate: agentGate, tunnels, maxAge: config.streamAge }),
+    census: createCensus({ connected, peers, dial: dialKas, log }),
+    service: createReverseTunnelService({ gate: agentGate, workspaces: workspaceGate, tunnels, maxAge: config.streamAge }),
     privateApi: own,
     drain: async (grace) => gateway?.stop(grace),
     async stop() {

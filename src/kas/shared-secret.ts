@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { readNamed } from '../adapters/files/index.ts'
 import { Failure, Secret } from '../std/index.ts'
 
 /** Bytes. */
@@ -6,9 +6,7 @@ const ENOUGH = 32
 
 /** What the file of that flag holds: a secret that another program has too. */
 export async function sharedSecret(file: string, flag: string): Promise<Secret<Uint8Array>> {
-  const text = await readFile(file, 'utf8').catch((thrown: unknown) => {
-    throw new Failure('not-found', `cannot read ${file}`, { cause: thrown, remedy: `Name a file with ${flag}.` })
-  })
+  const text = (await readNamed(file, flag)).toString('utf8')
   const bytes = /^[A-Za-z0-9+/]+={0,2}\s*$/.test(text) ? Buffer.from(text.trim(), 'base64') : Buffer.alloc(0)
   if (bytes.length >= ENOUGH) return new Secret<Uint8Array>(bytes)
   throw new Failure('invalid', `${file} does not hold the base64 of ${ENOUGH} bytes or more`, {

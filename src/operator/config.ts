@@ -25,6 +25,11 @@ export interface Config {
   kasApi: string | undefined
   /** --kas-git URL, BERTH_KAS_GIT: where pods of workspaces ask kas for Git credentials; without it they cannot. */
   kasGit: string | undefined
+  /**
+   * --kas-tunnels URL, BERTH_KAS_TUNNELS, where pods of workspaces open tunnels to kas, such as grpcs://kas.example.com:443, and
+   * --agentw-image IMAGE, BERTH_AGENTW_IMAGE, the image of Berth that does it: for classes with `proxy.wayIn: Tunnel`.
+   */
+  tunnels: { kas: string; image: string } | undefined
   /** --git-ca FILE, BERTH_GIT_CA: certificate authorities of Git servers, for workspaces; those of their images without it. */
   gitCa: string | undefined
   /** --kubectl FILE, BERTH_KUBECTL: the program that renders kustomizations. */
@@ -44,13 +49,13 @@ export interface Config {
   logLevel: LogLevel
 }
 
-export type Flags = Partial<Record<keyof Config, string | boolean>>
+export type Flags = Partial<Record<keyof Config | 'kasTunnels' | 'agentwImage', string | boolean>>
 
 const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent']
 
 /** Flags win over variables, variables over defaults. Errors name the setting. */
 export function parseConfig(flags: Flags, env: Record<string, string | undefined>): Config {
-  const text = (flag: keyof Config, variable?: string): string | undefined => {
+  const text = (flag: keyof Flags, variable?: string): string | undefined => {
     const given = flags[flag]
     return typeof given === 'string' ? given : (variable && env[variable]) || undefined
   }
@@ -67,6 +72,7 @@ export function parseConfig(flags: Flags, env: Record<string, string | undefined
     kasCa: text('kasCa', 'BERTH_KAS_CA'),
     kasApi: url(text('kasApi', 'BERTH_KAS_API'), '--kas-api'),
     kasGit: reachable(text('kasGit', 'BERTH_KAS_GIT'), '--kas-git'),
+    tunnels: tunnels(text('kasTunnels', 'BERTH_KAS_TUNNELS'), text('agentwImage', 'BERTH_AGENTW_IMAGE')),
     gitCa: text('gitCa', 'BERTH_GIT_CA'),
     kubectl: text('kubectl', 'BERTH_KUBECTL') ?? 'kubectl',
     refuseLocalTargets: flags.refuseLocalTargets === true || isOn(env, 'BERTH_REFUSE_LOCAL_TARGETS'),
@@ -97,6 +103,18 @@ function url(given: string | undefined, flag: string): string | undefined {
   throw new Failure('invalid', `${flag} is "${given}", which is no https:// URL`, {
     remedy: `Write it like ${flag} https://kas.example.com:8154.`,
   })
+}
+
+/** Plain text is for a machine of one's own: the token of a pod goes over it. */
+function tunnels(kas: string | undefined, image: string | undefined): Config['tunnels'] {
+  if (kas === undefined && image === undefined) return undefined
+  if (kas === undefined || !/^(grpcs:\/\/[^/@\s]+|wss:\/\/[^/@\s]+(\/\S*)?|grpc:\/\/127\.0\.0\.1:\d+)$/.test(kas))
+    throw new Failure('invalid', `--kas-tunnels is "${kas ?? ''}", which is no grpcs:// or wss:// URL`, {
+      remedy: 'Write it like --kas-tunnels grpcs://kas.example.com:443.',
+    })
+  if (image === undefined)
+    throw new Failure('invalid', '--agentw-image is missing', { remedy: 'Name the image of Berth that opens the tunnels.' })
+  return { kas, image }
 }
 
 /** Plain text is for a machine of one's own: the token of a pod goes over it. */

@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs'
-import type { Reach } from '../adapters/kube/index.ts'
+import type { Meter, Reach } from '../adapters/kube/index.ts'
 import type { Controller, Workshop } from '../engines/controller/index.ts'
 import { createRenderer } from '../engines/gitops/index.ts'
 import type { Config } from './config.ts'
@@ -20,14 +19,22 @@ import {
 import { managedEnvironments } from './managed-environment/index.ts'
 import { onboarding } from './onboarding/index.ts'
 import { type AgentAccess, spaceRequests } from './space-request/index.ts'
-import { type DevfileSource, workspaces } from './workspace/index.ts'
+import { type DevfileSource, type GitSettings, workspaceClasses, workspacePools, workspaces } from './workspace/index.ts'
+
+export interface ControllerMeans {
+  agents?: AgentAccess | undefined
+  meter?: GitOpsMeter
+  targets?: Meter
+  /** Read once: who changes the files starts the operator anew. */
+  authorities?: Pick<GitSettings, 'kasCa' | 'gitCa'>
+}
 
 /** Every controller of the operator, in the order of a claim's life. This list is the only place where rooms meet. */
 export function controllersOf(
   workshop: Workshop,
   config: Config,
   source: Source & Partial<DevfileSource>,
-  { agents, meter }: { agents?: AgentAccess | undefined; meter?: GitOpsMeter } = {},
+  { agents, meter, targets, authorities = {} }: ControllerMeans = {},
 ): Controller[] {
   const reach = reachOf(config, workshop)
   const gitops = gitopsSettings(config, source, reach)
@@ -44,15 +51,26 @@ export function controllersOf(
     gitopsDeployments(workshop, { ...gitops, ...(meter && { meter }) }),
     syncRuns(workshop),
     dryRuns(workshop, gitops),
-    workspaces(workshop, { reach, git: gitOf(config), devfiles: source.fetchObjects && { fetchObjects: source.fetchObjects } }),
+    workspacePools(workshop, { reach, namespace: config.namespace }),
+    // Whoever sees one namespace only cannot count for all.
+    ...(config.namespace === undefined ? [workspaceClasses(workshop)] : []),
+    workspaces(workshop, {
+      reach,
+      own: ownApis(config, workshop),
+      meter: targets,
+      git: { kas: config.kasGit, ...authorities },
+      tunnels: config.tunnels && { ...config.tunnels, kasCa: authorities.kasCa },
+      devfiles: devfilesOf(source),
+    }),
   ]
 }
 
-/** Files are read once: who changes them starts the operator anew. */
-function gitOf({ kasGit, kasCa, gitCa }: Config) {
-  const pem = (file: string | undefined) => (file === undefined ? undefined : readFileSync(file, 'utf8'))
-  return { kas: kasGit, kasCa: pem(kasCa), gitCa: pem(gitCa) }
-}
+const devfilesOf = ({ fetchObjects, fetchDevfile }: Partial<DevfileSource>): DevfileSource | undefined =>
+  fetchObjects && fetchDevfile && { fetchObjects, fetchDevfile }
+
+/** Who looks after one namespace only has no business in the others. */
+const ownApis = ({ namespace, apiUrl }: Config, { kube }: Workshop): string[] | undefined =>
+  namespace === undefined ? [kube.server, ...(apiUrl === undefined ? [] : [apiUrl])] : undefined
 
 const gitopsSettings = (config: Config, source: Source, reach: Reach): GitOpsSettings => ({
   source,

@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readNamed } from '../adapters/files/index.ts'
 import { createObjectStream } from '../adapters/grpc/index.ts'
 import { createMetrics, serveOperations } from '../adapters/http/index.ts'
-import { connect, createCaches, createEvents } from '../adapters/kube/index.ts'
-import { leadInTurns, runControllers, type Workshop } from '../engines/controller/index.ts'
+import { connect, createCaches, createEvents, waitingFor } from '../adapters/kube/index.ts'
+import { leadInTurns, loopMeter, requestMeter, runControllers, type Workshop } from '../engines/controller/index.ts'
 import { createLog, type Log, systemClock } from '../std/index.ts'
 import type { Config } from './config.ts'
-import { controllersOf } from './controllers.ts'
-import type { GitOpsMeter, Source } from './gitops-deployment/index.ts'
+import { type ControllerMeans, controllersOf } from './controllers.ts'
+import { gitopsMeter, type Source } from './gitops-deployment/index.ts'
 import { kasToken } from './kas-token.ts'
-import { gitopsMeter, loopMeter, requestMeter } from './observability.ts'
-import type { AgentAccess } from './space-request/index.ts'
+import { targetMeter } from './workspace/index.ts'
 
 /** For whom tokens are issued that kas is shown. */
 const AUDIENCE = 'berth-kas'
@@ -34,16 +33,14 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
   const meter = loopMeter(metrics)
   const account = { namespace: config.leaseNamespace, name: 'berth-operator' }
   const token = kasToken({ kube, clock, account, audience: AUDIENCE })
-  const ca = config.kasCa === undefined ? undefined : readFileSync(config.kasCa)
+  const authorities = { kasCa: await textOf(config.kasCa, '--kas-ca'), gitCa: await textOf(config.gitCa, '--git-ca') }
+  const ca = authorities.kasCa === undefined ? undefined : Buffer.from(authorities.kasCa)
   const source = createObjectStream({ address: ca ? `grpcs://${config.kas}` : config.kas, token, ca, clock })
   const agents = config.kasApi === undefined ? undefined : { url: config.kasApi, token, ca, audience: AUDIENCE }
-  const gitops = gitopsMeter(metrics)
-  const open = () => openShop({ config, kube, log, source, agents, meter: gitops })
+  const meters = { meter: gitopsMeter(metrics), targets: targetMeter(metrics) }
+  const open = () => openShop({ config, kube, log, source, means: { agents, authorities, ...meters } })
   let turn = open()
-  const ready = () => {
-    const [first] = turn.caches.waitingFor()
-    return first && `waiting for ${first.kind}: ${first.why}`
-  }
+  const ready = () => waitingFor(turn.caches)
   const operations = await serveOperations({ address: config.operations, live: () => undefined, ready, metrics, clock, log })
   surroundings.up?.(operations.address)
   log.info('operator started', { server: kube.server, operations: operations.address, namespace: config.namespace ?? 'all' })
@@ -75,16 +72,18 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
   log.info('operator stopped')
 }
 
-interface Means {
+interface Shop {
   config: Config
   kube: Workshop['kube']
   log: Log
   source: Source
-  agents: AgentAccess | undefined
-  meter: GitOpsMeter
+  means: ControllerMeans
 }
 
-function openShop({ config, kube, log, source, agents, meter }: Means) {
+const textOf = async (file: string | undefined, flag: string): Promise<string | undefined> =>
+  file === undefined ? undefined : (await readNamed(file, flag)).toString('utf8')
+
+function openShop({ config, kube, log, source, means }: Shop) {
   const clock = systemClock
   const caches = createCaches({ kube, clock, log, scope: config.namespace })
   const workshop: Workshop = {
@@ -94,5 +93,5 @@ function openShop({ config, kube, log, source, agents, meter }: Means) {
     clock,
     log,
   }
-  return { ...workshop, controllers: controllersOf(workshop, config, source, { agents, meter }) }
+  return { ...workshop, controllers: controllersOf(workshop, config, source, means) }
 }

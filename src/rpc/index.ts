@@ -5,6 +5,7 @@
  * Everything in generated/ comes from the .proto files by hack/update-rpc.ts.
  */
 export { type Connected, configured, connectedAgent, nothingThere, registered, reported } from './agent-answers.ts'
+export { devfileAt, fetchedDevfile } from './devfiles.ts'
 export { encode } from './encode.ts'
 export {
   AgentConfiguration as AgentConfigurationService,
@@ -37,6 +38,7 @@ export {
   log_level_enum as LogLevelCF,
   type ManifestProjectCF,
 } from './generated/agentcfg_pb.ts'
+export { Devfiles } from './generated/devfiles_pb.ts'
 export { type AgentMeta, AgentMetaSchema } from './generated/entity_pb.ts'
 export { type GatewayKasResponse, GatewayKasResponseSchema } from './generated/gateway_pb.ts'
 export { GitlabAccess } from './generated/gitlab_access_pb.ts'
@@ -93,3 +95,4 @@ export {
   requestFor,
   trailer,
 } from './object-stream.ts'
+export { allIsSaid, CONNECT_PORT, decodePiece, encodePiece, PORT_KEYS, portIn, portIsOpen } from './workspace-ports.ts'

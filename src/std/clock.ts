@@ -52,3 +52,10 @@ export const timestamp = (ms: number): string => new Date(ms).toISOString().repl
 export const seconds = (n: number): number => n * 1000
 export const minutes = (n: number): number => n * 60_000
 export const hours = (n: number): number => n * 3_600_000
+
+/** Resolves when the signal aborts. */
+export const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })

@@ -8,3 +8,14 @@ export function durationOf(text: string): number {
   for (const [, count, unit = ''] of text.matchAll(/(\d+)([smh])/g)) sum += UNITS[unit]?.(Number(count)) ?? 0
   return sum
 }
+
+const DAY = hours(24)
+
+/** How long something is or was, in one unit: `12 s`, `5 min`, `3 h`, `9 d`. */
+export function spelled(ms: number): string {
+  const length = Math.max(ms, 0)
+  if (length < seconds(10)) return `${(length / 1000).toFixed(1)} s`
+  if (length < minutes(2)) return `${Math.round(length / 1000)} s`
+  if (length < hours(2)) return `${Math.round(length / minutes(1))} min`
+  return length < 2 * DAY ? `${Math.round(length / hours(1))} h` : `${Math.round(length / DAY)} d`
+}

@@ -39,7 +39,7 @@ export function createYamlReader({ clock = systemClock, time = seconds(10), memo
     if (answer.ended === 'idle') return inThread(text)
     thread = undefined
     const limit = answer.ended === 'late' ? `${time / 1000} s to read` : `${memory} MiB of memory to read`
-    return { problem: { line: 1, column: 1, message: `The document takes more than ${limit}`, isTooLarge: true } }
+    return { problem: { line: 1, column: 1, document: 1, message: `The document takes more than ${limit}`, isTooLarge: true } }
   }
   // Where nothing can stand for something longer, little text is little work.
   return (text) => (text.length <= SMALL && !text.includes('&') ? Promise.resolve(parseYaml(text)) : inTurn(() => inThread(text)))
@@ -80,9 +80,9 @@ function whenSpent(thread: Worker, { clock, time }: { clock: Clock; time: number
   let isOff = false
   let cancel = clock.after(time, () => void look())
   const look = async (): Promise<void> => {
-    // It may have ended by itself meanwhile, and then there is nothing to limit.
-    const spent = await began.then((before) => thread.cpuUsage(before)).catch(() => undefined)
-    if (isOff || !spent) return
+    // It may not have begun yet on a busy machine. That it has ended by itself is heard elsewhere, and calls this off.
+    const spent = await began.then((before) => thread.cpuUsage(before)).catch(() => ({ user: 0, system: 0 }))
+    if (isOff) return
     const left = time - (spent.user + spent.system) / 1000
     if (left <= 0) over()
     else cancel = clock.after(left, () => void look())

@@ -14,7 +14,10 @@ export interface YamlProblem {
   isTooLarge?: true
 }
 
-export type YamlText = { documents: YamlDocument[]; problem?: undefined } | { problem: YamlProblem; documents?: undefined }
+export type YamlText =
+  | { documents: YamlDocument[]; problem?: undefined }
+  /** With the number of the document, from 1; those without content do not count. */
+  | { problem: YamlProblem & { document: number }; documents?: undefined }
 
 export interface YamlLimits {
   /** Of the whole text. */
@@ -41,13 +44,14 @@ const MAX_ALIASES = 100
 export function parseYaml(text: string, limits: Partial<YamlLimits> = {}): YamlText {
   const documents: YamlDocument[] = []
   for (const { document, at, problem } of composeYaml(text, limits)) {
-    if (problem) return { problem }
+    const number = documents.length + 1
+    if (problem) return { problem: { ...problem, document: number } }
     const begin = at(document.contents?.range?.[0] ?? 0)
     try {
       const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES })
       if (value !== null && value !== undefined) documents.push({ line: begin.line, value })
     } catch {
-      return { problem: { ...begin, message: BAD_ALIAS } }
+      return { problem: { ...begin, document: number, message: BAD_ALIAS } }
     }
   }
   return { documents }

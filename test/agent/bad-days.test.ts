@@ -1,4 +1,5 @@
 import * as assert from 'uvu/assert'
+import { freePort } from '../../src/adapters/control-plane/ports.ts'
 import { ConfigMaps, type Kind, type KubeObject } from '../../src/api/index.ts'
 import { configMap } from '../support/builders/snapshots.ts'
 import { ownControlPlane, testCluster } from '../support/control-plane.ts'
@@ -47,15 +48,19 @@ describe('an agent on bad days', (it) => {
     expectObject(kube, ConfigMaps, { name, namespace }, (object) => assert.equal(object.data ?? {}, data))
 
   it('keeps and repairs what is in effect while kas is away, and goes on when it is back', async () => {
+    // No port of the kernel's choice: whoever tries to reach it meanwhile may be given that very port.
+    const listen = `127.0.0.1:${await freePort()}`
+    await kas.stop()
+    kas = await foreignKas({ reports: true, listen })
     list(entry())
     kas.push('shop', { 'a.yaml': configMap('one', { a: '1' }) })
     await begin()
     await there('one', { a: '1' })
-    const { address, agentId } = kas
+    const { agentId } = kas
     await kas.stop()
     await kube.patch(ConfigMaps, { name: 'one', namespace }, { data: { a: 'drift' } })
     await there('one', { a: '1' })
-    kas = await foreignKas({ listen: address.replace('grpc://', ''), agentId })
+    kas = await foreignKas({ listen, agentId })
     list(entry())
     kas.push('shop', { 'a.yaml': configMap('one', { a: '2' }) })
     await there('one', { a: '2' })

@@ -1,4 +1,5 @@
 import { is } from 'uvu/assert'
+import { freePort } from '../../src/adapters/control-plane/ports.ts'
 import { ConfigMaps } from '../../src/api/index.ts'
 import { lacksTwoAddresses } from '../support/addresses.ts'
 import { configMap } from '../support/builders/snapshots.ts'
@@ -21,8 +22,9 @@ const severalKas: Parameters<typeof describe>[1] = (it) => {
 
   it('has a connection to each of them, and goes on when one goes', async () => {
     const namespace = await cluster.namespace('every')
-    const first = await foreignKas()
-    const [, port] = /:(\d+)$/.exec(first.address) ?? []
+    // No port of the kernel's choice: on the other address it may be somebody's.
+    const port = await freePort()
+    const first = await foreignKas({ listen: `127.0.0.1:${port}` })
     both = [first, await foreignKas({ listen: `[::1]:${port}`, agentId: first.agentId })]
     const push = (a: string) => {
       for (const kas of both) kas.push('shop', { 'a.yaml': configMap('one', { a }) })
@@ -32,7 +34,8 @@ const severalKas: Parameters<typeof describe>[1] = (it) => {
     agent = await runAgent({ kas: `grpc://localhost:${port}`, kubeconfig, namespace })
     const one = (a: string) => expectObject(kube, ConfigMaps, { name: 'one', namespace }, ({ data }) => data?.a === a)
     await one('1')
-    await eventually(() => both.every((kas) => kas.connections === 1))
+    // Between two commits the project is followed at none of them for a moment.
+    await eventually(() => both.every((kas) => kas.connections === 1) && both.some((kas) => kas.open('shop') > 0))
     for (const kas of both) {
       if (kas.open('shop') === 0) continue
       // The one that it follows the project at.

@@ -51,7 +51,7 @@ describe('an agent beside a kas of GitLab', (it) => {
   it('says who it is as agentk does, and registers', async () => {
     kas.configure(projects())
     await begin()
-    await eventually(() => kas.registered.length > 0)
+    await eventually(() => kas.registered.length > 0 && kas.asked.length > 0)
     assert.is(kas.registered[0]?.podName, agent?.podName)
     assert.equal(kas.asked[0], { commitId: '', skipRegister: true, berth: true })
     assert.equal([...kas.authorizations], ['Bearer secret-of-the-agent'])
@@ -63,9 +63,10 @@ describe('an agent beside a kas of GitLab', (it) => {
     kas.push('team/shop', { 'a.yaml': configMap('one') })
     await begin()
     const id = `${kas.agentId}-1`
-    const inventory = await expectObject(kube, ConfigMaps, { name: `inventory-${id}`, namespace }, () => true)
+    const inventory = await expectObject(kube, ConfigMaps, { name: `inventory-${id}`, namespace }, ({ data }) =>
+      assert.equal(Object.keys(data ?? {}), [`${namespace}_one__ConfigMap`]),
+    )
     assert.is(inventory.metadata.labels?.['cli-utils.sigs.k8s.io/inventory-id'], id)
-    assert.equal(Object.keys(inventory.data ?? {}), [`${namespace}_one__ConfigMap`])
     const one = await expectObject(kube, ConfigMaps, { name: 'one', namespace }, () => true)
     assert.is(one.metadata.annotations?.['config.k8s.io/owning-inventory'], id)
   })

@@ -15,7 +15,7 @@ export interface Room {
   casts?: boolean
 }
 
-const CONTROLLERS = ['std', 'api', 'adapters/kube', 'adapters/http', 'engines/controller']
+const CONTROLLERS = ['std', 'api', 'adapters/kube', 'adapters/files', 'adapters/http', 'engines/controller']
 
 /** From the ground up: a room may import only rooms that stand above it in this list, so the folders cannot form a cycle. */
 export const LAW: Record<string, Room> = {
@@ -30,26 +30,45 @@ export const LAW: Record<string, Room> = {
     packages: ['@kubernetes/client-node', '@dot-i/k8s-operator', 'undici', 'yaml'],
     casts: true,
   },
+  'adapters/files': { imports: ['std'] },
   'adapters/git': { imports: ['std'], packages: ['simple-git'], casts: true },
   'adapters/grpc': { imports: ['std', 'rpc'], packages: ['@grpc/grpc-js', '@bufbuild/protobuf', 'ws'], casts: true },
-  'adapters/http': { imports: ['std'], packages: ['prom-client'], casts: true },
-  'adapters/auth': { imports: ['std'], packages: ['jose'] },
+  'adapters/http': { imports: ['std'], packages: ['prom-client', 'undici'], casts: true },
+  'adapters/auth': { imports: ['std'], packages: ['jose', 'openid-client'] },
   'adapters/control-plane': { imports: ['std'], process: ['kill', 'pid'], casts: true },
-  'engines/controller': { imports: ['std', 'api', 'adapters/kube'] },
-  'engines/gitops': { imports: ['std', 'api', 'cel', 'adapters/kube'], packages: ['yaml', 'picomatch'] },
+  'engines/controller': { imports: ['std', 'api', 'adapters/kube', 'adapters/http'] },
+  'engines/gitops': { imports: ['std', 'api', 'cel', 'adapters/kube', 'adapters/http'], packages: ['yaml', 'picomatch'] },
   'engines/tunnel': { imports: ['std', 'rpc', 'adapters/grpc'], packages: ['@bufbuild/protobuf'] },
+  'engines/access': { imports: ['std', 'api'] },
+  'engines/lookout': { imports: ['std', 'api', 'adapters/kube'] },
   operator: {
     imports: [...CONTROLLERS, 'rpc', 'devfile', 'adapters/grpc', 'engines/gitops'],
     isProgram: true,
   },
   kas: {
-    imports: [...CONTROLLERS, 'rpc', 'devfile', 'agentcfg', 'adapters/auth', 'adapters/git', 'adapters/grpc', 'engines/tunnel'],
+    imports: [
+      ...CONTROLLERS,
+      'rpc',
+      'devfile',
+      'agentcfg',
+      'adapters/auth',
+      'adapters/git',
+      'adapters/grpc',
+      'engines/tunnel',
+      'engines/access',
+    ],
     packages: ['picomatch', '@bufbuild/protobuf'],
     isProgram: true,
   },
   agent: {
     imports: [...CONTROLLERS, 'rpc', 'agentcfg', 'adapters/grpc', 'engines/gitops', 'engines/tunnel'],
     packages: ['@bufbuild/protobuf'],
+    isProgram: true,
+  },
+  agentw: { imports: ['std', 'rpc', 'adapters/files', 'adapters/grpc', 'engines/tunnel'], isProgram: true },
+  dashboard: { imports: ['std', 'api', 'devfile', 'adapters/kube', 'engines/access', 'engines/lookout'] },
+  proxy: {
+    imports: [...CONTROLLERS, 'adapters/auth', 'adapters/grpc', 'engines/access', 'dashboard'],
     isProgram: true,
   },
   cli: {
@@ -61,9 +80,12 @@ export const LAW: Record<string, Room> = {
       'adapters/git',
       'adapters/http',
       'adapters/control-plane',
+      'engines/lookout',
       'operator',
       'kas',
       'agent',
+      'agentw',
+      'proxy',
     ],
     packages: ['commander', 'yaml'],
     process: 'everything',

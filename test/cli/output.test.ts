@@ -25,6 +25,21 @@ describe('output', (it) => {
     )
   })
 
+  it('puts the last column below the others where they leave no room for it', () => {
+    const text = 'a sentence that goes on and on '.repeat(6).trim()
+    const printed = table(
+      [{ name: 'x'.repeat(60), text }],
+      [
+        { title: 'NAME', of: ({ name }) => name },
+        { title: 'TEXT', of: (row) => row.text },
+      ],
+    )
+    const [head, fixed, ...lines] = printed.split('\n')
+    assert.equal([head, fixed], ['NAME', 'x'.repeat(60)])
+    assert.is(lines.map((line) => line.trim()).join(' '), text)
+    for (const line of lines) assert.ok(line.startsWith('    ') && line.length <= 80, line)
+  })
+
   it('colours where a person looks, and not under NO_COLOR', () => {
     assert.is(paintFor({ isTTY: true }, { TERM: 'xterm' }), coloured)
     assert.is(paintFor({ isTTY: true }, { TERM: 'xterm', NO_COLOR: '1' }), plain)

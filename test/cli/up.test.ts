@@ -2,7 +2,6 @@ import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { minutes } from '../../src/std/index.ts'
 import { describe } from '../support/suite.ts'
 import { eventually } from '../support/verbs.ts'
 import { berth, startBerth } from './berth.ts'
@@ -94,7 +93,7 @@ describe('up', (it) => {
   it('starts again where it was, and ends with Ctrl-C', async () => {
     const dir = folders[1] ?? ''
     const up = startBerth(['up', '--dir', dir])
-    await eventually(() => up.printed().stdout.includes('Ctrl-C ends it'), { within: minutes(1) })
+    await eventually(() => up.printed().stdout.includes('Ctrl-C ends it'))
     assert.ok(processesIn(dir).length >= 7)
     assert.is(gitUrlIn(await statusOf(dir)), gitUrl, 'remotes name the Git server: it is where it was')
     up.process.kill('SIGINT')
@@ -106,7 +105,7 @@ describe('up', (it) => {
   it('takes everything with it when it is killed', async () => {
     const dir = folders[1] ?? ''
     const up = startBerth(['up', '--dir', dir])
-    await eventually(() => up.printed().stdout.includes('Ctrl-C ends it'), { within: minutes(1) })
+    await eventually(() => up.printed().stdout.includes('Ctrl-C ends it'))
     up.process.kill('SIGKILL')
     await up.ended
     await eventually(() => processesIn(dir).length === 0)
@@ -115,7 +114,7 @@ describe('up', (it) => {
   it('is interrupted while it starts with exit code 130, and leaves nothing behind', async () => {
     const dir = folders[1] ?? ''
     const up = startBerth(['up', '--dir', dir])
-    await eventually(() => processesIn(dir).length > 1, { within: minutes(1) })
+    await eventually(() => processesIn(dir).length > 1)
     up.process.kill('SIGTERM')
     assert.is((await up.ended).code, 130)
     await eventually(() => processesIn(dir).length === 0)

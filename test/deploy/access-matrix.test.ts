@@ -23,9 +23,9 @@ describe('the access matrix of the seed document', (it) => {
     ['create', 'deploymenttargets', ['devsandbox-targets'], 'only a provisioner makes targets'],
     ['delete', 'deploymenttargets', ['target-lifecycle'], 'what goes with its claim goes through one door'],
     ['create', 'spacerequests', ['devsandbox-provisioner'], 'the sandbox provisioner asks for namespaces'],
-    ['delete', 'deploymenttargetclaims', ['workspace'], 'a workspace takes the claim that it owns along'],
+    ['delete', 'deploymenttargetclaims', ['workspace', 'workspace-pool'], 'a workspace and a pool take their own along'],
     ['delete', 'environments', [], 'an Environment belongs to whoever made it'],
-    ['delete', 'workspaces', [], 'a workspace belongs to its owner'],
+    ['delete', 'workspaces', ['workspace'], 'only the record of a terminated one, when its class says so'],
     ['create', 'namespaces', ['space-request'], 'namespaces are made in one place'],
     ['delete', 'namespaces', ['space-request'], 'and deleted in the same'],
   ]
@@ -34,7 +34,11 @@ describe('the access matrix of the seed document', (it) => {
 
   it('lets one controller write the status of a kind', () => {
     // Each run is one controller's: its spec.dryRun, which cannot change, says whose.
-    const shared = new Map([['gitopsdeploymentsyncruns/status', 2]])
+    // Of a class, one writes lastAdmitted, one warmPool, and one the rest.
+    const shared = new Map([
+      ['gitopsdeploymentsyncruns/status', 2],
+      ['workspaceclasses/status', 3],
+    ])
     const statuses = roles
       .flatMap(({ rules = [] }) => rules.flatMap(({ resources = [] }) => resources))
       .filter((name) => name.endsWith('/status'))

@@ -29,7 +29,7 @@ interface Crd {
     versions: {
       name: string
       subresources: object
-      additionalPrinterColumns: { name: string }[]
+      additionalPrinterColumns: { name: string; priority?: number }[]
       schema: { openAPIV3Schema: Schema }
     }[]
   }
@@ -75,6 +75,13 @@ describe('the CRDs', (it) => {
       'WorkspaceClass',
     ])
   })
+  it('show of a GitOpsDeployment its sync, health, revision and age', () => {
+    const columns = crds.find(({ crd }) => crd.spec.names.kind === 'GitOpsDeployment')?.crd.spec.versions[0]
+      ?.additionalPrinterColumns
+    const shown = (columns ?? []).filter(({ priority = 0 }) => priority === 0).map(({ name }) => name)
+    equal(shown, ['Sync Status', 'Health Status', 'Ready', 'Reason', 'Revision', 'Age'])
+  })
+
   it('use each short name once', () => {
     const names = crds.flatMap(({ crd }) => crd.spec.names.shortNames)
     equal(names.length, new Set(names).size)

@@ -8,9 +8,12 @@ import { documents } from '../support/verbs.ts'
 
 const root = join(import.meta.dirname, '../..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+/** What it takes from elsewhere: objects, or for a component what it changes in them. */
 const resourcesOf = (folder: string): string[] => {
-  const kustomization: { resources: string[] } = parse(read(join(folder, 'kustomization.yaml')))
-  return kustomization.resources
+  const { resources = [], patches = [] }: { resources?: string[]; patches?: { path: string }[] } = parse(
+    read(join(folder, 'kustomization.yaml')),
+  )
+  return [...resources, ...patches.map(({ path }) => path)]
 }
 const yamlIn = (folder: string): string[] =>
   readdirSync(join(root, folder)).filter((name) => name.endsWith('.yaml') && name !== 'kustomization.yaml')
@@ -48,9 +51,11 @@ describe('the kustomizations', (it) => {
       [],
     )
   })
-  it('run an operator that lets tenants lead it nowhere into its own networks', () => {
-    const [deployment] = documents(read('deploy/operator/program/deployment.yaml'))
-    match(JSON.stringify(deployment), /\{"name":"BERTH_REFUSE_LOCAL_TARGETS","value":"true"\}/)
+  it('run programs that let tenants lead them nowhere into their own networks', () => {
+    for (const program of ['operator', 'kas', 'proxy']) {
+      const [deployment] = documents(read(`deploy/${program}/program/deployment.yaml`))
+      match(JSON.stringify(deployment), /\{"name":"BERTH_REFUSE_LOCAL_TARGETS","value":"true"\}/, program)
+    }
   })
   it('need no kind that they only now install', () => {
     for (const folder of ['.', 'deploy'])

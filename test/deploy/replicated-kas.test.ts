@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import type { V1DeploymentSpec } from '@kubernetes/client-node'
 import { equal, is, ok } from 'uvu/assert'
@@ -92,6 +94,10 @@ describe('the deployments', (it) => {
       equal(policy.spec.podSelector?.matchLabels, deployment.spec.selector.matchLabels)
       equal(policy.spec.policyTypes, ['Ingress'])
       for (const { ports = [] } of policy.spec.ingress ?? []) ok(ports.length > 0, 'a rule without ports is one for all of them')
+      const open = policy.spec.ingress?.flatMap(({ ports = [] }) => ports.map(({ port }) => port)) ?? []
+      const listening = deployment.spec.template.spec?.containers.flatMap(({ ports = [] }) => ports) ?? []
+      for (const { containerPort, name } of listening)
+        ok(open.includes(containerPort) || open.includes(name), `nobody gets to ${name}`)
     })
     it(`give ${program} no right on its node`, () => {
       const { spec } = deploymentIn(read(`deploy/${program}/program/deployment.yaml`)).spec.template
@@ -107,6 +113,20 @@ describe('the deployments', (it) => {
       }
     })
   }
+
+  it('of the proxy ask kas where the component for tunnels says so', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'berth-overlay-'))
+    const from = (path: string) => relative(folder, join(root, path))
+    const kasOf = async (components: string[]) => {
+      const overlay = { resources: [from('deploy/proxy/program')], components }
+      await writeFile(join(folder, 'kustomization.yaml'), JSON.stringify(overlay))
+      const deployment = deploymentIn(await rendered(relative(root, folder)))
+      return [settingsOf(deployment).BERTH_KAS, deployment.spec.template.spec?.volumes?.map(({ name }) => name)]
+    }
+    equal(await kasOf([]), [undefined, ['oidc', 'tls']])
+    equal(await kasOf([from('deploy/proxy/tunnels')]), ['kas.berth-system.svc:8150', ['kas', 'oidc', 'tls']])
+    await rm(folder, { recursive: true })
+  })
 
   it('let only kas ask kas for tunnels', () => {
     const [policy] = read('deploy/kas/program/network-policy.yaml').filter(isPolicy)

@@ -1,5 +1,6 @@
 import { is, match } from 'uvu/assert'
 import { RoleBindings, type WorkspaceSpec, Workspaces } from '../../src/api/index.ts'
+import { untilMay } from '../support/builders/credentials.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { refusalOf } from '../support/refusal.ts'
 import { describe } from '../support/suite.ts'
@@ -14,7 +15,7 @@ describe('what others may change of a workspace', (it) => {
   it.before(async () => {
     namespace = await cluster.namespace('workspace-policy')
     const roles = { [OWNER]: 'edit', [COLLEAGUE]: 'edit', [ADMIN]: 'admin' }
-    for (const [name, role] of Object.entries(roles))
+    for (const [name, role] of Object.entries(roles)) {
       await cluster.kube.create(RoleBindings, {
         apiVersion: 'rbac.authorization.k8s.io/v1',
         kind: 'RoleBinding',
@@ -22,6 +23,8 @@ describe('what others may change of a workspace', (it) => {
         roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
         subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name }],
       })
+      await untilMay(cluster.kube, namespace, name, { verb: 'patch', group: 'berth.dev', resource: 'workspaces' })
+    }
   })
   it.after(() => cluster.close())
 

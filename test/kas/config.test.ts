@@ -42,6 +42,8 @@ describe('settings of kas', (it) => {
     ['--hosts', { hosts: 'https://a.test' }],
     ['--hosts', { hosts: 'a.test/*' }],
     ['--hosts', { hosts: '*' }],
+    ['--devfile-hosts', { devfileHosts: 'https://a.test' }],
+    ['--devfile-hosts', { devfileHosts: '*' }],
     ['--max-file-size', { maxFileSize: '0' }],
     ['--max-repository-size', { maxRepositorySize: '1.5' }],
     ['--max-total-size', { maxTotalSize: '201' }],

@@ -100,23 +100,30 @@ describe('kas: credentials', (it) => {
       credentialsSecretRef: { name: 'good' },
     })
     await createProject(cluster.kube, namespace, 'down', { url: 'http://127.0.0.1:1/x.git' })
+    for (const [name, more] of [
+      ['keyless', {}],
+      ['half', { credentialsSecretRef: { name: 'good' } }],
+    ] as const)
+      await createProject(cluster.kube, namespace, name, { url: 'ssh://git@127.0.0.1:1/x.git', ...more })
     match(await readiness('wrong', 'AuthenticationFailed'), 'spec.credentialsSecretRef')
     match(await readiness('useless', 'SecretInvalid'), 'neither username and password nor token')
     await readiness('absent', 'RepositoryNotFound')
     await readiness('down', 'Unreachable')
+    match(await readiness('keyless', 'KeyMissing'), 'spec.credentialsSecretRef')
+    match(await readiness('half', 'SecretInvalid'), 'lacks ssh-privatekey')
   })
 
   it('keeps every field of a Secret to itself, whatever becomes of it', async () => {
-    const fields = ['username', 'password', 'token', 'ssh-privatekey', 'known_hosts', 'secret']
+    const fields = ['username', 'password', 'token', 'ssh-privatekey', 'known_hosts', 'ca.crt', 'secret']
     const every = Object.fromEntries(fields.map((field) => [field, `${CANARY}-${field}`]))
     await createSecret(cluster.kube, namespace, 'every', every)
     const spec = { credentialsSecretRef: { name: 'every' }, webhookSecretRef: { name: 'every' } }
     await given('every', spec)
     await createProject(cluster.kube, namespace, 'every-down', { url: 'http://127.0.0.1:1/x.git', ...spec })
-    await createProject(cluster.kube, namespace, 'every-ssh', { url: 'ssh://git.example.com/x.git', ...spec })
+    await createProject(cluster.kube, namespace, 'every-ssh', { url: 'ssh://git@127.0.0.1:1/x.git', ...spec })
     await readiness('every', 'AuthenticationFailed')
     await readiness('every-down', 'Unreachable')
-    await readiness('every-ssh', 'ProtocolNotAllowed')
+    await readiness('every-ssh', 'Unreachable')
     const hook = await fetch(`http://${kas.addresses.webhooks}/webhooks/${namespace}/every`, {
       method: 'POST',
       body: '{',

@@ -61,6 +61,9 @@ describe('the external endpoint of kas', (it) => {
     }
   }
   const idOf = async (name: string) => numberOf((await kube.get(Agents, { namespace, name }))?.metadata.uid ?? '')
+  /** kas has seen the project. */
+  const isReady = (name: string) =>
+    expectObject(kube, GitProjects, { name, namespace }, ({ status }) => isTrue(status?.conditions, 'Ready'))
   /** An Agent, connected as GitLab's agents do. */
   const connected = async (name: string) => {
     const agent = rawAgent(kas.addresses.listen, await createAgent(kube, namespace, name))
@@ -120,6 +123,7 @@ describe('the external endpoint of kas', (it) => {
     await repository.commit({ 'a.yaml': '0' })
     const project = await createProject(kube, namespace, 'config', { url: repository.url })
     const projectId = numberOf(project.metadata.uid ?? '')
+    await isReady('config')
     const id = await connected('dev')
     await createAgent(kube, namespace, 'absent')
 
@@ -164,7 +168,7 @@ describe('the external endpoint of kas', (it) => {
     const repository = await host.repository('shop')
     await repository.commit({ 'a.yaml': '0' })
     await createProject(kube, namespace, 'shop', { url: repository.url, pollInterval: '1h' })
-    await expectObject(kube, GitProjects, { name: 'shop', namespace }, ({ status }) => isTrue(status?.conditions, 'Ready'))
+    await isReady('shop')
     const token = await createAgent(kube, namespace, 'reader')
     const ending = new AbortController()
     const got: Batch[] = []
@@ -188,7 +192,10 @@ describe('the external endpoint of kas', (it) => {
     const token = await createAgent(kube, namespace, 'real')
     const agent = await runAgent({ kas: `grpc://${kas.addresses.listen}`, kubeconfig, namespace: target, token })
     closing.push(() => agent.stop())
-    const { pods } = await ask(KasApi.method.getPods, { agentId: await idOf('real') })
+    // It is waited for no longer than 5 s here, from its start on that may be too short.
+    const agentId = await idOf('real')
+    await eventually(async () => (await ask(KasApi.method.connectedAgentsById, { agentId })).agents.length === 1)
+    const { pods } = await ask(KasApi.method.getPods, { agentId })
     equal(
       pods.filter((pod) => pod.namespace === target).map(({ name }) => name),
       ['one', 'two'],

@@ -73,7 +73,8 @@ describe('kas: killed while it fetches', (it) => {
       isTrue(status?.conditions, 'Ready'),
     )
     const asked = first.stream.fetchObjects(wanted, AbortSignal.timeout(60_000)).catch(() => undefined)
-    const hung = Number(await eventually(() => readFile(pid, 'utf8').catch(() => undefined)))
+    // The file is there a moment before what is written into it.
+    const hung = await eventually(async () => Number(await readFile(pid, 'utf8').catch(() => '')) || undefined)
     first.berth.process.kill('SIGKILL')
     await first.berth.ended
     is(await asked, undefined)

@@ -218,7 +218,18 @@ describe('kas: object stream', (it) => {
     const over = await createAgent(cluster.kube, namespace, 'over', { expiresAt: '2020-01-01T00:00:00Z' })
     for (const bad of ['nonsense', over]) {
       is((await failureOf(kas.stream(bad).fetchObjects(wanted('closed'), never))).code, 'unauthorized')
+      // Nothing of what a stranger wants is read.
+      is((await failureOf(kas.stream(bad).fetchObjects(wanted('closed', { globs: ['['] }), never))).code, 'unauthorized')
     }
+  })
+
+  it('counts streams with the calls of their token', async () => {
+    await given('counted', { 'a.yaml': 'a' })
+    const strict = await runKas({ kubeconfig: cluster.kubeconfig, namespace, flags: { agentCalls: '2' } })
+    const stream = strict.stream(token)
+    for (const _ of [1, 2]) await stream.fetchObjects(wanted('counted'), never)
+    is((await failureOf(stream.fetchObjects(wanted('counted'), never))).reason, 'RateExceeded')
+    await strict.stop()
   })
 
   it('ends open streams of an agent whose token is removed', async () => {

@@ -69,6 +69,7 @@ describe('kas: its own role', (it) => {
     // The API server hears of new roles in its own time; what it refuses before would stand in kas' log.
     const own = connect({ kubeconfig })
     await eventually(() => own.list(GitProjects, { namespace }))
+    await eventually(() => own.list(Leases, { namespace }))
     await own.close()
     const kas = await runKas({ kubeconfig, namespace })
 

@@ -106,7 +106,7 @@ export async function createAgent(
   kube: Kube,
   namespace: string,
   name: string,
-  { expiresAt }: { expiresAt?: string } = {},
+  { expiresAt, configurationProject = `${namespace}/config` }: { expiresAt?: string; configurationProject?: string } = {},
 ): Promise<string> {
   const token = `berth-agent-${randomBytes(16).toString('hex')}`
   const sha256 = createHash('sha256').update(token).digest('hex')
@@ -115,7 +115,7 @@ export async function createAgent(
     kind: 'Agent',
     metadata: { name, namespace },
     spec: {
-      configurationProject: `${namespace}/config`,
+      configurationProject,
       tokens: [{ name: 'first', sha256, ...(expiresAt ? { expiresAt } : {}) }],
     },
   }

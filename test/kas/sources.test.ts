@@ -135,7 +135,8 @@ describe('kas: sources', (it) => {
     ['private', 'http://10.0.0.1/x.git', 'AddressNotAllowed'],
     ['elsewhere', 'https://example.com/x.git', 'HostNotAllowed'],
     ['lookalike', 'https://evil-test/x.git', 'HostNotAllowed'],
-    ['by-ssh', 'ssh://git.test/x.git', 'ProtocolNotAllowed'],
+    ['private-by-ssh', 'ssh://git@10.0.0.1/x.git', 'AddressNotAllowed'],
+    ['elsewhere-by-ssh', 'ssh://git@example.com/x.git', 'HostNotAllowed'],
   ]
   for (const [name, url, reason] of REFUSED) {
     it(`are not fetched from ${url}, and the GitProject says why`, async () => {

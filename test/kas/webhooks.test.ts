@@ -89,10 +89,11 @@ describe('kas: webhooks and pokes', (it) => {
     const woken = async (body: string) => (await post('exact', body, SIGNERS.GitHub?.(body))).text()
     const all = '3 polls woken.\n'
     await eventually(async () => (await woken('{"zen":"Keep it simple"}')) === all)
-    is(await woken(push('main')), '1 polls woken.\n')
+    // A poll that is woken while its follower is on the way back is over, and begins anew when he is here.
+    await eventually(async () => (await woken(push('main'))) === '1 polls woken.\n')
     is(await woken(push('.*')), '0 polls woken.\n')
     is(await woken(push('other')), '0 polls woken.\n')
-    is(await woken(''), all)
+    await eventually(async () => (await woken('')) === all)
   })
 
   it('answers what is malformed with 4xx, and only to who knows the secret', async () => {
@@ -177,20 +178,24 @@ describe('kas: webhooks and pokes', (it) => {
     const { repository, got } = await given('hurried')
     const headers = SIGNERS.GitHub?.(push('main'))
     const answers: string[] = []
+    const began = performance.now()
     for (let at = 0; at < 40; at++) {
       const answer = await post('hurried', push('main'), headers)
       is(answer.status, 202)
       answers.push(await answer.text())
     }
     const late = answers.filter((text) => text.startsWith('Too many at once'))
-    ok(late.length >= 5 && late.length <= 10, `${late.length} of 40 are told later`)
+    // 30 at once, and one more for each second that it took.
+    const least = 9 - Math.floor((performance.now() - began) / 1000)
+    ok(late.length >= least && late.length <= 10, `${late.length} of 40 are told later`)
     const commit = await repository.commit({ 'a.yaml': 'last' })
     is((await post('hurried', push('main'), headers)).status, 202)
     await eventually(() => got.get('main')?.at(-1)?.commitId === commit)
     const flood: number[] = []
-    while (flood.length < 5000 && flood.at(-1) !== 429) flood.push((await post('absent', push('main'), headers)).status)
-    is(flood.at(-1), 429)
-    equal([...new Set(flood.slice(0, -1))], [401])
+    // Many at a time: what comes one by one may be slower than what is let through.
+    const many = () => Promise.all(Array.from({ length: 100 }, async () => (await post('absent', push('main'), headers)).status))
+    while (flood.length < 5000 && !flood.includes(429)) flood.push(...(await many()))
+    equal([...new Set(flood)].sort(), [401, 429])
     is((await post('signed', push('main'), headers)).status, 202)
   })
 

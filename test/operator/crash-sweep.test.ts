@@ -19,12 +19,11 @@ import { claimBinding } from '../../src/operator/deployment-target-claim/binding
 import { sandboxProvisioning } from '../../src/operator/deployment-target-claim/provisioning/index.ts'
 import { spaceRequests } from '../../src/operator/space-request/index.ts'
 import { testCluster } from '../support/control-plane.ts'
-import { dieAtEach, everyWrite, lifeOf, mortal } from '../support/mortal.ts'
+import { dieAtEach, everyWrite, lifeOf, openMortalShop } from '../support/mortal.ts'
 import { describe } from '../support/suite.ts'
 import { sweep } from '../support/sweep.ts'
 import { claim, holderOf, targetClass } from '../support/targets.ts'
 import { eventually, expectGone } from '../support/verbs.ts'
-import { openShop, type RunningShop } from '../support/workshop.ts'
 
 type Policy = 'Delete' | 'Retain'
 
@@ -72,25 +71,13 @@ describe('an operator that is killed after any of its writes', (it) => {
   async function live(policy: Policy, writes: number): Promise<number> {
     const namespace = await cluster.namespace('sweep')
     const life = lifeOf(writes)
-    const open = (kill: boolean) =>
-      openShop({
-        kubeconfig: cluster.kubeconfig,
-        namespace,
-        ...(kill && { via: (api) => mortal(api, life) }),
-        controllers: controllersOf,
-      })
-    let shop: RunningShop = await open(true)
-    const replaced = life.end.then(async () => {
-      await shop.stop()
-      shop = await open(false)
-    })
+    const shop = await openMortalShop({ kubeconfig: cluster.kubeconfig, namespace, controllers: controllersOf }, life)
 
     await kube.create(DeploymentTargetClaims, claim(namespace, 'dev', { deploymentTargetClassName: classOf(policy) }))
     await expectOnePair(namespace)
     await kube.delete(DeploymentTargetClaims, { name: 'dev', namespace })
     await expectGone(kube, DeploymentTargetClaims, { name: 'dev', namespace }, { within: 60_000 })
     await expectEnd(policy, namespace)
-    if (life.left <= 0) await replaced
     await shop.stop()
     await sweep(kube, namespace)
     return life.written

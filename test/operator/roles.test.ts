@@ -23,13 +23,13 @@ import { claimBinding } from '../../src/operator/deployment-target-claim/binding
 import { sandboxProvisioning } from '../../src/operator/deployment-target-claim/provisioning/index.ts'
 import { parseConfig } from '../../src/operator/index.ts'
 import { spaceRequests } from '../../src/operator/space-request/index.ts'
-import { type Fields, type Log, seconds } from '../../src/std/index.ts'
+import type { Fields, Log } from '../../src/std/index.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { spaceRequest, spaceTier } from '../support/spaces.ts'
 import { describe } from '../support/suite.ts'
 import { sweep } from '../support/sweep.ts'
 import { claim, targetClass } from '../support/targets.ts'
-import { apply, expectGone, expectObject } from '../support/verbs.ts'
+import { apply, eventually, expectGone, expectObject } from '../support/verbs.ts'
 import { openShop, type RunningShop } from '../support/workshop.ts'
 
 const ROLES = new URL('../../deploy/operator/roles/', import.meta.url)
@@ -45,7 +45,6 @@ const FACTORIES: Record<string, (workshop: Workshop) => Controller> = {
 const CONTROLLERS = Object.keys(FACTORIES)
 
 /** Namespaces are deleted by the cluster, one after the other. */
-const patient = { within: seconds(60) }
 
 describe('roles', (it) => {
   const cluster = testCluster()
@@ -125,13 +124,16 @@ describe('roles', (it) => {
     assert.is(made?.metadata.annotations?.[annotations.spaceRequest], `${namespace}/${request?.metadata.name}`)
     await kube.delete(DeploymentTargetClaims, dev)
     await expectGone(kube, DeploymentTargetClaims, dev)
-    await expectGone(kube, DeploymentTargets, { name: 'dev-dt', namespace }, patient)
-    await expectGone(kube, SpaceRequests, { name: request?.metadata.name ?? '', namespace }, patient)
+    await expectGone(kube, DeploymentTargets, { name: 'dev-dt', namespace })
+    await expectGone(kube, SpaceRequests, { name: request?.metadata.name ?? '', namespace })
     assert.equal(refusals, [])
   })
 
   it('a tier gives away no more than the operator may bind, and is told what to do', async () => {
     await kube.create(SpaceTiers, spaceTier(`mighty-${suffix}`, { clusterRole: 'cluster-admin' }))
+    // Or the request may rightly be told first that there is none.
+    const spaces = shops[CONTROLLERS.indexOf('space-request')]
+    await eventually(() => spaces?.caches.of(SpaceTiers).get({ name: `mighty-${suffix}` }))
     await kube.create(SpaceRequests, spaceRequest(namespace, 'mighty', { tierName: `mighty-${suffix}` }))
     const refused = await expectObject(
       kube,
@@ -143,7 +145,7 @@ describe('roles', (it) => {
     assert.match(message, /ClusterRole berth-space-request, verb bind/)
     assert.is(refused.status?.namespaceAccess, undefined)
     await kube.delete(SpaceRequests, { name: 'mighty', namespace })
-    await expectGone(kube, SpaceRequests, { name: 'mighty', namespace }, patient)
+    await expectGone(kube, SpaceRequests, { name: 'mighty', namespace })
     await kube.delete(SpaceTiers, { name: `mighty-${suffix}` })
   })
 })

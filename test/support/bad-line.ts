@@ -73,6 +73,10 @@ export interface Trouble {
   /** It is not passed on; this is answered. */
   status?: number
   headers?: Record<string, string>
+  /** It is not passed on, and the connection ends. */
+  isCut?: boolean
+  /** It is passed on, and when it was answered the connection ends instead; called then. */
+  lost?: () => void
 }
 
 /** HTTP as it is, but each request meets the trouble that `of` names. Watches count as requests. */
@@ -81,9 +85,10 @@ export async function slowLine(
   { ca, of }: { ca: string; of: (method: string, path: string) => Trouble },
 ): Promise<BadLine> {
   const http = createHttpServer((asked, answer) => {
-    const { delay = 0, status, headers = {} } = of(asked.method ?? '', asked.url ?? '')
+    const { delay = 0, status, headers = {}, isCut, lost } = of(asked.method ?? '', asked.url ?? '')
     const go = () => {
-      if (status === undefined) return passOn(asked, answer, { server, ca })
+      if (isCut) return void answer.destroy()
+      if (status === undefined) return passOn(asked, answer, { server, ca, lost })
       answer.writeHead(status, { 'content-type': 'text/plain', ...headers }).end('etcdserver: request timed out')
     }
     void pause(systemClock, delay).then(go)
@@ -97,9 +102,19 @@ export async function slowLine(
   }
 }
 
-function passOn(asked: IncomingMessage, answer: ServerResponse, { server, ca }: { server: string; ca: string }): void {
+interface Onward {
+  server: string
+  ca: string
+  lost: Trouble['lost'] | undefined
+}
+
+function passOn(asked: IncomingMessage, answer: ServerResponse, { server, ca, lost }: Onward): void {
   const { method, headers } = asked
   const on = request(new URL(asked.url ?? '', server), { method, headers, ca }, (given) => {
+    if (lost) {
+      answer.destroy()
+      return lost()
+    }
     answer.writeHead(given.statusCode ?? 502, given.headers)
     answer.flushHeaders()
     given.pipe(answer)

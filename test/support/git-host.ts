@@ -28,6 +28,8 @@ export interface TestRepository {
 
 export interface GitHost {
   url: string
+  /** Where the bare repositories are, each as `<name>.git`. */
+  folder: string
   /** PATH, for programs that run git. */
   environment: { PATH: string }
   /** What was asked of the server since the last time: requests, and bytes that it answered. */
@@ -48,6 +50,7 @@ export async function gitHost({ credential }: { credential?: GitCredential } = {
   const server = await serveGit({ folder: repositories, environment, onRequest, ...(credential ? { credential } : {}) })
   return {
     url: server.url,
+    folder: repositories,
     environment,
     traffic() {
       const taken = requests

@@ -1,18 +1,25 @@
 import type { Kube } from '../../src/adapters/kube/index.ts'
+import type { Kind } from '../../src/api/index.ts'
 import { Failure } from '../../src/std/index.ts'
+import { type BadLine, slowLine } from './bad-line.ts'
+import { openShop, type ShopOptions } from './workshop.ts'
 
 export interface Life {
   /** Writes until death; Infinity for one that does not die. */
   left: number
   /** Writes so far. */
   written: number
+  /** Kinds whose writes do not count: who dies after such a one has died after the write before it. */
+  readonly spared: readonly string[]
+  /** Another process does its work now. */
+  isReplaced: boolean
   /** Resolves at death. */
   readonly end: Promise<void>
 }
 
-export function lifeOf(writes: number): Life & { die: () => void } {
+export function lifeOf(writes: number, spared: readonly string[] = []): Life & { die: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>()
-  return { left: writes, written: 0, end: promise, die: resolve }
+  return { left: writes, written: 0, spared, isReplaced: false, end: promise, die: resolve }
 }
 
 /**
@@ -33,19 +40,37 @@ export function mortal(kube: Kube, life: ReturnType<typeof lifeOf>): Kube {
     throw dead()
   }
   const read = <T>(send: () => Promise<T>): Promise<T> => (life.left <= 0 ? Promise.reject(dead()) : send())
+  const of = ({ kind }: Kind) => (life.spared.includes(kind) ? read : write)
   return {
     ...kube,
     get: (kind, ref, signal) => read(() => kube.get(kind, ref, signal)),
     list: (kind, query, signal) => read(() => kube.list(kind, query, signal)),
     read: (path, options) => read(() => kube.read(path, options)),
-    create: (kind, object, how) => write(() => kube.create(kind, object, how)),
+    create: (kind, object, how) => of(kind)(() => kube.create(kind, object, how)),
     apply: (kind, object, how) => write(() => kube.apply(kind, object, how)),
-    patch: (kind, ref, patch, how) => write(() => kube.patch(kind, ref, patch, how)),
+    patch: (kind, ref, patch, how) => of(kind)(() => kube.patch(kind, ref, patch, how)),
     delete: (kind, ref, how) => write(() => kube.delete(kind, ref, how)),
     post: (path, body) => write(() => kube.post(path, body)),
     as: (identity) => mortal(kube.as(identity), life),
   }
 }
+
+/**
+ * The way of such a process to another API. Its writes there count like those at home; after the last of them, wherever that
+ * was, nothing comes through until it was replaced.
+ */
+export const mortalLine = (server: string, ca: string, life: ReturnType<typeof lifeOf>): Promise<BadLine> =>
+  slowLine(server, {
+    ca,
+    of(method) {
+      if (life.isReplaced) return {}
+      if (life.left <= 0) return { isCut: true }
+      if (method === 'GET') return {}
+      life.left--
+      life.written++
+      return life.left === 0 ? { lost: life.die } : {}
+    },
+  })
 
 /** Lives through all these deaths, `atOnce` at a time, and says after which write it was that something is left wrong. */
 export async function dieAtEach(
@@ -69,3 +94,24 @@ export async function dieAtEach(
 
 /** The death after each write of a life with so many. */
 export const everyWrite = (count: number): number[] => Array.from({ length: count }, (_, n) => n + 1)
+
+/** Controllers that die with their life, and are replaced by others then. `stop` ends whichever are at work. */
+export async function openMortalShop(options: ShopOptions, life: ReturnType<typeof lifeOf>): Promise<{ stop(): Promise<void> }> {
+  let shop = await openShop({ ...options, via: (api) => mortal(api, life) })
+  const replaced = life.end.then(async () => {
+    await shop.stop()
+    life.isReplaced = true
+    shop = await openShop(options)
+  })
+  return {
+    async stop() {
+      if (life.left <= 0) await replaced
+      const last = shop
+      await last.stop()
+      if (life.left > 0) return
+      // The Events that it told at its end may have been its death.
+      await replaced
+      if (shop !== last) await shop.stop()
+    },
+  }
+}

@@ -1,10 +1,10 @@
 import { parseAllDocuments } from 'yaml'
 import type { Kube } from '../../src/adapters/kube/index.ts'
 import { type AnyObject, type Kind, type KubeObject, keyOf, nameOf, type Ref } from '../../src/api/index.ts'
-import { Failure, pause, seconds, systemClock } from '../../src/std/index.ts'
+import { Failure, minutes, pause, systemClock } from '../../src/std/index.ts'
 
 export interface Patience {
-  /** Milliseconds; 30 s without it, which is long for a state and short for a busy machine. */
+  /** Milliseconds; two minutes without it: nothing waits so long that will come, however busy the machine is. */
   within?: number
 }
 
@@ -14,7 +14,7 @@ export interface Patience {
  */
 export async function eventually<T>(
   read: () => T | Promise<T>,
-  { within = seconds(30) }: Patience = {},
+  { within = minutes(2) }: Patience = {},
 ): Promise<Exclude<T, undefined | false>> {
   const deadline = systemClock.now() + within
   for (let wait = 20; ; wait = Math.min(wait * 1.3, 250)) {

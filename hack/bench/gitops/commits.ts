@@ -1,7 +1,8 @@
 import { ConfigMaps, GitOpsDeployments } from '../../../src/api/index.ts'
 import { print } from '../figures.ts'
 import { requestsIn } from '../program.ts'
-import { type House, until, untilSilent } from './house.ts'
+import { until, untilSilent } from '../waiting.ts'
+import type { House } from './house.ts'
 import { fileOf, settings } from './manifests.ts'
 import { createSyncs, inEffect, makeTenants, syncOf } from './syncs.ts'
 

@@ -2,9 +2,9 @@ import { type AnyObject, type GitOpsDeployment, GitOpsDeployments, type KubeObje
 import { pause, seconds, systemClock } from '../../../src/std/index.ts'
 import { print } from '../figures.ts'
 import { requestsIn } from '../program.ts'
-import { type House, until } from './house.ts'
+import { footprintOf, until } from '../waiting.ts'
+import type { House } from './house.ts'
 import { fileOf, numbered } from './manifests.ts'
-import { footprintOf } from './many.ts'
 import { createSyncs, floorOf, inEffect, makeTenants, mayDoEverything, syncOf } from './syncs.ts'
 
 const NAMESPACE = 'crs'

@@ -3,9 +3,9 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { acquireTools } from '../../../src/adapters/control-plane/index.ts'
-import { type Cache, type Caches, createCaches, type Kube } from '../../../src/adapters/kube/index.ts'
-import { GitProjects, type KubeObject, Namespaces, Secrets } from '../../../src/api/index.ts'
-import { createLog, Failure, minutes, pause, seconds, systemClock } from '../../../src/std/index.ts'
+import { type Caches, createCaches, type Kube } from '../../../src/adapters/kube/index.ts'
+import { GitProjects, Namespaces, Secrets } from '../../../src/api/index.ts'
+import { createLog, systemClock } from '../../../src/std/index.ts'
 import { gitHost, type TestRepository } from '../../../test/support/git-host.ts'
 import { type OperatorProgram, type Program, type Running, startOperator, startProgram } from '../program.ts'
 import { type Stage, setStage } from '../stage.ts'
@@ -97,7 +97,7 @@ export async function openHouse(running: Running = {}): Promise<House> {
 const ANYWHERE = '127.0.0.1:0'
 
 /** Open to all, so that a thousand namespaces need no grant. */
-async function knowRepository(user: Kube, url: string): Promise<void> {
+export async function knowRepository(user: Kube, url: string): Promise<void> {
   await user.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: HOME } })
   await user.create(Secrets, {
     apiVersion: 'v1',
@@ -119,7 +119,7 @@ async function knowRepository(user: Kube, url: string): Promise<void> {
   })
 }
 
-async function callWebhook(address: string): Promise<number> {
+export async function callWebhook(address: string): Promise<number> {
   const body = JSON.stringify({ ref: 'refs/heads/main' })
   const signature = createHmac('sha256', SECRET).update(body).digest('hex')
   const answer = await fetch(`http://${address}/webhooks/${HOME}/repository`, {
@@ -140,51 +140,4 @@ async function countedKubectl(folder: string): Promise<House['kubectl']> {
   await writeFile(counted, `#!/bin/sh\necho run >> ${tally}\nexec ${plain} "$@"\n`)
   await chmod(counted, 0o700)
   return { counted, plain, runs: async () => (await readFile(tally, 'utf8')).split('\n').length - 1 }
-}
-
-/** Looks again after each change of the cache. What takes longer than this is not measured but broken. */
-export function until<T extends KubeObject>(cache: Cache<T>, holds: () => boolean, what: string): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  const cancel = systemClock.after(LONGEST, () => reject(new Failure('timeout', `not within ${LONGEST / 60_000} min: ${what}`)))
-  const look = () => {
-    if (holds()) resolve()
-  }
-  const end = cache.onChange(look)
-  look()
-  return promise.finally(() => {
-    cancel()
-    end()
-  })
-}
-
-const LONGEST = minutes(10)
-
-/** Waits until the operator and kas have sent nothing for a while. */
-export async function untilSilent(programs: readonly Program[]): Promise<void> {
-  for (let last = -1; ; ) {
-    const counts = await Promise.all(programs.map(async ({ figures }) => (await figures()).metric('berth_api_requests_total')))
-    const sum = counts.reduce((all, each) => all + each, 0)
-    if (sum === last) return
-    last = sum
-    await pause(systemClock, seconds(4))
-  }
-}
-
-/** Server-side applies that the API server has answered, by its own count: nobody's who applies. */
-export const appliesOf = (user: Kube, resource: string): Promise<number> =>
-  serverMetric(
-    user,
-    (line) =>
-      line.startsWith('apiserver_request_total{') && line.includes(`resource="${resource}"`) && line.includes('verb="APPLY"'),
-  )
-
-/** Seconds of CPU that the API server has used by now: what a run costs it, however busy the machine is with other things. */
-export const serverCpu = (user: Kube): Promise<number> =>
-  serverMetric(user, (line) => line.startsWith('process_cpu_seconds_total '))
-
-async function serverMetric(user: Kube, isMeant: (line: string) => boolean): Promise<number> {
-  const lines = await user.stream('/metrics', { accept: 'text/plain' })
-  let sum = 0
-  for await (const line of lines) if (isMeant(line)) sum += Number(line.slice(line.lastIndexOf(' ') + 1))
-  return sum
 }

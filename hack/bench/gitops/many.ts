@@ -1,8 +1,9 @@
 import { GitOpsDeployments } from '../../../src/api/index.ts'
 import { pause, seconds, systemClock } from '../../../src/std/index.ts'
 import { print } from '../figures.ts'
-import { type Figures, type Program, requestsIn } from '../program.ts'
-import { type House, serverCpu, until } from './house.ts'
+import { type Figures, requestsIn } from '../program.ts'
+import { footprintOf, serverCpu, until } from '../waiting.ts'
+import type { House } from './house.ts'
 import { fileOf, numbered, serviceObjects } from './manifests.ts'
 import { createSyncs, floorOf, inEffect, makeTenants, syncOf } from './syncs.ts'
 
@@ -67,16 +68,3 @@ const said = ({ requests }: Figures): string =>
   Object.entries(requests)
     .map(([verb, number]) => `${verb} ${number}`)
     .join(', ')
-
-/** What all of them together have used by now; CPU time says the same on a busy machine as on a quiet one. */
-export async function footprintOf(programs: readonly Program[]): Promise<Record<string, number | string>> {
-  const figures = await Promise.all(programs.map((program) => program.figures()))
-  const sum = (of: (one: Figures) => number) => figures.reduce((all, one) => all + of(one), 0)
-  const each = figures.map(({ rss, heap }) => `${Math.round(rss)} (heap ${Math.round(heap)})`)
-  return {
-    'CPU s': sum((one) => one.metric('process_cpu_seconds_total')),
-    'RSS MB': sum(({ rss }) => rss),
-    'peak MB': sum(({ peak }) => peak),
-    'each MB': each.join(' + '),
-  }
-}

@@ -1,9 +1,9 @@
 import { GitOpsDeployments } from '../../../src/api/index.ts'
 import { print } from '../figures.ts'
 import { requestsIn } from '../program.ts'
-import { type House, until, untilSilent } from './house.ts'
+import { footprintOf, until, untilSilent } from '../waiting.ts'
+import type { House } from './house.ts'
 import { fileOf, numbered, settings } from './manifests.ts'
-import { footprintOf } from './many.ts'
 import { createSyncs, inEffect, isInEffect, makeTenants, syncOf } from './syncs.ts'
 
 const FILES = 50_000

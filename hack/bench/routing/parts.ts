@@ -1,11 +1,11 @@
-import { createInterface } from 'node:readline'
 import { type Connection, dial, offerRaw, type Service, serveGrpc } from '../../../src/adapters/grpc/index.ts'
 import { createMetrics } from '../../../src/adapters/http/index.ts'
 import { serveTunnels, type TunnelHandler } from '../../../src/engines/tunnel/index.ts'
 import { createMeters } from '../../../src/kas/meters.ts'
 import type { AgentGate } from '../../../src/kas/ports.ts'
 import { layRoutes } from '../../../src/kas/routes.ts'
-import { createLog, hours, Secret, seconds, systemClock } from '../../../src/std/index.ts'
+import { createLog, Failure, hours, Secret, seconds, systemClock } from '../../../src/std/index.ts'
+import { say, untilTheEnd, wallClock } from '../part.ts'
 import { AGENT, answer, BYTES, FLOOR, METHOD, passOn, VIA } from './work.ts'
 
 const ANYWHERE = '127.0.0.1:0'
@@ -13,11 +13,6 @@ const around = { clock: systemClock, log: createLog('warn', process.stderr) }
 
 /** The processes of the bench. Each says in lines of JSON on its output what there is to say, and ends with its input. */
 export const PARTS: Record<string, (given: string[]) => Promise<void>> = { kas, agent }
-
-const say = (facts: Record<string, string | number>): void => void process.stdout.write(`${JSON.stringify(facts)}\n`)
-
-/** Milliseconds, the same in all processes. */
-export const wallClock = (): number => performance.timeOrigin + performance.now()
 
 /** Whose token is a number is the agent of that number. */
 const gate: AgentGate = {
@@ -46,6 +41,8 @@ async function kas([privateApiSecret = '', ...peers]: string[]): Promise<void> {
   const routes = await layRoutes({
     config,
     agentGate: gate,
+    workspaceGate: { admit: () => Promise.reject(new Failure('forbidden', 'agents only')) },
+    connected: () => [],
     tls: undefined,
     hub: undefined,
     meters: createMeters(createMetrics({})).routes,
@@ -85,9 +82,4 @@ function floor(): Service {
     connections.set(next, connection)
     yield* passOn(requests, await connection.duplexRaw(FLOOR, { metadata: { [VIA]: [rest.join(' ')], [BYTES]: bytes } }))
   })
-}
-
-async function untilTheEnd(onLine: (line: string) => void = () => undefined): Promise<void> {
-  for await (const line of createInterface({ input: process.stdin })) onLine(line)
-  process.exit()
 }

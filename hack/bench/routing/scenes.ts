@@ -1,6 +1,6 @@
 import { pause, seconds, systemClock } from '../../../src/std/index.ts'
 import { load, print, quantile, since, spreadOf } from '../figures.ts'
-import { wallClock } from './parts.ts'
+import { peakDuring, wallClock } from '../part.ts'
 import type { Stage, Way } from './stage.ts'
 import { ANSWER_BYTES, exchange } from './work.ts'
 
@@ -77,16 +77,22 @@ async function cpuOf({ parts }: Stage): Promise<number> {
   return theirs.reduce((sum, cpu) => sum + cpu, (user + system) / 1e6)
 }
 
-/** From the moment when the agent begins to connect until its answer is here. */
-export async function awaited({ agent, to }: Stage): Promise<void> {
+const LATE = 10
+
+/**
+ * Agents that connect so many seconds after a request for each of them was made, one after the other: from the moment when one
+ * begins to connect until its answer is here.
+ */
+export async function awaited({ agent, to }: Stage, after: number): Promise<void> {
+  const ids = Array.from({ length: LATE }, (_, n) => n + 2)
+  const answers = ids.map((id) => to(id)().then(exchange).then(wallClock))
+  await pause(systemClock, seconds(after))
   const waits: number[] = []
-  for (let id = 2; id < 12; id++) {
-    const answered = to(id)().then(exchange).then(wallClock)
-    await pause(systemClock, seconds(1))
-    const { connecting } = await agent.tell(String(id))
+  for (const [at, answered] of answers.entries()) {
+    const { connecting } = await agent.tell(String(ids[at]))
     waits.push((await answered) - Number(connecting))
   }
-  print('an agent that connects later', { ...spreadOf(waits), load: load() })
+  print(`an agent that connects ${after} s later`, { ...spreadOf(waits), load: load() })
 }
 
 /** Reads this long at this pace when it is slow. Seconds, and MB in one. */
@@ -97,13 +103,13 @@ export async function stream(stage: Stage, megabytes: number): Promise<void> {
   const runs: Record<string, number> = {}
   for (const [name, way] of Object.entries({ direct: ways.direct, floor: ways.floor, routed: ways.routed })) {
     const spent = await cpuOf(stage)
-    const [began, peak] = [performance.now(), await peakDuring(stage, () => read(way, megabytes * MB))]
+    const [began, peak] = [performance.now(), await peakDuring(stage.parts, () => read(way, megabytes * MB))]
     runs[name] = since(began)
     const figures = { 'MB/s': megabytes / since(began), 'CPU ms per MB': (((await cpuOf(stage)) - spent) / megabytes) * 1000 }
     print(`${megabytes} MB, fast, ${name}`, { ...figures, ...peak })
   }
   print('fast', { 'time / floor': (runs.routed ?? 0) / (runs.floor ?? 1), load: load() })
-  print(`${SLOW.rate} MB/s, slow, routed`, await peakDuring(stage, () => readSlowly(ways.routed)))
+  print(`${SLOW.rate} MB/s, slow, routed`, await peakDuring(stage.parts, () => readSlowly(ways.routed)))
 }
 
 async function read(way: Way, bytes: number): Promise<void> {
@@ -124,25 +130,4 @@ async function readSlowly(way: Way): Promise<void> {
     if (since(began) > SLOW.length) break
     await pause(systemClock, Math.max(0, seconds(bytes / MB / SLOW.rate) - (performance.now() - began)))
   }
-}
-
-/** By how much each process grew at most meanwhile, looked at ten times a second. */
-async function peakDuring({ parts }: Stage, work: () => Promise<void>): Promise<Record<string, number>> {
-  const before = new Map(parts.map((part) => [part, part.rss()]))
-  const most = new Map(before)
-  const over = new AbortController()
-  const watch = async () => {
-    while (!over.signal.aborted) {
-      for (const part of parts) most.set(part, Math.max(most.get(part) ?? 0, part.rss()))
-      await pause(systemClock, 100, over.signal)
-    }
-  }
-  const watched = watch()
-  try {
-    await work()
-  } finally {
-    over.abort()
-    await watched
-  }
-  return Object.fromEntries(parts.map((part) => [`${part.name} +MB`, (most.get(part) ?? 0) - (before.get(part) ?? 0)]))
 }

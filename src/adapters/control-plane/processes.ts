@@ -20,9 +20,14 @@ function isZombie(pid: number): boolean {
   }
 }
 
-/** A process that is not there has got what it was to get. */
+/** A process that is not there has got what it was to get, also when it ends between a look and the signal. */
 export function signal(pid: number, name: NodeJS.Signals): void {
-  if (isAlive(pid)) kill(pid, name)
+  if (!isAlive(pid)) return
+  try {
+    kill(pid, name)
+  } catch (thrown) {
+    if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'ESRCH')) throw thrown
+  }
 }
 
 /** Whether the process works in this folder. A number is given again after its process has ended; a server never moves. */

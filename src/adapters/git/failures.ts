@@ -21,6 +21,27 @@ const SIGNS: readonly Sign[] = [
     remedy: 'Put the address it redirects to into spec.url.',
   },
   {
+    says: /Host key verification failed/,
+    code: 'unauthorized',
+    reason: 'HostKeyUnknown',
+    tells: 'the host shows another key than those in known_hosts',
+    remedy: "Put the host's line of known_hosts, as the host publishes it, into the Secret that spec.credentialsSecretRef names.",
+  },
+  {
+    says: /Load key ".*":|Permission denied \((publickey|keyboard|password|gssapi|hostbased)/,
+    code: 'unauthorized',
+    reason: 'AuthenticationFailed',
+    tells: 'the server did not accept the key',
+    remedy: 'Give the key read access, and store it under ssh-privatekey as ssh-keygen writes it, without a passphrase.',
+  },
+  {
+    says: /cannot run ssh|ssh: not found/,
+    code: 'unavailable',
+    reason: 'ProtocolNotAllowed',
+    tells: 'kas has no ssh program',
+    remedy: 'Use https, or install ssh beside kas.',
+  },
+  {
     says: /Authentication failed|could not read (Username|Password)|returned error: 401|terminal prompts disabled|HTTP Basic: Access denied/,
     code: 'unauthorized',
     reason: 'AuthenticationFailed',

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type Clock, Failure, isFailure, seconds } from '../../std/index.ts'
 import { type DataFolder, type DiskLimits, defaultDiskLimits, openDataFolder } from './data-folder.ts'
 import { failureFromDisk, failureFromGit } from './failures.ts'
+import { withKeys } from './keys.ts'
 import { type Approach, createApproach, type ReachRules, type Resolve, systemResolve } from './reach.ts'
 import { createRecent, type Recent } from './recent.ts'
 import { mirrorName, type Remote } from './remote.ts'
@@ -156,8 +157,10 @@ class BareMirror implements Mirror {
     const pin = await this.#yard.approach(this.#remote)
     const { home } = this.#yard.settings
     await mkdir(home, { recursive: true, mode: 0o700 })
-    const run = { folder: home, remote: this.#remote, pin, patience: LIST_PATIENCE, signal }
-    return parseRefs(await this.#git(['ls-remote', '--symref', '--', this.#remote.url, ...names], run))
+    return withKeys(home, this.#remote, pin, async (keys) => {
+      const run = { folder: home, remote: this.#remote, pin, keys, patience: LIST_PATIENCE, signal }
+      return parseRefs(await this.#git(['ls-remote', '--symref', '--', this.#remote.url, ...names], run))
+    })
   }
 
   /** Mostly it is not: that is seen without starting a process. */
@@ -199,11 +202,14 @@ class BareMirror implements Mirror {
     if (!isThere) await this.#git(['init', '--bare', '--quiet', '--template='], { signal })
     // Not --quiet: simple-git waits 50 ms longer for a process that says nothing.
     const options = ['--depth=1', '--no-tags', '--no-recurse-submodules', '--no-write-fetch-head']
-    await this.#git(['fetch', ...options, '--', this.#remote.url, `+${commit}:refs/berth/${commit}`], {
-      remote: this.#remote,
-      pin,
-      signal,
-    })
+    await withKeys(this.#yard.settings.home, this.#remote, pin, (keys) =>
+      this.#git(['fetch', ...options, '--', this.#remote.url, `+${commit}:refs/berth/${commit}`], {
+        remote: this.#remote,
+        pin,
+        keys,
+        signal,
+      }),
+    )
   }
 
   /** Nobody waits for it, and what it does not manage the next one does. */

@@ -14,8 +14,17 @@ export interface ReachRules {
 /** The addresses of a host. */
 export type Resolve = (host: string) => Promise<string[]>
 
-/** Checks a remote before each contact. Gives what ties curl to the addresses that were checked (`http.curloptResolve`). */
-export type Approach = (remote: Remote) => Promise<string | undefined>
+/** The addresses that were checked, to which git is tied. */
+export interface Pin {
+  host: string
+  port: string
+  addresses: readonly string[]
+}
+
+/** Checks a remote before each contact. */
+export type Approach = (remote: Remote) => Promise<Pin | undefined>
+
+const PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443', 'ssh:': '22' }
 
 export interface ReachOptions {
   rules: ReachRules
@@ -28,8 +37,9 @@ export const systemResolve: Resolve = async (host) => (await lookup(host, { all:
 export function createApproach({ rules, resolve, environment }: ReachOptions): Approach {
   return async ({ url, credential }) => {
     const { hostname, protocol, port } = new URL(url)
+    const usual = PORTS[protocol]
     // Git refuses every other protocol by itself.
-    if (!/^https?:$/.test(protocol)) return
+    if (usual === undefined) return
     const host = hostname.replace(/^\[(.*)\]$/, '$1')
     if (!isListed(host, rules.hosts)) throw refused(url, 'HostNotAllowed', 'repositories of its host are not fetched here')
     const addresses = isIP(host) ? [host] : await addressesOf(url, host, resolve, hasProxy(protocol, environment))
@@ -38,9 +48,7 @@ export function createApproach({ rules, resolve, environment }: ReachOptions): A
     if (bad) throw refused(url, 'AddressNotAllowed', `its host has ${TITLES[bad]} address, which is not fetched from here`)
     const isLocal = kinds.has('loopback') && kinds.size === 1
     if (credential && protocol === 'http:' && !isLocal) throw unencrypted(url)
-    if (isIP(host) || addresses.length === 0) return
-    const shown = addresses.map((address) => (address.includes(':') ? `[${address}]` : address))
-    return `${host}:${port || (protocol === 'http:' ? 80 : 443)}:${shown.join(',')}`
+    return addresses.length === 0 ? undefined : { host, port: port || usual, addresses }
   }
 }
 
@@ -70,6 +78,7 @@ async function addressesOf(url: string, host: string, resolve: Resolve, isProxie
 }
 
 const hasProxy = (protocol: string, environment: Readonly<Record<string, string>>): boolean =>
+  protocol !== 'ssh:' &&
   Boolean(protocol === 'http:' ? environment.http_proxy : (environment.https_proxy ?? environment.HTTPS_PROXY))
 
 const refused = (url: string, reason: string, why: string) =>

@@ -7,16 +7,32 @@ export interface GitCredential {
   password: Secret<string>
 }
 
+/** How to log in to a host of `ssh://…`, and by which keys the host is known. */
+export interface SshKey {
+  /** As `ssh-keygen` writes it, without a passphrase. */
+  privateKey: Secret<string>
+  /** Lines of known_hosts(5). No other host is believed. */
+  knownHosts: string
+}
+
+/** What a server is shown, and what a server is believed by. */
+export interface Access {
+  readonly credential?: GitCredential | undefined
+  readonly ssh?: SshKey | undefined
+  /** PEM of authorities that are trusted instead of the machine's. */
+  readonly authorities?: string | undefined
+}
+
 /** A repository as somebody reads it. */
-export interface Remote {
+export interface Remote extends Access {
   /** Without credentials: `remoteUrl` made it. */
   readonly url: string
-  readonly credential?: GitCredential | undefined
   /** Tells apart mirrors of one URL that were fetched with different rights. */
   readonly owner: string
 }
 
-export type Protocol = 'https' | 'http'
+export const PROTOCOLS = ['https', 'http', 'ssh'] as const
+export type Protocol = (typeof PROTOCOLS)[number]
 
 const REDACTED = '***'
 
@@ -24,7 +40,8 @@ const REDACTED = '***'
 export function remoteUrl(text: string, protocols: readonly Protocol[]): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (!url?.hostname) throw refused('UrlInvalid', `url ${redactUrls(text)} is not a URL`, `Write ${protocols[0]}://host/path.`)
-  if (url.username !== '' || url.password !== '') {
+  const isSsh = url.protocol === 'ssh:'
+  if ((url.username !== '' && !isSsh) || url.password !== '') {
     throw refused(
       'UrlHasCredentials',
       `url ${redactUrls(text)} has credentials in it`,

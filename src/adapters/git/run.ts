@@ -1,5 +1,7 @@
 import { type SimpleGit, simpleGit } from 'simple-git'
 import { Failure, minutes } from '../../std/index.ts'
+import type { Settings } from './keys.ts'
+import type { Pin } from './reach.ts'
 import { authorizationOf, type Protocol, type Remote } from './remote.ts'
 
 export interface GitSettings {
@@ -12,14 +14,13 @@ export interface GitSettings {
   patience?: number
 }
 
-type Setting = readonly [key: string, value: string]
-
 export interface Run {
   folder: string
   /** Only for what talks to the server. */
   remote?: Remote
-  /** What ties curl to the addresses that were checked. */
-  pin?: string | undefined
+  pin?: Pin | undefined
+  /** Where its keys are. */
+  keys?: Settings
   /** Longest silence, if it is not that of the settings; milliseconds. */
   patience?: number
   /** Bytes for standard input. */
@@ -39,7 +40,7 @@ const GUARDED = [
  * What every git is told. Redirects are not followed: they are how a repository would make kas fetch from where only kas can
  * reach, and take credentials along. A transfer that crawls for half a minute is given up.
  */
-const CONFINEMENT: readonly Setting[] = [
+const CONFINEMENT: Settings = [
   ['core.hooksPath', '/dev/null'],
   ['core.askPass', ''],
   ['credential.helper', ''],
@@ -55,11 +56,12 @@ const CONFINEMENT: readonly Setting[] = [
   ['maintenance.auto', 'false'],
 ]
 
-/** The credential and the pin come on top. */
-const VARIABLES = [...CONFINEMENT, '', ''].flatMap((_, at) => [`GIT_CONFIG_KEY_${at}`, `GIT_CONFIG_VALUE_${at}`])
+/** The credential, the pin and two for keys come on top. */
+const VARIABLES = [...CONFINEMENT, '', '', '', ''].flatMap((_, at) => [`GIT_CONFIG_KEY_${at}`, `GIT_CONFIG_VALUE_${at}`])
 
 /** One git process, confined: no prompt, nobody's configuration but ours, no protocol but those allowed. */
-export function git(settings: GitSettings, { folder, remote, pin, patience, input, signal }: Run): SimpleGit {
+export function git(settings: GitSettings, run: Run): SimpleGit {
+  const { folder, patience, input, signal } = run
   const runner = simpleGit({
     baseDir: folder,
     abort: signal,
@@ -67,13 +69,14 @@ export function git(settings: GitSettings, { folder, remote, pin, patience, inpu
     completion: { onClose: true, onExit: false },
     timeout: { block: patience ?? settings.patience ?? minutes(2) },
     allowEnvironment: [...GUARDED, ...VARIABLES],
-    // What it finds dangerous in the hands of strangers is set by CONFINEMENT here, and always to nothing.
+    // What it finds dangerous in the hands of strangers is set here alone: by CONFINEMENT to nothing, by keys.ts to `ssh -F` ours.
     unsafe: {
       allowUnsafeConfigEnvCount: true,
       allowUnsafeConfigPaths: true,
       allowUnsafeAskPass: true,
       allowUnsafeCredentialHelper: true,
       allowUnsafeHooksPath: true,
+      allowUnsafeSshCommand: true,
       allowUnsafeTemplateDir: true,
     },
     // By itself simple-git takes a failure that prints nothing for a success.
@@ -92,21 +95,24 @@ export function git(settings: GitSettings, { folder, remote, pin, patience, inpu
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_OPTIONAL_LOCKS: '0',
     GIT_ALLOW_PROTOCOL: settings.protocols.join(':'),
-    ...settingsOf(remote, pin),
+    ...settingsOf(run),
   })
 }
 
 /** In the environment, so that nothing that happens to a file can loosen it. The credential is nowhere else, and for its host alone. */
-function settingsOf(remote: Remote | undefined, pin: string | undefined): Record<string, string> {
-  const settings = [...CONFINEMENT]
+function settingsOf({ remote, pin, keys = [] }: Run): Record<string, string> {
+  const settings = [...CONFINEMENT, ...keys]
   if (remote?.credential) {
     const { origin } = new URL(remote.url)
     settings.push([`http.${origin}/.extraHeader`, `Authorization: ${authorizationOf(remote.credential)}`])
   }
-  if (pin !== undefined) settings.push(['http.curloptResolve', pin])
+  if (pin) settings.push(['http.curloptResolve', curlOf(pin)])
   const variables = settings.flatMap(([key, value], at) => [
     [`GIT_CONFIG_KEY_${at}`, key],
     [`GIT_CONFIG_VALUE_${at}`, value],
   ])
   return { GIT_CONFIG_COUNT: String(settings.length), ...Object.fromEntries(variables) }
 }
+
+const curlOf = ({ host, port, addresses }: Pin): string =>
+  `${host}:${port}:${addresses.map((address) => (address.includes(':') ? `[${address}]` : address)).join(',')}`

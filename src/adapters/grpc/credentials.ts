@@ -3,8 +3,9 @@ import type { Duplex } from 'node:stream'
 import tls from 'node:tls'
 import { CallCredentials, ChannelCredentials } from '@grpc/grpc-js'
 import { WebSocket } from 'ws'
-import { Failure, seconds } from '../../std/index.ts'
+import { type Clock, Failure } from '../../std/index.ts'
 import type { ServerAddress } from './address.ts'
+import { HastyCredentials } from './handshake.ts'
 import { SUBPROTOCOL, streamOf, WEB_SOCKET } from './web-socket.ts'
 
 export interface Trust {
@@ -18,8 +19,15 @@ export interface Trust {
   insecureSkipVerify?: boolean | undefined
 }
 
-/** How a channel gets from a TCP connection to one that speaks HTTP/2. */
-export function credentialsFor(address: ServerAddress, trust: Trust, headers: Record<string, string>): ChannelCredentials {
+/** How a channel gets from a TCP connection to one that speaks HTTP/2, and when it gives up. */
+export const credentialsFor = (
+  address: ServerAddress,
+  trust: Trust,
+  headers: Record<string, string>,
+  clock: Clock,
+): ChannelCredentials => new HastyCredentials(channelTo(address, trust, headers), clock)
+
+function channelTo(address: ServerAddress, trust: Trust, headers: Record<string, string>): ChannelCredentials {
   const { scheme } = address
   if (scheme === 'grpc') return ChannelCredentials.createInsecure()
   if (scheme === 'grpcs')
@@ -65,7 +73,6 @@ const upgraded = (url: string, connection: Duplex, headers: Record<string, strin
     const socket = new WebSocket(url, [SUBPROTOCOL], {
       ...WEB_SOCKET,
       headers,
-      handshakeTimeout: seconds(20),
       createConnection: () => connection,
     })
     // At once: the first message may have come with the answer.

@@ -6,7 +6,7 @@ import type {
   MessageShape,
 } from '@bufbuild/protobuf'
 import { Client, type ClientOptions, compressionAlgorithms, type Metadata, type MethodDefinition } from '@grpc/grpc-js'
-import { type Secret, seconds } from '../../std/index.ts'
+import { type Clock, type Secret, seconds, systemClock } from '../../std/index.ts'
 import { parseAddress } from './address.ts'
 import { credentialsFor, type Trust } from './credentials.ts'
 import { definitionOf, rawDefinition } from './definition.ts'
@@ -33,6 +33,8 @@ export interface DialOptions extends Trust {
   everyAddress?: boolean | undefined
   /** The longest wait before a connection that was lost is tried again, milliseconds; 20 s without it. */
   reconnectWithin?: number | undefined
+  /** By which a server that takes the connection and does not answer is given up. */
+  clock?: Clock | undefined
 }
 
 export interface CallOptions {
@@ -133,7 +135,7 @@ export function dial(to: DialOptions): Connection {
 const ROUND_ROBIN = JSON.stringify({ loadBalancingConfig: [{ round_robin: {} }] })
 
 function openClient(options: DialOptions): { target: string; client: Client; metadata: TextMetadata } {
-  const { serverName, userAgent, gzip, everyAddress, reconnectWithin, headers = {} } = options
+  const { serverName, userAgent, gzip, everyAddress, reconnectWithin, headers = {}, clock = systemClock } = options
   const address = parseAddress(options.address)
   const isWebSocket = address.scheme === 'ws' || address.scheme === 'wss'
   const joined = Object.entries(headers).map(([name, values]) => [name.toLowerCase(), values.join(',')] as const)
@@ -148,7 +150,7 @@ function openClient(options: DialOptions): { target: string; client: Client; met
   }
   return {
     target: address.authority,
-    client: new Client(`dns:${address.authority}`, credentialsFor(address, options, upgrade), channel),
+    client: new Client(`dns:${address.authority}`, credentialsFor(address, options, upgrade, clock), channel),
     metadata: isWebSocket ? {} : Object.fromEntries(joined.map(([name, value]) => [name, [value]])),
   }
 }

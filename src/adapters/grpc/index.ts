@@ -2,7 +2,7 @@
  * gRPC as the house speaks it: servers and connections built from the service definitions of src/rpc, with the keepalive
  * that load balancers need, Failures instead of status codes, and AbortSignals instead of cancel callbacks.
  * It decides nobody's access and knows no program. Read serve.ts, offer.ts and dial.ts first, then port.ts: HTTP/2 and WebSockets
- * on one port, and who is turned away there. object-stream.ts is the ready-made client for the files of a GitProject.
+ * on one port, and who is turned away there. port-line.ts makes a connection to a port out of a call; object-stream.ts is the ready-made client for the files of a GitProject.
  */
 export { type CallOptions, type Connection, type DialOptions, dial } from './dial.ts'
 export type { Duplex } from './duplex.ts'
@@ -16,7 +16,8 @@ export {
   objectStreamOver,
   type Wanted,
 } from './object-stream.ts'
-export { type Call, type Implementation, offer, offerRaw, type RawHandler, type Service } from './offer.ts'
+export { type Call, type Door, type Implementation, offer, offerRaw, type RawHandler, type Service } from './offer.ts'
 export type { TurnedAway } from './port.ts'
+export { openLine, type WorkspacePort } from './port-line.ts'
 export { type ConnectionAge, type GrpcServer, type ServeLimits, type ServeOptions, serveGrpc } from './serve.ts'
 export { CallEnded, type End, endFrom, failureFromEnd, UNIMPLEMENTED } from './status.ts'

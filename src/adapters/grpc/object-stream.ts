@@ -1,4 +1,4 @@
-import { type Batch, collectBatch, completed, Gitops, type GitRef, requestFor } from '../../rpc/index.ts'
+import { type Batch, collectBatch, completed, Devfiles, devfileAt, Gitops, type GitRef, requestFor } from '../../rpc/index.ts'
 import { type Backoff, type Clock, Failure, minutes, pause, type Secret, seconds, waitOf } from '../../std/index.ts'
 import { type Connection, dial } from './dial.ts'
 
@@ -48,6 +48,8 @@ export interface ObjectStream {
    * `undefined`: kas ended the stream for its own reasons; ask again.
    */
   fetchObjects(wanted: Wanted, signal: AbortSignal, commitId?: string): Promise<Batch | undefined>
+  /** The devfile at a URL of a web server, which kas asks if it may. */
+  fetchDevfile(url: string, signal: AbortSignal): Promise<string>
   /** Keeps asking until the signal aborts. Errors go to `onFailure`; the promise never rejects. */
   follow(wanted: Wanted, options: FollowOptions): Promise<void>
   close(): void
@@ -67,6 +69,10 @@ export function objectStreamOver(connection: Connection, clock: Clock, patient?:
     call(connection, { ...wanted, commitId }, { signal, patient })
   return {
     fetchObjects,
+    async fetchDevfile(url, signal) {
+      const { content } = await connection.unary(Devfiles.method.fetchDevfile, devfileAt(url), { signal })
+      return Buffer.from(content).toString('utf8')
+    },
     follow: (wanted, options) => follow({ connection, clock, patient }, wanted, options),
     close: () => connection.close(),
   }

@@ -68,8 +68,19 @@ export type RawHandler = (requests: AsyncIterable<Uint8Array>, call: Call) => As
 /** Hears of each call by its path, and then how it ended: OK, CANCELLED, UNAVAILABLE, … */
 export type CallMeter = (path: string) => (code: string) => void
 
+/** Lets a call in when its headers are here, before anything of its messages is read; throws otherwise. */
+export type Door = (call: Pick<Call, 'metadata' | 'peer' | 'path'>) => void | Promise<void>
+
+/** How a path is guarded. */
+export interface Guarded {
+  door: Door | undefined
+  /** The library reads its one message whole before it asks the handler. */
+  isReadFirst: boolean
+}
+
 /** What handlers need of the server that they are in. */
 export interface Surroundings {
+  guard(path: string, guarded: Guarded): void
   stopping: AbortSignal
   log: Log
   onCall: CallMeter
@@ -80,7 +91,8 @@ export interface Service {
   addTo(server: Server, around: Surroundings): void
 }
 
-export const offer = <S extends DescService>(service: S, handlers: Implementation<S>): Service => ({
+/** Also the methods that are left out have the door before them: they too are read before they are answered. */
+export const offer = <S extends DescService>(service: S, handlers: Implementation<S>, door?: Door): Service => ({
   addTo(server, around) {
     const methods = new Map<string, DescMethod>(service.methods.map((method) => [method.localName, method]))
     const answers: Record<string, UntypedHandleCall> = {}
@@ -89,17 +101,19 @@ export const offer = <S extends DescService>(service: S, handlers: Implementatio
       answers[name] = answering(kind, handler as AnyHandler, around) // adapter: `offer` checked the handler against its method
     }
     const definitions = [...methods].map(([name, method]) => [name, definitionOf(method)] as const)
+    for (const [, { path, requestStream }] of definitions) around.guard(path, { door, isReadFirst: !requestStream })
     server.addService(Object.fromEntries(definitions), answers)
   },
 })
 
 /** Answers methods of any service, named `/service/method`, as streams of bytes in both directions. */
-export const offerRaw = (paths: readonly string[], handler: RawHandler): Service => ({
+export const offerRaw = (paths: readonly string[], handler: RawHandler, door?: Door): Service => ({
   addTo(server, around) {
     const definitions: Record<string, MethodDefinition<Uint8Array, Uint8Array>> = {}
     const answers: Record<string, UntypedHandleCall> = {}
     for (const path of paths) {
       definitions[path] = rawDefinition(path)
+      around.guard(path, { door, isReadFirst: false })
       answers[path] = answering('bidi_streaming', handler as AnyHandler, around) // adapter: bytes are what the raw definition brings
     }
     server.addService(definitions, answers)

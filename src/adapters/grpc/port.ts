@@ -3,9 +3,8 @@ import type { ServerHttp2Session } from 'node:http2'
 import { createServer, type Server, type Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { createServer as createTlsServer } from 'node:tls'
-import { type Clock, Failure, isFailure, type Secret } from '../../std/index.ts'
+import { type Clock, createCrowd, Failure, isFailure, type ListenerKeys, pemOf, type Room, renewing } from '../../std/index.ts'
 import { type Calm, type Flood, keepCalm } from './calm.ts'
-import { createCrowd, type Room } from './crowd.ts'
 import { sniff } from './sniff.ts'
 import { createUpgrades, refusalOf, streamOf } from './web-socket.ts'
 
@@ -26,7 +25,7 @@ export interface PortLimits extends Room, Calm {
 export interface PortOptions {
   /** `host:port`; port 0 lets the kernel choose. */
   address: string
-  tls: { certificate: Uint8Array; key: Secret<Uint8Array> } | undefined
+  tls: ListenerKeys | undefined
   limits: PortLimits
   /** Speaks HTTP/2 on a stream; `undefined` if that had ended already. */
   speak: (stream: Duplex) => ServerHttp2Session | undefined
@@ -37,8 +36,8 @@ export interface PortOptions {
 export interface Port {
   readonly address: string
   readonly connections: number
-  /** Takes no more connections, and ends those that do not speak HTTP/2 yet. */
-  close(): void
+  /** Takes no more connections, and ends those that do not speak HTTP/2 yet. Resolves when there is none any more. */
+  close(): Promise<void>
   /** Ends all that is open. */
   destroy(): void
 }
@@ -62,15 +61,8 @@ export async function openPort(options: PortOptions): Promise<Port> {
   const visitors: Visitors = new Map()
   const crowd = createCrowd(limits)
   const http = answerUpgrades(options, visitors)
-  const server = tls
-    ? createTlsServer({
-        cert: Buffer.from(tls.certificate),
-        key: Buffer.from(tls.key.reveal()),
-        minVersion: 'TLSv1.2',
-        ALPNProtocols: ['h2', 'http/1.1'],
-        noDelay: true,
-      })
-    : createServer({ noDelay: true })
+  const secure = { ALPNProtocols: ['h2', 'http/1.1'], noDelay: true }
+  const server = tls ? renewing(createTlsServer({ ...secure, ...pemOf(tls) }), tls) : createServer({ noDelay: true })
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? ''
     const refused = crowd.enter(address)
@@ -98,8 +90,8 @@ export async function openPort(options: PortOptions): Promise<Port> {
       return crowd.size
     },
     close() {
-      server.close()
       for (const { arrived, socket } of visitors.values()) if (!arrived) socket.destroy()
+      return new Promise((resolve) => void server.close(() => resolve()))
     },
     destroy() {
       server.close()

@@ -1,9 +1,10 @@
-import type { Http2Server, ServerHttp2Session, ServerHttp2Stream } from 'node:http2'
+import type { Http2Server, ServerHttp2Session } from 'node:http2'
 import type { Duplex } from 'node:stream'
 import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js'
-import { type Clock, Failure, type Log, minutes, pause, type Secret, seconds } from '../../std/index.ts'
-import type { CallMeter, Service } from './offer.ts'
+import { type Clock, Failure, type ListenerKeys, type Log, minutes, pause, seconds } from '../../std/index.ts'
+import type { CallMeter, Guarded, Service } from './offer.ts'
 import { openPort, type PortLimits, type TurnedAway } from './port.ts'
+import { type ShelterOptions, shelter } from './shelter.ts'
 import { WINDOW } from './window.ts'
 
 /** Milliseconds. */
@@ -17,6 +18,8 @@ export interface ConnectionAge {
 export interface ServeLimits extends PortLimits {
   /** Calls that are open at once on one connection. */
   calls: number
+  /** Milliseconds from the headers of a call to the end of its message, where there is only one. */
+  message: number
 }
 
 export interface ServeOptions {
@@ -24,7 +27,7 @@ export interface ServeOptions {
   address: string
   services: Service[]
   /** Without it the connection is plain text: loopback, or behind something that terminates TLS. */
-  tls?: { certificate: Uint8Array; key: Secret<Uint8Array> } | undefined
+  tls?: ListenerKeys | undefined
   age?: ConnectionAge | undefined
   limits?: Partial<ServeLimits> | undefined
   /** Hears of every connection that was not taken, or was cut off for what it did. */
@@ -64,6 +67,7 @@ const LIMITS: ServeLimits = {
   headerBytes: 16 * 2 ** 10,
   pingInterval: seconds(20),
   calls: 10_000,
+  message: seconds(20),
   resets: { burst: 1000, perSecond: 100 },
 }
 
@@ -79,12 +83,14 @@ export async function serveGrpc({ services, age = AGE, log, clock, ...options }:
   })
   const stopping = new AbortController()
   const { onCall = () => () => undefined } = options
-  for (const service of services) service.addTo(server, { stopping: stopping.signal, log, onCall })
+  const guarded = new Map<string, Guarded>()
+  const guard = (path: string, how: Guarded) => void guarded.set(path, how)
+  for (const service of services) service.addTo(server, { guard, stopping: stopping.signal, log, onCall })
   const port = await openPort({
     address: options.address,
     tls: options.tls,
     limits,
-    speak: speakerOf(server, limits),
+    speak: speakerOf(server, limits, { guarded, message: limits.message, onCall, clock, log }),
     onTurnedAway: options.onTurnedAway ?? (() => undefined),
     clock,
   })
@@ -92,8 +98,9 @@ export async function serveGrpc({ services, age = AGE, log, clock, ...options }:
   const leave = (): Promise<void> => {
     if (leaving) return leaving
     stopping.abort()
-    port.close()
-    leaving = new Promise((resolve) => server.tryShutdown(() => resolve()))
+    // The library tells the clients; when they have gone it does not know: Node has marked their sessions as closed before it looks.
+    server.tryShutdown(() => undefined)
+    leaving = port.close()
     return leaving
   }
   return {
@@ -120,6 +127,7 @@ export async function serveGrpc({ services, age = AGE, log, clock, ...options }:
 function speakerOf(
   server: Server,
   { headerBytes, resets, calls }: ServeLimits,
+  around: ShelterOptions,
 ): (stream: Duplex) => ServerHttp2Session | undefined {
   Object.assign(
     hidden(server, 'commonServerOptions', (value) => value instanceof Object),
@@ -134,7 +142,7 @@ function speakerOf(
   const servers = hidden(server, 'http2Servers', (value): value is Map<Http2Server, unknown> => value instanceof Map)
   const [http2] = servers.keys()
   if (!http2) throw moved('http2Servers')
-  shelter(http2)
+  shelter(http2, around)
   return (stream) => {
     let session: ServerHttp2Session | undefined
     const met = (one: ServerHttp2Session) => {
@@ -146,21 +154,6 @@ function speakerOf(
     http2.off('session', met)
     return session
   }
-}
-
-/** A stream that was reset before anybody saw it makes the library throw, or fails unheard: either would end the process. */
-function shelter(http2: Http2Server): void {
-  const answers = http2.listeners('stream')
-  http2.removeAllListeners('stream')
-  http2.on('stream', (stream: ServerHttp2Stream, ...rest: unknown[]) => {
-    stream.on('error', () => undefined)
-    if (stream.destroyed) return
-    try {
-      for (const answer of answers) answer.call(http2, stream, ...rest)
-    } catch {
-      stream.destroy()
-    }
-  })
 }
 
 function hidden<T>(server: Server, name: string, is: (value: unknown) => value is T): T {

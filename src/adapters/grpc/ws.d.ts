@@ -17,10 +17,10 @@ declare module 'ws' {
     constructor(
       url: string,
       protocols: string[],
-      options: Settings & { createConnection: () => Duplex; headers: Record<string, string>; handshakeTimeout: number },
+      options: Settings & { createConnection?: () => Duplex; headers: Record<string, string> },
     )
     readonly readyState: number
-    send(data: Uint8Array, options: { binary: boolean }, done: (error?: Error) => void): void
+    send(data: Uint8Array | string, options?: { binary: boolean }, done?: (error?: Error) => void): void
     close(code?: number, reason?: string): void
     terminate(): void
     pause(): void
@@ -31,6 +31,6 @@ declare module 'ws' {
     handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer, done: (socket: WebSocket) => void): void
   }
   export const WebSocketServer: new (
-    options: Settings & { noServer: true; clientTracking: false; handleProtocols: () => string },
+    options: Settings & { noServer: true; clientTracking?: false; handleProtocols?: () => string },
   ) => WebSocketServer
 }

@@ -1,10 +1,32 @@
 /**
  * HTTP, mostly as a server: the operations listener that every program has (probes and metrics), the listener itself with a graceful
- * end, requests and answers as streams, the metrics registry, and letters to hosts that strangers chose. It knows no route of any program beyond /livez, /readyz and /metrics.
- * Read serve.ts first, then operations.ts, metrics.ts and send.ts.
+ * end, requests and answers as streams, the metrics registry, letters to hosts that strangers chose, and the way of browsers to
+ * servers behind a proxy (serve-web.ts, forward.ts, upgrade.ts). It knows no route of any program beyond /livez, /readyz and
+ * /metrics. Read serve.ts first, then operations.ts, metrics.ts and send.ts.
  */
+
+export {
+  createForwarder,
+  type Errand,
+  type FlatHeaders,
+  type Forwarder,
+  type ForwarderOptions,
+  HOP_BY_HOP,
+  type Upstream,
+} from './forward.ts'
 export { type Counter, createMetrics, type Gauge, type Histogram, type Metrics, type Naming } from './metrics.ts'
 export { type OperationsOptions, type Probe, serveOperations } from './operations.ts'
-export { createSender, type Letter, type Receipt, type Send, type SenderOptions } from './send.ts'
+export {
+  createReader,
+  createSender,
+  type Letter,
+  type Page,
+  type ReadPage,
+  type Receipt,
+  type Send,
+  type SenderOptions,
+} from './send.ts'
 export { type Answer, type HttpServer, type Question, type Responder, type ServeHttpOptions, serveHttp } from './serve.ts'
 export { type ServeVisitsOptions, serveVisits, type Visit } from './serve-visits.ts'
+export { type ServeWebOptions, serveWeb, type WebServer } from './serve-web.ts'
+export { type Line, passUpgrade, responseOn, type UpgradeErrand } from './upgrade.ts'

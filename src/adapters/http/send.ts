@@ -36,25 +36,68 @@ export type Send = (letter: Letter, signal?: AbortSignal) => Promise<Receipt>
 
 const MOST_BYTES = 16_384
 
-export function createSender({ allowLocal, timeout = seconds(10), lookup = systemLookup }: SenderOptions): Send {
-  const rule: AddressRule = allowLocal ? 'own-too' : 'public'
+export function createSender(options: SenderOptions): Send {
+  const ask = createAsk(options, MOST_BYTES)
   return async ({ url, headers, body }, signal) => {
+    const { status, text, isOwn } = await ask({ url, method: 'POST', headers, body }, signal)
+    return { status, text, isOwn }
+  }
+}
+
+/** What is read from somewhere that a stranger chose, under the same rules. */
+export interface Page {
+  status: number
+  text: string
+  /** Whether the text is all that was there. */
+  isWhole: boolean
+  /** Where a redirect leads, which is not followed. */
+  location: string | undefined
+}
+
+export type ReadPage = (url: URL, signal?: AbortSignal) => Promise<Page>
+
+export interface ReaderOptions extends SenderOptions {
+  /** Bytes of a page. */
+  most: number
+  /** PEM of the authorities by which certificates are checked, instead of the system's. */
+  ca?: string | undefined
+}
+
+export function createReader({ most, ...options }: ReaderOptions): ReadPage {
+  const ask = createAsk(options, most)
+  return (url, signal) => ask({ url, method: 'GET', headers: {}, body: '' }, signal)
+}
+
+interface Question extends Letter {
+  method: 'GET' | 'POST'
+}
+
+type Answer = Page & Pick<Receipt, 'isOwn'>
+
+function createAsk(
+  { allowLocal, timeout = seconds(10), lookup = systemLookup, ca }: SenderOptions & Pick<ReaderOptions, 'ca'>,
+  most: number,
+): (question: Question, signal?: AbortSignal) => Promise<Answer> {
+  const rule: AddressRule = allowLocal ? 'own-too' : 'public'
+  return async ({ url, method, headers, body }, signal) => {
     judge(url, rule)
     const way = wayTo(url, lookup)
     const late = AbortSignal.timeout(timeout)
+    const length = method === 'POST' ? { 'content-length': String(Buffer.byteLength(body)) } : {}
     const options = {
-      method: 'POST',
-      headers: { ...headers, 'content-length': String(Buffer.byteLength(body)), 'user-agent': 'berth' },
+      method,
+      headers: { ...headers, ...length, 'user-agent': 'berth' },
       lookup: guardedLookup(way.lookup, rule, () => refusal(url, rule)),
       // Letters are few, and to many hosts: a connection is not kept.
       agent: false as const,
       signal: AbortSignal.any(signal ? [late, signal] : [late]),
+      ...(ca === undefined ? {} : { ca }),
     }
     try {
-      return { ...(await exchange(url, options, body)), isOwn: way.isOwn() }
+      return { ...(await exchange(url, options, { body, most })), isOwn: way.isOwn() }
     } catch (thrown) {
       if (thrown instanceof Failure) throw thrown
-      throw noAnswer(url, thrown, { isLate: late.aborted, isOwn: way.isOwn() })
+      throw noAnswer(url, thrown, { isLate: late.aborted, isOwn: way.isOwn(), what: method === 'GET' ? 'give it' : 'take it' })
     }
   }
 }
@@ -90,8 +133,15 @@ const refusal = ({ hostname }: URL, rule: AddressRule): Failure =>
         remedy: 'Use an address that the host has for others',
       })
 
-function noAnswer({ hostname }: URL, thrown: unknown, { isLate, isOwn }: { isLate: boolean; isOwn: boolean }): Failure {
-  if (isOwn && (isLate || !isCallOff(thrown))) return new Failure('unavailable', `${hostname} did not take it`, { cause: thrown })
+interface Circumstances {
+  isLate: boolean
+  isOwn: boolean
+  /** What it was to do. */
+  what: string
+}
+
+function noAnswer({ hostname }: URL, thrown: unknown, { isLate, isOwn, what }: Circumstances): Failure {
+  if (isOwn && (isLate || !isCallOff(thrown))) return new Failure('unavailable', `${hostname} did not ${what}`, { cause: thrown })
   if (isLate) return new Failure('timeout', `${hostname} did not answer in time`, { cause: thrown })
   if (isCallOff(thrown)) return new Failure('cancelled', 'called off', { cause: thrown })
   const why = thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? ` (${thrown.code})` : ''
@@ -102,23 +152,24 @@ const isCallOff = (thrown: unknown): boolean => Failure.from(thrown).code === 'c
 
 type Options = Parameters<typeof tlsRequest>[1]
 
-const exchange = (url: URL, options: Options, body: string): Promise<Omit<Receipt, 'isOwn'>> =>
+const exchange = (url: URL, options: Options, { body, most }: { body: string; most: number }): Promise<Omit<Answer, 'isOwn'>> =>
   new Promise((resolve, reject) => {
     const request = (url.protocol === 'https:' ? tlsRequest : plainRequest)(url, options, (response) => {
-      beginningOf(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), reject)
+      const { statusCode: status = 0, headers } = response
+      beginningOf(response, most).then((read) => resolve({ status, location: headers.location, ...read }), reject)
     })
     request.on('error', reject)
     request.end(body)
   })
 
-async function beginningOf(response: IncomingMessage): Promise<string> {
+async function beginningOf(response: IncomingMessage, most: number): Promise<Pick<Page, 'text' | 'isWhole'>> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of response) {
     const piece = Buffer.from(chunk)
     chunks.push(piece)
     bytes += piece.length
-    if (bytes >= MOST_BYTES) break
+    if (bytes > most) break
   }
-  return Buffer.concat(chunks).subarray(0, MOST_BYTES).toString('utf8')
+  return { text: Buffer.concat(chunks).subarray(0, most).toString('utf8'), isWhole: bytes <= most }
 }

@@ -8,8 +8,19 @@ import {
   validateHeaderValue,
 } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
+import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { type Clock, Failure, type Log, pause, type Secret, seconds } from '../../std/index.ts'
+import {
+  type Clock,
+  createCrowd,
+  Failure,
+  type ListenerKeys,
+  type Log,
+  pause,
+  pemOf,
+  renewing,
+  seconds,
+} from '../../std/index.ts'
 import { type HttpServer, listen } from './serve.ts'
 
 type Headers = Readonly<Record<string, readonly string[]>>
@@ -49,11 +60,13 @@ export interface ServeVisitsOptions {
   /** `host:port`; port 0 lets the kernel choose. */
   address: string
   /** PEM; plain text without it. */
-  tls?: { certificate: Uint8Array; key: Secret<Uint8Array> } | undefined
+  tls?: ListenerKeys | undefined
   /** Answers, whatever happens; returns when the answer is over. */
   visit: (visit: Visit) => Promise<void>
   /** How long visits may go on when the server stops, milliseconds. */
   grace: number
+  /** Told of each connection that is not taken: there are too many in all, or of one network. */
+  turnedAway?: (why: 'full' | 'address-full') => void
   clock: Clock
   log: Log
 }
@@ -65,9 +78,10 @@ const CHUNK_WITHIN = seconds(60)
 const LINGER = seconds(5)
 /** So long visits have to say that their time is over. */
 const LAST_WORDS = seconds(2)
-const MAX_CONNECTIONS = 20_000
+const ROOM = { connections: 20_000, connectionsPerAddress: 2500 }
 
-export async function serveVisits({ address, tls, visit, grace, clock, log }: ServeVisitsOptions): Promise<HttpServer> {
+export async function serveVisits(options: ServeVisitsOptions): Promise<HttpServer> {
+  const { address, tls, visit, grace, turnedAway = () => undefined, clock, log } = options
   const limits = {
     maxHeaderSize: MAX_HEADER,
     headersTimeout: HEADERS_WITHIN,
@@ -77,10 +91,10 @@ export async function serveVisits({ address, tls, visit, grace, clock, log }: Se
     keepAlive: true,
     keepAliveTimeout: seconds(65),
   }
-  const server: Server = tls
-    ? createTlsServer({ ...limits, cert: Buffer.from(tls.certificate), key: Buffer.from(tls.key.reveal()) })
+  const server = tls
+    ? renewing(createTlsServer({ ...limits, handshakeTimeout: HEADERS_WITHIN, ...pemOf(tls) }), tls)
     : createServer(limits)
-  server.maxConnections = MAX_CONNECTIONS
+  keepRoom(server, turnedAway)
   const open = new Set<Way>()
   const [stopping, overdue] = [new AbortController(), new AbortController()]
   // Every visit may listen: thousands are no leak.
@@ -139,6 +153,18 @@ export async function serveVisits({ address, tls, visit, grace, clock, log }: Se
       await closed
     },
   }
+}
+
+/** One host must not take the places of all. */
+function keepRoom(server: Server, turnedAway: (why: 'full' | 'address-full') => void): void {
+  const crowd = createCrowd(ROOM)
+  server.on('connection', (socket: Socket) => {
+    const address = socket.remoteAddress ?? ''
+    const why = crowd.enter(address)
+    if (why === undefined) return socket.once('close', () => crowd.leave(address))
+    turnedAway(why)
+    return socket.destroy()
+  })
 }
 
 /** How the answer reaches the visitor. */

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import { type Clock, Failure, type Log, pause, type Secret, seconds } from '../../std/index.ts'
+import { type Clock, Failure, type ListenerKeys, type Log, pause, pemOf, renewing, seconds } from '../../std/index.ts'
 
 /** A request that has been read whole. */
 export interface Question {
@@ -26,7 +26,7 @@ export interface ServeHttpOptions {
   /** `host:port`; port 0 lets the kernel choose. */
   address: string
   /** PEM; plain text without it. */
-  tls?: { certificate: Uint8Array; key: Secret<Uint8Array> } | undefined
+  tls?: ListenerKeys | undefined
   respond: Responder
   /** Longest request body. */
   maxBytes?: number
@@ -54,8 +54,7 @@ export async function serveHttp(options: ServeHttpOptions): Promise<HttpServer> 
       },
     )
   }
-  const keys = tls && { cert: Buffer.from(tls.certificate), key: Buffer.from(tls.key.reveal()) }
-  const server = keys ? createTlsServer(keys, onRequest) : createServer(onRequest)
+  const server = tls ? renewing(createTlsServer(pemOf(tls), onRequest), tls) : createServer(onRequest)
   const host = address.slice(0, address.lastIndexOf(':'))
   const port = await listen(server, host.replace(/^\[(.*)\]$/, '$1'), Number(address.slice(host.length + 1)))
   return { address: `${host}:${port}`, stop: (grace = seconds(2)) => stop(server, clock, grace) }

@@ -17,12 +17,29 @@ export interface CacheOptions<T extends KubeObject> extends WatchScope {
  */
 export interface Caches {
   readonly kube: Kube
+  /** The same server as somebody else: what is written so shows here, too. */
+  through(kube: Kube): Kube
   of<T extends KubeObject>(kind: Kind<T>, options?: CacheOptions<T>): Cache<T>
   /** Resolves when every cache has its first list; rejects only when the signal aborts. */
   ready(signal?: AbortSignal): Promise<void>
   /** Kinds whose first list is still missing, with the last reason: for readiness and doctor. */
   waitingFor(): { kind: string; why: string }[]
   stop(): Promise<void>
+}
+
+/** For a probe: what is not ready yet, and why. */
+export function waitingFor(caches: Caches): string | undefined {
+  const [first] = caches.waitingFor()
+  return first && `waiting for ${first.kind}: ${first.why}`
+}
+
+/** Before the first lists are in, everything would look as if it did not exist. Ends with the signal, too. */
+export async function untilListed(caches: Caches, signal: AbortSignal): Promise<void> {
+  try {
+    await caches.ready(signal)
+  } catch (thrown) {
+    if (!signal.aborted) throw thrown
+  }
 }
 
 export interface CacheWiring {
@@ -77,6 +94,7 @@ export function createCaches({ kube, clock, log, scope, stall, most }: CacheWiri
 
   return {
     kube: remembering(kube, watched),
+    through: (other) => remembering(other, watched),
     of<T extends KubeObject>(kind: Kind<T>, { indexes, everywhere, ...asked }: CacheOptions<T> = {}) {
       const limits = kind.namespaced && scope && !everywhere && !asked.namespace ? { ...asked, namespace: scope } : asked
       const key = JSON.stringify([

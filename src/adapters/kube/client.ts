@@ -4,7 +4,9 @@ import { Failure, isFailure, isRecord, systemClock } from '../../std/index.ts'
 import { type Connection, type ConnectionOptions, loadKubeConfig, openConnection } from './connection.ts'
 import { createDiscovery, type Discovery } from './discovery.ts'
 import { KIND_NOT_SERVED } from './errors.ts'
+import { asHeader } from './header.ts'
 import type { ApplyHow, DeleteHow, Identity, JsonPatchStep, Kube, ListQuery, PatchHow } from './kube.ts'
+import { createPageLimit } from './page-limit.ts'
 import { collectionPath, objectPath, queryString, selectors } from './paths.ts'
 
 interface Page<T> {
@@ -45,6 +47,10 @@ export function createKube(
 ): Kube {
   const headers = identity ? impersonation(identity) : {}
   const call = caller(connection, discovery, headers)
+  const pages = <T extends KubeObject>(kind: Kind<T>, query: ListQuery = {}, signal?: AbortSignal) => {
+    const accept = query.metadataOnly ? METADATA_LIST : undefined
+    return pagesOf(kind, query, (path) => call<Page<T>>('GET', path, kind.plural, { signal, accept }))
+  }
 
   return {
     server: connection.server,
@@ -54,9 +60,9 @@ export function createKube(
       return absentIsUndefined(found)
     },
 
+    pages,
     list: <T extends KubeObject>(kind: Kind<T>, query: ListQuery = {}, signal?: AbortSignal) => {
-      const accept = query.metadataOnly ? METADATA_LIST : undefined
-      const fetch = () => allPages(kind, query, (path) => call<Page<T>>('GET', path, kind.plural, { signal, accept }))
+      const fetch = () => allOf(pages(kind, query, signal))
       return fetch().catch((failure: unknown) => {
         // Only a later page can be too old; a list that is begun anew is not.
         if (isFailure(failure, 'expired')) return fetch()
@@ -120,18 +126,24 @@ interface Extra {
   signal?: AbortSignal | undefined
 }
 
-async function allPages<T extends KubeObject>(
+async function* pagesOf<T extends KubeObject>(
   kind: Kind<T>,
   query: ListQuery,
   fetch: (path: string) => Promise<Page<T>>,
-): Promise<T[]> {
-  const items: T[] = []
+): AsyncGenerator<T[]> {
+  const count = createPageLimit(kind.plural)
   for (let next: string | undefined = ''; next !== undefined; ) {
     const asked = queryString({ ...selectors(query), limit: PAGE, continue: next || undefined })
     const page: Page<T> = await fetch(collectionPath(kind, query.namespace) + asked)
-    for (const item of page.items ?? []) items.push({ ...item, apiVersion: apiVersionOf(kind), kind: kind.kind })
+    count(page.items?.length ?? 0)
+    yield (page.items ?? []).map((item) => ({ ...item, apiVersion: apiVersionOf(kind), kind: kind.kind }))
     next = page.metadata?.continue || undefined
   }
+}
+
+async function allOf<T>(pages: AsyncIterable<T[]>): Promise<T[]> {
+  const items: T[] = []
+  for await (const page of pages) for (const item of page) items.push(item)
   return items
 }
 
@@ -177,10 +189,15 @@ const isAbsent = (failure: unknown): boolean => isFailure(failure, 'not-found') 
 
 /**
  * https://kubernetes.io/docs/reference/access-authn-authz/authentication/#user-impersonation
- * To a server an empty user is none: what was meant for a tenant would be done with the caller's own rights.
+ * To a server an empty user is none: what was meant for a tenant would be done with the caller's own rights. And blanks around a
+ * name are lost on the way: it would be somebody else's.
  */
 function impersonation({ user, groups, uid }: Identity): Record<string, string | string[]> {
-  if ([user, ...(groups ?? [])].some((name) => name.trim() === ''))
-    throw new Failure('internal', 'impersonation of a user or group without a name')
-  return { 'impersonate-user': user, ...(groups && { 'impersonate-group': groups }), ...(uid && { 'impersonate-uid': uid }) }
+  if ([user, ...(groups ?? [])].some((name) => name.trim() === '' || /^[ \t]|[ \t]$/.test(name)))
+    throw new Failure('internal', 'impersonation of a user or group without a name, or with blanks around it')
+  return {
+    'impersonate-user': asHeader(user),
+    ...(groups && { 'impersonate-group': groups.map(asHeader) }),
+    ...(uid && { 'impersonate-uid': asHeader(uid) }),
+  }
 }

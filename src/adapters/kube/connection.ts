@@ -149,16 +149,34 @@ export function unreachable(thrown: unknown, server: string, about: string): Fai
 interface Refusal {
   statusCode: number
   headers: Record<string, string | string[] | undefined>
-  body: { text(): Promise<string> }
+  body: AsyncIterable<Uint8Array>
 }
 
+/** Bytes of a refusal that are read. A server that strangers run may refuse without end. */
+const LONGEST_REFUSAL = 64 * 2 ** 10
+
 async function refusal(answer: Refusal, about: string): Promise<Failure> {
-  const text = await answer.body.text().catch(() => '')
-  const status = parseStatus(text)
+  const status = parseStatus(await beginningOf(answer.body))
   const wait = Number(answer.headers['retry-after'])
   if (Number.isFinite(wait) && status.details?.retryAfterSeconds === undefined)
     status.details = { ...status.details, retryAfterSeconds: wait }
   return failureFromStatus(answer.statusCode, status, about)
+}
+
+/** What comes after it is not waited for: whoever leaves the loop destroys the body. */
+async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk)
+      length += chunk.length
+      if (length >= LONGEST_REFUSAL) break
+    }
+  } catch {
+    // Half a refusal is one too: its status has come.
+  }
+  return Buffer.concat(chunks).subarray(0, LONGEST_REFUSAL).toString('utf8')
 }
 
 function parseStatus(text: string): ApiStatus {

@@ -3,6 +3,7 @@ import type { LookupFunction } from 'node:net'
 import type { KubeConfig } from '@kubernetes/client-node'
 import { Agent } from 'undici'
 import { type Clock, Failure, minutes, type Secret } from '../../std/index.ts'
+import { asHeader } from './header.ts'
 import { createMultiplex, type Multiplex, type TlsOptions } from './multiplex.ts'
 
 /** What a request is sent with. */
@@ -124,7 +125,7 @@ function headersOf(options: RequestOptions): Record<string, string> {
   const { headers, auth } = options
   const basic = auth ? { authorization: `Basic ${Buffer.from(auth).toString('base64')}` } : {}
   if (!headers || Array.isArray(headers)) return basic
-  const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), String(value)])
+  const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), asHeader(String(value))])
   return { ...basic, ...Object.fromEntries(given) }
 }
 

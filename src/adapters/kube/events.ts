@@ -31,6 +31,8 @@ interface Series {
   count: number
   /** How many of `count` the API knows of. */
   written: number
+  /** When it was last handed over to be written. */
+  asked: number
   busy: boolean
 }
 
@@ -76,7 +78,7 @@ export function createEvents({ kube, clock, log, reporter }: { kube: Kube; clock
 
   const enqueue = (entry: Series) => {
     if (entry.busy) return
-    entry.busy = true
+    Object.assign(entry, { busy: true, asked: clock.now() })
     waiting.push(entry)
     pump()
   }
@@ -90,8 +92,11 @@ export function createEvents({ kube, clock, log, reporter }: { kube: Kube; clock
       const known = series.get(key)
       if (known) {
         known.count++
-        if (now - known.last >= QUIET) enqueue(known)
         known.last = now
+        // The front is where it is looked for what may be forgotten.
+        series.delete(key)
+        series.set(key, known)
+        if (now - known.asked >= QUIET) enqueue(known)
         return
       }
       const many = perObject.get(uid) ?? 0
@@ -105,6 +110,7 @@ export function createEvents({ kube, clock, log, reporter }: { kube: Kube; clock
         last: now,
         count: 1,
         written: 0,
+        asked: now,
         busy: false,
       }
       series.set(key, entry)

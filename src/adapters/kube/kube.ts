@@ -62,6 +62,8 @@ export interface Kube {
   readonly server: string
   /** `undefined` when there is no such object. */
   get<T extends KubeObject>(kind: Kind<T>, ref: Ref, signal?: AbortSignal): Promise<T | undefined>
+  /** Objects page by page, for who needs not all of them at once; `expired` when the rest is not to be had any more. */
+  pages<T extends KubeObject>(kind: Kind<T>, query?: ListQuery, signal?: AbortSignal): AsyncIterable<T[]>
   /** All objects, fetched in pages. */
   list<T extends KubeObject>(kind: Kind<T>, query?: ListQuery, signal?: AbortSignal): Promise<T[]>
   create<T extends KubeObject>(kind: Kind<T>, object: T, how?: { manager?: string; dryRun?: boolean }): Promise<T>

@@ -2,7 +2,7 @@ import { KubeConfig } from '@kubernetes/client-node'
 import { parse } from 'yaml'
 import { type Clock, Failure, Secret, seconds, systemClock } from '../../std/index.ts'
 import { createKube } from './client.ts'
-import { openConnection } from './connection.ts'
+import { type Meter, openConnection } from './connection.ts'
 import type { Kube } from './kube.ts'
 import { createGate, type Reach, type Subject } from './reach.ts'
 
@@ -17,6 +17,8 @@ export interface TargetOptions {
   maxBytes?: number
   /** Where it may lead; everywhere without it. It must be said, so that it can't be forgotten. */
   reach: Reach | undefined
+  /** Counts requests. */
+  meter?: Meter | undefined
   /** Whose URL `server` is, when it is refused. */
   subject?: Subject
 }
@@ -69,7 +71,7 @@ export function kubeFromSecret(kubeconfig: Secret<string>, options: TargetOption
     { name: 'target', server, skipTLSVerify: insecure, ...(ca !== undefined && { caData: ca }) },
     { name: 'target', token: token.reveal() },
   )
-  return createKube(openConnection(config, { clock, timeout, maxBytes, connections: 8, gate }))
+  return createKube(openConnection(config, { clock, timeout, maxBytes, connections: 8, gate, meter: options.meter }))
 }
 
 /** The parts of a tenant's kubeconfig that are used, after everything dangerous was refused. */

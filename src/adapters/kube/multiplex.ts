@@ -24,7 +24,7 @@ export interface StreamRequest {
 export interface StreamAnswer {
   statusCode: number
   headers: IncomingHttpHeaders
-  body: AsyncIterable<Uint8Array> & { text(): Promise<string> }
+  body: AsyncIterable<Uint8Array>
 }
 
 export type TlsOptions = SecureContextOptions & { rejectUnauthorized?: boolean; servername?: string }
@@ -179,13 +179,7 @@ function answerTo(stream: ClientHttp2Stream, { timeout }: StreamRequest, clock: 
   })
   stream.once('response', ({ ':status': status = 0, ...headers }) => {
     calm()
-    resolve({ statusCode: status, headers, body: Object.assign(stream, { text: () => textOf(stream) }) })
+    resolve({ statusCode: status, headers, body: stream })
   })
   return promise
-}
-
-async function textOf(stream: ClientHttp2Stream): Promise<string> {
-  const chunks: Uint8Array[] = []
-  for await (const chunk of stream) chunks.push(chunk)
-  return Buffer.concat(chunks).toString('utf8')
 }

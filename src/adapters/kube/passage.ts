@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream'
 import { type Clock, Failure, seconds } from '../../std/index.ts'
 import { loadKubeConfig, serverOf, unreachable } from './connection.ts'
 import { createCredentials } from './credentials.ts'
+import { asHeader } from './header.ts'
 
 /** Names in lower case or Go's canonical form; values in order. */
 export type HttpHeaders = Readonly<Record<string, readonly string[]>>
@@ -174,8 +175,5 @@ function answerOf(response: IncomingMessage, stream: IncomingMessage | Duplex): 
   }
 }
 
-/** Node writes the characters of a header as bytes. */
 const written = (headers: HttpHeaders): Record<string, string[]> =>
-  Object.fromEntries(
-    Object.entries(headers).map(([name, values]) => [name, values.map((value) => Buffer.from(value, 'utf8').toString('latin1'))]),
-  )
+  Object.fromEntries(Object.entries(headers).map(([name, values]) => [name, values.map(asHeader)]))

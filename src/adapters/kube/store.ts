@@ -1,4 +1,5 @@
 import { type KubeObject, keyOf, type Ref, refOf } from '../../api/index.ts'
+import { Failure } from '../../std/index.ts'
 
 export type IndexFunctions<T> = Record<string, (object: T) => string[]>
 export type Listener<T> = (now: T | undefined, before: T | undefined) => void
@@ -12,6 +13,10 @@ export interface Cache<T extends KubeObject> {
   by(index: string, value: string): T[]
   /** Called after each change; the answer ends it. */
   onChange(listener: Listener<T>): () => void
+  /** The same for this one object. However many listen to others, its changes cost nothing to them. */
+  onChangeOf(ref: Ref, listener: Listener<T>): () => void
+  /** The same for objects for which this index function gave or gives this value. */
+  onChangeBy(index: string, value: string, listener: Listener<T>): () => void
   readonly size: number
 }
 
@@ -21,12 +26,15 @@ interface Index<T> {
 }
 
 const BY_NAMESPACE = ' namespace'
+const BY_KEY = ' key'
 
 /** The memory of one watch: objects by key, and indexes kept with every change. */
 export class Store<T extends KubeObject> implements Cache<T> {
   readonly #objects = new Map<string, T>()
   readonly #indexes = new Map<string, Index<T>>()
   readonly #listeners = new Set<Listener<T>>()
+  /** Of single objects and of values of indexes. */
+  readonly #topics = new Map<string, Set<Listener<T>>>()
   /** The newest resourceVersion that the watch has seen; an own write that is older and not here was deleted since. */
   #seen = ''
 
@@ -63,6 +71,15 @@ export class Store<T extends KubeObject> implements Cache<T> {
   onChange(listener: Listener<T>): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
+  }
+
+  onChangeOf(ref: Ref, listener: Listener<T>): () => void {
+    return this.#hear(topicOf(BY_KEY, keyOf(ref)), listener)
+  }
+
+  onChangeBy(index: string, value: string, listener: Listener<T>): () => void {
+    if (!this.#indexes.has(index)) throw new Failure('internal', `the cache has no index "${index}"`)
+    return this.#hear(topicOf(index, value), listener)
   }
 
   addIndexes(functions: IndexFunctions<T>): void {
@@ -119,15 +136,35 @@ export class Store<T extends KubeObject> implements Cache<T> {
       if (before) empty(index, key, before)
       fill(index, key, object)
     }
-    for (const listener of this.#listeners) listener(object, before)
+    this.#tell(key, object, before)
   }
 
   #drop(key: string, before: T): void {
     this.#objects.delete(key)
     for (const index of this.#indexes.values()) empty(index, key, before)
-    for (const listener of this.#listeners) listener(undefined, before)
+    this.#tell(key, undefined, before)
+  }
+
+  #hear(topic: string, listener: Listener<T>): () => void {
+    const all = this.#topics.get(topic) ?? new Set()
+    this.#topics.set(topic, all.add(listener))
+    return () => {
+      all.delete(listener)
+      if (all.size === 0 && this.#topics.get(topic) === all) this.#topics.delete(topic)
+    }
+  }
+
+  #tell(key: string, now: T | undefined, before: T | undefined): void {
+    for (const listener of this.#listeners) listener(now, before)
+    if (this.#topics.size === 0) return
+    const topics = new Set([topicOf(BY_KEY, key)])
+    for (const [name, { of }] of this.#indexes)
+      for (const object of [now, before]) for (const value of object ? of(object) : []) topics.add(topicOf(name, value))
+    for (const topic of topics) for (const listener of this.#topics.get(topic) ?? []) listener(now, before)
   }
 }
+
+const topicOf = (index: string, value: string): string => `${index}\n${value}`
 
 function fill<T>({ of, buckets }: Index<T>, key: string, object: T): void {
   for (const value of of(object)) {

@@ -2,6 +2,7 @@ import { apiVersionOf, type Kind, type KubeObject } from '../../api/index.ts'
 import { type Clock, Failure, isFailure, type Log, minutes, pause, seconds, waitOf } from '../../std/index.ts'
 import { type ApiStatus, failureFromStatus } from './errors.ts'
 import type { Kube } from './kube.ts'
+import { createPageLimit } from './page-limit.ts'
 import { collectionPath, queryString } from './paths.ts'
 
 export interface WatchScope {
@@ -110,6 +111,7 @@ async function list<T extends KubeObject>(feed: Feed<T>, signal: AbortSignal): P
   const { kube, kind, scope, store } = feed
   const objects: T[] = []
   let version = ''
+  const count = createPageLimit(kind.plural)
   for (let next: string | undefined = ''; next !== undefined; ) {
     const path: string = pathOf(kind, scope, { limit: PAGE, continue: next || undefined })
     const page: Page<T> = await kube.read<Page<T>>(path, {
@@ -117,6 +119,7 @@ async function list<T extends KubeObject>(feed: Feed<T>, signal: AbortSignal): P
       accept: accept(scope, 'List'),
       signal,
     })
+    count(page.items?.length ?? 0)
     for (const item of page.items ?? []) objects.push(kept(feed, item))
     if (objects.length > (feed.most ?? objects.length)) throw tooMany(feed)
     version = page.metadata.resourceVersion

@@ -20,6 +20,8 @@ export interface Worker {
 
 /** As often as agentk: whatever the watches say, everything is compared. */
 const COMPARE = minutes(5)
+/** From the moment that kas lets it in until its number is waited for no longer. */
+const SILENCE = minutes(1)
 const SOON = { base: seconds(1), max: seconds(20), factor: 1.3, jitter: 0.1 }
 
 /** Brings about each new commit of one project, and sets back what is changed in the cluster. */
@@ -28,6 +30,7 @@ export function startWorker(project: ManifestProject, term: Term): Worker {
   const { signal } = ending
   const bell = createBell(term.clock)
   const known = new AbortController()
+  let calm: (() => void) | undefined
   const desk: Desk = { commit: undefined, trouble: undefined, superseded: new AbortController() }
   const ears = {
     onCommit(commit: Commit) {
@@ -39,6 +42,8 @@ export function startWorker(project: ManifestProject, term: Term): Worker {
     },
     onTrouble(failure: Failure | undefined) {
       if (failure) known.abort()
+      // An empty repository has nothing to tell, and nobody is to wait for its first commit.
+      else calm ??= term.clock.after(SILENCE, () => known.abort())
       if (desk.trouble?.message === failure?.message) return
       desk.trouble = failure
       bell.ring()
@@ -58,6 +63,7 @@ export function startWorker(project: ManifestProject, term: Term): Worker {
     known: known.signal,
     async stop() {
       ending.abort()
+      calm?.()
       known.abort()
       await done
       work.close()

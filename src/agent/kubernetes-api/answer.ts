@@ -1,8 +1,9 @@
 import { CallEnded, type RawHandler } from '../../adapters/grpc/index.ts'
+import { HOP_BY_HOP } from '../../adapters/http/index.ts'
 import type { Passage, PassageAnswer } from '../../adapters/kube/index.ts'
 import { canonicalName, encodeResponse, type HttpFrame, pieces, type RequestHead, requestFrames } from '../../rpc/index.ts'
 import { Failure, isFailure } from '../../std/index.ts'
-import { HOP_BY_HOP, hasUpgrade, passageHeaders, targetOf } from './request.ts'
+import { hasUpgrade, passageHeaders, targetOf } from './request.ts'
 
 export interface KubernetesApiOptions {
   passage: Passage

@@ -1,19 +1,7 @@
+import { HOP_BY_HOP } from '../../adapters/http/index.ts'
 import type { HttpHeaders } from '../../adapters/kube/index.ts'
 import type { Impersonation, RequestHead, Values } from '../../rpc/index.ts'
 import { Failure } from '../../std/index.ts'
-
-/** They speak of one connection. RFC 9110, 7.6.1. */
-export const HOP_BY_HOP: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
 
 /** Who the agent is to the API server nobody else says, and cookies of a person are none of its business. */
 const REFUSED = /^(host|content-length|authorization|cookie|x-remote-.*|x-csrf-token|gitlab-agent-id)$/

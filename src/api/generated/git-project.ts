@@ -18,7 +18,7 @@ export interface GitProjectSpec {
    */
   defaultBranch?: string
   /**
-   * Secret in the same namespace with `username` and `password`, or `token`, or `ssh-privatekey` and `known_hosts`.
+   * Secret in the same namespace. For https `username` and `password`, or `token`; `ca.crt` where the host's certificate is of an authority of its own. For ssh `ssh-privatekey` and `known_hosts`.
    */
   credentialsSecretRef?: {
     /**

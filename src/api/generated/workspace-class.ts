@@ -33,6 +33,14 @@ export interface WorkspaceClassSpec {
      * Whether SSH is let in.
      */
     sshEnabled?: boolean
+    /**
+     * The widest visibility that the ports of workspaces have, whatever they ask for. With owner, shares let nobody in either.
+     */
+    maxVisibility?: 'owner' | 'members' | 'authenticated' | 'public'
+    /**
+     * How the proxy gets to the workspaces. Service, by the address of a Service, which it has to reach; Tunnel, through kas, to which each pod opens tunnels, so that the cluster needs no way in at all.
+     */
+    wayIn?: 'Service' | 'Tunnel'
   }
   /**
    * What a workspace may reach.
@@ -168,6 +176,10 @@ export interface WorkspaceClassSpec {
    */
   maxStoppedHoursBeforeTermination?: number
   /**
+   * After how many hours the Workspace object of one that is Terminated is deleted; -1 means never, 0 at once.
+   */
+  maxTerminatedHoursBeforeDeletion?: number
+  /**
    * After how many hours from its creation a workspace is terminated, whatever it does.
    */
   maxLifeHours?: number
@@ -224,7 +236,7 @@ export interface WorkspaceClassSpec {
     image?: string
   }
   /**
-   * Devfile for workspaces that bring none.
+   * Devfile for workspaces that bring none, nor have a project with one.
    */
   devfile?: string
   /**
@@ -239,6 +251,66 @@ export interface WorkspaceClassSpec {
      * StorageClass; empty means the cluster's default.
      */
     storageClassName?: string
+  }
+  /**
+   * Claims and volumes that are made before anybody asks for them. A new workspace without a claim of its own takes one.
+   */
+  warmPool?: {
+    /**
+     * How many are kept ready in each of the namespaces.
+     */
+    size?: number
+    /**
+     * The namespaces whose workspaces have a pool. A claim and its target cannot move to another.
+     */
+    namespaces?: string[]
+  }
+  /**
+   * Copies of the volume for when something is lost. They end with their workspace.
+   */
+  backup?: {
+    /**
+     * Whether the volume is backed up each time the workspace has stopped. A stop never waits for it.
+     */
+    onStop?: boolean
+    /**
+     * How many backups of a workspace are kept.
+     */
+    keep?: number
+    /**
+     * VolumeSnapshotClass, where the target has snapshots; empty means the driver's default.
+     */
+    volumeSnapshotClassName?: string
+    /**
+     * The volume for archives, where the target has no snapshots.
+     */
+    archive?: {
+      /**
+       * Its size, for all archives together.
+       */
+      size?: number | string
+      /**
+       * Its StorageClass; empty means the cluster's default.
+       */
+      storageClassName?: string
+    }
+  }
+  /**
+   * Whether the home of the user lasts over stops and starts, as the project does.
+   */
+  persistentHome?: {
+    /**
+     * Whether containers with the project have their home on the volume.
+     */
+    enabled?: boolean
+    /**
+     * The home in the containers. A container that has a volume of the devfile there keeps that.
+     */
+    path?: string
+    /**
+     * Whether what the image has in its home is brought to the volume at the first start. The image needs a shell and `cp` for it.
+     */
+    copyFromImage?: boolean
   }
 }
 
@@ -262,6 +334,40 @@ export interface WorkspaceClassStatus {
      * Its UID.
      */
     uid: string
+  }
+  /**
+   * What the warm pool has. Absent without one.
+   */
+  warmPool?: {
+    /**
+     * How many there should be.
+     */
+    wanted?: number
+    /**
+     * How many wait for a workspace.
+     */
+    ready?: number
+    /**
+     * How many are being made.
+     */
+    preparing?: number
+    /**
+     * What one that is being made waits for.
+     */
+    waitingFor?: string
+  }
+  /**
+   * How many workspaces have the class. Counted now and then, by an operator that sees all namespaces.
+   */
+  workspaces?: {
+    /**
+     * All that are not Terminated.
+     */
+    total: number
+    /**
+     * How many are in each state.
+     */
+    byState?: Record<string, number>
   }
   /**
    * The generation of the spec that this status speaks of.

@@ -60,6 +60,10 @@ export interface WorkspaceSpec {
      */
     group?: string
     /**
+     * The grant is for whoever has a link - the SHA-256, in hexadecimal, of the 43 characters that `berth share` makes for it. The class has to allow ports for everybody who has signed in. The editor is never opened by a link.
+     */
+    linkDigest?: string
+    /**
      * Names of the ports that are shared. Without it none; all of them must be named.
      */
     ports?: string[]
@@ -112,7 +116,7 @@ export interface WorkspaceSpec {
     userEmail?: string
   }
   /**
-   * Where the devfile comes from. Without it the one of the class.
+   * Where the devfile comes from. Without it the project's .devfile.yaml or devfile.yaml, else the one of the class.
    */
   devfile?: {
     /**
@@ -132,6 +136,19 @@ export interface WorkspaceSpec {
      * Name of a DeploymentTargetClaim in the same namespace, which may be shared.
      */
     claimName: string
+  }
+  /**
+   * A backup that the workspace begins with, instead of an empty volume. It is of a workspace of the same owner, in the same target.
+   */
+  restoreFrom?: {
+    /**
+     * Name of the Workspace in the same namespace.
+     */
+    workspace: string
+    /**
+     * Name of its backup. Without it the newest.
+     */
+    backup?: string
   }
   /**
    * Variables and files for the workspace, frozen at its creation.
@@ -176,9 +193,44 @@ export interface WorkspaceSpec {
      */
     port: number
     /**
-     * Who may reach it - owner, or everybody who is logged in.
+     * Who may reach it besides those it is shared with - owner, members (whoever any share names), authenticated (whoever is signed in), or public. The class may allow less. It holds for whatever has this port number; for the port of the editor it is never more than members.
      */
-    visibility?: 'owner' | 'authenticated'
+    visibility?: 'owner' | 'members' | 'authenticated' | 'public'
+  }[]
+  /**
+   * Resources of containers, instead of those that the devfile says. Within what the class allows; they take effect when the workspace is started next.
+   */
+  resources?: {
+    /**
+     * Name of the devfile's component.
+     */
+    container: string
+    /**
+     * What it is guaranteed.
+     */
+    requests?: {
+      /**
+       * CPU, such as `500m`.
+       */
+      cpu?: number | string
+      /**
+       * Memory, such as `2Gi`.
+       */
+      memory?: number | string
+    }
+    /**
+     * What it may use.
+     */
+    limits?: {
+      /**
+       * CPU, such as `500m`.
+       */
+      cpu?: number | string
+      /**
+       * Memory, such as `2Gi`.
+       */
+      memory?: number | string
+    }
   }[]
 }
 
@@ -260,7 +312,7 @@ export interface WorkspaceStatus {
    */
   step?: {
     /**
-     * Admission, Scheduling, Volume, Sandbox, Image, InitContainer, ContainerStart, PostStart, Probes, Run or Stop.
+     * Admission, Scheduling, Volume, Sandbox, Image, InitContainer, ContainerStart, PostStart, Probes, Run, Stop or PostStop.
      */
     name: string
     /**
@@ -353,7 +405,7 @@ export interface WorkspaceStatus {
     leftOut?: string[]
   }
   /**
-   * The devfile as it was first read from the project, with its parents in it. It stays so until spec.devfile or spec.project says something else.
+   * The devfile as it was first read, with its parents in it. It stays so until spec.devfile or spec.project says something else.
    */
   devfile?: {
     /**
@@ -425,6 +477,81 @@ export interface WorkspaceStatus {
     settings?: WorkspaceClassSpec
   }
   /**
+   * What the containers have. Other wishes in spec.resources take effect at the next start, which the condition ResourcesCurrent says.
+   */
+  resources?: {
+    /**
+     * The spec.resources that were acted on last.
+     */
+    applied?: {
+      /**
+       * Name of the devfile's component.
+       */
+      container: string
+      /**
+       * What it is guaranteed.
+       */
+      requests?: {
+        /**
+         * CPU, such as `500m`.
+         */
+        cpu?: number | string
+        /**
+         * Memory, such as `2Gi`.
+         */
+        memory?: number | string
+      }
+      /**
+       * What it may use.
+       */
+      limits?: {
+        /**
+         * CPU, such as `500m`.
+         */
+        cpu?: number | string
+        /**
+         * Memory, such as `2Gi`.
+         */
+        memory?: number | string
+      }
+    }[]
+    /**
+     * What each container has.
+     */
+    running?: {
+      /**
+       * Name of the devfile's component.
+       */
+      container: string
+      /**
+       * What it is guaranteed.
+       */
+      requests?: {
+        /**
+         * CPU, such as `500m`.
+         */
+        cpu?: number | string
+        /**
+         * Memory, such as `2Gi`.
+         */
+        memory?: number | string
+      }
+      /**
+       * What it may use.
+       */
+      limits?: {
+        /**
+         * CPU, such as `500m`.
+         */
+        cpu?: number | string
+        /**
+         * Memory, such as `2Gi`.
+         */
+        memory?: number | string
+      }
+    }[]
+  }
+  /**
    * The `restartedAt` that was acted on last.
    */
   restartedAt?: string
@@ -445,9 +572,38 @@ export interface WorkspaceStatus {
    */
   stoppedBecause?: string
   /**
+   * What became of the postStop commands at its last stop.
+   */
+  postStop?: {
+    /**
+     * The start whose stop it was.
+     */
+    of: string
+    /**
+     * The Job in the target, as long as it is kept with its logs.
+     */
+    job?: string
+    /**
+     * Running, Succeeded or Failed.
+     */
+    result: 'Running' | 'Succeeded' | 'Failed'
+    /**
+     * Since when.
+     */
+    since: string
+    /**
+     * What happened.
+     */
+    message: string
+  }
+  /**
    * When somebody last used it. Absent as long as nobody watches.
    */
   lastActivityAt?: string
+  /**
+   * How it was used then - by Requests of a browser, by a Connection such as an editor's, or by SSH.
+   */
+  lastActivityBy?: 'Requests' | 'Connection' | 'SSH'
   /**
    * What became of keepUntil.
    */
@@ -482,11 +638,69 @@ export interface WorkspaceStatus {
    */
   willTerminateReason?: string
   /**
+   * Its backups, the newest first.
+   */
+  backups?: {
+    /**
+     * Its name, also that of the VolumeSnapshot or Job.
+     */
+    name: string
+    /**
+     * What it is.
+     */
+    kind: 'VolumeSnapshot' | 'Archive'
+    /**
+     * The start that it was made after, so that no stop has two.
+     */
+    of: string
+    /**
+     * How far it is.
+     */
+    state: 'Running' | 'Ready' | 'Failed'
+    /**
+     * Since when.
+     */
+    since: string
+    /**
+     * The least size of a volume that is made from it.
+     */
+    size?: string
+    /**
+     * What went wrong, and what can be done.
+     */
+    message?: string
+  }[]
+  /**
+   * The backup that its volume was made from.
+   */
+  restoredFrom?: {
+    /**
+     * Its name.
+     */
+    name: string
+    /**
+     * What it is.
+     */
+    kind: 'VolumeSnapshot' | 'Archive'
+    /**
+     * The volume with the archive.
+     */
+    volume?: string
+    /**
+     * The least size that the volume needs for it.
+     */
+    size?: string
+  }
+  /**
+   * When this record of a terminated workspace is deleted.
+   */
+  willDeleteAt?: string
+  /**
    * The generation of the spec that this status speaks of.
    */
   observedGeneration?: number
   /**
-   * Ready; a condition for each step - ClassResolved, DevfileValid, TargetReady, Applied, PodAdmitted, PodScheduled, PodPrepared, PodInitialized, ContainersStarted and DeploymentReady; ProjectCloned for one with a project; GitCredentials and VariablesInherited where something asked for is not done; ClassCurrent while its class is not as it was; ScheduleValid while its schedule cannot be read; Removed from when it ends.
+   * Ready; a condition for each step - ClassResolved, ProjectFound for one with a project, DevfileValid, TargetReady, Applied, PodAdmitted, PodScheduled, PodPrepared, PodInitialized, ContainersStarted and DeploymentReady; ProjectCloned for one with a project; GitCredentials and VariablesInherited where something asked for is not done; ClassCurrent while its class is not as it was; ScheduleValid while its schedule cannot be read; ResourcesCurrent while other resources are wished than it has; BackedUp where the last backup failed; ObjectsCurrent while it goes on as it was made before, because a change of it cannot be made; Removed from when it ends.
    */
   conditions?: Condition[]
 }

@@ -2,11 +2,11 @@ import { type Command, Option } from 'commander'
 import { type Agent, Agents, annotations, keyOf } from '../../api/index.ts'
 import { Failure, isFailure, systemClock } from '../../std/index.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { examples, withOutput } from '../options.ts'
+import { examples, withKube, withOutput } from '../options.ts'
 import { type Format, renderData } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import type { Finish } from '../verb.ts'
-import { type AgentOptions, named, newToken, withAgent, withKube } from './registration.ts'
+import { type AgentOptions, checkedAddress, IN_CLUSTER, named, newToken, withAgent } from './registration.ts'
 
 interface Options extends AgentOptions {
   project: string
@@ -23,7 +23,10 @@ export function defineCreate(command: Command, shell: Shell, finish: Finish): vo
     )
     .requiredOption('--project <path>', 'path of the GitProject that holds the configuration')
     .addOption(
-      new Option('--kas-address <url>', 'where its pods reach kas, such as grpcs://kas.example.com').env('BERTH_KAS_ADDRESS'),
+      new Option(
+        '--kas-address <url>',
+        'where its pods reach kas, such as grpcs://kas.example.com; else kas in the same cluster',
+      ).env('BERTH_KAS_ADDRESS'),
     )
     .option('--expires-in <duration>', 'when the token ends, such as 720h; never without it')
     .addHelpText(
@@ -38,7 +41,8 @@ export function defineCreate(command: Command, shell: Shell, finish: Finish): vo
 
 const create = (shell: Shell, name: string, options: Options) =>
   withKube(shell, options, async (kube) => {
-    const { namespace, project, kasAddress, expiresIn, output } = options
+    const { namespace, project, expiresIn, output } = options
+    const kasAddress = options.kasAddress && checkedAddress(options.kasAddress)
     const { secret, token } = newToken({ name: 'first', ...(expiresIn ? { expiresIn } : {}) }, systemClock.now())
     const agent: Agent = {
       apiVersion: 'berth.dev/v1alpha1',
@@ -54,7 +58,7 @@ const create = (shell: Shell, name: string, options: Options) =>
         remedy: `Give it another token with \`berth agent token add ${named({ name, namespace })}\`.`,
       })
     }
-    const address = kasAddress ?? 'grpcs://kas.example.com'
+    const address = kasAddress ?? IN_CLUSTER
     const commands = {
       manifest: `berth agent manifest ${named({ name, namespace })} | kubectl --context TARGET apply -f -`,
       run: `berth agent run --kas-address ${address} --token-file TOKEN --namespace default --pod-name ${name}-1`,

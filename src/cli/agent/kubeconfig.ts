@@ -1,9 +1,7 @@
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { Failure } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
-import { examples, kubeconfigOf } from '../options.ts'
+import { examples, fileAt, kubeconfigOf } from '../options.ts'
 import type { Shell } from '../shell.ts'
 import type { Finish } from '../verb.ts'
 import { type AgentOptions, withAgent } from './registration.ts'
@@ -42,8 +40,8 @@ export function defineKubeconfig(command: Command, shell: Shell, finish: Finish)
 async function print(shell: Shell, name: string, options: Options): Promise<ExitCode> {
   const { loginOf } = await import('../../adapters/kube/index.ts')
   const login = loginOf({ kubeconfig: kubeconfigOf(shell, options), context: options.context })
-  const authority =
-    options.certificateAuthority && readFileSync(resolve(shell.cwd, options.certificateAuthority)).toString('base64')
+  const { certificateAuthority: file } = options
+  const authority = file && fileAt(shell, '--certificate-authority', file).toString('base64')
   const server = `${urlOf(options.server)}/k8s/namespaces/${options.namespace}/agents/${name}`
   const title = `berth-${options.namespace}-${name}`
   const config = {

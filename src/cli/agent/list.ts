@@ -1,11 +1,10 @@
 import type { Command } from 'commander'
 import { type Agent, Agents, conditionOf } from '../../api/index.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { type ClusterOptions, examples, withKubeconfig, withOutput } from '../options.ts'
+import { type ClusterOptions, examples, withKube, withKubeconfig, withOutput } from '../options.ts'
 import { type Format, marked, render } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import type { Finish } from '../verb.ts'
-import { withKube } from './registration.ts'
 
 interface Options extends ClusterOptions {
   namespace: string
@@ -41,6 +40,7 @@ const rowOf = ({ metadata, spec, status }: Agent) => {
     reason: ready?.reason ?? 'NotSeen',
     commit: status?.configuration?.commit ?? '',
     message: ready?.message ?? '',
+    failing: (status?.projects ?? []).filter(({ removed, reason: why }) => !removed && why).map(({ id }) => id),
   }
 }
 
@@ -53,7 +53,7 @@ const printed = (shell: Shell, format: Format, rows: ReturnType<typeof rowOf>[])
     { title: 'PROJECT', of: ({ project }) => project },
     {
       title: 'STATE',
-      of: ({ reason }) => reason,
-      paint: ({ ready }, text) => marked(ready === 'True' ? 'ok' : 'fail', text, shell.paint),
+      of: ({ reason, failing }) => (failing.length > 0 ? `${reason}, ${failing.length} failing` : reason),
+      paint: ({ ready, failing }, text) => marked(ready === 'True' && failing.length === 0 ? 'ok' : 'fail', text, shell.paint),
     },
   ])

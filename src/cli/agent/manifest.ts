@@ -1,15 +1,13 @@
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { type Agent, annotations, keyOf } from '../../api/index.ts'
 import { Failure, Secret, systemClock, timestamp } from '../../std/index.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { examples } from '../options.ts'
+import { examples, fileAt, withKube } from '../options.ts'
 import { renderData } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import type { Finish } from '../verb.ts'
 import { objectsOf } from './objects.ts'
-import { type AgentOptions, addToken, agentNamed, withAgent, withKube } from './registration.ts'
+import { type AgentOptions, addToken, agentNamed, checkedAddress, IN_CLUSTER, withAgent } from './registration.ts'
 
 interface Options extends AgentOptions {
   kasAddress?: string
@@ -19,8 +17,6 @@ interface Options extends AgentOptions {
   image: string
   output: 'yaml' | 'json'
 }
-
-const IN_CLUSTER = 'grpcs://kas.berth-system.svc:8150'
 
 /** `berth agent manifest` */
 export function defineManifest(command: Command, shell: Shell, finish: Finish): void {
@@ -52,11 +48,12 @@ const print = (shell: Shell, name: string, options: Options) =>
   withKube(shell, options, async (kube) => {
     const ref = { name, namespace: options.namespace }
     const agent = await agentNamed(kube, ref)
-    const ca = options.kasCaFile === undefined ? undefined : read(shell, options.kasCaFile)
+    const ca = options.kasCaFile === undefined ? undefined : fileAt(shell, '--kas-ca-file', options.kasCaFile).toString()
     const namespaces = namespacesOf(options.namespaces)
     const uid = agent.metadata.uid ?? keyOf(ref)
     const wanted = { name, uid, kasAddress: addressOf(agent, options), ca, namespaces, image: options.image }
-    const given = options.tokenFile === undefined ? undefined : new Secret(read(shell, options.tokenFile).trim())
+    const given =
+      options.tokenFile === undefined ? undefined : new Secret(fileAt(shell, '--token-file', options.tokenFile).toString().trim())
     const token = given ?? (await ownToken())
     const objects = objectsOf(shell.home, { ...wanted, token })
     shell.print(
@@ -77,13 +74,8 @@ const print = (shell: Shell, name: string, options: Options) =>
 
 const yaml = (objects: readonly object[]): string => objects.map((object) => renderData('yaml', object)).join('\n---\n')
 
-function addressOf({ metadata }: Agent, { kasAddress }: Options): string {
-  const address = kasAddress ?? metadata.annotations?.[annotations.kasAddress] ?? IN_CLUSTER
-  if (/^(grpcs?|wss?):\/\/[^\s@]+$/.test(address)) return address
-  throw new Failure('invalid', `the address of kas is "${address}"`, {
-    remedy: 'Give it with --kas-address, like grpcs://kas.example.com.',
-  })
-}
+const addressOf = ({ metadata }: Agent, { kasAddress }: Options): string =>
+  checkedAddress(kasAddress ?? metadata.annotations?.[annotations.kasAddress] ?? IN_CLUSTER)
 
 function namespacesOf(given: string | undefined): string[] | undefined {
   return given?.split(',').map((name) => {
@@ -91,12 +83,4 @@ function namespacesOf(given: string | undefined): string[] | undefined {
     if (/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(namespace)) return namespace
     throw new Failure('invalid', `--namespaces is "${given}"`, { remedy: 'Write names of namespaces with commas between.' })
   })
-}
-
-function read(shell: Shell, file: string): string {
-  try {
-    return readFileSync(resolve(shell.cwd, file), 'utf8')
-  } catch (thrown) {
-    throw new Failure('not-found', `cannot read ${file}`, { cause: thrown, remedy: 'Name an existing file.' })
-  }
 }

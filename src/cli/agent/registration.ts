@@ -2,10 +2,8 @@ import { createHash, randomInt } from 'node:crypto'
 import type { Command } from 'commander'
 import type { Kube } from '../../adapters/kube/index.ts'
 import { type Agent, Agents, keyOf, type Ref } from '../../api/index.ts'
-import { durationOf, Failure, isFailure, Secret, timestamp } from '../../std/index.ts'
-import type { ExitCode } from '../exit-codes.ts'
-import { type ClusterOptions, kubeOf, withKubeconfig } from '../options.ts'
-import type { Shell } from '../shell.ts'
+import { durationOf, Failure, isFailure, redactUrls, Secret, timestamp } from '../../std/index.ts'
+import { type ClusterOptions, withKubeconfig } from '../options.ts'
 
 export interface AgentOptions extends ClusterOptions {
   namespace: string
@@ -15,18 +13,15 @@ export interface AgentOptions extends ClusterOptions {
 export const withAgent = (command: Command): Command =>
   withKubeconfig(command).argument('<agent>', 'name of the Agent').option('-n, --namespace <name>', 'its namespace', 'default')
 
-/** Does the work with the person's own rights, and ends the connection. */
-export async function withKube(
-  shell: Shell,
-  options: ClusterOptions,
-  work: (kube: Kube) => Promise<ExitCode>,
-): Promise<ExitCode> {
-  const kube = await kubeOf(shell, options)
-  try {
-    return await work(kube)
-  } finally {
-    await kube.close()
-  }
+/** Where agents find the kas that stands in their own cluster. */
+export const IN_CLUSTER = 'grpcs://kas.berth-system.svc:8150'
+
+/** An address without a port may stand: agents add it. */
+export function checkedAddress(address: string): string {
+  if (/^(grpcs?|wss?):\/\/[^\s@]+$/.test(address)) return address
+  throw new Failure('invalid', `the address of kas is "${redactUrls(address)}"`, {
+    remedy: 'Give it with --kas-address, like grpcs://kas.example.com.',
+  })
 }
 
 export async function agentNamed(kube: Kube, ref: Ref): Promise<Agent> {

@@ -3,20 +3,11 @@ import { keyOf } from '../../api/index.ts'
 import { Failure, systemClock } from '../../std/index.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { defineGroup } from '../group.ts'
-import { examples, withOutput } from '../options.ts'
+import { examples, withKube, withOutput } from '../options.ts'
 import { type Format, render, renderData } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import type { Finish } from '../verb.ts'
-import {
-  type AgentOptions,
-  addToken,
-  agentNamed,
-  changeTokens,
-  type Token,
-  type TokenNote,
-  withAgent,
-  withKube,
-} from './registration.ts'
+import { type AgentOptions, addToken, agentNamed, changeTokens, type Token, type TokenNote, withAgent } from './registration.ts'
 
 /** `berth agent token` */
 export function defineToken(command: Command, shell: Shell, finish: Finish): void {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import { refOf, type WorkspaceClassSpec, Workspaces } from '../../api/index.ts'
-import { durationOf, Failure, hours, systemClock, timestamp } from '../../std/index.ts'
+import { refOf, Workspaces, workspaceKeptUntil } from '../../api/index.ts'
+import { durationOf, Failure, systemClock, timestamp } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { examples } from '../options.ts'
 import type { Shell } from '../shell.ts'
@@ -47,15 +47,13 @@ async function bump(at: AtHand, { by }: Options): Promise<ExitCode> {
     })
   const now = systemClock.now()
   const { willStopAt, willStopReason } = workspace.status ?? {}
-  const keepUntil = timestamp(Math.max(willStopAt ? Date.parse(willStopAt) : now, now) + durationOf(by))
+  const kept = workspaceKeptUntil(workspace, durationOf(by), now)
+  const keepUntil = timestamp(kept.until)
   await kube.patch(Workspaces, refOf(workspace), { metadata: { uid: workspace.metadata.uid }, spec: { keepUntil } })
-  const before = willStopAt ? `, not at ${willStopAt} (${willStopReason})` : ''
+  const isLater = willStopAt !== undefined && keepUntil > willStopAt
+  const before = isLater ? `, not at ${willStopAt} (${willStopReason})` : ''
   shell.print(`${titleOf(workspace)} is not stopped before ${keepUntil} (${until(keepUntil, now)})${before}.`)
-  const settings: WorkspaceClassSpec = workspace.status?.class?.settings ?? {}
-  const most = hours(settings.maxActiveHoursBeforeStop ?? 36)
-  if (Date.parse(keepUntil) - now > most)
-    shell.say(
-      `Its class allows no more than ${spelled(most)} from now; \`${berth('get', workspace)}\` shows what became of it.\n`,
-    )
+  if (kept.until === kept.most)
+    shell.say(`You asked for more; its class allows no more than ${spelled(kept.most - now)} from now.\n`)
   return exitCodes.ok
 }

@@ -5,12 +5,13 @@ import type { Kube } from '../../adapters/kube/index.ts'
 import { GitProjects, keyOf, type Workspace, type WorkspaceSpec, Workspaces } from '../../api/index.ts'
 import { Failure, isFailure } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
-import { examples, withOutput } from '../options.ts'
+import { harmlessLine } from '../harmless.ts'
+import { examples, withKube, withOutput } from '../options.ts'
 import { type Format, renderData } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import type { Finish } from '../verb.ts'
 import { watchUntil } from '../workspace/watch.ts'
-import { berth, titleOf, type WatchOptions, withCluster, withWatch, withWorkspace } from '../workspace/workspace.ts'
+import { berth, titleOf, type WatchOptions, withWatch, withWorkspace } from '../workspace/workspace.ts'
 
 type Variable = NonNullable<WorkspaceSpec['variables']>[number]
 
@@ -22,6 +23,7 @@ interface Options extends WatchOptions {
   devfilePath?: string
   claim?: string
   env?: Variable[]
+  restoreFrom?: string
   stopped?: boolean
   output: Format
 }
@@ -35,10 +37,17 @@ export const verb = {
           .option('--project <path>', 'GitProject to work on, by its name or its path')
           .option('--ref <ref>', 'branch, tag or commit (default: the default branch)')
           .option('--class <name>', 'WorkspaceClass (default: default)')
-          .option('--devfile <file>', 'file that holds the devfile; sent as it is')
-          .option('--devfile-path <path>', 'where the devfile lies in the project')
+          .option('--devfile <file>', 'file that holds the devfile; looked over, then sent as it is')
+          .option(
+            '--devfile-path <path>',
+            'where the devfile lies in the project (default: .devfile.yaml or devfile.yaml there, else the one of the class)',
+          )
           .option('--claim <name>', 'DeploymentTargetClaim to share (default: one of its own)')
           .option('--env <name=value>', 'a variable for it; may be given more than once', variable)
+          .option(
+            '--restore-from <workspace[/backup]>',
+            'begin with the newest backup of that workspace, or the one that is named',
+          )
           .option('--stopped', 'make it, but do not start it'),
       ),
     )
@@ -50,9 +59,7 @@ export const verb = {
           ['berth create web --env GREETING=hello -o yaml', 'and print what was made'],
         ),
       )
-      .action(
-        finish((name: string, options: Options) => withCluster(shell, options, (kube) => create(shell, kube, name, options))),
-      )
+      .action(finish((name: string, options: Options) => withKube(shell, options, (kube) => create(shell, kube, name, options))))
   },
 }
 
@@ -103,12 +110,19 @@ async function specOf(shell: Shell, kube: Kube, options: Options): Promise<Works
       project: { gitProject: await projectNamed(kube, project, options.namespace), ...(ref !== undefined && { ref }) },
     }),
     ...(options.class !== undefined && { workspaceClassName: options.class }),
-    ...(devfile !== undefined && { devfile: { inline: await textOf(shell, devfile) } }),
+    ...(devfile !== undefined && { devfile: { inline: await checked(shell, devfile) } }),
     ...(devfilePath !== undefined && { devfile: { path: devfilePath } }),
     ...(claim !== undefined && { target: { claimName: claim } }),
     ...(env && { variables: env }),
+    ...(options.restoreFrom !== undefined && { restoreFrom: backupNamed(options.restoreFrom) }),
     ...(options.stopped && { desiredState: 'Stopped' }),
   }
+}
+
+/** Written as WORKSPACE or WORKSPACE/BACKUP. */
+function backupNamed(text: string): NonNullable<WorkspaceSpec['restoreFrom']> {
+  const [workspace = '', backup] = text.split('/')
+  return { workspace, ...(backup && { backup }) }
 }
 
 /** Who asks; older clusters want it in the manifest, the others put it there whatever stands there. */
@@ -134,6 +148,18 @@ async function projectNamed(kube: Kube, given: string, namespace: string): Promi
   const known = projects.map(({ spec, metadata }) => spec.path ?? metadata.name).sort()
   throw new Failure('not-found', `there is no GitProject with the path ${given} in namespace ${namespace}.`, {
     remedy: known.length > 0 ? `There is ${known.slice(0, 8).join(', ')}.` : 'Make one, or name another namespace with -n.',
+  })
+}
+
+/** A mistake is told here, with its line, before anything is made. What only the cluster knows is told by the status. */
+async function checked(shell: Shell, file: string): Promise<string> {
+  const text = await textOf(shell, file)
+  const { sentenceOf, validateDevfile } = await import('../../devfile/index.ts')
+  const { problems } = validateDevfile(text, { name: file, profile: 'full' })
+  if (problems.length === 0) return text
+  for (const problem of problems) shell.say(`${harmlessLine(sentenceOf(problem))}\n`)
+  throw new Failure('invalid', `${file} has ${problems.length} mistake${problems.length > 1 ? 's' : ''}, and nothing was made.`, {
+    remedy: `Correct what is said above; \`berth validate ${file}\` says it again.`,
   })
 }
 

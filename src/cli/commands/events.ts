@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
+import { eventsOf, type Told } from '../../engines/lookout/index.ts'
 import { systemClock } from '../../std/index.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { examples, withOutput } from '../options.ts'
 import { type Format, marked, render } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import type { Finish } from '../verb.ts'
-import { eventsOf, type Told } from '../workspace/events.ts'
 import { since } from '../workspace/time.ts'
 import { titleOf, type WorkspaceOptions, withWorkspace, withWorkspaceAtHand } from '../workspace/workspace.ts'
 
@@ -26,7 +26,7 @@ export const verb = {
       .action(
         finish((name: string, options: Options) =>
           withWorkspaceAtHand(shell, name, options, async ({ kube, workspace }) => {
-            const { events, unseen } = await eventsOf(kube, workspace)
+            const { events, unseen } = await eventsOf(kube, workspace, { reach: undefined })
             if (events.length > 0 || options.output !== 'table') shell.print(printed(shell, options.output, events))
             else shell.say(`Nothing was told about ${titleOf(workspace)} lately.\n`)
             if (unseen !== undefined) shell.say(`Without what was told in its target: ${unseen}\n`)

@@ -2,13 +2,13 @@ import type { Command } from 'commander'
 import { type Workspace, Workspaces } from '../../api/index.ts'
 import { systemClock } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
-import { examples, withKubeconfig, withOutput } from '../options.ts'
+import { examples, withKube, withKubeconfig, withOutput } from '../options.ts'
 import { type Format, marked, renderData, table } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import type { Finish } from '../verb.ts'
 import { markOf, noteOf, rowOf } from '../workspace/row.ts'
 import { since } from '../workspace/time.ts'
-import { type WorkspaceOptions, withCluster, withWorkspaceAtHand } from '../workspace/workspace.ts'
+import { type WorkspaceOptions, withWorkspaceAtHand } from '../workspace/workspace.ts'
 
 interface Options extends WorkspaceOptions {
   allNamespaces?: boolean
@@ -39,7 +39,7 @@ export const verb = {
 function get(shell: Shell, name: string | undefined, options: Options): Promise<ExitCode> {
   if (name !== undefined)
     return withWorkspaceAtHand(shell, name, options, async ({ workspace }) => show(shell, [workspace], options))
-  return withCluster(shell, options, async (kube) => {
+  return withKube(shell, options, async (kube) => {
     const all = await kube.list(Workspaces, options.allNamespaces ? {} : { namespace: options.namespace })
     return show(
       shell,

@@ -7,7 +7,7 @@ import type { Finish } from '../verb.ts'
 
 export const verb = {
   define(command: Command, shell: Shell, finish: Finish): void {
-    withConnections(withRoutes(withCluster(command)))
+    withConnections(withWorkspaces(withRoutes(withCluster(command))))
       .description(
         'Run kas: the only holder of Git credentials. It fetches repositories and streams their files to the operator and to agents. Its log goes to standard output, one JSON object a line.',
       )
@@ -42,7 +42,9 @@ export const verb = {
         ),
       )
       .addOption(
-        new Option('--protocols <list>', 'which repositories may be fetched (default: https,http)').env('BERTH_GIT_PROTOCOLS'),
+        new Option('--protocols <list>', 'which repositories may be fetched (default: https,http,ssh)').env(
+          'BERTH_GIT_PROTOCOLS',
+        ),
       )
       .addOption(
         new Option('--git-processes <number>', 'how many ask Git servers at once (default: 8)').env('BERTH_GIT_PROCESSES'),
@@ -56,6 +58,12 @@ export const verb = {
       .addOption(
         new Option('--hosts <list>', 'hosts of Git servers, such as *.example.com (default: all)').env('BERTH_GIT_HOSTS'),
       )
+      .addOption(
+        new Option('--devfile-hosts <list>', 'hosts from which parents of devfiles are fetched by https (default: none)').env(
+          'BERTH_DEVFILE_HOSTS',
+        ),
+      )
+      .addOption(new Option('--devfile-ca <file>', 'authorities of their certificates, PEM').env('BERTH_DEVFILE_CA'))
       .addOption(new Option('--max-repository-size <MiB>', 'of one mirror (default: 2048)').env('BERTH_MAX_REPOSITORY_SIZE'))
       .addOption(new Option('--max-data-size <MiB>', 'of all mirrors (default: 8192)').env('BERTH_MAX_DATA_SIZE'))
       .addOption(new Option('--max-files <number>', 'files in one answer (default: 50000)').env('BERTH_MAX_FILES'))
@@ -104,9 +112,15 @@ const withConnections = (command: Command): Command =>
       new Option('--stream-age <seconds>', 'of idle streams (default: 30 % of the age of connections)').env('BERTH_STREAM_AGE'),
     )
 
-/** How requests get to agents, also to those that are connected to another kas. */
-const withRoutes = (command: Command): Command =>
+/** What pods of workspaces ask for, and who asks for them. */
+const withWorkspaces = (command: Command): Command =>
   command
+    .addOption(
+      new Option(
+        '--proxy <namespace/name>',
+        'service account that may reach workspaces through the tunnels of their pods (default: berth-system/berth-proxy)',
+      ).env('BERTH_PROXY'),
+    )
     .addOption(
       new Option(
         '--git-credentials <host:port>',
@@ -123,6 +137,10 @@ const withRoutes = (command: Command): Command =>
         'BERTH_REFUSE_LOCAL_TARGETS',
       ),
     )
+
+/** How requests get to agents, also to those that are connected to another kas. */
+const withRoutes = (command: Command): Command =>
+  command
     .addOption(
       new Option('--kubernetes-api <host:port>', 'where people reach the clusters of agents (default: 127.0.0.1:8154)').env(
         'BERTH_KUBERNETES_API',

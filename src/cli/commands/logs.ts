@@ -1,12 +1,12 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { Kube } from '../../adapters/kube/index.ts'
-import { labels, type Pod, Pods, type Workspace } from '../../api/index.ts'
+import type { Pod, Workspace } from '../../api/index.ts'
+import { containersOf, linesOfLog, withTarget, youngestPodOf } from '../../engines/lookout/index.ts'
 import { Failure } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { examples, wholeNumber } from '../options.ts'
 import type { Shell } from '../shell.ts'
 import type { Finish } from '../verb.ts'
-import { withTarget } from '../workspace/target.ts'
 import { berth, titleOf, type WorkspaceOptions, withWorkspace, withWorkspaceAtHand } from '../workspace/workspace.ts'
 
 interface Options extends WorkspaceOptions {
@@ -37,7 +37,9 @@ export const verb = {
       .action(
         finish((name: string, options: Options) =>
           withWorkspaceAtHand(shell, name, options, ({ kube, workspace }) =>
-            withTarget(kube, workspace, (target, home) => logs({ shell, workspace, target, home }, options)),
+            withTarget(kube, workspace, { reach: undefined }, (target, home) =>
+              logs({ shell, workspace, target, home }, options),
+            ),
           ),
         ),
       )
@@ -88,31 +90,15 @@ async function printLog(
   { metadata }: Pod,
   { name, query }: { name: string; query: string },
 ): Promise<void> {
-  const path = `/api/v1/namespaces/${home}/pods/${metadata.name}/log?container=${encodeURIComponent(name)}&${query}`
-  for await (const line of await target.stream(path, {
-    signal: shell.signal,
-    about: `the log of container ${name}`,
-    accept: '*/*',
-  }))
-    shell.print(line)
+  const from = { target, home, pod: metadata.name, container: name }
+  for await (const line of await linesOfLog(from, query, shell.signal)) shell.print(line)
 }
 
-/** The youngest. */
+/** It has no logs where it has no pod. */
 async function podOf({ workspace, target, home }: Place): Promise<Pod> {
-  const pods = await target.list(Pods, { namespace: home, labels: `${labels.workspaceUid}=${workspace.metadata.uid}` })
-  const [pod] = pods.sort((a, b) => ((a.metadata.creationTimestamp ?? '') < (b.metadata.creationTimestamp ?? '') ? 1 : -1))
+  const pod = await youngestPodOf(workspace, { target, home })
   if (pod) return pod
   throw new Failure('not-found', `${titleOf(workspace)} has no pod, and so no logs.`, {
     remedy: `See with \`${berth('describe', workspace)}\` why, or start it with \`${berth('start', workspace)}\`.`,
-  })
-}
-
-function containersOf({ spec, status }: Pod): { name: string; hasBegun: boolean }[] {
-  const all = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])]
-  const states = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
-  return all.map(({ name }) => {
-    const found = states.find((state) => state.name === name)
-    const hasBegun = Boolean(found?.state?.running || found?.state?.terminated || found?.lastState?.terminated)
-    return { name, hasBegun }
   })
 }

@@ -30,6 +30,12 @@ export const verb = {
           'BERTH_KAS_GIT',
         ),
       )
+      .addOption(
+        new Option('--kas-tunnels <url>', 'where pods of workspaces open tunnels, as grpcs:// or wss://').env(
+          'BERTH_KAS_TUNNELS',
+        ),
+      )
+      .addOption(new Option('--agentw-image <image>', 'the image of Berth that opens them').env('BERTH_AGENTW_IMAGE'))
       .addOption(new Option('--git-ca <file>', 'certificate authorities of Git servers, for workspaces').env('BERTH_GIT_CA'))
       .addOption(
         new Option(

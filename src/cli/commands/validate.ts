@@ -52,11 +52,16 @@ async function validate(shell: Shell, file: string, { profile, output }: Options
   const { problems, warnings } = await findingsOf(shell, text, { name: file, profile })
   const rows = [...problems.map((each) => ({ severity: 'error', ...each })), ...warnings.map(asWarning)]
   if (rows.length > 0 || output !== 'table') shell.print(print(shell, output, rows))
-  if (output === 'table' && problems.length === 0) shell.print(marked('ok', `${file} is valid.`, shell.paint))
+  if (output === 'table' && problems.length === 0) shell.print(marked('ok', `${file} is valid${but(warnings)}.`, shell.paint))
   if (output === 'table' && problems.length > 0)
     shell.say(`\n${file} has ${problems.length} mistake${problems.length > 1 ? 's' : ''}.\n`)
   return problems.length > 0 ? exitCodes.failed : exitCodes.ok
 }
+
+const but = (warnings: readonly Problem[]): string =>
+  warnings.some(({ rule }) => rule === UNRESOLVED) ? ', as far as it is here: nobody has looked at what its parents bring' : ''
+
+const UNRESOLVED = 'parent-unresolved'
 
 type Row = Problem & { severity: string }
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { exitCodes } from '../exit-codes.ts'
-import { type ClusterOptions, examples, kubeOf, withKubeconfig, withOutput } from '../options.ts'
+import { type ClusterOptions, examples, withKube, withKubeconfig, withOutput } from '../options.ts'
 import { type Format, render } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import type { Finish } from '../verb.ts'
@@ -39,7 +39,6 @@ export const verb = {
 }
 
 async function serverVersion(shell: Shell, options: ClusterOptions): Promise<string> {
-  const kube = await kubeOf(shell, options)
-  const { gitVersion } = await kube.read<{ gitVersion: string }>('/version').finally(() => kube.close())
+  const { gitVersion } = await withKube(shell, options, (kube) => kube.read<{ gitVersion: string }>('/version'))
   return gitVersion.replace(/^v/, '')
 }

@@ -4,7 +4,7 @@ import { type GitOpsDeployment, GitOpsDeployments, type Ref, refOf } from '../..
 import { Failure, isFailure } from '../../std/index.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { likely } from '../hint.ts'
-import { type ClusterOptions, kubeOf, wholeNumber, withKubeconfig } from '../options.ts'
+import { type ClusterOptions, wholeNumber, withKube, withKubeconfig } from '../options.ts'
 import type { Shell } from '../shell.ts'
 
 export interface DeploymentOptions extends ClusterOptions {
@@ -45,19 +45,15 @@ export interface AtHand {
 }
 
 /** Finds the deployment, does the work with the person's own rights, and ends the connection. */
-export async function withDeploymentAtHand(
+export const withDeploymentAtHand = (
   shell: Shell,
   name: string,
   options: DeploymentOptions,
   work: (at: AtHand) => Promise<ExitCode>,
-): Promise<ExitCode> {
-  const kube = await kubeOf(shell, options)
-  try {
-    return await work({ shell, kube, deployment: await find(kube, { name, namespace: options.namespace }) })
-  } finally {
-    await kube.close()
-  }
-}
+): Promise<ExitCode> =>
+  withKube(shell, options, async (kube) =>
+    work({ shell, kube, deployment: await find(kube, { name, namespace: options.namespace }) }),
+  )
 
 async function find(kube: Kube, ref: Ref): Promise<GitOpsDeployment> {
   const found = await kube.get(GitOpsDeployments, ref)

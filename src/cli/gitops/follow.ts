@@ -12,12 +12,14 @@ export interface Following<T extends KubeObject> {
   what: string
   /** Where it stands, for the message of a timeout. */
   where?: () => string
+  /** What to do then; nothing where all that can be said is how to look for the operator. */
+  advice?: () => string | undefined
   signal: AbortSignal
 }
 
 /** Watches one object until `decide` has an answer; `undefined` stands for an object that is gone. A throw of it ends the watch. */
 export async function follow<T extends KubeObject, Answer>(
-  { kube, kind, ref, within, what, where, signal }: Following<T>,
+  { kube, kind, ref, within, what, where, advice, signal }: Following<T>,
   decide: (object: T | undefined) => Answer | undefined,
 ): Promise<Answer> {
   const ending = new AbortController()
@@ -37,7 +39,7 @@ export async function follow<T extends KubeObject, Answer>(
       const stopped = () => reject(new Failure('cancelled', `${title} was waited for`))
       if (signal.aborted) return stopped()
       signal.addEventListener('abort', stopped, { signal: ending.signal })
-      cancel = systemClock.after(within, () => reject(late(title, what, within, where?.())))
+      cancel = systemClock.after(within, () => reject(late(title, { what, within, where: where?.(), advice: advice?.() })))
       const scope = { namespace: ref.namespace, fields: `metadata.name=${ref.name}` }
       const store: Sink<T> = {
         put: see,
@@ -60,7 +62,14 @@ export async function follow<T extends KubeObject, Answer>(
   }
 }
 
-const late = (title: string, what: string, within: number, where = ''): Failure =>
-  new Failure('timeout', `${title}: not ${what} within ${within / 1000} s${where && `; at the end: ${where}`}`, {
-    remedy: 'Wait longer with --timeout, or see with `berth doctor` whether the operator runs.',
+interface Late {
+  what: string
+  within: number
+  where: string | undefined
+  advice: string | undefined
+}
+
+const late = (title: string, { what, within, where, advice }: Late): Failure =>
+  new Failure('timeout', `${title}: not ${what} within ${within / 1000} s${where ? `; at the end: ${where}` : ''}`, {
+    remedy: advice ?? 'Wait longer with --timeout, or see with `berth doctor` whether the operator runs.',
   })

@@ -1,7 +1,6 @@
-import type { Condition, Workspace } from '../../api/index.ts'
+import { type Condition, workspaceStepsOf as stepsOf, type Workspace, type WorkspaceStatus } from '../../api/index.ts'
 import { marked, table, wrap } from '../output.ts'
 import type { Shell } from '../shell.ts'
-import { stepsOf } from './progress.ts'
 import { markOf, rowOf } from './row.ts'
 import { since, until } from './time.ts'
 import { berth, desiredOf, stateOf, titleOf } from './workspace.ts'
@@ -13,7 +12,7 @@ export function letterOf({ paint }: Pick<Shell, 'paint'>, workspace: Workspace, 
   const parts = [
     [head, ...failureLines(workspace, now)].join('\n'),
     linesOf(factsOf(workspace, now)),
-    steps.length > 0 ? stepTable(steps) : '',
+    steps.length > 0 ? stepTable(steps, workspace) : '',
     remarkLines(workspace),
   ]
   return parts.filter(Boolean).join('\n\n')
@@ -43,7 +42,8 @@ function factsOf(workspace: Workspace, now: number): Fact[] {
   const { spec, status = {}, metadata } = workspace
   const { class: chosen, target, kept } = status
   const shares = (spec.shares ?? []).map(
-    ({ user, group, ports = [] }) => `${user ?? `group ${group}`} (${ports.join(', ') || 'no port'})`,
+    ({ name, user, group, ports = [] }) =>
+      `${user ?? (group ? `group ${group}` : `link ${name}`)} (${ports.join(', ') || 'no port'})`,
   )
   return [
     ['Owner', spec.owner],
@@ -55,9 +55,17 @@ function factsOf(workspace: Workspace, now: number): Fact[] {
     ['Shared with', shares.join('; ')],
     ['Target', target && `${target.name}, namespace ${target.namespace}, by claim ${target.claimName}`],
     ['Runs since', status.startedAt && stateOf(workspace) === 'Running' ? timed(status.startedAt, now) : undefined],
-    ['Last used', status.lastActivityAt && `${since(status.lastActivityAt, now)} ago`],
+    [
+      'Last used',
+      status.lastActivityAt &&
+        `${since(status.lastActivityAt, now)} ago${status.lastActivityBy ? `, by ${status.lastActivityBy}` : ''}`,
+    ],
     ['Stopped', stateOf(workspace) === 'Stopped' && status.stoppedAt ? timed(status.stoppedAt, now) : undefined],
     ['Because', status.stoppedBecause],
+    ['After it', status.postStop && `postStop ${status.postStop.result}: ${status.postStop.message}`],
+    ['Size', status.resources?.running?.map(sizeOf).join('; ')],
+    ['Backups', status.backups?.map(({ name, state, since: time }) => `${name} (${state}, ${since(time, now)} ago)`).join(', ')],
+    ['Made from', status.restoredFrom && `backup ${status.restoredFrom.name}`],
     ['Kept', kept && Date.parse(kept.until) > now ? `until ${kept.until}` : undefined],
     ['Stops', status.willStopAt && `${until(status.willStopAt, now)}, ${status.willStopAt}: ${status.willStopReason}`],
     ['Starts', status.willStartAt && `${until(status.willStartAt, now)}, ${status.willStartAt}`],
@@ -65,7 +73,20 @@ function factsOf(workspace: Workspace, now: number): Fact[] {
       'Ends',
       status.willTerminateAt && `${until(status.willTerminateAt, now)}, ${status.willTerminateAt}: ${status.willTerminateReason}`,
     ],
+    ['Forgotten', status.willDeleteAt && `${until(status.willDeleteAt, now)}, ${status.willDeleteAt}`],
   ]
+}
+
+type Size = NonNullable<NonNullable<WorkspaceStatus['resources']>['running']>[number]
+
+/** Guaranteed, and at most; nothing is said of what nobody limits. */
+function sizeOf({ container, requests = {}, limits = {} }: Size): string {
+  const sides = (['cpu', 'memory'] as const).flatMap((what) =>
+    requests[what] === undefined && limits[what] === undefined
+      ? []
+      : [`${what} ${requests[what] ?? 'any'} to ${limits[what] ?? 'any'}`],
+  )
+  return `${container}: ${sides.join(', ') || 'no limits'}`
 }
 
 const timed = (time: string, now: number): string => `${since(time, now)} ago, ${time}`
@@ -79,13 +100,19 @@ function linesOf(facts: Fact[]): string {
   return lines.join('\n')
 }
 
-const stepTable = (steps: Condition[]): string =>
+const stepTable = (steps: Condition[], workspace: Workspace): string =>
   table(steps, [
     { title: 'STEP', of: ({ type }) => type },
     { title: 'DONE', of: ({ status }) => ({ True: 'yes', False: 'no', Unknown: '-' })[status] },
     { title: 'AT', of: ({ lastTransitionTime }) => lastTransitionTime.slice(11, 19) },
-    { title: 'WHAT', of: ({ message }) => message },
+    { title: 'WHAT', of: (step) => saidOnce(step, workspace) },
   ])
+
+/** What is wrong stands at the head already. */
+function saidOnce({ message, reason }: Condition, { status }: Workspace): string {
+  const at = status?.failure ? message.indexOf(status.failure.message) : -1
+  return at < 0 ? message : `${message.slice(0, at)}${reason}, as said above`
+}
 
 /** What the workspace does not have though it was asked for. */
 function remarkLines(workspace: Workspace): string {
@@ -93,6 +120,6 @@ function remarkLines(workspace: Workspace): string {
   const remarks = (workspace.status?.conditions ?? []).filter(
     ({ type, status }) => status === 'False' && type !== 'Ready' && !steps.has(type),
   )
-  const lines = remarks.flatMap(({ type, message }) => wrap(`${type}: ${message}`, 80))
+  const lines = remarks.flatMap((remark) => wrap(`${remark.type}: ${saidOnce(remark, workspace)}`, 80))
   return [...lines, `What was told about it: ${berth('events', workspace)}`].join('\n')
 }

@@ -1,22 +1,5 @@
-import type { Condition, Workspace } from '../../api/index.ts'
+import { workspaceStepsOf as stepsOf, type Workspace } from '../../api/index.ts'
 import { stateOf } from './workspace.ts'
-
-/** The conditions that are steps, in their order; the operator's other conditions are remarks. */
-const STEPS = [
-  'ClassResolved',
-  'DevfileValid',
-  'TargetReady',
-  'Applied',
-  'PodAdmitted',
-  'PodScheduled',
-  'PodPrepared',
-  'PodInitialized',
-  'ContainersStarted',
-  'DeploymentReady',
-]
-
-export const stepsOf = ({ status }: Workspace): Condition[] =>
-  STEPS.flatMap((type) => status?.conditions?.filter((condition) => condition.type === type) ?? [])
 
 /** Whether the status speaks of the spec as it is. */
 export const isSeen = ({ metadata, status }: Workspace): boolean => status?.observedGeneration === metadata.generation
@@ -29,9 +12,25 @@ export function news(before: Workspace | undefined, now: Workspace): string[] {
   for (const { type, status } of stepsOf(now)) if (status === 'True' && were.get(type) !== 'True') lines.push(`  ${type}`)
   const [past, step] = [underWay(before), underWay(now)]
   if (step && step !== past) lines.push(`  ... ${step}`)
-  const { waitingFor } = now.status ?? {}
-  if (waitingFor && waitingFor !== before?.status?.waitingFor) lines.push(`  waits for ${waitingFor}`)
+  const why = whyOf(now)
+  if (why && why !== (before && whyOf(before)))
+    lines.push(...[why, now.status?.failure?.remedy ? `-> ${now.status.failure.remedy}` : ''].filter(Boolean).map(indented))
   return lines
+}
+
+const indented = (line: string): string => `  ${line}`
+
+/** Pure. What keeps it, as its status says it; empty where nothing does. */
+export function whyOf({ status }: Workspace): string {
+  const { failure, waitingFor } = status ?? {}
+  if (failure) return `${failure.reason}: ${failure.message}`
+  return waitingFor ? `waits for ${waitingFor}` : ''
+}
+
+/** Pure. Where it stands, in a line. */
+export function standOf(workspace: Workspace): string {
+  const step = underWay(workspace)
+  return [stateOf(workspace), whyOf(workspace) || (step && `in step ${step}`)].filter(Boolean).join(', ')
 }
 
 const underWay = (workspace: Workspace | undefined): string => {

@@ -63,6 +63,7 @@ export function noteOf(workspace: Workspace, now: number): string {
   const row = rowOf(workspace)
   const { status = {} } = workspace
   if (BAD.includes(row.state)) return row.reason
+  if (row.state === 'Running' && status.failure) return `changes wait: ${row.reason}`
   if (row.state === 'Running') {
     const end = row.willStopAt || row.willTerminateAt
     const [what, why] = row.willStopAt ? ['stops', row.willStopReason] : ['ends', row.willTerminateReason]

@@ -4,7 +4,7 @@ import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { follow } from '../gitops/follow.ts'
 import { wrap } from '../output.ts'
 import { reportTo } from '../report.ts'
-import { isSeen, news } from './progress.ts'
+import { isSeen, news, standOf } from './progress.ts'
 import { spelled } from './time.ts'
 import { type AtHand, berth, desiredOf, stateOf, titleOf } from './workspace.ts'
 
@@ -38,7 +38,8 @@ export async function watchUntil(
       ref: refOf(workspace),
       within: seconds(timeout),
       what: state,
-      where: () => (before ? [stateOf(before), ...news(undefined, before).slice(-1)].join(', ') : 'it was not seen yet'),
+      where: () => (before ? standOf(before) : 'it was not seen yet'),
+      advice: () => before && adviceOn(before),
       signal: shell.signal,
     },
     (now): Ending | undefined => {
@@ -51,6 +52,10 @@ export async function watchUntil(
   )
   return concluded({ shell, workspace: before ?? workspace, ending, state, took: systemClock.now() - began })
 }
+
+/** Who has been seen needs no operator that is looked for. */
+const adviceOn = (workspace: Workspace): string =>
+  `${workspace.status?.failure?.remedy ?? `More of it: ${berth('describe', workspace)}.`} Or wait longer with --timeout.`
 
 function endingOf(now: Workspace, state: Expectation['state']): Ending | undefined {
   if (!isSeen(now)) return undefined

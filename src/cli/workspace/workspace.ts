@@ -4,8 +4,10 @@ import { type Ref, refOf, type Workspace, Workspaces } from '../../api/index.ts'
 import { Failure, isFailure } from '../../std/index.ts'
 import type { ExitCode } from '../exit-codes.ts'
 import { likely } from '../hint.ts'
-import { type ClusterOptions, kubeOf, wholeNumber, withKubeconfig } from '../options.ts'
+import { type ClusterOptions, wholeNumber, withKube, withKubeconfig } from '../options.ts'
 import type { Shell } from '../shell.ts'
+
+export { workspaceStateOf as stateOf, workspaceWishOf as desiredOf } from '../../api/index.ts'
 
 export interface WorkspaceOptions extends ClusterOptions {
   namespace: string
@@ -34,27 +36,13 @@ export interface AtHand {
   workspace: Workspace
 }
 
-/** Does the work with the person's own rights, and ends the connection. */
-export async function withCluster(
-  shell: Shell,
-  options: ClusterOptions,
-  work: (kube: Kube) => Promise<ExitCode>,
-): Promise<ExitCode> {
-  const kube = await kubeOf(shell, options)
-  try {
-    return await work(kube)
-  } finally {
-    await kube.close()
-  }
-}
-
 export const withWorkspaceAtHand = (
   shell: Shell,
   name: string,
   options: WorkspaceOptions,
   work: (at: AtHand) => Promise<ExitCode>,
 ): Promise<ExitCode> =>
-  withCluster(shell, options, async (kube) =>
+  withKube(shell, options, async (kube) =>
     work({ shell, kube, workspace: await find(kube, { name, namespace: options.namespace }) }),
   )
 
@@ -84,7 +72,3 @@ export const titleOf = ({ metadata: { namespace, name } }: Workspace): string =>
 /** Another verb about the same workspace, to be copied. */
 export const berth = (verb: string, { metadata: { namespace, name } }: Workspace): string =>
   `berth ${verb} ${name}${namespace === 'default' ? '' : ` -n ${namespace}`}`
-
-export const stateOf = ({ status }: Workspace): string => status?.actualState ?? 'CreationRequested'
-
-export const desiredOf = ({ spec }: Workspace): string => spec.desiredState ?? 'Running'

@@ -1,10 +1,11 @@
 /**
  * The loop that every controller runs in: queue, reconcile, one status write, retries, leader election.
  * It knows no kind of ours. A controller is data (`Controller`) and one function (`Reconcile`).
- * Read reconcile.ts first, then loop.ts (the story), retry-policy.ts, run.ts, leader.ts.
+ * Read reconcile.ts first, then loop.ts (the story), retry-policy.ts, run.ts, leader.ts, meters.ts.
  */
 export { type Candidate, leadInTurns } from './leader.ts'
 export { type LoopMeter, type Outcome, sentenceOf } from './loop.ts'
+export { loopMeter, requestMeter } from './meters.ts'
 export {
   again,
   type Controller,

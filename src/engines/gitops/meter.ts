@@ -1,3 +1,4 @@
+import type { Metrics } from '../../adapters/http/index.ts'
 import type { Clock } from '../../std/index.ts'
 import { type Change, type Entry, entriesOf } from './change-set.ts'
 
@@ -8,7 +9,7 @@ import { type Change, type Entry, entriesOf } from './change-set.ts'
 export const PHASES = ['source', 'render', 'compare', 'apply', 'prune', 'health'] as const
 export type Phase = (typeof PHASES)[number]
 
-/** What syncs tell about themselves; the program turns it into metrics. */
+/** What syncs tell about themselves. */
 export interface SyncMeter {
   took(phase: Phase, milliseconds: number): void
   /** So many objects ended like this. */
@@ -18,6 +19,29 @@ export interface SyncMeter {
 }
 
 export const noMeter: SyncMeter = { took: () => undefined, did: () => undefined, repaired: () => undefined }
+
+/** What syncs take, do and find, under the same names in every program. */
+export function syncMeter(metrics: Metrics): SyncMeter {
+  const phases = metrics.histogram({
+    name: 'berth_gitops_phase_seconds',
+    help: 'Time of the steps from a revision to its health',
+    labels: ['phase'],
+  })
+  const objects = metrics.counter({
+    name: 'berth_gitops_objects_total',
+    help: 'Objects of commits by what was done with them',
+    labels: ['outcome'],
+  })
+  const repairs = metrics.counter({
+    name: 'berth_gitops_drift_repairs_total',
+    help: 'Objects that had drifted and were set back',
+  })
+  return {
+    took: (phase, milliseconds) => phases.observe(milliseconds / 1000, { phase }),
+    did: (outcome, many) => objects.add({ outcome }, many),
+    repaired: (many) => repairs.add({}, many),
+  }
+}
 
 /** Does a step of a sync and tells how long it took. */
 export async function timed<T>(

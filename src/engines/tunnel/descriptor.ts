@@ -1,6 +1,7 @@
 import { create } from '@bufbuild/protobuf'
 import { type ConnectRequest, ConnectRequestSchema } from '../../rpc/index.ts'
-import { Failure } from '../../std/index.ts'
+import { type Clock, Failure } from '../../std/index.ts'
+import { SILENCE } from './limits.ts'
 
 /** Methods of one agent. */
 const MOST = 1000
@@ -15,6 +16,41 @@ export function descriptorOf(paths: Iterable<string>): ConnectRequest {
   }
   const listed = [...services].map(([name, methods]) => ({ name, methods }))
   return create(ConnectRequestSchema, { msg: { case: 'descriptor', value: { agentDescriptor: { services: listed } } } })
+}
+
+/** What a first message is not waited for longer than. */
+interface Patience {
+  /** Aborts, with a `Failure`, when the agent may not be here any more. */
+  ended: AbortSignal
+  /** Aborts when the stream is to end. */
+  signal: AbortSignal
+  clock: Clock
+}
+
+/**
+ * The first message of a stream; `undefined` when it ends without. A stream counts among those of its agent before it has said
+ * anything, so a silent one must not outlive the token it came with.
+ */
+export async function firstOf(
+  incoming: AsyncIterator<ConnectRequest>,
+  { ended, signal, clock }: Patience,
+): Promise<ConnectRequest | undefined> {
+  const early = Promise.withResolvers<undefined>()
+  const revoke = () => early.reject(Failure.from(ended.reason))
+  const leave = () => early.resolve(undefined)
+  const calm = clock.after(SILENCE, () => early.reject(silent()))
+  ended.addEventListener('abort', revoke, { once: true })
+  signal.addEventListener('abort', leave, { once: true })
+  if (ended.aborted) revoke()
+  if (signal.aborted) leave()
+  try {
+    const first = await Promise.race([early.promise, incoming.next()])
+    return first?.done ? undefined : first?.value
+  } finally {
+    calm()
+    ended.removeEventListener('abort', revoke)
+    signal.removeEventListener('abort', leave)
+  }
 }
 
 /** The paths of what is in it. Throws, for an INVALID_ARGUMENT, at anything else. */
@@ -33,4 +69,9 @@ export function pathsIn({ msg }: ConnectRequest): ReadonlySet<string> {
 }
 
 const isName = (name: string): boolean => name.length > 0 && name.length <= LONGEST && !name.includes('/')
+const silent = () =>
+  new Failure('timeout', `the agent has not said within ${SILENCE / 1000} s what it answers`, {
+    reason: 'AgentSilent',
+    remedy: 'Send the descriptor of the agent as the first message.',
+  })
 const wrong = (message: string) => new Failure('invalid', message, { reason: 'InvalidRequest' })

@@ -1,4 +1,4 @@
-import type { Connection } from '../../adapters/grpc/index.ts'
+import type { Connection, TextMetadata } from '../../adapters/grpc/index.ts'
 import { ReverseTunnel } from '../../rpc/index.ts'
 import { type Clock, Failure, type Log, pause, seconds, waitOf } from '../../std/index.ts'
 import { answer, type TunnelHandler, type Tunnelled } from './answer.ts'
@@ -15,6 +15,8 @@ export interface ServeTunnelsOptions {
   /** Ends all tunnels, busy ones too. */
   signal: AbortSignal
   size?: PoolSize
+  /** Goes along with each tunnel. */
+  metadata?: TextMetadata
 }
 
 /** Keeps tunnels open to kas and answers the requests that come through them, until the signal aborts. Never rejects. */
@@ -84,10 +86,10 @@ class AgentPool {
 
   /** One tunnel, from its opening to its end. */
   async #once(): Promise<{ hasServed: boolean; failure?: Failure }> {
-    const { connection, services, signal } = this.#options
+    const { connection, services, metadata, signal } = this.#options
     let hasServed = false
     try {
-      const call = await connection.duplex(ReverseTunnel.method.connect, { signal })
+      const call = await connection.duplex(ReverseTunnel.method.connect, { signal, metadata })
       void call.send(descriptorOf(services.keys()))
       const incoming = call.responses[Symbol.asyncIterator]()
       const { value, done } = await incoming.next()

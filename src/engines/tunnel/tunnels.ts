@@ -1,7 +1,7 @@
 import type { Call } from '../../adapters/grpc/index.ts'
 import type { ConnectRequest, ConnectResponse } from '../../rpc/index.ts'
 import { type Clock, Failure } from '../../std/index.ts'
-import { pathsIn } from './descriptor.ts'
+import { firstOf, pathsIn } from './descriptor.ts'
 import { FAREWELL, MOST_OF_AN_AGENT } from './limits.ts'
 import { Tunnel } from './tunnel.ts'
 
@@ -17,6 +17,8 @@ export interface Admitted {
   ended: AbortSignal
   /** So long a tunnel may wait for a request before it is closed cleanly, so that agents spread. Milliseconds. */
   age: number
+  /** It may have fewer than an agent. */
+  most?: number
 }
 
 export interface Tunnels {
@@ -78,12 +80,13 @@ class Pool implements Tunnels {
     const lot = this.#lotOf(admitted.agentId)
     lot.open++
     try {
-      if (lot.open > MOST_OF_AN_AGENT) {
+      const { most = MOST_OF_AN_AGENT } = admitted
+      if (lot.open > most) {
         this.#onRefused()
-        throw tooMany()
+        throw tooMany(most)
       }
-      const { value, done } = await incoming.next()
-      if (!done) yield* this.#open(admitted, lot, { incoming, call, paths: pathsIn(value) })
+      const first = await firstOf(incoming, { ended: admitted.ended, signal: call.signal, clock: this.#clock })
+      if (first) yield* this.#open(admitted, lot, { incoming, call, paths: pathsIn(first) })
     } finally {
       lot.open--
       this.#forget(admitted.agentId, lot)
@@ -211,8 +214,8 @@ class Pool implements Tunnels {
   }
 }
 
-const tooMany = () =>
-  new Failure('unavailable', `the agent has ${MOST_OF_AN_AGENT} tunnels open`, {
+const tooMany = (most: number) =>
+  new Failure('unavailable', `the agent has ${most} tunnels open`, {
     reason: 'TooManyTunnels',
     remedy: 'Close some.',
   })

@@ -1,9 +1,9 @@
 import type { Projects } from '../project.ts'
 
-/** Something has changed among the projects, or nobody waits any more. */
-export function newsOf(projects: Projects, signal: AbortSignal): { promise: Promise<void>; close: () => void } {
+/** A project of this path has come, gone or changed, or nobody waits any more. */
+export function newsOf(projects: Projects, path: string, signal: AbortSignal): { promise: Promise<void>; close: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const forget = projects.onChange(() => resolve())
+  const forget = projects.onChangeAt(path, resolve)
   const stop = () => resolve()
   signal.addEventListener('abort', stop, { once: true })
   return {

@@ -74,11 +74,11 @@ export class RulesReader {
     const { agents, projects } = this.#desk
     const path = agents.get(this.#agent)?.spec.configurationProject ?? ''
     const changed = new AbortController()
-    const forget = agents.onChange((now) => {
-      if (now && keyOf(refOf(now)) === keyOf(this.#agent) && now.spec.configurationProject !== path) changed.abort()
+    const forget = agents.onChangeOf(this.#agent, (now) => {
+      if (now && now.spec.configurationProject !== path) changed.abort()
     })
     const signal = AbortSignal.any([this.#ending.signal, changed.signal])
-    const news = newsOf(projects, signal)
+    const news = newsOf(projects, path, signal)
     try {
       const admission = this.#admitted(path)
       if (admission) await this.#follow(admission, signal)

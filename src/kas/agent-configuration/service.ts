@@ -1,4 +1,4 @@
-import { type Call, offer, type Service } from '../../adapters/grpc/index.ts'
+import { type Call, type Door, offer, type Service } from '../../adapters/grpc/index.ts'
 import type { Cache } from '../../adapters/kube/index.ts'
 import { configurationFor } from '../../agentcfg/index.ts'
 import type { Agent } from '../../api/index.ts'
@@ -17,11 +17,14 @@ import {
   type Snapshot,
 } from '../ports.ts'
 import type { Projects } from '../project.ts'
+import type { Refusals } from '../refusals.ts'
 import { type Found, findConfiguration } from './find.ts'
 import { newsOf } from './news.ts'
 
 export interface ConfigurationDesk {
   agentGate: AgentGate
+  /** Proves who calls before anything of a request is read. */
+  door: Door
   gate: Gate
   agents: Cache<Agent>
   projects: Projects
@@ -30,12 +33,13 @@ export interface ConfigurationDesk {
   findings: ConfigurationFindings
   /** Streams end after so long, before a load balancer cuts them. Milliseconds. */
   maxAge: number
+  refused: Refusals
   clock: Clock
   log: Log
 }
 
 export const createAgentConfigurationService = (desk: ConfigurationDesk): Service =>
-  offer(AgentConfigurationService, { getConfiguration: (request, call) => serve(desk, request, call) })
+  offer(AgentConfigurationService, { getConfiguration: (request, call) => serve(desk, request, call) }, desk.door)
 
 /** One stream of one pod. */
 interface Visit {
@@ -70,11 +74,11 @@ async function* serve(desk: ConfigurationDesk, request: ConfigurationRequest, ca
 }
 
 /** Who is refused is named in the log. Never the token. */
-function admit({ agentGate, log }: ConfigurationDesk, call: Call): AgentPass {
+function admit({ agentGate, refused }: ConfigurationDesk, call: Call): AgentPass {
   try {
     return agentGate.admit(call.metadata('authorization'))
   } catch (thrown) {
-    log.warn('An agent was refused', { peer: call.peer, error: Failure.from(thrown) })
+    refused('An agent was refused', call.peer, thrown)
     throw thrown
   }
 }
@@ -84,7 +88,7 @@ async function* fromOneProject(visit: Visit): AsyncGenerator<ConfigurationRespon
   const { desk, pass, call, signal } = visit
   const path = desk.agents.get(pass.agent)?.spec.configurationProject ?? ''
   const changed = new AbortController()
-  const forget = desk.agents.onChange((now) => {
+  const forget = desk.agents.onChangeOf(pass.agent, (now) => {
     if (now?.metadata.uid === pass.uid && now.spec.configurationProject !== path) changed.abort()
   })
   try {
@@ -103,7 +107,7 @@ async function* fromOneProject(visit: Visit): AsyncGenerator<ConfigurationRespon
 async function admitTo(visit: Visit, path: string, signal: AbortSignal): Promise<Admission | undefined> {
   const { desk, pass, call, berth } = visit
   while (!signal.aborted) {
-    const news = newsOf(desk.projects, signal)
+    const news = newsOf(desk.projects, path, signal)
     try {
       return await desk.gate.admit({
         authorization: call.metadata('authorization'),
@@ -111,6 +115,7 @@ async function admitTo(visit: Visit, path: string, signal: AbortSignal): Promise
         namespace: undefined,
         serviceAccount: undefined,
         projectUid: undefined,
+        peer: call.peer,
       })
     } catch (thrown) {
       const failure = Failure.from(thrown)

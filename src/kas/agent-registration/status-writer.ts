@@ -40,8 +40,12 @@ interface Known {
   uid: string
   /** Since when pods in the status are held by nobody. */
   unheld: Map<string, number>
-  finding?: ConfigurationFinding
-  report?: Told
+  /**
+   * What was heard here and does not stand in the status yet. Then it is forgotten: another kas that hears more writes over it, and
+   * would be written over in turn for ever.
+   */
+  finding?: ConfigurationFinding | undefined
+  report?: Told | undefined
 }
 
 /** Writes what is known of agents into their status: only what differs, and of many changes in a second the last. */
@@ -58,8 +62,12 @@ export function createStatusWriter(options: StatusWriterOptions): AgentStatusWri
     const pods = roll.of(here.uid)
     const lookAgain = (after: number) => queue.addAfter(key, after)
     const holders = holdersOf(agent, { pods, unheld: here.unheld, presence, now: clock.now(), lookAgain })
-    const facts = { pods, isSettled, holders, configuration: here.finding, report: here.report }
-    if (await isWritten(options, agent, statusAfter(agent, facts, clock.now()))) written.set(key, clock.now())
+    const { finding, report } = here
+    const status = statusAfter(agent, { pods, isSettled, holders, configuration: finding, report }, clock.now())
+    if (await isWritten(options, agent, status)) written.set(key, clock.now())
+    // Not what has come meanwhile.
+    if (here.finding === finding) here.finding = undefined
+    if (here.report === report) here.report = undefined
   }
   const queue = createWorkQueue({
     clock,

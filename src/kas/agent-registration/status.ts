@@ -129,9 +129,10 @@ function connectedStatement({ metadata, spec }: Agent, pods: number, observedGen
   return { ...about, status: 'False', reason: 'NotConnected', message }
 }
 
-function validStatement(agent: Agent, { configuration, report }: AgentFacts, observedGeneration: number): Statement {
+function validStatement(agent: Agent, { configuration: heard, report }: AgentFacts, observedGeneration: number): Statement {
   const about = { type: 'ConfigurationValid', observedGeneration }
   const refusal = report?.refusal
+  const configuration = heard ?? (report && goodIn(agent.status))
   if (configuration === undefined) return { ...about, ...unread(agent.status?.conditions) }
   if ('failure' in configuration) return { ...about, ...unreadable(configuration.failure) }
   if ('empty' in configuration) {
@@ -154,6 +155,14 @@ function validStatement(agent: Agent, { configuration, report }: AgentFacts, obs
     return { ...about, status: 'True', reason: 'FileMissing', message }
   }
   return { ...about, status: 'True', reason: 'Valid', message: `${path} of ${commit.slice(0, 8)} is in use.` }
+}
+
+/** The configuration that was found good, whatever the agent said of it then. */
+function goodIn(status: AgentStatus | undefined): ConfigurationFinding | undefined {
+  const reason = status?.conditions?.find(({ type }) => type === 'ConfigurationValid')?.reason ?? ''
+  const { commit, path } = status?.configuration ?? {}
+  if (!commit || !['Valid', 'FileMissing', 'RefusedByAgent'].includes(reason)) return undefined
+  return { commit, ...(path ? { path } : {}), mistakes: [] }
 }
 
 /** Before anything was read in this life of kas, what was said in the one before still holds. */

@@ -1,42 +1,41 @@
 import { type Agent, keyOf, refOf } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
+import { digestOf } from '../digest.ts'
 import { numberOf } from '../number.ts'
-import type { AgentGate, AgentPass } from '../ports.ts'
+import type { AgentGate, AgentPass, Knock } from '../ports.ts'
 import { revoked } from './gate.ts'
-import { bearerOf, digestOf, holderOf, type Identities } from './identify.ts'
+import { bearerOf, holderOf, type Identities } from './identify.ts'
+import type { TokenRate } from './token-rate.ts'
 
 type Tokens = Pick<Identities, 'agents' | 'clock'>
 
 export interface AgentGateOptions extends Tokens {
-  /** How long this token has to wait before its next call, milliseconds; 0 lets it in. */
-  limit: (sha256: string) => number
-  /** Told of a call that was one too many. */
-  onLimited: () => void
+  rate: TokenRate
 }
 
 /** Lets agents in, whatever they want. What is no token of an agent is refused alike, expired or never heard of. */
-export const createAgentGate = ({ limit, onLimited, ...tokens }: AgentGateOptions): AgentGate => ({
+export const createAgentGate = ({ rate, ...tokens }: AgentGateOptions): AgentGate & { knock: Knock } => ({
+  knock: (authorization) => void shown(tokens, authorization),
   admit(authorization) {
-    const sha256 = digestOf(bearerOf(authorization))
-    const holder = holderOf(tokens, sha256)
-    if (!holder)
-      throw new Failure('unauthorized', 'the token is not known', {
-        reason: 'TokenUnknown',
-        remedy: 'Show a token that stands in one Agent, and in no other.',
-      })
-    // Only of tokens that are known: strangers must not fill the memory with theirs.
-    if (limit(sha256) > 0) {
-      onLimited()
-      throw tooOften(holder.agent)
-    }
+    const { sha256, holder } = shown(tokens, authorization)
+    rate(sha256, `Agent ${keyOf(holder.agent.metadata)}`)
     return passFor(tokens, sha256, holder.agent)
   },
 })
 
+function shown(tokens: Tokens, authorization: string | undefined) {
+  const sha256 = digestOf(bearerOf(authorization))
+  const holder = holderOf(tokens, sha256)
+  if (holder) return { sha256, holder }
+  throw new Failure('unauthorized', 'the token is not known', {
+    reason: 'TokenUnknown',
+    remedy: 'Show a token that stands in one Agent, and in no other.',
+  })
+}
+
 function passFor(tokens: Tokens, sha256: string, agent: Agent): AgentPass {
   const end = new AbortController()
   const uid = agent.metadata.uid ?? ''
-  const key = keyOf(agent.metadata)
   let calm = () => undefined
   const look = () => {
     const holder = holderOf(tokens, sha256)
@@ -46,13 +45,8 @@ function passFor(tokens: Tokens, sha256: string, agent: Agent): AgentPass {
     const cancel = tokens.clock.after(Math.max(Date.parse(holder.expiresAt) - tokens.clock.now(), 0) + 1, look)
     calm = () => void cancel()
   }
-  const forget = tokens.agents.onChange((now, before) => {
-    const changed = now ?? before
-    if (!changed) return
-    // A thousand agents are let in, and each writes its status: only the own one is worth a look, and who has its token too.
-    const isTaken = now?.spec.tokens?.some((token) => token.sha256 === sha256)
-    if (isTaken || keyOf(changed.metadata) === key) look()
-  })
+  // A thousand agents are let in, and each writes its status: only who has this token, or had it, is worth a look.
+  const forget = tokens.agents.onChangeBy('token', sha256, look)
   look()
   return {
     agent: { ...refOf(agent), namespace: agent.metadata.namespace ?? '' },
@@ -65,9 +59,3 @@ function passFor(tokens: Tokens, sha256: string, agent: Agent): AgentPass {
     },
   }
 }
-
-const tooOften = ({ metadata: { namespace, name } }: Agent) =>
-  new Failure('unavailable', `Agent ${namespace}/${name}: too many calls with one token`, {
-    reason: 'RateExceeded',
-    remedy: 'Give each cluster an Agent or a token of its own, or let the administrator of kas allow more (--agent-calls).',
-  })

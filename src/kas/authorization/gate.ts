@@ -1,18 +1,41 @@
 import { isDeleting, type Ref } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
-import { type Admission, type Caller, type Claim, type Gate, moved } from '../ports.ts'
+import { digestOf } from '../digest.ts'
+import { type Admission, type Caller, type Claim, type Gate, type Knock, moved } from '../ports.ts'
 import { type Project, type Projects, sourceOf } from '../project.ts'
 import { mayRead, refusal } from './grants.ts'
-import { agentOf, bearerOf, type Identities, identify } from './identify.ts'
+import { agentOf, bearerOf, type Identities, identify, known } from './identify.ts'
+import type { TokenRate } from './token-rate.ts'
+import type { ReviewToken, ServiceAccountName } from './token-reviews.ts'
 
 /** Lets callers in, and throws them out at the moment they lose the right: the objects that give it are watched. */
-export const createGate = (projects: Projects, identities: Identities): Gate => ({
+export const createGate = (projects: Projects, identities: Identities, rate: TokenRate): Gate & { knock: Knock } => ({
+  knock: (authorization, peer) => known(identities, authorization, peer),
   async admit(claim) {
     const caller = await identify(identities, claim)
-    return new Watch(projects, identities, standingOf(identities, claim, caller))
+    // The operator has a stream for each deployment, and one token.
+    if (!caller.isVouchedFor) rate(digestOf(bearerOf(claim.authorization)), `${caller.namespace}/${caller.name}`)
+    return new Watch(projects, standingOf(identities, claim, caller))
   },
-  admitAgent: (agent, path) => new Watch(projects, identities, registered(identities, agent, path)),
+  admitAgent: (agent, path) => new Watch(projects, registered(identities, agent, path)),
 })
+
+/** Lets that service account in and nobody else. */
+const createAccountGate =
+  (reviewToken: ReviewToken, allowed: ServiceAccountName, other: { what: string; reason: string }): Knock =>
+  async (authorization, peer) => {
+    const { namespace, name } = await reviewToken(bearerOf(authorization), peer)
+    if (namespace === allowed.namespace && name === allowed.name) return
+    const { what, reason } = other
+    throw new Failure('forbidden', `service account ${namespace}/${name} is not ${what}`, { reason })
+  }
+
+export const createOperatorGate = ({ reviewToken, operator }: Pick<Identities, 'reviewToken' | 'operator'>) =>
+  createAccountGate(reviewToken, operator, { what: 'the operator', reason: 'NotTheOperator' })
+
+/** For whoever has decided already which people may reach which workspace. */
+export const createProxyGate = (reviewToken: ReviewToken, proxy: ServiceAccountName) =>
+  createAccountGate(reviewToken, proxy, { what: 'the proxy', reason: 'NotTheProxy' })
 
 /** Who somebody was when he was let in, and how that is proved again. */
 interface Standing {
@@ -22,6 +45,8 @@ interface Standing {
   prove(): Promise<Caller>
   /** What can be seen without asking anybody. */
   isLost(): boolean
+  /** Told when that may be another answer; the answer ends it. */
+  onChange(look: () => void): () => void
 }
 
 const standingOf = (identities: Identities, claim: Claim, caller: Caller): Standing => ({
@@ -29,6 +54,10 @@ const standingOf = (identities: Identities, claim: Claim, caller: Caller): Stand
   wanted: claim,
   prove: () => identify(identities, claim),
   isLost: () => caller.kind === 'agent' && !isSame(caller, agentOf(identities, bearerOf(claim.authorization))),
+  onChange: (look) =>
+    caller.kind === 'agent'
+      ? identities.agents.onChangeBy('token', digestOf(bearerOf(claim.authorization)), look)
+      : () => undefined,
 })
 
 /** It needs no token, and yet has no more rights than with one. */
@@ -47,6 +76,7 @@ function registered({ agents }: Identities, agent: Ref & { namespace: string }, 
       return caller
     },
     isLost,
+    onChange: (look) => agents.onChangeOf(agent, look),
   }
 }
 
@@ -64,14 +94,15 @@ class Watch implements Admission {
   readonly #end = new AbortController()
   readonly #stops: (() => void)[]
 
-  constructor(projects: Projects, { agents }: Identities, standing: Standing) {
+  constructor(projects: Projects, standing: Standing) {
     this.caller = standing.caller
     this.project = readable(projects, standing.caller, standing.wanted)
     this.#projects = projects
     this.#standing = standing
     this.#stops = [
-      projects.onChange(() => this.#look()),
-      ...(standing.caller.kind === 'agent' ? [agents.onChange(() => this.#look())] : []),
+      // Thousands are let in: a change costs a look for each of those whom it concerns.
+      projects.onChangeAt(standing.wanted.path, () => this.#look()),
+      standing.onChange(() => this.#look()),
     ]
   }
 

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import type { Cache } from '../../adapters/kube/index.ts'
 import { type Agent, isDeleting } from '../../api/index.ts'
 import { type Clock, Failure, Secret } from '../../std/index.ts'
+import { digestOf } from '../digest.ts'
 import type { Caller, Claim } from '../ports.ts'
 import type { ReviewToken, ServiceAccountName } from './token-reviews.ts'
 
@@ -21,14 +21,20 @@ export async function identify(identities: Identities, claim: Claim): Promise<Ca
   const token = bearerOf(claim.authorization)
   const agent = agentOf(identities, token)
   if (agent) return agent
-  const account = await identities.reviewToken(token)
+  const account = await identities.reviewToken(token, claim.peer)
   const isOperator = account.namespace === identities.operator.namespace && account.name === identities.operator.name
   if (!isOperator) return { kind: 'service-account', ...account }
   if (!claim.namespace)
     throw new Failure('invalid', 'the operator must say for which namespace it asks (berth-namespace)', {
       reason: 'InvalidRequest',
     })
-  return { kind: 'service-account', namespace: claim.namespace, name: claim.serviceAccount }
+  return { kind: 'service-account', namespace: claim.namespace, name: claim.serviceAccount, isVouchedFor: true }
+}
+
+/** Of whoever it is. That another one asks for it is heard of later. */
+export async function known(identities: Identities, authorization: string | undefined, peer: string): Promise<void> {
+  const token = bearerOf(authorization)
+  if (!agentOf(identities, token)) await identities.reviewToken(token, peer)
 }
 
 /** The scheme's case does not matter. */
@@ -42,9 +48,6 @@ export function agentOf(identities: Pick<Identities, 'agents' | 'clock'>, token:
   const agent = holderOf(identities, digestOf(token))?.agent
   return agent && { kind: 'agent', namespace: agent.metadata.namespace ?? '', name: agent.metadata.name }
 }
-
-/** Only digests are compared, so the time taken tells nothing of the token. */
-export const digestOf = (token: Secret<string>): string => createHash('sha256').update(token.reveal()).digest('hex')
 
 /**
  * The agent that has the token of this digest now, and until when it counts. A digest that stands in several Agents counts for none:

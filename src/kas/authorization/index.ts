@@ -4,7 +4,9 @@
  * Not here: Git credentials, which callers never see. Read grants.ts (the rule) first, then identify.ts and gate.ts.
  */
 export { createAgentGate } from './agent-gate.ts'
-export { createGate } from './gate.ts'
+export { createGate, createOperatorGate, createProxyGate } from './gate.ts'
 export { mayRead } from './grants.ts'
 export { BY_TOKEN } from './identify.ts'
+export { createTokenRate, type TokenRate } from './token-rate.ts'
 export { createTokenReviews } from './token-reviews.ts'
+export { createWorkspaceGate } from './workspace-gate.ts'

@@ -1,14 +1,14 @@
-import { createHash } from 'node:crypto'
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type Clock, Failure, type Secret } from '../../std/index.ts'
-import { remembered } from '../remembered.ts'
+import { type Clock, Failure, remembered, type Secret } from '../../std/index.ts'
+import { digestOf } from '../digest.ts'
+import type { Prove } from '../strangers.ts'
 
 export interface ServiceAccountName {
   namespace: string
   name: string
 }
 
-export type ReviewToken = (token: Secret<string>) => Promise<ServiceAccountName>
+export type ReviewToken = (token: Secret<string>, peer: string) => Promise<ServiceAccountName>
 
 interface TokenReview {
   status?: { authenticated?: boolean; user?: { username?: string }; audiences?: string[]; error?: string }
@@ -18,12 +18,10 @@ interface TokenReview {
  * Asks the API server whose token it is. An operator has a thousand streams with one token, and each is checked before each
  * poll: so an answer counts for ten seconds. Refusals are not kept.
  */
-export const createTokenReviews = (kube: Kube, audience: string, clock: Clock): ReviewToken =>
-  remembered(
-    (token) => review(kube, audience, token),
-    (token) => createHash('sha256').update(token.reveal()).digest('hex'),
-    clock,
-  )
+export function createTokenReviews(kube: Kube, audience: string, prove: Prove, clock: Clock): ReviewToken {
+  const ask = remembered((token: Secret<string>) => review(kube, audience, token), digestOf, clock)
+  return (token, peer) => prove(token, peer, () => ask(token))
+}
 
 const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/
 

@@ -4,7 +4,9 @@ import type { Config } from '../config.ts'
 import { sharedSecret } from '../shared-secret.ts'
 import { createServices, type Desk } from './services.ts'
 
-export interface ExternalEndpoint extends Omit<Desk, 'verify' | 'patience'>, Pick<ServeOptions, 'tls' | 'clock' | 'log'> {
+export interface ExternalEndpoint
+  extends Omit<Desk, 'verify' | 'patience'>,
+    Pick<ServeOptions, 'tls' | 'onTurnedAway' | 'clock' | 'log'> {
   config: Pick<Config, 'api' | 'apiSecret' | 'agentWait'>
 }
 
@@ -14,10 +16,10 @@ const AUDIENCE = 'gitlab-kas'
 
 /** `undefined` when it is off. Stop it before what carries the calls to agents. */
 export async function serveExternalEndpoint(given: ExternalEndpoint): Promise<GrpcServer | undefined> {
-  const { config, tls, clock, log } = given
+  const { config, tls, onTurnedAway, clock, log } = given
   if (config.apiSecret === undefined) return undefined
   const secret = await sharedSecret(config.apiSecret, '--api-secret')
   const verify = createVerifier({ secret, issuer: ISSUER, audience: AUDIENCE, clock })
   const services = createServices({ ...given, verify, patience: config.agentWait })
-  return serveGrpc({ address: config.api, tls, services, clock, log })
+  return serveGrpc({ address: config.api, tls, services, onTurnedAway, clock, log })
 }

@@ -1,12 +1,11 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
-import { type Call, offer, type Service } from '../../adapters/grpc/index.ts'
+import { type Call, type Door, offer, type Service } from '../../adapters/grpc/index.ts'
 import type { Counter } from '../../adapters/http/index.ts'
 import {
   AgentTracker,
   type ConnectedAgentInfo,
   ConnectedAgentsByIdResponseSchema,
   ConnectedAgentsForProjectResponseSchema,
-  type GetConnectedAgentsRequest,
   GetConnectedAgentsResponseSchema,
   GetPodsResponseSchema,
   GitPushEventResponseSchema,
@@ -14,17 +13,15 @@ import {
   Notifications,
 } from '../../rpc/index.ts'
 import { Failure } from '../../std/index.ts'
-import type { Polls, Router } from '../ports.ts'
+import type { Census, Polls, Router } from '../ports.ts'
 import type { Projects } from '../project.ts'
 import { listPods } from './pods.ts'
-
-type Wanted = GetConnectedAgentsRequest['request']
 
 export interface Desk {
   /** Throws unless the call shows that it may ask. */
   verify: (authorization: string | undefined) => Promise<void>
-  /** The pods of agents that are connected to this kas. */
-  connected: (wanted: { request: Wanted }) => ConnectedAgentInfo[]
+  /** The pods of agents that are connected to any kas. */
+  census: Census
   projects: Pick<Projects, 'called'>
   polls: Pick<Polls, 'poke'>
   router: Router
@@ -36,13 +33,21 @@ export interface Desk {
 
 /** What is answered at the external endpoint. Every call is proved first. */
 export function createServices(desk: Desk): Service[] {
-  const { connected, projects, polls } = desk
-  /** Lets calls through that show a good token, and counts them all. */
-  const guard =
+  const { census, projects, polls } = desk
+  /** Nothing is read of what shows no good token, but it is counted. */
+  const door: Door = async ({ metadata, path }) => {
+    try {
+      await desk.verify(metadata('authorization'))
+    } catch (thrown) {
+      desk.asked.add({ method: path.slice(path.lastIndexOf('/') + 1), outcome: Failure.from(thrown).code })
+      throw thrown
+    }
+  }
+  /** Counts those that were let in. */
+  const counted =
     <I, O>(method: string, work: (request: I, call: Call) => O | Promise<O>) =>
     async (request: I, call: Call): Promise<O> => {
       try {
-        await desk.verify(call.metadata('authorization'))
         const answer = await work(request, call)
         desk.asked.add({ method, outcome: 'ok' })
         return answer
@@ -51,38 +56,55 @@ export function createServices(desk: Desk): Service[] {
         throw thrown
       }
     }
-  const byProject = (value: bigint) => connected({ request: { case: 'projectId', value: idOf(value, 'project_id') } })
-  const byAgent = (value: bigint) => connected({ request: { case: 'agentId', value: idOf(value, 'agent_id') } })
+  const byProject = (value: bigint, { signal }: Call) =>
+    census({ request: { case: 'projectId', value: idOf(value, 'project_id') } }, signal)
+  const byAgent = (value: bigint, { signal }: Call) =>
+    census({ request: { case: 'agentId', value: idOf(value, 'agent_id') } }, signal)
 
   return [
-    offer(AgentTracker, {
-      getConnectedAgents: guard('GetConnectedAgents', ({ request }) => {
-        const agents = request.case === 'projectId' ? byProject(request.value) : byAgent(request.value ?? 0n)
-        return create(GetConnectedAgentsResponseSchema, { agents })
-      }),
-    }),
-    offer(Notifications, {
-      gitPushEvent: guard('GitPushEvent', ({ event }) => {
-        // The number is one of the other side's own: only paths are the same here and there.
-        const path = event?.project?.fullPath
-        if (!path) throw malformed('event.project.full_path is empty')
-        // Somebody has pushed there, whoever here follows it; a path that nobody has registered is no mistake.
-        for (const { ref } of projects.called(path)) polls.poke(ref)
-        return create(GitPushEventResponseSchema)
-      }),
-    }),
-    offer(KasApi, {
-      connectedAgentsForProject: guard('ConnectedAgentsForProject', ({ projectId }) =>
-        create(ConnectedAgentsForProjectResponseSchema, { agents: byProject(projectId).map(info) }),
-      ),
-      connectedAgentsById: guard('ConnectedAgentsById', ({ agentId }) =>
-        create(ConnectedAgentsByIdResponseSchema, { agents: byAgent(agentId).map(info) }),
-      ),
-      getPods: guard('GetPods', async ({ agentId }, call) => {
-        const pods = await listPods({ ...desk, agentId: idOf(agentId, 'agent_id'), signal: call.signal })
-        return create(GetPodsResponseSchema, { pods })
-      }),
-    }),
+    offer(
+      AgentTracker,
+      {
+        getConnectedAgents: counted('GetConnectedAgents', async ({ request }, call) => {
+          const found = request.case === 'projectId' ? byProject(request.value, call) : byAgent(request.value ?? 0n, call)
+          const { agents, silent } = await found
+          return create(GetConnectedAgentsResponseSchema, { agents, silentKas: silent })
+        }),
+      },
+      door,
+    ),
+    offer(
+      Notifications,
+      {
+        gitPushEvent: counted('GitPushEvent', ({ event }) => {
+          // The number is one of the other side's own: only paths are the same here and there.
+          const path = event?.project?.fullPath
+          if (!path) throw malformed('event.project.full_path is empty')
+          // Somebody has pushed there, whoever here follows it; a path that nobody has registered is no mistake.
+          for (const { ref } of projects.called(path)) polls.poke(ref)
+          return create(GitPushEventResponseSchema)
+        }),
+      },
+      door,
+    ),
+    offer(
+      KasApi,
+      {
+        connectedAgentsForProject: counted('ConnectedAgentsForProject', async ({ projectId }, call) => {
+          const { agents, silent } = await byProject(projectId, call)
+          return create(ConnectedAgentsForProjectResponseSchema, { agents: agents.map(info), silentKas: silent })
+        }),
+        connectedAgentsById: counted('ConnectedAgentsById', async ({ agentId }, call) => {
+          const { agents, silent } = await byAgent(agentId, call)
+          return create(ConnectedAgentsByIdResponseSchema, { agents: agents.map(info), silentKas: silent })
+        }),
+        getPods: counted('GetPods', async ({ agentId }, call) => {
+          const pods = await listPods({ ...desk, agentId: idOf(agentId, 'agent_id'), signal: call.signal })
+          return create(GetPodsResponseSchema, { pods })
+        }),
+      },
+      door,
+    ),
   ]
 }
 

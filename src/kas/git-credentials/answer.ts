@@ -1,16 +1,16 @@
-import { createHash } from 'node:crypto'
 import { type Protocol, remoteUrl } from '../../adapters/git/index.ts'
 import type { Answer, Counter, Question, Responder } from '../../adapters/http/index.ts'
-import { isDeleting, nameOf, type Workspace, Workspaces } from '../../api/index.ts'
+import { gitAudienceOf, isDeleting, nameOf, type Workspace, Workspaces } from '../../api/index.ts'
 import { Failure, minutes } from '../../std/index.ts'
+import { digestOf } from '../digest.ts'
+import { createPodProof, type ProofDesk, type ProvePod } from '../pod-proof.ts'
 import type { Project, Projects } from '../project.ts'
 import { createLimiter, type Rate } from '../rate.ts'
 import { advertisementOf } from './advertisement.ts'
 import { type Ask, readAsk } from './ask.ts'
-import { createProve, type ProofDesk, type Prove } from './proof.ts'
 import { credentialFor, type SecretDesk, WITHHELD } from './secret.ts'
 
-export interface CredentialsDesk extends ProofDesk, SecretDesk {
+export interface CredentialsDesk extends Omit<ProofDesk, 'audienceOf'>, SecretDesk {
   projects: Pick<Projects, 'get'>
   /** Whether somebody develops a project. */
   develops: (person: Person, project: Project) => Promise<boolean>
@@ -38,7 +38,7 @@ export function answerPods(desk: CredentialsDesk): Responder {
   const { clock, log } = desk
   const strangers = createLimiter(STRANGERS, clock)
   const known = createAcquaintances(clock)
-  const prove = createProve(desk)
+  const prove = createPodProof({ ...desk, audienceOf: gitAudienceOf })
   let closedUntil = 0
   const refuse = (): Answer => {
     closedUntil = clock.now() + strangers('')
@@ -82,7 +82,7 @@ const hurry = (wait: number): Answer => ({
 /** Tokens that were good a moment ago. */
 function createAcquaintances(clock: ProofDesk['clock']) {
   const seen = new Map<string, number>()
-  const keyOf = ({ token }: Ask) => createHash('sha256').update(token.reveal()).digest('hex')
+  const keyOf = ({ token }: Ask) => digestOf(token)
   return {
     has: (ask: Ask) => clock.now() - (seen.get(keyOf(ask)) ?? Number.NEGATIVE_INFINITY) < KNOWN_FOR,
     add(ask: Ask) {
@@ -100,7 +100,7 @@ interface Proved {
 }
 
 /** The Workspace is read anew each time: what has ended gets nothing any more. */
-async function admit({ kube }: CredentialsDesk, prove: Prove, { workspace: ref, token }: Ask): Promise<Proved> {
+async function admit({ kube }: CredentialsDesk, prove: ProvePod, { workspace: ref, token }: Ask): Promise<Proved> {
   const workspace = await kube.get(Workspaces, ref)
   if (!workspace || isDeleting(workspace) || workspace.spec.desiredState === 'Terminated')
     throw new Failure('forbidden', 'there is no such workspace', { reason: 'NotItsPod' })

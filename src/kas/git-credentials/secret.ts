@@ -20,7 +20,7 @@ export async function credentialFor(
   project: Project,
 ): Promise<GitCredential | undefined> {
   const name = spec.git?.credentialsSecretRef?.name
-  if (name === undefined) return credentials.forGit(project)
+  if (name === undefined) return (await credentials.forGit(project)).credential
   const ref = { name, namespace: metadata.namespace }
   const secret = await kube.get(Secrets, ref)
   const isOpen = secret?.metadata.labels?.[labels.gitCredentials] === YES
@@ -30,5 +30,5 @@ export async function credentialFor(
       reason: WITHHELD,
       remedy: `Label it ${labels.gitCredentials}=${YES} and annotate it ${annotations.gitOwner}=${spec.owner}`,
     })
-  return credentials.forGit({ ...project, credentials: ref })
+  return (await credentials.forGit({ ...project, credentials: ref })).credential
 }

@@ -1,14 +1,17 @@
-import type { GitCredential } from '../../adapters/git/index.ts'
+import type { Access, GitCredential, SshKey } from '../../adapters/git/index.ts'
 import type { Kube } from '../../adapters/kube/index.ts'
 import { type CoreSecret, keyOf, type Ref, Secrets, textIn } from '../../api/index.ts'
 import { Failure, Secret } from '../../std/index.ts'
 import type { Credentials } from '../ports.ts'
 import type { Project } from '../project.ts'
 
+const LOGIN = ['username', 'password', 'token']
+
 /** Reads Secrets one by one and keeps none: a changed or deleted one counts at the next poll, and kas needs no right to list them. */
 export const createCredentials = (kube: Kube): Credentials => ({
   async forGit(project) {
-    return project.credentials && gitCredential(await read(kube, project, project.credentials, 'credentialsSecretRef'), project)
+    const { credentials } = project
+    return credentials ? accessIn(await read(kube, project, credentials, 'credentialsSecretRef'), project) : {}
   },
   async versionOf({ credentials }) {
     // That it cannot be read is told by the next look, with words for it.
@@ -36,6 +39,23 @@ async function read(kube: Kube, project: Project, ref: Ref, field: string): Prom
   if (!secret)
     throw failure(project, 'SecretNotFound', `Secret ${keyOf(ref)} does not exist`, `Create it, or correct spec.${field}.`)
   return secret
+}
+
+/** The keys are those of kubernetes.io/basic-auth and kubernetes.io/ssh-auth, and as Flux has them. */
+function accessIn(secret: CoreSecret, project: Project): Access {
+  if (project.url.startsWith('ssh:')) return { ssh: sshKey(secret, project) }
+  const authorities = textOf(secret, 'ca.crt')
+  const isAlone = authorities !== undefined && LOGIN.every((key) => textOf(secret, key) === undefined)
+  return { authorities, credential: isAlone ? undefined : gitCredential(secret, project) }
+}
+
+function sshKey(secret: CoreSecret, project: Project): SshKey {
+  const privateKey = textOf(secret, 'ssh-privatekey')
+  const knownHosts = textOf(secret, 'known_hosts')
+  if (privateKey && knownHosts) return { privateKey: new Secret(privateKey), knownHosts }
+  const message = `Secret ${keyOf(secret.metadata)} lacks ${privateKey ? 'known_hosts' : 'ssh-privatekey'}`
+  const remedy = 'Put a private key under ssh-privatekey, and lines of ssh-keyscan that you have compared under known_hosts.'
+  throw failure(project, 'SecretInvalid', message, remedy)
 }
 
 function gitCredential(secret: CoreSecret, project: Project): GitCredential {

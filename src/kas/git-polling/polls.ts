@@ -107,7 +107,7 @@ function createLooker(options: PollingOptions, lanes: Lanes, project: Project, r
   const look = async (): Promise<Sighting> => {
     const remote: Remote = {
       url: remoteUrl(project.url, protocols),
-      credential: await credentials.forGit(project),
+      ...(await credentials.forGit(project)),
       owner: ownerOf(project.credentials),
     }
     const mirror = mirrors.of(remote)

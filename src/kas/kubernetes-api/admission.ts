@@ -68,11 +68,10 @@ class Watch {
     const { agents, configurations, projects, spaces, clock } = this.#doors
     const again = () => void this.#look()
     return [
-      agents.onChange((now, before) => {
-        const changed = now ?? before
+      onChangeOf(agents, this.#ask, (now, before) => {
         // Its status says every few minutes that it is connected.
         const isSame = now && !isDeleting(now) && now.metadata.generation === before?.metadata.generation
-        if (changed && !isSame && this.#isIts(refOf(changed))) again()
+        if (!isSame) again()
       }),
       configurations.onChange((ref) => {
         if (!this.#isBySpace && this.#isIts(ref)) again()
@@ -118,6 +117,10 @@ class Watch {
     }
   }
 }
+
+/** Of the agent that was asked for, whichever has that name or number. */
+const onChangeOf = (agents: Doors['agents'], { agent }: Ask, listener: Parameters<Doors['agents']['onChange']>[0]) =>
+  'id' in agent ? agents.onChangeBy('number', String(agent.id), listener) : agents.onChangeOf(agent, listener)
 
 /** Their conditions change all the time; rights hang on the rest. */
 function givesTheSame(now: SpaceRequest | undefined, before: SpaceRequest | undefined): boolean {

@@ -1,8 +1,9 @@
-import { createHash } from 'node:crypto'
 import { keyOf, type Ref } from '../../api/index.ts'
-import { type Clock, Failure, isFailure, type Secret } from '../../std/index.ts'
-import { createLimiter, type Rate } from '../rate.ts'
-import type { Identify } from './people.ts'
+import { type Clock, isFailure, rememberSome, type Secret } from '../../std/index.ts'
+import { createBuckets, createLimiter, type Rate } from '../rate.ts'
+import { createProve, tooManyRequests } from '../strangers.ts'
+import type { Ask } from './address.ts'
+import type { Identify, Person } from './people.ts'
 
 export interface PaceOptions {
   identify: Identify
@@ -11,59 +12,67 @@ export interface PaceOptions {
   /** Works for all tenants at once, and is not limited. */
   operator: Ref
   /** Told of each that has to wait, and by which limit. */
-  slowed: (limit: 'person' | 'unknown') => void
+  slowed: (limit: 'person' | 'unknown' | 'refused') => void
   clock: Clock
 }
 
-/** Lets a visitor go on, or fails with `TooManyRequests`. */
-export type Pace = (token: Secret<string>, peer: string) => Promise<void>
+export interface Pace {
+  /** Lets a visitor go on, and says who it is, or fails with `TooManyRequests`. */
+  visit(token: Secret<string>, peer: string): Promise<Person>
+  /** Does `judge`, which says whether he may reach the agent, unless too many agents have been refused to him already. */
+  judged<T>(person: Person, agent: Ask['agent'], judge: () => Promise<T>): Promise<T>
+}
 
 /**
- * Tokens that nobody has shown here before: each of them has to be asked for at the API server. By address, so that whoever makes
- * tokens up is in the way of his neighbours only; and who has been let in once is not asked to wait with them.
+ * Refusals of one person. For each, the repository of another agent may have to be read: whoever has no rights must not have kas look
+ * at all of them. An agent that does not exist counts as much, so that the limit does not tell which there are.
  */
-const STRANGERS: Rate = { burst: 500, perSecond: 50 }
+const REFUSALS: Rate = { burst: 100, perSecond: 1 }
 const BURST = 10
 const MOST_KNOWN = 10_000
 
 /** How fast people may ask, whichever agents they ask for. */
 export function createPace({ identify, perSecond, operator, slowed, clock }: PaceOptions): Pace {
   const ofPerson = createLimiter({ burst: perSecond * BURST, perSecond }, clock)
-  const ofAddress = createLimiter(STRANGERS, clock)
-  const proved = rememberSome(MOST_KNOWN)
-  const take = (wait: number, limit: 'person' | 'unknown'): void => {
+  const prove = createProve(() => slowed('unknown'), clock)
+  const ofRefusals = createBuckets(REFUSALS, clock)
+  const reached = rememberSome(MOST_KNOWN)
+  const isOperator = ({ account }: Person) => account !== undefined && keyOf(account) === keyOf(operator)
+  const take = (wait: number, limit: Parameters<PaceOptions['slowed']>[0]): void => {
     if (wait === 0) return
     slowed(limit)
-    throw tooMany(wait)
+    throw tooManyRequests(wait)
   }
-  return async (token, peer) => {
-    const digest = createHash('sha256').update(token.reveal()).digest('base64')
-    if (!proved.has(digest)) take(ofAddress(peer), 'unknown')
+  const stillReached = async <T>(key: string, judge: () => Promise<T>): Promise<T> => {
     try {
-      const { name, account } = await identify(token)
-      proved.add(digest)
-      if (!account || keyOf(account) !== keyOf(operator)) take(ofPerson(name), 'person')
+      return await judge()
     } catch (thrown) {
-      if (isFailure(thrown, 'unauthorized')) proved.delete(digest)
+      if (isFailure(thrown, 'forbidden')) reached.delete(key)
       throw thrown
     }
   }
-}
-
-/** The one that was added longest ago is forgotten first. */
-function rememberSome(most: number) {
-  const keys = new Set<string>()
   return {
-    has: (key: string) => keys.has(key),
-    add(key: string) {
-      keys.delete(key)
-      keys.add(key)
-      const [oldest] = keys
-      if (keys.size > most && oldest !== undefined) keys.delete(oldest)
+    visit: (token, peer) =>
+      prove(token, peer, async () => {
+        const person = await identify(token)
+        if (!isOperator(person)) take(ofPerson(person.name), 'person')
+        return person
+      }),
+    async judged(person, agent, judge) {
+      const key = `${person.name} ${'id' in agent ? agent.id : keyOf(agent)}`
+      if (isOperator(person)) return judge()
+      if (reached.has(key)) return stillReached(key, judge)
+      // Taken before, so that many at once are no way around it.
+      take(ofRefusals.take(person.name), 'refused')
+      try {
+        const verdict = await judge()
+        ofRefusals.giveBack(person.name)
+        reached.add(key)
+        return verdict
+      } catch (thrown) {
+        if (!isFailure(thrown, 'forbidden')) ofRefusals.giveBack(person.name)
+        throw thrown
+      }
     },
-    delete: (key: string) => void keys.delete(key),
   }
 }
-
-const tooMany = (retryAfter: number) =>
-  new Failure('unavailable', 'too many requests at once', { reason: 'TooManyRequests', retryAfter, remedy: 'Ask again later' })

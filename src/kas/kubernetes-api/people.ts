@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto'
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type Clock, Failure, type Secret } from '../../std/index.ts'
-import { remembered } from '../remembered.ts'
+import { type Clock, Failure, remembered, type Secret } from '../../std/index.ts'
+import { digestOf } from '../digest.ts'
 
 /** Whose token it is, in the words of the management cluster. */
 export interface Person {
@@ -33,7 +32,7 @@ export function createIdentify(kube: Kube, audience: string, clock: Clock): Iden
       remedy: 'Log in to the management cluster',
     })
   }
-  return remembered(ask, (token) => createHash('sha256').update(token.reveal()).digest('hex'), clock)
+  return remembered(ask, digestOf, clock)
 }
 
 async function review(kube: Kube, token: Secret<string>, audience?: string): Promise<Person | undefined> {

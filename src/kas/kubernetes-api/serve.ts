@@ -1,7 +1,7 @@
 import { type HttpServer, type Metrics, serveVisits } from '../../adapters/http/index.ts'
 import type { Cache, Kube } from '../../adapters/kube/index.ts'
 import type { Agent } from '../../api/index.ts'
-import type { Clock, Log, Secret } from '../../std/index.ts'
+import type { Clock, ListenerKeys, Log } from '../../std/index.ts'
 import type { AgentConfigurations, Router } from '../ports.ts'
 import type { Projects } from '../project.ts'
 import { createDevelops } from './develop.ts'
@@ -13,7 +13,7 @@ import { createVisitMeters, receiveVisits } from './visit.ts'
 export interface KubernetesApiServer {
   /** `host:port`; port 0 lets the kernel choose. */
   address: string
-  tls: { certificate: Uint8Array; key: Secret<Uint8Array> } | undefined
+  tls: ListenerKeys | undefined
   /** How long sessions may go on when the server stops, milliseconds. */
   grace: number
   /** For which tokens may have been issued, beside the API server's own. */
@@ -55,5 +55,5 @@ export function serveKubernetesApi(given: KubernetesApiServer): Promise<HttpServ
   const meters = createVisitMeters(metrics)
   const pace = createPace({ identify, perSecond, operator: spaces.operator, slowed: meters.slowed, clock })
   const visit = receiveVisits({ doors, pace, router, meters, clock, log })
-  return serveVisits({ address, tls, visit, grace, clock, log })
+  return serveVisits({ address, tls, visit, grace, turnedAway: meters.turnedAway, clock, log })
 }

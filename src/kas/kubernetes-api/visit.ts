@@ -37,16 +37,17 @@ export const receiveVisits =
       const ask = readAsk(visit.target, visit.headers.authorization)
       checkUpgrade(visit)
       checkContentType(visit.headers, (visit.length ?? 1) > 0)
-      await pace(ask.token, visit.peer)
-      admission = await admit(doors, ask)
+      const person = await pace.visit(ask.token, visit.peer)
+      admission = await pace.judged(person, ask.agent, () => admit(doors, ask))
       const head = headOf(visit, ask, admission)
       if (stop.ended.aborted) throw kasStops()
       const over = AbortSignal.any([visit.left, admission.ended, stop.ended])
       const began = clock.now()
-      const call = await router
-        .open(admission.agentId, MAKE_REQUEST, { signal: over })
-        .catch(unreached)
-        .finally(() => meters.routed((clock.now() - began) / 1000, over.aborted))
+      const call = await router.open(admission.agentId, MAKE_REQUEST, { signal: over }).catch((thrown: unknown) => {
+        if (over.aborted) meters.routed((clock.now() - began) / 1000, 'aborted')
+        return unreached(thrown)
+      })
+      meters.routed((clock.now() - began) / 1000, 'success')
       if (!mayBeBegunAgain(visit)) stop.isFound()
       status = await exchange({ visit, head, call: behind(call), prefix: ask.prefix })
     } catch (thrown) {
@@ -147,12 +148,18 @@ export function createVisitMeters(metrics: Metrics) {
   })
   const slowed = metrics.counter({
     name: 'berth_kas_kubernetes_api_limited_total',
-    help: 'Requests to clusters that were answered 429, by the limit: of a person, or of tokens from one address that are not known',
+    help: 'Requests to clusters that were answered 429, by the limit: of a person, of tokens that are not known, or of refusals',
     labels: ['limit'],
   })
+  const turnedAway = metrics.counter({
+    name: 'berth_kas_kubernetes_api_connections_refused_total',
+    help: 'Connections of people that were not taken, because there were too many in all or from one network',
+    labels: ['reason'],
+  })
   return {
-    slowed: (limit: 'person' | 'unknown') => slowed.add({ limit }),
-    routed: (time: number, aborted: boolean) => routing.observe(time, { status: aborted ? 'aborted' : 'success' }),
+    turnedAway: (reason: 'full' | 'address-full') => turnedAway.add({ reason }),
+    slowed: (limit: 'person' | 'unknown' | 'refused') => slowed.add({ limit }),
+    routed: (time: number, status: 'success' | 'aborted') => routing.observe(time, { status }),
     timedOut: () => timeouts.add(),
     answered: (right: { by: string } | undefined, status: number) =>
       answers.add({ access: right?.by ?? 'none', status: String(status) }),

@@ -7,7 +7,6 @@ import type { Selection } from './select.ts'
 
 /** A request that makes sense. */
 export interface Wanted {
-  readonly path: string
   readonly revision: Revision
   /** The commit that the caller has. */
   readonly commitId: string
@@ -31,7 +30,6 @@ export function parseRequest(request: ObjectsToSynchronizeRequest, limits: Limit
     else files.push(path.value)
   }
   return {
-    path: projectId,
     commitId,
     digest,
     changes,

@@ -53,19 +53,26 @@ export interface Choice {
 
 export type Choose = (tree: Tree<TreeFile>, selection: Selection) => Choice
 
+/** Of one commit; the one that nobody asked for longest is chosen anew. */
+const MOST_CHOICES = 100
+
 /** Chooses each once: a stream that comes for the next commit is compared with what it had of this one. */
 export function createChoose(limits: Limits): Choose {
   const chosen = new WeakMap<Tree<TreeFile>, Map<string, Choice>>()
+  const choose = (tree: Tree<TreeFile>, selection: Selection): Choice => {
+    const files = select(tree, selection, limits)
+    return { files, digest: digestOf(files) }
+  }
   return (tree, selection) => {
     const { globs, files, links } = selection
     const key = JSON.stringify([globs.map(({ text }) => text), files, links])
     const known = chosen.get(tree) ?? new Map<string, Choice>()
     chosen.set(tree, known)
-    const before = known.get(key)
-    if (before) return before
-    const found = select(tree, selection, limits)
-    const choice = { files: found, digest: digestOf(found) }
+    const choice = known.get(key) ?? choose(tree, selection)
+    known.delete(key)
     known.set(key, choice)
+    const [oldest] = known.keys()
+    if (known.size > MOST_CHOICES && oldest !== undefined) known.delete(oldest)
     return choice
   }
 }

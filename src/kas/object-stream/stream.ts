@@ -1,4 +1,4 @@
-import { type Call, offer, type Service } from '../../adapters/grpc/index.ts'
+import { type Call, type Door, offer, type Service } from '../../adapters/grpc/index.ts'
 import type { Counter } from '../../adapters/http/index.ts'
 import {
   Gitops,
@@ -10,8 +10,9 @@ import {
   removedObject,
   trailer,
 } from '../../rpc/index.ts'
-import { type Clock, Failure, type Log } from '../../std/index.ts'
+import { type Clock, Failure, isFailure } from '../../std/index.ts'
 import type { Admission, Gate, Polls, Sighting, Snapshot } from '../ports.ts'
+import type { Refusals } from '../refusals.ts'
 import { changesSince } from './changes.ts'
 import type { Limits } from './limits.ts'
 import { parseRequest, type Wanted } from './request.ts'
@@ -19,6 +20,8 @@ import { type Choose, createChoose } from './select.ts'
 
 export interface ObjectStreamDesk {
   gate: Gate
+  /** Proves who calls before anything of a request is read. */
+  door: Door
   polls: Polls
   limits: Limits
   /** Streams end after so long, before a load balancer cuts them. Milliseconds. */
@@ -27,14 +30,17 @@ export interface ObjectStreamDesk {
   delivered: Counter
   /** And those that had no new file in them. */
   unchanged: Counter
+  refused: Refusals
   clock: Clock
-  log: Log
 }
 
 export function createObjectStreamService(wiring: ObjectStreamDesk): Service {
   const desk: Desk = { ...wiring, choose: createChoose(wiring.limits) }
-  return offer(Gitops, { getObjectsToSynchronize: (request, call) => serve(desk, request, call) })
+  return offer(Gitops, { getObjectsToSynchronize: (request, call) => serve(desk, request, call) }, desk.door)
 }
+
+/** Of `spec.path` of a GitProject: nothing longer is one. */
+const LONGEST_PATH = 255
 
 interface Desk extends ObjectStreamDesk {
   choose: Choose
@@ -46,33 +52,52 @@ async function* serve(
   request: ObjectsToSynchronizeRequest,
   call: Call,
 ): AsyncGenerator<ObjectsToSynchronizeResponse> {
-  const wanted = parseRequest(request, desk.limits)
-  const admission = await admit(desk, wanted.path, call)
+  // Strangers are refused before anything of theirs is looked at.
+  const admission = await admit(desk, request, call)
   const ending = endOf(desk, admission, call)
-  const following = desk.polls.follow(admission.project, wanted.revision, () => admission.renew())
   try {
-    const snapshot = await newCommit((seen) => following.next(seen, ending.signal), wanted.commitId, call)
-    if (snapshot) yield* batch(desk, wanted, snapshot, admission, call.signal)
+    yield* deliver(desk, parseRequest(request, desk.limits), { admission, call, ending: ending.signal })
     throwRevocation(admission)
   } catch (thrown) {
     throwRevocation(admission)
     throw thrown
   } finally {
-    following.close()
     admission.close()
     ending.cancel()
   }
 }
 
+interface Admitted {
+  admission: Admission
+  call: Call
+  ending: AbortSignal
+}
+
+async function* deliver(
+  desk: Desk,
+  wanted: Wanted,
+  { admission, call, ending }: Admitted,
+): AsyncGenerator<ObjectsToSynchronizeResponse> {
+  const following = desk.polls.follow(admission.project, wanted.revision, () => admission.renew())
+  try {
+    const snapshot = await newCommit((seen) => following.next(seen, ending), wanted.commitId, call)
+    if (snapshot) yield* batch(desk, wanted, snapshot, admission, call.hungUp)
+  } finally {
+    following.close()
+  }
+}
+
 /** Who is refused is named in the log: what was asked, from where, and why not. Never the token. */
-async function admit({ gate, log }: Desk, path: string, call: Call): Promise<Admission> {
+async function admit({ gate, refused, limits }: Desk, request: ObjectsToSynchronizeRequest, call: Call): Promise<Admission> {
+  const path = request.projectId.slice(0, LONGEST_PATH + 1)
   const [namespace, serviceAccount] = [call.metadata('berth-namespace'), call.metadata('berth-service-account')]
   try {
     const [authorization, projectUid] = [call.metadata('authorization'), call.metadata('berth-project-uid')]
-    return await gate.admit({ authorization, namespace, serviceAccount, path, projectUid })
+    return await gate.admit({ authorization, namespace, serviceAccount, path, projectUid, peer: call.peer })
   } catch (thrown) {
-    const { code, reason, message } = Failure.from(thrown)
-    log.warn('A caller was refused', { peer: call.peer, path, namespace, code, reason, why: message })
+    refused('A caller was refused', call.peer, thrown, { path, namespace })
+    // Who is known hears first of what makes no sense.
+    if (!isFailure(thrown, 'unauthorized')) parseRequest(request, limits)
     throw thrown
   }
 }
@@ -120,9 +145,10 @@ async function* batch(
     }
   }
   if (signal.aborted) return
-  yield trailer()
+  // Before its last message: who has that may hang up, and then nobody comes back here.
   const counter = unchanged ? desk.unchanged : desk.delivered
   counter.add()
+  yield trailer()
 }
 
 /** That the Git server refused kas is not the caller's lack of rights: its status codes would make it look for another token. */

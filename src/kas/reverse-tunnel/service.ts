@@ -1,10 +1,12 @@
 import { offer, type Service } from '../../adapters/grpc/index.ts'
 import type { Tunnels } from '../../engines/tunnel/index.ts'
-import { ReverseTunnel } from '../../rpc/index.ts'
-import type { AgentGate } from '../ports.ts'
+import { PORT_KEYS, ReverseTunnel } from '../../rpc/index.ts'
+import type { AgentGate, WorkspaceGate } from '../ports.ts'
 
 export interface ReverseTunnelOptions {
   gate: AgentGate
+  /** For pods of workspaces, which open the same tunnels. */
+  workspaces: WorkspaceGate
   tunnels: Tunnels
   /** So long a tunnel may wait for a request. Milliseconds. */
   maxAge: number
@@ -13,13 +15,18 @@ export interface ReverseTunnelOptions {
 /** A little different for each, or agents would all come back at the same moment. */
 const JITTER = 0.05
 
-export const createReverseTunnelService = ({ gate, tunnels, maxAge }: ReverseTunnelOptions): Service =>
+export const createReverseTunnelService = ({ gate, workspaces, tunnels, maxAge }: ReverseTunnelOptions): Service =>
   offer(ReverseTunnel, {
     async *connect(requests, call) {
-      const pass = gate.admit(call.metadata('authorization'))
+      const authorization = call.metadata('authorization')
+      const workspace = call.metadata(PORT_KEYS.tunnelOf)
+      const pass =
+        workspace === undefined
+          ? gate.admit(authorization)
+          : await workspaces.admit({ workspace, authorization, peer: call.peer })
       const age = maxAge * (1 + JITTER * Math.random())
       try {
-        yield* tunnels.accept({ agentId: pass.id, ended: pass.ended, age }, requests, call)
+        yield* tunnels.accept({ agentId: pass.id, ended: pass.ended, age, ...(pass.most && { most: pass.most }) }, requests, call)
       } finally {
         pass.close()
       }

@@ -1,6 +1,6 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import type { RawHandler, TextMetadata } from '../../adapters/grpc/index.ts'
-import { answerMetaFrom, endingOf, forwardable, request, type Tunnels } from '../../engines/tunnel/index.ts'
+import { answerMetaFrom, endingOf, forwardable, pour, request, type Tunnels } from '../../engines/tunnel/index.ts'
 import { encode, GatewayKasResponseSchema } from '../../rpc/index.ts'
 import { Failure } from '../../std/index.ts'
 import { ROUTING_KEY } from './order.ts'
@@ -54,20 +54,6 @@ export const createGateway = ({ tunnels, verify, onAsked }: GatewayOptions): Raw
       tunnels.putBack(tunnel)
     }
   }
-
-/** The caller's messages, at the agent's pace. */
-async function pour(
-  incoming: AsyncIterator<Uint8Array>,
-  answer: { send(data: Uint8Array): Promise<void>; closeSend(): void; cancel(): void },
-): Promise<void> {
-  try {
-    for (let next = await incoming.next(); !next.done; next = await incoming.next()) await answer.send(next.value)
-    answer.closeSend()
-  } catch {
-    // The other kas has hung up.
-    answer.cancel()
-  }
-}
 
 function agentIn(metadata: TextMetadata): bigint {
   const [id, ...more] = (metadata[ROUTING_KEY] ?? []).flatMap((value) => value.split(',')).map((value) => value.trim())

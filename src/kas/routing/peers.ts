@@ -15,6 +15,8 @@ export interface PeersOptions {
 export interface PeerRegistry extends Registry {
   /** Of whose name an address is: the certificate that is shown there is made out to it. */
   peerOf(url: string): string | undefined
+  /** All others that are known now, and names that nothing is known of. */
+  everybody(): Promise<{ urls: string[]; unknown: string[] }>
   /** Other kas that are known now. */
   readonly size: number
 }
@@ -74,6 +76,10 @@ export function createPeerRegistry({ peers, resolve, isSelf, clock, log }: Peers
         if (behind.size === 0) await fresh
       }
       return known()
+    },
+    async everybody() {
+      if (clock.now() - lookedAt >= FRESH) await refresh()
+      return { urls: known(), unknown: peers.filter((peer) => !behind.has(peer)) }
     },
     follow(_agentId, listener) {
       const tell = (url: string) => listener(url)

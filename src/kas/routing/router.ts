@@ -2,6 +2,7 @@ import type { CallOptions, Connection, Duplex } from '../../adapters/grpc/index.
 import { forwardable, request, type Tunnels } from '../../engines/tunnel/index.ts'
 import { type Backoff, type Clock, Failure, hours, type Log, pause, seconds, waitOf } from '../../std/index.ts'
 import type { Router } from '../ports.ts'
+import { createEstranged, type Estranged, MEND } from './estranged.ts'
 import { ROUTING_KEY } from './order.ts'
 import type { Registry } from './registry.ts'
 import { type Asked, askThrough } from './routed.ts'
@@ -14,6 +15,8 @@ export interface RouterOptions {
   /** So long a request waits for its agent. Milliseconds. */
   patience: number
   onRouted: (way: Way) => void
+  /** Another kas did not answer, by the code of its failure. */
+  onPeerFailed: (code: string) => void
   clock: Clock
   log: Log
 }
@@ -34,8 +37,9 @@ export type Way = 'own' | 'peer' | 'none'
 
 /** Calls to agents wherever they are connected: own tunnels first, then those of the other kas that have the agent. */
 export function createRouter(options: RouterOptions): Router & { stop(): void } {
-  const { tunnels, onRouted } = options
+  const { tunnels, onRouted, onPeerFailed, log } = options
   const links = createLinks(options)
+  const estranged = createEstranged({ onFailed: onPeerFailed, log })
   return {
     async open(agentId, path, call) {
       // What cannot travel is refused before it costs a tunnel.
@@ -43,7 +47,7 @@ export function createRouter(options: RouterOptions): Router & { stop(): void } 
       const own = tunnels.take(agentId, path)
       const routed = own
         ? { way: 'own' as const, call: request(own, path, wanted.call) }
-        : await new Search(options, links.to, wanted).run().catch((thrown: unknown) => {
+        : await new Search(options, { connect: links.to, estranged }, wanted).run().catch((thrown: unknown) => {
             onRouted('none')
             throw thrown
           })
@@ -98,18 +102,24 @@ interface Question {
   again: AbortController
 }
 
+/** What all requests know of the other kas. */
+interface Others {
+  connect: (url: string) => Connection
+  estranged: Estranged
+}
+
 /** Asks everybody who may have the agent; the first tunnel that is ready gets the request. */
 class Search {
   readonly #options: RouterOptions
-  readonly #connect: (url: string) => Connection
+  readonly #others: Others
   readonly #wanted: Wanted
   readonly #over = new AbortController()
   readonly #found = Promise.withResolvers<() => Found>()
   readonly #questions = new Map<string, Question>()
 
-  constructor(options: RouterOptions, connect: (url: string) => Connection, wanted: Wanted) {
+  constructor(options: RouterOptions, others: Others, wanted: Wanted) {
     this.#options = options
-    this.#connect = connect
+    this.#others = others
     this.#wanted = wanted
   }
 
@@ -119,7 +129,7 @@ class Search {
     const giveUp = () => this.#found.reject(new Failure('cancelled', 'the request was cancelled'))
     if (call.signal?.aborted) giveUp()
     else call.signal?.addEventListener('abort', giveUp, { once: true })
-    const stopWaiting = clock.after(patience, () => this.#found.reject(notConnected(patience)))
+    const stopWaiting = clock.after(patience, () => this.#found.reject(this.#notConnected()))
     const following = registry.follow(agentId, (url) => this.#arrived(url))
     void this.#waitHere()
     void this.#askAll(following.begun)
@@ -174,7 +184,7 @@ class Search {
 
   /** Asks one kas, again after failures, for as long as the agent is said to be there. */
   async #ask(url: string, onWord: () => void = () => undefined): Promise<void> {
-    const { registry, clock, log } = this.#options
+    const { registry, clock } = this.#options
     if (this.#questions.has(url)) return
     const question: Question = { asked: undefined, again: new AbortController() }
     this.#questions.set(url, question)
@@ -186,7 +196,7 @@ class Search {
       } catch (thrown) {
         onWord()
         if (this.#over.signal.aborted) return
-        log.debug('Another kas did not answer', { kas: url, error: Failure.from(thrown) })
+        this.#others.estranged.failed(url, thrown)
         await pause(clock, waitOf(AGAIN, failures), AbortSignal.any([this.#over.signal, again]))
         const known = again.aborted ? [url] : await registry.kasOf(this.#wanted.agentId).catch(() => [url])
         // What was read may be older than what was told meanwhile.
@@ -199,19 +209,26 @@ class Search {
   async #askOnce(url: string, question: Question, onWord: () => void): Promise<void> {
     const { agentId, path, call } = this.#wanted
     const metadata = { ...call.metadata, [ROUTING_KEY]: [String(agentId)] }
-    const asked = askThrough(await this.#connect(url).duplexRaw(path, { metadata }))
+    const asked = askThrough(await this.#others.connect(url).duplexRaw(path, { metadata }))
     if (this.#over.signal.aborted) return asked.cancel()
     question.asked = asked
-    await asked.ready(onWord)
-    onWord()
+    const heard = () => {
+      this.#others.estranged.answered(url)
+      onWord()
+    }
+    await asked.ready(heard)
+    heard()
     // From here on it belongs to the caller.
     question.asked = undefined
     if (!this.#win(() => ({ way: 'peer', call: asked.start(call.signal) }))) asked.cancel()
   }
-}
 
-const notConnected = (patience: number) =>
-  new Failure('timeout', `no suitable agent has connected within ${patience / 1000} s`, {
-    reason: 'AgentNotConnected',
-    remedy: 'Check that the agent runs, reaches kas, and is recent enough to answer this.',
-  })
+  #notConnected(): Failure {
+    const isDoubted = [...this.#questions.keys()].some((url) => this.#others.estranged.has(url))
+    const but = isDoubted ? ', and another kas that may have it does not believe this one' : ''
+    return new Failure('timeout', `no suitable agent has connected within ${this.#options.patience / 1000} s${but}`, {
+      reason: 'AgentNotConnected',
+      remedy: isDoubted ? MEND : 'Check that the agent runs, reaches kas, and is recent enough to answer this.',
+    })
+  }
+}

@@ -99,11 +99,11 @@ async function letGo(run: GitOpsDeploymentSyncRun, { kube, clock }: Workshop): P
   return settled()
 }
 
-async function deploymentOf(run: GitOpsDeploymentSyncRun, { books, workshop: { kube } }: Bench): Promise<GitOpsDeployment> {
+async function deploymentOf(run: GitOpsDeploymentSyncRun, { workshop: { kube } }: Bench): Promise<GitOpsDeployment> {
   const { metadata, spec } = run
   const ref = { namespace: metadata.namespace, name: spec.gitopsDeploymentName }
-  // Both may be younger than what the watch of the one has told of the other.
-  const deployment = books.deployments.get(ref) ?? (await kube.get(GitOpsDeployments, ref))
+  // Who changes it and asks then means it as it is now: what the watch has told may be older than the question.
+  const deployment = await kube.get(GitOpsDeployments, ref)
   if (deployment && !isDeleting(deployment)) return deployment
   const what = deployment ? 'is being deleted' : 'does not exist in this namespace'
   throw new Failure('invalid', `spec.gitopsDeploymentName: GitOpsDeployment ${spec.gitopsDeploymentName} ${what}`, {

@@ -7,5 +7,5 @@
 export { type GitOpsSettings, gitopsDeployments } from './controller.ts'
 export { dryRuns } from './dry-run.ts'
 export type { Source } from './following.ts'
-export type { GitOpsMeter } from './shop.ts'
+export { type GitOpsMeter, gitopsMeter } from './meter.ts'
 export { syncRuns } from './sync-run.ts'

@@ -13,11 +13,11 @@ import {
   type Observed,
   type Owner,
   type Render,
-  type SyncMeter,
   type Wants,
 } from '../../engines/gitops/index.ts'
 import type { Books } from './books.ts'
 import type { Following } from './following.ts'
+import type { GitOpsMeter } from './meter.ts'
 import type { Targets } from './targets.ts'
 import type { VariableReader } from './variables.ts'
 
@@ -41,12 +41,6 @@ export interface Arrival {
   commitId: string
   at: number
   wroteAt?: number
-}
-
-/** What the controller tells about itself; the program turns it into metrics. */
-export interface GitOpsMeter extends SyncMeter {
-  /** How many watches are open, asked for now and then. */
-  watches(read: () => number): void
 }
 
 export interface Shop {

@@ -67,8 +67,10 @@ async function reconcileRun(run: GitOpsDeploymentSyncRun, books: RunBooks, works
   if (run.spec.dryRun) return settled()
 
   const now = timestamp(workshop.clock.now())
-  // Both may be younger than what the watch of the one has told of the other.
-  const deployment = books.deployments.get(deploymentOf(run)) ?? (await workshop.kube.get(GitOpsDeployments, deploymentOf(run)))
+  const known = books.deployments.get(deploymentOf(run))
+  // A failure is final, and what was asked for may be younger than what the watch has told of the deployment.
+  const isFine = known && mistakeOf(run, known) === undefined
+  const deployment = isFine ? known : await workshop.kube.get(GitOpsDeployments, deploymentOf(run))
   const mistake = mistakeOf(run, deployment)
   if (mistake !== undefined || !deployment)
     return settled({ status: over(run, { result: 'Failed', message: mistake ?? '' }, now) })

@@ -41,6 +41,8 @@ export interface Work {
   manifests: readonly KubeObject[]
   /** Where the manifests are listed. */
   book: KubeObject
+  /** False where it is known that there is none. */
+  mayHaveBook: boolean
   deployment: Deployment
   /** The Deployment as it was seen last, if everything beside it was compared not long ago. */
   known?: Deployment | undefined
@@ -55,14 +57,14 @@ export const isApplied = (deployment: KubeObject, live: Deployment | undefined):
 
 /** Brings all objects of a workspace to what they should be; the Deployment comes last and says that the rest is done. */
 export async function applyAll(work: Work): Promise<{ deployment: Deployment; changed: string[] }> {
-  const { kube, workspace, pieces, manifests, deployment, known, manager } = work
+  const { kube, workspace, pieces, manifests, mayHaveBook, deployment, known, manager } = work
   const changed: string[] = []
   const hasAll = known !== undefined && haveSamePieces(deployment, known)
   try {
     for (const piece of hasAll ? [] : pieces)
       if (await applyPiece(work, piece)) changed.push(`${piece.kind.kind} ${piece.object.metadata.name}`)
     const live = await own(kube, workspace, Deployments, deployment)
-    if (!hasAll && (live || manifests.length > 0)) changed.push(...(await applyManifests(work)))
+    if (!hasAll && ((live && mayHaveBook) || manifests.length > 0)) changed.push(...(await applyManifests(work)))
     const isSame = live !== undefined && holds(deployment, live)
     if (!isSame) changed.push(`Deployment ${deployment.metadata.name}`)
     const now = isSame ? live : await kube.apply(Deployments, deployment, { manager, force: true })

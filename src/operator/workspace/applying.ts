@@ -1,6 +1,8 @@
-import { type CoreSecret, Deployments, refOf, type Workspace, type WorkspaceClassSpec } from '../../api/index.ts'
+import type { Kube } from '../../adapters/kube/index.ts'
+import { ConfigMaps, type CoreSecret, Deployments, refOf, type Workspace, type WorkspaceClassSpec } from '../../api/index.ts'
 import { hours } from '../../std/index.ts'
 import { applyAll, asApplyFailure, isApplied } from './apply.ts'
+import { takeVolume } from './care/pool/volume.ts'
 import {
   bookFrameOf,
   desiredObjects,
@@ -13,12 +15,14 @@ import {
 import type { Heir } from './inheritance.ts'
 import { tellChanged } from './repairs.ts'
 import { type Applied, CONTROLLER, type Room } from './room.ts'
+import { BY_WORKSPACE } from './sight.ts'
+import { isIn, throughSighting } from './survey.ts'
 import type { Connection } from './target-watch.ts'
 import { freeze, markOf, refreshOf, rememberedVariables } from './variables.ts'
 
 /** Everything of a workspace is compared with its target this often, also what is not watched. */
 export const FULL = hours(1)
-const MANAGER = `berth-${CONTROLLER}`
+export const MANAGER = `berth-${CONTROLLER}`
 
 /** What a plan is made from before it is known what was frozen. */
 type Draft = Omit<Plan, 'variables' | 'variablesMark' | 'pullSecrets'>
@@ -29,32 +33,40 @@ export async function applied(wish: Draft, generation: number | undefined, conne
   const draft = { ...wish, pullSecrets: pullSecretsFor(settings, room) }
   const { clock } = room.workshop
   const uid = workspace.metadata.uid ?? ''
-  const last = room.compared.get(uid)
-  const fresh = last !== undefined && clock.now() - last.at < FULL && last.generation === generation
+  const fresh = isCompared(uid, generation, room)
   const remembered = rememberedVariables(workspace)
-  const before = fresh && remembered ? planned(draft, remembered) : undefined
+  const kept = remembered && withVariables(draft, remembered)
+  const before = fresh && kept ? desiredObjects(kept) : undefined
   const live = before && connection.deployments.get(refOf(before.deployment))
   const holdsBeside = before?.pieces.every((piece) => isSeen(piece, connection)) ?? false
-  if (remembered && live && before && holdsBeside && isApplied(before.deployment, live)) {
-    return { deployment: live, variables: remembered }
-  }
+  if (kept && live && before && holdsBeside && isApplied(before.deployment, live)) return { deployment: live, plan: kept }
   const known = before && live && holdsBeside && haveSamePieces(before.deployment, live) ? live : undefined
-  const variables = known && remembered ? remembered : await frozenFor(draft, connection, room)
+  const sighting = known ? undefined : connection.survey.take(uid)
+  const deployments = connection.deployments.by(BY_WORKSPACE, uid)
+  const kube = sighting ? throughSighting(connection.kube, { uid, sighting, deployments }) : connection.kube
+  if (!known && draft.volume) await takeVolume(kube, workspace, draft.volume, draft.namespace)
+  const variables = known && remembered ? remembered : await frozenFor(draft, kube, room)
   const plan = withVariables(draft, variables)
-  const beside = { known, kept: [variablesFrameOf(plan)], book: bookFrameOf(plan), manager: MANAGER }
+  const book = bookFrameOf(plan)
+  const mayHaveBook = !sighting || isIn(sighting, ConfigMaps, book)
+  const beside = { known, kept: [variablesFrameOf(plan)], book, mayHaveBook, manager: MANAGER }
   const desired = desiredObjects(plan)
   const was = connection.deployments.get(refOf(desired.deployment))
-  const result = await applyAll({ kube: connection.kube, workspace, ...desired, ...beside })
+  const result = await applyAll({ kube, workspace, ...desired, ...beside })
   room.compared.set(uid, { at: clock.now(), generation })
   tellChanged(plan, { was, deployment: desired.deployment, changed: result.changed }, room)
-  return { deployment: result.deployment, variables }
+  return { deployment: result.deployment, plan }
+}
+
+/** Whether all of it was compared with its target not long ago, under the class as it is. */
+export function isCompared(uid: string, generation: number | undefined, { compared, workshop }: Room): boolean {
+  const last = compared.get(uid)
+  return last !== undefined && workshop.clock.now() - last.at < FULL && last.generation === generation
 }
 
 /** Of what is beside the Deployment, only its like are watched; of the rest it is enough that it was made from the same plan. */
 const isSeen = ({ kind, object }: Piece, { deployments }: Connection): boolean =>
   kind !== Deployments || isApplied(object, deployments.get(refOf(object)))
-
-const planned = (draft: Draft, variables: FrozenVariables) => desiredObjects(withVariables(draft, variables))
 
 const withVariables = (draft: Draft, variables: FrozenVariables): Plan => ({
   ...draft,
@@ -72,7 +84,7 @@ export const marksOf = ({ workspace, settings }: Draft, room: Room): string[] =>
 const pullSecretsFor = ({ imagePullSecrets = [] }: WorkspaceClassSpec, room: Room): CoreSecret[] =>
   imagePullSecrets.flatMap((ref) => room.pullSecret(ref) ?? [])
 
-async function frozenFor(draft: Draft, { kube: target }: Connection, room: Room): Promise<FrozenVariables> {
+async function frozenFor(draft: Draft, target: Kube, room: Room): Promise<FrozenVariables> {
   const { workspace } = draft
   const { clock, kube: home } = room.workshop
   const frame = variablesFrameOf({ ...draft, variablesMark: markOf(workspace) })

@@ -7,12 +7,17 @@ import {
   ownedBy,
   type Workspace,
   type WorkspaceClassSpec,
+  Workspaces,
 } from '../../api/index.ts'
 import { objectNameOf } from './names.ts'
 import type { Obstacle } from './obstacle.ts'
 
-/** The claim that somebody shares, or the workspace's own. */
+/** The claim that somebody shares, or the one that is made for the workspace where none of a warm pool is its own. */
 export const claimNameOf = (workspace: Workspace): string => workspace.spec.target?.claimName ?? objectNameOf(workspace)
+
+/** The UIDs of the workspaces that own it: one, or none. */
+export const ownersOf = ({ metadata }: DeploymentTargetClaim): string[] =>
+  (metadata.ownerReferences ?? []).filter(({ kind }) => kind === Workspaces.kind).map(({ uid }) => uid)
 
 export const isOwnClaim = (workspace: Workspace, claim: DeploymentTargetClaim): boolean =>
   claim.metadata.ownerReferences?.some(({ uid }) => uid === workspace.metadata.uid) ?? false

@@ -50,21 +50,20 @@ export function openClass(workspace: Workspace, classes: Cache<WorkspaceClass>):
     const remedy = 'Use another class, or set its spec.enabled to true.'
     return classObstacle('ClassDisabled', `WorkspaceClass ${name} takes no new workspaces`, remedy, name)
   }
-  const mistake = mistakeIn(found.spec)
+  const [mistake] = mistakesIn(found.spec)
   if (mistake) return classObstacle('ClassInvalid', `WorkspaceClass ${name}: ${mistake}`, 'Correct the class.', name)
   return found
 }
 
 /** What the API server does not check, because it would cost it too much. */
-function mistakeIn({ networkPolicy }: WorkspaceClassSpec): string | undefined {
-  const wrong = (networkPolicy?.egress ?? []).flatMap(({ allow, except = [] }, index) =>
+export function mistakesIn({ networkPolicy }: WorkspaceClassSpec): string[] {
+  return (networkPolicy?.egress ?? []).flatMap(({ allow, except = [] }, index) =>
     except
       .filter((range) => !isWithin(range, allow))
       .map(
         (range) => `spec.networkPolicy.egress[${index}].except: ${range} is not a part of ${allow}, and every cluster refuses it`,
       ),
   )
-  return wrong[0]
 }
 
 /** Whether one address range is a part of the other, and smaller. */

@@ -7,6 +7,7 @@ import {
   finalizers,
   hasFinalizer,
   isDeleting,
+  Jobs,
   type Kind,
   type KubeObject,
   labels,
@@ -23,15 +24,21 @@ import {
 } from '../../api/index.ts'
 import { again, type Next, sentenceOf, settled } from '../../engines/controller/index.ts'
 import { Failure, minutes, seconds } from '../../std/index.ts'
-import { claimNameOf, isOwnClaim } from './claim.ts'
+import type { PostStop } from './after-stop.ts'
+import { snapshotKind } from './care/backup/backup.ts'
+import { takeVolume } from './care/pool/volume.ts'
+import { keepRecord } from './care/retention.ts'
+import { isOwnClaim } from './claim.ts'
 import { bookFrameOf } from './desired/index.ts'
 import { REMOVED, type Remains, statusOfEnd } from './end.ts'
+import { lastStop } from './last-stop.ts'
 import { removeManifests } from './manifests.ts'
 import { isObstacle } from './obstacle.ts'
 import { type Room, removeFinalizer } from './room.ts'
 import { findTarget } from './target.ts'
 
 const KINDS: readonly Kind[] = [
+  Jobs,
   Deployments,
   Services,
   NetworkPolicies,
@@ -49,11 +56,14 @@ const SELDOM = seconds(30)
 /** Removes everything of the workspace, data too. It tolerates that nothing was ever made, and that the way there is gone. */
 export async function cleanUp(workspace: Workspace, room: Room): Promise<Next> {
   if (!hasFinalizer(workspace, finalizers.workspace)) {
-    return settled(isDeleting(workspace) ? {} : { status: statusOfEnd(workspace, 'Terminated', undefined) })
+    return isDeleting(workspace) ? settled() : keepRecord(workspace, room)
   }
   const { uid = '' } = workspace.metadata
   const rest = room.errands.isUnderWay(uid) ? APPLYING : await removeFromTarget(workspace, room)
-  if (rest) return again({ after: rest.after, why: rest.message, status: statusOfEnd(workspace, 'Terminating', rest) })
+  if (rest) {
+    const status = { ...statusOfEnd(workspace, 'Terminating', rest), ...(rest.postStop && { postStop: rest.postStop }) }
+    return again({ after: rest.after, why: rest.message, status })
+  }
 
   const claim = room.ownClaim(workspace)
   // Only after the objects: with the claim go the credentials.
@@ -61,6 +71,7 @@ export async function cleanUp(workspace: Workspace, room: Room): Promise<Next> {
     await room.workshop.kube.delete(DeploymentTargetClaims, refOf(claim), { uid: claim.metadata.uid })
   room.targets.release(workspace)
   room.errands.forget(uid)
+  room.readings.forget(uid)
   room.compared.delete(uid)
   room.removals.delete(uid)
   const object = await removeFinalizer(room, workspace)
@@ -68,7 +79,7 @@ export async function cleanUp(workspace: Workspace, room: Room): Promise<Next> {
 }
 
 /** What the end still waits for, and when to look again where nothing wakes the workspace before. */
-type Rest = Remains & { after: number }
+type Rest = Remains & { after: number; postStop?: PostStop | undefined }
 
 /** What is still being applied would be there again. */
 const APPLYING: Rest = { what: 'its objects', message: 'waiting until its objects are applied, to remove them then', after: SOON }
@@ -80,8 +91,13 @@ async function removeFromTarget(workspace: Workspace, room: Room): Promise<Rest 
     return isCutOff(workspace, room) ? leaveBehind(workspace, room, way.why) : waitFor(workspace, room, way)
   }
   try {
-    const left = (await removeAll(workspace, room.targets.of(workspace, target).kube, target.namespace)).join(', ')
-    return left ? { what: left, message: `removing ${left}`, after: lookAgain(workspace, room, left) } : undefined
+    const { kube } = room.targets.of(workspace, target)
+    const { namespace, volume } = target
+    if (volume) await takeVolume(kube, workspace, volume, namespace)
+    const { what, postStop } = await lastStop(workspace, { kube, namespace, volume, room })
+    if (what) return { what, message: `stopping it: ${what}`, after: lookAgain(workspace, room, what), postStop }
+    const left = (await removeAll(workspace, kube, target.namespace)).join(', ')
+    return left ? { what: left, message: `removing ${left}`, after: lookAgain(workspace, room, left), postStop } : undefined
   } catch (thrown) {
     const failure = Failure.from(thrown)
     if (failure.code === 'cancelled') throw failure
@@ -93,7 +109,8 @@ async function removeFromTarget(workspace: Workspace, room: Room): Promise<Rest 
 /** Whether the way to the target is gone for good: a claim or target made anew would lead elsewhere. */
 function isCutOff(workspace: Workspace, room: Room): boolean {
   const { namespace } = workspace.metadata
-  const claim = room.claim({ name: claimNameOf(workspace), namespace })
+  const { claimName } = workspace.spec.target ?? {}
+  const claim = claimName ? room.claim({ name: claimName, namespace }) : room.ownClaim(workspace)
   if (!claim || isDeleting(claim)) return true
   const target = room.target({ name: workspace.status?.target?.name ?? '', namespace })
   return !target || isDeleting(target)
@@ -133,7 +150,8 @@ async function removeAll(workspace: Workspace, kube: Kube, namespace: string): P
   const { metadata } = workspace
   const manifests = await removeManifests({ kube, workspace, book: bookFrameOf({ workspace, namespace }) })
   // The list of the devfile's objects goes only after them.
-  const kinds = KINDS.filter((kind) => manifests.length === 0 || kind !== ConfigMaps)
+  const snapshots = workspace.status?.backups ? await snapshotKind(kube) : undefined
+  const kinds = [...(snapshots ? [snapshots] : []), ...KINDS.filter((kind) => manifests.length === 0 || kind !== ConfigMaps)]
   const query = { namespace, labels: `${labels.workspaceUid}=${metadata.uid}`, metadataOnly: true }
   const rests = kinds.map(async (kind) => {
     const found = await kube.list(kind, query)

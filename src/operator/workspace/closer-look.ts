@@ -32,7 +32,7 @@ interface Tools {
   clock: Clock
   log: Log
   namespace: string
-  pods: Cache<Pod>
+  pods: Pick<Cache<Pod>, 'get'>
   /** Something new is seen of the workspace with this UID. */
   wake(uid: string): void
 }

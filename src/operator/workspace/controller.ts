@@ -1,4 +1,4 @@
-import type { Reach } from '../../adapters/kube/index.ts'
+import type { Meter, Reach } from '../../adapters/kube/index.ts'
 import {
   type CoreSecret,
   type DeploymentTarget,
@@ -18,27 +18,37 @@ import {
   Workspaces,
 } from '../../api/index.ts'
 import type { Controller, Watch, Workshop } from '../../engines/controller/index.ts'
-import { claimNameOf } from './claim.ts'
+import type { Failure } from '../../std/index.ts'
+import type { Assessment } from './actual-state/index.ts'
+import { isApplyFailure } from './apply.ts'
+import { BY_POOL, sparesBy } from './care/pool/spare.ts'
+import { claimNameOf, ownersOf } from './claim.ts'
 import { classNameOf, counts } from './class.ts'
+import type { TunnelSettings } from './desired/index.ts'
 import type { DevfileSource } from './devfile-source.ts'
 import { createErrands } from './errands.ts'
 import { tellChanges } from './events.ts'
 import { createGates } from './gates.ts'
 import type { GitSettings } from './git/index.ts'
+import { createMemory } from './memory.ts'
 import { objectNameOf } from './names.ts'
+import { PULL_TYPES } from './pull-types.ts'
 import { hasPlace } from './quota.ts'
 import { reconcileWorkspace } from './reconcile.ts'
 import { CONTROLLER, type Room } from './room.ts'
+import { standing } from './standing.ts'
 import { statusAfter } from './status.ts'
 import { createTargetWatch } from './target-watch.ts'
 
+/** As many as change at the same time, roughly: a start has a dozen looks at one devfile within seconds. */
+const MOST_PARSED = 128
+
 const SECRET_TYPES = Object.values(secretTypes)
-/** Credentials for image registries, in their newer and their older form. */
-const PULL_TYPES = ['kubernetes.io/dockerconfigjson', 'kubernetes.io/dockercfg']
 
 /** Names of indexes are shared with whoever else reads the kind; so these are the workspaces' own. */
 const BY_SECRET = 'workspaces by secret'
 const BY_TARGET = 'workspaces by target'
+const BY_OWNER = 'workspaces by owner'
 
 const indexes = {
   uid: ({ metadata }: Workspace) => [metadata.uid ?? ''],
@@ -52,8 +62,14 @@ const indexes = {
 export interface WorkspaceSettings {
   /** Where targets may lead; everywhere without it. */
   reach?: Reach
+  /** URLs of the own API: targets there are seen by one watch per kind. Without any each target is watched for itself. */
+  own?: readonly string[] | undefined
+  /** Counts requests to targets. */
+  meter?: Meter | undefined
   /** The way from workspaces to Git. */
   git?: GitSettings
+  /** The way into workspaces whose class has tunnels. */
+  tunnels?: TunnelSettings | undefined
   /** From where devfiles of projects and their parents are read. */
   devfiles?: DevfileSource | undefined
 }
@@ -66,7 +82,7 @@ export function workspaces(workshop: Workshop, settings: WorkspaceSettings = {})
     kind: Workspaces,
     watches: watchesOf(workshop, room),
     reconcile: async (workspace) => tellChanges(workshop.events, workspace, await reconcileWorkspace(workspace, room)),
-    failed: statusAfter,
+    failed: (workspace, failure) => statusAfter(workspace, failure, standingAfter(workspace, failure, room)),
     doorbell(ring, signal) {
       room.wake = ring
       room.targets.begin(ring, signal)
@@ -74,9 +90,13 @@ export function workspaces(workshop: Workshop, settings: WorkspaceSettings = {})
   }
 }
 
-function roomOf(workshop: Workshop, { reach, git = {}, devfiles }: WorkspaceSettings): Room {
+/** What still runs where its objects were refused. */
+const standingAfter = (workspace: Workspace, failure: Failure, room: Room): Assessment | undefined =>
+  isApplyFailure(failure) ? standing(workspace, workspace.status?.class?.settings, room)?.assessment : undefined
+
+function roomOf(workshop: Workshop, { reach, own, meter, git = {}, tunnels, devfiles }: WorkspaceSettings): Room {
   const { caches, clock, log } = workshop
-  const claims = caches.of(DeploymentTargetClaims)
+  const claims = caches.of(DeploymentTargetClaims, { indexes: { [BY_OWNER]: ownersOf, [BY_POOL]: sparesBy } })
   const targets = caches.of(DeploymentTargets)
   const projects = caches.of(GitProjects)
   const ofType = (type: string) => caches.of(Secrets, { fields: `type=${type}` })
@@ -89,27 +109,38 @@ function roomOf(workshop: Workshop, { reach, git = {}, devfiles }: WorkspaceSett
     claim: (ref) => claims.get(ref),
     target: (ref) => targets.get(ref),
     secret: (ref) => secrets.map((cache) => cache.get(ref)).find((secret) => secret !== undefined),
-    ownClaim: (workspace) => claims.get({ name: objectNameOf(workspace), namespace: workspace.metadata.namespace }),
-    targets: createTargetWatch({ clock, log, reach }),
+    ownClaim: ({ metadata, ...workspace }) =>
+      claims.by(BY_OWNER, metadata.uid ?? '').find((claim) => claim.metadata.namespace === metadata.namespace) ??
+      claims.get({ name: objectNameOf({ metadata, ...workspace }), namespace: metadata.namespace }),
+    spares: (uid, namespace) => claims.by(BY_POOL, uid).filter(({ metadata }) => metadata.namespace === namespace),
+    targets: createTargetWatch({ clock, log, own: own && { kube: workshop.kube, urls: own }, reach, meter }),
     compared: new Map(),
     removals: new Map(),
     gates: createGates(),
     searched: new Map(),
     errands: createErrands(clock),
+    readings: createErrands(clock),
     wake: () => undefined,
     pullSecret: (ref) => pullSecrets.map((cache) => cache.get(ref)).find((secret) => secret !== undefined),
     project: (ref) => projects.get(ref),
     git,
+    tunnels,
     devfiles,
+    parsed: createMemory(MOST_PARSED),
+    judged: new WeakMap(),
   }
 }
 
 function watchesOf({ caches }: Workshop, room: Room): Watch[] {
   const targets = caches.of(DeploymentTargets, { indexes: { [BY_SECRET]: ofSecret } })
   const claims = caches.of(DeploymentTargetClaims, { indexes: { [BY_TARGET]: ofTarget } })
-  const ofClaim = ({ namespace, name }: Ref): Ref[] => room.workspaces.by('claim', `${namespace}/${name}`).map(refOf)
+  const ofClaim = (claim: DeploymentTargetClaim): Ref[] => [
+    ...room.workspaces.by('claim', keyOf(refOf(claim))).map(refOf),
+    // One of a warm pool has another name than the workspace gives its own.
+    ...ownersOf(claim).flatMap((uid) => room.workspaces.by('uid', uid).map(refOf)),
+  ]
   const byTarget = ({ metadata }: DeploymentTarget): Ref[] =>
-    claims.by(BY_TARGET, `${metadata.namespace}/${metadata.name}`).flatMap((claim) => ofClaim(refOf(claim)))
+    claims.by(BY_TARGET, `${metadata.namespace}/${metadata.name}`).flatMap(ofClaim)
   const seen = new Map<string, string>()
   const ofClass = ({ metadata: { name } }: WorkspaceClass): Ref[] => {
     const now = room.classes.get({ name })
@@ -123,7 +154,7 @@ function watchesOf({ caches }: Workshop, room: Room): Watch[] {
     { kind: WorkspaceClasses, wakes: ofClass },
     // A workspace that ends leaves a place in its class's quota.
     { kind: Workspaces, wakes: (workspace: Workspace) => (counts(workspace) ? [] : waitingFor(room, classNameOf(workspace))) },
-    { kind: DeploymentTargetClaims, wakes: (claim: DeploymentTargetClaim) => ofClaim(refOf(claim)) },
+    { kind: DeploymentTargetClaims, wakes: ofClaim },
     { kind: DeploymentTargets, wakes: byTarget },
     {
       kind: GitProjects,

@@ -1,12 +1,19 @@
 import type { Workspace, WorkspaceClassSpec } from '../../api/index.ts'
-import { type Devfile, isAppliedAtStart, type Problem, parseDevfile, sentenceOf } from '../../devfile/index.ts'
+import { type Devfile, type Problem, parseDevfile, sentenceOf } from '../../devfile/index.ts'
 import { Failure } from '../../std/index.ts'
-import { isOnlyApplied, overMaxima, readManifests } from './desired/index.ts'
-import { type DevfileSource, devfileKey, type PinnedDevfile, pinDevfile } from './devfile-source.ts'
+import { appliedCommands, isOnlyApplied, overMaxima, overrideProblems, readManifests, withResources } from './desired/index.ts'
+import { type DevfileSource, devfileKey, manifestsByUri, type PinnedDevfile, pinDevfile } from './devfile-source.ts'
 import type { GitFindings } from './git/index.ts'
+import type { Memory } from './memory.ts'
 import type { Obstacle } from './obstacle.ts'
 
-/** A condition's message has an end; this many mistakes are enough to go on with. */
+/** Who reads it. */
+export const KAS = 'kas'
+const BY_KAS = { waitingFor: KAS, isUnderWay: true } as const
+
+/** What is told of the mistakes that `berth validate` tells all of. */
+const MOST_MISTAKES = 3
+/** Of those that only show here. A condition's message has an end. */
 const MOST_PROBLEMS = 50
 
 /** A devfile, and what the status keeps of it. */
@@ -15,25 +22,48 @@ export interface ReadDevfile {
   pinned: PinnedDevfile | undefined
 }
 
-/** The devfile of the workspace, or of its class. What comes from elsewhere is read once, and kept. */
+/** Where devfiles come from, and those that were read of late. */
+interface Library {
+  source: DevfileSource | undefined
+  /** Reads beside the reconcile: nothing while it takes longer than anybody waits. */
+  aside?: (key: string, read: () => Promise<Pinned>) => Promise<Pinned | undefined>
+  project: GitFindings | undefined
+  parsed?: Memory<ParsedDevfile>
+}
+
+/** What came of reading one from elsewhere. */
+export type Pinned = Awaited<ReturnType<typeof pinDevfile>>
+
+export type ParsedDevfile = ReturnType<typeof parseDevfile>
+
+/** Where a project keeps its devfile, by the specification's own tools. */
+const USUAL = ['.devfile.yaml', 'devfile.yaml']
+
+/** The devfile of the workspace, of its project, or of its class. What comes from elsewhere is read once, and kept. */
 export async function readDevfile(
   { metadata, spec, status }: Workspace,
   settings: WorkspaceClassSpec,
-  { source, project }: { source: DevfileSource | undefined; project: GitFindings | undefined },
+  { source, aside = (_, read) => read(), project, parsed }: Library,
 ): Promise<ReadDevfile | Obstacle> {
+  const parse = (content: string) => parsed?.of(content, () => parseDevfile(content)) ?? parseDevfile(content)
   const path = spec.devfile?.path
   const text = spec.devfile?.inline ?? (path === undefined ? settings.devfile : undefined)
+  const isSought = spec.devfile === undefined && source !== undefined && project?.known !== undefined
+  const paths = path === undefined ? (isSought ? USUAL : []) : [path]
   const field =
     path === undefined ? (spec.devfile?.inline ? 'spec.devfile.inline' : "the class's devfile") : `the devfile ${path}`
-  if (!text && path === undefined)
-    return invalid('DevfileMissing', 'neither the workspace nor its class has a devfile', 'Put one into spec.devfile.inline.')
-  const read = text === undefined ? undefined : parseDevfile(text)
-  const isAlone = read && ('devfile' in read || !read.problems.some(({ rule }) => rule === 'parent-unresolved'))
-  if (isAlone) return judged(read, { field, settings }, undefined)
+  if (!text && paths.length === 0) return MISSING
+  const read = text === undefined ? undefined : parse(text)
+  const isAlone =
+    read &&
+    ('devfile' in read
+      ? manifestsByUri(read.devfile).length === 0
+      : !read.problems.some(({ rule }) => rule === 'parent-unresolved'))
+  if (isAlone && !isSought) return judged(read, { field, settings }, undefined)
 
   const key = devfileKey(spec, text)
   const kept = status?.devfile?.key === key ? status.devfile : undefined
-  if (kept) return judged(parseDevfile(kept.content), { field, settings }, kept)
+  if (kept) return judged(parse(kept.content), { field: fieldOf(kept) ?? field, settings }, kept)
   if (!source && read) return judged(read, { field, settings }, undefined)
   if (!source)
     return invalid(
@@ -43,7 +73,11 @@ export async function readDevfile(
     )
   if (path !== undefined && !project?.known)
     return {
-      ...invalid('GitProjectNotFound', 'spec.devfile.path needs a project that is there', 'Name a GitProject in spec.project.'),
+      ...invalid(
+        'GitProjectNotFound',
+        'spec.devfile.path needs a project that is there',
+        'Make the workspace again with spec.project.',
+      ),
       waitingFor: `GitProject ${project?.name ?? ''}`,
     }
   const home = {
@@ -53,48 +87,61 @@ export async function readDevfile(
     ref: spec.project?.ref ?? '',
   }
   try {
-    const pinned = await pinDevfile(source, home, { text, path }, key)
-    return 'problems' in pinned
-      ? judged(pinned, { field, settings }, undefined)
-      : judged(parseDevfile(pinned.content), { field, settings }, pinned)
+    const pinned = await aside(key, () => pinDevfile(source, home, { paths, text }, key))
+    if (!pinned) return { ...invalid('DevfileReading', `${field} is being read`, 'If it stays so, look at kas.'), ...BY_KAS }
+    const from = { field: fieldOf(pinned) ?? field, settings }
+    return 'problems' in pinned ? judged(pinned, from, undefined) : judged(parse(pinned.content), from, pinned)
   } catch (thrown) {
     const { reason = 'DevfileNotFetched', message, remedy = 'It is tried again by itself.', code } = Failure.from(thrown)
     if (code === 'internal') throw thrown
-    return { ...invalid(reason, `${field}: ${message}`, remedy), waitingFor: 'kas' }
+    if (isSought && reason === 'FileNotFound') return MISSING
+    return { ...invalid(reason, `${field}: ${message}`, remedy), waitingFor: KAS }
   }
 }
+
+const fieldOf = ({ path }: { path?: string | undefined }): string | undefined =>
+  path === undefined ? undefined : `the devfile ${path}`
 
 function judged(
   read: { devfile: Devfile } | { problems: readonly Problem[] },
   { field, settings }: { field: string; settings: WorkspaceClassSpec },
   pinned: PinnedDevfile | undefined,
 ): ReadDevfile | Obstacle {
-  const problems = 'devfile' in read ? notMade(read.devfile, settings) : read.problems.map(sentenceOf)
-  if ('devfile' in read && problems.length === 0) return { devfile: withRemarks(read.devfile), pinned }
-  const listed = problems.slice(0, MOST_PROBLEMS).join('; ')
-  const more = problems.length > MOST_PROBLEMS ? `; and ${problems.length - MOST_PROBLEMS} more` : ''
+  const devfile = 'devfile' in read ? withResources(read.devfile) : undefined
+  const problems = 'devfile' in read ? notMade(withResources(read.devfile), settings) : read.problems.map(sentenceOf)
+  if (devfile && problems.length === 0) return { devfile: withRemarks(devfile), pinned }
+  const most = devfile ? MOST_PROBLEMS : MOST_MISTAKES
+  const listed = problems.slice(0, most).join('; ')
+  const more = problems.length > most ? `; and ${problems.length - most} more` : ''
   return invalid(
     'DevfileInvalid',
     `${field} has ${problems.length} mistake${problems.length > 1 ? 's' : ''}: ${listed}${more}`,
-    `Correct ${field}.`,
+    more && !devfile ? `Correct ${field}: \`berth validate\` tells all of them.` : `Correct ${field}.`,
   )
 }
 
 /** What would change the workspace is refused as long as nothing is made of it: better than missing without a word. */
 function notMade(devfile: Devfile, settings: WorkspaceClassSpec): string[] {
-  const { images, events } = devfile
-  const missing = [
-    ...images.filter((image) => isAppliedAtStart(devfile, image)).map(({ name }) => `component "${name}" of kind image`),
-    ...(events.postStop.length > 0 ? ['events.postStop'] : []),
-  ].map((what) => `${what} is not supported by this version (leave it out)`)
   return [
-    ...missing,
+    ...notApplied(devfile),
     ...readManifests(devfile).problems,
+    ...overrideProblems(devfile),
     ...reserved(devfile),
     ...nothingRuns(devfile),
     ...overMaxima(devfile, settings),
   ]
 }
+
+/** Events apply containers. Kubernetes objects are there from the start, or not at all. */
+const notApplied = (devfile: Devfile): string[] =>
+  (['preStart', 'postStop'] as const).flatMap((event) =>
+    appliedCommands(devfile, event)
+      .filter(({ component }) => !devfile.containers.some(({ name }) => name === component))
+      .map(
+        ({ id, component }) =>
+          `command "${id}" of events.${event} applies "${component}", which is not a container (leave it out)`,
+      ),
+  )
 
 /** Names that begin so are those of containers that Berth puts beside the devfile's. */
 const reserved = ({ containers }: Devfile): string[] =>
@@ -109,12 +156,19 @@ const nothingRuns = (devfile: Devfile): string[] =>
       ]
     : []
 
-const WITHOUT_EFFECT = ['images', 'projects', 'starterProjects', 'dependentProjects'] as const
+const WITHOUT_EFFECT = ['projects', 'starterProjects', 'dependentProjects'] as const
 
 /** What only sits beside the workspace is noted. */
 function withRemarks(devfile: Devfile): Devfile {
   const idle = WITHOUT_EFFECT.filter((part) => devfile[part].length > 0)
-  return { ...devfile, warnings: [...devfile.warnings, ...idle.map((part) => remark(part, 'is read, but has no effect'))] }
+  const notBuilt = devfile.images.map(({ name, imageName }) =>
+    remark(
+      `component "${name}"`,
+      `nothing is built here: containers get the ${imageName} that its registry has, so build and push it before`,
+    ),
+  )
+  const others = idle.map((part) => remark(part, 'is read, but has no effect'))
+  return { ...devfile, warnings: [...devfile.warnings, ...notBuilt, ...others] }
 }
 
 const remark = (path: string, message: string): Problem => ({
@@ -128,3 +182,9 @@ const remark = (path: string, message: string): Problem => ({
 })
 
 const invalid = (reason: string, message: string, remedy: string): Obstacle => ({ step: 'DevfileValid', reason, message, remedy })
+
+const MISSING = invalid(
+  'DevfileMissing',
+  'neither the workspace nor its project nor its class has a devfile',
+  'Put one into spec.devfile.inline, or into the project as .devfile.yaml, or name its file there in spec.devfile.path.',
+)

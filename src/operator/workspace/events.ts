@@ -1,5 +1,5 @@
 import type { Events } from '../../adapters/kube/index.ts'
-import { conditionOf, type Workspace } from '../../api/index.ts'
+import { conditionOf, type Workspace, type WorkspaceStatus } from '../../api/index.ts'
 import type { Next } from '../../engines/controller/index.ts'
 import { REMARKS } from './remarks.ts'
 
@@ -15,4 +15,12 @@ export function tellChanges(events: Events, workspace: Workspace, next: Next): N
   for (const { status, reason, message } of news)
     events.record(workspace, { type: status === 'True' || ORDINARY.includes(reason) ? 'Normal' : 'Warning', reason, message })
   return next
+}
+
+/** The end of its postStop commands. A failure keeps nobody from anything; it must not go unnoticed, either. */
+export function tellPostStop(events: Events, workspace: Workspace, postStop: WorkspaceStatus['postStop']): void {
+  const { result, message, of } = postStop ?? {}
+  const before = workspace.status?.postStop
+  if (message === undefined || result === 'Running' || (result === before?.result && of === before?.of)) return
+  events.record(workspace, { type: result === 'Failed' ? 'Warning' : 'Normal', reason: `PostStop${result}`, message })
 }

@@ -1,5 +1,5 @@
 import { annotations, type Workspace, type WorkspaceClassSpec, type WorkspaceStatus } from '../../api/index.ts'
-import { hours, minutes, timestamp } from '../../std/index.ts'
+import { hours, minutes, seconds, timestamp } from '../../std/index.ts'
 import type { ActualState } from './actual-state/index.ts'
 import { type Schedule, scheduleFrom, startAfter, stopAfter } from './schedule.ts'
 
@@ -11,6 +11,7 @@ export type Times = Pick<
   | 'activeSince'
   | 'stoppedBecause'
   | 'lastActivityAt'
+  | 'lastActivityBy'
   | 'kept'
   | 'willStopAt'
   | 'willStopReason'
@@ -38,8 +39,9 @@ type Marks = Pick<Times, 'startedAt' | 'stoppedAt' | 'activeSince'>
 export function timesOf(workspace: Workspace, state: ActualState, settings: WorkspaceClassSpec, now: number): Times {
   const marks = marksOf(workspace, state, now)
   const kept = keptOf(workspace, settings, now)
-  const { lastActivityAt } = useOf(workspace, now)
-  const known = { ...marks, ...(kept && { kept }), ...(lastActivityAt && { lastActivityAt }) }
+  const { lastActivityAt, lastActivityBy } = useOf(workspace, now)
+  const use = { ...(lastActivityAt && { lastActivityAt }), ...(lastActivityBy && { lastActivityBy }) }
+  const known = { ...marks, ...(kept && { kept }), ...use }
   const because = isWanted(workspace) ? undefined : workspace.status?.stoppedBecause
   const turns = turnsOf({ workspace, state, settings, now }, known)
   const [stop, start, end] = (['Stopped', 'Running', 'Terminated'] as const).map((wanted) => first(turns, wanted))
@@ -110,13 +112,22 @@ function usedUntil({ workspace, now }: Present, startedAt: number): number | und
   return isWatched ? Math.max(last ?? 0, startedAt) : undefined
 }
 
+const WAYS = ['Requests', 'Connection', 'SSH'] as const
+
+interface Use extends Pick<Times, 'lastActivityAt' | 'lastActivityBy'> {
+  last?: number
+  isWatched: boolean
+}
+
 /** What the proxy says of the use of a workspace. */
-function useOf({ metadata }: Workspace, now: number): { last?: number; lastActivityAt?: string; isWatched: boolean } {
+function useOf({ metadata }: Workspace, now: number): Use {
   const last = Date.parse(metadata.annotations?.[annotations.lastActivity] ?? '')
   const seen = Date.parse(metadata.annotations?.[annotations.activityWatched] ?? '')
   const isWatched = seen <= now + STALE && now - seen <= STALE
+  if (Number.isNaN(last)) return { isWatched }
+  const lastActivityBy = WAYS.find((way) => way === metadata.annotations?.[annotations.lastActivityBy])
   // A time that is still to come was written by a clock that is wrong.
-  return Number.isNaN(last) ? { isWatched } : { last: Math.min(last, now), lastActivityAt: timestamp(last), isWatched }
+  return { last: Math.min(last, now), lastActivityAt: timestamp(last), isWatched, ...(lastActivityBy && { lastActivityBy }) }
 }
 
 function starts({ workspace, state, now }: Present, { stoppedAt }: Times, schedule: Schedule | undefined): Turn[] {
@@ -149,8 +160,11 @@ function ends({ workspace, state, settings }: Present, { stoppedAt }: Times): Tu
 function marksOf(workspace: Workspace, state: ActualState, now: number): Marks {
   const before = workspace.status
   const wasStopped = isStopped(before?.startedAt, before?.stoppedAt)
-  const startedAt = state === 'Running' && (wasStopped || !before?.startedAt) ? timestamp(now) : before?.startedAt
-  const stoppedAt = state === 'Stopped' && !wasStopped ? timestamp(now) : before?.stoppedAt
+  // Times are whole seconds: a start is later than the stop before it, and a stop no earlier than its start, be they of one second.
+  const nextStart = Math.max(now, before?.stoppedAt ? Date.parse(before.stoppedAt) + seconds(1) : 0)
+  const startedAt = state === 'Running' && (wasStopped || !before?.startedAt) ? timestamp(nextStart) : before?.startedAt
+  const nextStop = Math.max(now, before?.startedAt ? Date.parse(before.startedAt) : 0)
+  const stoppedAt = state === 'Stopped' && !wasStopped ? timestamp(nextStop) : before?.stoppedAt
   const activeSince = isWanted(workspace) ? sinceOf(before?.activeSince, stoppedAt, now) : undefined
   return { ...(startedAt && { startedAt }), ...(stoppedAt && { stoppedAt }), ...(activeSince && { activeSince }) }
 }
@@ -166,7 +180,7 @@ function keptOf({ spec, status }: Workspace, { maxActiveHoursBeforeStop: most = 
   return { asked: spec.keepUntil, until: timestamp(Math.min(Date.parse(spec.keepUntil), now + hours(most))) }
 }
 
-const isWanted = ({ spec }: Workspace): boolean => (spec.desiredState ?? 'Running') !== 'Stopped'
+export const isWanted = ({ spec }: Workspace): boolean => (spec.desiredState ?? 'Running') !== 'Stopped'
 
-const isStopped = (startedAt: string | undefined, stoppedAt: string | undefined): boolean =>
+export const isStopped = (startedAt: string | undefined, stoppedAt: string | undefined): boolean =>
   stoppedAt !== undefined && (startedAt === undefined || Date.parse(stoppedAt) >= Date.parse(startedAt))

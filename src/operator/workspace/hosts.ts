@@ -1,5 +1,5 @@
 import type { Workspace, WorkspaceClassSpec, WorkspaceStatus } from '../../api/index.ts'
-import type { Devfile, Endpoint } from '../../devfile/index.ts'
+import { type Devfile, type Endpoint, isAppliedAtStart } from '../../devfile/index.ts'
 import { digest } from './names.ts'
 
 /** What is left of the 63 characters of a DNS label beside the longest port number and its dash. */
@@ -38,7 +38,9 @@ export const editorPortOf = ({ editor }: WorkspaceClassSpec): number | undefined
 
 /** The editor, endpoints of the devfile, then the workspace's own ports; what only containers of the pod use is left out. */
 export function portsOf({ spec }: Workspace, devfile: Devfile, settings: WorkspaceClassSpec): Port[] {
-  const endpoints = devfile.containers.flatMap((container) => container.endpoints).filter(({ exposure }) => exposure !== 'none')
+  const manifests = devfile.manifests.filter((each) => isAppliedAtStart(devfile, each))
+  const all = [...devfile.containers, ...manifests].flatMap((component) => component.endpoints)
+  const endpoints = all.filter(({ exposure }) => exposure !== 'none')
   const open = (name: string, port: number): Port => ({ name, port, isPublic: true, isUdp: false, path: '' })
   const editor = editorPortOf(settings)
   const own = (spec.ports ?? []).map(({ name, port }) => open(name, port))
@@ -58,10 +60,17 @@ const portFrom = ({ name, targetPort, exposure, protocol, path }: Endpoint): Por
 
 /** What status tells of the ports: where each is reached, if it is. */
 export function publishedPorts(ports: readonly Port[], template: string | undefined): NonNullable<WorkspaceStatus['ports']> {
-  return ports.map(({ name, port, isPublic, path }) => ({
-    name,
-    port,
-    ...(template &&
-      isPublic && { url: `https://${template.replace('{{.port}}', String(port))}${path.startsWith('/') ? path : `/${path}`}` }),
-  }))
+  // A host is known by its number: where pods beside the workspace have the same one, the first is meant.
+  const isFirst = (port: Port) => ports.find((each) => each.port === port.port) === port
+  return ports
+    .map((each) => ({ each, ...each }))
+    .map(({ each, name, port, isPublic, path }) => ({
+      name,
+      port,
+      ...(template &&
+        isPublic &&
+        isFirst(each) && {
+          url: `https://${template.replace('{{.port}}', String(port))}${path.startsWith('/') ? path : `/${path}`}`,
+        }),
+    }))
 }

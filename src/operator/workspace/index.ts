@@ -4,5 +4,9 @@
  * Read reconcile.ts (the story), desired/ (what should be), actual-state/ and status.ts (what is said), variables.ts,
  * target.ts and target-watch.ts (the way there), clean-up.ts (the end).
  */
+export { workspacePools } from './care/pool/controller.ts'
+export { workspaceClasses } from './class-status.ts'
 export { workspaces } from './controller.ts'
 export type { DevfileSource } from './devfile-source.ts'
+export type { GitSettings } from './git/index.ts'
+export { targetMeter } from './meter.ts'

@@ -1,7 +1,15 @@
 import { STAGES } from './actual-state/index.ts'
 
 /** The steps to a running workspace, in order; each is a condition. */
-export const STEPS = ['ClassResolved', 'DevfileValid', 'TargetReady', 'Applied', ...STAGES, 'DeploymentReady'] as const
+export const STEPS = [
+  'ClassResolved',
+  'ProjectFound',
+  'DevfileValid',
+  'TargetReady',
+  'Applied',
+  ...STAGES,
+  'DeploymentReady',
+] as const
 export type Step = (typeof STEPS)[number]
 
 /** Why a step cannot be done now. */

@@ -23,7 +23,7 @@ export function tellOrphans(target: Target, { deployments }: Connection, namespa
     .slice(0, MOST_NAMED)
     .map((deployment) => `${deployment.metadata.name} (${labels.workspaceUid}=${uidOf(deployment)})`)
   const more = orphans.length > MOST_NAMED ? `, and ${orphans.length - MOST_NAMED} more` : ''
-  const message = `Deployments in namespace ${target.namespace} belong to no workspace that this operator sees: ${named.join(', ')}${more}. If nobody else uses them: kubectl delete deployments,services,persistentvolumeclaims,secrets,configmaps,networkpolicies,serviceaccounts -n ${target.namespace} -l ${labels.workspaceUid}=UID`
+  const message = `Deployments in namespace ${target.namespace} belong to no workspace that this operator sees: ${named.join(', ')}${more}. If nobody else uses them: kubectl delete deployments,jobs,services,persistentvolumeclaims,secrets,configmaps,networkpolicies,serviceaccounts -n ${target.namespace} -l ${labels.workspaceUid}=UID`
   log.warn('orphans found', { target: target.name, namespace: target.namespace, count: orphans.length })
   const object = room.target({ name: target.name, namespace })
   if (object) events.record(object, { type: 'Warning', reason: 'OrphansFound', message })

@@ -59,7 +59,8 @@ function refusal(workspace: Workspace, { metadata }: WorkspaceClass, { field, mo
   const allows = `WorkspaceClass ${metadata.name} allows ${most} workspaces${whose} by its ${field}`
   const message = holders.length > 0 ? `${allows}; they are ${list}` : `${allows}, which is none`
   const remedy = 'Terminate one of them, or have the quota raised; this one starts by itself then.'
-  return classObstacle('WorkspaceQuotaExceeded', message, remedy, metadata.name)
+  const refused = classObstacle('WorkspaceQuotaExceeded', message, remedy, metadata.name)
+  return { ...refused, waitingFor: `a place in WorkspaceClass ${metadata.name}` }
 }
 
 const isSameOwner = (one: Workspace, other: Workspace): boolean =>

@@ -3,35 +3,50 @@ import {
   finalizers,
   hasFinalizer,
   isDeleting,
+  isTrue,
   type Pod,
   refOf,
   type Workspace,
   type WorkspaceClass,
+  type WorkspaceClassSpec,
 } from '../../api/index.ts'
+import type { Devfile } from '../../devfile/index.ts'
 import { again, type Next, settled } from '../../engines/controller/index.ts'
-import { seconds } from '../../std/index.ts'
-import { isThere } from './actual-state/index.ts'
-import { applied, FULL, marksOf } from './applying.ts'
+import { Failure, isFailure, minutes, seconds } from '../../std/index.ts'
+import { type Assessment, isThere } from './actual-state/index.ts'
+import { afterStop } from './after-stop.ts'
+import { isApplyFailure } from './apply.ts'
+import { applied, FULL, isCompared, MANAGER, marksOf } from './applying.ts'
 import { assessed } from './assessing.ts'
+import { backUp } from './care/backup/backup.ts'
+import { restoreFor } from './care/backup/restore.ts'
+import { adopt } from './care/pool/adopt.ts'
+import { sizesOf } from './care/sizes.ts'
 import { claimToMake } from './claim.ts'
-import { classNameOf, frozenClass } from './class.ts'
+import { type ChosenClass, classNameOf, frozenClass } from './class.ts'
 import { cleanUp } from './clean-up.ts'
-import { readDevfile } from './devfile.ts'
-import { nextTurn } from './expiry.ts'
+import type { Plan } from './desired/index.ts'
+import { KAS, readDevfile } from './devfile.ts'
+import { tellPostStop } from './events.ts'
+import { isWanted, nextTurn } from './expiry.ts'
 import { type GitRoom, gatherGit } from './git/index.ts'
 import { isObstacle, type Obstacle } from './obstacle.ts'
 import { tellOrphans } from './orphans.ts'
 import { isLater, type Later, type Placed, takePlace } from './place.ts'
 import { addFinalizer, CONTROLLER, change, type Room } from './room.ts'
+import { BY_WORKSPACE } from './sight.ts'
+import { endStanding, standing } from './standing.ts'
 import { type Situation, statusOf } from './status.ts'
 import { findTarget, type Target } from './target.ts'
-import { BY_WORKSPACE, type Connection } from './target-watch.ts'
+import type { Connection } from './target-watch.ts'
 
 /** What it waits for wakes it; this only brings the newest reason into the status. */
 const CONNECTING = seconds(15)
 const NEXT_TURN = 50
 /** Nothing tells when kas, or what it fetches, is there again. */
-const KAS = seconds(15)
+const AGAIN = seconds(15)
+/** What was refused is mended by somebody, mostly in the workspace, which wakes it. */
+const REFUSED = minutes(5)
 
 export async function reconcileWorkspace(workspace: Workspace, room: Room): Promise<Next> {
   if (isDeleting(workspace) || workspace.spec.desiredState === 'Terminated') return cleanUp(workspace, room)
@@ -49,26 +64,35 @@ async function proceed(given: Workspace, room: Room): Promise<Next> {
   const { workspace, chosen } = placed
   const project = await gatherGit(workspace, chosen.settings, gitRoomOf(room))
   const seen = { ...known, project }
+  const missing = project && !project.known ? noProject(project.name) : noTunnels(chosen.settings, room)
+  if (missing) return stopAt(workspace, { ...seen, chosen, obstacle: missing }, room)
 
-  const read = await readDevfile(workspace, chosen.settings, { source: room.devfiles, project })
-  const recheck = isObstacle(read) && read.waitingFor === 'kas' ? KAS : undefined
+  const read = await readDevfile(workspace, chosen.settings, libraryOf(workspace, project, room))
+  const recheck = isObstacle(read) && read.waitingFor === KAS ? AGAIN : undefined
   if (isObstacle(read)) return stopAt(workspace, { ...seen, chosen, obstacle: read }, room, recheck)
-  const { devfile } = read
+  const sizes = sizesOf(workspace, read.devfile, chosen.settings)
+  const { devfile } = sizes
 
-  const claiming = await claim(workspace, room, chosen)
-  if (claiming) return stopAt(workspace, { ...seen, chosen, ...read, obstacle: claiming }, room)
+  const claiming = await claim(workspace, devfile, room, chosen)
+  if (claiming) return stopAt(workspace, { ...seen, chosen, ...read, sizes, obstacle: claiming }, room)
 
   const target = findTarget(workspace, chosen.settings.sharedNamespace ?? '', room)
-  if (isObstacle(target)) return stopAt(workspace, { ...seen, chosen, ...read, obstacle: target }, room)
+  if (isObstacle(target)) return stopAt(workspace, { ...seen, chosen, ...read, sizes, obstacle: target }, room)
 
   const connection = room.targets.of(workspace, target)
-  if (!connection.isReady()) {
-    return stopAt(workspace, { ...seen, chosen, ...read, target, obstacle: connecting(target, connection) }, room, CONNECTING)
-  }
+  const there = { ...seen, chosen, ...read, sizes, target }
+  const early = tooEarly(workspace, seen.found?.metadata.generation, connection, room)
+  if (early) return early
+  if (!connection.isReady()) return stopAt(workspace, { ...there, obstacle: connecting(target, connection) }, room, CONNECTING)
   tellOrphans(target, connection, workspace.metadata.namespace, room)
-  const draft = { workspace, settings: chosen.settings, devfile, namespace: target.namespace, git: project?.git }
+  const restored = restoreFor(workspace, target, room)
+  if (restored && isObstacle(restored)) return stopAt(workspace, { ...there, obstacle: restored }, room)
+  const { namespace, volume } = target
+  const { settings } = chosen
+  const ways = { git: project?.git, tunnel: hasTunnels(settings) ? room.tunnels : undefined }
+  const draft = { workspace, settings, devfile, namespace, volume, restored, ...ways }
   const generation = seen.found?.metadata.generation
-  const outcome = await room.errands.run({
+  const errand = {
     uid: workspace.metadata.uid ?? '',
     plan: JSON.stringify([
       workspace.metadata.generation,
@@ -77,17 +101,71 @@ async function proceed(given: Workspace, room: Room): Promise<Next> {
       target.namespace,
       target.version,
       draft.git,
+      sizes.applied,
       marksOf(draft, room),
     ]),
     target: target.apiURL,
     work: () => applied(draft, generation, connection, room),
     over: () => room.wake(refOf(workspace)),
-  })
-  if (!outcome) return stopAt(workspace, { ...seen, chosen, ...read, target, obstacle: applying(target) }, room)
-  const { deployment, variables } = outcome
+  }
+  const outcome = await room.errands
+    .run(errand)
+    .catch((thrown: unknown) => refusedBy(thrown, workspace, isDue(workspace, chosen.settings, seen.now)))
+  // What was applied before is only compared: there is nothing to tell.
+  if (!outcome && isApplied(workspace)) return again({ after: CONNECTING, why: applying(target).message })
+  if (!outcome || isObstacle(outcome)) {
+    return stopAt(workspace, { ...there, obstacle: outcome ?? applying(target) }, room, outcome && REFUSED)
+  }
+  const { deployment, plan } = outcome
   const pods = podsOf(workspace, connection)
-  const assessment = assessed(draft, { deployment, pods, connection, now: seen.now })
-  return conclude(workspace, { ...seen, chosen, ...read, target, deployment, variables, assessment }, { pods, room })
+  const judged = assessed(draft, { deployment, pods, connection, now: seen.now })
+  const { assessment, postStop } = await withPostStop(plan, judged, { connection, now: seen.now, room })
+  const { variables } = plan
+  const { desiredState = 'Running' } = workspace.spec
+  const { backups, recheckAt } = await backUp({
+    plan,
+    kube: connection.kube,
+    isDown: assessment.state === 'Stopped' && desiredState === 'Stopped',
+    isWanted: desiredState !== 'Stopped',
+    now: seen.now,
+    manager: MANAGER,
+  })
+  return conclude(
+    workspace,
+    { ...seen, chosen, ...read, sizes, target, deployment, variables, assessment, postStop, backups, restored },
+    { pods, room, recheck: recheckAt === undefined ? undefined : recheckAt - seen.now },
+  )
+}
+
+/** One repository that is slow keeps nobody waiting but whose devfile is in it. */
+const libraryOf = (workspace: Workspace, project: Situation['project'], room: Room): Parameters<typeof readDevfile>[2] => ({
+  source: room.devfiles,
+  aside: (plan, work) =>
+    room.readings.run({
+      uid: workspace.metadata.uid ?? '',
+      plan,
+      target: `${workspace.metadata.namespace} ${project?.known?.path ?? ''}`,
+      work,
+      over: () => room.wake(refOf(workspace)),
+    }),
+  project,
+  parsed: room.parsed,
+})
+
+/** A stop is not over before its postStop commands are, which have a time limit. */
+async function withPostStop(
+  plan: Plan,
+  assessment: Assessment,
+  { connection, now, room }: { connection: Connection; now: number; room: Room },
+): Promise<Pick<Situation, 'postStop'> & { assessment: Assessment }> {
+  const isDown = assessment.state === 'Stopped'
+  const isUp = (plan.workspace.spec.desiredState ?? 'Running') === 'Running'
+  const after = await afterStop({ plan, kube: connection.kube, isDown, isWanted: isUp, now, manager: MANAGER })
+  tellPostStop(room.workshop.events, plan.workspace, after.postStop)
+  const { postStop, recheckAt = assessment.recheckAt, isUnderWay } = after
+  if (!isUnderWay) return { assessment: { ...assessment, recheckAt }, postStop }
+  const step = { name: 'PostStop', since: Date.parse(postStop?.since ?? '') } as const
+  return { assessment: { ...assessment, state: 'Stopping', step, recheckAt }, postStop }
 }
 
 /** The settings that it keeps; one that has none yet is given its place first. */
@@ -102,15 +180,61 @@ const placeOf = async (
 
 const gitRoomOf = ({ workshop, project, git }: Room): GitRoom => ({ kube: workshop.kube, project, settings: git })
 
-/** What is missing is named; whatever brings it is watched and wakes the workspace. */
-const stopAt = (workspace: Workspace, situation: Situation, room: Room, recheck?: number): Promise<Next> =>
-  conclude(workspace, situation, { pods: [], room, recheck })
+/**
+ * What is missing is named; whatever brings it is watched and wakes the workspace. What runs already goes on meanwhile, or ends
+ * if it is to.
+ */
+async function stopAt(workspace: Workspace, situation: Situation, room: Room, recheck?: number): Promise<Next> {
+  const { obstacle, chosen } = situation
+  // While its objects are being made nobody knows what there is.
+  if (obstacle?.isUnderWay && obstacle.step === 'Applied') return conclude(workspace, situation, { pods: [], room, recheck })
+  await endStanding(workspace, chosen?.settings, room)
+  const { assessment, pods = [] } = standing(workspace, chosen?.settings, room) ?? {}
+  return conclude(workspace, { ...situation, ...(assessment && { assessment }) }, { pods, room, recheck })
+}
 
-async function claim(workspace: Workspace, room: Room, chosen: Parameters<typeof claimToMake>[1]): Promise<Obstacle | undefined> {
+async function claim(workspace: Workspace, devfile: Devfile, room: Room, chosen: ChosenClass): Promise<Obstacle | undefined> {
   const wanted = claimToMake(workspace, chosen, room.ownClaim(workspace))
   if (!wanted || isObstacle(wanted)) return wanted
+  if (await adopt(workspace, devfile, chosen, room)) return undefined
   await room.workshop.kube.create(DeploymentTargetClaims, wanted, { manager: CONTROLLER })
   return undefined
+}
+
+const hasTunnels = ({ proxy }: WorkspaceClassSpec): boolean => proxy?.wayIn === 'Tunnel' && proxy.httpEnabled !== false
+
+/** Where nobody has said where pods find kas, people would wait before a closed door. */
+function noTunnels(settings: WorkspaceClassSpec, { tunnels }: Room): Obstacle | undefined {
+  if (tunnels || !hasTunnels(settings)) return undefined
+  return {
+    step: 'ClassResolved',
+    reason: 'TunnelsNotConfigured',
+    message: 'the class has proxy.wayIn: Tunnel, and the operator does not know where pods open tunnels',
+    remedy: 'Start the operator with --kas-tunnels and --agentw-image, or choose a class with another way in.',
+  }
+}
+
+/** Without it the workspace would come up with an empty folder. */
+const noProject = (name: string): Obstacle => ({
+  step: 'ProjectFound',
+  reason: 'GitProjectNotFound',
+  message: `spec.project.gitProject: there is no GitProject ${name} in this namespace`,
+  remedy: 'Create it, or make the workspace again with another.',
+  waitingFor: `GitProject ${name}`,
+})
+
+/**
+ * Of what was there before nothing else is said until it could be seen: a start of the operator is not to be noticed in the
+ * status of thousands. Whatever it waits for wakes it.
+ */
+function tooEarly({ metadata, status }: Workspace, generation: number | undefined, connection: Connection, room: Room) {
+  const { uid = '' } = metadata
+  if (!status?.target) return
+  const after = connection.isNewFor()
+  if (after > 0) return again({ after, why: `the target is being listed: ${connection.why()}` })
+  const isToCompare = connection.isReady() && !isCompared(uid, generation, room) && !room.errands.isUnderWay(uid)
+  const isAwaited = isToCompare && connection.survey.isAwaited(uid)
+  return isAwaited ? again({ after: CONNECTING, why: 'the objects of all workspaces of the target are being listed' }) : undefined
 }
 
 const connecting = (target: Target, connection: Connection): Obstacle => ({
@@ -120,6 +244,25 @@ const connecting = (target: Target, connection: Connection): Obstacle => ({
   remedy: "If it stays so, check that the target's API can be reached and that its token may list deployments and pods there.",
   waitingFor: `DeploymentTarget ${target.name}`,
 })
+
+/**
+ * What the target, or what is to go there, says against it. A mistake of the wish is told and looked at again seldom; so is
+ * everything where it is to be stopped, or to end by itself now, for which there is another way. The rest is tried again as
+ * failures are.
+ */
+function refusedBy(thrown: unknown, workspace: Workspace, isOver: boolean): Obstacle {
+  const failure = Failure.from(thrown)
+  const isMistake = isFailure(failure, 'invalid', 'too-large')
+  if (!isApplyFailure(failure) || !(isMistake || isOver || !isWanted(workspace))) throw thrown
+  const { reason = '', message, remedy = 'It is tried again by itself.' } = failure
+  return { step: 'Applied', reason, message, remedy }
+}
+
+const isApplied = ({ metadata, status }: Workspace): boolean =>
+  isTrue(status?.conditions, 'Applied') && status?.observedGeneration === metadata.generation
+
+const isDue = (workspace: Workspace, settings: WorkspaceClassSpec, now: number): boolean =>
+  (nextTurn(workspace, workspace.status?.actualState ?? 'Unknown', settings, now)?.at ?? Number.POSITIVE_INFINITY) <= now
 
 /** Where the answer stays out, the request fails; then the state is Error. */
 const applying = (target: Target): Obstacle => ({

@@ -6,12 +6,24 @@ import {
   type WorkspaceClass,
   type WorkspaceStatus,
 } from '../../api/index.ts'
+import type { Assessment } from './actual-state/index.ts'
+import { type Backup, onBackups } from './care/backup/backup.ts'
+import { onSizes, type Sizes } from './care/sizes.ts'
 import { type ChosenClass, onClass } from './class.ts'
 import type { GitFindings } from './git/index.ts'
+import type { Obstacle } from './obstacle.ts'
 import { scheduleFrom } from './schedule.ts'
 
 /** Conditions that say what of the wishes is not fulfilled, though the workspace runs. */
-export const REMARKS = ['ProjectCloned', 'GitCredentials', 'VariablesInherited', 'ScheduleValid'] as const
+export const REMARKS = [
+  'ProjectCloned',
+  'GitCredentials',
+  'VariablesInherited',
+  'ScheduleValid',
+  'ResourcesCurrent',
+  'BackedUp',
+  'ObjectsCurrent',
+] as const
 
 /** What there may be a word to say of. */
 interface Noticed {
@@ -19,6 +31,11 @@ interface Noticed {
   found?: WorkspaceClass | undefined
   project?: Project | undefined
   variables?: WorkspaceStatus['variables']
+  sizes?: Sizes | undefined
+  backups?: Backup[] | undefined
+  /** What its objects are not made for, and what there is of them all the same. */
+  obstacle?: Obstacle | undefined
+  assessment?: Assessment | undefined
 }
 
 /** The project that a workspace names, and whether its pod has cloned it. */
@@ -27,22 +44,42 @@ export interface Project extends GitFindings {
 }
 
 /** Said as long as it is not done: an empty folder, or a limit that does not hold, without a word would look like a fault. */
-export function remarksOn(workspace: Workspace, { chosen, found, project, variables }: Noticed): Statement[] {
+export function remarksOn(workspace: Workspace, noticed: Noticed): Statement[] {
+  const { chosen, found, project, variables, sizes, backups, obstacle } = noticed
   const remarks = [
+    ...onObjects(workspace, noticed),
     ...(project ? onProject(project, isTrue(workspace.status?.conditions, 'ProjectCloned')) : []),
     ...onVariables(variables),
+    ...onBackups(workspace, backups),
+    ...(sizes ? onSizes(workspace, sizes) : []),
     ...(chosen ? [...onSchedule(workspace, chosen), ...onClass(workspace, chosen, found)] : []),
   ]
   // A condition stays until it is said otherwise.
   const over = PASSING.filter(
-    (type) => chosen && isFalse(workspace, type) && !remarks.some((remark) => remark.type === type),
+    (type) =>
+      chosen &&
+      (sizes || type !== 'ResourcesCurrent') &&
+      (!obstacle || type !== 'ObjectsCurrent') &&
+      isFalse(workspace, type) &&
+      !remarks.some((remark) => remark.type === type),
   ).map((type): Statement => ({ type, status: 'True', reason: 'Mended', message: 'nothing is amiss any more' }))
   return [...remarks, ...over].map((statement) => ({ ...statement, observedGeneration: workspace.metadata.generation ?? 0 }))
 }
 
-const PASSING = ['VariablesInherited', 'ScheduleValid', 'ClassCurrent']
+const PASSING = ['VariablesInherited', 'ScheduleValid', 'ClassCurrent', 'ResourcesCurrent', 'BackedUp', 'ObjectsCurrent']
 
 const isFalse = ({ status }: Workspace, type: string): boolean => conditionOf(status?.conditions, type)?.status === 'False'
+
+/** What runs goes on when a change of it cannot be made: then it is not what the Workspace says. */
+export function onObjects(workspace: Workspace, { obstacle, assessment }: Noticed): Statement[] {
+  if (!obstacle || obstacle.isUnderWay) return []
+  const { state } = assessment ?? {}
+  const isUp = state === 'Running' || state === 'Starting'
+  if (!isUp && !isFalse(workspace, 'ObjectsCurrent')) return []
+  const { step, reason, message, remedy } = obstacle
+  const text = `${isUp ? 'what runs was made before, and changes have no effect now' : 'it cannot be made anew'}: ${step}: ${message}. ${remedy}`
+  return [{ type: 'ObjectsCurrent', status: 'False', reason, message: text }]
+}
 
 /** A schedule that cannot be read does nothing, and keeps the workspace from nothing. */
 function onSchedule({ spec }: Workspace, { name, settings }: ChosenClass): Statement[] {

@@ -14,11 +14,13 @@ import {
   withoutFinalizer,
 } from '../../api/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
-import type { FrozenVariables } from './desired/index.ts'
+import type { Plan, TunnelSettings } from './desired/index.ts'
+import type { ParsedDevfile, Pinned } from './devfile.ts'
 import type { DevfileSource } from './devfile-source.ts'
 import type { Errands } from './errands.ts'
 import type { Gates } from './gates.ts'
 import type { GitSettings } from './git/index.ts'
+import type { Memory } from './memory.ts'
 import type { Signposts } from './target.ts'
 import type { TargetWatch } from './target-watch.ts'
 
@@ -27,7 +29,8 @@ export const CONTROLLER = 'workspace'
 /** What came of applying the objects of a workspace. */
 export interface Applied {
   deployment: Deployment
-  variables: FrozenVariables
+  /** What they were made from. */
+  plan: Plan
 }
 
 /** What the reconcile of a workspace reads and works with. */
@@ -35,21 +38,28 @@ export interface Room extends Signposts {
   workshop: Workshop
   workspaces: Cache<Workspace>
   classes: Cache<WorkspaceClass>
-  ownClaim(workspace: Workspace): DeploymentTargetClaim | undefined
+  /** Claims of the class of this UID, in this namespace, that wait for a workspace. */
+  spares(uid: string, namespace: string): DeploymentTargetClaim[]
   targets: TargetWatch
   project(ref: Ref): GitProject | undefined
   git: GitSettings
+  /** Nothing where no kas is known that pods could open tunnels to. */
+  tunnels: TunnelSettings | undefined
   /** One workspace of a class after the other is given its place. */
   gates: Gates
   /** When each namespace of a target was last searched for what belongs to nobody. */
   searched: Map<string, number>
   errands: Errands<Applied>
+  /** Devfiles of projects that are being read. */
+  readings: Errands<Pinned>
   /** Has the workspace looked at again. */
   wake(ref: Ref): void
   /** When everything of a workspace, by UID, was last compared with its target, and at which generation of its class. */
   compared: Map<string, { at: number; generation: number | undefined }>
   /** Nothing where no kas is known. */
   devfiles: DevfileSource | undefined
+  /** Devfiles by their text: one is looked at again with each change of a pod. */
+  parsed: Memory<ParsedDevfile>
   /** Credentials for image registries, wherever the operator sees them. */
   pullSecret(ref: Ref): CoreSecret | undefined
   /** What the removal of a workspace, by UID, waits for, and since when. */

@@ -3,13 +3,14 @@ import type { Devfile } from '../../devfile/index.ts'
 import { type Failure, timestamp } from '../../std/index.ts'
 import { type ActualState, type Assessment, type Step as PodStep, STAGES, type Trouble } from './actual-state/index.ts'
 import { isApplyFailure } from './apply.ts'
+import { type Sizes, sizesInStatus } from './care/sizes.ts'
 import type { ChosenClass } from './class.ts'
 import type { PinnedDevfile } from './devfile-source.ts'
-import { timesOf } from './expiry.ts'
+import { isWanted, timesOf } from './expiry.ts'
 import type { GitFindings } from './git/index.ts'
 import { hostTemplateOf, portsOf, publishedPorts } from './hosts.ts'
 import { type Obstacle, STEPS, type Step } from './obstacle.ts'
-import { type Project, remarksOn } from './remarks.ts'
+import { onObjects, type Project, remarksOn } from './remarks.ts'
 import type { Target } from './target.ts'
 
 /** The status as a reconcile states it: conditions without times. */
@@ -25,6 +26,12 @@ export interface Situation {
   pinned?: PinnedDevfile | undefined
   target?: Target
   deployment?: Deployment | undefined
+  /** What became of its postStop commands. */
+  postStop?: WorkspaceStatus['postStop']
+  backups?: WorkspaceStatus['backups']
+  restored?: WorkspaceStatus['restoredFrom']
+  /** What its containers have, and should have. */
+  sizes?: Sizes
   /** What was frozen for it. */
   variables?: WorkspaceStatus['variables']
   /** What the Deployment and its pods say together. */
@@ -37,9 +44,11 @@ export interface Situation {
 
 /** The whole status. Conditions of steps before the obstacle are True, after it Unknown. */
 export function statusOf(workspace: Workspace, situation: Situation): WorkspaceDraft {
-  const { chosen, target, obstacle, deployment, assessment, now } = situation
+  const { chosen, target, deployment, assessment, now } = situation
   const state = stateIn(workspace, situation)
   const settings = chosen?.settings ?? {}
+  // What would keep it from running is no failure of one that is stopped.
+  const obstacle = assessment && !isWanted(workspace) ? undefined : situation.obstacle
   const failure = failureIn(state, obstacle, assessment?.trouble)
   return {
     actualState: state,
@@ -51,8 +60,11 @@ export function statusOf(workspace: Workspace, situation: Situation): WorkspaceD
     ...keptDevfile(workspace, situation),
     ...(situation.project?.known && { project: situation.project.known }),
     ...(chosen ? { class: chosen } : workspace.status?.class && { class: workspace.status.class }),
+    ...resourcesIn(workspace, situation),
     ...restartedAt(workspace, deployment),
     ...variablesIn(workspace, situation),
+    ...postStopIn(workspace, situation),
+    ...backupsIn(workspace, situation),
     ...(chosen && timesOf(workspace, state, settings, now)),
     conditions: conditionsOf(workspace, situation, state),
   }
@@ -67,7 +79,8 @@ function keptDevfile({ status }: Workspace, { devfile, pinned }: Situation): Pic
 /** Without a look at the target the last state is only a memory, except before anything was made. */
 function stateIn({ status }: Workspace, { assessment, obstacle }: Situation): ActualState {
   if (assessment) return assessment.state
-  if (obstacle?.isUnderWay) return hasBegun(status) ? (status?.actualState ?? 'Starting') : 'Starting'
+  if (obstacle?.isUnderWay && hasBegun(status)) return status?.actualState ?? 'Starting'
+  if (obstacle?.isUnderWay) return obstacle.step === 'DevfileValid' ? 'CreationRequested' : 'Starting'
   if (obstacle?.step === 'DevfileValid' || obstacle?.step === 'Applied') return 'Error'
   return hasBegun(status) ? 'Unknown' : 'CreationRequested'
 }
@@ -77,10 +90,14 @@ const hasBegun = (status: WorkspaceStatus | undefined): boolean =>
 
 function addressesOf(
   workspace: Workspace,
-  { devfile }: Situation,
+  { devfile, assessment }: Situation,
   settings: WorkspaceClassSpec,
 ): Pick<WorkspaceStatus, 'url' | 'ports'> {
-  if (!devfile) return {}
+  if (!devfile) {
+    // What runs has the address that it was made with.
+    const { url, ports } = (assessment && workspace.status) ?? {}
+    return { ...(url && { url }), ...(ports && { ports }) }
+  }
   const ports = publishedPorts(portsOf(workspace, devfile, settings), hostTemplateOf(workspace, settings))
   const url = ports.find((port) => port.url !== undefined)?.url
   return { ports, ...(url && { url }) }
@@ -124,6 +141,27 @@ function variablesIn({ status }: Workspace, { variables = status?.variables }: S
   return variables ? { variables } : {}
 }
 
+function postStopIn({ status }: Workspace, { postStop = status?.postStop }: Situation): Pick<WorkspaceStatus, 'postStop'> {
+  return postStop ? { postStop } : {}
+}
+
+function backupsIn(
+  { status }: Workspace,
+  { backups = status?.backups, restored = status?.restoredFrom }: Situation,
+): Pick<WorkspaceStatus, 'backups' | 'restoredFrom'> {
+  return { ...(backups && { backups }), ...(restored && { restoredFrom: restored }) }
+}
+
+/** Told once they are in the target. */
+function resourcesIn(
+  { status }: Workspace,
+  { sizes, chosen, deployment, assessment }: Situation,
+): Pick<WorkspaceStatus, 'resources'> {
+  if (!sizes || !deployment) return status?.resources ? { resources: status.resources } : {}
+  const resources = sizesInStatus(sizes, chosen?.settings ?? {}, assessment?.state !== 'Stopped')
+  return resources ? { resources } : {}
+}
+
 function restartedAt({ spec, status }: Workspace, deployment: Deployment | undefined): Pick<WorkspaceStatus, 'restartedAt'> {
   const time = deployment ? spec.restartedAt : status?.restartedAt
   return time ? { restartedAt: time } : {}
@@ -131,15 +169,19 @@ function restartedAt({ spec, status }: Workspace, deployment: Deployment | undef
 
 function conditionsOf(workspace: Workspace, situation: Situation, state: ActualState): Statement[] {
   const { obstacle } = situation
-  const stop = obstacle ? STEPS.indexOf(obstacle.step) : STEPS.length
+  // Who works on no project has no such step.
+  const path: readonly Step[] = workspace.spec.project ? STEPS : STEPS.filter((step) => step !== 'ProjectFound')
+  const applied = path.indexOf('Applied')
+  const stop = obstacle ? path.indexOf(obstacle.step) : path.length
   const seen = { observedGeneration: workspace.metadata.generation ?? 0 }
-  const steps = STEPS.map((type, i): Statement => {
+  const steps = path.map((type, i): Statement => {
     if (obstacle && i === stop) return { type, status: 'False', reason: obstacle.reason, message: sentence(obstacle), ...seen }
-    if (obstacle && i > stop)
+    if (obstacle && i > stop && (!situation.assessment || i <= applied))
       return { type, status: 'Unknown', reason: 'Waiting', message: `waits for ${obstacle.step}`, ...seen }
     return { ...told(type, state, situation), type, ...seen }
   })
-  const last = steps.find(({ status }) => status !== 'True')
+  // With an obstacle before it, what there is says whether it can be used: it is as it was made before.
+  const last = steps.find(({ status }, i) => status !== 'True' && (!situation.assessment || i > applied))
   const ready: Statement = last
     ? { ...last, type: 'Ready', status: 'False' }
     : { type: 'Ready', status: 'True', reason: 'Running', message: 'the workspace is running', ...seen }
@@ -172,12 +214,13 @@ const STAGE_DONE = [
   'its containers run',
 ]
 
-function done(step: Step, { chosen, devfile, target }: Situation): Said {
+function done(step: Step, { chosen, devfile, target, project }: Situation): Said {
   const warnings = devfile?.warnings.length
     ? `; ${devfile.warnings.map((each) => `${each.path}: ${each.message}`).join('; ')}`
     : ''
   const words: Partial<Record<Step, [string, string]>> = {
     ClassResolved: ['Resolved', `the settings of WorkspaceClass ${chosen?.name} as of its generation ${chosen?.generation}`],
+    ProjectFound: ['Found', `GitProject ${project?.name}${project?.isThere ? '' : ', as it was when it was there'}`],
     DevfileValid: ['Valid', `the devfile is valid${warnings}`],
     TargetReady: ['Connected', `DeploymentTarget ${target?.name}, namespace ${target?.namespace}`],
     Applied: ['Applied', 'all objects are in the target'],
@@ -219,14 +262,18 @@ const UNDER_WAY: Record<PodStep['name'], string> = {
   Probes: 'its containers run and become ready',
   Run: 'its containers run',
   Stop: 'it ends',
+  PostStop: 'its postStop commands run',
 }
 
 const underWay = ({ name, container }: PodStep): string => `${UNDER_WAY[name]}${container ? ` (${container})` : ''}`
 
 const sentence = ({ message, remedy }: Obstacle): string => `${message}. ${remedy}`
 
-/** After a thrown failure: what was known, and what went wrong. Only a failed apply makes the state Error. */
-export function statusAfter(workspace: Workspace, failure: Failure): WorkspaceDraft {
+/**
+ * After a thrown failure: what was known, and what went wrong. Only a failed apply makes the state Error, and only where nothing
+ * runs that was made before.
+ */
+export function statusAfter(workspace: Workspace, failure: Failure, stands?: Assessment): WorkspaceDraft {
   const { conditions, observedGeneration, failure: before, waitingFor: past, waiting, step, ...known } = workspace.status ?? {}
   const applying = isApplyFailure(failure)
   const reason = failure.reason ?? 'ReconcileFailed'
@@ -239,10 +286,14 @@ export function statusAfter(workspace: Workspace, failure: Failure): WorkspaceDr
     observedGeneration: workspace.metadata.generation ?? 0,
   } as const
   const cause = applying ? 'Applied' : 'Reconcile'
+  const obstacle: Obstacle = { step: 'Applied', reason, message, remedy }
   return {
     ...known,
-    actualState: applying ? 'Error' : (known.actualState ?? 'CreationRequested'),
+    actualState: applying ? (stands?.state ?? 'Error') : (known.actualState ?? 'CreationRequested'),
     failure: { reason, cause, remedy, message },
-    conditions: [{ type: 'Ready', ...said }, ...(applying ? [{ type: 'Applied', ...said }] : [])],
+    conditions: [
+      ...(stands?.state === 'Running' ? [] : [{ type: 'Ready', ...said }]),
+      ...(applying ? [{ type: 'Applied', ...said }, ...onObjects(workspace, { obstacle, assessment: stands })] : []),
+    ],
   }
 }

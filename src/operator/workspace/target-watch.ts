@@ -1,33 +1,26 @@
-import { type Cache, createCaches, type Kube, kubeFromSecret, type Reach } from '../../adapters/kube/index.ts'
-import {
-  type Deployment,
-  Deployments,
-  DeploymentTargets,
-  type KubeObject,
-  labels,
-  type Pod,
-  Pods,
-  type Ref,
-  refOf,
-  type Workspace,
-} from '../../api/index.ts'
-import type { Clock, Log } from '../../std/index.ts'
+import { type Kube, kubeFromSecret, type Meter, type Reach } from '../../adapters/kube/index.ts'
+import { DeploymentTargets, type Ref, refOf, type Workspace } from '../../api/index.ts'
+import { type Clock, Failure, type Log, seconds } from '../../std/index.ts'
 import { type CloserLook, createCloserLook } from './closer-look.ts'
+import { type OwnCluster, openOwnCluster, type Sight, sightApart } from './sight.ts'
+import { createSurvey, type Survey } from './survey.ts'
 import type { Target } from './target.ts'
 
-/** One target as it is seen with its own credentials. */
-export interface Connection {
-  kube: Kube
-  deployments: Cache<Deployment>
-  pods: Cache<Pod>
+/** One target as it is seen, and written with its own credentials. */
+export interface Connection extends Omit<Sight, 'close'> {
   closer: CloserLook
-  /** Until the first lists are in, the caches say nothing. */
-  isReady(): boolean
-  /** Why they are not in yet. */
-  why(): string
+  survey: Survey
+  /** Milliseconds for which its first lists may still be on their way; 0 when they are in, or had their time. */
+  isNewFor(): number
 }
 
-/** Watches the objects of workspaces where they run: one watch per kind and target, however many workspaces share it. */
+/** The first lists of thousands of workspaces take so long. */
+const NEW = seconds(10)
+
+/**
+ * Watches the objects of workspaces where they run: one watch per kind in the operator's own cluster, and elsewhere one per kind
+ * and target, however many workspaces share it.
+ */
 export interface TargetWatch {
   /** Whom to wake when something changes; everything is closed when the signal aborts. */
   begin(wake: (ref: Ref) => void, signal: AbortSignal): void
@@ -41,21 +34,24 @@ interface Open extends Connection {
   close(): void
 }
 
-/** Index of pods by the UID of their workspace. */
-export const BY_WORKSPACE = 'workspace'
-const HAS_UID = labels.workspaceUid
-
-interface Tools {
+export interface Tools {
   clock: Clock
   log: Log
+  /** The operator's own API and its URLs, where it looks after the whole cluster. */
+  own?: { kube: Kube; urls: readonly string[] } | undefined
   /** Where targets may lead; everywhere without it. */
   reach?: Reach | undefined
+  /** Counts the requests to targets. */
+  meter?: Meter | undefined
 }
 
 export function createTargetWatch(tools: Tools): TargetWatch {
   const open = new Map<string, Open>()
   const using = new Map<string, string>()
   const bell: { wake: (ref: Ref) => void } = { wake: () => undefined }
+  const { own, clock, log } = tools
+  let cluster: OwnCluster | undefined
+  let isOver = false
 
   const leave = (uid: string) => {
     const key = using.get(uid)
@@ -67,18 +63,30 @@ export function createTargetWatch(tools: Tools): TargetWatch {
     open.delete(key)
     connection.close()
   }
+  const clusterOf = ({ apiURL }: Target): OwnCluster | undefined => {
+    if (!own?.urls.includes(apiURL)) return undefined
+    cluster ??= openOwnCluster({ kube: own.kube, clock, log })
+    return cluster
+  }
 
   return {
     begin(wake, signal) {
       bell.wake = wake
-      signal.addEventListener('abort', () => [...using.keys()].forEach(leave), { once: true })
+      const end = () => {
+        isOver = true
+        for (const uid of [...using.keys()]) leave(uid)
+        void cluster?.close()
+      }
+      signal.addEventListener('abort', end, { once: true })
     },
     of(workspace, target) {
+      // A reconcile that was under way at the end: nobody would close what it opens.
+      if (isOver) throw new Failure('cancelled', 'the operator ends')
       const uid = workspace.metadata.uid ?? ''
       // Other credentials are another connection: the old token may be about to end.
       const key = [target.apiURL, target.namespace, target.version].join(' ')
       if (using.get(uid) !== key) leave(uid)
-      const connection = open.get(key) ?? connectTo(target, tools, bell)
+      const connection = open.get(key) ?? connectTo(target, clusterOf(target), tools, bell)
       open.set(key, connection)
       using.set(uid, key)
       connection.users.set(uid, refOf(workspace))
@@ -88,58 +96,57 @@ export function createTargetWatch(tools: Tools): TargetWatch {
   }
 }
 
-function connectTo(target: Target, { clock, log, reach }: Tools, bell: { wake: (ref: Ref) => void }): Open {
-  const { apiURL, namespace, kubeconfig, skipTLSVerify } = target
-  const kube = kubeFromSecret(kubeconfig, {
+/** The way to a target with its own credentials; whoever opens it closes it. */
+export const callTarget = (
+  { name, apiURL, kubeconfig, skipTLSVerify }: Target,
+  { clock, reach, meter }: Pick<Tools, 'clock' | 'reach' | 'meter'>,
+): Kube =>
+  kubeFromSecret(kubeconfig, {
     server: apiURL,
     insecureSkipTLSVerify: skipTLSVerify,
     clock,
     reach,
-    subject: { object: `${DeploymentTargets.kind} ${target.name}`, field: 'spec.kubernetesCredentials.apiURL' },
+    meter,
+    subject: { object: `${DeploymentTargets.kind} ${name}`, field: 'spec.kubernetesCredentials.apiURL' },
   })
-  const caches = createCaches({ kube, clock, log: log.with({ target: target.name }) })
-  const deployments = caches.of(Deployments, { namespace, labels: HAS_UID })
-  const pods = caches.of(Pods, {
-    namespace,
-    labels: HAS_UID,
-    indexes: { [BY_WORKSPACE]: ({ metadata }) => [metadata.labels?.[HAS_UID] ?? ''] },
-  })
+
+function connectTo(
+  target: Target,
+  cluster: OwnCluster | undefined,
+  { clock, log: parent, reach, meter }: Tools,
+  bell: { wake: (ref: Ref) => void },
+): Open {
+  const { namespace } = target
+  const log = parent.with({ target: target.name })
+  const kube = callTarget(target, { clock, reach, meter })
   const users = new Map<string, Ref>()
-  const wakeOwner = (now: KubeObject | undefined, before: KubeObject | undefined) => {
-    const ref = users.get((now ?? before)?.metadata.labels?.[HAS_UID] ?? '')
+  const changed = (uid: string) => {
+    const ref = users.get(uid)
     if (ref) bell.wake(ref)
   }
-  deployments.onChange(wakeOwner)
-  pods.onChange(wakeOwner)
-  const closer = createCloserLook({
-    kube,
-    clock,
-    log: log.with({ target: target.name }),
-    namespace,
-    pods,
-    wake: (uid) => {
-      const ref = users.get(uid)
-      if (ref) bell.wake(ref)
-    },
-  })
-  const stopping = new AbortController()
-  caches.ready(stopping.signal).then(
-    () => {
-      for (const ref of users.values()) bell.wake(ref)
-    },
-    () => undefined,
-  )
+  const ready = () => {
+    for (const ref of users.values()) bell.wake(ref)
+  }
+  const tools = { kube, clock, log, namespace, changed, ready }
+  const sight = cluster?.sight(tools) ?? sightApart(tools)
+  const closer = createCloserLook({ kube, clock, log, namespace, pods: sight.pods, wake: changed })
+  const survey = createSurvey({ kube, clock, log, namespace, count: () => [...sight.deployments.all()].length, done: ready })
+  const old = clock.now() + NEW
   return {
-    kube: caches.kube,
-    deployments,
-    pods,
+    get kube() {
+      return sight.kube
+    },
+    deployments: sight.deployments,
+    pods: sight.pods,
+    isReady: sight.isReady,
+    why: sight.why,
     closer,
+    survey,
+    isNewFor: () => (sight.isReady() ? 0 : Math.max(old - clock.now(), 0)),
     users,
-    isReady: () => caches.waitingFor().length === 0,
-    why: () => caches.waitingFor()[0]?.why ?? '',
     close() {
-      stopping.abort()
-      void Promise.all([caches.stop(), closer.close()]).then(() => kube.close())
+      survey.close()
+      void Promise.all([sight.close(), closer.close()]).then(() => kube.close())
     },
   }
 }

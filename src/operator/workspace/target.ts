@@ -1,5 +1,6 @@
 import { readTarget } from '../../adapters/kube/index.ts'
 import {
+  annotations,
   type CoreSecret,
   claims,
   conditionOf,
@@ -12,8 +13,9 @@ import {
   type Workspace,
 } from '../../api/index.ts'
 import { Failure, type Secret } from '../../std/index.ts'
-import { claimNameOf } from './claim.ts'
-import type { Obstacle } from './obstacle.ts'
+import { claimNameOf, isOwnClaim } from './claim.ts'
+import type { WarmVolume } from './desired/index.ts'
+import { isObstacle, type Obstacle } from './obstacle.ts'
 
 /** Where a workspace runs, and how to get there. */
 export interface Target {
@@ -25,28 +27,48 @@ export interface Target {
   kubeconfig: Secret<string>
   /** Changes when the credentials do. */
   version: string
+  /** The volume that was there before the workspace was. */
+  volume?: WarmVolume | undefined
 }
 
 /** What the way to a target leads over. */
 export interface Signposts {
   claim(ref: Ref): DeploymentTargetClaim | undefined
+  /** The claim that the workspace owns, or the one that has the name of it. */
+  ownClaim(workspace: Workspace): DeploymentTargetClaim | undefined
   target(ref: Ref): DeploymentTarget | undefined
   secret(ref: Ref): CoreSecret | undefined
+  /** What was found wrong with each version of a Secret: to read a kubeconfig costs more than the rest of a reconcile. */
+  judged?: WeakMap<CoreSecret, { server: string; obstacle: Obstacle | undefined }>
 }
 
 /** Claim, target, Secret: the whole way, or the first thing on it that is missing. */
 export function findTarget(workspace: Workspace, sharedNamespace: string, signposts: Signposts): Target | Obstacle {
   const { namespace } = workspace.metadata
-  const claimName = claimNameOf(workspace)
-  const claim = signposts.claim({ name: claimName, namespace })
-  const named = `${DeploymentTargetClaims.kind} ${claimName}`
-  if (!claim)
+  const { claimName } = workspace.spec.target ?? {}
+  const claim = claimName ? signposts.claim({ name: claimName, namespace }) : signposts.ownClaim(workspace)
+  if (!claim) {
+    const named = `${DeploymentTargetClaims.kind} ${claimNameOf(workspace)}`
     return missing(
       'ClaimNotFound',
       `there is no ${named} in this namespace`,
-      'Create it, or correct spec.target.claimName.',
+      'Create it, or make the workspace again with another in spec.target.claimName.',
       named,
     )
+  }
+  const target = targetOf(claim, sharedNamespace, signposts)
+  const name = isOwnClaim(workspace, claim) ? claim.metadata.annotations?.[annotations.volume] : undefined
+  return isObstacle(target) || !name ? target : { ...target, volume: { name, claimUid: claim.metadata.uid ?? '' } }
+}
+
+/** Where a claim leads. */
+export function targetOf(
+  claim: DeploymentTargetClaim,
+  sharedNamespace: string,
+  signposts: Pick<Signposts, 'target' | 'secret' | 'judged'>,
+): Target | Obstacle {
+  const { name: claimName, namespace } = claim.metadata
+  const named = `${DeploymentTargetClaims.kind} ${claimName}`
   const unbound = whyUnbound(claim, named)
   if (unbound) return unbound
   const name = claim.status?.target?.name ?? claim.spec.targetName ?? ''
@@ -87,7 +109,7 @@ function whyUnbound(claim: DeploymentTargetClaim, named: string): Obstacle | und
 function withCredentials(
   target: DeploymentTarget,
   { claimName, sharedNamespace }: { claimName: string; sharedNamespace: string },
-  signposts: Signposts,
+  signposts: Pick<Signposts, 'target' | 'secret' | 'judged'>,
 ): Target | Obstacle {
   const {
     defaultNamespace,
@@ -104,7 +126,9 @@ function withCredentials(
       : `there is no ${named} with the credentials of DeploymentTarget ${target.metadata.name}`
     return missing('CredentialsMissing', message, `Store a kubeconfig for ${apiURL} in it.`, named)
   }
-  const unusable = whyUnusable(kubeconfig, apiURL, named)
+  const known = signposts.judged?.get(secret)
+  const unusable = known?.server === apiURL ? known.obstacle : whyUnusable(kubeconfig, apiURL, named)
+  signposts.judged?.set(secret, { server: apiURL, obstacle: unusable })
   if (unusable) return unusable
   const namespace = sharedNamespace || defaultNamespace
   // Without one, watches and paths would mean the whole cluster.

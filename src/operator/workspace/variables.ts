@@ -47,6 +47,9 @@ export interface Freezing {
  */
 export async function freeze(freezing: Freezing): Promise<FrozenVariables> {
   const { workspace, frame, target, now, manager } = freezing
+  const remembered = rememberedVariables(workspace)
+  // Of none there is no Secret; what could be inherited by now is for the next refresh.
+  if (remembered && !remembered.list?.length) return remembered
   const there = await own(target, workspace, Secrets, frame)
   if (there) return { ...headOf(workspace, there.metadata.creationTimestamp ?? timestamp(now)), ...namesIn(there) }
   const { values, list, leftOut } = await gathered(freezing)
@@ -100,7 +103,8 @@ async function gathered({ workspace, home, heir }: Freezing): Promise<Inheritanc
   const what = `${inheritance.values.length} variables with ${bytes} bytes`
   throw new Failure('invalid', `the workspace has ${what}; ${MOST} with ${MOST_BYTES} bytes are the most`, {
     reason: VARIABLE_REASONS.tooMuch,
-    remedy: 'Leave some out, here or where they are inherited from; put large files into the project or the image.',
+    remedy:
+      'Leave some out where they are inherited from, or make the workspace again with fewer; put large files into the project or the image.',
   })
 }
 
@@ -109,7 +113,7 @@ function check(value: Value): void {
   if (!why) return
   throw new Failure('invalid', `spec.variables "${value.name}": ${why}`, {
     reason: VARIABLE_REASONS.invalid,
-    remedy: 'Rename it or shorten it.',
+    remedy: 'Make the workspace again with another name for it, or a shorter value, in spec.variables.',
   })
 }
 
@@ -136,7 +140,7 @@ type SecretKey = NonNullable<Variable['secretKeyRef']>
 const noKey = (variable: string, { name, key }: SecretKey): Failure =>
   new Failure('not-found', `spec.variables "${variable}": Secret ${name} has no key "${key}"`, {
     reason: VARIABLE_REASONS.missing,
-    remedy: 'Add the key, or name another; the workspace starts by itself then.',
+    remedy: 'Add the key; the workspace starts by itself then. Or make the workspace again with another key.',
   })
 
 /** The same words for a Secret that is missing and one that is not for workspaces: who may not read it does not learn which. */

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file agent_tracker_rpc.proto.
  */
 export const file_agent_tracker_rpc: GenFile = /*@__PURE__*/
-  fileDesc("ChdhZ2VudF90cmFja2VyX3JwYy5wcm90bxIeZ2l0bGFiLmFnZW50LmFnZW50X3RyYWNrZXIucnBjIlAKGUdldENvbm5lY3RlZEFnZW50c1JlcXVlc3QSFAoKcHJvamVjdF9pZBgBIAEoA0gAEhIKCGFnZW50X2lkGAIgASgDSABCCQoHcmVxdWVzdCJcChpHZXRDb25uZWN0ZWRBZ2VudHNSZXNwb25zZRI+CgZhZ2VudHMYASADKAsyLi5naXRsYWIuYWdlbnQuYWdlbnRfdHJhY2tlci5Db25uZWN0ZWRBZ2VudEluZm8ynAEKDEFnZW50VHJhY2tlchKLAQoSR2V0Q29ubmVjdGVkQWdlbnRzEjkuZ2l0bGFiLmFnZW50LmFnZW50X3RyYWNrZXIucnBjLkdldENvbm5lY3RlZEFnZW50c1JlcXVlc3QaOi5naXRsYWIuYWdlbnQuYWdlbnRfdHJhY2tlci5ycGMuR2V0Q29ubmVjdGVkQWdlbnRzUmVzcG9uc2ViBnByb3RvMw", [file_agent_tracker]);
+  fileDesc("ChdhZ2VudF90cmFja2VyX3JwYy5wcm90bxIeZ2l0bGFiLmFnZW50LmFnZW50X3RyYWNrZXIucnBjIlAKGUdldENvbm5lY3RlZEFnZW50c1JlcXVlc3QSFAoKcHJvamVjdF9pZBgBIAEoA0gAEhIKCGFnZW50X2lkGAIgASgDSABCCQoHcmVxdWVzdCJxChpHZXRDb25uZWN0ZWRBZ2VudHNSZXNwb25zZRI+CgZhZ2VudHMYASADKAsyLi5naXRsYWIuYWdlbnQuYWdlbnRfdHJhY2tlci5Db25uZWN0ZWRBZ2VudEluZm8SEwoKc2lsZW50X2thcxjpByADKAkynAEKDEFnZW50VHJhY2tlchKLAQoSR2V0Q29ubmVjdGVkQWdlbnRzEjkuZ2l0bGFiLmFnZW50LmFnZW50X3RyYWNrZXIucnBjLkdldENvbm5lY3RlZEFnZW50c1JlcXVlc3QaOi5naXRsYWIuYWdlbnQuYWdlbnRfdHJhY2tlci5ycGMuR2V0Q29ubmVjdGVkQWdlbnRzUmVzcG9uc2ViBnByb3RvMw", [file_agent_tracker]);
 
 /**
  * @generated from message gitlab.agent.agent_tracker.rpc.GetConnectedAgentsRequest
@@ -53,6 +53,13 @@ export type GetConnectedAgentsResponse = Message<"gitlab.agent.agent_tracker.rpc
    * @generated from field: repeated gitlab.agent.agent_tracker.ConnectedAgentInfo agents = 1;
    */
   agents: ConnectedAgentInfo[];
+
+  /**
+   * Addresses of kas that did not answer: what they have is missing here. Berth's own, and empty as long as all answer.
+   *
+   * @generated from field: repeated string silent_kas = 1001;
+   */
+  silentKas: string[];
 };
 
 /**

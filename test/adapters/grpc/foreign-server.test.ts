@@ -2,8 +2,8 @@ import { gzipSync } from 'node:zlib'
 import { is, match, ok } from 'uvu/assert'
 import { type Connection, type DialOptions, type Duplex, dial } from '../../../src/adapters/grpc/index.ts'
 import { Failure } from '../../../src/std/index.ts'
+import { type GoServer, goPeer, goServer, lacksGo } from '../../support/go-peer.ts'
 import { describe } from '../../support/suite.ts'
-import { type GoServer, goPeer, goServer, lacksGo } from './go-peer.ts'
 
 type Raw = Duplex<Uint8Array, Uint8Array>
 

@@ -1,9 +1,9 @@
 import { equal, is, ok } from 'uvu/assert'
 import { offerRaw } from '../../../src/adapters/grpc/index.ts'
+import { askPeer, goPeer, lacksGo } from '../../support/go-peer.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
 import { type EchoServer, echoServer } from './echo.ts'
-import { askPeer, goPeer, lacksGo } from './go-peer.ts'
 
 const CHUNK = Buffer.alloc(32 * 2 ** 10, 'x')
 

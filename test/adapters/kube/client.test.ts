@@ -49,6 +49,22 @@ describe('the API client and its caches', (it) => {
   it('acts as nobody rather than with its own rights where a user has no name', () => {
     for (const user of ['', ' ', '\t']) assert.throws(() => kube.as({ user }), /without a name/)
     assert.throws(() => kube.as({ user: 'a', groups: [''] }), /without a name/)
+    for (const user of [' ada', 'ada\t']) assert.throws(() => kube.as({ user }), /blanks around/)
+  })
+
+  it('acts as whom it names, whatever their letters', async () => {
+    interface Review {
+      status: { userInfo: { username: string; groups: string[]; uid: string } }
+    }
+    const somebody = { user: 'jürgen-ł', groups: ['Команда', 'system:authenticated'], uid: 'ü-1' }
+    const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
+    const { status } = await kube.as(somebody).post<Review>('/apis/authentication.k8s.io/v1/selfsubjectreviews', review)
+    const { username, groups, uid } = status.userInfo
+    assert.equal({ user: username, groups, uid }, somebody)
+    for (const shared of [false, true]) {
+      const refused = await failureOf(kube.as(somebody).stream('/api/v1/secrets?watch=true', { shared }))
+      assert.match(refused?.message ?? '', 'User "jürgen-ł"')
+    }
   })
 
   it('tells whether a deletion is done or only begun', async () => {

@@ -38,6 +38,13 @@ describe('what a stranger answers line by line', (it) => {
     assert.ok(server.seen < 1000, `${server.seen} blocks of 64 KiB were sent`)
   })
 
+  it('is no more than its beginning where it is a refusal without end', async () => {
+    const { server, end } = await listen(endlessServer(403))
+    assert.ok(isFailure(end, 'forbidden'))
+    assert.ok(end.message.length < 1000)
+    assert.ok(server.seen < 100, `${server.seen} blocks of 64 KiB were sent`)
+  })
+
   it('may be longer than any line may be', async () => {
     const { lengths, end } = await listen(tellingServer(`${'x'.repeat(MEBIBYTE)}\n`.repeat(20)))
     assert.is(end, undefined)

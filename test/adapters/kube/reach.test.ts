@@ -184,13 +184,18 @@ describe('where a client of a stranger may lead', (it) => {
   it('judges each connection, not the first: a name may change its mind', async () => {
     const { port, connections } = await server()
     // Nobody listens at the documentation's address; what matters is that the second answer is judged as well.
-    const rebinding = resolving(['203.0.113.1'], ['127.0.0.1'])
+    const names = resolving(['203.0.113.1'], ['127.0.0.1'])
+    const leaving = new AbortController()
+    const rebinding: LookupFunction = (...asked) => {
+      names(...asked)
+      leaving.abort()
+    }
     const connection = openConnection(withConfig(`http://api.target.example:${port}`), {
       clock: systemClock,
       gate: createGate(REFUSE, SUBJECT, rebinding),
     })
     closing.push(() => connection.close())
-    const first = connection.json({ method: 'GET', path: '/', about: 'first', signal: AbortSignal.timeout(200) })
+    const first = connection.json({ method: 'GET', path: '/', about: 'first', signal: leaving.signal })
     assert.is(
       (
         await first.then(

@@ -29,6 +29,23 @@ describe('the store behind a watch', (it) => {
     assert.is(told, 1)
   })
 
+  it('tells who listens to one object of that one, and who listens to a value of an index of all that have it or had it', () => {
+    const store = new Store()
+    store.addIndexes({ color: ({ metadata }) => (metadata.labels?.color ? [metadata.labels.color] : []) })
+    const told: string[] = []
+    const forget = store.onChangeOf(ref, (now) => told.push(`a ${now?.metadata.resourceVersion ?? 'gone'}`))
+    store.onChangeBy('color', 'red', (now) => told.push(`red ${now?.metadata.name ?? 'gone'}`))
+    store.put(object('a', 1))
+    store.put(object('b', 2, { color: 'red' }))
+    store.put(object('b', 3, { color: 'blue' }))
+    store.put(object('b', 4, { color: 'green' }))
+    store.remove(object('a', 5))
+    forget()
+    store.put(object('a', 6, { color: 'red' }))
+    assert.equal(told, ['a 1', 'red b', 'red b', 'a gone', 'red a'])
+    assert.throws(() => store.onChangeBy('size', 'large', () => undefined), /no index "size"/)
+  })
+
   it('does not bring back what was deleted while the answer to a write travelled', () => {
     const store = new Store()
     store.put(object('a', 5))

@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { type Workspace, type WorkspaceSpec, type WorkspaceStatus, Workspaces } from '../../../src/api/index.ts'
 import { plain } from '../../../src/cli/shell.ts'
 import { letterOf } from '../../../src/cli/workspace/letter.ts'
-import { news } from '../../../src/cli/workspace/progress.ts'
+import { news, standOf } from '../../../src/cli/workspace/progress.ts'
 import { noteOf } from '../../../src/cli/workspace/row.ts'
 import { spelled } from '../../../src/cli/workspace/time.ts'
 import { describe } from '../../support/suite.ts'
@@ -66,6 +66,19 @@ describe('workspaces in words', (it) => {
     assert.equal(lengths, ['0.0 s', '0.4 s', '12 s', '119 s', '2 min', '3 h', '2 d'])
   })
 
+  it('say a mistake once', () => {
+    const failure = { reason: 'DevfileInvalid', message: 'it has 2 mistakes: a; b', remedy: 'Correct it.' }
+    const conditions = [
+      condition('DevfileValid', 'False', 'it has 2 mistakes: a; b. Correct it.'),
+      condition('ObjectsCurrent', 'False', 'what runs was made before: it has 2 mistakes: a; b. Correct it.'),
+    ]
+    const running = workspace({ actualState: 'Running', failure, conditions })
+    const letter = letterOf({ paint: plain }, running, NOW)
+    assert.is(letter.split('it has 2 mistakes').length, 2)
+    assert.match(letter, 'ObjectsCurrent: what runs was made before: Done, as said above')
+    assert.is(noteOf(running, NOW), 'changes wait: DevfileInvalid')
+  })
+
   it('tell what is new, and nothing twice', () => {
     const first = workspace({ actualState: 'CreationRequested', waitingFor: 'WorkspaceClass x' })
     assert.equal(news(undefined, first), ['CreationRequested', '  waits for WorkspaceClass x'])
@@ -76,6 +89,11 @@ describe('workspaces in words', (it) => {
     })
     assert.equal(news(first, next), ['Starting', '  ClassResolved', '  ... Image (tools)'])
     assert.equal(news(next, next), [])
+    const failure = { reason: 'DevfileInvalid', message: 'it has a mistake', remedy: 'Correct it.' }
+    const failed = workspace({ actualState: 'Error', failure })
+    assert.equal(news(first, failed), ['Error', '  DevfileInvalid: it has a mistake', '  -> Correct it.'])
+    assert.is(standOf(failed), 'Error, DevfileInvalid: it has a mistake')
+    assert.is(standOf(next), 'Starting, in step Image (tools)')
   })
 
   it('say what failed, in which step, what was tried and what helps, in 80 columns', () => {

@@ -238,13 +238,30 @@ describe('the book of a sync', (it) => {
     )
     await eventually(async () => (await run()).entries[0]?.change === 'unchanged')
     await eventually(() => state.rings > 0)
-    assert.is(ledgers.watches, 0)
+    await eventually(() => ledgers.watches === 0)
     await kube.patch(ConfigMaps, { name: 'a', namespace }, { data: { x: '2' } })
     assert.equal((await run()).entries[0]?.change, 'unchanged')
     assert.is(ledger.book.isYoung, false)
     const { entries } = await sync({ ...request, compare: true }, { render, clock: systemClock })
     assert.equal(entries[0]?.change, 'configured')
     await kube.delete(ClusterRoles, { name })
+  })
+
+  it('watches as soon as a tenant that had no rights at first could write', async () => {
+    const tenant = counted.as({ user: `system:serviceaccount:${namespace}:default` })
+    const destination = { kube: tenant, namespace }
+    const { run, state, line } = open({ 'a.yaml': configMap('a', { x: '1' }) }, { destination })
+    assert.equal((await run()).entries[0]?.change, 'failed')
+    await eventually(() => state.rings > 0)
+    assert.is(ledgers.watches, 0)
+    await grant(kube, namespace, 'default', 'edit')
+    await eventually(async () => (await run()).entries[0]?.change === 'created')
+    await kube.patch(ConfigMaps, { name: 'a', namespace }, { data: { x: '2' } })
+    await eventually(() => {
+      const seen = line('/ConfigMap', 'a')
+      return seen?.word === 'there' && seen.drift.join() === '/data/x'
+    })
+    assert.equal((await run()).entries[0]?.change, 'configured')
   })
 
   it('reads each interval beyond the cap on watches', async () => {

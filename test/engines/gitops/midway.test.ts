@@ -11,12 +11,12 @@ import {
   type SyncRequest,
   sync,
 } from '../../../src/engines/gitops/index.ts'
-import { Secret, systemClock } from '../../../src/std/index.ts'
+import { Failure, isFailure, Secret, systemClock } from '../../../src/std/index.ts'
 import { deployer } from '../../support/builders/credentials.ts'
 import { configMap, kubectl, snapshot } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
-import { expectGone } from '../../support/verbs.ts'
+import { eventually, expectGone } from '../../support/verbs.ts'
 
 const said = (entries: readonly Entry[]) => entries.map(({ id, change }) => `${id.kind} ${id.name} ${change}`).sort()
 const codes = (entries: readonly Entry[]) => [...new Set(entries.flatMap(({ failure }) => failure?.code ?? []))]
@@ -79,6 +79,11 @@ describe('what is taken away in the midst of a sync', (it) => {
     const takeAway = async () => {
       await kube.delete(CustomResourceDefinitions, { name })
       await expectGone(kube, CustomResourceDefinitions, { name })
+      // What served the resources hears of it a moment later.
+      await eventually(async () => {
+        const served = await kube.read(`/apis/${group}/v1/namespaces/${namespace}/widgets`).catch(Failure.from)
+        return isFailure(served, 'not-found')
+      })
     }
     const losing: Kube = {
       ...kube,

@@ -64,7 +64,10 @@ describe('rendering', (it) => {
   it('names file, line and column of a YAML mistake', async () => {
     const failure = await failureOf(render(snapshot({ 'app/bad.yaml': 'a: 1\nb: [1\nc: 2\n' }), 'app'))
     assert.is(failure.code, 'invalid')
-    assert.match(failure.message, /app\/bad\.yaml:3:1/)
+    assert.match(failure.message, /^app\/bad\.yaml:3:1: document 1: /)
+    const text = `${JSON.stringify(configMap('a'))}\n---\nb: [1\nc: 2\n---\nkind: none\n`
+    const several = await failureOf(render(snapshot({ 'app/several.yaml': text }), 'app'))
+    assert.match(several.message, /app\/several\.yaml:4:1: document 2: .*; app\/several\.yaml:6: document 3 has no apiVersion/)
   })
 
   it('names file and document of an object without a name', async () => {
@@ -196,6 +199,16 @@ describe('rendering', (it) => {
       assert.is(failure.reason, 'SourceRefused', failure.message)
     }
     assert.is((await failureOf(render(overlay(), '../x'))).reason, 'SourceRefused')
+  })
+
+  it('ends where kustomizations lead back to themselves', async () => {
+    const leading = (path: string, to: string) => ({ [`${path}/kustomization.yaml`]: `resources: [${to}]\n` })
+    const circles = [leading('app', '../app'), { ...leading('app', '../base'), ...leading('base', '../app') }]
+    for (const files of circles) {
+      const failure = await failureOf(render(snapshot(files), 'app'))
+      assert.is(failure.code, 'invalid', failure.message)
+      assert.match(failure.message, /cycle/)
+    }
   })
 
   it('refuses paths of files that no checkout may hold', async () => {

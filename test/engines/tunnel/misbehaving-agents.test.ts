@@ -3,7 +3,8 @@ import { equal, is, match, ok } from 'uvu/assert'
 import type { Connection, Duplex } from '../../../src/adapters/grpc/index.ts'
 import { request } from '../../../src/engines/tunnel/index.ts'
 import { type ConnectRequest, ConnectRequestSchema, type ConnectResponse, ReverseTunnel } from '../../../src/rpc/index.ts'
-import { Failure } from '../../../src/std/index.ts'
+import { Failure, seconds } from '../../../src/std/index.ts'
+import { steppedClock } from '../../support/clock.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
 import { bytes, ECHO, endOf, type Stage, setStage, textsOf } from './tunnel-stage.ts'
@@ -169,6 +170,24 @@ describe('agents that speak for themselves', (it) => {
     await late.send(create(ConnectRequestSchema, { msg: DESCRIPTOR }))
     is(await verdict(late), 16)
     is(other.tunnels.count.idle, 0)
+    await other.close()
+  })
+
+  it('that say nothing hold no tunnel longer than their right, nor than 15 s', async () => {
+    const clock = steppedClock()
+    const other = await setStage({ clock })
+    const theirs = other.connect()
+    const slow = verdict(await theirs.duplex(ReverseTunnel.method.connect))
+    await eventually(() => other.tunnels.count.open === 1)
+    await clock.step(seconds(14))
+    is(other.tunnels.count.open, 1)
+    await clock.step(seconds(1))
+    is(await slow, 4)
+    const silent = Array.from({ length: 20 }, async () => verdict(await theirs.duplex(ReverseTunnel.method.connect)))
+    await eventually(() => other.tunnels.count.open === 20)
+    other.revoked.abort(new Failure('unauthorized', 'the token is no longer valid', { reason: 'TokenRevoked' }))
+    for (const end of silent) is(await end, 16)
+    equal([other.tunnels.count.open, clock.waiting()], [0, 0])
     await other.close()
   })
 

@@ -69,7 +69,7 @@ function given() {
   }
   const projects = projectsOf(cache)
   const identities = { agents, clock, operator: ref, reviewToken: async () => ref }
-  const gate = createGate(projects, identities)
+  const gate = createGate(projects, identities, () => undefined)
   const rules = createAccessRules({ agents, projects, gate, polls: { follow }, clock, log: silentLog })
   const news: string[] = []
   rules.onChange((one: Ref) => news.push(keyOf(one)))

@@ -29,7 +29,7 @@ describe('kas: who passes to the cluster of an agent', (it) => {
     // Who may edit in the namespace of the project develops it: the role is the cluster's own.
     developer = (await developerOf(cluster.kube, namespace, 'developer')).token
     stranger = (await deployer(cluster.kube, elsewhere, { name: 'stranger' })).token
-    await eventually(() => house.knows({ name: 'dev', namespace }) && house.project({ name: 'shop', namespace }) !== undefined)
+    await house.hearsOf('dev', 'shop')
   })
   it.after(async () => {
     await house.stop()

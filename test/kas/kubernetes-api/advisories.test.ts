@@ -30,7 +30,7 @@ describe('kas: a hostile cluster, and secrets of visitors', (it) => {
     await createProject(cluster.kube, namespace, 'config', { url: 'https://git.example.com/config' })
     await house.agent('dev', {})
     token = (await developer(cluster.kube, namespace, 'job')).token
-    await eventually(() => house.knows({ name: 'dev', namespace }) && house.project({ name: 'config', namespace }) !== undefined)
+    await house.hearsOf('dev', 'config')
   })
   it.after(async () => {
     await house.stop()
@@ -170,9 +170,7 @@ describe('kas: a hostile cluster, and secrets of visitors', (it) => {
         },
       })
       other.write({ name: 'dev', namespace }, {})
-      await eventually(
-        () => other.knows({ name: 'dev', namespace }) && other.project({ name: 'config', namespace }) !== undefined,
-      )
+      await other.hearsOf('dev', 'config')
       const outcome = await fetch(`${other.url}${path()}/x`, { headers: { authorization: `Bearer ${token}` } })
         .then(async (answer) => (answer.status === 502 ? 'refused' : await answer.text()))
         .catch(() => 'cut')
@@ -201,9 +199,7 @@ describe('kas: a hostile cluster, and secrets of visitors', (it) => {
         },
       })
       other.write({ name: 'dev', namespace }, {})
-      await eventually(
-        () => other.knows({ name: 'dev', namespace }) && other.project({ name: 'config', namespace }) !== undefined,
-      )
+      await other.hearsOf('dev', 'config')
       const answer = await fetch(`${other.url}${path()}/x`, { headers: { authorization: `Bearer ${token}` } })
       is(answer.status, status)
       is(answer.headers.get('berth-unauthorized'), null)

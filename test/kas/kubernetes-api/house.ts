@@ -11,6 +11,7 @@ import { BY_PATH, projectsOf } from '../../../src/kas/project.ts'
 import { type ConfigurationFile, ConfigurationFileSchema } from '../../../src/rpc/index.ts'
 import { Failure, Secret, silentLog, systemClock } from '../../../src/std/index.ts'
 import { selfSigned } from '../../support/builders/certificate.ts'
+import { eventually } from '../../support/verbs.ts'
 import { createAgent } from '../running-kas.ts'
 
 export const MAKE_REQUEST = '/gitlab.agent.kubernetes_api.rpc.KubernetesApi/MakeRequest'
@@ -105,6 +106,8 @@ export async function openHouse(given: HouseOptions) {
   const server = await serveKubernetesApi({ ...common, tls: undefined, metrics })
   const secure = await serveKubernetesApi({ ...common, tls, metrics: createMetrics() })
   await caches.ready(AbortSignal.timeout(30_000))
+  const knows = (ref: Ref) => agents.get(ref) !== undefined
+  const project = (ref: Ref) => projects.get(ref)
   return {
     url: `http://${server.address}`,
     /** With a certificate of nobody's: kubectl sends its token nowhere else. */
@@ -121,8 +124,11 @@ export async function openHouse(given: HouseOptions) {
       if (!agent) throw new Failure('not-found', `there is no Agent ${name}`)
       return agent
     },
-    knows: (ref: Ref) => agents.get(ref) !== undefined,
-    project: (ref: Ref) => projects.get(ref),
+    knows,
+    project,
+    /** Waits until kas has seen both. */
+    hearsOf: (agent: string, name: string) =>
+      eventually(() => knows({ name: agent, namespace }) && project({ name, namespace }) !== undefined),
     stopListening: (within?: number) => server.stop(within),
     async stop() {
       await server.stop(0)

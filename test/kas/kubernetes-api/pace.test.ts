@@ -21,7 +21,7 @@ function given() {
   /** How long to wait; 0 when the visitor may go on, -1 for an unknown token. */
   const ask = async (token: string, peer = '10.0.0.1'): Promise<number> => {
     try {
-      await pace(new Secret(token), peer)
+      await pace.visit(new Secret(token), peer)
       return 0
     } catch (thrown) {
       if (isFailure(thrown, 'unauthorized')) return -1
@@ -34,7 +34,17 @@ function given() {
     for (let at = 0; at < count; at++) waits.push(await ask(token(at), peer))
     return waits
   }
-  return { clock, slowed, ask, many }
+  /** What becomes of one who asks for the agent of that number. */
+  const judged = async (name: string, id: number, judge: () => Promise<unknown>): Promise<'in' | 'out' | 'later' | 'away'> => {
+    try {
+      await pace.judged(await identify(new Secret(name)), { id: BigInt(id) }, judge)
+      return 'in'
+    } catch (thrown) {
+      if (isFailure(thrown, 'forbidden')) return 'out'
+      return isFailure(thrown) && thrown.reason === 'TooManyRequests' ? 'later' : 'away'
+    }
+  }
+  return { clock, slowed, ask, many, judged }
 }
 
 describe('kas: how fast people may ask', (it) => {
@@ -63,5 +73,44 @@ describe('kas: how fast people may ask', (it) => {
     is(await ask('bob'), 20)
     is(await ask('bob', '10.0.0.2'), 0)
     equal(slowed, ['unknown', 'unknown', 'unknown'])
+  })
+
+  it('takes all addresses of one customer for one', async () => {
+    const { ask, many } = given()
+    await many(250, (at) => `unknown a ${at}`, '2001:db8:1:2::1')
+    await many(250, (at) => `unknown b ${at}`, '2001:db8:1:2:3:4:5:6')
+    is(await ask('unknown c', '2001:db8:1:2::ffff'), 20)
+    is(await ask('unknown c', '2001:db8:1:3::1'), -1)
+  })
+
+  it('lets nobody be refused at more than a hundred agents at once, and then at one each second, whether or not there are any', async () => {
+    const { clock, slowed, judged } = given()
+    let looks = 0
+    const refuse = async () => {
+      looks++
+      throw new Failure('forbidden', 'the Agent does not exist, or you may not reach it')
+    }
+    const allow = async () => void looks++
+    is(await judged('eve', 1, allow), 'in')
+    const all = await Promise.all(Array.from({ length: 300 }, (_, n) => judged('eve', n + 2, refuse)))
+    equal([all.filter((one) => one === 'out').length, looks, slowed.length], [100, 101, 200])
+    // Where he may go on he goes on, and others are not concerned.
+    is(await judged('eve', 1, allow), 'in')
+    is(await judged('eve', 2, allow), 'later')
+    is(await judged('ann', 2, allow), 'in')
+    await clock.step(seconds(1))
+    is(await judged('eve', 3, refuse), 'out')
+    is(await judged('eve', 4, refuse), 'later')
+    // Who loses the right is one more who is refused.
+    is(await judged('eve', 1, refuse), 'out')
+    is(await judged('eve', 1, refuse), 'later')
+  })
+
+  it('counts no agent that somebody may reach, however many there are', async () => {
+    const { judged } = given()
+    const away = () => Promise.reject(new Failure('unavailable', 'the API server is away'))
+    for (let n = 0; n < 300; n++) is(await judged('ann', n, async () => undefined), 'in')
+    for (let n = 0; n < 300; n++) is(await judged('bob', n, away), 'away')
+    for (let n = 0; n < 300; n++) is(await judged('operator', n, () => Promise.reject(new Failure('forbidden', 'no'))), 'out')
   })
 })

@@ -43,7 +43,7 @@ describe('kas: other protocols through an agent', (it) => {
     await createProject(cluster.kube, namespace, 'config', { url: 'https://git.example.com/config' })
     await house.agent('dev', {})
     token = (await developer(cluster.kube, namespace, 'job')).token
-    await eventually(() => house.knows({ name: 'dev', namespace }) && house.project({ name: 'config', namespace }) !== undefined)
+    await house.hearsOf('dev', 'config')
   })
   it.after(async () => {
     await house.stop()

@@ -54,7 +54,7 @@ describe('presence of kas', (it) => {
   it('takes a kas for dead that does not renew its Lease, by its own clock, and collects the Lease later', async () => {
     const namespace = await cluster.namespace('presence')
     const one = open(namespace, 'one')
-    await eventually(async () => (await leasesIn(namespace)).length === 1)
+    await eventually(async () => (await leasesIn(namespace)).length === 1 && one.clock.waiting() > 0)
     const spec = { holderIdentity: 'dead', renewTime: '2099-01-01T00:00:00.000000Z' }
     const metadata = {
       name: 'dead',

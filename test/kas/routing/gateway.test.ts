@@ -4,11 +4,11 @@ import { equal, is, match } from 'uvu/assert'
 import { createSigner } from '../../../src/adapters/auth/index.ts'
 import { dial, type TextMetadata } from '../../../src/adapters/grpc/index.ts'
 import { GatewayKasResponseSchema } from '../../../src/rpc/index.ts'
-import { Secret, systemClock } from '../../../src/std/index.ts'
+import { Secret, seconds, systemClock } from '../../../src/std/index.ts'
 import { steppedClock } from '../../support/clock.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
-import { connectAgent, failureOf, type Kas, METHOD, named, openKas, secretFile } from './kas-stage.ts'
+import { ask, connectAgent, failureOf, type Kas, METHOD, named, openKas, secretFile } from './kas-stage.ts'
 
 const ID = { 'kas-hop-routing-agent-id': ['1'] }
 const KAS = 'gitlab-kas'
@@ -27,6 +27,8 @@ describe('the private endpoint of kas', (it) => {
         yield* named('one')(requests, call)
       }),
     )
+    // Until its tunnels are here: who asks sooner is told first that there is none.
+    await ask(kas.router, 1n)
   })
   it.after(async () => {
     for (const one of leave) await one()
@@ -145,5 +147,29 @@ describe('the private endpoint of kas', (it) => {
     is((await failureOf(() => asks.router.open(3n, METHOD, {}))).reason, 'AgentNotConnected')
     for (const one of [asks, knowsIt]) await one.kill()
     leave.push(() => hasOne.kill())
+  })
+  it('lets requests of other kas go on when it is to end, and ends when they do', async () => {
+    const ending = await openKas(secret.file)
+    const asks = await openKas(secret.file, { peers: [`grpc://${ending.privateApi}`], wait: 200 })
+    leave.push(connectAgent(ending, 4n, named('four')))
+    const call = await eventually(() => asks.router.open(4n, METHOD, {}))
+    const answers = call.responses[Symbol.asyncIterator]()
+    const next = async () => Buffer.from((await answers.next()).value ?? []).toString()
+    is(await next(), 'four')
+    let isOver = false
+    const ended = ending.drain(seconds(60)).then(() => {
+      isOver = true
+    })
+    for (const word of ['still', 'here']) {
+      await call.send(Buffer.from(word))
+      is(await next(), word)
+    }
+    // Long enough for a round on a connection that would be cut.
+    await eventually(async () => (await failureOf(() => asks.router.open(5n, METHOD, {}))).reason === 'AgentNotConnected')
+    is(isOver, false)
+    call.closeSend()
+    is((await answers.next()).done, true)
+    await ended
+    for (const one of [asks, ending]) await one.kill()
   })
 })

@@ -6,16 +6,17 @@ import { type Connection, type Duplex, dial, type ServeOptions, serveGrpc } from
 import { createMetrics, type Metrics } from '../../../src/adapters/http/index.ts'
 import { serveTunnels, type TunnelHandler } from '../../../src/engines/tunnel/index.ts'
 import { createMeters } from '../../../src/kas/meters.ts'
-import type { AgentGate, Router } from '../../../src/kas/ports.ts'
+import type { AgentGate, Census, Router, WorkspaceGate } from '../../../src/kas/ports.ts'
 import { layRoutes } from '../../../src/kas/routes.ts'
-import type { RegistryHub } from '../../../src/kas/routing/index.ts'
-import { Failure, hours, Secret, seconds, silentLog, systemClock } from '../../../src/std/index.ts'
+import type { Connected, RegistryHub } from '../../../src/kas/routing/index.ts'
+import { Failure, hours, type Log, Secret, seconds, silentLog, systemClock } from '../../../src/std/index.ts'
 
 /** The one method that is routed. */
 export const METHOD = '/gitlab.agent.kubernetes_api.rpc.KubernetesApi/MakeRequest'
 
 export interface Kas {
   router: Router
+  census: Census
   /** For agents. */
   address: string
   privateApi: string
@@ -36,6 +37,8 @@ const gate: AgentGate = {
   },
 }
 
+const workspaceGate: WorkspaceGate = { admit: () => Promise.reject(new Failure('forbidden', 'agents only')) }
+
 /** A file with the secret that kas share. */
 export async function secretFile(): Promise<{ file: string; secret: Secret<Uint8Array>; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'berth-secret-'))
@@ -51,21 +54,37 @@ interface KasOptions {
   peersCa?: string
   wait?: number
   privateApi?: string
+  /** What it says of who is connected to it. */
+  connected?: Connected
+  log?: Log
   tls?: ServeOptions['tls']
 }
 
 /** The part of kas that routes, with both its endpoints. */
 export async function openKas(
   file: string,
-  { hub, peers = [], wait = seconds(20), privateApi = '127.0.0.1:0', peersCa, tls }: KasOptions = {},
+  {
+    hub,
+    peers = [],
+    wait = seconds(20),
+    privateApi = '127.0.0.1:0',
+    peersCa,
+    tls,
+    connected = () => [],
+    log = silentLog,
+  }: KasOptions = {},
 ): Promise<Kas> {
-  const around = { clock: systemClock, log: silentLog }
+  const around = { clock: systemClock, log }
   const config = { privateApi, privateApiSecret: file, peers, peersCa, agentWait: wait, streamAge: hours(1) }
   const metrics = createMetrics({})
-  const routes = await layRoutes({ config, agentGate: gate, tls, hub, meters: createMeters(metrics).routes, ...around })
+  const routes = await layRoutes({
+    ...{ config, agentGate: gate, workspaceGate, connected, tls, hub, meters: createMeters(metrics).routes },
+    ...around,
+  })
   const server = await serveGrpc({ address: '127.0.0.1:0', services: [routes.service], ...around })
   return {
     router: routes.router,
+    census: routes.census,
     address: server.address,
     privateApi: routes.privateApi ?? '',
     metrics,

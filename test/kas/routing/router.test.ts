@@ -1,8 +1,8 @@
-import { equal, is, ok } from 'uvu/assert'
+import { equal, is, match, ok } from 'uvu/assert'
 import { CallEnded } from '../../../src/adapters/grpc/index.ts'
 import type { TunnelHandler } from '../../../src/engines/tunnel/index.ts'
 import { createRegistryHub } from '../../../src/kas/routing/index.ts'
-import { pause, seconds, systemClock } from '../../../src/std/index.ts'
+import { createLog, pause, seconds, systemClock } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
 import { ask, connectAgent, failureOf, type Kas, METHOD, named, openKas, secretFile, textsOf } from './kas-stage.ts'
@@ -103,6 +103,32 @@ describe('routing between kas', (it) => {
     leaving.abort()
     is((await opening).code, 'cancelled')
     await impatient.kill()
+  })
+
+  it('tells once that another kas does not believe it, and says so to who waits in vain', async () => {
+    const stranger = await secretFile()
+    const hub = createRegistryHub(systemClock)
+    const told: string[] = []
+    const log = createLog('warn', { write: (line) => told.push(line) })
+    const other = await openKas(stranger.file, { hub })
+    const doubted = await openKas(secret.file, { hub, wait: 400, log })
+    const leaveIt = connectAgent(other, 7n, named('seven'))
+    await eventually(async () => (await ask(other.router, 7n)).join() === 'seven')
+    for (let n = 0; n < 2; n++) {
+      // The other one may take longer to refuse than somebody waits.
+      await eventually(async () => {
+        const failure = await failureOf(() => doubted.router.open(7n, METHOD, {}))
+        match(failure.message, 'another kas that may have it does not believe this one')
+        match(failure.remedy ?? '', '--private-api-secret')
+        return true
+      })
+    }
+    is(told.filter((line) => line.includes('Another kas did not answer')).length, 1)
+    match(await doubted.metrics.render(), /^berth_kas_peer_failures_total\{code="unauthorized"\} \d/m)
+    await leaveIt()
+    await doubted.kill()
+    await other.kill()
+    await stranger.remove()
   })
 
   it('cancels at the agent what its caller cancels at another kas', async () => {

@@ -1,6 +1,8 @@
 import * as assert from 'uvu/assert'
 import {
+  type CoreSecret,
   conditionOf,
+  type DeploymentTarget,
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
   DeploymentTargets,
@@ -8,6 +10,8 @@ import {
   Environments,
   type GitOpsDeploymentManagedEnvironment,
   GitOpsDeploymentManagedEnvironments,
+  type Kind,
+  type KubeObject,
   labels,
   Secrets,
   secretTypes,
@@ -24,7 +28,7 @@ import {
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { API_URL, claim, credentialsSecret, target } from '../../support/targets.ts'
-import { expectGone, expectObject } from '../../support/verbs.ts'
+import { eventually, expectGone, expectObject } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
 
 describe('where an Environment leads', (it) => {
@@ -51,9 +55,24 @@ describe('where an Environment leads', (it) => {
   const noPair = (object: Environment) => assert.equal(pair(object), [undefined, undefined])
   const setStatus = (name: string, status: DeploymentTargetClaim['status'] | null) =>
     kube.patch(DeploymentTargetClaims, ref(name), { status }, { subresource: 'status' })
+  /** The operator itself has heard of it: or it may rightly say of an Environment that it is not there. */
+  const known = <T extends KubeObject>(kind: Kind<T>, name: string, is: (object: T) => boolean = () => true, fields?: string) =>
+    eventually(() => {
+      const object = shop.caches.of(kind, { fields }).get(ref(name))
+      return object !== undefined && is(object)
+    })
   const bound = async (name: string, targetName: string) => {
     await kube.create(DeploymentTargetClaims, claim(namespace, name, { targetName }))
     await setStatus(name, boundTo(targetName).status)
+    await known(DeploymentTargetClaims, name, ({ status }) => status?.phase === 'Bound')
+  }
+  const give = async (secret: CoreSecret) => {
+    await kube.create(Secrets, secret)
+    await known(Secrets, secret.metadata.name, () => true, `type=${secret.type}`)
+  }
+  const offer = async (object: DeploymentTarget) => {
+    await kube.create(DeploymentTargets, object)
+    await known(DeploymentTargets, object.metadata.name)
   }
   const broken = async (name: string, reason: string, message: string) => {
     const object = await seen(name, ({ status }) => conditionOf(status?.conditions, 'Reconciled')?.reason === reason)
@@ -81,7 +100,7 @@ describe('where an Environment leads', (it) => {
   }
 
   it('E1-E3: credentials of its own become the managed environment, field by field', async () => {
-    await kube.create(Secrets, managedSecret(namespace, 'credentials'))
+    await give(managedSecret(namespace, 'credentials'))
     await kube.create(Environments, environment(namespace, 'plain', viaCredentials()))
     await kube.create(Environments, environment(namespace, 'insecure', viaCredentials({ allowInsecureSkipTLSVerify: true })))
     await kube.create(
@@ -151,8 +170,8 @@ describe('where an Environment leads', (it) => {
   })
 
   it('E12, E14, X23: a Bound claim leads to its target; the Opaque Secret is copied, followed and removed', async () => {
-    await kube.create(Secrets, credentialsSecret(namespace))
-    await kube.create(DeploymentTargets, target(namespace, 'dev-target'))
+    await give(credentialsSecret(namespace))
+    await offer(target(namespace, 'dev-target'))
     await bound('dev', 'dev-target')
     const { metadata } = await kube.create(Environments, environment(namespace, 'dev', viaClaim('dev')))
     const { spec, metadata: made } = await managed('dev')
@@ -202,9 +221,10 @@ describe('where an Environment leads', (it) => {
   })
 
   it('E15: waits for the claim with a word in Ready and none in the pair, then goes on at once', async () => {
-    await kube.create(Secrets, credentialsSecret(namespace))
-    await kube.create(DeploymentTargets, target(namespace, 'dev-target'))
+    await give(credentialsSecret(namespace))
+    await offer(target(namespace, 'dev-target'))
     await kube.create(DeploymentTargetClaims, claim(namespace, 'dev', { targetName: 'dev-target' }))
+    await known(DeploymentTargetClaims, 'dev')
     await kube.create(Environments, environment(namespace, 'dev', viaClaim('dev')))
     noPair(await readyBecause('dev', 'WaitingForClaim'))
     assert.is(await kube.get(GitOpsDeploymentManagedEnvironments, ref('managed-environment-dev')), undefined)
@@ -224,12 +244,12 @@ describe('where an Environment leads', (it) => {
   it('E17, E18: a Bound claim without a usable target is told by the reason and the exact sentence', async () => {
     await kube.create(Secrets, credentialsSecret(namespace))
     await bound('gone', 'nobody')
-    await kube.create(DeploymentTargets, target(namespace, 'taken', { claimRef: 'somebody' }))
+    await offer(target(namespace, 'taken', { claimRef: 'somebody' }))
     await bound('late', 'taken')
     await kube.create(DeploymentTargetClaims, claim(namespace, 'none'))
     await setStatus('none', { phase: 'Bound' })
     for (const name of ['first', 'second']) {
-      await kube.create(DeploymentTargets, target(namespace, name, { claimRef: { name: 'many' } }))
+      await offer(target(namespace, name, { claimRef: { name: 'many' } }))
     }
     await kube.create(DeploymentTargetClaims, claim(namespace, 'many'))
     await setStatus('many', { phase: 'Bound' })

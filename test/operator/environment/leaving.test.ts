@@ -22,7 +22,7 @@ import {
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { API_URL, claim, credentialsSecret, target } from '../../support/targets.ts'
-import { expectGone, expectObject } from '../../support/verbs.ts'
+import { eventually, expectGone, expectObject } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
 
 describe('an Environment that changes its mind', (it) => {
@@ -68,6 +68,10 @@ describe('an Environment that changes its mind', (it) => {
     await kube.create(DeploymentTargets, target(namespace, name, { kubernetesCredentials, claimRef: name }))
     await kube.create(DeploymentTargetClaims, claim(namespace, name, { targetName: name }))
     await phase(name, 'Bound')
+    // Or it may rightly say of an Environment that they are not there.
+    const { caches } = shop
+    await eventually(() => caches.of(DeploymentTargetClaims).get(ref(name))?.status?.phase === 'Bound')
+    await eventually(() => caches.of(DeploymentTargets).get(ref(name)))
   }
   const phase = (name: string, wanted: 'Pending' | 'Bound' | 'Lost') =>
     kube.patch(

@@ -8,7 +8,7 @@ import {
   GitOpsDeployments,
   Secrets,
 } from '../../../src/api/index.ts'
-import { gitopsMeter } from '../../../src/operator/observability.ts'
+import { gitopsMeter } from '../../../src/operator/gitops-deployment/index.ts'
 import { createLog, silentLog, systemClock } from '../../../src/std/index.ts'
 import { managedEnvironment, managedSecret } from '../../support/builders/environments.ts'
 import { configMap } from '../../support/builders/snapshots.ts'

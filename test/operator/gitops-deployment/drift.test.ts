@@ -40,7 +40,7 @@ describe('an object that somebody changes in the cluster', (it) => {
     return commit
   }
   const ref = (name: string) => ({ name, namespace: stage.namespace })
-  const within = { within: 5000 }
+  const within = { within: 15_000 }
 
   it('is set back at once: edited, scaled, relabelled or deleted', async () => {
     const commit = await settled()

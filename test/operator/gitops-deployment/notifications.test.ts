@@ -3,6 +3,7 @@ import * as assert from 'uvu/assert'
 import { type Answer, type HttpServer, type Question, serveHttp } from '../../../src/adapters/http/index.ts'
 import { RoleBindings, Secrets } from '../../../src/api/index.ts'
 import { silentLog, systemClock } from '../../../src/std/index.ts'
+import { untilMay } from '../../support/builders/credentials.ts'
 import { configMap } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { openStage, type Stage } from '../../support/deployments.ts'
@@ -141,7 +142,9 @@ describe('a notification', (it) => {
 
   it('reads its Secret with the rights of the tenant, not with those of the operator', async () => {
     await secret()
-    await kube.delete(RoleBindings, { name: 'default-admin', namespace: stage.namespace })
+    const { namespace } = stage
+    await kube.delete(RoleBindings, { name: 'default-admin', namespace })
+    await untilMay(kube, namespace, `system:serviceaccount:${namespace}:default`, { verb: 'get', resource: 'secrets' }, false)
     await stage.deploy(HOOK)
     await stage.git.push({ 'deploy/a.yaml': configMap('a') })
     await stage.complains('SyncFailed')

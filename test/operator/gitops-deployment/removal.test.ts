@@ -13,7 +13,7 @@ import {
 } from '../../../src/api/index.ts'
 import { INVENTORY_LABEL, OWNER_LABEL } from '../../../src/engines/gitops/index.ts'
 import { Failure, seconds, systemClock } from '../../../src/std/index.ts'
-import { deployer } from '../../support/builders/credentials.ts'
+import { deployer, untilMay } from '../../support/builders/credentials.ts'
 import { managedEnvironment, managedSecret } from '../../support/builders/environments.ts'
 import { configMap } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
@@ -159,6 +159,8 @@ describe('a GitOpsDeployment that is deleted', (it) => {
     await open({ clock: { ...systemClock, now: () => systemClock.now() + ahead } })
     await under('Wait', configMap('a'))
     await kube.delete(RoleBindings, ref('default-admin'))
+    const account = `system:serviceaccount:${stage.namespace}:default`
+    await untilMay(kube, stage.namespace, account, { verb: 'delete', resource: 'configmaps' }, false)
     await remove()
     await eventually(async () => {
       const blocked = (await stage.status()).conditions?.find(({ type }) => type === 'DeletionBlocked')

@@ -7,7 +7,7 @@ import {
   GitProjects,
   Secrets,
 } from '../../../src/api/index.ts'
-import { deployer } from '../../support/builders/credentials.ts'
+import { deployer, untilMay } from '../../support/builders/credentials.ts'
 import { managedEnvironment, managedSecret } from '../../support/builders/environments.ts'
 import { configMap } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
@@ -78,6 +78,9 @@ describe('a tenant who lacks one right', (it) => {
         subjects: [{ kind: 'ServiceAccount', name: 'default', namespace: stage.namespace }],
       },
     })
+    const account = `system:serviceaccount:${stage.namespace}:default`
+    const heard = (verb: Verb) => untilMay(kube, stage.namespace, account, { verb, resource: 'configmaps' }, verbs.includes(verb))
+    await Promise.all(VERBS.map(heard))
   }
   const messageOf = async () => {
     const { conditions, resources } = await stage.status()
@@ -183,12 +186,11 @@ describe('a tenant with credentials of a target', (it) => {
   it.afterEach(() => stage.stop())
   it.after(() => cluster.close())
 
-  const open = async (spec: Parameters<typeof managedEnvironment>[2] = {}, name = 'dev') => {
-    const { kubeconfig } = await deployer(kube, target, { role: 'admin', name })
+  const open = async (spec: Parameters<typeof managedEnvironment>[2] = {}, name = 'dev', brought?: string) => {
+    const { kubeconfig = brought } = brought === undefined ? await deployer(kube, target, { role: 'admin', name }) : {}
     await kube.create(Secrets, managedSecret(stage.namespace, name, kubeconfig))
     const given = { apiURL: kube.server, credentialsSecret: name, ...spec }
     await kube.create(GitOpsDeploymentManagedEnvironments, managedEnvironment(stage.namespace, name, given))
-    return kubeconfig
   }
   const inTarget = (name: string) => kube.get(ConfigMaps, { name, namespace: target })
 
@@ -237,7 +239,6 @@ describe('a tenant with credentials of a target', (it) => {
   })
 
   it('85: may bring no kubeconfig that runs a program', async () => {
-    await open()
     const text = JSON.stringify({
       apiVersion: 'v1',
       kind: 'Config',
@@ -246,8 +247,7 @@ describe('a tenant with credentials of a target', (it) => {
       contexts: [{ name: 'default', context: { cluster: 'target', user: 'x' } }],
       'current-context': 'default',
     })
-    const data = { kubeconfig: Buffer.from(text).toString('base64') }
-    await kube.patch(Secrets, { name: 'dev', namespace: stage.namespace }, { data })
+    await open({}, 'dev', text)
     await stage.deploy({ destination: { environment: 'dev' } })
     await stage.git.push({ 'deploy/a.yaml': configMap('a') })
     await eventually(async () => assert.match(JSON.stringify((await stage.status()).conditions), /exec/) ?? true)
@@ -255,9 +255,8 @@ describe('a tenant with credentials of a target', (it) => {
   })
 
   it('R26: who brings something that cannot be read stops nobody else', async () => {
-    await open({}, 'sick')
+    await open({}, 'sick', 'not: [a kubeconfig')
     await open({}, 'well')
-    await kube.patch(Secrets, { name: 'sick', namespace: stage.namespace }, { data: { kubeconfig: 'bm90OiBbYSBrdWJlY29uZmln' } })
     await stage.deploy({ destination: { environment: 'sick', namespace: target } }, 'sick')
     await stage.deploy({ syncWindows: [{ kind: 'Allow', schedule: 'never', duration: '1h' }] }, 'windy')
     await stage.deploy({ destination: { environment: 'well', namespace: target } }, 'well')

@@ -247,12 +247,13 @@ describe('the connection check of a managed environment', (it) => {
   })
 
   it('a cluster that never answers is told within seconds and holds nobody else up', async () => {
-    await open({ patience: seconds(2) })
+    // The one that answers must do so within that time, on a busy machine too.
+    await open({ patience: seconds(5) })
     const { url } = await stranger(silentServer())
     for (let n = 0; n < 20; n++) await make({ apiURL: url }, kubeconfig(kubeconfigFor(url)), `silent-${n}`)
     await make()
     await said('Succeeded')
-    assert.match((await said('UnableToValidateClusterCredentials', 'silent-0')).message, /does not answer within 2 s/)
+    assert.match((await said('UnableToValidateClusterCredentials', 'silent-0')).message, /does not answer within 5 s/)
   })
 
   it('an answer without end is cut off long before the time is up', async () => {

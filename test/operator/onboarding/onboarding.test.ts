@@ -18,7 +18,7 @@ import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { targetClass } from '../../support/targets.ts'
 import { eventually, expectGone, expectObject } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
+import { onlyIn, openShop, type RunningShop } from '../../support/workshop.ts'
 
 describe('onboarding', (it) => {
   const cluster = testCluster()
@@ -28,15 +28,22 @@ describe('onboarding', (it) => {
   let shop: RunningShop
   let namespace = ''
 
+  /** Namespaces of others are onboarded by others. */
+  const own: string[] = []
+  const fresh = async () => {
+    const name = await cluster.namespace('onboarding')
+    own.push(name)
+    return name
+  }
   const open = (via?: (kube: Kube) => Kube) =>
     openShop({
       kubeconfig: cluster.kubeconfig,
       namespace,
-      controllers: (workshop) => [onboarding(workshop)],
+      controllers: (workshop) => [onlyIn(own, onboarding(workshop))],
       ...(via && { via }),
     })
   it.beforeEach(async () => {
-    namespace = await cluster.namespace('onboarding')
+    namespace = await fresh()
     shop = await open()
   })
   it.afterEach(() => shop.stop())
@@ -75,7 +82,7 @@ describe('onboarding', (it) => {
 
   it('a namespace that nobody labelled gets nothing', async () => {
     const other = namespace
-    namespace = await cluster.namespace('onboarding')
+    namespace = await fresh()
     await ask()
     await done()
     assert.equal(await kube.list(Environments, { namespace: other }), [])
@@ -104,7 +111,7 @@ describe('onboarding', (it) => {
 
   it('an interruption anywhere is finished after the restart', async () => {
     for (const writes of [1, 2, 3, 4]) {
-      namespace = await cluster.namespace('onboarding')
+      namespace = await fresh()
       let left = writes
       const dying = (whole: Kube): Kube => ({
         ...whole,

@@ -22,7 +22,7 @@ import { sandboxReclaim } from '../../../src/operator/deployment-target/reclaim/
 import { claimBinding } from '../../../src/operator/deployment-target-claim/binding/index.ts'
 import { sandboxProvisioning } from '../../../src/operator/deployment-target-claim/provisioning/index.ts'
 import { type AgentAccess, spaceRequests } from '../../../src/operator/space-request/index.ts'
-import { isFailure, Secret, seconds } from '../../../src/std/index.ts'
+import { isFailure, Secret } from '../../../src/std/index.ts'
 import { openHouse } from '../../kas/kubernetes-api/house.ts'
 import { deployer } from '../../support/builders/credentials.ts'
 import { testCluster } from '../../support/control-plane.ts'
@@ -85,8 +85,7 @@ describe('spaces in the cluster of an agent', (it) => {
     })
   const ask = (name: string, className = `far-${suffix}`) =>
     kube.create(DeploymentTargetClaims, claim(namespace, name, { deploymentTargetClassName: className }))
-  const bound = (name: string) =>
-    expectObject(kube, DeploymentTargetClaims, at(name), ({ status }) => status?.phase === 'Bound', { within: seconds(60) })
+  const bound = (name: string) => expectObject(kube, DeploymentTargetClaims, at(name), ({ status }) => status?.phase === 'Bound')
   const readySays = (name: string, pattern: RegExp) =>
     expectObject(kube, SpaceRequests, at(name), ({ status }) =>
       pattern.test(conditionOf(status?.conditions, 'Ready')?.message ?? ''),
@@ -110,7 +109,8 @@ describe('spaces in the cluster of an agent', (it) => {
     ok(kubeconfig)
     const member = kubeFromSecret(kubeconfig, { server: apiURL, reach: undefined })
     const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'mine', namespace: defaultNamespace }, data: { a: 'b' } }
-    await member.create(ConfigMaps, map)
+    // A role that was bound is heard of a moment later.
+    await eventually(() => member.create(ConfigMaps, map))
     equal((await kube.get(ConfigMaps, { name: 'mine', namespace: defaultNamespace }))?.data, { a: 'b' })
     // In its own space, and nowhere else.
     const elsewhere = await member.create(ConfigMaps, { ...map, metadata: { name: 'mine', namespace } }).catch((thrown) => thrown)
@@ -121,12 +121,13 @@ describe('spaces in the cluster of an agent', (it) => {
     is(own.server, apiURL)
 
     await kube.delete(DeploymentTargetClaims, at('shop'))
-    await expectGone(kube, Namespaces, { name: defaultNamespace }, { within: seconds(60) })
-    await expectGone(kube, DeploymentTargets, at(target.metadata.name), { within: seconds(60) })
+    await expectGone(kube, Namespaces, { name: defaultNamespace })
+    await expectGone(kube, DeploymentTargets, at(target.metadata.name))
   })
 
   it('takes no space to an agent that wants none', async () => {
     await kube.patch(Agents, at('dev'), { spec: { spaces: false } })
+    await eventually(() => shop.caches.of(Agents).get(at('dev'))?.spec.spaces === false)
     await ask('shop')
     const request = await eventually(async () => (await kube.list(SpaceRequests, { namespace }))[0])
     await readySays(request.metadata.name, /takes no spaces.*Set spec.spaces/)

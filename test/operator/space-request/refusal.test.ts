@@ -58,6 +58,8 @@ describe('a space request at fault', (it) => {
     const old = await kubeconfig(secretRef)
     await kube.delete(SpaceTiers, { name: tier })
     await reason('UnableToProvision')
+    // The answer to that write is here, and so is the timer that comes after it.
+    await shop.quiet()
     await clock.step(minutes(47))
     assert.is(await kubeconfig(secretRef), old)
     await clock.step(minutes(2))
@@ -74,9 +76,10 @@ describe('a space request at fault', (it) => {
     await kube.patch(SpaceRequests, { name: 'dev', namespace }, { metadata: { annotations: { touched: 'yes' } } })
     await eventually(() => shop.caches.of(SpaceRequests).get({ name: 'dev', namespace })?.metadata.annotations?.touched === 'yes')
     await shop.quiet()
-    const [warning, ...more] = await warnings()
-    assert.match(warning?.message ?? '', `there is no SpaceTier "${tier}". Name one of:`)
-    assert.equal(more, [])
+    // It names the tiers of the cluster, and other tests make theirs: each text is told once.
+    const texts = (await warnings()).map(({ message }) => message)
+    assert.ok(texts.length > 0 && texts.length === new Set(texts).size, texts.join('\n'))
+    for (const text of texts) assert.match(text, `there is no SpaceTier "${tier}". Name one of:`)
     await kube.create(SpaceTiers, spaceTier(tier))
     await reason('Provisioned')
   })

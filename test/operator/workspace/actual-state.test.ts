@@ -1,13 +1,15 @@
 import * as assert from 'uvu/assert'
 import { assess, CAUSES, causeOf } from '../../../src/operator/workspace/actual-state/index.ts'
+import { timestamp } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 import { ADMISSION } from './actual-state/admission.ts'
+import { CLONES } from './actual-state/clones.ts'
 import { CONTAINERS } from './actual-state/containers.ts'
 import { IMAGES } from './actual-state/images.ts'
 import { INIT_AND_PROBES } from './actual-state/init-and-probes.ts'
 import { MOUNTS } from './actual-state/mounts.ts'
 import { NODES } from './actual-state/nodes.ts'
-import { NOW, type Row } from './actual-state/objects.ts'
+import { live, NOW, pod, type Row, running, stopped } from './actual-state/objects.ts'
 import { PATIENCE } from './actual-state/patience.ts'
 import { RULES } from './actual-state/rules.ts'
 import { SCHEDULING } from './actual-state/scheduling.ts'
@@ -22,6 +24,7 @@ const TABLES = {
   images: IMAGES,
   containers: CONTAINERS,
   'init containers and probes': INIT_AND_PROBES,
+  clones: CLONES,
   'nodes and other ends': NODES,
   patience: PATIENCE,
 }
@@ -65,6 +68,16 @@ describe('actual state: the tables', (it) => {
   it('let a failed workspace never be told to wait', () => {
     const both = rows.filter(({ state, until }) => state === 'Failed' && until !== undefined)
     assert.equal(both, [])
+  })
+  it('let whatever has failed run, or be stopped, as soon as the cluster says so', () => {
+    for (const { why, given } of rows.filter(({ state }) => state === 'Failed')) {
+      const { trouble } = assess({ now: NOW, ...given })
+      const failure = trouble && { reason: trouble.reason, cause: trouble.cause, message: '', remedy: '', since: timestamp(NOW) }
+      const before = failure ? { failure } : undefined
+      const up = assess({ now: NOW, deployment: running, pods: [pod({ main: [live({ ready: true })] })], before })
+      assert.equal([up.state, up.trouble], ['Running', undefined], why)
+      assert.equal(assess({ now: NOW, deployment: stopped, pods: [], before }).state, 'Stopped', why)
+    }
   })
   it('know a cause by its reason', () => assert.is(causeOf('Unschedulable').step, 'Scheduling'))
 })

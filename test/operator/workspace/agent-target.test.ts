@@ -14,7 +14,7 @@ import { sandboxTargets } from '../../../src/operator/deployment-target/provisio
 import { sandboxReclaim } from '../../../src/operator/deployment-target/reclaim/index.ts'
 import { sandboxProvisioning } from '../../../src/operator/deployment-target-claim/provisioning/index.ts'
 import { spaceRequests } from '../../../src/operator/space-request/index.ts'
-import { minutes, Secret } from '../../../src/std/index.ts'
+import { Secret } from '../../../src/std/index.ts'
 import { openHouse } from '../../kas/kubernetes-api/house.ts'
 import { deployer } from '../../support/builders/credentials.ts'
 import { testCluster } from '../../support/control-plane.ts'
@@ -25,8 +25,6 @@ import { targetClass } from '../../support/targets.ts'
 import { expectGone } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
 import { classNamed, everybody, INLINE, words } from './house.ts'
-
-const PATIENCE = { within: minutes(2) }
 
 describe('workspace: in the cluster of an agent', (it) => {
   const cluster = testCluster()
@@ -74,18 +72,18 @@ describe('workspace: in the cluster of an agent', (it) => {
   it('lives a whole life by way of kas, on a claim of its own', async () => {
     const spec = { workspaceClassName: namespace, devfile: { inline: INLINE } }
     await kube.create(Workspaces, { apiVersion: 'berth.dev/v1alpha1', kind: 'Workspace', metadata: at('web'), spec })
-    const { status } = await becomes('web', 'Running', PATIENCE)
+    const { status } = await becomes('web', 'Running')
     const home = status?.target?.namespace ?? ''
     match(status?.target?.apiURL ?? '', `/k8s/namespaces/${namespace}/agents/dev`)
     is((await kube.get(Deployments, { name: 'workspace-web', namespace: home }))?.spec?.replicas, 1)
     await set('web', { desiredState: 'Stopped' })
-    await becomes('web', 'Stopped', PATIENCE)
+    await becomes('web', 'Stopped')
     await set('web', { desiredState: 'Running' })
-    await becomes('web', 'Running', PATIENCE)
+    await becomes('web', 'Running')
     await kube.delete(Workspaces, at('web'))
-    await expectGone(kube, Workspaces, at('web'), PATIENCE)
-    await expectGone(kube, DeploymentTargetClaims, at('workspace-web'), PATIENCE)
-    await expectGone(kube, Namespaces, { name: home }, PATIENCE)
+    await expectGone(kube, Workspaces, at('web'))
+    await expectGone(kube, DeploymentTargetClaims, at('workspace-web'))
+    await expectGone(kube, Namespaces, { name: home })
     equal(await kube.list(Deployments, { namespace }), [])
   })
 })

@@ -1,5 +1,6 @@
 import { equal, is, ok } from 'uvu/assert'
 import {
+  CoreEvents,
   Deployments,
   type Kind,
   labels,
@@ -13,53 +14,71 @@ import {
 } from '../../../src/api/index.ts'
 import { minutes } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
-import { dieAtEach, everyWrite, lifeOf, mortal } from '../../support/mortal.ts'
+import { dieAtEach, everyWrite, lifeOf, mortalLine, openMortalShop } from '../../support/mortal.ts'
 import { describe } from '../../support/suite.ts'
 import { sweep } from '../../support/sweep.ts'
 import { eventually, expectGone } from '../../support/verbs.ts'
-import { openShop, type RunningShop } from '../../support/workshop.ts'
-import { everybody, furnish, words } from './house.ts'
+import { authorityOf, everybody, furnish, words } from './house.ts'
 
-const AT_ONCE = 8
+const AT_ONCE = 12
 const PATIENCE = { within: minutes(3) }
 const KINDS: Kind[] = [Deployments, Services, NetworkPolicies, PersistentVolumeClaims, ServiceAccounts, Secrets]
+
+/** What a person asks for while the operator dies. Before it there is one that lives, and after it the end. */
+const SCENES = ['create', 'stop and start', 'restart', 'terminate'] as const
+type Scene = (typeof SCENES)[number]
 
 describe('an operator that is killed after any of its writes for a workspace', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
   it.after(() => cluster.close())
 
-  /** Create, stop, start, terminate, under an operator that dies after `writes` writes and is then replaced. */
-  async function live(writes: number): Promise<number> {
+  /** A life with an operator that dies in the scene after so many writes, at home or in the target, and is then replaced. */
+  async function live(scene: Scene, writes: number): Promise<number> {
     const namespace = await cluster.namespace('workspace-sweep')
-    const { at, create, set, becomes } = words(cluster, () => namespace)
-    await furnish(cluster, namespace, { workspacesQuota: 1 })
-    const life = lifeOf(writes)
-    const open = (kill: boolean) =>
-      openShop({
-        kubeconfig: cluster.kubeconfig,
-        namespace,
-        ...(kill && { via: (api) => mortal(api, life) }),
-        controllers: everybody,
-      })
-    let shop: RunningShop = await open(true)
-    const replaced = life.end.then(async () => {
-      await shop.stop()
-      shop = await open(false)
-    })
+    const { at, create, set, becomes, expect } = words(cluster, () => namespace)
+    // Events are told beside the work.
+    const life = lifeOf(Number.POSITIVE_INFINITY, [CoreEvents.kind])
+    const begin = () => Object.assign(life, { left: writes, written: 0 })
+    const line = await mortalLine(kube.server, authorityOf(cluster), life)
+    await furnish(cluster, namespace, { workspacesQuota: 1 }, line.url)
+    const shop = await openMortalShop({ kubeconfig: cluster.kubeconfig, namespace, controllers: everybody }, life)
+    if (scene === 'create') begin()
     await create('web', { variables: [{ name: 'GREETING', value: 'hello' }] })
     await becomes('web', 'Running', PATIENCE)
-    const volume = (await kube.get(PersistentVolumeClaims, at('workspace-web')))?.metadata.uid
-    ok(volume)
-    await set('web', { desiredState: 'Stopped' })
-    await becomes('web', 'Stopped', PATIENCE)
-    await set('web', { desiredState: 'Running' })
-    await becomes('web', 'Running', PATIENCE)
-    is((await kube.get(PersistentVolumeClaims, at('workspace-web')))?.metadata.uid, volume, 'the same volume')
-    await set('web', { desiredState: 'Terminated' })
+    const volume = async () => (await kube.get(PersistentVolumeClaims, at('workspace-web')))?.metadata.uid
+    const before = await volume()
+    ok(before)
+
+    if (scene !== 'create') begin()
+    if (scene === 'stop and start') {
+      await set('web', { desiredState: 'Stopped' })
+      await becomes('web', 'Stopped', PATIENCE)
+      await set('web', { desiredState: 'Running' })
+      await becomes('web', 'Running', PATIENCE)
+    }
+    if (scene === 'restart') {
+      await set('web', { desiredState: 'RestartRequested' })
+      await expect('web', ({ spec, status }) => spec.desiredState === 'Running' && status?.actualState === 'Running', PATIENCE)
+    }
+    is(await volume(), before, 'the same volume')
+    let written = life.written
+    const { metadata } = await set('web', { desiredState: 'Terminated' })
     await becomes('web', 'Terminated', PATIENCE)
-    const uid = (await kube.get(Workspaces, at('web')))?.metadata.uid
-    await eventually(async () => {
+    await expectNothing(namespace, metadata.uid)
+    if (scene === 'terminate') written = life.written
+    await kube.delete(Workspaces, at('web'))
+    await expectGone(kube, Workspaces, at('web'), PATIENCE)
+    if (writes === Number.POSITIVE_INFINITY) await expectFreePlace(namespace)
+    await shop.stop()
+    await line.close()
+    await sweep(kube, namespace)
+    await kube.delete(WorkspaceClasses, { name: namespace })
+    return written
+  }
+
+  const expectNothing = (namespace: string, uid = '') =>
+    eventually(async () => {
       const left = await Promise.all(
         KINDS.map(async (kind) => (await kube.list(kind, { namespace, labels: `${labels.workspaceUid}=${uid}` })).length),
       )
@@ -69,24 +88,23 @@ describe('an operator that is killed after any of its writes for a workspace', (
       )
       return true
     }, PATIENCE)
-    // Its place is free again; one life in four looks, each takes its time.
-    const names = writes % 4 === 0 || writes === Number.POSITIVE_INFINITY ? ['web', 'next'] : ['web']
-    if (names.length > 1) {
-      await create('next')
-      await becomes('next', 'Running', PATIENCE)
-    }
-    for (const name of names) await kube.delete(Workspaces, at(name))
-    for (const name of names) await expectGone(kube, Workspaces, at(name), PATIENCE)
-    if (life.left <= 0) await replaced
-    await shop.stop()
-    await sweep(kube, namespace)
-    await kube.delete(WorkspaceClasses, { name: namespace })
-    return life.written
+
+  /** The class has one place only. */
+  async function expectFreePlace(namespace: string): Promise<void> {
+    const { at, create, becomes } = words(cluster, () => namespace)
+    await create('next')
+    await becomes('next', 'Running', PATIENCE)
+    await kube.delete(Workspaces, at('next'))
+    await expectGone(kube, Workspaces, at('next'), PATIENCE)
   }
 
   it('leaves what one that lives on leaves', async () => {
-    const whole = await live(Number.POSITIVE_INFINITY)
-    ok(whole >= 12, `a whole life has ${whole} writes`)
-    await dieAtEach(everyWrite(whole), AT_ONCE, live)
+    const whole = await Promise.all(SCENES.map(async (scene) => ({ scene, count: await live(scene, Number.POSITIVE_INFINITY) })))
+    for (const { scene, count } of whole) ok(count >= 4, `to ${scene} takes ${count} writes`)
+    const deaths = whole.flatMap(({ scene, count }) => everyWrite(count).map((write) => ({ scene, write })))
+    await dieAtEach(everyWrite(deaths.length), AT_ONCE, async (n) => {
+      const death = deaths[n - 1]
+      if (death) await live(death.scene, death.write)
+    })
   })
 })

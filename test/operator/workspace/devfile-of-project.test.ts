@@ -1,11 +1,13 @@
-import { readFileSync } from 'node:fs'
-import { equal, is, match } from 'uvu/assert'
-import { parse } from 'yaml'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:https'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { equal, is, match, ok } from 'uvu/assert'
 import {
+  ConfigMaps,
   Deployments,
-  DeploymentTargetClaims,
-  DeploymentTargets,
-  Secrets,
+  RoleBindings,
+  Roles,
   ServiceAccounts,
   type TokenRequest,
   WorkspaceClasses,
@@ -15,13 +17,15 @@ import {
 import { targetLifecycle } from '../../../src/operator/deployment-target/lifecycle/index.ts'
 import { claimBinding } from '../../../src/operator/deployment-target-claim/binding/index.ts'
 import { workspaces } from '../../../src/operator/workspace/index.ts'
+import { Failure } from '../../../src/std/index.ts'
 import { createProject, type RunningKas, runKas } from '../../kas/running-kas.ts'
+import { selfSigned } from '../../support/builders/certificate.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { type GitHost, gitHost, type TestRepository } from '../../support/git-host.ts'
 import { describe } from '../../support/suite.ts'
-import { claim, credentialsSecret, target } from '../../support/targets.ts'
 import { eventually, expectGone, expectObject } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
+import { furnish } from './house.ts'
 
 const OWN = `schemaVersion: 2.2.0
 parent: { uri: ../base/devfile.yaml, components: [{ name: tools, container: { memoryLimit: 1Gi } }] }
@@ -31,8 +35,27 @@ parent: { uri: 'berth://git/team/parents/-/root.yaml?ref=v1' }
 components: [{ name: extra, container: { image: 'example.com/extra:1' } }]
 `
 const ROOT = `schemaVersion: 2.2.0
-components: [{ name: tools, container: { image: 'example.com/tools:1' } }]
+components:
+  - { name: tools, container: { image: 'example.com/tools:1' } }
+  - { name: cache, kubernetes: { uri: k8s/cache.yaml } }
 `
+const TOOLS = `schemaVersion: 2.2.0\ncomponents: [{ name: tools, container: { image: 'example.com/tools:1' } }]\n`
+const object = (name: string, value = '') =>
+  `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: ${name} }\ndata: { a: '${value}' }\n`
+/** Without parents, with objects beside it. */
+const BESIDE = `schemaVersion: 2.2.0
+variables: { mode: fast }
+components:
+  - { name: tools, container: { image: 'example.com/tools:1' } }
+  - { name: settings, kubernetes: { uri: ../k8s/settings.yaml } }
+`
+
+const WEB = `schemaVersion: 2.3.0
+components:
+  - { name: tools, container: { image: 'example.com/tools:1' } }
+  - { name: remote, kubernetes: { uri: cache.yaml } }
+`
+const CACHE = object('remote')
 
 describe('workspace: devfiles of projects', (it) => {
   const cluster = testCluster()
@@ -43,27 +66,36 @@ describe('workspace: devfiles of projects', (it) => {
   let repository: TestRepository
   let namespace = ''
   let first = ''
+  let web: Server
+  let registry = ''
 
   it.before(async () => {
     namespace = await cluster.namespace('devfile')
     host = await gitHost()
     repository = await host.repository('shop')
-    first = await repository.commit({ '.devfile/web.yaml': OWN, 'base/devfile.yaml': BASE })
+    first = await repository.commit({
+      '.devfile/web.yaml': OWN,
+      'base/devfile.yaml': BASE,
+      '.devfile/beside.yaml': BESIDE,
+      'k8s/settings.yaml': object('settings', '{{ mode }}'),
+    })
     const parents = await host.repository('parents')
-    await parents.tag('v1', await parents.commit({ 'root.yaml': ROOT }))
+    await parents.tag('v1', await parents.commit({ 'root.yaml': ROOT, 'k8s/cache.yaml': object('cache') }))
     await createProject(kube, namespace, 'shop', { url: repository.url, path: 'team/shop' })
     await createProject(kube, namespace, 'parents', { url: parents.url, path: 'team/parents' })
 
-    const apiURL: string = parse(readFileSync(cluster.kubeconfig, 'utf8')).clusters[0].cluster.server
-    const data = { kubeconfig: readFileSync(cluster.kubeconfig).toString('base64') }
-    await kube.create(Secrets, { ...credentialsSecret(namespace), data })
-    const kubernetesCredentials = { defaultNamespace: namespace, apiURL, clusterCredentialsSecret: 'credentials' }
-    await kube.create(DeploymentTargets, target(namespace, 'here', { kubernetesCredentials }))
-    await kube.create(DeploymentTargetClaims, claim(namespace, 'shared', { targetName: 'here' }))
-    const meta = { apiVersion: 'berth.dev/v1alpha1', kind: 'WorkspaceClass', metadata: { name: namespace } }
-    await kube.create(WorkspaceClasses, { ...meta, spec: {} })
+    await furnish(cluster, namespace)
+    await allow()
 
-    kas = await runKas({ kubeconfig: cluster.kubeconfig, namespace, flags: { operator: `${namespace}/operator` } })
+    const { key, cert } = selfSigned('127.0.0.1')
+    web = createServer({ key, cert }, ({ url }, response) => response.end(url === '/devfiles/base/1.0.0' ? WEB : CACHE))
+    await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve))
+    const address = web.address()
+    registry = `127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
+    const devfileCa = join(await mkdtemp(join(tmpdir(), 'berth-ca-')), 'ca.pem')
+    await writeFile(devfileCa, cert)
+    const flags = { operator: `${namespace}/operator`, devfileHosts: registry, devfileCa }
+    kas = await runKas({ kubeconfig: cluster.kubeconfig, namespace, flags })
     const metadata = { name: 'operator', namespace }
     await kube.create(ServiceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata })
     const { status } = await kube.post<TokenRequest>(`/api/v1/namespaces/${namespace}/serviceaccounts/operator/token`, {
@@ -86,10 +118,24 @@ describe('workspace: devfiles of projects', (it) => {
     await shop.stop()
     await kas.stop()
     await host.close()
+    await new Promise((resolve) => web.close(resolve))
     await kube.delete(WorkspaceClasses, { name: namespace })
     await cluster.close()
   })
 
+  const allow = async () => {
+    const rbac = 'rbac.authorization.k8s.io'
+    const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['create', 'patch', 'delete'] }]
+    const metadata = { name: 'owner', namespace }
+    await kube.create(Roles, { apiVersion: `${rbac}/v1`, kind: 'Role', metadata, rules })
+    await kube.create(RoleBindings, {
+      apiVersion: `${rbac}/v1`,
+      kind: 'RoleBinding',
+      metadata,
+      roleRef: { apiGroup: rbac, kind: 'Role', name: 'owner' },
+      subjects: [{ kind: 'Group', name: 'system:authenticated', apiGroup: rbac }],
+    })
+  }
   const create = (name: string, spec: Partial<WorkspaceSpec>) =>
     kube.create(Workspaces, {
       apiVersion: 'berth.dev/v1alpha1',
@@ -114,7 +160,7 @@ describe('workspace: devfiles of projects', (it) => {
     is(status?.devfile?.path, '.devfile/web.yaml')
     equal(
       status?.devfile?.sources?.map(({ name }) => name),
-      ['base/devfile.yaml', 'berth://git/team/parents/-/root.yaml?ref=v1'],
+      ['base/devfile.yaml', 'berth://git/team/parents/-/root.yaml?ref=v1', 'berth://git/team/parents/-/k8s/cache.yaml?ref=v1'],
     )
     const deployment = await kube.get(Deployments, { name: 'workspace-web', namespace })
     const containers = deployment?.spec?.template.spec?.containers.map(({ name, resources }) => [name, resources?.limits?.memory])
@@ -122,6 +168,65 @@ describe('workspace: devfiles of projects', (it) => {
       ['tools', '1Gi'],
       ['extra', undefined],
     ])
+  })
+
+  it('are the one that lies where all tools look, and else that of the class', async () => {
+    const head = await repository.commit({ 'devfile.yaml': TOOLS })
+    const running = async (name: string, spec: Partial<WorkspaceSpec>) => {
+      await create(name, spec)
+      const ref = { name, namespace }
+      return (await expectObject(kube, Workspaces, ref, (now) => now.status?.actualState === 'Running')).status?.devfile
+    }
+    const sought = await running('sought', {})
+    equal([sought?.path, sought?.commit], ['devfile.yaml', head])
+    await create('before', { project: { gitProject: 'shop', ref: first } })
+    match(await refused('before'), 'neither the workspace nor its project nor its class has a devfile')
+    await kube.patch(WorkspaceClasses, { name: namespace }, { spec: { devfile: TOOLS } })
+    await eventually(() => shop.caches.of(WorkspaceClasses).get({ name: namespace })?.spec.devfile === TOOLS)
+    const ofClass = await running('of-class', { project: { gitProject: 'shop', ref: first } })
+    equal([ofClass?.path, ofClass?.commit, ofClass?.content.includes('example.com/tools:1')], [undefined, undefined, true])
+    await repository.commit({ '.devfile.yaml': 'schemaVersion: 2.2.0\ncomponents: []\n' })
+    await create('wrong-there', {})
+    match(await refused('wrong-there'), 'the devfile .devfile.yaml has 1 mistake')
+  })
+
+  it('bring their Kubernetes objects along, from where they are themselves', async () => {
+    ok(await kube.get(ConfigMaps, { name: 'cache', namespace }))
+    await create('beside', { project: { gitProject: 'shop', ref: first }, devfile: { path: '.devfile/beside.yaml' } })
+    const { status } = await expectObject(
+      kube,
+      Workspaces,
+      { name: 'beside', namespace },
+      (now) => now.status?.actualState === 'Running',
+    )
+    equal(
+      status?.devfile?.sources?.map(({ name }) => name),
+      ['k8s/settings.yaml'],
+    )
+    equal((await kube.get(ConfigMaps, { name: 'settings', namespace }))?.data, { a: 'fast' })
+  })
+
+  it('have parents on web servers that kas may ask, and their objects beside them', async () => {
+    const parent = `{ id: base, version: 1.0.0, registryUrl: 'https://${registry}' }`
+    await create('web-parent', { devfile: { inline: `schemaVersion: 2.3.0\nparent: ${parent}\n` } })
+    const { status } = await expectObject(
+      kube,
+      Workspaces,
+      { name: 'web-parent', namespace },
+      (now) => now.status?.actualState === 'Running',
+    )
+    equal(
+      status?.devfile?.sources?.map(({ name }) => name),
+      [`https://${registry}/devfiles/base/1.0.0`, `https://${registry}/devfiles/base/cache.yaml`],
+    )
+    ok(await kube.get(ConfigMaps, { name: 'remote', namespace }))
+    const token = await kube.post<TokenRequest>(`/api/v1/namespaces/${namespace}/serviceaccounts/default/token`, {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenRequest',
+      spec: { audiences: ['berth-kas'] },
+    })
+    const asked = kas.stream(token.status?.token ?? '').fetchDevfile(`https://${registry}/a`, AbortSignal.timeout(5000))
+    match(await asked.catch((thrown) => Failure.from(thrown).message), /is not the operator/)
   })
 
   it('stay as they were when something else is pushed', async () => {
@@ -136,6 +241,8 @@ describe('workspace: devfiles of projects', (it) => {
   })
 
   it('are read at the commit that the workspace names', async () => {
+    await kube.delete(Workspaces, { name: 'web', namespace })
+    await expectGone(kube, Workspaces, { name: 'web', namespace })
     await create('at', { project: { gitProject: 'shop', ref: first }, devfile: { path: '.devfile/web.yaml' } })
     await expectObject(kube, Workspaces, { name: 'at', namespace }, (now) => now.status?.devfile?.commit === first)
   })
@@ -147,8 +254,19 @@ describe('workspace: devfiles of projects', (it) => {
     match(await refused('wrong'), /the devfile \.devfile\/web\.yaml has 1 mistake/)
     const parent = (uri: string) => ({ devfile: { inline: `schemaVersion: 2.2.0\nparent: { uri: '${uri}' }\n` } })
     await create('https', parent('https://example.com/devfile.yaml'))
-    match(await refused('https'), 'parents are read from GitProjects only')
+    match(await refused('https'), 'devfiles of example.com are not fetched here')
     await create('closed', parent('berth://git/nobodys/-/devfile.yaml'))
     match(await refused('closed'), 'there is no GitProject with path nobodys')
+    const objects = ['absent.yaml', 'https://example.com/a.yaml'].map(
+      (uri, i) => `  - { name: k${i}, kubernetes: { uri: '${uri}' } }`,
+    )
+    const inline = `${ROOT.replace(/ {2}- \{ name: cache.*\n/, '')}${objects.join('\n')}\n`
+    await create('objects', { devfile: { inline } })
+    const said = await refused('objects')
+    match(said, /component "k0" of kind kubernetes: absent\.yaml cannot be read: .*no regular file absent\.yaml/)
+    match(
+      said,
+      /; component "k1" of kind kubernetes: https:\/\/example\.com\/a\.yaml cannot be read: devfiles of example\.com are not fetched here/,
+    )
   })
 })

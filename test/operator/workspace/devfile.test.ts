@@ -1,7 +1,9 @@
 import * as assert from 'uvu/assert'
 import type { Workspace } from '../../../src/api/index.ts'
-import { readDevfile } from '../../../src/operator/workspace/devfile.ts'
+import { type ParsedDevfile, readDevfile } from '../../../src/operator/workspace/devfile.ts'
+import { createMemory } from '../../../src/operator/workspace/memory.ts'
 import { isObstacle } from '../../../src/operator/workspace/obstacle.ts'
+import { Failure } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 
 const workspace = (inline?: string): Workspace => ({
@@ -17,7 +19,7 @@ const APPLY = 'commands: [{ id: a, apply: { component: tools } }]\n'
 const CONFIG = '{ apiVersion: v1, kind: ConfigMap, metadata: { name: a } }'
 const inlined = (text: string) => `${TOOLS}  - { name: k, kubernetes: { inlined: ${JSON.stringify(text)} } }`
 
-const NOWHERE = { source: undefined, project: undefined }
+const NOWHERE = { source: undefined, project: undefined, parsed: createMemory<ParsedDevfile>(8) }
 
 async function refusal(text: string): Promise<string> {
   const read = await readDevfile(workspace(text), {}, NOWHERE)
@@ -26,12 +28,20 @@ async function refusal(text: string): Promise<string> {
 
 /** Parts that are valid and of which nothing is made: taken, they would be missing without a word. */
 const NOT_MADE: [why: string, text: string, says: RegExp][] = [
-  ['an event that is not run', `${TOOLS}${APPLY}events: { postStop: [a] }`, /events\.postStop is not supported/],
+  [
+    'an event that applies objects',
+    `${inlined(CONFIG)}\ncommands: [{ id: a, apply: { component: k } }]\nevents: { postStop: [a] }`,
+    /command "a" of events\.postStop applies "k", which is not a container/,
+  ],
   ['steps without anything after them', `${TOOLS}${APPLY}events: { preStart: [a] }`, /no container is left for the main pod/],
   ['a name that Berth may need', TOOLS.replace('tools', 'berth-tools'), /the name of component "berth-tools" is reserved/],
-  ['a kubernetes component', `${TOOLS}  - { name: k, kubernetes: { uri: x } }`, /"k" of kind kubernetes: a uri is not read/],
-  ['an openshift component', `${TOOLS}  - { name: o, openshift: { uri: x } }`, /"o" of kind openshift: a uri is not read/],
-  ['an image to build', `${TOOLS}  - { name: i, image: { imageName: x, dockerfile: { uri: x } } }`, /"i" of kind image is not/],
+  ['a kubernetes component', `${TOOLS}  - { name: k, kubernetes: { uri: x } }`, /"k" of kind kubernetes: its uri is read by kas/],
+  ['an openshift component', `${TOOLS}  - { name: o, openshift: { uri: x } }`, /"o" of kind openshift: its uri is read by kas/],
+  [
+    'endpoints without pods',
+    `${TOOLS}  - { name: k, kubernetes: { inlined: ${JSON.stringify(CONFIG)}, endpoints: [{ name: a, targetPort: 80 }] } }`,
+    /component "k" of kind kubernetes has endpoints, but no pods for them/,
+  ],
   ['only pods of their own', TOOLS.replace('image: i', 'image: i, dedicatedPod: true'), /no container is left for the main pod/],
   [
     'objects that decide about others',
@@ -58,10 +68,22 @@ describe('workspace: its devfile', (it) => {
     assert.match(message, /^spec\.devfile\.inline has 2 mistakes: line 3, column 13: .*; line 3, column 27: /)
   })
 
+  it('tells the first of many mistakes, and who tells all', async () => {
+    const many = Array.from({ length: 12 }, (_, i) => `  - { name: A${i}, container: { image: i } }\n`).join('')
+    const read = await readDevfile(workspace(`schemaVersion: 2.3.0\ncomponents:\n${many}`), {}, NOWHERE)
+    assert.match(
+      isObstacle(read) ? read.message : '',
+      /has 12 mistakes: line 3, [^;]*; line 4, [^;]*; line 5, [^;]*; and 9 more$/,
+    )
+    assert.is(isObstacle(read) && read.remedy, 'Correct spec.devfile.inline: `berth validate` tells all of them.')
+  })
+
   it('notes what is beside the workspace', async () => {
     const projects = 'projects: [{ name: p, git: { remotes: { origin: https://git.example.com/p.git } } }]\n'
-    const read = await readDevfile(workspace(`${TOOLS}${projects}`), {}, NOWHERE)
+    const image = '  - { name: i, image: { imageName: shop/web, dockerfile: { uri: x } } }\n'
+    const read = await readDevfile(workspace(`${TOOLS}${image}${projects}`), {}, NOWHERE)
     assert.equal('devfile' in read && read.devfile.warnings.map(({ path, message }) => `${path} ${message}`), [
+      'component "i" nothing is built here: containers get the shop/web that its registry has, so build and push it before',
       'projects is read, but has no effect',
     ])
   })
@@ -70,5 +92,16 @@ describe('workspace: its devfile', (it) => {
     assert.equal('devfile' in (await readDevfile(workspace(), { devfile: TOOLS }, NOWHERE)), true)
     assert.match(JSON.stringify(await readDevfile(workspace(), { devfile: 'x' }, NOWHERE)), /the class's devfile has 1 mistake: /)
     assert.match(JSON.stringify(await readDevfile(workspace(), {}, NOWHERE)), /DevfileMissing/)
+  })
+
+  it('is waited for beside everybody else where it is read from a slow repository', async () => {
+    const nobody = () => Promise.reject(new Failure('internal', 'nobody asks'))
+    const source = { fetchObjects: nobody, fetchDevfile: nobody }
+    const known = { url: 'https://git.example.com/shop.git', path: 'team/shop' }
+    const project = { name: 'shop', isThere: true, known, git: undefined, trouble: undefined }
+    const aside = () => Promise.resolve(undefined)
+    const named = { ...workspace(), spec: { devfile: { path: '.devfile.yaml' }, project: { gitProject: 'shop' } } }
+    const read = await readDevfile(named, {}, { ...NOWHERE, source, project, aside })
+    assert.equal(isObstacle(read) && [read.reason, read.waitingFor, read.isUnderWay], ['DevfileReading', 'kas', true])
   })
 })

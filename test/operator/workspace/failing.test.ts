@@ -1,30 +1,22 @@
-import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
-import { parse } from 'yaml'
 import {
   CoreEvents,
   conditionOf,
-  DeploymentTargetClaims,
-  DeploymentTargets,
   PersistentVolumeClaims,
   type Pod,
   Pods,
   ResourceQuotas,
-  Secrets,
   type Workspace,
   WorkspaceClasses,
   type WorkspaceSpec,
   Workspaces,
 } from '../../../src/api/index.ts'
-import { targetLifecycle } from '../../../src/operator/deployment-target/lifecycle/index.ts'
-import { claimBinding } from '../../../src/operator/deployment-target-claim/binding/index.ts'
-import { workspaces } from '../../../src/operator/workspace/index.ts'
 import { minutes, systemClock, timestamp } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
-import { claim, credentialsSecret, target } from '../../support/targets.ts'
 import { eventually, expectGone, expectObject } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
+import { everybody, furnish } from './house.ts'
 
 const devfile = (image: string, more = '') => ({
   inline: `schemaVersion: 2.2.0\ncomponents: [{ name: tools, container: { image: "${image}"${more} } }]`,
@@ -43,23 +35,12 @@ describe('workspace: failing', (it) => {
   it.beforeEach(async () => {
     ahead = 0
     namespace = await cluster.namespace('workspace-failing')
-    const apiURL: string = parse(readFileSync(cluster.kubeconfig, 'utf8')).clusters[0].cluster.server
-    const data = { kubeconfig: readFileSync(cluster.kubeconfig).toString('base64') }
-    await kube.create(Secrets, { ...credentialsSecret(namespace), data })
-    const kubernetesCredentials = { defaultNamespace: namespace, apiURL, clusterCredentialsSecret: 'credentials' }
-    await kube.create(DeploymentTargets, target(namespace, 'here', { kubernetesCredentials }))
-    await kube.create(DeploymentTargetClaims, claim(namespace, 'shared', { targetName: 'here' }))
-    await kube.create(WorkspaceClasses, {
-      apiVersion: 'berth.dev/v1alpha1',
-      kind: 'WorkspaceClass',
-      metadata: { name: namespace },
-      spec: {},
-    })
+    await furnish(cluster, namespace)
     shop = await openShop({
       kubeconfig: cluster.kubeconfig,
       namespace,
       clock: { ...systemClock, now: () => systemClock.now() + ahead },
-      controllers: (workshop) => [claimBinding(workshop), targetLifecycle(workshop), workspaces(workshop)],
+      controllers: everybody,
     })
   })
   it.afterEach(async () => {

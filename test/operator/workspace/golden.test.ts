@@ -3,7 +3,7 @@ import * as assert from 'uvu/assert'
 import { parse, stringify } from 'yaml'
 import type { Workspace, WorkspaceClassSpec } from '../../../src/api/index.ts'
 import { parseDevfile } from '../../../src/devfile/index.ts'
-import { desiredObjects, type Plan } from '../../../src/operator/workspace/desired/index.ts'
+import { afterStopJob, desiredObjects, type Plan, withResources } from '../../../src/operator/workspace/desired/index.ts'
 import { describe } from '../../support/suite.ts'
 
 const FOLDER = new URL('./golden/', import.meta.url)
@@ -29,12 +29,13 @@ function planOf(name: string): Plan & { why: string } {
   if (!('devfile' in read)) throw assert.unreachable(`${name}: ${JSON.stringify(read.problems)}`)
   const metadata = { name: called, namespace: 'team-a', uid: '6f1f0e6e-0000-4000-8000-000000000001' }
   const workspace = { apiVersion: 'berth.dev/v1alpha1', kind: 'Workspace', metadata, spec }
-  return { why, workspace, settings, devfile: read.devfile, namespace: 'space', variables: {}, ...plan }
+  return { why, workspace, settings, devfile: withResources(read.devfile), namespace: 'space', variables: {}, ...plan }
 }
 
 const objectsOf = (plan: Plan) => {
-  const { pieces, deployment } = desiredObjects(plan)
-  return [...pieces.map(({ object }) => object), deployment]
+  const { pieces, manifests, deployment } = desiredObjects(plan)
+  const job = afterStopJob(plan, '2030-01-01T00:00:00Z')
+  return [...pieces.map(({ object }) => object), ...manifests, deployment, ...(job ? [job] : [])]
 }
 
 describe('workspace: golden objects', (it) => {

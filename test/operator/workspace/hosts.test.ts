@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { Workspace } from '../../../src/api/index.ts'
-import { hostTemplateOf } from '../../../src/operator/workspace/hosts.ts'
+import { hostTemplateOf, publishedPorts } from '../../../src/operator/workspace/hosts.ts'
 import { describe } from '../../support/suite.ts'
 
 const workspace = (namespace: string, name: string): Workspace => ({
@@ -30,6 +30,15 @@ describe('workspace: host names', (it) => {
       assert.match(label, /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/)
       assert.ok(label.length <= 63, `${label} has ${label.length} characters`)
     }
+  })
+
+  it('mean one port each, though pods beside the workspace have the same number', () => {
+    const port = (name: string, number: number) => ({ name, port: number, isPublic: true, isUdp: false, path: '' })
+    const published = publishedPorts([port('app', 80), port('shop', 80), port('web', 81)], '{{.port}}-a.example.com')
+    assert.equal(
+      published.map(({ name, url }) => `${name} ${url}`),
+      ['app https://80-a.example.com/', 'shop undefined', 'web https://81-a.example.com/'],
+    )
   })
 
   it('are not given where the class has no zone', () => {

@@ -16,7 +16,7 @@ import { targetLifecycle } from '../../../src/operator/deployment-target/lifecyc
 import { claimBinding } from '../../../src/operator/deployment-target-claim/binding/index.ts'
 import { workspaces } from '../../../src/operator/workspace/index.ts'
 import type { TestCluster } from '../../support/control-plane.ts'
-import { claim, credentialsSecret, target } from '../../support/targets.ts'
+import { claim, credentialsSecret, kubeconfigFor, target } from '../../support/targets.ts'
 import { expectObject, type Patience } from '../../support/verbs.ts'
 
 export const INLINE = 'schemaVersion: 2.2.0\ncomponents: [{ name: tools, container: { image: "example.com/tools:1" } }]'
@@ -28,15 +28,44 @@ export const everybody = (workshop: Workshop): Controller[] => [
   workspaces(workshop),
 ]
 
-/** A namespace with a target, the test's own API server, that the claim `shared` holds, and a class of the namespace's name. */
-export async function furnish({ kube, kubeconfig }: TestCluster, namespace: string, spec: WorkspaceClassSpec = {}) {
-  const data = { kubeconfig: readFileSync(kubeconfig).toString('base64') }
-  await kube.create(Secrets, { ...credentialsSecret(namespace), data })
-  const apiURL: string = parse(readFileSync(kubeconfig, 'utf8')).clusters[0].cluster.server
-  const kubernetesCredentials = { defaultNamespace: namespace, apiURL, clusterCredentialsSecret: 'credentials' }
-  await kube.create(DeploymentTargets, target(namespace, 'here', { kubernetesCredentials }))
-  await kube.create(DeploymentTargetClaims, claim(namespace, 'shared', { targetName: 'here' }))
-  await kube.create(WorkspaceClasses, classNamed(namespace, spec))
+/** What a target says of the test's own API server, by its own URL or by another, and the Secret that it names. */
+export async function giveCredentials(
+  { kube, kubeconfig }: Pick<TestCluster, 'kube' | 'kubeconfig'>,
+  namespace: string,
+  url?: string,
+) {
+  const own = readFileSync(kubeconfig)
+  const { clusters, users } = parse(own.toString())
+  const apiURL: string = url ?? clusters[0].cluster.server
+  const text = url === undefined ? own : Buffer.from(kubeconfigFor(url, users[0].user.token))
+  await kube.create(Secrets, { ...credentialsSecret(namespace), data: { kubeconfig: text.toString('base64') } })
+  return {
+    defaultNamespace: namespace,
+    apiURL,
+    clusterCredentialsSecret: 'credentials',
+    ...(url?.startsWith('http:') && { allowInsecureSkipTLSVerify: true }),
+  }
+}
+
+/** Such a target, which the claim `shared` of the namespace holds. */
+export async function giveTarget(cluster: Pick<TestCluster, 'kube' | 'kubeconfig'>, namespace: string, url?: string) {
+  const kubernetesCredentials = await giveCredentials(cluster, namespace, url)
+  await cluster.kube.create(DeploymentTargets, target(namespace, 'here', { kubernetesCredentials }))
+  await cluster.kube.create(DeploymentTargetClaims, claim(namespace, 'shared', { targetName: 'here' }))
+}
+
+/** Who vouches for the test's own API server, PEM. */
+export const authorityOf = ({ kubeconfig }: Pick<TestCluster, 'kubeconfig'>): string =>
+  Buffer.from(clusterIn(kubeconfig)['certificate-authority-data'], 'base64').toString()
+
+/** The API server of the kubeconfig file. */
+export const clusterIn = (kubeconfig: string): { server: string; 'certificate-authority-data': string } =>
+  parse(readFileSync(kubeconfig, 'utf8')).clusters[0].cluster
+
+/** That, and a class of the namespace's name. */
+export async function furnish(cluster: TestCluster, namespace: string, spec: WorkspaceClassSpec = {}, url?: string) {
+  await giveTarget(cluster, namespace, url)
+  await cluster.kube.create(WorkspaceClasses, classNamed(namespace, spec))
 }
 
 export const classNamed = (name: string, spec: WorkspaceClassSpec = {}) => ({

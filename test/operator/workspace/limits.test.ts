@@ -53,6 +53,16 @@ describe('workspace: limits of the class', (it) => {
     assert.equal(next, ['Terminated', 'MaxStoppedHours', '2030-01-01T22:01:00Z'])
   })
 
+  it('tell a start from the one before, though the stop between them took no second', () => {
+    const stopped = times({ status: up, state: 'Stopped', spec: { desiredState: 'Stopped' } })
+    const again = times({ status: stopped })
+    assert.equal([again.startedAt, again.willStopAt], ['2030-01-01T12:00:01Z', '2030-01-01T14:00:01Z'])
+    assert.equal(times({ status: again }), again)
+    const stoppedAgain = times({ status: again, state: 'Stopped', spec: { desiredState: 'Stopped' } })
+    assert.is(stoppedAgain.stoppedAt, '2030-01-01T12:00:01Z')
+    assert.is(times({ status: stoppedAgain }).startedAt, '2030-01-01T12:00:02Z')
+  })
+
   it('do not restart the count when the state was unknown for a while', () => {
     const spec: WorkspaceSpec = { desiredState: 'Stopped' }
     const stopped = times({ status: up, state: 'Stopped', spec, now: at('01T12:01') })

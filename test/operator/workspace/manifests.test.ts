@@ -1,24 +1,10 @@
-import { readFileSync } from 'node:fs'
 import * as assert from 'uvu/assert'
-import { parse } from 'yaml'
-import {
-  ConfigMaps,
-  DeploymentTargetClaims,
-  DeploymentTargets,
-  RoleBindings,
-  Roles,
-  Secrets,
-  WorkspaceClasses,
-  Workspaces,
-} from '../../../src/api/index.ts'
-import { targetLifecycle } from '../../../src/operator/deployment-target/lifecycle/index.ts'
-import { claimBinding } from '../../../src/operator/deployment-target-claim/binding/index.ts'
-import { workspaces } from '../../../src/operator/workspace/index.ts'
+import { ConfigMaps, RoleBindings, Roles, WorkspaceClasses, Workspaces } from '../../../src/api/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
-import { claim, credentialsSecret, target } from '../../support/targets.ts'
 import { expectGone, expectObject } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
+import { everybody, furnish } from './house.ts'
 
 const config = (name: string, more = '') =>
   `{ apiVersion: v1, kind: ConfigMap, metadata: { name: ${name}${more} }, data: { a: b } }`
@@ -32,18 +18,11 @@ describe('workspace: the Kubernetes objects of its devfile', (it) => {
 
   it.beforeEach(async () => {
     namespace = await cluster.namespace('workspace-manifests')
-    const apiURL: string = parse(readFileSync(cluster.kubeconfig, 'utf8')).clusters[0].cluster.server
-    const data = { kubeconfig: readFileSync(cluster.kubeconfig).toString('base64') }
-    await kube.create(Secrets, { ...credentialsSecret(namespace), data })
-    const kubernetesCredentials = { defaultNamespace: namespace, apiURL, clusterCredentialsSecret: 'credentials' }
-    await kube.create(DeploymentTargets, target(namespace, 'here', { kubernetesCredentials }))
-    await kube.create(DeploymentTargetClaims, claim(namespace, 'shared', { targetName: 'here' }))
-    const metadata = { name: namespace }
-    await kube.create(WorkspaceClasses, { apiVersion: 'berth.dev/v1alpha1', kind: 'WorkspaceClass', metadata, spec: {} })
+    await furnish(cluster, namespace)
     shop = await openShop({
       kubeconfig: cluster.kubeconfig,
       namespace,
-      controllers: (workshop) => [claimBinding(workshop), targetLifecycle(workshop), workspaces(workshop)],
+      controllers: everybody,
     })
   })
   it.afterEach(async () => {

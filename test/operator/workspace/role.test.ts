@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { is } from 'uvu/assert'
 import { parse } from 'yaml'
 import {
   ClusterRoleBindings,
@@ -24,6 +25,8 @@ describe('workspace: role', (it) => {
   const { kube } = cluster
   const shops: RunningShop[] = []
   let namespace = ''
+  const asked: string[] = []
+  const meter = ({ verb }: { verb: string }) => asked.push(verb)
 
   it.before(async () => {
     namespace = await cluster.namespace('workspace-role')
@@ -53,7 +56,7 @@ describe('workspace: role', (it) => {
       kubeconfig,
       namespace,
       via: (admin) => admin.as({ user: namespace }),
-      controllers: (shop) => [workspaces(shop)],
+      controllers: (shop) => [workspaces(shop, { own: [kube.server], meter })],
     })
     shops.push(others, own)
   })
@@ -77,6 +80,8 @@ describe('workspace: role', (it) => {
       ref,
       ({ spec: wish, status }) => wish.desiredState === 'Running' && status?.actualState === 'Running',
     )
+    // It may see workspaces of its whole cluster; with less, each target would be watched.
+    is(asked.includes('watch'), false)
     await kube.delete(Workspaces, ref)
     await expectGone(kube, Workspaces, ref)
     await expectGone(kube, DeploymentTargetClaims, { name: 'workspace-web', namespace })

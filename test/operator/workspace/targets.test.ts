@@ -10,7 +10,7 @@ import {
   WorkspaceClasses,
   Workspaces,
 } from '../../../src/api/index.ts'
-import { minutes, seconds, systemClock } from '../../../src/std/index.ts'
+import { seconds, systemClock } from '../../../src/std/index.ts'
 import { type BlackHole, blackHole } from '../../support/bad-line.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
@@ -18,7 +18,7 @@ import { sweep } from '../../support/sweep.ts'
 import { claim, credentialsSecret, target } from '../../support/targets.ts'
 import { eventually, expectGone } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
-import { everybody, furnish, words } from './house.ts'
+import { clusterIn, everybody, furnish, words } from './house.ts'
 
 describe('workspace: targets', (it) => {
   const cluster = testCluster()
@@ -56,7 +56,7 @@ describe('workspace: targets', (it) => {
     await becomes('one', 'Stopped')
     is((await becomes('two', 'Running')).status?.actualState, 'Running')
     for (const name of names) await kube.delete(Workspaces, at(name))
-    for (const name of names) await expectGone(kube, Workspaces, at(name), { within: minutes(1) })
+    for (const name of names) await expectGone(kube, Workspaces, at(name))
     equal((await kube.list(Deployments, { namespace: shared })).length, 0)
   })
 
@@ -68,7 +68,7 @@ describe('workspace: targets', (it) => {
     await open()
     const there = Array.from({ length: 20 }, (_, n) => `far-${n}`)
     await Promise.all(there.map((name) => create(name, { target: { claimName: 'far' } })))
-    for (const name of there) await becomes(name, 'Running', { within: minutes(2) })
+    for (const name of there) await becomes(name, 'Running')
     line.swallow()
     await Promise.all(there.map((name) => set(name, { ports: [{ name: 'more', port: 9000 }] })))
     await expect(there[0] ?? '', ({ status }) => status?.waitingFor === 'DeploymentTarget far')
@@ -78,8 +78,8 @@ describe('workspace: targets', (it) => {
     ok(systemClock.now() - began < seconds(25), `${systemClock.now() - began} ms`)
     line.forward()
     const ports = async () => (await kube.get(Workspaces, at(there[0] ?? '')))?.status?.ports?.length === 1
-    await eventually(ports, { within: minutes(2) })
-    await becomes(there[0] ?? '', 'Running', { within: minutes(2) })
+    await eventually(ports)
+    await becomes(there[0] ?? '', 'Running')
     await line.close()
   })
 
@@ -112,7 +112,7 @@ describe('workspace: targets', (it) => {
     is(status?.actualState, 'Unknown')
     match(status?.failure?.remedy ?? '', /Delete the workspace and the claim/)
     await kube.delete(Workspaces, at('web'))
-    await expectGone(kube, Workspaces, at('web'), { within: minutes(1) })
+    await expectGone(kube, Workspaces, at('web'))
   })
 
   it('go with their namespace, and no finalizer holds it', async () => {
@@ -121,9 +121,6 @@ describe('workspace: targets', (it) => {
     await create('web')
     await becomes('web', 'Running')
     await kube.delete(Namespaces, { name: namespace })
-    await expectGone(kube, Namespaces, { name: namespace }, { within: minutes(2) })
+    await expectGone(kube, Namespaces, { name: namespace })
   })
 })
-
-const clusterIn = (kubeconfig: string): { server: string; 'certificate-authority-data': string } =>
-  parse(readFileSync(kubeconfig, 'utf8')).clusters[0].cluster

@@ -1,5 +1,5 @@
-import type { Kube } from '../../../src/adapters/kube/index.ts'
-import { ConfigMaps, RoleBindings, ServiceAccounts, type TokenRequest } from '../../../src/api/index.ts'
+import { isAllowed, type Kube } from '../../../src/adapters/kube/index.ts'
+import { ClusterRoles, ConfigMaps, RoleBindings, ServiceAccounts, type TokenRequest } from '../../../src/api/index.ts'
 import { Failure } from '../../../src/std/index.ts'
 import { eventually } from '../verbs.ts'
 
@@ -31,6 +31,18 @@ export async function deployer(
   return { token, kubeconfig: kubeconfigText(kube.server, token, await authorityOf(kube, namespace)) } satisfies Deployer
 }
 
+/** The token of a new account, for whoever is to believe it. */
+export async function accountToken(kube: Kube, namespace: string, name: string, audiences: string[]): Promise<string> {
+  await kube.create(ServiceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } })
+  const { status } = await kube.post<TokenRequest>(`/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    spec: { audiences, expirationSeconds: 3600 },
+  })
+  if (!status) throw new Failure('internal', 'the API server made no token')
+  return status.token
+}
+
 /** An account that develops the GitProjects of its namespace, once the API server has heard of it. */
 export async function developer(kube: Kube, namespace: string, name: string): Promise<Deployer> {
   const made = await deployer(kube, namespace, { name, role: 'edit' })
@@ -38,26 +50,43 @@ export async function developer(kube: Kube, namespace: string, name: string): Pr
   return made
 }
 
-/** A role that was bound is heard of a moment later. */
-export const untilDeveloper = (kube: Kube, namespace: string, user: string) =>
-  eventually(async () => {
-    const { status } = await kube.post<{ status?: { allowed?: boolean } }>('/apis/authorization.k8s.io/v1/subjectaccessreviews', {
-      apiVersion: 'authorization.k8s.io/v1',
-      kind: 'SubjectAccessReview',
-      spec: { user, resourceAttributes: { group: 'berth.dev', resource: 'gitprojects', verb: 'develop', namespace } },
-    })
-    return status?.allowed
-  })
+export interface Right {
+  verb: string
+  resource: string
+  group?: string
+  subresource?: string
+  name?: string
+}
 
-/** What the account may do in its namespace. */
-export const grant = (kube: Kube, namespace: string, name: string, role: string) =>
-  kube.create(RoleBindings, {
+/** A role that was bound, or is bound no longer, is heard of a moment later. */
+export const untilMay = (kube: Kube, namespace: string, user: string, right: Right, may = true) =>
+  eventually(async () => (await isAllowed(kube, { user, groups: [] }, { group: '', ...right, namespace })) === may)
+
+export const untilDeveloper = (kube: Kube, namespace: string, user: string) =>
+  untilMay(kube, namespace, user, { group: 'berth.dev', resource: 'gitprojects', verb: 'develop' })
+
+/** What the account may do in its namespace, once the API server has heard of it. */
+export async function grant(kube: Kube, namespace: string, name: string, role: string): Promise<void> {
+  await kube.create(RoleBindings, {
     apiVersion: `${RBAC}/v1`,
     kind: 'RoleBinding',
     metadata: { name: `${name}-${role}`, namespace },
     roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: role },
     subjects: [{ kind: 'ServiceAccount', name, namespace }],
   })
+  const right = await firstRightOf(kube, role)
+  if (right) await untilMay(kube, namespace, `system:serviceaccount:${namespace}:${name}`, right)
+}
+
+/** Some right that the role gives; none where there is no such role. */
+async function firstRightOf(kube: Kube, role: string): Promise<Right | undefined> {
+  const { rules } = (await kube.get(ClusterRoles, { name: role })) ?? {}
+  const rule = rules?.find(({ resources = [] }) => resources.length > 0)
+  const [resource = '', subresource] = rule?.resources?.[0]?.split('/') ?? []
+  const [group, verb, name] = [rule?.apiGroups?.[0], rule?.verbs[0], rule?.resourceNames?.[0]]
+  if (verb === undefined) return undefined
+  return { verb, resource, ...(group && { group }), ...(subresource && { subresource }), ...(name && { name }) }
+}
 
 /** Every namespace gets the certificate authority of its API server a moment after it is made. */
 async function authorityOf(kube: Kube, namespace: string): Promise<string> {

@@ -1,5 +1,5 @@
 import { createServer as createTlsServer, type Server as HttpsServer } from 'node:https'
-import { createServer as createTcpServer, type Server } from 'node:net'
+import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { selfSigned } from './certificate.ts'
 
 /** A server at the other end of an API URL that is no Kubernetes API. */
@@ -20,31 +20,34 @@ export async function echoingServer(status: number): Promise<StrangeServer> {
       JSON.stringify({ kind: 'Status', message: `you sent ${headers.authorization}`, reason: `${headers.authorization}` }),
     )
   })
+  const held = connectionsTo(server)
   return {
     url: await listening(server),
     get seen() {
       return seen
     },
-    close: () => closed(server),
+    close: () => closed(server, held),
   }
 }
 
 /** Answers with a text that has no end. */
-export async function endlessServer(): Promise<StrangeServer> {
+export async function endlessServer(status = 200): Promise<StrangeServer> {
   let seen = 0
   const server = createTlsServer(selfSigned(), (_request, response) => {
+    response.writeHead(status)
     const more = () => {
       while (response.writable && response.write(FILLER)) seen++
     }
     response.on('drain', more).on('error', () => response.destroy())
     more()
   })
+  const held = connectionsTo(server)
   return {
     url: await listening(server),
     get seen() {
       return seen
     },
-    close: () => closed(server),
+    close: () => closed(server, held),
   }
 }
 
@@ -57,12 +60,13 @@ export async function tellingServer(text: string): Promise<StrangeServer> {
     seen++
     response.end(text)
   })
+  const held = connectionsTo(server)
   return {
     url: await listening(server),
     get seen() {
       return seen
     },
-    close: () => closed(server),
+    close: () => closed(server, held),
   }
 }
 
@@ -72,19 +76,14 @@ export async function silentServer(): Promise<StrangeServer> {
   const server = createTcpServer((socket) => {
     seen++
     socket.on('error', () => socket.destroy())
-    held.add(socket)
   })
-  const held = new Set<{ destroy(): unknown }>()
-  const close = () => {
-    for (const socket of held) socket.destroy()
-    return closed(server)
-  }
+  const held = connectionsTo(server)
   return {
     url: await listening(server),
     get seen() {
       return seen
     },
-    close,
+    close: () => closed(server, held),
   }
 }
 
@@ -96,8 +95,18 @@ const listening = (server: Server | HttpsServer): Promise<string> =>
     })
   })
 
-const closed = (server: Server | HttpsServer): Promise<void> =>
+/** Who is connected, also before a handshake that may never end. */
+function connectionsTo(server: Server | HttpsServer): Set<Socket> {
+  const held = new Set<Socket>()
+  server.on('connection', (socket: Socket) => {
+    held.add(socket)
+    socket.on('close', () => held.delete(socket))
+  })
+  return held
+}
+
+const closed = (server: Server | HttpsServer, held: Set<Socket>): Promise<void> =>
   new Promise((resolve) => {
     server.close(() => resolve())
-    if ('closeAllConnections' in server) server.closeAllConnections()
+    for (const socket of held) socket.destroy()
   })

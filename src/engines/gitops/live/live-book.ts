@@ -87,9 +87,8 @@ export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions)
 
   return {
     lines,
-    async follow(what) {
-      const { kube, desired, held } = what
-      judge = what.judge
+    async follow({ kube, desired, held, judge: given }) {
+      judge = given
       // The same names on another server are other objects.
       if (server !== undefined && server !== kube.server) lines.clear()
       server = kube.server
@@ -99,7 +98,10 @@ export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions)
       }
       seating.take(places.all, lines)
     },
-    wrote: (item, object) => write(item.key, lineAfterWrite(object, item, judge)),
+    wrote(item, object) {
+      write(item.key, lineAfterWrite(object, item, judge))
+      seating.wroteAt(tracked.get(item.key)?.place)
+    },
     read(book) {
       for (const [key, line] of book) {
         const before = lines.get(key)

@@ -10,10 +10,12 @@ export interface Seating {
   take(places: ReadonlyMap<string, Place>, lines: Book): void
   /** How it is told of what happens at a place; `undefined` where it has no seat. */
   wordAt(place: string): Seat['word'] | undefined
+  /** Something was written there: who may write by now may watch as well. */
+  wroteAt(place: Place | undefined): void
   leave(): void
 }
 
-/** Where watching was refused, it is tried again after this time. */
+/** Where watching was refused, it is tried again after this time, or when something could be written there. */
 const RETRY = minutes(5)
 
 export function createSeating(watches: Watches, clock: Clock, reader: Reader): Seating {
@@ -45,6 +47,10 @@ export function createSeating(watches: Watches, clock: Clock, reader: Reader): S
       }
     },
     wordAt: (place) => seats.get(place)?.seat.word,
+    wroteAt(place) {
+      const known = seats.get(place?.name ?? '')
+      if (known?.seat.word === 'blind') known.since = Number.NEGATIVE_INFINITY
+    },
     leave() {
       for (const { seat } of seats.values()) seat.leave()
       seats.clear()

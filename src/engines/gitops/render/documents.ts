@@ -50,9 +50,9 @@ export function createReader(yaml: ReadYaml): Reader {
         for (const { object, line } of read.objects) found.manifests.push({ object, source: placeOf(above + line) })
         for (const { line, column, document, what } of read.faults)
           found.problems.push(
-            document === undefined
-              ? `${placeOf(above + line, ...(column === undefined ? [] : [column]))}: ${what}`
-              : `${placeOf(above + line)}: document ${before + document} ${what}`,
+            column === undefined
+              ? `${placeOf(above + line)}: document ${before + document} ${what}`
+              : `${placeOf(above + line, column)}: document ${before + document}: ${what}`,
           )
         before += read.documents
         above += linesIn(part)

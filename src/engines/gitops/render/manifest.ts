@@ -20,14 +20,14 @@ interface Fault {
   readonly line: number
   /** Of a text that is no YAML. */
   readonly column?: number
-  /** Of a document that is no object. */
-  readonly document?: number
+  readonly document: number
   readonly what: string
 }
 
 /** All objects of a text: several documents, Lists taken apart; and all that is wrong with it. */
 export function manifestsIn({ documents, problem }: YamlText): Read {
-  if (problem) return { objects: [], faults: [{ ...problem, what: problem.message }], documents: 0 }
+  // What is behind it in the same text is not read.
+  if (problem) return { objects: [], faults: [{ ...problem, what: problem.message }], documents: problem.document }
   const objects: { object: AnyObject; line: number }[] = []
   const faults: Fault[] = []
   for (const [index, { line, value }] of documents.entries()) {

@@ -1,5 +1,6 @@
 import type { ContainerState, ContainerStatus, CoreEvent, Pod } from '../../../api/index.ts'
 import { causeOf, type Reason } from './causes.ts'
+import { cloneReason } from './clones.ts'
 import { type Sight, timeOf } from './evidence.ts'
 import { eventsOn, type Finding, firstOf, matchOf, type Patterns, timesOf } from './finding.ts'
 import { attemptOf, imageReason } from './images.ts'
@@ -114,8 +115,10 @@ const CODES: Record<number, Reason> = {
   137: 'ContainerKilled',
 }
 
-function crashReason({ isInit }: Seen, ended: Ended | undefined): Reason {
+function crashReason({ isInit, status }: Seen, ended: Ended | undefined): Reason {
   if (!ended) return isInit ? 'InitContainerFailed' : 'CrashLoopBackOff'
+  const clone = isInit ? cloneReason(status.name, ended.message) : undefined
+  if (clone) return clone
   if (ended.reason === 'OOMKilled') return 'OutOfMemory'
   if (ended.reason === 'StartError' || ended.reason === 'ContainerCannotRun') {
     return matchOf(COMMANDS, ended.message ?? '') ?? 'RunContainerError'
@@ -134,7 +137,8 @@ function howItEnded(ended: Ended | undefined): string {
 /** It has ended just now, and the kubelet starts it again at once: only a second time is a crash loop. */
 function ofRestart(seen: Seen, ended: Ended): Finding | undefined {
   if (seen.isInit && ended.exitCode === 0) return undefined
-  const reason = seen.isInit ? 'InitContainerFailed' : ended.reason === 'OOMKilled' ? 'OutOfMemory' : 'ContainerRestarting'
+  const ofInit = cloneReason(seen.status.name, ended.message) ?? 'InitContainerFailed'
+  const reason = seen.isInit ? ofInit : ended.reason === 'OOMKilled' ? 'OutOfMemory' : 'ContainerRestarting'
   return find(seen, {
     reason,
     said: howItEnded(ended),

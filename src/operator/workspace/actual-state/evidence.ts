@@ -41,6 +41,7 @@ export type StepName =
   | 'Probes'
   | 'Run'
   | 'Stop'
+  | 'PostStop'
 
 /** Milliseconds; undefined where there is no time, or none that can be read. */
 export function timeOf(text: string | Date | undefined): number | undefined {

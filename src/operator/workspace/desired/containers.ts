@@ -1,7 +1,9 @@
 import type { V1Container, V1ContainerPort, V1EnvVar } from '@kubernetes/client-node'
 import type { Container, EnvVar } from '../../../devfile/index.ts'
+import { homeEnvOf, homeMountsOf } from '../care/home.ts'
 import { withEditor } from './editor.ts'
 import { fitted } from './fitted.ts'
+import { withContainerOverrides } from './overrides.ts'
 import type { Addition, Plan } from './plan.ts'
 import { startupProbeOf } from './probes.ts'
 import { resourcesOf, securityOf } from './rights.ts'
@@ -27,27 +29,34 @@ export function containerOf(plan: Plan, { container, startLimit, ...rest }: Runn
   }
 }
 
-/** The same container as a step before the others. A component can be both, so the step has a name of its own. */
-export function initContainerOf(plan: Plan, container: Container, all: readonly Addition[], step: number): V1Container {
+/** The same container as a step before or after the others. A component can be both, so the step has a name of its own. */
+export function stepContainerOf(plan: Plan, container: Container, all: readonly Addition[], step: string): V1Container {
   const additions = all.filter(({ only }) => only === undefined)
-  return { ...bodyOf(plan, container, additions), name: fitted(`prestart-${step}-${container.name}`) }
+  // What comes to its end is not asked whether it is well.
+  const { livenessProbe: _, readinessProbe: __, ...body } = bodyOf(plan, container, additions)
+  return { ...body, name: fitted(`${step}-${container.name}`) }
 }
 
 function bodyOf({ settings, devfile, git }: Plan, container: Container, additions: readonly Addition[]): V1Container {
   const { name, image, args, overrideCommand } = container
   const envFrom = additions.flatMap(({ envFrom: added = [] }) => added)
   const command = overrideCommand ? ['tail', '-f', '/dev/null'] : container.command
-  return {
+  const body = {
     name,
     image,
     ...(command.length > 0 && { command }),
     ...(args.length > 0 && { args }),
     ...(envFrom.length > 0 && { envFrom }),
-    env: environmentOf(container, additions, git?.folder),
+    env: environmentOf(container, [{ env: homeEnvOf(settings, container) }, ...additions], git?.folder),
     resources: resourcesOf(container, settings),
-    volumeMounts: [...mountsOf(container, devfile.volumes), ...additions.flatMap(({ mounts = [] }) => mounts)],
+    volumeMounts: [
+      ...mountsOf(container, devfile.volumes),
+      ...homeMountsOf(settings, container),
+      ...additions.flatMap(({ mounts = [] }) => mounts),
+    ],
     securityContext: securityOf(settings),
   }
+  return withContainerOverrides(body, container)
 }
 
 /** A name has one value: the devfile's, else that of whatever was added last. */

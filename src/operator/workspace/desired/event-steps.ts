@@ -20,7 +20,7 @@ type RunEvent = 'postStart' | 'preStop'
 
 const IN_BACKGROUND = 'berth.dev/background'
 const TIME_LIMIT = 'berth.dev/timeout-seconds'
-const USUAL_LIMIT = { postStart: 300, preStop: 30 }
+const USUAL_LIMIT = { postStart: 300, preStop: 30, postStop: 300 }
 const LONGEST_LIMIT = 3600
 
 /** What a container does at an event: its share of the commands that are bound to it, in their order. */
@@ -77,16 +77,25 @@ function dirOf({ workingDir }: Exec, { mountSources, sourceMapping }: Container,
 export const longest = (steps: readonly Step[]): number =>
   steps.reduce((sum, step) => sum + Math.max(0, ...step.map(({ waits, limit }) => (waits ? limit : 0))), 0)
 
+type ApplyEvent = Exclude<keyof Events, RunEvent>
+type Apply = Extract<Command, { kind: 'apply' }>
+
 /** The containers that an event applies, in their order. */
-export function appliedAt(devfile: Devfile, event: Exclude<keyof Events, RunEvent>): Container[] {
+export const appliedAt = (devfile: Devfile, event: ApplyEvent): Container[] =>
+  appliedCommands(devfile, event).flatMap(({ component }) => devfile.containers.filter(({ name }) => name === component))
+
+export function appliedCommands(devfile: Devfile, event: ApplyEvent): Apply[] {
   const ids = devfile.events[event].flatMap((id) => {
     const command = commandIn(devfile, id)
     return command?.kind === 'composite' ? command.commands : [id]
   })
-  return ids.flatMap((id) => {
-    const command = commandIn(devfile, id)
-    return devfile.containers.filter(({ name }) => command?.kind === 'apply' && command.component === name)
-  })
+  return ids.map((id) => commandIn(devfile, id)).filter((command) => command?.kind === 'apply')
+}
+
+/** Seconds that the containers which an event applies may take together. */
+export function timeToApply(devfile: Devfile, event: 'postStop'): number {
+  const limits = appliedCommands(devfile, event).map(({ attributes }) => numberIn(attributes[TIME_LIMIT]) ?? USUAL_LIMIT.postStop)
+  return limits.reduce((sum, limit) => sum + Math.min(limit, LONGEST_LIMIT), 0)
 }
 
 /** Whether a container is only there for events that apply it: it does not run beside the others then. */

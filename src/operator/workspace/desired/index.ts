@@ -4,9 +4,12 @@
  * Read plan.ts (what goes in), objects.ts (the whole), pod.ts and containers.ts; then event-steps.ts, runner.ts and scripts.ts:
  * the commands at events, which are never part of a script.
  */
-export { isOnlyApplied } from './event-steps.ts'
+export { AFTER_STOP, afterStopJob, runsAfterStop } from './after-stop.ts'
+export { appliedCommands, isOnlyApplied } from './event-steps.ts'
 export { groupOf, readManifests } from './manifests.ts'
 export { overMaxima } from './maxima.ts'
 export { bookFrameOf, desiredObjects, haveSamePieces, PLAN_DIGEST, variablesFrameOf } from './objects.ts'
-export { MAIN, partOf, partsOf } from './parts.ts'
-export type { Addition, Desired, FrozenVariables, Piece, Plan } from './plan.ts'
+export { overrideProblems } from './override-rules.ts'
+export { withResources } from './overrides.ts'
+export { MAIN, partOf, partOfDeployment, partsOf } from './parts.ts'
+export type { Addition, Desired, FrozenVariables, Piece, Plan, TunnelSettings, WarmVolume } from './plan.ts'

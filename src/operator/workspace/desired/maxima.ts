@@ -8,7 +8,7 @@ import { resourcesOf } from './rights.ts'
 export function overMaxima(devfile: Devfile, settings: WorkspaceClassSpec): string[] {
   const { maxResourcesPerWorkspace: most = {} } = settings
   const running = devfile.containers.filter((each) => !isOnlyApplied(devfile, each))
-  const steps = appliedAt(devfile, 'preStart')
+  const steps = [...appliedAt(devfile, 'preStart'), ...appliedAt(devfile, 'postStop')]
   return (['requests', 'limits'] as const).flatMap((side) =>
     (['cpu', 'memory'] as const).flatMap((what) => {
       const limit = most[side]?.[what]

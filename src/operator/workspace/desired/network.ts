@@ -9,9 +9,10 @@ const PRIVATE = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16']
 export function networkPolicySpecOf(
   selector: Record<string, string>,
   { proxy, networkPolicy }: WorkspaceClassSpec,
-  { hasParts, kasUrl }: { hasParts: boolean; kasUrl?: string | undefined },
+  { peers, kasUrls = [] }: { peers: readonly Record<string, string>[]; kasUrls?: readonly string[] },
 ): Record<string, unknown> {
-  const isReached = proxy?.httpEnabled !== false || proxy?.sshEnabled !== false
+  // Through a tunnel the proxy comes from inside.
+  const isReached = proxy?.wayIn !== 'Tunnel' && (proxy?.httpEnabled !== false || proxy?.sshEnabled !== false)
   const fromProxy = {
     namespaceSelector: { matchLabels: { [NAMESPACE_NAME]: proxy?.namespace ?? 'berth-system' } },
     podSelector: { matchLabels: { 'app.kubernetes.io/name': 'berth-proxy' } },
@@ -22,13 +23,13 @@ export function networkPolicySpecOf(
     policyTypes: ['Ingress', 'Egress'],
     ingress: [
       ...(isReached ? [{ from: [fromProxy] }] : []),
-      ...(hasParts ? [{ from: [{ podSelector: { matchLabels: selector } }] }] : []),
+      ...peers.map((matchLabels) => ({ from: [{ podSelector: { matchLabels } }] })),
     ],
     egress: [
       nameResolution,
-      ...(kasUrl === undefined ? [] : [toKas(kasUrl)]),
-      // The pods of one workspace reach each other, wherever the class lets it go.
-      ...(hasParts ? [{ to: [{ podSelector: { matchLabels: selector } }] }] : []),
+      ...kasUrls.map(toKas),
+      // The pods of one workspace and of its devfile's objects reach each other, wherever the class lets it go.
+      ...peers.map((matchLabels) => ({ to: [{ podSelector: { matchLabels } }] })),
       ...ranges.map(({ allow, except }) => ({ to: [{ ipBlock: { cidr: allow, ...(except && { except }) } }] })),
     ],
   }
@@ -41,7 +42,7 @@ function toKas(url: string) {
     namespaceSelector: { matchLabels: { [NAMESPACE_NAME]: BERTH_NAMESPACE } },
     podSelector: { matchLabels: { 'app.kubernetes.io/name': 'berth-kas' } },
   }
-  return { to: [kas], ports: [{ protocol: 'TCP', port: Number(port) || (protocol === 'https:' ? 443 : 80) }] }
+  return { to: [kas], ports: [{ protocol: 'TCP', port: Number(port) || (/^(https|grpcs|wss):$/.test(protocol) ? 443 : 80) }] }
 }
 
 const nameResolution = {

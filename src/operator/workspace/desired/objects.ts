@@ -15,6 +15,8 @@ import {
   ServiceAccounts,
   Services,
 } from '../../../api/index.ts'
+import { restoreAddition } from '../care/backup/archive.ts'
+import { homeBringersOf } from '../care/home.ts'
 import { type Port, portsOf } from '../hosts.ts'
 import { digest, objectNameOf } from '../names.ts'
 import { editorAddition } from './editor.ts'
@@ -22,14 +24,17 @@ import { envelope } from './envelope.ts'
 import { environmentAddition } from './environment.ts'
 import { appliedAt } from './event-steps.ts'
 import { gitAdditionOf, gitPiecesOf } from './git.ts'
-import { manifestsOf } from './manifests.ts'
+import { hasPods, manifestsOf, readManifests, selectorOfManifests, served } from './manifests.ts'
 import { networkPolicySpecOf } from './network.ts'
-import { MAIN, type Part, partsOf, selectorOf } from './parts.ts'
+import { isReserved } from './override-rules.ts'
+import { podAnnotationsOf } from './overrides.ts'
+import { besideName, MAIN, type Part, partsOf, selectorOf } from './parts.ts'
 import type { Addition, Desired, Piece, Plan } from './plan.ts'
 import { podOf, RESTARTED_AT } from './pod.ts'
 import { pullSecretsOf } from './pull-secrets.ts'
 import { quotaOf } from './quota.ts'
 import { scriptsAddition, scriptsDigest, scriptsOf, timeFor } from './scripts.ts'
+import { tunnelAddition, tunnelPiecesOf } from './tunnel.ts'
 import { variablesAddition, variablesNameOf } from './variables.ts'
 import { volumeClaimOf } from './volumes.ts'
 
@@ -56,9 +61,10 @@ export function desiredObjects(plan: Plan): Desired {
     { kind: ServiceAccounts, object: accountOf(plan, pullSecrets) },
     ...quotaOf(plan).map((object) => ({ kind: ResourceQuotas, object })),
     { kind: PersistentVolumeClaims, object: volumeClaimOf(plan) },
-    ...networkPolicyOf(plan, others.length > 0).map((object) => ({ kind: NetworkPolicies, object })),
+    ...networkPoliciesOf(plan, others.length > 0).map((object) => ({ kind: NetworkPolicies, object })),
     ...(scripts ? [{ kind: ConfigMaps, object: scripts }] : []),
     ...gitPiecesOf(plan),
+    ...tunnelPiecesOf(plan),
     ...servicesOf(plan, parts).map((object) => ({ kind: Services, object })),
     ...others.map((part) => ({ kind: Deployments, object: deploymentOf(plan, part, scripts) })),
   ]
@@ -84,15 +90,19 @@ const accountOf = (plan: Plan, pullSecrets: readonly CoreSecret[]): ServiceAccou
 export const haveSamePieces = (one: Deployment, other: Deployment): boolean =>
   one.metadata.annotations?.[PIECES_DIGEST] === other.metadata.annotations?.[PIECES_DIGEST]
 
-const networkPolicyOf = (plan: Plan, hasParts: boolean): NetworkPolicy[] => {
-  if (plan.settings.networkPolicy?.enabled === false) return []
-  const selector = { [labels.workspaceUid]: plan.workspace.metadata.uid ?? '' }
-  return [
-    {
-      ...envelope(plan, NetworkPolicies),
-      spec: networkPolicySpecOf(selector, plan.settings, { hasParts, kasUrl: plan.git?.kasUrl }),
-    },
-  ]
+/** One for the workspace's own pods, and one for those of its devfile's objects. */
+function networkPoliciesOf(plan: Plan, hasParts: boolean): NetworkPolicy[] {
+  const { settings, workspace, git, tunnel, devfile } = plan
+  if (settings.networkPolicy?.enabled === false) return []
+  const own = { [labels.workspaceUid]: workspace.metadata.uid ?? '' }
+  const beside = selectorOfManifests(workspace)
+  const hasBeside = readManifests(devfile).objects.some(({ object }) => hasPods(object))
+  const peers = hasBeside ? [own, beside] : hasParts ? [own] : []
+  const kasUrls = [git?.kasUrl, tunnel?.kas].filter((url) => url !== undefined)
+  const main = { ...envelope(plan, NetworkPolicies), spec: networkPolicySpecOf(own, settings, { peers, kasUrls }) }
+  if (!hasBeside) return [main]
+  const name = besideName(workspace, 'components')
+  return [main, { ...envelope(plan, NetworkPolicies, name), spec: networkPolicySpecOf(beside, settings, { peers }) }]
 }
 
 /** The Secret that holds the frozen variables, without them. */
@@ -106,17 +116,27 @@ export const bookFrameOf = ({ settings = {}, ...plan }: Pick<Plan, 'workspace' |
 function servicesOf(plan: Plan, parts: readonly Part[]): Service[] {
   const { workspace, devfile, settings } = plan
   const apart = parts.filter(({ part }) => part !== MAIN)
-  const homes = new Map(
+  const homes = new Map<string, string>(
     apart.flatMap((part) => part.containers.flatMap(({ endpoints }) => endpoints.map(({ name }) => [name, part.part] as const))),
   )
+  for (const { name, endpoints } of served(devfile)) for (const each of endpoints) homes.set(each.name, componentMark(name))
   const ports = portsOf(workspace, devfile, settings)
-  return parts.flatMap((part): Service[] => {
+  const beside = served(devfile).map(({ name }): Service => {
+    const own = ports.filter((port) => homes.get(port.name) === componentMark(name))
+    const selector = { ...selectorOfManifests(workspace), [labels.workspaceComponent]: name }
+    const frame = envelope(plan, Services, besideName(workspace, componentMark(name)))
+    return { ...frame, spec: { type: 'ClusterIP', selector, ports: servicePorts(own) } }
+  })
+  const services = parts.flatMap((part): Service[] => {
     const own = ports.filter(({ name }) => (homes.get(name) ?? MAIN) === part.part)
     if (own.length === 0) return []
     const frame = withAnnotations(envelope(plan, Services, part.name), annotationsOf(part, 'service'))
     return [{ ...frame, spec: { type: 'ClusterIP', selector: selectorOf(workspace, part.part), ports: servicePorts(own) } }]
   })
+  return [...services, ...beside]
 }
+
+const componentMark = (name: string): string => `kube-${digest(name).slice(0, 8)}`
 
 /** By port and protocol: two names of one port are one port of the Service. */
 function servicePorts(ports: readonly Port[]): NonNullable<NonNullable<Service['spec']>['ports']> {
@@ -142,9 +162,6 @@ const annotationsOf = ({ containers }: Part, object: 'deployment' | 'service'): 
     containers.flatMap(({ annotations }) => Object.entries(annotations[object])).filter(([key]) => !isReserved(key)),
   )
 
-/** The same that a class may not set: they decide things. */
-const isReserved = (key: string): boolean => /^([^/]*\.)?(gitlab\.com|kubernetes\.io|k8s\.io|berth\.dev)\//.test(key)
-
 const withAnnotations = ({ metadata, ...rest }: KubeObject, added: Record<string, string>): KubeObject => ({
   ...rest,
   metadata: { ...metadata, annotations: { ...added, ...metadata.annotations } },
@@ -159,8 +176,9 @@ function deploymentOf(plan: Plan, part: Part, scripts: ReturnType<typeof scripts
     variablesAddition(plan),
     environmentAddition(plan),
     scriptsAddition(plan, scripts),
+    ...(isMain ? [restoreAddition(plan, plan.restored)] : []),
     ...gitOf(plan, part),
-    ...(isMain ? [editorAddition(plan)] : []),
+    ...(isMain ? [{ initContainers: homeBringersOf(plan) }, editorAddition(plan), tunnelAddition(plan)] : []),
   ]
   const startLimit = START_LIMIT_SECONDS + timeFor(plan, 'postStart', part.containers)
   const steps = isMain ? appliedAt(devfile, 'preStart') : []
@@ -177,6 +195,7 @@ function deploymentOf(plan: Plan, part: Part, scripts: ReturnType<typeof scripts
         metadata: {
           labels: { ...frame.metadata.labels, [labels.workspacePart]: part.part },
           annotations: {
+            ...podAnnotationsOf(devfile, [...steps, ...part.containers]),
             ...frame.metadata.annotations,
             ...(scripts && { [SCRIPTS_DIGEST]: scriptsDigest(scripts) }),
             ...(restarted && { [RESTARTED_AT]: restarted }),

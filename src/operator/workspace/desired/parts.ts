@@ -1,4 +1,4 @@
-import { labels, type Pod, type Workspace } from '../../../api/index.ts'
+import { type Deployment, labels, type Pod, type Workspace } from '../../../api/index.ts'
 import type { Container, Devfile } from '../../../devfile/index.ts'
 import { digest, objectNameOf } from '../names.ts'
 import { isOnlyApplied } from './event-steps.ts'
@@ -22,13 +22,19 @@ export function partsOf(workspace: Workspace, devfile: Devfile): [Part, ...Part[
   const main = { part: MAIN, name, containers: running.filter(({ dedicatedPod }) => !dedicatedPod) }
   const others = apart.map((container) => {
     const part = `pod-${digest(container.name).slice(0, 8)}`
-    return { part, name: `${name.slice(0, LONGEST - part.length - 1).replace(/-+$/, '')}-${part}`, containers: [container] }
+    return { part, name: besideName(workspace, part), containers: [container] }
   })
   return [main, ...others]
 }
 
-/** The longest name of a Service. */
+/** The longest name of a Service, and of a Job whose pods can be found by it. */
 const LONGEST = 63
+
+/** A name beside that of the workspace's main object. Marks are such that it is never that of another workspace. */
+export const besideName = (workspace: Workspace, mark: string): string =>
+  `${objectNameOf(workspace)
+    .slice(0, LONGEST - mark.length - 1)
+    .replace(/-+$/, '')}-${mark}`
 
 export const selectorOf = ({ metadata }: Workspace, part: string): Record<string, string> => ({
   [labels.workspaceUid]: metadata.uid ?? '',
@@ -37,3 +43,6 @@ export const selectorOf = ({ metadata }: Workspace, part: string): Record<string
 
 /** Which pod of its workspace it is. */
 export const partOf = ({ metadata }: Pod): string => metadata.labels?.[labels.workspacePart] ?? MAIN
+
+/** Which pod of its workspace it is for. */
+export const partOfDeployment = ({ spec }: Deployment): string => spec?.selector?.matchLabels?.[labels.workspacePart] ?? MAIN

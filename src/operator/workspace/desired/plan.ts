@@ -11,8 +11,24 @@ import type {
 import type { Devfile } from '../../../devfile/index.ts'
 import type { GitPlan } from '../git/index.ts'
 
+/** By which way agentw opens tunnels. */
+export interface TunnelSettings {
+  /** Where pods of workspaces reach kas by gRPC, such as `grpcs://kas.example.com:443`. */
+  kas: string
+  /** Certificate authority of kas, PEM. */
+  kasCa?: string | undefined
+  /** Of Berth: what agentw runs from. */
+  image: string
+}
+
 /** What was frozen: names and kinds, never values. */
 export type FrozenVariables = NonNullable<WorkspaceStatus['variables']>
+
+/** A volume that was made in advance. */
+export interface WarmVolume {
+  name: string
+  claimUid: string
+}
 
 /** All that the objects of a workspace are made from. */
 export interface Plan {
@@ -20,8 +36,14 @@ export interface Plan {
   settings: WorkspaceClassSpec
   devfile: Devfile
   namespace: string
+  /** The volume that was there before it, with its claim of this UID. */
+  volume?: WarmVolume | undefined
+  /** The backup that its volume is made from. */
+  restored?: WorkspaceStatus['restoredFrom'] | undefined
   /** Its project, where it has one that can be cloned. */
   git?: GitPlan | undefined
+  /** Where its class has people let in through kas. */
+  tunnel?: TunnelSettings | undefined
   /** What was frozen for it. */
   variables: FrozenVariables
   /** Credentials for image registries, as they are where the class names them. */
@@ -47,6 +69,8 @@ export interface Desired {
 export interface Addition {
   /** Run before the devfile's own, in this order. */
   initContainers?: V1Container[]
+  /** Run as long as the devfile's own, and have nothing of theirs. */
+  beside?: V1Container[]
   volumes?: V1Volume[]
   /** The devfile's environment wins over both. */
   env?: V1EnvVar[]

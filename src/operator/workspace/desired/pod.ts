@@ -1,7 +1,8 @@
 import type { V1PodSpec } from '@kubernetes/client-node'
 import type { Container } from '../../../devfile/index.ts'
 import { objectNameOf } from '../names.ts'
-import { containerOf, initContainerOf } from './containers.ts'
+import { containerOf, stepContainerOf } from './containers.ts'
+import { withPodOverrides } from './overrides.ts'
 import { MAIN, selectorOf } from './parts.ts'
 import type { Addition, Plan } from './plan.ts'
 import { pullSecretsOf } from './pull-secrets.ts'
@@ -21,22 +22,23 @@ export interface PodParts {
   isMain: boolean
   /** Seconds that it may take to become ready. */
   startLimit: number
-  /** Run one after another before the others. */
+  /** Run one after another before the others, at this event. */
   steps: readonly Container[]
+  event?: 'prestart' | 'poststop'
   /** Run as long as the pod does. */
   containers: readonly Container[]
   additions: readonly Addition[]
 }
 
 /** A pod of a workspace: nobody is root in it, and it has no way to the target's API. */
-export function podOf(plan: Plan, { isMain, startLimit, steps, containers, additions }: PodParts): V1PodSpec {
+export function podOf(plan: Plan, { isMain, startLimit, steps, event = 'prestart', containers, additions }: PodParts): V1PodSpec {
   const { settings, workspace } = plan
   const pullSecrets = pullSecretsOf(plan).map(({ metadata }) => ({ name: metadata.name }))
   const needsVolume = !isMain && containers.some((container) => usesLasting(plan, container))
   const name = objectNameOf(workspace)
   const first = additions.flatMap((addition) => addition.initContainers ?? [])
-  const initContainers = [...first, ...steps.map((each, i) => initContainerOf(plan, each, additions, i + 1))]
-  return {
+  const initContainers = [...first, ...steps.map((each, i) => stepContainerOf(plan, each, additions, `${event}-${i + 1}`))]
+  const pod: V1PodSpec = {
     serviceAccountName: name,
     automountServiceAccountToken: false,
     enableServiceLinks: false,
@@ -60,8 +62,12 @@ export function podOf(plan: Plan, { isMain, startLimit, steps, containers, addit
       ...additions.flatMap(({ volumes = [] }) => volumes),
     ],
     ...(initContainers.length > 0 && { initContainers }),
-    containers: containers.map((container) => containerOf(plan, { container, additions, startLimit })),
+    containers: [
+      ...containers.map((container) => containerOf(plan, { container, additions, startLimit })),
+      ...additions.flatMap(({ beside = [] }) => beside),
+    ],
   }
+  return withPodOverrides(pod, plan.devfile, [...steps, ...containers])
 }
 
 const besideMain = ({ workspace }: Plan) => ({

@@ -1,6 +1,6 @@
 import type { V1Volume, V1VolumeMount } from '@kubernetes/client-node'
-import { type PersistentVolumeClaim, PersistentVolumeClaims } from '../../../api/index.ts'
-import type { Container, Volume } from '../../../devfile/index.ts'
+import { type PersistentVolumeClaim, PersistentVolumeClaims, type WorkspaceClassSpec } from '../../../api/index.ts'
+import type { Container, Devfile, Volume } from '../../../devfile/index.ts'
 import { quantity } from '../../../std/index.ts'
 import { objectNameOf } from '../names.ts'
 import { envelope } from './envelope.ts'
@@ -10,25 +10,46 @@ import type { Plan } from './plan.ts'
 /** One volume for all that must last, a folder of it for each use. */
 export const DATA = 'workspace-data'
 
-/** As large as the class says, or as the devfile's volumes together if they need more. */
-export function volumeClaimOf(plan: Plan): PersistentVolumeClaim {
-  const { size = '10Gi', storageClassName } = plan.settings.storage ?? {}
-  const parts = plan.devfile.volumes.filter(({ ephemeral }) => !ephemeral).map((volume) => volume.size ?? 0)
-  const sum = parts.reduce<number>((all, part) => all + quantity(part), 0)
+export const volumeClaimOf = (plan: Plan): PersistentVolumeClaim => ({
+  ...envelope(plan, PersistentVolumeClaims, volumeNameOf(plan)),
+  spec: { ...volumeSpecOf(plan.settings, plan.devfile, plan.restored?.size), ...sourceOf(plan) },
+})
+
+/** A volume that a driver fills from a snapshot. */
+const sourceOf = ({ restored }: Plan): Pick<NonNullable<PersistentVolumeClaim['spec']>, 'dataSource'> =>
+  restored?.kind === 'VolumeSnapshot'
+    ? { dataSource: { apiGroup: 'snapshot.storage.k8s.io', kind: 'VolumeSnapshot', name: restored.name } }
+    : {}
+
+/** What was there before the workspace has another name. */
+export const volumeNameOf = ({ workspace, volume }: Plan): string => volume?.name ?? objectNameOf(workspace)
+
+export function volumeSpecOf(
+  settings: WorkspaceClassSpec,
+  devfile?: Devfile,
+  least?: string,
+): NonNullable<PersistentVolumeClaim['spec']> {
+  const size = volumeSizeOf(settings, devfile)
+  const { storageClassName } = settings.storage ?? {}
   return {
-    ...envelope(plan, PersistentVolumeClaims),
-    spec: {
-      accessModes: ['ReadWriteOnce'],
-      ...(storageClassName && { storageClassName }),
-      resources: { requests: { storage: sum > quantity(size) ? String(Math.ceil(sum)) : String(size) } },
-    },
+    accessModes: ['ReadWriteOnce'],
+    ...(storageClassName && { storageClassName }),
+    resources: { requests: { storage: least !== undefined && quantity(least) > quantity(size) ? least : size } },
   }
+}
+
+/** As large as the class says, or as the devfile's volumes together if they need more. */
+export function volumeSizeOf({ storage }: WorkspaceClassSpec, devfile?: Devfile): string {
+  const { size = '10Gi' } = storage ?? {}
+  const parts = (devfile?.volumes ?? []).filter(({ ephemeral }) => !ephemeral).map((volume) => volume.size ?? 0)
+  const sum = parts.reduce<number>((all, part) => all + quantity(part), 0)
+  return sum > quantity(size) ? String(Math.ceil(sum)) : String(size)
 }
 
 /** The volumes of a pod with these containers: the one that lasts, and those that end with the pod and are mounted there. */
 export function volumesOf(plan: Plan, containers: readonly Container[], hasClaim: boolean): V1Volume[] {
-  const { devfile, workspace } = plan
-  const claimName = objectNameOf(workspace)
+  const { devfile } = plan
+  const claimName = volumeNameOf(plan)
   const mounted = new Set(containers.flatMap(({ volumeMounts }) => volumeMounts.map(({ name }) => name)))
   const brief = devfile.volumes.filter(({ name, ephemeral }) => ephemeral && mounted.has(name))
   return [

@@ -23,7 +23,7 @@ export interface Surroundings {
 const VOLUME = 'workspace-git'
 const SECRET_VOLUME = 'workspace-git-secret'
 /** Names that begin so are not the devfile's. */
-const CLONER = 'berth-clone'
+export const CLONER = 'berth-clone'
 /** An hour, renewed by the kubelet long before. */
 const TOKEN_SECONDS = 3600
 const READABLE = 0o440

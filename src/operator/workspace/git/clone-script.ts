@@ -14,18 +14,20 @@ log=$notes/clone.log
 
 value() { cat -- "$here/$1" 2>/dev/null; }
 say() {
-  printf '%s\\n' "$1" >&2
-  [ ! -w "\${TERMINATION_LOG:-/dev/termination-log}" ] || printf '%s' "$1" > "\${TERMINATION_LOG:-/dev/termination-log}"
+  # Whatever stands before the host of a URL is nobody's business, and words are not to move a terminal's cursor.
+  words=$(printf %s "$1" | sed 's#://[^/@ ]*@#://#g' | tr -d '[:cntrl:]')
+  printf '%s\\n' "$words" >&2
+  [ ! -w "\${TERMINATION_LOG:-/dev/termination-log}" ] || printf '%s' "$words" > "\${TERMINATION_LOG:-/dev/termination-log}"
 }
 fail() {
   rm -rf -- "$part"
   say "cannot clone $url: $1"
   exit 1
 }
-# The line that says why: kas' words, then Git's.
+# The line that says why: kas' words, then those of SSH, then Git's, which after SSH says nothing but that it could not read.
 why() {
-  for word in 'berth: ' 'fatal: ' 'error: ' ''; do
-    line=$(grep -- "^$word" "$log" 2>/dev/null | tail -n 1 | cut -c 1-400)
+  for word in '^berth: ' '^ssh: |Permission denied|Host key verification failed|Connection (closed|refused|timed out)' '^fatal: ' '^error: ' ''; do
+    line=$(grep -E -- "$word" "$log" 2>/dev/null | grep -v '^fatal: Could not read from remote' | tail -n 1 | cut -c 1-400)
     [ -z "$line" ] || break
   done
   printf %s "\${line#berth: }"

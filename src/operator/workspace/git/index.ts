@@ -3,7 +3,7 @@
  * and what they add to the pod; the scripts in them are the same for every workspace. kas/git-credentials is who answers them.
  * Read gather.ts and plan.ts (what is known), then files.ts, addition.ts and the two scripts.
  */
-export { type GitAddition, gitAddition, gitNameOf } from './addition.ts'
+export { CLONER, type GitAddition, gitAddition, gitNameOf } from './addition.ts'
 export { gitFiles } from './files.ts'
 export { type GitFindings, type GitRoom, gatherGit } from './gather.ts'
 export { type CopiedSecret, type GitPlan, type GitSettings, gitPlanOf, type KnownProject } from './plan.ts'

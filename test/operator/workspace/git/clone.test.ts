@@ -1,8 +1,9 @@
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { equal, is, match, ok } from 'uvu/assert'
+import { equal, is, match, not, ok } from 'uvu/assert'
 import type { WorkspaceSpec } from '../../../../src/api/index.ts'
-import { type CopiedSecret, type GitPlan, gitPlanOf } from '../../../../src/operator/workspace/git/index.ts'
+import { cloneReason } from '../../../../src/operator/workspace/actual-state/clones.ts'
+import { CLONER, type CopiedSecret, type GitPlan, gitPlanOf } from '../../../../src/operator/workspace/git/index.ts'
 import { Failure, Secret } from '../../../../src/std/index.ts'
 import { type GitHost, gitHost, type TestRepository } from '../../../support/git-host.ts'
 import { describe } from '../../../support/suite.ts'
@@ -121,6 +122,16 @@ describe('workspace: the clone', (it) => {
     }
   })
 
+  it('never says what stands before the host of a URL', async () => {
+    const url = closed.url.replace('://', '://bert:hunter2@')
+    const folder = await pod(planOf(`${url}/shop.git`))
+    const { code, out, err } = await folder.clone()
+    is(code, 1)
+    const words = await lastWords(folder)
+    match(words, /^cannot clone http:..127[^@]+shop.git: fatal: Authentication failed/)
+    not.match([words, out, err].join(), /hunter2/)
+  })
+
   it('takes an empty repository as it is', async () => {
     const empty = await host.repository('empty')
     const folder = await pod(planOf(empty.url))
@@ -155,5 +166,14 @@ describe('workspace: the clone', (it) => {
       out,
       /^ssh -i \S+\/secret\/ssh-privatekey -o IdentitiesOnly=yes -o UserKnownHostsFile=\S+known_hosts -o StrictHostKeyChecking=yes$/m,
     )
+  })
+
+  it('says what SSH has said: Git only knows that it could not read', async () => {
+    const copied = { data: { 'ssh-privatekey': 'x', known_hosts: 'x' }, version: '1' }
+    const folder = await pod(planOf('ssh://git@127.0.0.1:1/team/shop.git', {}, copied))
+    is((await folder.clone()).code, 1)
+    const words = await lastWords(folder)
+    match(words, 'ssh: connect to host 127.0.0.1 port 1: Connection refused')
+    is(cloneReason(CLONER, words), 'CloneHostSilent')
   })
 })

@@ -113,10 +113,8 @@ describe('workspace: Git credentials', (it) => {
     is(fields.get('password'), CANARY)
     const left = Number(fields.get('password_expiry_utc')) - Date.now() / 1000
     ok(left > 200 && left <= 300, String(left))
-    is(
-      (await folder.fill(asked(repository.url.replace('.git', '')))).out,
-      out.replace(/utc=\d+/, String(/utc=\d+/.exec(out)?.[0])),
-    )
+    const timeless = (text: string) => text.replace(/utc=\d+/, 'utc=')
+    is(timeless((await folder.fill(asked(repository.url.replace('.git', '')))).out), timeless(out))
   })
 
   it('are for no other repository and no other host: kas is not even asked', async () => {
@@ -240,12 +238,10 @@ describe('workspace: Git credentials', (it) => {
     const made = await workspace('busy')
     const token = await podToken(kube, made)
     is((await status(made, token)).code, 200)
-    const codes = new Set<number>()
-    for (let i = 0; i < 40; i++) {
-      const answers = await Promise.all(Array.from({ length: 10 }, () => status(made, 'nonsense')))
-      for (const { code } of answers) codes.add(code)
-    }
-    equal([...codes].sort(), [403, 429])
+    // All at once, because in ten of them a second nobody sees anything; and who comes behind them has to wait.
+    const answers = await Promise.all(Array.from({ length: 400 }, () => status(made, 'nonsense')))
+    const late = await status(made, 'nonsense')
+    equal([...new Set([...answers, late].map(({ code }) => code))].sort(), [403, 429])
     is((await status(made, token)).code, 200)
   })
 

@@ -27,20 +27,23 @@ export async function runningWorkspace(kube: Kube, namespace: string, name: stri
     metadata: { name, namespace },
     spec,
   })
-  const account = workspaceObjectName(made)
-  await kube.create(ServiceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: account, namespace } })
-  await createPod(kube, namespace, account)
+  await givePod(kube, made)
   const target = { claimName: 'shared', name: 'here', namespace, apiURL: kube.server }
   return kube.patch(Workspaces, { name, namespace }, { status: { target } }, { subresource: 'status' })
 }
 
-const createPod = (kube: Kube, namespace: string, account: string) =>
-  kube.create(Pods, {
+/** Its pod, and the service account of that. */
+export async function givePod(kube: Kube, workspace: Workspace): Promise<void> {
+  const { namespace = '' } = workspace.metadata
+  const account = workspaceObjectName(workspace)
+  await kube.create(ServiceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: account, namespace } })
+  await kube.create(Pods, {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name: account, namespace },
     spec: { serviceAccountName: account, containers: [{ name: 'tools', image: 'example.com/tools:1' }] },
   })
+}
 
 /** A token as the kubelet would project it. */
 export async function podToken(

@@ -1,0 +1,64 @@
+import { Agent, request as httpRequest } from 'node:http'
+import { Store } from '../../../src/adapters/kube/store.ts'
+import { type Service, type Workspace, Workspaces } from '../../../src/api/index.ts'
+import { BY_WORKSPACE, discover } from '../../../src/proxy/discovery/index.ts'
+import { silentLog } from '../../../src/std/index.ts'
+import { published } from '../../../test/engines/access/neighbourhood.ts'
+import { hostOf } from '../../../test/proxy/running-proxy.ts'
+import { print, since, spreadOf } from '../figures.ts'
+import { inParallel } from '../stage.ts'
+import { addressOf, type House, NAMESPACE, type Place } from './house.ts'
+
+const AT_ONCE = 16
+const TIMES = 100
+
+/** The table of hosts alone, and then beside that many workspaces of a real API server: from its answer to the proxy's. */
+export async function routes(house: House, count: number): Promise<void> {
+  table(count)
+  const began = performance.now()
+  await inParallel(count, AT_ONCE, (n) => house.workspace(`w${n}`))
+  print(`${count} workspaces published`, { seconds: since(began) })
+  const took: Record<'added' | 'removed', number[]> = { added: [], removed: [] }
+  const place = house.ways['proxy, with a session']
+  for (let n = 0; n < TIMES; n++) {
+    const name = `late-${n}`
+    await house.workspace(name)
+    took.added.push(await untilAnswered(place, name, (status) => status !== 404))
+    await house.user.delete(Workspaces, { name, namespace: NAMESPACE })
+    took.removed.push(await untilAnswered(place, name, (status) => status === 404))
+  }
+  for (const [what, times] of Object.entries(took)) print(`beside ${count}: ${what}`, spreadOf(times))
+}
+
+async function untilAnswered(place: Place, name: string, isMeant: (status: number) => boolean): Promise<number> {
+  const agent = new Agent({ keepAlive: true })
+  const ask = () =>
+    new Promise<number>((resolve, reject) => {
+      const request = httpRequest({ ...addressOf(place), path: '/', headers: { host: hostOf(name) }, agent }, (answer) =>
+        answer.resume().on('end', () => resolve(answer.statusCode ?? 0)),
+      )
+      request.on('error', reject).end()
+    })
+  const began = performance.now()
+  while (!isMeant(await ask()));
+  agent.destroy()
+  return performance.now() - began
+}
+
+/** From a watch event to the look that finds the host, or no longer finds it. */
+function table(count: number): void {
+  const [workspaces, services] = [new Store<Workspace>(), new Store<Service>()]
+  workspaces.addIndexes({ uid: BY_WORKSPACE.workspace.uid })
+  services.addIndexes({ workspace: BY_WORKSPACE.service.workspace })
+  const found = discover({ workspaces, services, log: silentLog })
+  const all = Array.from({ length: count }, (_, n) => published(`w${n}`))
+  const timed = (change: (workspace: Workspace) => unknown) =>
+    all.map((workspace) => {
+      const began = performance.now()
+      change(workspace)
+      return performance.now() - began
+    })
+  const added = timed((workspace) => [workspaces.put(workspace), found.at(`3000-${workspace.metadata.name}`)])
+  print(`table of ${found.size} hosts: added`, spreadOf(added))
+  print('table: removed', spreadOf(timed((workspace) => workspaces.remove(workspace))))
+}

@@ -1,0 +1,143 @@
+import {
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  buildEndSessionUrl,
+  ClientSecretBasic,
+  ClientSecretPost,
+  type Configuration,
+  calculatePKCECodeChallenge,
+  discovery,
+  enableNonRepudiationChecks,
+  None,
+  randomNonce,
+  randomPKCECodeVerifier,
+  randomState,
+} from 'openid-client'
+import { type Clock, Failure, hours, type Secret } from '../../std/index.ts'
+
+export interface ProviderOptions {
+  /** Its URL, without `.well-known`. */
+  issuer: string
+  clientId: string
+  /** Without it the client is a public one, and PKCE alone protects the code. */
+  clientSecret: Secret<string> | undefined
+  /** Where it sends people back to. */
+  redirectUri: string
+  scopes: readonly string[]
+  clock: Clock
+}
+
+/** What has to be known again when somebody comes back; nobody else may know it. */
+export interface Attempt {
+  readonly state: string
+  readonly nonce: string
+  readonly verifier: string
+}
+
+/** What the provider says of somebody. */
+export interface SignedIn {
+  readonly claims: Readonly<Record<string, unknown>>
+  /** When what it said ends, milliseconds since the epoch. */
+  readonly until: number
+}
+
+/** An OpenID Connect provider: authorization code, always with PKCE, state and nonce. */
+export interface Provider {
+  begin(): Promise<Attempt & { url: URL }>
+  /** `back` is where somebody was sent. Throws `unauthorized` unless the provider vouches for them in this very attempt. */
+  finish(back: URL, attempt: Attempt): Promise<SignedIn>
+  /** Where to sign out there as well, if it says so. */
+  endOf(backTo: string): Promise<URL | undefined>
+}
+
+/** So long a provider's own description of itself counts; it changes when the provider does. */
+const DESCRIBED = hours(1)
+const ANSWER_WITHIN_SECONDS = 10
+
+export function connectProvider(options: ProviderOptions): Provider {
+  const { redirectUri, scopes, clock } = options
+  let known: { at: number; configuration: Promise<Configuration> } | undefined
+  const describe = (): Promise<Configuration> => {
+    const now = clock.now()
+    if (known && now - known.at < DESCRIBED) return known.configuration
+    const configuration = discover(options)
+    const fresh = { at: now, configuration }
+    known = fresh
+    // The next one who comes tries again.
+    configuration.catch(() => {
+      if (known === fresh) known = undefined
+    })
+    return configuration
+  }
+  return {
+    async begin() {
+      const configuration = await describe()
+      const attempt = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() }
+      const url = buildAuthorizationUrl(configuration, {
+        redirect_uri: redirectUri,
+        scope: scopes.join(' '),
+        state: attempt.state,
+        nonce: attempt.nonce,
+        code_challenge: await calculatePKCECodeChallenge(attempt.verifier),
+        code_challenge_method: 'S256',
+      })
+      return { ...attempt, url }
+    },
+    async finish(back, { state, nonce, verifier }) {
+      const configuration = await describe()
+      try {
+        const tokens = await authorizationCodeGrant(configuration, back, {
+          expectedState: state,
+          expectedNonce: nonce,
+          pkceCodeVerifier: verifier,
+          idTokenExpected: true,
+        })
+        const claims = tokens.claims()
+        if (!claims) throw new Failure('unauthorized', 'the provider has sent no ID token')
+        const seconds = tokens.expiresIn()
+        return { claims, until: seconds === undefined ? claims.exp * 1000 : clock.now() + seconds * 1000 }
+      } catch (thrown) {
+        throw refusalOf(thrown)
+      }
+    },
+    async endOf(backTo) {
+      const configuration = await describe()
+      if (configuration.serverMetadata().end_session_endpoint === undefined) return
+      return buildEndSessionUrl(configuration, { post_logout_redirect_uri: backTo })
+    },
+  }
+}
+
+async function discover({ issuer, clientId, clientSecret }: ProviderOptions): Promise<Configuration> {
+  const url = new URL(issuer)
+  const execute = [enableNonRepudiationChecks, ...(url.protocol === 'http:' ? [allowInsecureRequests] : [])]
+  const options = { execute, timeout: ANSWER_WITHIN_SECONDS }
+  const secret = clientSecret?.reveal()
+  try {
+    const found = await discovery(url, clientId, {}, secret === undefined ? None() : ClientSecretBasic(secret), options)
+    const methods = found.serverMetadata().token_endpoint_auth_methods_supported ?? ['client_secret_basic']
+    if (secret === undefined || methods.includes('client_secret_basic')) return found
+    return await discovery(url, clientId, {}, ClientSecretPost(secret), options)
+  } catch (thrown) {
+    throw new Failure('unavailable', `the identity provider ${url.host} does not say how to sign in`, {
+      reason: 'ProviderAway',
+      remedy: 'Check --oidc-issuer, and that the proxy reaches it',
+      cause: thrown,
+    })
+  }
+}
+
+const UNREACHED = /fetch failed|timeout|OAUTH_TIMEOUT|ECONN|ENOTFOUND/i
+
+/** A provider that does not answer is no refusal: then it is worth trying again. */
+function refusalOf(thrown: unknown): Failure {
+  if (thrown instanceof Failure) return thrown
+  const word = thrown instanceof Error ? `${'code' in thrown ? String(thrown.code) : ''} ${thrown.message}` : ''
+  if (UNREACHED.test(word)) {
+    const details = { reason: 'ProviderAway', remedy: 'Try again in a moment', cause: thrown }
+    return new Failure('unavailable', 'the identity provider does not answer', details)
+  }
+  const details = { reason: 'SignInRefused', remedy: 'Open the workspace again', cause: thrown }
+  return new Failure('unauthorized', 'the identity provider does not vouch for this sign-in', details)
+}

@@ -1,0 +1,13 @@
+import { Failure, Secret } from '../../std/index.ts'
+import { readNamed } from './named.ts'
+
+/** Reads the token of a file for each call: a token is exchanged by writing the file anew. A newline at its end is no part of it. */
+export const tokenOf =
+  (file: string, flag: string): (() => Promise<Secret<string>>) =>
+  async () => {
+    const token = (await readNamed(file, flag)).toString('utf8').trim()
+    if (/^[\x21-\x7e]+$/.test(token)) return new Secret(token)
+    throw new Failure('invalid', `the file ${file} holds no token`, {
+      remedy: `Write the token into it, and nothing else; ${flag} names it.`,
+    })
+  }

@@ -1,0 +1,160 @@
+import { request as httpRequest, type IncomingMessage, type RequestOptions, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { Duplex } from 'node:stream'
+import { type Clock, Failure, seconds } from '../../std/index.ts'
+import { type FlatHeaders, failureOf, textOf, type Upstream } from './forward.ts'
+
+export interface UpgradeErrand {
+  readonly request: IncomingMessage
+  readonly socket: Duplex
+  /** What has come behind the request. */
+  readonly first: Buffer
+  readonly to: Upstream
+  readonly target: string
+  /** As they are sent, `connection` and `upgrade` among them. */
+  readonly headers: FlatHeaders
+  /** What the visitor gets of the answer's headers. */
+  readonly answerHeaders: (headers: FlatHeaders) => string[]
+  readonly clock: Clock
+}
+
+/** A connection that two sides have to themselves. */
+export interface Line {
+  /** Bytes that the visitor has sent since the upgrade. */
+  readonly received: () => number
+  readonly sent: () => number
+  readonly closed: Promise<void>
+  cut(): void
+}
+
+const ANSWER_WITHIN = seconds(30)
+const PROBE = seconds(30)
+
+/**
+ * Asks the server to go on with another protocol, and joins both connections, each at the pace of the other. `undefined`: it gave
+ * another answer, which the visitor has got. Throws while nothing has been answered.
+ */
+export function passUpgrade(errand: UpgradeErrand): Promise<Line | undefined> {
+  const { request, socket, first, to, target, headers, answerHeaders, clock } = errand
+  return new Promise((resolve, reject) => {
+    const asked = httpRequest({
+      host: to.host,
+      port: to.port,
+      // An agent would make the connection itself.
+      ...(to.open ? { createConnection: through(to.open) } : { agent: false }),
+      method: request.method,
+      path: target,
+      headers: [...headers],
+      setDefaultHeaders: false,
+      insecureHTTPParser: false,
+    })
+    const late = clock.after(ANSWER_WITHIN, () =>
+      asked.destroy(new Failure('timeout', 'nothing answers on the port', { reason: 'TooLate' })),
+    )
+    const left = () => asked.destroy(new Failure('cancelled', 'the visitor has hung up'))
+    const settle = () => {
+      late()
+      socket.off('close', left)
+    }
+    socket.once('close', left)
+    asked.once('error', (error) => {
+      settle()
+      reject(failureOf(error))
+    })
+    asked.once('response', (answer) => {
+      settle()
+      refuse(answer, errand).then(() => resolve(undefined), reject)
+    })
+    asked.once('upgrade', (answer, far, begun) => {
+      settle()
+      if (socket.destroyed || !isSame(answer.headers.upgrade, request.headers.upgrade)) {
+        far.destroy()
+        return socket.destroyed
+          ? resolve(undefined)
+          : reject(new Failure('unavailable', 'it went on with something else', { reason: 'NoHttp' }))
+      }
+      const lines = pairs(answerHeaders(answer.rawHeaders)).map(([name, value]) => `${name}: ${value}\r\n`)
+      const head = `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${answer.headers.upgrade}\r\n${lines.join('')}\r\n`
+      socket.write(head, 'latin1')
+      resolve(join({ near: socket, first }, { far, begun }))
+    })
+    asked.end()
+  })
+}
+
+const through =
+  (open: () => Promise<Duplex>): NonNullable<RequestOptions['createConnection']> =>
+  (_options, done) => {
+    open().then(
+      (line) => done(null, line),
+      // Node takes an error alone, whatever its type says.
+      (thrown: unknown) => done(Failure.from(thrown), new Duplex()),
+    )
+  }
+
+const isSame = (one: string | undefined, other: string | undefined): boolean =>
+  one !== undefined && /^[\w/.-]+$/.test(one) && one.toLowerCase() === other?.toLowerCase()
+
+function join({ near, first }: { near: Duplex; first: Buffer }, { far, begun }: { far: Duplex; begun: Buffer }): Line {
+  const counts = { received: first.length, sent: begun.length }
+  const before = near instanceof Socket ? near.bytesRead : 0
+  const closed = Promise.withResolvers<void>()
+  const cut = () => {
+    near.destroy()
+    far.destroy()
+  }
+  for (const end of [near, far]) {
+    end.on('error', cut)
+    end.once('close', () => {
+      cut()
+      closed.resolve()
+    })
+    if (end instanceof Socket) {
+      end.setTimeout(0)
+      end.setNoDelay(true)
+      // A side that is gone without a word is found out.
+      end.setKeepAlive(true, PROBE)
+    }
+  }
+  const wroteBefore = near instanceof Socket ? near.bytesWritten : 0
+  if (begun.length > 0) near.write(begun)
+  if (first.length > 0) far.write(first)
+  near.pipe(far)
+  far.pipe(near)
+  return {
+    received: () => counts.received + (near instanceof Socket ? near.bytesRead - before : 0),
+    sent: () => counts.sent + (near instanceof Socket ? near.bytesWritten - wroteBefore : 0),
+    closed: closed.promise,
+    cut,
+  }
+}
+
+/** An answer other than 101 is an answer like any other; the connection ends with it. */
+function refuse(answer: IncomingMessage, { request, socket, answerHeaders }: UpgradeErrand): Promise<void> {
+  const response = responseOn(socket, request)
+  const status = answer.statusCode ?? 502
+  response.writeHead(status, textOf(status, answer.statusMessage), [...answerHeaders(answer.rawHeaders), 'Connection', 'close'])
+  return new Promise((resolve) => {
+    response.once('close', () => {
+      answer.destroy()
+      resolve()
+    })
+    answer.once('error', () => socket.destroy())
+    answer.pipe(response)
+    response.once('finish', () => socket.end())
+  })
+}
+
+/** For answers to who asked to upgrade: Node hands over the bare connection. */
+export function responseOn(socket: Duplex, request: IncomingMessage): ServerResponse {
+  const response = new ServerResponse(request)
+  response.shouldKeepAlive = false
+  response.assignSocket(socket as Socket) // as: what a server hands over is a socket, of TLS perhaps
+  return response
+}
+
+function pairs(flat: FlatHeaders): [name: string, value: string][] {
+  const found: [string, string][] = []
+  for (let at = 0; at + 1 < flat.length; at += 2) found.push([flat[at] ?? '', flat[at + 1] ?? ''])
+  return found
+}

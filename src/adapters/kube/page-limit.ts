@@ -1,0 +1,20 @@
+import { Failure } from '../../std/index.ts'
+
+/** Pages of one list: a hundred times as many as the largest cluster has. */
+const MOST = 10_000
+/** Pages in a row without an object. There may be some, says the API, where a selector leaves everything out. */
+const MOST_EMPTY = 100
+
+/** To be told of each page, with how many it has. Throws `unavailable` where a server goes on with a list for ever. */
+export function createPageLimit(about: string): (items: number) => void {
+  let pages = 0
+  let empty = 0
+  return (items) => {
+    pages++
+    empty = items === 0 ? empty + 1 : 0
+    if (pages > MOST || empty > MOST_EMPTY)
+      throw new Failure('unavailable', `the list of ${about} does not end: there were ${pages} pages, the last ${empty} empty`, {
+        reason: 'EndlessList',
+      })
+  }
+}

@@ -1,0 +1,46 @@
+import { readNamed, tokenOf } from '../adapters/files/index.ts'
+import { dial } from '../adapters/grpc/index.ts'
+import { type PoolSize, serveTunnels } from '../engines/tunnel/index.ts'
+import { CONNECT_PORT, PORT_KEYS } from '../rpc/index.ts'
+import { createLog, minutes, redactUrls, systemClock } from '../std/index.ts'
+import type { Config } from './config.ts'
+import { createPorts } from './forward.ts'
+
+/** Where the program writes its log lines. */
+export interface Surroundings {
+  log: { write(line: string): unknown }
+  /** Of this build. */
+  version?: string
+}
+
+/** An idle workspace has one connection and two calls on it. Each connection to a port takes a tunnel while it lasts. */
+const SIZE: PoolSize = { idle: 2, step: 4, most: 500, surplus: minutes(1) }
+
+/** Runs until the signal aborts. kas may go away and come back, and its token may be refused for a while: it tries again by itself. */
+export async function start(config: Config, signal: AbortSignal, { log: out, version = 'v0.0.0' }: Surroundings): Promise<void> {
+  const log = createLog(config.logLevel, out).with({ program: 'agentw' })
+  const { caCertFile } = config
+  const token = tokenOf(config.tokenFile, '--token-file')
+  // A file that is not there is told now: later it is waited for, because tokens are exchanged.
+  await token()
+  const connection = dial({
+    address: config.kasAddress,
+    token,
+    extraCa: caCertFile === undefined ? undefined : await readNamed(caCertFile, '--ca-cert-file'),
+    userAgent: `berth-agentw/${version}`,
+    everyAddress: true,
+  })
+  const clock = systemClock
+  log.info('agentw started', { kas: redactUrls(config.kasAddress), workspace: config.workspace })
+  await serveTunnels({
+    connection,
+    services: new Map([[CONNECT_PORT, createPorts({ clock })]]),
+    metadata: { [PORT_KEYS.tunnelOf]: [config.workspace] },
+    size: SIZE,
+    clock,
+    log,
+    signal,
+  })
+  connection.close()
+  log.info('agentw stopped')
+}

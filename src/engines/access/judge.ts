@@ -1,0 +1,101 @@
+import type { Premises, PublishedPort, Share } from './premises.ts'
+import { narrowest } from './visibility.ts'
+
+/** Somebody who has signed in. */
+export interface Person {
+  /** As the API server would call them: the same name as that of an owner. */
+  readonly user: string
+  readonly groups: readonly string[]
+}
+
+export type Refusal =
+  /** Nobody gets in: the workspace is being terminated. */
+  | 'Ending'
+  /** Nobody gets in: no such port is declared and published. */
+  | 'PortNotDeclared'
+  /** It is not known who asks, and that matters. */
+  | 'SignInNeeded'
+  /** It is not theirs, and nobody shares it with them. */
+  | 'NotShared'
+  /** Somebody did, and that has ended. */
+  | 'ShareExpired'
+
+export type Judgement =
+  | {
+      readonly may: true
+      readonly as: 'owner' | 'share' | 'link' | 'role' | 'member' | 'authenticated' | 'public'
+      /** When it is no longer so if nothing else changes, milliseconds since the epoch. */
+      readonly until: number
+    }
+  | { readonly may: false; readonly why: Refusal }
+
+export interface Case {
+  readonly premises: Premises
+  /** Number of the port. */
+  readonly port: number
+  /** `undefined`: nobody has signed in. */
+  readonly person: Person | undefined
+  /** Digests of the links that whoever asks has shown. */
+  readonly links?: readonly string[]
+  /** The roles of the cluster let them open the workspace. */
+  readonly hasRole?: boolean
+  /** Milliseconds since the epoch. */
+  readonly now: number
+}
+
+const ALWAYS = Number.POSITIVE_INFINITY
+const no = (why: Refusal): Judgement => ({ may: false, why })
+
+/** The one decision about access. What nothing allows is refused. */
+export function judge({ premises, port: number, person, links = [], hasRole = false, now }: Case): Judgement {
+  if (premises.isEnding) return no('Ending')
+  const port = premises.ports.get(number)
+  if (!port) return no('PortNotDeclared')
+  const visibility = narrowest(port.visibility, premises.most)
+  if (visibility === 'public') return { may: true, as: 'public', until: ALWAYS }
+  const opens = (share: Share): boolean => share.link !== undefined && links.includes(share.link)
+  const byLink = judgeLinks({ port, shares: premises.shares.filter(opens), most: premises.most, now })
+  // An empty name would be equal to one that is missing.
+  if (!person || person.user === '') return premises.most === 'public' && byLink.may ? byLink : no('SignInNeeded')
+  if (person.user === premises.owner) return { may: true, as: 'owner', until: ALWAYS }
+  if (visibility === 'authenticated') return { may: true, as: 'authenticated', until: ALWAYS }
+  if (premises.most === 'owner') return no('NotShared')
+  if (hasRole) return { may: true, as: 'role', until: ALWAYS }
+  const byShare = judgeShares(
+    premises.shares.filter((share) => isFor(share, person)),
+    { names: port.names, isForMembers: visibility === 'members', now },
+  )
+  return byShare.may || byLink.may ? longer(byShare, byLink) : byShare.why === 'NotShared' ? byLink : byShare
+}
+
+/** Whoever has it gets in, so it counts only where the class lets in whoever has signed in, and never into a shell. */
+function judgeLinks({ port, shares, most, now }: { port: PublishedPort; shares: readonly Share[] } & LinkRules): Judgement {
+  if (port.isShell || (most !== 'authenticated' && most !== 'public')) return no('NotShared')
+  const found = judgeShares(shares, { names: port.names, isForMembers: false, now })
+  return found.may ? { ...found, as: 'link' } : found
+}
+
+interface LinkRules {
+  most: Premises['most']
+  now: number
+}
+
+function longer(one: Judgement, other: Judgement): Judgement {
+  if (!(one.may && other.may)) return one.may ? one : other
+  return other.until > one.until ? other : one
+}
+
+const isFor = ({ user, group }: Share, person: Person): boolean =>
+  user === undefined ? group !== undefined && person.groups.includes(group) : user === person.user
+
+/** Of several shares the one that lasts longest counts. */
+function judgeShares(
+  shares: readonly Share[],
+  { names, isForMembers, now }: { names: readonly string[]; isForMembers: boolean; now: number },
+): Judgement {
+  const naming = shares.filter(({ ports }) => ports.some((name) => names.includes(name)))
+  const letting = isForMembers ? shares : naming
+  const until = Math.max(0, ...letting.map((share) => share.until))
+  if (until > now) return { may: true, as: naming.some((share) => share.until > now) ? 'share' : 'member', until }
+  return no(letting.length > 0 ? 'ShareExpired' : 'NotShared')
+}

@@ -1,0 +1,71 @@
+import type { Kube } from '../../adapters/kube/index.ts'
+import { type CoreEvent, CoreEvents, labels, Pods, type Workspace, workspaceObjectName } from '../../api/index.ts'
+import { isFailure } from '../../std/index.ts'
+import { type Sight, withTarget } from './target.ts'
+
+export interface Told {
+  at: string
+  type: string
+  reason: string
+  object: string
+  count: number
+  message: string
+}
+
+/** What was told about the workspace here, and about its objects where it runs, in the order of time. */
+export async function eventsOf(
+  kube: Kube,
+  workspace: Workspace,
+  sight: Sight,
+): Promise<{ events: Told[]; unseen: string | undefined }> {
+  const { uid = '', namespace } = workspace.metadata
+  const own = await kube.list(CoreEvents, { namespace, fields: `involvedObject.uid=${uid}` })
+  const there = await withTarget(kube, workspace, sight, async (target, home) => {
+    const all = await target.list(CoreEvents, { namespace: home })
+    const pods = await target.list(Pods, { namespace: home, labels: `${labels.workspaceUid}=${uid}`, metadataOnly: true })
+    const names = new Set(pods.map(({ metadata }) => metadata.name))
+    const made = workspaceObjectName(workspace)
+    return all.filter(({ involvedObject: { kind, name = '' } }) => names.has(name) || isOf(made, kind, name))
+  }).catch((thrown: unknown) => {
+    if (isFailure(thrown)) return thrown.message
+    throw thrown
+  })
+  const others = typeof there === 'string' ? [] : there
+  const seen = new Set(own.map(({ metadata }) => metadata.uid))
+  const all = [...own, ...others.filter(({ metadata }) => !seen.has(metadata.uid))].map(toldBy)
+  return {
+    events: all.sort((a, b) => Date.parse(a.at) - Date.parse(b.at)),
+    unseen: typeof there === 'string' ? there : undefined,
+  }
+}
+
+/**
+ * What Kubernetes puts behind the name of a Deployment, by the kind of what it makes. All else has the name itself: that of a
+ * neighbour may go on with anything, as `web-2` does.
+ */
+const MARKS = new Map([
+  ['ReplicaSet', /^-[a-z0-9]{1,10}$/],
+  ['Pod', /^-[a-z0-9]{1,10}-[a-z0-9]{5}$/],
+])
+/** A pod beside the main one has a Deployment of its own. */
+const BESIDE = /^-pod-[0-9a-f]{8}/
+
+/** Whether an object belongs to whatever is made under that name. */
+function isOf(made: string, kind: string | undefined, name: string): boolean {
+  if (!name.startsWith(made)) return false
+  const rest = name.slice(made.length).replace(BESIDE, '')
+  return rest === '' || (MARKS.get(kind ?? '')?.test(rest) ?? false)
+}
+
+function toldBy(event: CoreEvent): Told {
+  const { type = '', reason = '', message = '', count, series, involvedObject } = event
+  const at = series?.lastObservedTime ?? event.lastTimestamp ?? event.eventTime ?? event.firstTimestamp
+  return {
+    at: at ?? event.metadata.creationTimestamp ?? '',
+    type,
+    reason,
+    object: `${involvedObject.kind ?? ''} ${involvedObject.name ?? ''}`.trim(),
+    count: series?.count ?? count ?? 1,
+    message,
+  }
+}

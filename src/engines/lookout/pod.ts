@@ -1,0 +1,52 @@
+import type { Kube } from '../../adapters/kube/index.ts'
+import { labels, type Pod, Pods, type Workspace } from '../../api/index.ts'
+
+interface Home {
+  target: Kube
+  /** The namespace there. */
+  home: string
+}
+
+/** The pod that was made last for a workspace. A target may have any number of them: one is kept. */
+export async function youngestPodOf(
+  workspace: Workspace,
+  { target, home }: Home,
+  signal?: AbortSignal,
+): Promise<Pod | undefined> {
+  const query = { namespace: home, labels: `${labels.workspaceUid}=${workspace.metadata.uid}` }
+  let youngest: Pod | undefined
+  for await (const page of target.pages(Pods, query, signal))
+    for (const pod of page) if (!youngest || bornOf(pod) > bornOf(youngest)) youngest = pod
+  return youngest
+}
+
+const bornOf = ({ metadata }: Pod): string => metadata.creationTimestamp ?? ''
+
+/** In the order in which they begin. What has not begun has no log. */
+export function containersOf({ spec, status }: Pod): { name: string; hasBegun: boolean }[] {
+  const all = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])]
+  const statuses = [...(status?.initContainerStatuses ?? []), ...(status?.containerStatuses ?? [])]
+  const states = new Map(statuses.map((each) => [each.name, each]))
+  return all.map(({ name }) => {
+    const found = states.get(name)
+    const hasBegun = Boolean(found?.state?.running || found?.state?.terminated || found?.lastState?.terminated)
+    return { name, hasBegun }
+  })
+}
+
+interface Log extends Home {
+  pod: string
+  container: string
+}
+
+/** `query` as the API has it: `tailLines=20&follow=true`. */
+export const linesOfLog = (
+  { target, home, pod, container }: Log,
+  query: string,
+  signal?: AbortSignal,
+): Promise<AsyncIterable<string>> =>
+  target.stream(`/api/v1/namespaces/${home}/pods/${pod}/log?container=${encodeURIComponent(container)}&${query}`, {
+    signal,
+    about: `the log of container ${container}`,
+    accept: '*/*',
+  })

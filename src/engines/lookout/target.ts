@@ -1,0 +1,48 @@
+import type { Kube, TargetOptions } from '../../adapters/kube/index.ts'
+import { DeploymentTargets, kubeconfigIn, nameOf, Secrets, type Workspace } from '../../api/index.ts'
+import { Failure } from '../../std/index.ts'
+
+/** Where a target may lie, and how much it may say. */
+export type Sight = Pick<TargetOptions, 'reach' | 'maxBytes'>
+
+/** Does the work where the workspace runs, with the credentials of its target, which the person must be allowed to read. */
+export async function withTarget<T>(
+  kube: Kube,
+  workspace: Workspace,
+  sight: Sight,
+  work: (target: Kube, namespace: string) => Promise<T>,
+): Promise<T> {
+  const { namespace } = workspace.metadata
+  const { name, namespace: home, apiURL: itsURL } = workspace.status?.target ?? {}
+  if (!name || !home) {
+    throw new Failure('not-found', `${nameOf(workspace)} has no target yet.`, {
+      remedy: 'See with `berth get` what it waits for.',
+    })
+  }
+  const target = await kube.get(DeploymentTargets, { name, namespace })
+  if (!target) throw gone(`DeploymentTarget ${name}`)
+  const { clusterCredentialsSecret, apiURL, allowInsecureSkipTLSVerify = false } = target.spec.kubernetesCredentials
+  // Whoever changes a target must not lead those who look at its workspaces to a server of their choice.
+  if (apiURL !== itsURL) {
+    throw new Failure('not-found', `DeploymentTarget ${name} does not lead to the cluster of ${nameOf(workspace)} any more.`, {
+      remedy: `Let its spec.kubernetesCredentials.apiURL be ${itsURL ?? 'what it was'} again.`,
+    })
+  }
+  const secret = await kube.get(Secrets, { name: clusterCredentialsSecret, namespace })
+  const kubeconfig = secret && kubeconfigIn(secret)
+  if (!kubeconfig) throw gone(`Secret ${clusterCredentialsSecret} with the credentials of DeploymentTarget ${name}`)
+  const { kubeFromSecret } = await import('../../adapters/kube/index.ts')
+  const there = kubeFromSecret(kubeconfig, {
+    ...sight,
+    server: apiURL,
+    insecureSkipTLSVerify: allowInsecureSkipTLSVerify,
+  })
+  try {
+    return await work(there, home)
+  } finally {
+    await there.close()
+  }
+}
+
+const gone = (what: string): Failure =>
+  new Failure('not-found', `there is no ${what}.`, { remedy: 'Look at the claim: kubectl get deploymenttargetclaims' })

@@ -1,0 +1,114 @@
+import { type Kube, kubeFromSecret, type Reach } from '../adapters/kube/index.ts'
+import { DeploymentTargets, kubeconfigIn, nameOf, Secrets, type Workspace, workspaceObjectName } from '../api/index.ts'
+import { type Clock, Failure, type Log, remembered, type Secret } from '../std/index.ts'
+import { digestOf } from './digest.ts'
+
+export interface ProofDesk {
+  kube: Kube
+  /** For whom the tokens of a workspace with that UID have to be issued. */
+  audienceOf: (workspaceUid: string) => string
+  /** The own cluster, as targets may call it. */
+  own: readonly string[]
+  /** Where other clusters may be. */
+  reach: Reach
+  clock: Clock
+  log: Log
+}
+
+interface Claim {
+  workspace: Workspace
+  token: Secret<string>
+}
+
+/** Gives the name of the pod whose token it is; throws `forbidden` when it is none of this workspace's. */
+export type ProvePod = (claim: Claim) => Promise<string>
+
+interface TokenReview {
+  status?: {
+    authenticated?: boolean
+    audiences?: string[]
+    user?: { username?: string; extra?: Record<string, string[]> }
+  }
+}
+
+/**
+ * The cluster that a workspace runs in is asked whose token it is. It must be bound to a pod, so that it ends with the pod, and be
+ * made for this very workspace: names of service accounts come again. An answer counts for ten seconds, a refusal is not kept.
+ */
+export function createPodProof(desk: ProofDesk): ProvePod {
+  const keyOf = ({ workspace, token }: Claim) =>
+    JSON.stringify([digestOf(token), workspace.metadata.uid, workspace.status?.target])
+  return remembered((claim: Claim) => prove(desk, claim), keyOf, desk.clock)
+}
+
+const stranger = () =>
+  new Failure('forbidden', 'there is no such workspace, or the token is not one of its pods', { reason: 'NotItsPod' })
+
+async function prove(desk: ProofDesk, { workspace, token }: Claim): Promise<string> {
+  const { target } = workspace.status ?? {}
+  const { uid = '' } = workspace.metadata
+  if (!target?.namespace || uid === '') throw stranger()
+  const audience = desk.audienceOf(uid)
+  const { status } = await withCluster(desk, workspace, (kube) =>
+    kube.post<TokenReview>('/apis/authentication.k8s.io/v1/tokenreviews', {
+      apiVersion: 'authentication.k8s.io/v1',
+      kind: 'TokenReview',
+      spec: { token: token.reveal(), audiences: [audience] },
+    }),
+  )
+  const account = `system:serviceaccount:${target.namespace}:${workspaceObjectName(workspace)}`
+  const pod = status?.user?.extra?.['authentication.kubernetes.io/pod-name']?.[0]
+  // A server that does not know audiences answers without them: then the token was not checked for ours.
+  const isProved = status?.authenticated === true && status.audiences?.includes(audience) === true
+  if (!isProved || status.user?.username !== account || !pod) throw stranger()
+  return pod
+}
+
+/**
+ * Another cluster is asked with the credentials of its target, and believed of workspaces that run there only. Whether it may be
+ * asked is its own affair: what is wrong is told in the log, and not to whoever comes with a token that nobody could check.
+ */
+async function withCluster<T>(desk: ProofDesk, workspace: Workspace, work: (kube: Kube) => Promise<T>): Promise<T> {
+  const { target } = workspace.status ?? {}
+  if (desk.own.some((server) => isSameServer(server, target?.apiURL))) return work(desk.kube)
+  try {
+    const kube = await clusterOf(desk, workspace)
+    try {
+      return await work(kube)
+    } finally {
+      await kube.close()
+    }
+  } catch (thrown) {
+    const failure = Failure.from(thrown)
+    desk.log.warn('The cluster of a workspace cannot be asked about the token of its pod', {
+      workspace: nameOf(workspace),
+      target: target?.name,
+      error: failure,
+      remedy: 'Let the credentials of its target create tokenreviews there (ClusterRole system:auth-delegator).',
+    })
+    if (failure.code === 'unavailable' || failure.code === 'timeout') throw failure
+    throw stranger()
+  }
+}
+
+async function clusterOf({ kube, reach, clock }: ProofDesk, workspace: Workspace): Promise<Kube> {
+  const { namespace } = workspace.metadata
+  const { name = '', apiURL } = workspace.status?.target ?? {}
+  const target = await kube.get(DeploymentTargets, { name, namespace })
+  const credentials = target?.spec.kubernetesCredentials
+  if (!credentials || !apiURL || credentials.apiURL !== apiURL)
+    throw new Failure('not-found', `there is no DeploymentTarget ${name} that leads to ${apiURL}`)
+  const secret = await kube.get(Secrets, { name: credentials.clusterCredentialsSecret, namespace })
+  const kubeconfig = secret && kubeconfigIn(secret)
+  if (!kubeconfig) throw new Failure('not-found', `Secret ${credentials.clusterCredentialsSecret} has no kubeconfig`)
+  return kubeFromSecret(kubeconfig, {
+    server: apiURL,
+    insecureSkipTLSVerify: credentials.allowInsecureSkipTLSVerify ?? false,
+    clock,
+    reach,
+    subject: { object: `${DeploymentTargets.kind} ${name}`, field: 'spec.kubernetesCredentials.apiURL' },
+  })
+}
+
+const isSameServer = (one: string, other: string | undefined): boolean =>
+  other !== undefined && URL.canParse(one) && URL.canParse(other) && new URL(one).origin === new URL(other).origin

@@ -1,0 +1,65 @@
+import type { Workspace, WorkspaceStatus } from '../../../../api/index.ts'
+import { besideName } from '../../desired/parts.ts'
+import type { Obstacle } from '../../obstacle.ts'
+import type { Room } from '../../room.ts'
+import type { Target } from '../../target.ts'
+
+export type Restored = NonNullable<WorkspaceStatus['restoredFrom']>
+
+/** The backup that a new workspace begins with. Once it was used, nothing is asked for any more. */
+export function restoreFor(
+  workspace: Workspace,
+  target: Target,
+  { workspaces }: Pick<Room, 'workspaces'>,
+): Restored | Obstacle | undefined {
+  const { restoreFrom, owner } = workspace.spec
+  if (!restoreFrom) return undefined
+  if (workspace.status?.restoredFrom) return workspace.status.restoredFrom
+  const source = workspaces.get({ name: restoreFrom.workspace, namespace: workspace.metadata.namespace })
+  const named = `Workspace ${restoreFrom.workspace}`
+  if (!source)
+    return refused('RestoreNotFound', `there is no ${named} in this namespace`, 'Make the workspace again with another.', named)
+  // Whoever could restore what is somebody else's would read their files.
+  if (owner === undefined || source.spec.owner !== owner)
+    return refused(
+      'RestoreNotAllowed',
+      `${named} is not of the same owner`,
+      'Have its owner make the workspace, and share it.',
+      named,
+    )
+  const ready = (source.status?.backups ?? []).filter(({ state }) => state === 'Ready')
+  const backup = ready.find((each) => restoreFrom.backup === undefined || each.name === restoreFrom.backup)
+  if (!backup) {
+    const there = ready.length > 0 ? `there is ${ready.map((each) => each.name).join(', ')}` : 'it has none that is ready'
+    const what = restoreFrom.backup === undefined ? 'a backup' : `the backup ${restoreFrom.backup}`
+    return refused(
+      'BackupNotFound',
+      `${named} has not ${what}: ${there}`,
+      'Stop it once, with backup.onStop in its class.',
+      named,
+    )
+  }
+  const { apiURL, namespace, claimName = '' } = source.status?.target ?? {}
+  if (apiURL !== target.apiURL || namespace !== target.namespace)
+    return refused(
+      'BackupElsewhere',
+      `the backup ${backup.name} is in namespace ${namespace} of ${apiURL}, and this workspace in ${target.namespace} of ${target.apiURL}`,
+      `Make the workspace again with spec.target.claimName: ${claimName}`,
+      named,
+    )
+  const { name, kind, size } = backup
+  return {
+    name,
+    kind,
+    ...(kind === 'Archive' && { volume: besideName(source, 'archives') }),
+    ...(size && { size }),
+  }
+}
+
+const refused = (reason: string, message: string, remedy: string, waitingFor: string): Obstacle => ({
+  step: 'TargetReady',
+  reason,
+  message: `spec.restoreFrom: ${message}`,
+  remedy,
+  waitingFor,
+})

@@ -1,0 +1,178 @@
+import type { Cache, Reach } from '../../../../adapters/kube/index.ts'
+import {
+  annotations,
+  type DeploymentTargetClaim,
+  DeploymentTargetClaims,
+  isDeleting,
+  nameOf,
+  refOf,
+  type WorkspaceClass,
+} from '../../../../api/index.ts'
+import type { Workshop } from '../../../../engines/controller/index.ts'
+import { Failure, isFailure, minutes, seconds, timestamp } from '../../../../std/index.ts'
+import { isObstacle } from '../../obstacle.ts'
+import { type Signposts, type Target, targetOf } from '../../target.ts'
+import { callTarget } from '../../target-watch.ts'
+import {
+  fits,
+  isReady,
+  nameOfSpare,
+  READY_STATE,
+  retiredSince,
+  retiredState,
+  sharedNamespaceOf,
+  spareOf,
+  volumeNameOf,
+} from './spare.ts'
+import { makeVolume, removeVolume } from './volume.ts'
+
+const MANAGER = 'workspace-pool'
+/** A target that cannot be reached for so long keeps the volume of a spare that goes. */
+const PATIENCE = minutes(5)
+/** What was refused, or is away, is tried again. What is watched wakes the pool before. */
+const LATER = seconds(15)
+
+export interface PoolRoom extends Pick<Signposts, 'target' | 'secret' | 'judged'> {
+  workshop: Workshop
+  claims: Cache<DeploymentTargetClaim>
+  /** Where targets may lead; everywhere without it. */
+  reach: Reach | undefined
+}
+
+/** What one namespace's part of a pool has, after it was tended. */
+export interface Tended {
+  ready: number
+  preparing: number
+  waitingFor?: string | undefined
+  /** Look again in so many milliseconds. */
+  after?: number | undefined
+}
+
+/** Brings the spares of a class in one namespace to their number. Without a class all of them go. */
+export async function tend(
+  { owner, namespace, size }: { owner: WorkspaceClass | undefined; namespace: string; size: number },
+  spares: readonly DeploymentTargetClaim[],
+  room: PoolRoom,
+): Promise<Tended> {
+  const there = spares.filter((spare) => !isDeleting(spare))
+  const fresh = owner ? there.filter((spare) => isGood(spare, owner)) : []
+  // Those that are ready stay; of the others the youngest goes first.
+  const kept = [...fresh].sort(byUse).slice(0, size)
+  const gone = there.filter((spare) => !kept.includes(spare))
+  const left = await Promise.all(gone.map((spare) => retire(spare, room)))
+  const made = owner ? await make(owner, namespace, size - kept.length, room) : 0
+  const now = owner ? await Promise.all(kept.map((spare) => prepare(spare, owner, room))) : []
+  const waiting = now.filter((why) => why !== undefined)
+  const isLate = left.includes(false) || waiting.some((why) => why.isTroubled) || made < size - kept.length
+  return {
+    ready: now.length - waiting.length,
+    preparing: waiting.length + made,
+    waitingFor: waiting[0]?.why,
+    ...(isLate && { after: LATER }),
+  }
+}
+
+/** One that lost its target is of no use, as one that was made from other settings. */
+const isGood = (spare: DeploymentTargetClaim, { spec }: WorkspaceClass): boolean =>
+  retiredSince(spare) === undefined && fits(spare, spec) && spare.status?.phase !== 'Lost'
+
+const byUse = (one: DeploymentTargetClaim, other: DeploymentTargetClaim): number =>
+  Number(isReady(other)) - Number(isReady(one)) ||
+  (one.metadata.creationTimestamp ?? '').localeCompare(other.metadata.creationTimestamp ?? '') ||
+  one.metadata.name.localeCompare(other.metadata.name)
+
+/** Names that are taken, by spares or by those that were adopted, are passed over. */
+async function make(owner: WorkspaceClass, namespace: string, missing: number, room: PoolRoom): Promise<number> {
+  const names: string[] = []
+  for (let n = 0; names.length < missing; n++) {
+    const name = nameOfSpare(owner, n)
+    if (!room.claims.get({ name, namespace })) names.push(name)
+  }
+  const made = await Promise.all(names.map((name) => create(owner, namespace, name, room)))
+  return made.filter(Boolean).length
+}
+
+async function create(owner: WorkspaceClass, namespace: string, name: string, { workshop }: PoolRoom): Promise<boolean> {
+  try {
+    await workshop.kube.create(DeploymentTargetClaims, spareOf(owner, namespace, name), { manager: MANAGER })
+    return true
+  } catch (thrown) {
+    // Somebody else's of that name, or a namespace that is gone or going.
+    if (isFailure(thrown, 'already-exists', 'not-found', 'forbidden')) return false
+    throw thrown
+  }
+}
+
+interface Waiting {
+  why: string
+  /** Whether nothing that is watched says when it is over. */
+  isTroubled: boolean
+}
+
+/** Makes the volume as soon as there is a target for it; then the spare is ready. Why it is not yet. */
+async function prepare(spare: DeploymentTargetClaim, owner: WorkspaceClass, room: PoolRoom): Promise<Waiting | undefined> {
+  if (isReady(spare)) return undefined
+  const target = targetOf(spare, sharedNamespaceOf(spare), room)
+  if (isObstacle(target)) return { why: target.message, isTroubled: false }
+  try {
+    await withTarget(target, room, (kube) => makeVolume(kube, spare, target.namespace, owner.spec))
+    const change = { [annotations.volume]: volumeNameOf(spare), ...READY_STATE }
+    await annotate(spare, change, room)
+    return undefined
+  } catch (thrown) {
+    const failure = Failure.from(thrown)
+    if (failure.code === 'cancelled') throw failure
+    return { why: `${nameOf(spare)}: ${failure.message}`, isTroubled: true }
+  }
+}
+
+/** Takes a spare away: nobody adopts it any more, its volume goes, then it. Whether it is gone, or somebody's. */
+async function retire(spare: DeploymentTargetClaim, room: PoolRoom): Promise<boolean> {
+  const { clock, kube, log } = room.workshop
+  const now = clock.now()
+  try {
+    const since = retiredSince(spare)
+    const { metadata } = since === undefined ? await annotate(spare, retiredState(timestamp(now)), room) : spare
+    const isEmpty = await emptied(spare, room).catch((thrown: unknown) => {
+      const failure = Failure.from(thrown)
+      if (failure.code === 'cancelled') throw failure
+      log.info('volume of a spare not removed', { claim: nameOf(spare), failure })
+      return now - (since ?? now) >= PATIENCE
+    })
+    if (!isEmpty) return false
+    await kube.delete(DeploymentTargetClaims, refOf(spare), { uid: metadata.uid, resourceVersion: metadata.resourceVersion })
+    return true
+  } catch (thrown) {
+    if (isFailure(thrown, 'conflict', 'not-found')) return false
+    throw thrown
+  }
+}
+
+/** Whether nothing of it is left in its target. What never led to one has left nothing. */
+async function emptied(spare: DeploymentTargetClaim, room: PoolRoom): Promise<boolean> {
+  const target = targetOf(spare, sharedNamespaceOf(spare), room)
+  if (isObstacle(target)) return true
+  return withTarget(target, room, (kube) => removeVolume(kube, spare, target.namespace))
+}
+
+/** The version that was seen is the lock: whoever adopts the spare meanwhile, has it. */
+const annotate = ({ metadata }: DeploymentTargetClaim, change: Record<string, string>, { workshop }: PoolRoom) =>
+  workshop.kube.patch(
+    DeploymentTargetClaims,
+    { name: metadata.name, namespace: metadata.namespace },
+    { metadata: { resourceVersion: metadata.resourceVersion, annotations: change } },
+    { manager: MANAGER },
+  )
+
+async function withTarget<T>(
+  target: Target,
+  { workshop: { clock }, reach }: PoolRoom,
+  work: (kube: ReturnType<typeof callTarget>) => Promise<T>,
+): Promise<T> {
+  const kube = callTarget(target, { clock, reach })
+  try {
+    return await work(kube)
+  } finally {
+    await kube.close()
+  }
+}

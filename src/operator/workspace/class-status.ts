@@ -1,0 +1,130 @@
+import type { Cache } from '../../adapters/kube/index.ts'
+import {
+  DeploymentTargetClasses,
+  keyOf,
+  type Ref,
+  Secrets,
+  type Statement,
+  type Workspace,
+  type WorkspaceClass,
+  WorkspaceClasses,
+  type WorkspaceClassStatus,
+  Workspaces,
+} from '../../api/index.ts'
+import { parseDevfile, sentenceOf } from '../../devfile/index.ts'
+import { type Controller, type Next, settled, type Workshop } from '../../engines/controller/index.ts'
+import { seconds } from '../../std/index.ts'
+import { classNameOf, counts, mistakesIn } from './class.ts'
+import { PULL_TYPES } from './pull-types.ts'
+import { scheduleFrom } from './schedule.ts'
+
+const BY_CLASS = 'workspaces counted by class'
+/** Workspaces may change many times in a second; who reads a class wants to know how many there are, not each of them. */
+const SELDOM = seconds(5)
+const MOST_TOLD = 10
+
+interface Room {
+  workspaces: Cache<Workspace>
+  hasTargetClass(name: string): boolean
+  hasPullSecret(ref: Ref): boolean
+}
+
+/** Says of each class what is wrong in it, and how many workspaces it has. Nothing of it decides anything. */
+export function workspaceClasses({ caches, clock }: Workshop): Controller<WorkspaceClass> {
+  const targetClasses = caches.of(DeploymentTargetClasses)
+  const secrets = PULL_TYPES.map((type) => caches.of(Secrets, { fields: `type=${type}` }))
+  const classes = caches.of(WorkspaceClasses)
+  const room: Room = {
+    workspaces: caches.of(Workspaces, { indexes: { [BY_CLASS]: (workspace) => [classNameOf(workspace)] } }),
+    hasTargetClass: (name) => targetClasses.get({ name }) !== undefined,
+    hasPullSecret: (ref) => secrets.some((cache) => cache.get(ref) !== undefined),
+  }
+  const told = new Map<string, number>()
+  const whose = (is: (found: WorkspaceClass) => boolean): Ref[] =>
+    [...classes.all()].filter(is).map(({ metadata }) => ({ name: metadata.name }))
+  return {
+    name: 'workspace-class',
+    kind: WorkspaceClasses,
+    watches: [
+      { kind: Workspaces, wakes: (workspace: Workspace) => [{ name: classNameOf(workspace) }] },
+      {
+        kind: DeploymentTargetClasses,
+        wakes: ({ metadata }) => whose(({ spec }) => spec.deploymentTargetClassName === metadata.name),
+      },
+      ...PULL_TYPES.map((type) => ({
+        kind: Secrets,
+        fields: `type=${type}`,
+        wakes: ({ metadata }: { metadata: Ref }) =>
+          whose(({ spec }) => (spec.imagePullSecrets ?? []).some((ref) => keyOf(ref) === keyOf(metadata))),
+      })),
+    ],
+    async reconcile(found): Promise<Next> {
+      const now = clock.now()
+      const { name, generation = 0 } = found.metadata
+      const rest = (told.get(name) ?? Number.NEGATIVE_INFINITY) + SELDOM - now
+      if (rest > 0 && found.status?.observedGeneration === generation) return settled({ recheck: rest })
+      told.set(name, now)
+      return settled({ status: statusOf(found, room) })
+    },
+    async gone({ name }): Promise<Next> {
+      told.delete(name)
+      return settled()
+    },
+  }
+}
+
+type Draft = Omit<WorkspaceClassStatus, 'conditions' | 'observedGeneration'> & { conditions: Statement[] }
+
+/** What others say, such as who was admitted last and what the warm pool has, stays. */
+function statusOf(found: WorkspaceClass, room: Room): Draft {
+  const { metadata, status } = found
+  const { conditions: _, observedGeneration: __, ...others } = status ?? {}
+  const observedGeneration = metadata.generation ?? 0
+  return {
+    ...others,
+    workspaces: numbersOf(room.workspaces.by(BY_CLASS, metadata.name)),
+    conditions: [{ ...readyOf(found, room), type: 'Ready', observedGeneration }],
+  }
+}
+
+/** Those that are Terminated have no place in a quota, and are not in the total. */
+function numbersOf(workspaces: readonly Workspace[]): NonNullable<WorkspaceClassStatus['workspaces']> {
+  const byState: Record<string, number> = {}
+  for (const { status } of workspaces) {
+    const state = status?.actualState ?? 'CreationRequested'
+    byState[state] = (byState[state] ?? 0) + 1
+  }
+  return { total: workspaces.filter(counts).length, byState }
+}
+
+function readyOf(found: WorkspaceClass, room: Room): Omit<Statement, 'type'> {
+  const wrong = wrongIn(found, room)
+  if (wrong.length > 0) {
+    const more = wrong.length > MOST_TOLD ? `; and ${wrong.length - MOST_TOLD} more` : ''
+    const message = `${wrong.slice(0, MOST_TOLD).join('; ')}${more}. Correct the class, or make what is missing.`
+    return { status: 'False', reason: 'ClassInvalid', message }
+  }
+  if (found.spec.enabled === false)
+    return { status: 'False', reason: 'Disabled', message: 'it takes no new workspaces, because spec.enabled is false' }
+  return { status: 'True', reason: 'Ready', message: 'it takes new workspaces' }
+}
+
+/** Everything that would keep a workspace of the class from what it is to be. */
+function wrongIn({ spec }: WorkspaceClass, room: Room): string[] {
+  const { deploymentTargetClassName: targetClass, imagePullSecrets = [], devfile, schedule } = spec
+  const read = devfile ? parseDevfile(devfile) : undefined
+  // A parent is for kas to fetch, once a workspace needs it.
+  const problems = read && 'problems' in read ? read.problems.filter(({ rule }) => rule !== 'parent-unresolved') : []
+  const times = schedule && scheduleFrom(schedule)
+  return [
+    ...mistakesIn(spec),
+    ...(targetClass && !room.hasTargetClass(targetClass)
+      ? [`spec.deploymentTargetClassName: there is no DeploymentTargetClass ${targetClass}`]
+      : []),
+    ...imagePullSecrets
+      .filter((ref) => !room.hasPullSecret(ref))
+      .map((ref) => `spec.imagePullSecrets: there is no Secret ${keyOf(ref)} with credentials of a registry`),
+    ...problems.map((problem) => `spec.devfile: ${sentenceOf(problem)}`),
+    ...(times && 'wrong' in times ? [`spec.schedule.${times.wrong}`] : []),
+  ]
+}

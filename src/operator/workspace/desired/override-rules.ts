@@ -1,0 +1,140 @@
+import type { Attributes, Devfile } from '../../../devfile/index.ts'
+import { isRecord } from '../../../std/index.ts'
+
+/** The attributes in which a devfile says more of its pods than the devfile has fields for; the names are DevWorkspace Operator's. */
+export const CONTAINER_OVERRIDES = 'container-overrides'
+export const POD_OVERRIDES = 'pod-overrides'
+
+/** What a field may be: anything, one of a few values, fields of its own; or why it may not be there at all. */
+type Rule = { is: 'any' } | { is: 'one'; test: (value: unknown) => boolean; says: string } | { is: 'fields'; rules: Rules } | No
+type Rules = Readonly<Record<string, Rule>>
+interface No {
+  is: 'no'
+  why: string
+}
+
+const any: Rule = { is: 'any' }
+const fields = (rules: Rules): Rule => ({ is: 'fields', rules })
+const one = (says: string, test: (value: unknown) => boolean): Rule => ({ is: 'one', test, says })
+const only = (...values: (string | boolean)[]): Rule => one(values.join(' or '), (value) => values.some((each) => each === value))
+const isNumber = (value: unknown, least: number, most: number): boolean =>
+  typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most
+const allNo = (why: string, ...names: string[]): Rules => Object.fromEntries(names.map((name) => [name, { is: 'no', why }]))
+
+const USER = one('a number above 0, for nobody is root', (value) => isNumber(value, 1, 2 ** 31 - 1))
+/** Tighter than the class has it, never looser. */
+const TIGHTER: Rules = { runAsNonRoot: only(true), runAsUser: USER }
+
+const OF_DEVFILE = 'the devfile has a field for it'
+const OF_CLASS = 'that is for the class to say'
+const ELSEWHERE = 'it could lead to what belongs to others'
+
+const HANDLER = fields({ port: any, path: any, scheme: any, httpHeaders: any, service: any, ...allNo(ELSEWHERE, 'host') })
+const PROBE = fields({
+  ...Object.fromEntries(
+    ['initialDelaySeconds', 'periodSeconds', 'timeoutSeconds', 'successThreshold', 'failureThreshold', 'exec'].map((name) => [
+      name,
+      any,
+    ]),
+  ),
+  terminationGracePeriodSeconds: any,
+  httpGet: HANDLER,
+  tcpSocket: HANDLER,
+  grpc: HANDLER,
+})
+
+const CONTAINER: Rules = {
+  resources: fields({ requests: any, limits: any }),
+  imagePullPolicy: only('Always', 'IfNotPresent', 'Never'),
+  livenessProbe: PROBE,
+  readinessProbe: PROBE,
+  securityContext: fields({
+    ...TIGHTER,
+    readOnlyRootFilesystem: only(true, false),
+    privileged: only(false),
+    allowPrivilegeEscalation: only(false),
+  }),
+  stdin: any,
+  stdinOnce: any,
+  tty: any,
+  workingDir: any,
+  terminationMessagePolicy: any,
+  resizePolicy: any,
+  ...allNo(OF_DEVFILE, 'name', 'image', 'command', 'args', 'ports', 'env', 'volumeMounts'),
+  ...allNo(ELSEWHERE, 'envFrom', 'volumeDevices'),
+  ...allNo('the events of the devfile are for that', 'lifecycle'),
+  ...allNo('the attribute berth.dev/probe of an endpoint is for that', 'startupProbe'),
+}
+
+const RESERVED = /^(io\.kubernetes\.|([^/]*\.)?(gitlab\.com|kubernetes\.io|k8s\.io|cncf\.io|berth\.dev)\/)/
+
+/** Annotations that decide things: neither a class nor a devfile sets them. */
+export const isReserved = (key: string): boolean => RESERVED.test(key)
+
+const POD: Rules = {
+  metadata: fields({
+    annotations: one(
+      'texts whose names are not those of Kubernetes, network plugins or Berth',
+      (value) => isRecord(value) && Object.entries(value).every(([key, text]) => typeof text === 'string' && !isReserved(key)),
+    ),
+    ...allNo('labels decide which Services and policies mean the pod', 'labels'),
+  }),
+  spec: fields({
+    nodeSelector: any,
+    affinity: any,
+    tolerations: any,
+    topologySpreadConstraints: any,
+    schedulerName: any,
+    hostAliases: any,
+    hostname: any,
+    subdomain: any,
+    setHostnameAsFQDN: any,
+    dnsConfig: any,
+    dnsPolicy: only('ClusterFirst', 'Default', 'None'),
+    shareProcessNamespace: any,
+    terminationGracePeriodSeconds: one('a number of seconds up to 3600', (value) => isNumber(value, 0, 3600)),
+    securityContext: fields({ ...TIGHTER, fsGroupChangePolicy: only('OnRootMismatch', 'Always') }),
+    ...allNo('components of the devfile are for that', 'containers', 'initContainers', 'ephemeralContainers', 'volumes'),
+    ...allNo(OF_CLASS, 'hostNetwork', 'hostPID', 'hostIPC', 'hostUsers', 'runtimeClassName', 'imagePullSecrets'),
+    ...allNo(OF_CLASS, 'priorityClassName', 'priority', 'preemptionPolicy', 'nodeName', 'resourceClaims'),
+    ...allNo('it has no way to the API of its target', 'serviceAccountName', 'serviceAccount', 'automountServiceAccountToken'),
+  }),
+}
+
+/** Everything in the overrides of a devfile that cannot be, each by component, attribute and field. */
+export function overrideProblems({ attributes, containers }: Devfile): string[] {
+  const ofContainers = containers.flatMap(({ name, attributes: own }) => [
+    ...problemsIn(own, CONTAINER_OVERRIDES, CONTAINER, `component "${name}", attribute `),
+    ...problemsIn(own, POD_OVERRIDES, POD, `component "${name}", attribute `),
+  ])
+  return [...ofContainers, ...problemsIn(attributes, POD_OVERRIDES, POD, 'attribute ')]
+}
+
+function problemsIn(attributes: Attributes, name: string, rules: Rules, where: string): string[] {
+  const given = attributes[name]
+  return given === undefined ? [] : problemsOf(given, { is: 'fields', rules }, `${where}${name}`)
+}
+
+function problemsOf(value: unknown, rule: Rule, path: string): string[] {
+  if (rule.is === 'no') return [`${path} cannot be set: ${rule.why} (leave it out)`]
+  if (rule.is === 'one') return rule.test(value) ? [] : [`${path} must be ${rule.says} (correct it, or leave it out)`]
+  if (rule.is === 'any') return directivesIn(value, path)
+  if (!isRecord(value)) return [`${path} must have fields (write a mapping)`]
+  return Object.entries(value).flatMap(([key, each]) => {
+    const known = Object.hasOwn(rule.rules, key) ? rule.rules[key] : undefined
+    const names = Object.entries(rule.rules).flatMap(([name, { is }]) => (is === 'no' ? [] : [name]))
+    if (!known) return [`${path}.${key} cannot be set (leave it out; there is ${names.join(', ')})`]
+    return problemsOf(each, known, `${path}.${key}`)
+  })
+}
+
+/** `$patch` and its like would take away what the pod needs. */
+function directivesIn(value: unknown, path: string): string[] {
+  if (Array.isArray(value)) return value.flatMap((each, i) => directivesIn(each, `${path}[${i}]`))
+  if (!isRecord(value)) return []
+  return Object.entries(value).flatMap(([key, each]) =>
+    key.startsWith('$')
+      ? [`${path}.${key} is a directive, and not read (write the values)`]
+      : directivesIn(each, `${path}.${key}`),
+  )
+}

@@ -1,0 +1,46 @@
+import type { Kube } from '../../adapters/kube/index.ts'
+import { Deployments, labels, Pods, refOf, type Workspace } from '../../api/index.ts'
+import { isThere } from './actual-state/index.ts'
+import { afterStop, type PostStop } from './after-stop.ts'
+import { MANAGER } from './applying.ts'
+import { AFTER_STOP, type Plan, partOf, runsAfterStop, type WarmVolume } from './desired/index.ts'
+import { readDevfile } from './devfile.ts'
+import { tellPostStop } from './events.ts'
+import { isStopped } from './expiry.ts'
+import { isObstacle } from './obstacle.ts'
+import type { Room } from './room.ts'
+import { markOf, rememberedVariables } from './variables.ts'
+
+interface Place {
+  kube: Kube
+  namespace: string
+  volume: WarmVolume | undefined
+  room: Room
+}
+
+/** The stop of a workspace that is terminated while it runs, where its devfile wants something done then. */
+export async function lastStop(workspace: Workspace, place: Place): Promise<{ what?: string; postStop?: PostStop | undefined }> {
+  const plan = await planOf(workspace, place)
+  if (!plan) return {}
+  const { kube, namespace, room } = place
+  const query = { namespace, labels: `${labels.workspaceUid}=${workspace.metadata.uid}` }
+  for (const each of await kube.list(Deployments, { ...query, metadataOnly: true }))
+    await kube.delete(Deployments, refOf(each), { uid: each.metadata.uid, propagation: 'Background' })
+  const pods = (await kube.list(Pods, query)).filter((pod) => partOf(pod) !== AFTER_STOP && isThere(pod))
+  if (pods.length > 0) return { what: pods.map(({ metadata }) => `Pod ${metadata.name}`).join(', ') }
+  const now = room.workshop.clock.now()
+  const { isUnderWay, postStop } = await afterStop({ plan, kube, isDown: true, isWanted: false, now, manager: MANAGER })
+  tellPostStop(room.workshop.events, workspace, postStop)
+  return isUnderWay ? { what: `Job ${postStop?.job}`, postStop } : { postStop }
+}
+
+/** Made from what is remembered: nothing is asked for any more. */
+async function planOf(workspace: Workspace, { namespace, volume, room }: Place): Promise<Plan | undefined> {
+  const { status } = workspace
+  const settings = status?.class?.settings
+  if (!settings || status.startedAt === undefined || isStopped(status.startedAt, status.stoppedAt)) return undefined
+  const read = await readDevfile(workspace, settings, { source: undefined, project: undefined, parsed: room.parsed })
+  if (isObstacle(read) || !runsAfterStop(read.devfile)) return undefined
+  const variables = rememberedVariables(workspace) ?? {}
+  return { workspace, settings, devfile: read.devfile, namespace, volume, variables, variablesMark: markOf(workspace) }
+}

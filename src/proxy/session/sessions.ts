@@ -1,0 +1,65 @@
+import type { Tickets } from '../../adapters/auth/index.ts'
+import { type Clock, isFailure } from '../../std/index.ts'
+import type { Call, Session, Sessions } from '../ports.ts'
+import { cookieOf, SESSION, setCookie } from './cookies.ts'
+import type { SignOuts } from './sign-outs.ts'
+
+export interface SessionDesk {
+  tickets: Tickets
+  signOuts: SignOuts
+  clock: Clock
+}
+
+export interface IssuedSessions extends Sessions {
+  /** The header that makes a browser show the session at that host, and there alone. */
+  cookie(session: Session, host: string): Promise<string>
+}
+
+/** Tickets that were read lately: each request shows one, and a signature costs more than all else that is done for it. */
+const MOST = 10_000
+
+const kindOf = (audience: string) => ({ kind: 'session', audience })
+
+export function createSessions({ tickets, signOuts, clock }: SessionDesk): IssuedSessions {
+  /** By token and host, which is all that the answer depends on beside the time and the sign-outs: those are asked each time. */
+  const known = new Map<string, Session>()
+  const holds = (session: Session): boolean => session.until > clock.now() && !signOuts.endedSince(session)
+
+  const read = async (token: string, host: string): Promise<Session | undefined> => {
+    try {
+      return sessionFrom(await tickets.verify(kindOf(host), token))
+    } catch (thrown) {
+      if (isFailure(thrown, 'unauthorized', 'expired')) return undefined
+      throw thrown
+    }
+  }
+  return {
+    holds,
+    onSignOut: (listener) => signOuts.onChange(listener),
+    async of(call: Pick<Call, 'headers'>, host: string) {
+      const token = cookieOf(call, SESSION)
+      if (token === undefined) return
+      // A host has no space, so two pairs never make one key.
+      const key = `${host} ${token}`
+      const session = known.get(key) ?? (await read(token, host))
+      if (!session) return
+      known.set(key, session)
+      const [oldest] = known.keys()
+      if (known.size > MOST && oldest !== undefined) known.delete(oldest)
+      return holds(session) ? session : undefined
+    },
+    async cookie(session, host) {
+      const { person, since, until } = session
+      const claims = { sub: person.user, groups: [...person.groups], since }
+      return setCookie(SESSION, await tickets.sign(kindOf(host), claims, until), (until - clock.now()) / 1000)
+    },
+  }
+}
+
+/** Of claims that this house has written itself. */
+export function sessionFrom(claims: Readonly<Record<string, unknown>>): Session | undefined {
+  const { sub, groups, since, exp } = claims
+  if (typeof sub !== 'string' || sub === '' || typeof since !== 'number' || typeof exp !== 'number') return undefined
+  const names = Array.isArray(groups) ? groups.filter((group) => typeof group === 'string') : []
+  return { person: { user: sub, groups: names }, since, until: exp * 1000 }
+}

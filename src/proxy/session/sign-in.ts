@@ -1,0 +1,180 @@
+import { createHash, randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
+import type { Provider, Tickets } from '../../adapters/auth/index.ts'
+import { type Clock, Failure, isFailure, minutes } from '../../std/index.ts'
+import { isOwnWish } from '../own-wish.ts'
+import type { Call, Reader, Reply, Routes, Say, Session } from '../ports.ts'
+import { ATTEMPT, cookieNames, cookieOf, SESSION, setCookie } from './cookies.ts'
+import { type IdentitySettings, personFrom } from './identity.ts'
+import { redirect } from './redirect.ts'
+import { returnTo } from './return-to.ts'
+import type { IssuedSessions } from './sessions.ts'
+import type { SignOuts } from './sign-outs.ts'
+import { TRANSFER, type Transfer, transferClaims } from './transfer.ts'
+
+export interface SignInDesk {
+  /** The one host to which the provider sends people back. */
+  host: string
+  provider: Provider
+  identity: IdentitySettings
+  tickets: Tickets
+  sessions: IssuedSessions
+  signOuts: SignOuts
+  routes: Pick<Routes, 'at'>
+  /** A session is never longer than this, nor than what the provider says. Milliseconds. */
+  longest: number
+  say: Say
+  clock: Clock
+  /** What else people find on this host once they have signed in. */
+  home?: Home | undefined
+}
+
+export type Home = (request: IncomingMessage, url: URL, reader: Reader, session: Session) => Promise<Reply>
+
+/** How long somebody may take at the provider. */
+const ATTEMPT_LASTS = minutes(10)
+/** Sign-ins that one browser may have under way: tabs that were opened together. */
+const MOST_ATTEMPTS = 8
+
+/** What the host for signing in answers. */
+export function createSignIn(desk: SignInDesk) {
+  const { say } = desk
+  return async (call: Call, url: URL, reader: Reader): Promise<Reply> => {
+    try {
+      if (url.pathname === '/sign-in') return await begin(desk, call, url.searchParams, reader)
+      if (url.pathname === '/callback') return await finish(desk, call, url, reader)
+      if (url.pathname === '/sign-out') return await signOut(desk, call, reader)
+      if (desk.home) return await enter(desk, call, url, reader)
+      if (url.pathname === '/') return await front(desk, call, reader)
+      return say(NOT_HERE, reader)
+    } catch (thrown) {
+      return say(noticeOf(Failure.from(thrown)), reader)
+    }
+  }
+}
+
+/** Whoever has not signed in does so first, and comes back to the page that was asked for. */
+async function enter(desk: SignInDesk, call: Call, url: URL, reader: Reader): Promise<Reply> {
+  const { sessions, host, home, say } = desk
+  const session = await sessions.of(call, host)
+  // An ingress that asks has no body to give, and shows no page of ours.
+  if (!(home && call.request)) return say(NOT_HERE, reader)
+  if (session) return home(call.request, url, reader, session)
+  if (!reader.wantsPage) return say(NOT_SIGNED_IN, reader)
+  const to = new URL(`https://${host}/sign-in`)
+  to.searchParams.set('path', pathOf(url))
+  return redirect(to)
+}
+
+async function begin(desk: SignInDesk, call: Call, asked: URLSearchParams, reader: Reader): Promise<Reply> {
+  const { routes, sessions, provider, tickets, host, clock, say } = desk
+  // Without another host it is this one that somebody wants to see.
+  const isHome = desk.home !== undefined && !asked.has('host')
+  const route = isHome ? { host } : routes.at(asked.get('host') ?? '')
+  const visit = isHome ? '' : (asked.get('visit') ?? '')
+  if (!(route && (isHome || /^[\w-]{43}$/.test(visit)))) return say(NOWHERE, reader)
+  const way: Transfer = { host: route.host, path: pathOf(returnTo(route, asked.get('path'))), visit }
+  const session = await sessions.of(call, host)
+  if (session) return transfer(desk, session, way)
+  const { url, ...attempt } = await provider.begin()
+  const sealed = await tickets.seal(attemptAt(host), { ...attempt, ...way }, clock.now() + ATTEMPT_LASTS)
+  const old = cookieNames(call, ATTEMPT)
+  const forgotten = old.slice(0, Math.max(0, old.length - MOST_ATTEMPTS + 1)).map((name) => setCookie(name, '', 0))
+  return redirect(url, [setCookie(cookieFor(attempt.state), sealed, ATTEMPT_LASTS / 1000), ...forgotten])
+}
+
+/** Back from the provider. */
+async function finish(desk: SignInDesk, call: Call, url: URL, reader: Reader): Promise<Reply> {
+  const { provider, tickets, identity, sessions, host, longest, clock, say } = desk
+  const name = cookieFor(url.searchParams.get('state') ?? '')
+  const sealed = cookieOf(call, name)
+  // Nobody in this browser has begun it: a link of somebody who wants others to work as him.
+  if (sealed === undefined) return say(NOT_BEGUN, reader)
+  const { state, nonce, verifier, ...claims } = await tickets.open(attemptAt(host), sealed)
+  const way = transferClaims(claims)
+  if (!(typeof state === 'string' && typeof nonce === 'string' && typeof verifier === 'string' && way))
+    return say(NOT_BEGUN, reader)
+  const since = clock.now()
+  const { claims: said, until } = await provider.finish(url, { state, nonce, verifier })
+  const session = { person: personFrom(said, identity), since, until: Math.min(until, since + longest) }
+  // What was there before is of no use to whoever knew it.
+  const cookies = [setCookie(name, '', 0), await sessions.cookie(session, host)]
+  return transfer(desk, session, way, cookies)
+}
+
+/** Sends somebody on with a ticket that counts once, for half a minute, in the browser that left that host. */
+async function transfer({ tickets, clock, routes, host }: SignInDesk, session: Session, way: Transfer, cookies: string[] = []) {
+  if (way.host === host) return redirect(returnTo(way, way.path), cookies)
+  const route = routes.at(way.host)
+  if (!route) throw new Failure('not-found', 'the workspace has gone meanwhile')
+  const { person, since, until } = session
+  // Each counts once: two tabs that are opened in the same second must not get the same one.
+  const claims = { ...way, jti: randomUUID(), sub: person.user, groups: [...person.groups], since, until }
+  const ticket = await tickets.sign({ kind: TRANSFER.kind, audience: route.host }, claims, clock.now() + TRANSFER.lasts)
+  const url = new URL(`https://${route.host}${TRANSFER.path}`)
+  url.searchParams.set('ticket', ticket)
+  return redirect(url, cookies)
+}
+
+async function signOut(desk: SignInDesk, call: Call, reader: Reader): Promise<Reply> {
+  const { sessions, signOuts, provider, host, say } = desk
+  const session = await sessions.of(call, host)
+  if (!session) return say(SIGNED_OUT, reader, { 'set-cookie': [setCookie(SESSION, '', 0)] })
+  if (call.method !== 'POST') return say(askToSignOut(session), reader)
+  if (!isOwnWish(call, host)) return say(NOT_OWN_WISH, reader)
+  await signOuts.record(session.person.user)
+  const there = await provider.endOf(`https://${host}/`).catch(() => undefined)
+  const link = there && { label: 'Sign out at the identity provider, too', to: there.href }
+  return say({ ...SIGNED_OUT, link }, reader, { 'set-cookie': [setCookie(SESSION, '', 0)] })
+}
+
+async function front({ sessions, host, say }: SignInDesk, call: Call, reader: Reader): Promise<Reply> {
+  const session = await sessions.of(call, host)
+  return say(session ? askToSignOut(session) : SIGNED_OUT, reader)
+}
+
+const attemptAt = (host: string) => ({ kind: 'attempt', audience: host })
+const cookieFor = (state: string): string => `${ATTEMPT}${createHash('sha256').update(state).digest('hex').slice(0, 12)}`
+const pathOf = ({ pathname, search }: URL): string => `${pathname}${search}`
+
+const NOT_HERE = { status: 404, title: 'There is nothing here', lines: ['This host is where people sign in.'] }
+const NOT_SIGNED_IN = { status: 401, title: 'Sign in first', lines: ['Open this page in a browser to sign in.'] }
+const NOWHERE = {
+  status: 404,
+  title: 'That workspace is not here',
+  lines: ['There is no workspace under that address. It may have been terminated, or the address is misspelt.'],
+}
+const NOT_BEGUN = {
+  status: 400,
+  title: 'This sign-in was not begun here',
+  lines: ['It was begun in another browser, too long ago, or by somebody else. Open the workspace again.'],
+}
+const SIGNED_OUT = {
+  status: 200,
+  title: 'You are not signed in',
+  lines: ['Open a workspace to sign in.'],
+}
+const NOT_OWN_WISH = {
+  status: 403,
+  title: 'That came from another site',
+  lines: ['Nothing was done. Sign out from this page itself.'],
+}
+
+const askToSignOut = ({ person }: Session) => ({
+  status: 200,
+  title: 'You are signed in',
+  lines: [
+    `You are ${person.user}.`,
+    'Signing out ends your sessions in all workspaces, in this browser and in others, and what is open in them.',
+  ],
+  button: { label: 'Sign out everywhere', action: '/sign-out' },
+})
+
+function noticeOf(failure: Failure) {
+  const { message, remedy } = failure
+  const lines = [`${message}.`, ...(remedy ? [`${remedy}.`] : [])]
+  if (isFailure(failure, 'unauthorized', 'expired', 'invalid')) return { status: 403, title: 'You could not be signed in', lines }
+  if (isFailure(failure, 'not-found')) return NOWHERE
+  if (isFailure(failure, 'unavailable', 'timeout')) return { status: 503, title: 'Nobody can sign in just now', lines }
+  return { status: 500, title: 'Something went wrong', lines: ['The cause is in the log, under the number below.'] }
+}

@@ -1,0 +1,46 @@
+import type { IncomingMessage } from 'node:http'
+import { BlockList, isIP } from 'node:net'
+import { wrongSetting } from '../std/index.ts'
+
+/** Whether an address is in one of these ranges. Of none it is not. Throws what is no range, as that of the flag. */
+export function addressesIn(ranges: readonly string[], flag: string): (address: string) => boolean {
+  const list = new BlockList()
+  for (const range of ranges) {
+    const [, address = '', bits] = /^([0-9a-fA-F:.]+)(?:\/(\d{1,3}))?$/.exec(range) ?? []
+    const version = isIP(address)
+    const width = version === 6 ? 128 : 32
+    const length = bits === undefined ? width : Number(bits)
+    if (version === 0 || length > width) throw wrongSetting(flag, range, 'Write ranges such as 10.0.0.0/8, with commas between.')
+    list.addSubnet(address, length, version === 6 ? 'ipv6' : 'ipv4')
+  }
+  return (given) => {
+    const address = plain(given)
+    return isIP(address) !== 0 && list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+  }
+}
+
+/**
+ * Whose address a request comes from: of those in X-Forwarded-For the last that no trusted proxy has, for everything before it may be
+ * a stranger's invention. Without trusted proxies, whoever is connected.
+ */
+export function createVisitorOf(isTrusted: (address: string) => boolean): (request: IncomingMessage) => string {
+  return ({ socket, headers }) => {
+    const peer = plain(socket.remoteAddress ?? '')
+    if (!isTrusted(peer)) return peer
+    const named = [headers['x-forwarded-for'] ?? []]
+      .flat()
+      .join(',')
+      .split(',')
+      .map((each) => plain(each.trim()))
+    let found = peer
+    for (const address of named.reverse()) {
+      if (isIP(address) === 0) return found
+      found = address
+      if (!isTrusted(address)) return found
+    }
+    return found
+  }
+}
+
+/** IPv4 as IPv6 sockets show it. */
+const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/, '')

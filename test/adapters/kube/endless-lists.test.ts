@@ -1,0 +1,49 @@
+import * as assert from 'uvu/assert'
+import { keepFed, kubeFromSecret } from '../../../src/adapters/kube/index.ts'
+import { ConfigMaps } from '../../../src/api/index.ts'
+import { isFailure, Secret, silentLog, systemClock } from '../../../src/std/index.ts'
+import { tellingServer } from '../../support/builders/strange-server.ts'
+import { describe } from '../../support/suite.ts'
+import { kubeconfigFor } from '../../support/targets.ts'
+
+const PAGE = JSON.stringify({ metadata: { continue: 'more', resourceVersion: '1' }, items: [] })
+
+describe('a list whose pages have no end', (it) => {
+  const open = async () => {
+    const server = await tellingServer(PAGE)
+    const { url } = server
+    const kube = kubeFromSecret(new Secret(kubeconfigFor(url)), { server: url, reach: undefined, insecureSkipTLSVerify: true })
+    return {
+      server,
+      kube,
+      async close() {
+        await kube.close()
+        await server.close()
+      },
+    }
+  }
+
+  it('is a fault of the server, however often it says that there is more', async () => {
+    const { kube, server, close } = await open()
+    const failure = await kube.list(ConfigMaps).catch((thrown: unknown) => thrown)
+    assert.ok(isFailure(failure, 'unavailable'))
+    assert.match(failure.message, /the list of configmaps does not end/)
+    assert.ok(server.seen < 200)
+    await close()
+  })
+
+  it('is one for a watch too', async () => {
+    const { kube, close } = await open()
+    const ending = new AbortController()
+    const told = Promise.withResolvers<string>()
+    const store = { put: () => undefined, remove: () => undefined, replace: () => undefined, saw: () => undefined }
+    const failed = ({ message }: Error) => {
+      told.resolve(message)
+      ending.abort()
+    }
+    const feed = { kube, kind: ConfigMaps, scope: {}, store, clock: systemClock, log: silentLog }
+    await keepFed({ ...feed, listed: () => told.resolve('listed'), failed }, ending.signal)
+    assert.match(await told.promise, /the list of configmaps does not end/)
+    await close()
+  })
+})

@@ -1,0 +1,274 @@
+import { equal, is } from 'uvu/assert'
+import type { WorkspaceSpec } from '../../../src/api/index.ts'
+import { judge, type Person, premisesOf } from '../../../src/engines/access/index.ts'
+import { describe } from '../../support/suite.ts'
+import { published } from './neighbourhood.ts'
+
+const NOW = Date.parse('2030-01-01T00:00:00Z')
+const BEFORE = '2029-12-31T23:59:59Z'
+const AFTER = '2030-01-01T00:00:01Z'
+
+const person = (user: string, ...groups: string[]): Person => ({ user, groups })
+const ada = person('ada@example.com')
+const grace = person('grace@example.com', 'compilers')
+
+type Shares = NonNullable<WorkspaceSpec['shares']>
+type Visibility = 'owner' | 'members' | 'authenticated' | 'public'
+
+interface Row {
+  why: string
+  who?: Person
+  links?: string[]
+  hasRole?: boolean
+  shares?: Shares
+  visibility?: Visibility
+  most?: Visibility
+  port?: number
+  spec?: WorkspaceSpec
+  says: string
+}
+
+const LINK = 'a1'.repeat(32)
+const linked: Shares = [{ name: 'link', linkDigest: LINK, ports: ['app'], expiresAt: AFTER }]
+const linkedElsewhere: Shares = [{ name: 'link', linkDigest: LINK, ports: ['other'], expiresAt: AFTER }]
+const shared: Shares = [{ name: 'pair', user: 'grace@example.com', ports: ['app'] }]
+
+const ROWS: Row[] = [
+  { why: 'the owner is at home', who: ada, says: 'owner' },
+  { why: 'nobody has signed in', says: 'SignInNeeded' },
+  { why: 'an empty name is nobody', who: person(''), says: 'SignInNeeded' },
+  { why: 'an empty name does not equal a missing owner', who: person(''), spec: { owner: '' }, says: 'SignInNeeded' },
+  { why: 'without an owner it is nobody’s', who: ada, spec: { owner: '' }, says: 'NotShared' },
+  { why: 'a stranger', who: grace, says: 'NotShared' },
+  { why: 'a name that begins like the owner’s', who: person('ada@example.com.evil'), says: 'NotShared' },
+  { why: 'a name in other letters', who: person('Ada@example.com'), says: 'NotShared' },
+  { why: 'a group that is called like the owner', who: person('x', 'ada@example.com'), says: 'NotShared' },
+  { why: 'a share names her and the port', who: grace, shares: shared, says: 'share' },
+  {
+    why: 'a share for a group she is in',
+    who: grace,
+    shares: [{ name: 'g', group: 'compilers', ports: ['app'] }],
+    says: 'share',
+  },
+  { why: 'a share for another group', who: grace, shares: [{ name: 'g', group: 'linkers', ports: ['app'] }], says: 'NotShared' },
+  {
+    why: 'a user share is no group share',
+    who: grace,
+    shares: [{ name: 'u', user: 'compilers', ports: ['app'] }],
+    says: 'NotShared',
+  },
+  { why: 'a share of nobody', who: person('x', ''), shares: [{ name: 'n', group: '', ports: ['app'] }], says: 'NotShared' },
+  { why: 'a share that names no port', who: grace, shares: [{ name: 'n', user: 'grace@example.com' }], says: 'NotShared' },
+  {
+    why: 'a share of another port',
+    who: grace,
+    shares: [{ name: 'o', user: 'grace@example.com', ports: ['db'] }],
+    says: 'NotShared',
+  },
+  { why: 'a share that lasts', who: grace, shares: [{ ...shared[0], name: 'l', expiresAt: AFTER }], says: 'share' },
+  { why: 'a share that has ended', who: grace, shares: [{ ...shared[0], name: 'l', expiresAt: BEFORE }], says: 'ShareExpired' },
+  {
+    why: 'a share whose end cannot be read',
+    who: grace,
+    shares: [{ ...shared[0], name: 'l', expiresAt: 'soon' }],
+    says: 'ShareExpired',
+  },
+  {
+    why: 'of two shares the longer one',
+    who: grace,
+    shares: [
+      { ...shared[0], name: 'a', expiresAt: BEFORE },
+      { ...shared[0], name: 'b', expiresAt: AFTER },
+    ],
+    says: 'share',
+  },
+  { why: 'a share does not sign anybody in', shares: shared, says: 'SignInNeeded' },
+  {
+    why: 'members: whoever any share names',
+    who: grace,
+    visibility: 'members',
+    shares: [{ name: 'n', user: 'grace@example.com' }],
+    says: 'member',
+  },
+  {
+    why: 'members: a share that has ended makes none',
+    who: grace,
+    visibility: 'members',
+    shares: [{ ...shared[0], name: 'l', expiresAt: BEFORE }],
+    says: 'ShareExpired',
+  },
+  { why: 'members: a stranger', who: grace, visibility: 'members', says: 'NotShared' },
+  { why: 'authenticated: whoever is signed in', who: grace, visibility: 'authenticated', says: 'authenticated' },
+  { why: 'authenticated: nobody else', visibility: 'authenticated', says: 'SignInNeeded' },
+  { why: 'public, where the class allows it', visibility: 'public', most: 'public', says: 'public' },
+  { why: 'public is authenticated where the class says nothing', visibility: 'public', says: 'SignInNeeded' },
+  { why: 'the class allows members at most', who: grace, visibility: 'authenticated', most: 'members', says: 'NotShared' },
+  {
+    why: 'the class allows the owner only, so shares do not count',
+    who: grace,
+    shares: shared,
+    most: 'owner',
+    says: 'NotShared',
+  },
+  { why: 'the class allows the owner only, and it is she', who: ada, most: 'owner', says: 'owner' },
+  { why: 'a port that is not declared, for the owner too', who: ada, port: 8080, says: 'PortNotDeclared' },
+  { why: 'a port that is only for the pod', who: ada, port: 5432, says: 'PortNotDeclared' },
+  { why: 'a port that is no number', who: ada, port: Number.NaN, says: 'PortNotDeclared' },
+  {
+    why: 'the editor is never wider than members',
+    who: grace,
+    port: 60_001,
+    visibility: 'public',
+    most: 'public',
+    says: 'NotShared',
+  },
+  { why: 'whoever has the link', who: grace, links: [LINK], shares: linked, says: 'link' },
+  { why: 'a link for nobody who has signed in', links: [LINK], shares: linked, says: 'SignInNeeded' },
+  { why: 'a link where the class allows public', links: [LINK], shares: linked, most: 'public', says: 'link' },
+  { why: 'a link that nobody has shown', who: grace, shares: linked, says: 'NotShared' },
+  { why: 'another link', who: grace, links: ['0'.repeat(64)], shares: linked, says: 'NotShared' },
+  {
+    why: 'a link that is empty',
+    who: grace,
+    links: [''],
+    shares: [{ ...linked[0], name: 'e', linkDigest: '' }],
+    says: 'NotShared',
+  },
+  {
+    why: 'a link of another port',
+    who: grace,
+    links: [LINK],
+    shares: [{ ...linked[0], name: 'o', ports: ['db'] }],
+    says: 'NotShared',
+  },
+  {
+    why: 'a link that has ended',
+    who: grace,
+    links: [LINK],
+    shares: [{ ...linked[0], name: 'l', expiresAt: BEFORE }],
+    says: 'ShareExpired',
+  },
+  {
+    why: 'a link that does not say when it ends',
+    who: grace,
+    links: [LINK],
+    shares: [{ name: 'l', linkDigest: LINK, ports: ['app'] }],
+    says: 'ShareExpired',
+  },
+  {
+    why: 'a link where the class lets in members only',
+    who: grace,
+    links: [LINK],
+    shares: linked,
+    most: 'members',
+    says: 'NotShared',
+  },
+  {
+    why: 'a link makes nobody a member',
+    who: grace,
+    links: [LINK],
+    shares: linkedElsewhere,
+    visibility: 'members',
+    says: 'NotShared',
+  },
+  {
+    why: 'a link into the shell',
+    who: grace,
+    links: [LINK],
+    port: 60_001,
+    shares: [{ ...linked[0], name: 'l', ports: ['editor-server'] }],
+    most: 'public',
+    says: 'NotShared',
+  },
+  { why: 'a digest is no link of its own', who: person(LINK, LINK), shares: linked, says: 'NotShared' },
+  { why: 'the roles of the cluster let her', who: grace, hasRole: true, says: 'role' },
+  { why: 'roles sign nobody in', hasRole: true, says: 'SignInNeeded' },
+  { why: 'roles do not go beyond the class', who: grace, hasRole: true, most: 'owner', says: 'NotShared' },
+  { why: 'roles open no port that is not declared', who: grace, hasRole: true, port: 8080, says: 'PortNotDeclared' },
+  { why: 'roles open nothing that ends', who: grace, hasRole: true, spec: { desiredState: 'Terminated' }, says: 'Ending' },
+  { why: 'the end is the end, for the owner too', who: ada, spec: { desiredState: 'Terminated' }, says: 'Ending' },
+  {
+    why: 'the end is the end, where it was public',
+    visibility: 'public',
+    most: 'public',
+    spec: { desiredState: 'Terminated' },
+    says: 'Ending',
+  },
+]
+
+const PORTS = [
+  { name: 'app', port: 3000 },
+  { name: 'db', port: 5432, isClosed: true },
+  { name: 'editor-server', port: 60_001 },
+]
+
+describe('the decision about access', (it) => {
+  for (const { why, who, links, hasRole, shares, visibility, most, port = 3000, spec, says } of ROWS)
+    it(`${says}: ${why}`, () => {
+      const ports = visibility && { ports: [{ name: 'own', port, visibility }] }
+      const workspace = published('web', {
+        spec: { ...ports, ...(shares && { shares }), ...spec },
+        ports: PORTS,
+        ...(most && { maxVisibility: most }),
+      })
+      const judgement = judge({
+        ...{ premises: premisesOf(workspace), port, person: who, now: NOW },
+        ...(links && { links }),
+        ...(hasRole && { hasRole }),
+      })
+      is(judgement.may ? judgement.as : judgement.why, says)
+    })
+
+  it('says when it ends by itself', () => {
+    const shares = [{ name: 'a', user: 'grace@example.com', ports: ['app'], expiresAt: AFTER }]
+    const premises = premisesOf(published('web', { spec: { shares } }))
+    const later = Date.parse(AFTER)
+    equal(judge({ premises, port: 3000, person: grace, now: NOW }), { may: true, as: 'share', until: later })
+    equal(judge({ premises, port: 3000, person: grace, now: later }), { may: false, why: 'ShareExpired' })
+  })
+
+  it('takes the narrower of two wishes for one number', () => {
+    const ports = [
+      { name: 'a', port: 3000, visibility: 'authenticated' as const },
+      { name: 'b', port: 3000, visibility: 'owner' as const },
+    ]
+    const premises = premisesOf(published('web', { spec: { ports } }))
+    equal(judge({ premises, port: 3000, person: grace, now: NOW }), { may: false, why: 'NotShared' })
+  })
+
+  it('closes everything where browsers are not let in', () => {
+    const workspace = published('web')
+    const premises = premisesOf({
+      ...workspace,
+      status: { ...workspace.status, class: { settings: { proxy: { httpEnabled: false } } } },
+    })
+    equal(judge({ premises, port: 3000, person: ada, now: NOW }), { may: false, why: 'PortNotDeclared' })
+  })
+})
+
+const N = 50
+/** Told from the two numbers, by no code of the engine. */
+const isGranted = (guest: number, host: number): boolean => guest === host || (guest * 7 + host * 3) % 11 === 0
+
+describe('the access matrix', (it) => {
+  it('lets exactly the granted in, of all 2,500 pairs', () => {
+    const people = Array.from({ length: N }, (_, n) => person(`person-${n}`, `team-${n}`))
+    const wrong: string[] = []
+    let granted = 0
+    for (let host = 0; host < N; host++) {
+      const guests = people.flatMap(({ user }, guest) => (guest !== host && isGranted(guest, host) ? [{ user, guest }] : []))
+      // Half of them by name, half by their group.
+      const shares = guests.map(({ user, guest }) =>
+        guest % 2 ? { name: `s${guest}`, user, ports: ['app'] } : { name: `s${guest}`, group: `team-${guest}`, ports: ['app'] },
+      )
+      const premises = premisesOf(published(`w${host}`, { spec: { owner: `person-${host}`, shares } }))
+      for (const [guest, who] of people.entries()) {
+        const { may } = judge({ premises, port: 3000, person: who, now: NOW })
+        granted += Number(may)
+        if (may !== isGranted(guest, host)) wrong.push(`${guest} at ${host}`)
+      }
+    }
+    equal(wrong, [])
+    is(granted > N && granted < 500, true)
+  })
+})

@@ -1,0 +1,125 @@
+import { is } from 'uvu/assert'
+import {
+  conditionOf,
+  Deployments,
+  DeploymentTargets,
+  Secrets,
+  WorkspaceClasses,
+  type WorkspaceSpec,
+  Workspaces,
+} from '../../../src/api/index.ts'
+import type { Workshop } from '../../../src/engines/controller/index.ts'
+import { targetLifecycle } from '../../../src/operator/deployment-target/lifecycle/index.ts'
+import { claimBinding } from '../../../src/operator/deployment-target-claim/binding/index.ts'
+import { workspaces } from '../../../src/operator/workspace/index.ts'
+import { Failure } from '../../../src/std/index.ts'
+import { deployer } from '../../support/builders/credentials.ts'
+import { testCluster } from '../../support/control-plane.ts'
+import { describe } from '../../support/suite.ts'
+import { sweep } from '../../support/sweep.ts'
+import { eventually, expectObject } from '../../support/verbs.ts'
+import { openShop, type RunningShop } from '../../support/workshop.ts'
+import { furnish, workspaceNamed } from './house.ts'
+
+describe("targets in the operator's own cluster", (it) => {
+  const cluster = testCluster()
+  const { kube } = cluster
+  let shop: RunningShop
+  let homes: string[] = []
+  /** Requests to targets by verb. */
+  let asked: Record<string, number> = {}
+
+  it.beforeEach(async () => {
+    homes = [await cluster.namespace('own-one'), await cluster.namespace('own-two')]
+    asked = {}
+  })
+  it.afterEach(async () => {
+    await shop.stop()
+    for (const namespace of homes) {
+      for (const { metadata } of await kube.list(Workspaces, { namespace }))
+        await kube.patch(Workspaces, metadata, { metadata: { finalizers: null } })
+      await sweep(kube, namespace)
+      await kube.delete(WorkspaceClasses, { name: namespace })
+    }
+  })
+  it.after(() => cluster.close())
+
+  const meter = ({ verb }: { verb: string }) => {
+    asked[verb] = (asked[verb] ?? 0) + 1
+  }
+  const everybody = (workshop: Workshop) => [
+    claimBinding(workshop),
+    targetLifecycle(workshop),
+    workspaces(workshop, { own: [kube.server], meter }),
+  ]
+  const open = async (via?: Parameters<typeof openShop>[0]['via']) => {
+    const [namespace = '', ...neighbours] = homes
+    const options = { kubeconfig: cluster.kubeconfig, namespace, neighbours, controllers: everybody }
+    shop = await openShop(via ? { ...options, via } : options)
+  }
+  const create = (namespace: string, spec?: WorkspaceSpec) => kube.create(Workspaces, workspaceNamed(namespace, 'web', spec))
+  const becomes = (namespace: string, state: string) =>
+    expectObject(kube, Workspaces, { name: 'web', namespace }, ({ status }) => status?.actualState === state)
+
+  /** Each is seen to run, is stopped by itself, and repaired. */
+  const liveIn = async (namespace: string) => {
+    await furnish(cluster, namespace)
+    await create(namespace)
+    await becomes(namespace, 'Running')
+    const made = { name: 'workspace-web', namespace }
+    await kube.patch(Deployments, made, { spec: { replicas: 0 } })
+    await expectObject(kube, Deployments, made, ({ spec }) => spec?.replicas === 1)
+    await kube.patch(Workspaces, { name: 'web', namespace }, { spec: { desiredState: 'Stopped' } })
+    await becomes(namespace, 'Stopped')
+  }
+
+  it('share one watch per kind, whatever their credentials', async () => {
+    await open()
+    const [one = '', two = ''] = homes
+    await liveIn(one)
+    const watches = shop.requests.watch
+    await liveIn(two)
+    is(shop.requests.watch, watches)
+    is(asked.watch, undefined, JSON.stringify(asked))
+  })
+
+  it('are watched one by one where the operator itself may not see all', async () => {
+    await open((own) => ({
+      ...own,
+      // Lists go this way, too; what only asks whether it may does so for one.
+      read: (path, options) =>
+        path.includes('limit=1&') ? Promise.reject(new Failure('forbidden', 'pods is forbidden')) : own.read(path, options),
+    }))
+    await liveIn(homes[0] ?? '')
+    is(asked.watch, 2, JSON.stringify(asked))
+  })
+
+  it('show nothing that their own credentials could not see', async () => {
+    await open()
+    const [one = '', two = ''] = homes
+    await liveIn(one)
+    // A token that is good for nothing there, in a target that says it leads there.
+    const { kubeconfig } = await deployer(kube, two, { name: 'stranger' })
+    await furnish(cluster, two)
+    await kube.patch(Secrets, { name: 'credentials', namespace: two }, { data: { kubeconfig: encoded(kubeconfig) } })
+    await kube.patch(
+      DeploymentTargets,
+      { name: 'here', namespace: two },
+      { spec: { kubernetesCredentials: { defaultNamespace: one } } },
+    )
+    // Or it may rightly go by what was there before.
+    const { caches } = shop
+    const data = () => caches.of(Secrets, { fields: 'type=Opaque' }).get({ name: 'credentials', namespace: two })?.data
+    await eventually(() => data()?.kubeconfig === encoded(kubeconfig))
+    const here = () => caches.of(DeploymentTargets).get({ name: 'here', namespace: two })?.spec.kubernetesCredentials
+    await eventually(() => here()?.defaultNamespace === one)
+    await create(two)
+    const { status } = await expectObject(kube, Workspaces, { name: 'web', namespace: two }, (workspace) =>
+      /forbidden/.test(conditionOf(workspace.status?.conditions, 'Ready')?.message ?? ''),
+    )
+    is(conditionOf(status?.conditions, 'Ready')?.reason, 'Connecting')
+    is(status?.actualState, 'CreationRequested')
+  })
+})
+
+const encoded = (text: string): string => Buffer.from(text).toString('base64')

@@ -1,0 +1,86 @@
+import { equal, is, ok } from 'uvu/assert'
+import { Deployments, labels, NetworkPolicies, refOf, Services, WorkspaceClasses, Workspaces } from '../../../src/api/index.ts'
+import type { Workshop } from '../../../src/engines/controller/index.ts'
+import { targetLifecycle } from '../../../src/operator/deployment-target/lifecycle/index.ts'
+import { claimBinding } from '../../../src/operator/deployment-target-claim/binding/index.ts'
+import { workspaces } from '../../../src/operator/workspace/index.ts'
+import { testCluster } from '../../support/control-plane.ts'
+import { describe } from '../../support/suite.ts'
+import { sweep } from '../../support/sweep.ts'
+import { eventually } from '../../support/verbs.ts'
+import { openShop, type RunningShop } from '../../support/workshop.ts'
+import { furnish, words } from './house.ts'
+
+const MANY = 12
+
+describe('workspace: a restart of the operator', (it) => {
+  const cluster = testCluster()
+  const { kube } = cluster
+  let namespace = ''
+  let shop: RunningShop
+  /** Requests to the target by verb. */
+  let asked: Record<string, number> = {}
+  const { create, becomes } = words(cluster, () => namespace)
+
+  it.after(async () => {
+    await shop.stop()
+    for (const { metadata } of await kube.list(Workspaces, { namespace }))
+      await kube.patch(Workspaces, metadata, { metadata: { finalizers: null } })
+    await kube.delete(WorkspaceClasses, { name: namespace })
+    await sweep(kube, namespace)
+    await cluster.close()
+  })
+
+  const meter = ({ verb }: { verb: string }) => {
+    asked[verb] = (asked[verb] ?? 0) + 1
+  }
+  const open = async () => {
+    asked = {}
+    const controllers = (workshop: Workshop) => [
+      claimBinding(workshop),
+      targetLifecycle(workshop),
+      workspaces(workshop, { meter }),
+    ]
+    shop = await openShop({ kubeconfig: cluster.kubeconfig, namespace, controllers })
+  }
+
+  it('repairs what was changed meanwhile, from one list per kind, and writes nothing else', async () => {
+    namespace = await cluster.namespace('workspace-survey')
+    await furnish(cluster, namespace)
+    await open()
+    const names = Array.from({ length: MANY }, (_each, n) => `web-${n}`)
+    const ports = [{ name: 'web', port: 8080 }]
+    await Promise.all(names.map((name) => create(name, { desiredState: 'Stopped', ports })))
+    for (const name of names) await becomes(name, 'Stopped')
+    // The cluster has looked at what was made, and nothing more is heard of it.
+    await eventually(async () => {
+      const made = await kube.list(Deployments, { namespace })
+      return made.every(({ metadata, status }) => status?.observedGeneration === metadata.generation)
+    })
+    await shop.quiet()
+    await shop.stop()
+    const before = await kube.list(Workspaces, { namespace })
+
+    const policies = () => kube.list(NetworkPolicies, { namespace })
+    for (const policy of await policies()) await kube.delete(NetworkPolicies, refOf(policy))
+    const service = { name: 'workspace-web-0', namespace }
+    const selector = async () => (await kube.get(Services, service))?.spec?.selector?.[labels.workspaceUid]
+    const uid = await selector()
+    await kube.patch(Services, service, { spec: { selector: { [labels.workspaceUid]: 'nobody' } } })
+    await open()
+    await eventually(async () => (await policies()).length === MANY)
+    await eventually(async () => (await selector()) === uid)
+    await shop.quiet()
+    const { get = 0, watch, ...writes } = asked
+    is(watch, 2)
+    equal(writes, { patch: MANY + 1 })
+    // What is not there is looked for by itself; a pod list and a Deployment list come with the watches.
+    ok(get <= MANY + 16, `${get} reads of the target`)
+    is(shop.requests.patch, undefined, 'the status of nobody is written')
+    const versions = async () => (await kube.list(Workspaces, { namespace })).map(({ metadata }) => metadata.resourceVersion)
+    equal(
+      await versions(),
+      before.map(({ metadata }) => metadata.resourceVersion),
+    )
+  })
+})

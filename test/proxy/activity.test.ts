@@ -1,0 +1,89 @@
+import { is, ok } from 'uvu/assert'
+import { connect, createCaches } from '../../src/adapters/kube/index.ts'
+import { annotations, Services, Workspaces } from '../../src/api/index.ts'
+import { createActivity } from '../../src/proxy/activity/index.ts'
+import { BY_WORKSPACE, discover } from '../../src/proxy/discovery/index.ts'
+import { minutes, silentLog, systemClock } from '../../src/std/index.ts'
+import { steppedClock } from '../support/clock.ts'
+import { testCluster } from '../support/control-plane.ts'
+import { describe } from '../support/suite.ts'
+import { eventually } from '../support/verbs.ts'
+import { publish } from './running-proxy.ts'
+
+describe('the use of a workspace', (it) => {
+  const cluster = testCluster()
+  const leave: (() => Promise<void>)[] = []
+  it.afterEach(async () => {
+    for (const one of leave.splice(0).reverse()) await one()
+  })
+  it.after(() => cluster.close())
+
+  it('is written once a minute at most, with how it was used, and that somebody looks', async () => {
+    const namespace = await cluster.namespace('activity')
+    let patches = 0
+    const kube = connect({
+      kubeconfig: cluster.kubeconfig,
+      meter: ({ verb }) => {
+        if (verb === 'patch') patches++
+      },
+    })
+    leave.push(() => kube.close())
+    const clock = steppedClock(systemClock.now())
+    const caches = createCaches({ kube, clock: systemClock, log: silentLog, scope: namespace })
+    leave.push(() => caches.stop())
+    const workspaces = caches.of(Workspaces, { indexes: { uid: BY_WORKSPACE.workspace.uid } })
+    const services = caches.of(Services, { indexes: { workspace: BY_WORKSPACE.service.workspace } })
+    await caches.ready()
+    const routes = discover({ workspaces, services, log: silentLog })
+    const made = await publish(cluster.kube, namespace, 'web', { idle: 30 })
+    const uid = made.metadata.uid ?? ''
+    const house = () => eventually(() => routes.house(uid))
+    await eventually(() => routes.house(uid)?.isWatched)
+    const activity = createActivity({ kube: caches.kube, routes, clock, log: silentLog })
+    /** A round is over when the next one is set. */
+    const pass = async () => {
+      await eventually(() => clock.waiting() === 1)
+      await clock.step(minutes(1))
+    }
+    const said = async () => (await cluster.kube.get(Workspaces, { name: 'web', namespace }))?.metadata.annotations ?? {}
+    const becomes = (key: string, value: string) => eventually(async () => (await said())[key] === value)
+    // A request counts when it is over: what it wrote is seen before.
+    const counts = (n: number) => eventually(() => patches === n)
+
+    for (let n = 0; n < 500; n++) activity.used(await house())
+    await pass()
+    await becomes(annotations.lastActivityBy, 'Requests')
+    await counts(1)
+    const first = (await said())[annotations.lastActivity]
+    await eventually(() => routes.house(uid)?.lastActivity === Date.parse(`${first}`))
+
+    // Pings of an editor are no use; what somebody types is.
+    let received = 0
+    const closed = Promise.withResolvers<void>()
+    activity.lineOpened(await house(), {
+      received: () => received,
+      sent: () => 1_000_000,
+      closed: closed.promise,
+      cut: () => undefined,
+    })
+    received = 1000
+    await pass()
+    received = 10_000
+    await pass()
+    await becomes(annotations.lastActivityBy, 'Connection')
+    await counts(2)
+    const second = Date.parse(`${(await said())[annotations.lastActivity]}`)
+    ok(second > Date.parse(`${first}`))
+    await eventually(() => routes.house(uid)?.lastActivity === second)
+
+    // Nobody uses it: then it is only told that somebody looks, and seldom.
+    closed.resolve()
+    for (let n = 0; n < 4; n++) await pass()
+    await counts(3)
+    activity.used(await house())
+    await activity.stop()
+    await becomes(annotations.lastActivityBy, 'Requests')
+    await counts(4)
+    is(clock.waiting(), 0)
+  })
+})

@@ -1,0 +1,43 @@
+import { equal, is, throws } from 'uvu/assert'
+import { parseConfig } from '../../src/proxy/index.ts'
+import { describe } from '../support/suite.ts'
+
+const NEEDED = { url: 'https://sign-in.example.com', oidcIssuer: 'https://id.example.com/', oidcClientId: 'berth' }
+
+describe('the settings of the proxy', (it) => {
+  it('need the host for signing in, the provider, and the client', () => {
+    for (const [key, flag] of Object.entries({ url: '--url', oidcIssuer: '--oidc-issuer', oidcClientId: '--oidc-client-id' }))
+      throws(
+        () => parseConfig({ ...NEEDED, [key]: undefined }, {}),
+        (error: Error) => error.message.startsWith(flag),
+      )
+  })
+
+  it('have defaults, and flags win over variables', () => {
+    const config = parseConfig({ ...NEEDED, sessionHours: '2' }, { BERTH_SESSION_HOURS: '9', BERTH_LISTEN: '0.0.0.0:443' })
+    equal([config.longestSession, config.listen, config.homeNamespace], [7_200_000, '0.0.0.0:443', 'berth-system'])
+    equal(config.oidc.scopes, ['openid', 'profile', 'email'])
+    is(config.identity.usernamePrefix, undefined)
+    is(parseConfig({ ...NEEDED, oidcUsernamePrefix: '-' }, {}).identity.usernamePrefix, '')
+    is(config.oidc.issuer, NEEDED.oidcIssuer)
+  })
+
+  it('take no plain text between people and the proxy, nor to a provider elsewhere', () => {
+    for (const url of [
+      'http://sign-in.example.com',
+      'sign-in.example.com',
+      'https://a@b.example',
+      'https://b.example/path',
+      'https://b.example/?q',
+    ])
+      throws(() => parseConfig({ ...NEEDED, url }, {}), /--url is/, url)
+    throws(() => parseConfig({ ...NEEDED, oidcIssuer: 'http://id.example.com' }, {}), /--oidc-issuer is/)
+    is(parseConfig({ ...NEEDED, oidcIssuer: 'http://127.0.0.1:8080' }, {}).oidc.issuer, 'http://127.0.0.1:8080')
+  })
+
+  it('say what is wrong with a number', () => {
+    throws(() => parseConfig({ ...NEEDED, sessionHours: '0' }, {}), /--session-hours is "0"/)
+    throws(() => parseConfig({ ...NEEDED, tlsCert: 'a' }, {}), /--tls-key is/)
+    throws(() => parseConfig(NEEDED, { BERTH_PASS_AUTHORIZATION: 'yes' }), /BERTH_PASS_AUTHORIZATION is "yes"/)
+  })
+})
