@@ -36,7 +36,8 @@ export function execute({ program, parameters, env }: Command, signal: AbortSign
     }
     const stop = () => end('called off')
     const cancel = systemClock.after(limit, () => end(`not done after ${limit / 60_000} minutes`))
-    signal.addEventListener('abort', stop, { once: true })
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
         output += text
