@@ -1,24 +1,37 @@
 /**
- * `npm test`: lint, types, generated files, then every test file in a process of its own, all against one real API server.
- * `npm test -- PART` runs only what has PART in its name. TEST_KUBECONFIG names a cluster to use, TEST_JOBS how many files
- * run at once. A file that fails is run once more, alone, after all others; if it then passes it counts, a line calls it UNSTABLE,
- * and what it printed first is kept in test-results/. The last line is the result; the exit code is 0 only if something ran and
- * nothing failed. What this machine lacks something for is left out, and a line says so.
+ * `npm test`: lint, types and generated files, and beside them every test file, all against one real API server.
+ *
+ * `npm test -- PART…` runs what has one of the PARTs in its name.
+ * `--times` prints at the end what took longest. `--hostile` delays some reads and writes of sockets by a moment; the seed
+ * chooses which (`--seed N`). `--exhaustive` (`npm run test:exhaustive`) runs the files that take a sample of their cases, with all of
+ * them, in pieces if wanted: `-- sweeps`, `-- races`, `-- fuzz`.
+ *
+ * TEST_KUBECONFIG names a cluster to use, TEST_JOBS how many processes run at once (two for each of two cores: many wait).
+ * A file that fails is run once more, alone, after all others; if it then passes it counts, a line calls it UNSTABLE, and what it
+ * printed first is kept in test-results/. The last line is the result; the exit code is 0 only if something ran and nothing failed.
+ * What this machine lacks something for is left out, and a line says so.
  */
+import { randomInt } from 'node:crypto'
 import { globSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { chdir } from 'node:process'
+import { parseArgs } from 'node:util'
 import { Failure, seconds } from '../src/std/index.ts'
+import { type Attempt, attempt, type Process } from './runner/attempt.ts'
 import { type SharedCluster, sharedCluster } from './runner/cluster.ts'
 import { type Command, type Execution, execute } from './runner/execute.ts'
-import { type Attempt, keepOutput, tryAgain } from './runner/second-try.ts'
+import { processesOf, sampling } from './runner/plan.ts'
+import { keepOutput, tryAgain } from './runner/second-try.ts'
+import { type Timed, timesTable } from './runner/times.ts'
 import { type Verdict, verdictOfCheck, verdictOfTests } from './runner/verdict.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const BIN = join(ROOT, 'node_modules', '.bin')
 const SLOW = seconds(10)
 const RESULTS = 'test-results'
+/** Servers of control planes, which are written in Go, spend a fifth of their time on thrift with memory otherwise. */
+const GOGC = '400'
 
 const CHECKS: Command[] = [
   { title: 'types', program: join(BIN, 'tsc'), parameters: ['--noEmit'] },
@@ -27,34 +40,55 @@ const CHECKS: Command[] = [
   { title: 'generated files (verify)', program: process.execPath, parameters: ['hack/verify-all.ts'] },
 ]
 
+interface Order {
+  parts: string[]
+  wantsTimes: boolean
+  isHostile: boolean
+  isExhaustive: boolean
+  seed: number
+}
+
 interface Score {
   passed: number
   failed: number
   leftOut: number
+  times: Timed[]
 }
 
-async function main(pattern: string, signal: AbortSignal): Promise<Score> {
-  const total: Score = { passed: 0, failed: 0, leftOut: 0 }
-  const checks = CHECKS.filter(({ title }) => title.includes(pattern))
-  const files = globSync('test/**/*.test.ts')
-    .sort()
-    .filter((file) => file.includes(pattern))
+async function main(order: Order, signal: AbortSignal): Promise<Score> {
+  const total: Score = { passed: 0, failed: 0, leftOut: 0, times: [] }
+  const isAsked = (name: string) => order.parts.length === 0 || order.parts.some((part) => name.includes(part))
+  const checks = CHECKS.filter(({ title }) => !order.isExhaustive && isAsked(title))
+  const named = globSync('test/**/*.test.ts').sort().filter(isAsked)
+  const files = order.isExhaustive ? sampling(named) : named
 
   // The control plane comes up while the checks run: both take a few seconds.
-  const rising = files.length > 0 ? sharedCluster(print, signal) : undefined
-  rising?.catch(() => undefined) // reported below
-  await inParallel(checks, 1, signal, async (check) => {
+  const rising = files.length > 0 ? sharedCluster(print, signal).catch((thrown: unknown) => noCluster(total, thrown)) : undefined
+  const work = checks.map((check) => async () => {
     const execution = await execute(check, signal)
     settle(total, check.title, verdictOfCheck(execution), execution)
   })
-
-  const cluster = await rising?.catch((thrown: unknown) => noCluster(total, thrown))
   try {
-    if (cluster) await runFiles(files, cluster, total, signal)
+    await runAll(work, files, async () => processOf(order, await rising), total, signal)
   } finally {
-    await cluster?.remove()
+    await (await rising)?.remove()
   }
   return total
+}
+
+function processOf({ isHostile, isExhaustive, seed }: Order, cluster: SharedCluster | undefined): Process | undefined {
+  return (
+    cluster && {
+      env: {
+        ...cluster.env,
+        TEST_SEED: String(seed),
+        TEST_EXHAUSTIVE: isExhaustive ? 'true' : undefined,
+        // The modules that most files load are compiled once a run.
+        NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/compiled'),
+      },
+      preload: isHostile ? [join(ROOT, 'test/runner/hostile.ts')] : [],
+    }
+  )
 }
 
 function noCluster(total: Score, thrown: unknown): undefined {
@@ -63,19 +97,32 @@ function noCluster(total: Score, thrown: unknown): undefined {
   total.failed++
 }
 
-async function runFiles(files: string[], { kubeconfig }: SharedCluster, total: Score, signal: AbortSignal): Promise<void> {
-  const jobs = Number(process.env.TEST_JOBS) || Math.min(3, Math.max(2, availableParallelism()))
-  const run = (file: string) =>
-    execute({ title: file, program: process.execPath, parameters: [file], env: { TEST_KUBECONFIG: kubeconfig } }, signal)
+/** The checks and the files beside one another, then the files that failed, each alone. Without a process to run in no file is. */
+async function runAll(
+  checks: (() => Promise<void>)[],
+  files: string[],
+  how: () => Promise<Process | undefined>,
+  total: Score,
+  signal: AbortSignal,
+): Promise<void> {
   const failures: Attempt[] = []
-  await inParallel(files, jobs, signal, async (file) => {
-    const execution = await run(file)
+  const note = async ({ file, execution }: Attempt) => {
     const verdict = verdictOfTests(execution)
     if (verdict.failed === 0) return settle(total, file, verdict, execution)
     failures.push({ file, execution })
     print(`FAILS   ${file}: ${await keepOutput(RESULTS, { file, execution })}; it may be run once more, after all others`)
+  }
+  const run = async (group: string[]) => {
+    const process = await how()
+    return process ? attempt(group, process, signal) : []
+  }
+  const tests = processesOf(files).map((group) => async () => {
+    for (const each of await run(group)) await note(each)
   })
-  const { attempts, unstable } = await tryAgain(failures, run)
+  const jobs = Number(process.env.TEST_JOBS) || 2 * Math.min(2, availableParallelism())
+  await inParallel([...checks, ...tests], jobs, signal)
+
+  const { attempts, unstable } = await tryAgain(failures, async (file) => (await run([file]))[0]?.execution)
   for (const { file, execution } of attempts) settle(total, file, verdictOfTests(execution), execution)
   for (const file of unstable) print(`UNSTABLE  ${file}: failed beside others and passed alone; see ${RESULTS}/`)
 }
@@ -84,6 +131,7 @@ function settle(total: Score, title: string, { passed, failed, complaint, leftOu
   total.passed += passed
   total.failed += failed
   total.leftOut += leftOut?.count ?? 0
+  total.times.push({ title, ms: execution.ms, cpuMs: execution.cpuMs })
   if (leftOut) print(`LEFT OUT  ${leftOut.count} of ${title}: ${leftOut.why}`)
   const time = execution.ms > SLOW ? `, slow: ${(execution.ms / 1000).toFixed(0)} s` : ''
   if (failed === 0) {
@@ -94,10 +142,10 @@ function settle(total: Score, title: string, { passed, failed, complaint, leftOu
   print(execution.output.trimEnd().replace(/^/gm, '        '))
 }
 
-async function inParallel<T>(things: T[], jobs: number, signal: AbortSignal, work: (thing: T) => Promise<void>): Promise<void> {
-  const rest = things.values()
+async function inParallel(work: (() => Promise<void>)[], jobs: number, signal: AbortSignal): Promise<void> {
+  const rest = work.values()
   const worker = async () => {
-    for (const thing of rest) if (!signal.aborted) await work(thing)
+    for (const run of rest) if (!signal.aborted) await run()
   }
   await Promise.all(Array.from({ length: jobs }, worker))
 }
@@ -106,10 +154,31 @@ function print(line: string): void {
   console.log(line)
 }
 
+function orderFrom(args: string[]): Order {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      times: { type: 'boolean', default: false },
+      hostile: { type: 'boolean', default: false },
+      exhaustive: { type: 'boolean', default: false },
+      seed: { type: 'string' },
+    },
+  })
+  const { times, hostile, exhaustive } = values
+  const seed = Number(values.seed ?? randomInt(1_000_000))
+  if (!Number.isSafeInteger(seed)) throw new Failure('invalid', `--seed is ${values.seed}; give a whole number`)
+  return { parts: positionals, wantsTimes: times, isHostile: hostile, isExhaustive: exhaustive, seed }
+}
+
 chdir(ROOT)
+process.env.GOGC ??= GOGC
 const abort = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => abort.abort())
-const score = await main(process.argv[2] ?? '', abort.signal)
+const asked = orderFrom(process.argv.slice(2))
+print(`Samples and delays depend on the seed: --seed ${asked.seed}`)
+const score = await main(asked, abort.signal)
 if (abort.signal.aborted) score.failed++
-console.log(`${score.passed} passed, ${score.failed} failed${score.leftOut > 0 ? `, ${score.leftOut} left out` : ''}`)
+if (asked.wantsTimes) print(timesTable(score.times))
+print(`${score.passed} passed, ${score.failed} failed${score.leftOut > 0 ? `, ${score.leftOut} left out` : ''}`)
 process.exitCode = score.failed > 0 || score.passed === 0 ? 1 : 0

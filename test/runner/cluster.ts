@@ -11,7 +11,8 @@ import { environment, viaCredentials } from '../support/builders/environments.ts
 import { eventually } from '../support/verbs.ts'
 
 export interface SharedCluster {
-  kubeconfig: string
+  /** What test files know of it. */
+  env: Record<string, string>
   remove(): Promise<void>
 }
 
@@ -27,7 +28,7 @@ export async function sharedCluster(print: (line: string) => void, signal: Abort
   const kubectl = tools.paths.kubectl ?? 'kubectl'
   if (given) {
     await install(kubectl, given)
-    return { kubeconfig: given, remove: async () => undefined }
+    return { env: { TEST_KUBECONFIG: given }, remove: async () => undefined }
   }
   const plane = await startControlPlane({ dir: await mkdtemp(join(tmpdir(), 'berth-test-')), tools, signal })
   try {
@@ -36,7 +37,8 @@ export async function sharedCluster(print: (line: string) => void, signal: Abort
     await plane.remove()
     throw thrown
   }
-  return { kubeconfig: plane.kubeconfig, remove: () => plane.remove() }
+  const env = { TEST_KUBECONFIG: plane.kubeconfig, TEST_CLUSTER: 'goes after the run' }
+  return { env, remove: () => plane.remove() }
 }
 
 /** As a platform engineer does it: the kinds and their rules, then what an installation starts with. Ends when the rules are kept. */

@@ -15,6 +15,8 @@ export interface Execution {
   /** Why it has no code: it took too long, or the run was called off. */
   cut?: string
   ms: number
+  /** Of the process and of the children that it saw end; only what says so itself has it. */
+  cpuMs?: number
 }
 
 const LIMIT = minutes(10)

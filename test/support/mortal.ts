@@ -2,6 +2,7 @@ import type { Kube } from '../../src/adapters/kube/index.ts'
 import type { Kind } from '../../src/api/index.ts'
 import { Failure } from '../../src/std/index.ts'
 import { type BadLine, slowLine } from './bad-line.ts'
+import { sampleOf } from './sample.ts'
 import { openShop, type ShopOptions } from './workshop.ts'
 
 export interface Life {
@@ -73,27 +74,30 @@ export const mortalLine = (server: string, ca: string, life: ReturnType<typeof l
   })
 
 /** Lives through all these deaths, `atOnce` at a time, and says after which write it was that something is left wrong. */
-export async function dieAtEach(
-  writes: readonly number[],
+export async function dieAtEach<Death>(
+  deaths: readonly Death[],
   atOnce: number,
-  live: (writes: number) => Promise<unknown>,
+  live: (death: Death) => Promise<unknown>,
 ): Promise<void> {
-  const deaths = [...writes]
+  const left = [...deaths]
   const next = async (): Promise<void> => {
-    const death = deaths.shift()
+    const death = left.shift()
     if (death === undefined) return
     await live(death).catch((thrown: unknown) => {
-      throw new Failure('internal', `killed after write ${death}: ${thrown instanceof Error ? thrown.message : thrown}`, {
-        cause: thrown,
-      })
+      const why = thrown instanceof Error ? thrown.message : thrown
+      throw new Failure('internal', `killed after write ${JSON.stringify(death)}: ${why}`, { cause: thrown })
     })
     await next()
   }
   await Promise.all(Array.from({ length: atOnce }, next))
 }
 
-/** The death after each write of a life with so many. */
-export const everyWrite = (count: number): number[] => Array.from({ length: count }, (_, n) => n + 1)
+/** After which writes of a life with so many it is worth to die: after each, or a sample of them. */
+export const deathsOf = (count: number, some?: number): number[] =>
+  sampleOf(
+    Array.from({ length: count }, (_, n) => n + 1),
+    some,
+  )
 
 /** Controllers that die with their life, and are replaced by others then. `stop` ends whichever are at work. */
 export async function openMortalShop(options: ShopOptions, life: ReturnType<typeof lifeOf>): Promise<{ stop(): Promise<void> }> {

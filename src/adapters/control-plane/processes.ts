@@ -12,9 +12,10 @@ export function isAlive(pid: number): boolean {
   }
 }
 
+/** Its first thread may end before the others, which hold its ports until they have, too. */
 function isZombie(pid: number): boolean {
   try {
-    return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+    return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8')) && readdirSync(`/proc/${pid}/task`).length === 1
   } catch {
     return false
   }

@@ -10,6 +10,7 @@ import {
   statusOf,
   stopControlPlane,
 } from '../../../src/adapters/control-plane/index.ts'
+import { freePort } from '../../../src/adapters/control-plane/ports.ts'
 import { connect } from '../../../src/adapters/kube/index.ts'
 import { Deployments, Namespaces } from '../../../src/api/index.ts'
 import { describe } from '../../support/suite.ts'
@@ -63,6 +64,8 @@ describe('a control plane', (it) => {
     const kube = connect({ kubeconfig: first.kubeconfig })
     await apply(kube, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kept' } })
     await first.servers.kill('kube-apiserver')
+    const port = Number(new URL(first.server).port)
+    assert.is(await freePort(port), port, 'what was killed holds nothing any more')
     await first.servers.kill('etcd')
     await first.servers.start('etcd')
     await first.servers.start('kube-apiserver')

@@ -25,7 +25,9 @@ umask 007
 name=$0 from=$1 to=$2 keep=$3
 part=$to/.part
 rm -f "$part"
-tar -czf "$part" -C "$from" . || { rm -f "$part"; exit 1; }
+# A tar that fails to get there may end before the gzip that it started has made the file.
+cd "$from" || exit 1
+tar -czf "$part" . || { rm -f "$part"; exit 1; }
 mv "$part" "$to/$name.tar.gz" || exit 1
 ls -1t "$to" | grep '[.]tar[.]gz$' | tail -n "+$((keep + 1))" | while read -r old; do
   rm -f "$to/$old"

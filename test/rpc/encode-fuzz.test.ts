@@ -16,6 +16,8 @@ import {
   GatewayKasResponseSchema,
   ObjectsToSynchronizeResponseSchema,
 } from '../../src/rpc/index.ts'
+import { type Dice, dice, runSeed } from '../support/dice.ts'
+import { rounds } from '../support/sample.ts'
 import { describe } from '../support/suite.ts'
 
 const FILES = [
@@ -31,18 +33,7 @@ const FILES = [
 const MESSAGES = FILES.flatMap((file) => [...nestedTypes(file)].filter((type) => type.kind === 'message'))
 /** Around the length from which bytes are not copied, and where a length takes one more byte. */
 const LENGTHS = [0, 1, 127, 128, 1023, 1024, 1025, 16_383, 16_384, 2 ** 21 - 1, 2 ** 21]
-const ROUNDS = 20
-
-type Dice = (sides: number) => number
-
-/** The same numbers for the same seed, so that what is found once is found again. */
-function dice(seed: number): Dice {
-  let state = seed
-  return (sides) => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((state / 2 ** 32) * sides)
-  }
-}
+const ROUNDS = rounds({ sample: 20, whole: 2000 })
 
 /** In the middle of something larger, as what comes from a socket. */
 const bytes = (length: number, first = 1): Uint8Array =>
@@ -93,7 +84,7 @@ const isEncodedAlike = (schema: DescMessage, message: Message, why: string): voi
 describe('encoding of messages', (it) => {
   it('gives the bytes of the library, whatever is in a message', () => {
     for (const schema of MESSAGES) {
-      const roll = dice(7)
+      const roll = dice(runSeed)
       for (let round = 0; round < ROUNDS; round++)
         isEncodedAlike(schema, messageOf(schema, roll).message, `${schema.typeName}, round ${round}`)
     }

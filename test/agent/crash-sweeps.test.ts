@@ -9,7 +9,7 @@ import { AgentConfigurationSchema } from '../../src/rpc/index.ts'
 import { seconds, silentLog, systemClock } from '../../src/std/index.ts'
 import { configMap } from '../support/builders/snapshots.ts'
 import { testCluster } from '../support/control-plane.ts'
-import { dieAtEach, everyWrite, lifeOf, mortal } from '../support/mortal.ts'
+import { deathsOf, dieAtEach, lifeOf, mortal } from '../support/mortal.ts'
 import { describe } from '../support/suite.ts'
 import { eventually } from '../support/verbs.ts'
 import { type ForeignKas, foreignKas } from './foreign-kas.ts'
@@ -94,6 +94,6 @@ describe('an agent that is killed', (it) => {
   it('half way, after whichever write, leaves what the next one finishes', async () => {
     const writes = await story(Number.POSITIVE_INFINITY)
     assert.ok(writes > 4, `it took ${writes} writes`)
-    await dieAtEach(everyWrite(writes), AT_ONCE, story)
+    await dieAtEach(deathsOf(writes), AT_ONCE, story)
   })
 })

@@ -19,7 +19,7 @@ import { claimBinding } from '../../src/operator/deployment-target-claim/binding
 import { sandboxProvisioning } from '../../src/operator/deployment-target-claim/provisioning/index.ts'
 import { spaceRequests } from '../../src/operator/space-request/index.ts'
 import { testCluster } from '../support/control-plane.ts'
-import { dieAtEach, everyWrite, lifeOf, openMortalShop } from '../support/mortal.ts'
+import { deathsOf, dieAtEach, lifeOf, openMortalShop } from '../support/mortal.ts'
 import { describe } from '../support/suite.ts'
 import { sweep } from '../support/sweep.ts'
 import { claim, holderOf, targetClass } from '../support/targets.ts'
@@ -130,7 +130,7 @@ describe('an operator that is killed after any of its writes', (it) => {
     it(`leaves what one that lives on leaves, under ${policy}`, async () => {
       const whole = await live(policy, Number.POSITIVE_INFINITY)
       assert.ok(whole >= 15, `a whole life has ${whole} writes`)
-      await dieAtEach(everyWrite(whole), AT_ONCE, (writes) => live(policy, writes))
+      await dieAtEach(deathsOf(whole), AT_ONCE, (writes) => live(policy, writes))
     })
   }
 })

@@ -4,7 +4,7 @@ import { INVENTORY_LABEL, OWNER_LABEL } from '../../../src/engines/gitops/index.
 import { configMap } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { at, openStage } from '../../support/deployments.ts'
-import { dieAtEach, everyWrite, lifeOf, mortal } from '../../support/mortal.ts'
+import { deathsOf, dieAtEach, lifeOf, mortal } from '../../support/mortal.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually, expectGone } from '../../support/verbs.ts'
 
@@ -91,34 +91,44 @@ describe('an operator that is killed after any of its writes for a GitOpsDeploym
   it('leaves what one that lives on leaves, from the first apply to the end', async () => {
     const { all } = await live('Wait', Number.POSITIVE_INFINITY)
     assert.ok(all >= 20, `a whole life has ${all} writes`)
-    await dieAtEach(everyWrite(all), AT_ONCE, (writes) => live('Wait', writes))
+    await dieAtEach(deathsOf(all), AT_ONCE, (writes) => live('Wait', writes))
   })
 
+  /** The first of two commits is under way when it dies after so many writes; how many writes that commit takes. */
+  async function leaveAnHeir(writes: number): Promise<number> {
+    const life = lifeOf(writes)
+    let isMortal = true
+    const stage = await openStage(cluster, { via: (api) => (isMortal ? mortal(api, life) : api) })
+    const names = ['a', 'b', 'c', 'd']
+    const pushed = (kept: string[]) =>
+      stage.git.push(Object.fromEntries(kept.map((name) => [`deploy/${name}.yaml`, configMap(name)])))
+    await stage.deploy({ deletionPolicy: 'Wait' })
+    const first = await pushed(names)
+    // One look at a time: what waits for a deployment that has died would hold the process open.
+    await eventually(async () => life.left <= 0 || (await stage.synced(first, 'shop', { within: 0 })), PATIENCE)
+    isMortal = false
+    const { written } = life
+    const second = await pushed(['a'])
+    await stage.restart()
+    await stage.synced(second, 'shop', PATIENCE)
+    assert.equal(await namesOf(stage.namespace, OWNER_LABEL), ['a'])
+    await stage.stop()
+    return written
+  }
+
   it('is heir to what was on its way when it died and has left the repository since', async () => {
-    for (let writes = 1, isDead = true; isDead; writes++) {
-      const life = lifeOf(writes)
-      let isMortal = true
-      const stage = await openStage(cluster, { via: (api) => (isMortal ? mortal(api, life) : api) })
-      const names = ['a', 'b', 'c', 'd']
-      const pushed = (kept: string[]) =>
-        stage.git.push(Object.fromEntries(kept.map((name) => [`deploy/${name}.yaml`, configMap(name)])))
-      await stage.deploy({ deletionPolicy: 'Wait' })
-      const first = await pushed(names)
-      await Promise.race([life.end, stage.synced(first, 'shop', PATIENCE).catch(() => undefined)])
-      isMortal = false
-      isDead = life.left <= 0
-      const second = await pushed(['a'])
-      await stage.restart()
-      await stage.synced(second, 'shop', PATIENCE)
-      assert.equal(await namesOf(stage.namespace, OWNER_LABEL), ['a'], `killed after write ${writes}`)
-      await stage.stop()
-    }
+    const all = await leaveAnHeir(Number.POSITIVE_INFINITY)
+    await dieAtEach(deathsOf(all), AT_ONCE, leaveAnHeir)
   })
 
   for (const policy of ['Delete', 'Orphan'] as const) {
     it(`leaves what one that lives on leaves, in a deletion under ${policy}`, async () => {
       const { all, before } = await live(policy, Number.POSITIVE_INFINITY)
-      await dieAtEach(everyWrite(all).slice(before - 2), AT_ONCE, (writes) => live(policy, writes))
+      await dieAtEach(
+        deathsOf(all - before + 2).map((writes) => before - 2 + writes),
+        AT_ONCE,
+        (writes) => live(policy, writes),
+      )
     })
   }
 })

@@ -14,7 +14,7 @@ import {
 } from '../../../src/api/index.ts'
 import { minutes } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
-import { dieAtEach, everyWrite, lifeOf, mortalLine, openMortalShop } from '../../support/mortal.ts'
+import { deathsOf, dieAtEach, lifeOf, mortalLine, openMortalShop } from '../../support/mortal.ts'
 import { describe } from '../../support/suite.ts'
 import { sweep } from '../../support/sweep.ts'
 import { eventually, expectGone } from '../../support/verbs.ts'
@@ -101,10 +101,7 @@ describe('an operator that is killed after any of its writes for a workspace', (
   it('leaves what one that lives on leaves', async () => {
     const whole = await Promise.all(SCENES.map(async (scene) => ({ scene, count: await live(scene, Number.POSITIVE_INFINITY) })))
     for (const { scene, count } of whole) ok(count >= 4, `to ${scene} takes ${count} writes`)
-    const deaths = whole.flatMap(({ scene, count }) => everyWrite(count).map((write) => ({ scene, write })))
-    await dieAtEach(everyWrite(deaths.length), AT_ONCE, async (n) => {
-      const death = deaths[n - 1]
-      if (death) await live(death.scene, death.write)
-    })
+    const deaths = whole.flatMap(({ scene, count }) => deathsOf(count, 1).map((writes) => ({ scene, writes })))
+    await dieAtEach(deaths, AT_ONCE, ({ scene, writes }) => live(scene, writes))
   })
 })

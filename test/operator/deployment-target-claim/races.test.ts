@@ -5,6 +5,8 @@ import { targetLifecycle } from '../../../src/operator/deployment-target/lifecyc
 import { claimBinding } from '../../../src/operator/deployment-target-claim/binding/index.ts'
 import { pause, systemClock } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { dice, runSeed } from '../../support/dice.ts'
+import { rounds } from '../../support/sample.ts'
 import { describe } from '../../support/suite.ts'
 import { sweep } from '../../support/sweep.ts'
 import { claim, credentialsSecret, holderOf, target } from '../../support/targets.ts'
@@ -13,8 +15,9 @@ import { openShop } from '../../support/workshop.ts'
 
 /** Watch events arrive up to this much later than they could, milliseconds. */
 const LAG = 150
-const TARGETS = 50
-const CLAIMS = 100
+const TARGETS = rounds({ sample: 10, whole: 50 })
+const CLAIMS = 2 * TARGETS
+const roll = dice(runSeed)
 
 const lagging = (kube: Kube): Kube => ({
   ...kube,
@@ -22,7 +25,7 @@ const lagging = (kube: Kube): Kube => ({
     const lines = await kube.stream(path, options)
     return (async function* () {
       for await (const line of lines) {
-        if (Math.random() < 0.05) await pause(systemClock, Math.random() * LAG)
+        if (roll(20) === 0) await pause(systemClock, roll(LAG))
         yield line
       }
     })()

@@ -1,0 +1,62 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import * as assert from 'uvu/assert'
+import { describe } from '../support/suite.ts'
+import { attempt } from './attempt.ts'
+import { verdictOfTests } from './verdict.ts'
+
+const SUITE = join(import.meta.dirname, '../support/suite.ts')
+const fileOf = (body: string, rest = '') =>
+  `import { describe } from '${SUITE}'\ndescribe('a file', (it) => it('does something', async () => { ${body} }))\n${rest}`
+
+const FILES = {
+  passes: fileOf(''),
+  fails: fileOf("throw new Error('no')"),
+  crashes: fileOf("setTimeout(() => { throw new Error('bang') }); await new Promise((done) => setTimeout(done, 1000))"),
+  'never-answers': fileOf('await new Promise(() => {})'),
+  'leaves-a-server': fileOf("(await import('node:net')).createServer().listen(0)"),
+  'cannot-be-loaded': "import './nowhere.ts'\n",
+  'waits-for-a-timer': fileOf('', 'setTimeout(() => {}, 50)\n'),
+}
+
+describe('test files that share a process', (it) => {
+  let dir = ''
+  const path = (name: string) => join(dir, `${name}.ts`)
+  it.before(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'berth-test-'))
+    for (const [name, text] of Object.entries(FILES)) await writeFile(path(name), text)
+  })
+  it.after(() => rm(dir, { recursive: true }))
+
+  const run = async (...names: string[]) => {
+    const attempts = await attempt(names.map(path), { env: { TEST_LEFTOVERS_MS: '500' } }, new AbortController().signal)
+    assert.equal(
+      attempts.map(({ file }) => file),
+      names.map(path),
+    )
+    return attempts.map(({ execution }) => ({ ...verdictOfTests(execution), output: execution.output, cpuMs: execution.cpuMs }))
+  }
+
+  it('are judged one by one', async () => {
+    const [first, second, third] = await run('passes', 'fails', 'waits-for-a-timer')
+    assert.is(first?.failed, 0)
+    assert.is(second?.failed, 1)
+    assert.match(second?.output ?? '', 'no')
+    assert.is(third?.failed, 0)
+    assert.type(third?.cpuMs, 'number')
+  })
+  for (const [name, why] of [
+    ['crashes', 'bang'],
+    ['never-answers', 'a test still waits'],
+    ['leaves-a-server', 'keep its process alive: TCPServerWrap'],
+    ['cannot-be-loaded', 'nowhere.ts'],
+  ] as const)
+    it(`fail alone where one ${name.replaceAll('-', ' ')}`, async () => {
+      const [first, second, third] = await run('passes', name, 'passes')
+      assert.is(first?.failed, 0)
+      assert.is(second?.failed, 1)
+      assert.match(second?.output ?? '', why)
+      assert.is(third?.failed, 0)
+    })
+})

@@ -1,0 +1,74 @@
+/**
+ * `node test/runner/host.ts FILE…`: runs test files one after the other in this process, each when nothing of the one before
+ * is left. Marks in its output tell test/runner/attempt.ts where a file begins and ends, and what it cost.
+ */
+import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { lineOf, type Mark } from './marks.ts'
+
+/** How long a file may keep the process alive after its last test. */
+const LEFTOVERS_MS = Number(process.env.TEST_LEFTOVERS_MS ?? 20_000)
+/** A tick of the times in /proc. */
+const TICK_MS = 10
+
+const uvu = globalThis as { UVU_DEFER?: number; UVU_QUEUE?: unknown[][] }
+uvu.UVU_DEFER = 1
+const { exec } = await import('uvu')
+
+const files = process.argv.slice(2).values()
+let current: { file: string; since: number; cpu: number; done: boolean } | undefined
+
+process.on('beforeExit', () => {
+  if (current && !current.done) {
+    console.error('nothing is left to happen, and a test still waits')
+    process.exit(1)
+  }
+  if (current) end(current)
+  current = undefined
+  const { value: file } = files.next()
+  // A turn of the event loop later: this event comes again only after one.
+  if (file !== undefined) setImmediate(() => void run(file))
+})
+
+async function run(file: string): Promise<void> {
+  const mine = { file, since: Date.now(), cpu: cpuTime(), done: false }
+  current = mine
+  write({ begin: file })
+  uvu.UVU_QUEUE?.splice(0, Number.POSITIVE_INFINITY, [null])
+  await import(pathToFileURL(resolve(file)).href)
+  await exec()
+  mine.done = true
+  // Such a timer keeps no process alive itself.
+  AbortSignal.timeout(LEFTOVERS_MS).addEventListener('abort', () => {
+    if (current === mine) complain()
+  })
+}
+
+function end({ file, since, cpu }: NonNullable<typeof current>): void {
+  write({ end: file, ms: Date.now() - since, cpuMs: cpuTime() - cpu, code: Number(process.exitCode ?? 0) })
+  process.exitCode = 0
+}
+
+function complain(): void {
+  // The pipe that this goes to is not its doing.
+  const [, ...left] = process.getActiveResourcesInfo().sort((a, b) => Number(b === 'PipeWrap') - Number(a === 'PipeWrap'))
+  console.error(`its tests are done, and these keep its process alive: ${left.join(', ')}`)
+  process.exit(1)
+}
+
+/** Milliseconds of this process and of the children that it has seen end. */
+function cpuTime(): number {
+  const { user, system } = process.cpuUsage()
+  return Math.round((user + system) / 1000) + childrenTime()
+}
+
+function childrenTime(): number {
+  if (process.platform !== 'linux') return 0
+  const fields = readFileSync('/proc/self/stat', 'utf8').split(') ')[1]?.split(' ') ?? []
+  return (Number(fields[13]) + Number(fields[14])) * TICK_MS
+}
+
+function write(mark: Mark): void {
+  process.stdout.write(lineOf(mark))
+}
