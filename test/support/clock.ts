@@ -3,6 +3,8 @@ import type { Clock } from '../../src/std/index.ts'
 export interface SteppedClock extends Clock {
   /** Moves time on; what falls due runs on the way, in order, with everything it awaits and starts. */
   step(ms: number): Promise<void>
+  /** Only what `now` says: timers measure time by themselves. */
+  setBack(ms: number): void
   /** How many timers wait. */
   waiting(): number
 }
@@ -15,11 +17,12 @@ interface Timer {
 /** A clock that stands still until it is stepped. It starts at a round date, so that messages with times read well. */
 export function steppedClock(start = Date.UTC(2030, 0, 1)): SteppedClock {
   let now = start
+  let setBackBy = 0
   const timers = new Set<Timer>()
   const nextDue = (until: number) => [...timers].filter((timer) => timer.due <= until).sort((a, b) => a.due - b.due)[0]
 
   return {
-    now: () => now,
+    now: () => now - setBackBy,
     after(ms, run) {
       const timer = { due: now + ms, run }
       timers.add(timer)
@@ -35,6 +38,9 @@ export function steppedClock(start = Date.UTC(2030, 0, 1)): SteppedClock {
         await settle()
       }
       now = until
+    },
+    setBack(ms) {
+      setBackBy += ms
     },
     waiting: () => timers.size,
   }

@@ -1,6 +1,6 @@
 import { equal, is, ok } from 'uvu/assert'
 import { createLine } from '../../../src/engines/gitops/live/line.ts'
-import { seconds } from '../../../src/std/index.ts'
+import { hours, seconds } from '../../../src/std/index.ts'
 import { steppedClock } from '../../support/clock.ts'
 import { describe } from '../../support/suite.ts'
 
@@ -49,5 +49,28 @@ describe('what waits for a calm moment', (it) => {
     release()
     for (let second = 0; second < 2; second++) await clock.step(seconds(1))
     is(opened.length, 1000)
+  })
+
+  it('waits no longer because the clock was set back', async () => {
+    const { clock, opened, line, add } = given()
+    line.hold()()
+    add(3)
+    await clock.step(100)
+    clock.setBack(hours(2))
+    await clock.step(200)
+    is(opened.length, 3)
+  })
+
+  it('opens nothing and leaves no timer when it is closed', async () => {
+    const { clock, opened, line, add } = given()
+    line.hold()
+    add(20)
+    await clock.step(100)
+    line.close()
+    await clock.step(1)
+    equal([opened.length, clock.waiting()], [0, 0])
+    add(1)
+    await clock.step(seconds(1))
+    equal([opened.length, clock.waiting()], [0, 0])
   })
 })

@@ -16,8 +16,9 @@ import {
 } from '../../../src/api/index.ts'
 import { targetLifecycle } from '../../../src/operator/deployment-target/lifecycle/index.ts'
 import { claimBinding } from '../../../src/operator/deployment-target-claim/binding/index.ts'
+import type { DevfileSource } from '../../../src/operator/workspace/devfile-source.ts'
 import { workspaces } from '../../../src/operator/workspace/index.ts'
-import { Failure } from '../../../src/std/index.ts'
+import { Failure, seconds } from '../../../src/std/index.ts'
 import { createProject, type RunningKas, runKas } from '../../kas/running-kas.ts'
 import { selfSigned } from '../../support/builders/certificate.ts'
 import { testCluster } from '../../support/control-plane.ts'
@@ -63,6 +64,7 @@ describe('workspace: devfiles of projects', (it) => {
   let host: GitHost
   let shop: RunningShop
   let kas: RunningKas
+  let devfiles: DevfileSource
   let repository: TestRepository
   let namespace = ''
   let first = ''
@@ -103,7 +105,7 @@ describe('workspace: devfiles of projects', (it) => {
       kind: 'TokenRequest',
       spec: { audiences: ['berth-kas'] },
     })
-    const devfiles = kas.stream(status?.token ?? '')
+    devfiles = kas.stream(status?.token ?? '')
     shop = await openShop({
       kubeconfig: cluster.kubeconfig,
       namespace,
@@ -123,6 +125,13 @@ describe('workspace: devfiles of projects', (it) => {
     await cluster.close()
   })
 
+  /** kas looks again after an interval: until then, who asks is answered from the commit before. */
+  const push = async (files: Record<string, string>): Promise<string> => {
+    const commit = await repository.commit(files)
+    const wanted = { projectId: 'team/shop', ref: { kind: 'default' }, globs: [], files: Object.keys(files), namespace } as const
+    await eventually(async () => is((await devfiles.fetchObjects(wanted, AbortSignal.timeout(seconds(20))))?.commitId, commit))
+    return commit
+  }
   const allow = async () => {
     const rbac = 'rbac.authorization.k8s.io'
     const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['create', 'patch', 'delete'] }]
@@ -171,7 +180,7 @@ describe('workspace: devfiles of projects', (it) => {
   })
 
   it('are the one that lies where all tools look, and else that of the class', async () => {
-    const head = await repository.commit({ 'devfile.yaml': TOOLS })
+    const head = await push({ 'devfile.yaml': TOOLS })
     const running = async (name: string, spec: Partial<WorkspaceSpec>) => {
       await create(name, spec)
       const ref = { name, namespace }
@@ -185,7 +194,7 @@ describe('workspace: devfiles of projects', (it) => {
     await eventually(() => shop.caches.of(WorkspaceClasses).get({ name: namespace })?.spec.devfile === TOOLS)
     const ofClass = await running('of-class', { project: { gitProject: 'shop', ref: first } })
     equal([ofClass?.path, ofClass?.commit, ofClass?.content.includes('example.com/tools:1')], [undefined, undefined, true])
-    await repository.commit({ '.devfile.yaml': 'schemaVersion: 2.2.0\ncomponents: []\n' })
+    await push({ '.devfile.yaml': 'schemaVersion: 2.2.0\ncomponents: []\n' })
     await create('wrong-there', {})
     match(await refused('wrong-there'), 'the devfile .devfile.yaml has 1 mistake')
   })
@@ -230,7 +239,7 @@ describe('workspace: devfiles of projects', (it) => {
   })
 
   it('stay as they were when something else is pushed', async () => {
-    await repository.commit({ '.devfile/web.yaml': 'nonsense' })
+    await push({ '.devfile/web.yaml': 'nonsense' })
     await kube.patch(Workspaces, { name: 'web', namespace }, { spec: { restartedAt: '2030-01-01T00:00:00Z' } })
     const { status } = await eventually(async () => {
       const now = await kube.get(Workspaces, { name: 'web', namespace })

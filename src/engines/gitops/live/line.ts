@@ -5,6 +5,8 @@ export interface Line<T> {
   add(entry: T, after?: number): void
   /** Until the answer is called, something is being written. */
   hold(): () => void
+  /** What waits is dropped, and no timer is left. */
+  close(): void
 }
 
 /** Nothing written for this long, milliseconds: then the next one is opened. */
@@ -17,21 +19,29 @@ const OPENING = 8
 
 export function createLine<T>(clock: Clock, open: (entry: T) => Promise<void>): Line<T> {
   const waiting: { entry: T; since: number }[] = []
+  const closing = new AbortController()
   let writing = 0
   let wrote = Number.NEGATIVE_INFINITY
   let workers = 0
 
+  const rest = (ms: number) => pause(clock, ms, closing.signal)
   /** Milliseconds, at least. */
-  const untilCalm = () => (writing > 0 ? CALM : wrote + CALM - clock.now())
+  const untilCalm = () => {
+    const past = clock.now() - wrote
+    // A clock that was set back says nothing of how long ago it was.
+    return writing > 0 ? CALM : past < 0 ? 0 : CALM - past
+  }
+  const isDue = (since: number) => closing.signal.aborted || clock.now() - since >= LONGEST_WAIT
   const calmOrLate = async (since: number): Promise<void> => {
-    for (let wait = untilCalm(); wait > 0 && clock.now() - since < LONGEST_WAIT; wait = untilCalm()) await pause(clock, wait)
+    for (let wait = untilCalm(); wait > 0 && !isDue(since); wait = untilCalm()) await rest(wait)
   }
   const work = async (): Promise<void> => {
     workers++
     for (let next = waiting.shift(); next; next = waiting.shift()) {
       await calmOrLate(next.since)
+      if (closing.signal.aborted) break
       await open(next.entry)
-      if (untilCalm() > 0) await pause(clock, seconds(OPENING / LATE_PER_SECOND))
+      if (untilCalm() > 0) await rest(seconds(OPENING / LATE_PER_SECOND))
     }
     workers--
   }
@@ -39,7 +49,7 @@ export function createLine<T>(clock: Clock, open: (entry: T) => Promise<void>): 
     add(entry, after = 0) {
       clock.after(after, () => {
         waiting.push({ entry, since: clock.now() })
-        if (workers < OPENING) void work()
+        if (workers < OPENING && !closing.signal.aborted) void work()
       })
     },
     hold() {
@@ -48,6 +58,10 @@ export function createLine<T>(clock: Clock, open: (entry: T) => Promise<void>): 
         writing--
         wrote = clock.now()
       }
+    },
+    close() {
+      closing.abort()
+      waiting.length = 0
     },
   }
 }

@@ -130,6 +130,7 @@ export function createWatches({ clock, log, most }: WatchesOptions): Watches {
     },
     close() {
       isClosed = true
+      line.close()
       for (const entry of [...watched.values()]) end(entry)
     },
   }
