@@ -30,6 +30,7 @@ const ROOT = join(import.meta.dirname, '..')
 const BIN = join(ROOT, 'node_modules', '.bin')
 const SLOW = seconds(10)
 const RESULTS = 'test-results'
+const LONGEST_LINE = 2000
 /** Servers of control planes, which are written in Go, spend a fifth of their time on thrift with memory otherwise. */
 const GOGC = '400'
 
@@ -110,7 +111,8 @@ async function runAll(
     const verdict = verdictOfTests(execution)
     if (verdict.failed === 0) return settle(total, file, verdict, execution)
     failures.push({ file, execution })
-    print(`FAILS   ${file}: ${await keepOutput(RESULTS, { file, execution })}; it may be run once more, after all others`)
+    print(`FAILS   ${file}: ${await keepOutput(RESULTS, { file, execution })}; it may be run once more, after all others:`)
+    print(excerpt(execution))
   }
   const run = async (group: string[]) => {
     const process = await how()
@@ -139,7 +141,17 @@ function settle(total: Score, title: string, { passed, failed, complaint, leftOu
     return
   }
   print(`FAILED  ${title} (${failed} of ${passed + failed}${time})${complaint ? `: ${complaint}` : ''}`)
-  print(execution.output.trimEnd().replace(/^/gm, '        '))
+  print(excerpt(execution))
+}
+
+/** What it printed, indented. A line of JSON would hide all others; the file in RESULTS has it whole. */
+function excerpt({ output }: Execution): string {
+  const cut = (line: string) => (line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)} …` : line)
+  return output
+    .trimEnd()
+    .split('\n')
+    .map((line) => `        ${cut(line)}`)
+    .join('\n')
 }
 
 async function inParallel(work: (() => Promise<void>)[], jobs: number, signal: AbortSignal): Promise<void> {

@@ -81,6 +81,9 @@ function objectFrom(value: unknown): KubeObject {
 const isObject = (value: unknown): value is KubeObject =>
   typeof value === 'object' && value !== null && 'apiVersion' in value && 'kind' in value && 'metadata' in value
 
+const shown = (object: KubeObject): string =>
+  JSON.stringify({ ...object, metadata: { ...object.metadata, managedFields: undefined } })
+
 /** Waits until the object looks as `check` wants it; `check` asserts, or answers false. Gives the object. */
 export function expectObject<T extends KubeObject>(
   kube: Kube,
@@ -92,7 +95,7 @@ export function expectObject<T extends KubeObject>(
   return eventually(async () => {
     const object = await kube.get(kind, ref)
     if (!object) throw new Failure('not-found', `there is no ${kind.kind} ${keyOf(ref)}`)
-    if (check(object) === false) throw new Failure('internal', `${nameOf(object)} is ${JSON.stringify(object)}`)
+    if (check(object) === false) throw new Failure('internal', `${nameOf(object)} is ${shown(object)}`)
     return object
   }, patience)
 }

@@ -79,7 +79,7 @@ interface OwnTools {
 
 export function openOwnCluster({ kube, clock, log }: OwnTools): OwnCluster {
   const stopping = new AbortController()
-  const opened = mayWatch(kube).then((may) => {
+  const opened = mayWatch(kube, clock, stopping.signal).then((may) => {
     if (!may || stopping.signal.aborted) return
     const caches = createCaches({ kube, clock, log })
     const listeners = createListeners()
@@ -116,14 +116,18 @@ function createListeners() {
   }
 }
 
-/** Where it may not, or nobody knows, each target is watched with its own credentials: that always works. */
-async function mayWatch(kube: Kube): Promise<boolean> {
-  try {
-    await mayList(kube)
-    return true
-  } catch {
-    return false
+/** Where it may not, each target is watched with its own credentials. A server that is only away now has not said so. */
+async function mayWatch(kube: Kube, clock: Clock, signal: AbortSignal): Promise<boolean> {
+  for (let attempt = 0; !signal.aborted; attempt++) {
+    try {
+      await mayList(kube)
+      return true
+    } catch (thrown) {
+      if (!isFailure(thrown, ...PASSING)) return false
+      await pause(clock, waitOf(PATIENT, attempt), signal)
+    }
   }
+  return false
 }
 
 /** One object of each kind at most, and of it the metadata: only whether it is allowed counts. */
@@ -191,6 +195,7 @@ function sightWithin(tools: SightTools, { caches, deployments, pods, listeners }
   }
 }
 
+const PASSING = ['unavailable', 'timeout', 'expired'] as const
 const PATIENT = { base: seconds(0.5), max: seconds(30), factor: 2, jitter: 0.5 }
 
 interface Asking {

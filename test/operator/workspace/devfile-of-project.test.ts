@@ -129,7 +129,7 @@ describe('workspace: devfiles of projects', (it) => {
   const push = async (files: Record<string, string>): Promise<string> => {
     const commit = await repository.commit(files)
     const wanted = { projectId: 'team/shop', ref: { kind: 'default' }, globs: [], files: Object.keys(files), namespace } as const
-    await eventually(async () => is((await devfiles.fetchObjects(wanted, AbortSignal.timeout(seconds(20))))?.commitId, commit))
+    await eventually(async () => (await devfiles.fetchObjects(wanted, AbortSignal.timeout(seconds(20))))?.commitId === commit)
     return commit
   }
   const allow = async () => {

@@ -1,4 +1,4 @@
-import { is } from 'uvu/assert'
+import { equal, is } from 'uvu/assert'
 import {
   conditionOf,
   Deployments,
@@ -74,12 +74,31 @@ describe("targets in the operator's own cluster", (it) => {
   }
 
   it('share one watch per kind, whatever their credentials', async () => {
-    await open()
-    const [one = '', two = ''] = homes
-    await liveIn(one)
-    const watches = shop.requests.watch
-    await liveIn(two)
-    is(shop.requests.watch, watches)
+    const limited: string[] = []
+    await open((own) => ({
+      ...own,
+      stream(path, options) {
+        if (path.includes('/namespaces/')) limited.push(path)
+        return own.stream(path, options)
+      },
+    }))
+    for (const home of homes) await liveIn(home)
+    equal(limited, [])
+    is(asked.watch, undefined, JSON.stringify(asked))
+  })
+
+  it('share it also when the API server was away as the operator began', async () => {
+    let isAway = true
+    await open((own) => ({
+      ...own,
+      read(path, options) {
+        if (!isAway || !path.includes('limit=1&')) return own.read(path, options)
+        isAway = false
+        return Promise.reject(new Failure('unavailable', 'too many requests'))
+      },
+    }))
+    await liveIn(homes[0] ?? '')
+    is(isAway, false)
     is(asked.watch, undefined, JSON.stringify(asked))
   })
 
