@@ -21,8 +21,11 @@ const STEP = 20 * MIB
 const PIECE = Buffer.alloc(64 * 1024)
 /** What may have left its writer and not reached its reader: mostly the kernel's buffers of three connections. */
 const UNDER_WAY = 40 * MIB
-/** By how much all programs on the way may grow, which are one process here. */
-const GROWTH = 16 * MIB
+/**
+ * By how much all programs on the way may grow, which are one process here: by what is under way in them, and by as much that was
+ * and is not collected yet. What piles up would be MUCH less one STEP.
+ */
+const GROWTH = 40 * MIB
 
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
