@@ -21,26 +21,27 @@ const STEP = 20 * MIB
 const PIECE = Buffer.alloc(64 * 1024)
 /** What may have left its writer and not reached its reader: mostly the kernel's buffers of three connections. */
 const UNDER_WAY = 40 * MIB
-/**
- * By how much all programs on the way may grow, which are one process here: by what is under way in them, and by as much that was
- * and is not collected yet. What piles up would be MUCH less one STEP.
- */
-const GROWTH = 40 * MIB
+/** By how much all programs on the way may grow, which are one process here. */
+const GROWTH = 16 * MIB
+/** What lay beside the heap of JavaScript is given back a while after it was collected: after so many looks nothing more will. */
+const LOOKS = 10
 
 setFlagsFromString('--expose-gc')
 const collect: () => void = runInNewContext('gc')
 
-/** Bytes that are in use, in and beside the heap of JavaScript. What lay beside it is given back a moment after it was collected. */
+/** Bytes that are in use, in and beside the heap of JavaScript. */
 async function held(): Promise<number> {
-  let last = Number.POSITIVE_INFINITY
+  let least = Number.POSITIVE_INFINITY
+  let looks = 0
   await eventually(() => {
     collect()
     const { heapUsed, external } = process.memoryUsage()
-    const before = last
-    last = heapUsed + external
-    return last > before - MIB
+    const now = heapUsed + external
+    looks = now > least - MIB ? looks + 1 : 0
+    least = Math.min(least, now)
+    return looks >= LOOKS
   })
-  return last
+  return least
 }
 
 /** 100 MiB that are counted as they are asked for. */
