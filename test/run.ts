@@ -25,6 +25,7 @@ import { processesOf, sampling } from './runner/plan.ts'
 import { keepOutput, tryAgain } from './runner/second-try.ts'
 import { type Timed, timesTable } from './runner/times.ts'
 import { type Verdict, verdictOfCheck, verdictOfTests } from './runner/verdict.ts'
+import { inParallel } from './support/parallel.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const BIN = join(ROOT, 'node_modules', '.bin')
@@ -122,7 +123,9 @@ async function runAll(
     for (const each of await run(group)) await note(each)
   })
   const jobs = Number(process.env.TEST_JOBS) || 2 * Math.min(2, availableParallelism())
-  await inParallel([...checks, ...tests], jobs, signal)
+  await inParallel([...checks, ...tests], jobs, async (work) => {
+    if (!signal.aborted) await work()
+  })
 
   const { attempts, unstable } = await tryAgain(failures, async (file) => (await run([file]))[0]?.execution)
   for (const { file, execution } of attempts) settle(total, file, verdictOfTests(execution), execution)
@@ -144,7 +147,7 @@ function settle(total: Score, title: string, { passed, failed, complaint, leftOu
   print(excerpt(execution))
 }
 
-/** What it printed, indented. A line of JSON would hide all others; the file in RESULTS has it whole. */
+/** What it printed, indented. A line of JSON would hide all others; in RESULTS it is whole. */
 function excerpt({ output }: Execution): string {
   const cut = (line: string) => (line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)} …` : line)
   return output
@@ -152,14 +155,6 @@ function excerpt({ output }: Execution): string {
     .split('\n')
     .map((line) => `        ${cut(line)}`)
     .join('\n')
-}
-
-async function inParallel(work: (() => Promise<void>)[], jobs: number, signal: AbortSignal): Promise<void> {
-  const rest = work.values()
-  const worker = async () => {
-    for (const run of rest) if (!signal.aborted) await run()
-  }
-  await Promise.all(Array.from({ length: jobs }, worker))
 }
 
 function print(line: string): void {

@@ -8,6 +8,7 @@ import { runControllers, type Workshop } from '../../src/engines/controller/inde
 import { controllersOf } from '../../src/operator/controllers.ts'
 import { parseConfig } from '../../src/operator/index.ts'
 import { createLog, systemClock } from '../../src/std/index.ts'
+import { inParallel as eachInParallel } from '../../test/support/parallel.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -78,12 +79,6 @@ export async function hireCrew(kubeconfig: string, via: (kube: Kube) => Kube = (
 export const totalOf = (requests: Map<string, number>): number =>
   [...requests].reduce((sum, [verb, count]) => sum + (verb === 'watch' ? 0 : count), 0)
 
-/** `workers` at once, each taking the next number. */
-export async function inParallel(count: number, workers: number, work: (n: number) => Promise<unknown>): Promise<void> {
-  let next = 0
-  await Promise.all(
-    Array.from({ length: workers }, async () => {
-      while (next < count) await work(next++)
-    }),
-  )
-}
+/** `workers` at once, each taking the next number below `count`. */
+export const inParallel = (count: number, workers: number, work: (n: number) => Promise<unknown>): Promise<void> =>
+  eachInParallel([...new Array(count).keys()], workers, work)

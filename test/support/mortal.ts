@@ -2,6 +2,7 @@ import type { Kube } from '../../src/adapters/kube/index.ts'
 import type { Kind } from '../../src/api/index.ts'
 import { Failure } from '../../src/std/index.ts'
 import { type BadLine, slowLine } from './bad-line.ts'
+import { inParallel } from './parallel.ts'
 import { sampleOf } from './sample.ts'
 import { openShop, type ShopOptions } from './workshop.ts'
 
@@ -79,17 +80,12 @@ export async function dieAtEach<Death>(
   atOnce: number,
   live: (death: Death) => Promise<unknown>,
 ): Promise<void> {
-  const left = [...deaths]
-  const next = async (): Promise<void> => {
-    const death = left.shift()
-    if (death === undefined) return
-    await live(death).catch((thrown: unknown) => {
+  await inParallel(deaths, atOnce, (death) =>
+    live(death).catch((thrown: unknown) => {
       const why = thrown instanceof Error ? thrown.message : thrown
       throw new Failure('internal', `killed after write ${JSON.stringify(death)}: ${why}`, { cause: thrown })
-    })
-    await next()
-  }
-  await Promise.all(Array.from({ length: atOnce }, next))
+    }),
+  )
 }
 
 /** After which writes of a life with so many it is worth to die: after each, or a sample of them. */

@@ -79,7 +79,8 @@ interface OwnTools {
 
 export function openOwnCluster({ kube, clock, log }: OwnTools): OwnCluster {
   const stopping = new AbortController()
-  const opened = mayWatch(kube, clock, stopping.signal).then((may) => {
+  // Where it may not, each target is watched with its own credentials.
+  const opened = mayWatch(kube, { clock, signal: stopping.signal, isOpen: isPassing }).then((may) => {
     if (!may || stopping.signal.aborted) return
     const caches = createCaches({ kube, clock, log })
     const listeners = createListeners()
@@ -116,25 +117,32 @@ function createListeners() {
   }
 }
 
-/** Where it may not, each target is watched with its own credentials. A server that is only away now has not said so. */
-async function mayWatch(kube: Kube, clock: Clock, signal: AbortSignal): Promise<boolean> {
+const PATIENT = { base: seconds(0.5), max: seconds(30), factor: 2, jitter: 0.5 }
+const isPassing = (thrown: unknown) => isFailure(thrown, 'unavailable', 'timeout', 'expired')
+
+interface Asking {
+  clock: Clock
+  /** The whole cluster without one. */
+  namespace?: string
+  signal: AbortSignal
+  /** Whether it is asked again after this; a server that is only away has not said no. */
+  isOpen: (thrown: unknown) => boolean
+}
+
+/** One object of each kind at most, and of it the metadata: only whether it is allowed counts. */
+async function mayWatch(kube: Kube, { clock, namespace, signal, isOpen }: Asking): Promise<boolean> {
+  const place = namespace === undefined ? '' : `/namespaces/${namespace}`
   for (let attempt = 0; !signal.aborted; attempt++) {
     try {
-      await mayList(kube)
+      for (const path of [`/apis/apps/v1${place}/deployments`, `/api/v1${place}/pods`])
+        await kube.read(`${path}?limit=1&labelSelector=${encodeURIComponent(HAS_UID)}`)
       return true
     } catch (thrown) {
-      if (!isFailure(thrown, ...PASSING)) return false
+      if (!isOpen(thrown)) return false
       await pause(clock, waitOf(PATIENT, attempt), signal)
     }
   }
   return false
-}
-
-/** One object of each kind at most, and of it the metadata: only whether it is allowed counts. */
-async function mayList(kube: Kube, namespace?: string): Promise<void> {
-  const place = namespace === undefined ? '' : `/namespaces/${namespace}`
-  for (const path of [`/apis/apps/v1${place}/deployments`, `/api/v1${place}/pods`])
-    await kube.read(`${path}?limit=1&labelSelector=${encodeURIComponent(HAS_UID)}`)
 }
 
 function sightOnceKnown(tools: SightTools, opened: Opened): Sight {
@@ -172,8 +180,16 @@ function sightWithin(tools: SightTools, { caches, deployments, pods, listeners }
   const stopping = new AbortController()
   const rights = { why: 'not asked yet', areSeen: false }
   const end = listeners.add(namespace, changed)
-  untilAllowed(kube, { clock, namespace, rights, signal: stopping.signal })
-    .then(() => caches.ready(stopping.signal))
+  const isOpen = (thrown: unknown) => {
+    if (isFailure(thrown, 'cancelled')) return false
+    rights.why = Failure.from(thrown).message
+    return true
+  }
+  mayWatch(kube, { clock, namespace, signal: stopping.signal, isOpen })
+    .then((may) => {
+      rights.areSeen = may
+      return caches.ready(stopping.signal)
+    })
     .then(ready, () => undefined)
   return {
     kube: caches.through(kube),
@@ -192,29 +208,5 @@ function sightWithin(tools: SightTools, { caches, deployments, pods, listeners }
       stopping.abort()
       end()
     },
-  }
-}
-
-const PASSING = ['unavailable', 'timeout', 'expired'] as const
-const PATIENT = { base: seconds(0.5), max: seconds(30), factor: 2, jitter: 0.5 }
-
-interface Asking {
-  clock: Clock
-  namespace: string
-  rights: { why: string; areSeen: boolean }
-  signal: AbortSignal
-}
-
-async function untilAllowed(kube: Kube, { clock, namespace, rights, signal }: Asking): Promise<void> {
-  for (let attempt = 0; !signal.aborted; attempt++) {
-    try {
-      await mayList(kube, namespace)
-      rights.areSeen = true
-      return
-    } catch (thrown) {
-      if (isFailure(thrown, 'cancelled')) return
-      rights.why = Failure.from(thrown).message
-      await pause(clock, waitOf(PATIENT, attempt), signal)
-    }
   }
 }

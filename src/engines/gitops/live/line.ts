@@ -5,7 +5,7 @@ export interface Line<T> {
   add(entry: T, after?: number): void
   /** Until the answer is called, something is being written. */
   hold(): () => void
-  /** What waits is dropped, and no timer is left. */
+  /** What waits is dropped, and what was to come later does not come. */
   close(): void
 }
 
@@ -48,8 +48,9 @@ export function createLine<T>(clock: Clock, open: (entry: T) => Promise<void>): 
   return {
     add(entry, after = 0) {
       clock.after(after, () => {
+        if (closing.signal.aborted) return
         waiting.push({ entry, since: clock.now() })
-        if (workers < OPENING && !closing.signal.aborted) void work()
+        if (workers < OPENING) void work()
       })
     },
     hold() {
