@@ -25,13 +25,10 @@ export interface Berth {
   ended: Promise<Outcome>
 }
 
-/** With the cache of compiled modules a program starts in half the time. */
-const { PATH, HOME, NODE_COMPILE_CACHE } = process.env
-
 export function startBerth(parameters: string[], { env, cwd = ROOT }: Surroundings = {}): Berth {
   const child = spawn(process.execPath, [MAIN, ...parameters], {
     cwd,
-    env: { PATH, HOME, NODE_COMPILE_CACHE, ...env },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const seen: Outcome = { code: null, stdout: '', stderr: '' }
@@ -58,7 +55,7 @@ export async function berth(parameters: string[], { env, cwd = ROOT }: Surroundi
     say: (text) => {
       seen.stderr += text
     },
-    env: { PATH, HOME, ...env },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
     cwd,
     home: ROOT,
     berth: [process.execPath, MAIN],
