@@ -295,11 +295,16 @@ async function conclude(workspace: Workspace, situation: Situation, { pods, room
     const then = recheck === undefined ? undefined : now + recheck
     return settled({ status, object: workspace, recheck: soonest(situation, turn?.at, then) })
   }
-  const object = await change(room, workspace, { desiredState: turn.becomes })
-  const message = `it becomes ${turn.becomes}: ${turn.why}`
-  room.workshop.events.record(workspace, { type: 'Normal', reason: `${turn.becomes}By${turn.reason}`, message })
   const because = turn.becomes === 'Running' ? {} : { stoppedBecause: `${turn.reason}: ${turn.why}` }
-  return settled({ status: { ...status, ...because }, object })
+  const told = { ...status, ...because }
+  const message = `it becomes ${turn.becomes}: ${turn.why}`
+  // The reason is said before the deed: whatever comes between the two, it is not lost.
+  if (because.stoppedBecause !== workspace.status?.stoppedBecause && turn.becomes === 'Stopped') {
+    return again({ after: NEXT_TURN, why: message, status: told, object: workspace })
+  }
+  const object = await change(room, workspace, { desiredState: turn.becomes })
+  room.workshop.events.record(workspace, { type: 'Normal', reason: `${turn.becomes}By${turn.reason}`, message })
+  return settled({ status: told, object })
 }
 
 /** In how long something may be otherwise though nothing changes: a wait is over, its time is, or everything is due to be compared. */

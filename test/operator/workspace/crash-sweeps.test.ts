@@ -1,4 +1,4 @@
-import { equal, is, ok } from 'uvu/assert'
+import { equal, is, match, ok } from 'uvu/assert'
 import {
   CoreEvents,
   Deployments,
@@ -12,7 +12,7 @@ import {
   WorkspaceClasses,
   Workspaces,
 } from '../../../src/api/index.ts'
-import { minutes } from '../../../src/std/index.ts'
+import { hours, minutes, systemClock } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { deathsOf, dieAtEach, lifeOf, mortalLine, openMortalShop } from '../../support/mortal.ts'
 import { describe } from '../../support/suite.ts'
@@ -25,7 +25,7 @@ const PATIENCE = { within: minutes(3) }
 const KINDS: Kind[] = [Deployments, Services, NetworkPolicies, PersistentVolumeClaims, ServiceAccounts, Secrets]
 
 /** What a person asks for while the operator dies. Before it there is one that lives, and after it the end. */
-const SCENES = ['create', 'stop and start', 'restart', 'terminate'] as const
+const SCENES = ['create', 'stop and start', 'restart', 'time is over', 'terminate'] as const
 type Scene = (typeof SCENES)[number]
 
 describe('an operator that is killed after any of its writes for a workspace', (it) => {
@@ -41,8 +41,10 @@ describe('an operator that is killed after any of its writes for a workspace', (
     const life = lifeOf(Number.POSITIVE_INFINITY, [CoreEvents.kind])
     const begin = () => Object.assign(life, { left: writes, written: 0 })
     const line = await mortalLine(kube.server, authorityOf(cluster), life)
-    await furnish(cluster, namespace, { workspacesQuota: 1 }, line.url)
-    const shop = await openMortalShop({ kubeconfig: cluster.kubeconfig, namespace, controllers: everybody }, life)
+    await furnish(cluster, namespace, { workspacesQuota: 1, maxActiveHoursBeforeStop: 1 }, line.url)
+    let ahead = 0
+    const clock = { ...systemClock, now: () => systemClock.now() + ahead }
+    const shop = await openMortalShop({ kubeconfig: cluster.kubeconfig, namespace, clock, controllers: everybody }, life)
     if (scene === 'create') begin()
     await create('web', { variables: [{ name: 'GREETING', value: 'hello' }] })
     await becomes('web', 'Running', PATIENCE)
@@ -60,6 +62,12 @@ describe('an operator that is killed after any of its writes for a workspace', (
     if (scene === 'restart') {
       await set('web', { desiredState: 'RestartRequested' })
       await expect('web', ({ spec, status }) => spec.desiredState === 'Running' && status?.actualState === 'Running', PATIENCE)
+    }
+    if (scene === 'time is over') {
+      ahead = hours(2)
+      await kube.patch(Workspaces, at('web'), { metadata: { annotations: { look: 'again' } } })
+      const { status } = await becomes('web', 'Stopped', PATIENCE)
+      match(status?.stoppedBecause ?? '', /^MaxActiveHours/)
     }
     is(await volume(), before, 'the same volume')
     let written = life.written
