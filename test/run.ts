@@ -35,6 +35,13 @@ const LONGEST_LINE = 2000
 /** Servers of control planes, which are written in Go, spend a fifth of their time on thrift with memory otherwise. */
 const GOGC = '400'
 
+const OPTIONS = {
+  times: { type: 'boolean', default: false },
+  hostile: { type: 'boolean', default: false },
+  exhaustive: { type: 'boolean', default: false },
+  seed: { type: 'string' },
+} as const
+
 const CHECKS: Command[] = [
   { title: 'types', program: join(BIN, 'tsc'), parameters: ['--noEmit'] },
   { title: 'lint', program: join(BIN, 'biome'), parameters: ['check', '--error-on-warnings', '.'] },
@@ -162,27 +169,28 @@ function print(line: string): void {
 }
 
 function orderFrom(args: string[]): Order {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: {
-      times: { type: 'boolean', default: false },
-      hostile: { type: 'boolean', default: false },
-      exhaustive: { type: 'boolean', default: false },
-      seed: { type: 'string' },
-    },
-  })
+  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: OPTIONS })
   const { times, hostile, exhaustive } = values
   const seed = Number(values.seed ?? randomInt(1_000_000))
   if (!Number.isSafeInteger(seed)) throw new Failure('invalid', `--seed is ${values.seed}; give a whole number`)
   return { parts: positionals, wantsTimes: times, isHostile: hostile, isExhaustive: exhaustive, seed }
 }
 
+/** What was asked for; whoever asks for what there is not is told in a line. */
+function orderAsked(): Order {
+  try {
+    return orderFrom(process.argv.slice(2))
+  } catch (thrown) {
+    console.error(Failure.from(thrown).message)
+    return process.exit(2)
+  }
+}
+
+const asked = orderAsked()
 chdir(ROOT)
 process.env.GOGC ??= GOGC
 const abort = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => abort.abort())
-const asked = orderFrom(process.argv.slice(2))
 print(`Samples and delays depend on the seed: --seed ${asked.seed}`)
 const score = await main(asked, abort.signal)
 if (abort.signal.aborted) score.failed++

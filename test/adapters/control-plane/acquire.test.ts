@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { acquireTools, type Recipe, readRecipe, TOOLS } from '../../../src/adapters/control-plane/index.ts'
@@ -103,7 +103,7 @@ describe('control plane programs', (it) => {
     const cache = cacheOf('killed')
     fakes(join(cache, `${built.digest}.building`), ['kwok'])
     const dead = execFileSync('sh', ['-c', 'echo $$'], { encoding: 'utf8' }).trim()
-    writeFileSync(join(cache, `${built.digest}.lock`), `${execFileSync('hostname', { encoding: 'utf8' }).trim()} ${dead}`)
+    writeFileSync(join(cache, `${built.digest}.lock`), `${hostname()} ${dead}`)
     const env = { ...goEnvironment(), XDG_CACHE_HOME: join(home, 'killed') }
     const tools = await acquireTools({ env, report, recipe: built, wanted: ['kwok'] })
     assert.is(execFileSync(tools.paths.kwok ?? '', { encoding: 'utf8' }), 'built\n')
