@@ -86,7 +86,12 @@ function afterKey(cursor: Cursor, column: number): Tree {
   skipSpaces(cursor)
   if (!atLineEnd(cursor)) return onLine(cursor, column)
   toContent(cursor)
-  if (cursor.column > column) return block(cursor, cursor.column, column)
+  if (cursor.column > column) {
+    const hasComments = cursor.text.slice(here, cursor.at).includes('#')
+    const tree = block(cursor, cursor.column, column)
+    // The library refuses some of those with a comment above them.
+    return hasComments && tree.kind === 'scalar' ? giveUp() : tree
+  }
   // A list may stand as far left as the key that it belongs to.
   return cursor.column === column && isDash(cursor) ? sequence(cursor, column) : nothing(cursor, here)
 }

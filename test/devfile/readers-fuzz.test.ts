@@ -113,6 +113,8 @@ describe('devfile: the two readers', (it) => {
       '? a\n: b',
       'a:\tb',
       'a: b\r\n',
+      '{ "a": 1\n# a comment\n}',
+      'a:\n# a comment\n  b\nc: d',
     ])
       assert.not.ok('kind' in readPlainly(originOf('', text)), text)
   })

@@ -109,6 +109,8 @@ interface Onward {
 }
 
 function passOn(asked: IncomingMessage, answer: ServerResponse, { server, ca, lost }: Onward): void {
+  // Whoever has gone meanwhile does not say so again, and what he asked for would stay open.
+  if (asked.socket.destroyed) return
   const { method, headers } = asked
   const on = request(new URL(asked.url ?? '', server), { method, headers, ca }, (given) => {
     if (lost) {

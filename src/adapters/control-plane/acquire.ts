@@ -1,8 +1,7 @@
 import { mkdirSync } from 'node:fs'
-import { arch, platform } from 'node:os'
 import { join } from 'node:path'
 import { type Clock, Failure, isFailure, systemClock } from '../../std/index.ts'
-import { downloadEnvtest, ENVTEST_INDEX } from './download.ts'
+import { type Download, downloadReleases, findReleases } from './download.ts'
 import { goBuild, goVersion } from './go-build.ts'
 import { lock } from './lock.ts'
 import { type Recipe, readRecipe } from './recipe.ts'
@@ -10,11 +9,12 @@ import { type Report, silentReport } from './report.ts'
 import { costOf, isUsable, TOOLS, type Tool, type Tools, toolsIn } from './tools.ts'
 
 export interface Acquisition {
-  /** The caller's environment: HOME and XDG_CACHE_HOME (the cache), KUBEBUILDER_ASSETS, PATH and what `go` wants. */
+  /**
+   * The caller's environment: HOME and XDG_CACHE_HOME (the cache), KUBEBUILDER_ASSETS, BERTH_RELEASES (who keeps copies of
+   * releases, or `off`), proxies, PATH and what `go` wants.
+   */
   env: Record<string, string | undefined>
   report?: Report
-  /** Where the lists of envtest archives are; an empty text: nothing is downloaded. */
-  index?: string
   recipe?: Recipe
   wanted?: readonly Tool[]
   clock?: Clock
@@ -26,12 +26,26 @@ type Ground = Required<Omit<Acquisition, 'signal'>> & { signal: AbortSignal | un
 /** What a way brought, or in a few words why not. */
 type Outcome = Tools | string
 
-/** From the cheapest to the dearest. The text is what the person reads: "Programs from …". */
-const WAYS: { from: string; go: (ground: Ground) => Promise<Outcome> | Outcome }[] = [
-  { from: 'KUBEBUILDER_ASSETS', go: assets },
-  { from: 'the cache', go: cached },
-  { from: 'the envtest archive', go: downloaded },
-  { from: 'a Go build', go: built },
+interface Way {
+  /** What the person reads: "Programs from …". */
+  from: string
+  /** What it could bring, without bringing it. */
+  look: (ground: Ground) => Promise<Prospect> | Prospect
+  go: (ground: Ground) => Promise<Outcome> | Outcome
+}
+
+interface Prospect {
+  /** `half` can run an API server, and is taken if nothing better is to be had. */
+  brings: 'all' | 'half' | 'nothing'
+  why: string
+}
+
+/** From the cheapest to the dearest. */
+const WAYS: Way[] = [
+  { from: 'KUBEBUILDER_ASSETS', look: (ground) => there(assets(ground), ground.env.KUBEBUILDER_ASSETS), go: assets },
+  { from: 'the cache', look: (ground) => there(cached(ground), folderIn(ground)), go: cached },
+  { from: 'release binaries', look: published, go: downloaded },
+  { from: 'a Go build', look: buildable, go: built },
 ]
 
 /**
@@ -47,7 +61,7 @@ export async function acquireTools(acquisition: Acquisition): Promise<Tools> {
     if (typeof outcome === 'string') declined.push(`${from}: ${outcome}`)
     else if (outcome.missing.length === 0) return taken(outcome, from, declined, ground.report)
     else {
-      declined.push(`${from}: has no ${outcome.missing.join(', ')}`)
+      declined.push(`${from}: ${lacking(outcome)}`)
       if (isUsable(outcome)) lastResort ??= { tools: outcome, from }
     }
   }
@@ -56,11 +70,43 @@ export async function acquireTools(acquisition: Acquisition): Promise<Tools> {
   return taken(lastResort.tools, lastResort.from, declined, ground.report)
 }
 
+/** A way to the programs as it is now: the one that would be taken, those before it that have not all, those after it. */
+export interface Source {
+  from: string
+  state: 'used' | 'passed over' | 'not needed'
+  why: string
+}
+
+/** Which way `acquireTools` would go, and why. It asks the network only where the way leads there, and makes nothing. */
+export async function findSources(acquisition: Acquisition): Promise<Source[]> {
+  const ground = groundOf(acquisition)
+  const looks: { from: string; prospect?: Prospect }[] = []
+  for (const { from, look } of WAYS) {
+    const isFound = looks.some(({ prospect }) => prospect?.brings === 'all')
+    looks.push(isFound ? { from } : { from, prospect: await look(ground) })
+  }
+  const used = (['all', 'half'] as const).map((what) => looks.find(({ prospect }) => prospect?.brings === what)).find(Boolean)
+  return looks.map((each) => {
+    const { from, prospect } = each
+    return { from, state: each === used ? 'used' : prospect ? 'passed over' : 'not needed', why: prospect?.why ?? '' }
+  })
+}
+
 function groundOf({ env, report = silentReport, signal, ...rest }: Acquisition): Ground {
-  const { index = ENVTEST_INDEX, recipe = readRecipe(), wanted = TOOLS, clock = systemClock } = rest
+  const { recipe = readRecipe(), wanted = TOOLS, clock = systemClock } = rest
   const home = env.XDG_CACHE_HOME ?? (env.HOME ? join(env.HOME, '.cache') : undefined)
   if (!home) throw new Failure('invalid', 'neither HOME nor XDG_CACHE_HOME is set, so there is no place for a cache')
-  return { env, report, index, recipe, wanted, clock, signal, cache: join(home, 'berth', 'control-plane') }
+  return { env, report, recipe, wanted, clock, signal, cache: join(home, 'berth', 'control-plane') }
+}
+
+const folderIn = ({ cache, recipe }: Ground): string => join(cache, recipe.digest)
+
+const lacking = ({ missing }: Tools): string => `has no ${missing.join(', ')}`
+
+function there(outcome: Outcome, folder = ''): Prospect {
+  if (typeof outcome === 'string') return { brings: 'nothing', why: outcome }
+  if (outcome.missing.length === 0) return { brings: 'all', why: folder }
+  return { brings: isUsable(outcome) ? 'half' : 'nothing', why: `${folder} ${lacking(outcome)}` }
 }
 
 function taken(tools: Tools, from: string, declined: string[], report: Report): Tools {
@@ -81,47 +127,76 @@ function assets({ env, wanted }: Ground): Outcome {
   return env.KUBEBUILDER_ASSETS ? toolsIn(env.KUBEBUILDER_ASSETS, wanted) : 'not set'
 }
 
-function cached({ cache, recipe, wanted }: Ground): Outcome {
-  const tools = toolsIn(join(cache, recipe.digest), wanted)
-  return tools.missing.length === wanted.length ? 'empty' : tools
+function cached(ground: Ground): Outcome {
+  const tools = toolsIn(folderIn(ground), ground.wanted)
+  return tools.missing.length === ground.wanted.length ? 'empty' : tools
 }
 
-/** The archive holds three of the six programs. Where Go can build them all, it would be fetched for nothing. */
-async function downloaded({ cache, recipe, wanted, env, index, report, signal }: Ground): Promise<Outcome> {
-  if (index === '') return 'switched off'
-  if (await goVersion(env)) return 'only half of the programs, and Go is here'
-  const into = join(cache, `envtest-${recipe.kubernetes}`)
-  const before = toolsIn(into, wanted)
-  if (isUsable(before)) return before
+const downloadOf = (ground: Ground): Download => ({
+  ...ground,
+  into: folderIn(ground),
+  mirror: ground.env.BERTH_RELEASES || undefined,
+})
+
+const isOff = ({ env }: Ground): boolean => env.BERTH_RELEASES === 'off'
+
+async function published(ground: Ground): Promise<Prospect> {
+  if (isOff(ground)) return { brings: 'nothing', why: OFF }
+  const { kubernetes, etcd, kwok } = ground.recipe
+  const declined = await declinedBy(findReleases(downloadOf(ground)))
+  return declined === undefined
+    ? { brings: 'all', why: `Kubernetes ${kubernetes}, etcd ${etcd}, kwok ${kwok}: some 350 MB to download, once` }
+    : { brings: 'nothing', why: declined }
+}
+
+async function downloaded(ground: Ground): Promise<Outcome> {
+  if (isOff(ground)) return OFF
+  return making(ground, async () => {
+    ground.report.line(`Downloading the control plane, once, into ${folderIn(ground)} (BERTH_RELEASES=off builds it instead).`)
+    return declinedBy(downloadReleases(downloadOf(ground)))
+  })
+}
+
+const OFF = 'switched off by BERTH_RELEASES'
+
+/** In a few words why it can not be had, which is no reason to give up: there is another way. */
+async function declinedBy(work: Promise<void>): Promise<string | undefined> {
   try {
-    await downloadEnvtest({ index, kubernetes: recipe.kubernetes, platform: ours(), into, report, signal })
-    return toolsIn(into, wanted)
+    await work
+    return undefined
   } catch (thrown) {
     if (isFailure(thrown, 'cancelled')) throw thrown
     return Failure.from(thrown).message
   }
 }
 
-async function built(ground: Ground): Promise<Outcome> {
-  const { cache, recipe, wanted, env, report, clock, signal } = ground
+async function buildable({ env }: Ground): Promise<Prospect> {
   const version = await goVersion(env)
-  if (!version) return 'Go is not installed'
+  return version ? { brings: 'all', why: `${version}: about ten minutes, once` } : { brings: 'nothing', why: NO_GO }
+}
+
+async function built(ground: Ground): Promise<Outcome> {
+  const version = await goVersion(ground.env)
+  if (!version) return NO_GO
+  return making(ground, async () => {
+    const into = folderIn(ground)
+    ground.report.line(`Building the control plane with ${version}, once: about ten minutes on two cores. It is kept in ${into}.`)
+    await goBuild({ ...ground, into })
+  })
+}
+
+const NO_GO = 'Go is not installed'
+
+/** Of several runs one makes the programs, and the others take them; `make` answers why it could not. */
+async function making(ground: Ground, make: () => Promise<string | undefined>): Promise<Outcome> {
+  const { cache, wanted, report, clock, signal } = ground
   mkdirSync(cache, { recursive: true })
-  const into = join(cache, recipe.digest)
-  const waiting = (holder: string) => report.line(`Another run (${holder}) is building the control plane: waiting for it.`)
-  const unlock = await lock(`${into}.lock`, { clock, waiting, signal })
+  const waiting = (holder: string) => report.line(`Another run (${holder}) is getting the control plane: waiting for it.`)
+  const unlock = await lock(`${folderIn(ground)}.lock`, { clock, waiting, signal })
   try {
-    // Whoever held the lock before may have built just this.
-    if (toolsIn(into, wanted).missing.length > 0) {
-      report.line(`Building the control plane with ${version}, once: about ten minutes on two cores. It is kept in ${into}.`)
-      await goBuild({ recipe, into, wanted, env, report, signal })
-    }
-    return toolsIn(into, wanted)
+    const tools = () => toolsIn(folderIn(ground), wanted)
+    return tools().missing.length === 0 ? tools() : ((await make()) ?? tools())
   } finally {
     unlock()
   }
 }
-
-const ARCHITECTURES: Record<string, string> = { x64: 'amd64', arm64: 'arm64', ppc64: 'ppc64le', s390x: 's390x' }
-
-const ours = () => ({ os: platform() === 'darwin' ? 'darwin' : 'linux', arch: ARCHITECTURES[arch()] ?? arch() })

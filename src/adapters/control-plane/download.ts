@@ -1,98 +1,112 @@
-import { createHash } from 'node:crypto'
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { Failure, seconds } from '../../std/index.ts'
+import { type Clock, Failure, spelled } from '../../std/index.ts'
+import { type Fetching, fetchFile, fetchText, openLine } from './fetch-file.ts'
+import type { Recipe } from './recipe.ts'
+import { type Release, releaseOf } from './release.ts'
 import type { Report } from './report.ts'
 import { run } from './run.ts'
-
-/** Where the Kubernetes project lists the archives that its envtest uses: etcd, kube-apiserver and kubectl. */
-export const ENVTEST_INDEX = 'https://raw.githubusercontent.com/kubernetes-sigs/controller-tools/HEAD/envtest-releases.yaml'
-
-/** A network that does not answer by then counts as none: the next way is waiting. */
-const PATIENCE = seconds(3)
+import type { Tool } from './tools.ts'
 
 export interface Download {
-  index: string
-  /** As in `v1.36.3`; the newest archive of the same minor version is taken. */
-  kubernetes: string
-  platform: { os: string; arch: string }
+  recipe: Recipe
+  /** The folder that is to exist, whole, at the end. */
   into: string
+  wanted: readonly Tool[]
+  /** Who keeps copies; without it the projects themselves are asked. */
+  mirror?: string | undefined
   report: Report
+  clock: Clock
   signal?: AbortSignal | undefined
 }
 
-interface Archive {
-  version: string
-  url: string
-  sha512: string
+type Announced = Release & { sha256: string }
+
+/** Whether the releases of all programs can be had: fails with the first that can not. Nothing is downloaded. */
+export async function findReleases(download: Download): Promise<void> {
+  await withLine(download, (fetching) => sumsOf(download, fetching))
 }
 
-/** Puts the archive's programs into the folder, whole or not at all. */
-export async function downloadEnvtest({ index, kubernetes, platform, into, report, signal }: Download): Promise<string> {
-  const list = await fetchBytes(index, { patience: PATIENCE, signal })
-  const archive = newestOf(archivesIn(list.toString('utf8'), platform), kubernetes)
-  if (!archive) {
-    throw new Failure('not-found', `${index} lists no archive of ${kubernetes} for ${platform.os}-${platform.arch}`)
-  }
-  const told = (done: number, total: number) => report.progress({ what: `downloading ${archive.version}`, done, total })
-  const bytes = await fetchBytes(archive.url, { told, signal })
-  const sum = createHash('sha512').update(bytes).digest('hex')
-  if (sum !== archive.sha512) {
-    throw new Failure('invalid', `${archive.url} has the SHA-512 ${sum}, and ${archive.sha512} was announced: not used`)
-  }
-  await unpack(bytes, into)
-  return archive.version
-}
-
-async function unpack(bytes: Buffer, into: string): Promise<void> {
-  const beside = `${into}.unpacking`
-  rmSync(beside, { recursive: true, force: true })
+/**
+ * Downloads the programs beside the goal, all at once, and renames them there, so that nobody ever meets half of them. What was
+ * cut off stays beside it, and the next run goes on from there.
+ */
+export async function downloadReleases(download: Download): Promise<void> {
+  const { into, report, clock } = download
+  const beside = `${into}.downloading`
   mkdirSync(beside, { recursive: true })
-  const file = join(beside, 'archive.tar.gz')
-  writeFileSync(file, bytes)
-  await run('tar', ['-xzf', file, '-C', beside, '--strip-components=2'])
-  rmSync(file)
+  await withLine(download, async (fetching) => {
+    const announced = await sumsOf(download, fetching)
+    // What has the name of a program was looked at before it got it.
+    const releases = announced.filter(({ tool }) => !existsSync(join(beside, tool)))
+    const told = tellerOf(releases.length, report, clock)
+    await Promise.all(releases.map((release) => bring(release, beside, told, fetching)))
+  })
   rmSync(into, { recursive: true, force: true })
   renameSync(beside, into)
 }
 
-/** The index is YAML of one fixed shape: a file name, below it `hash:` and `selfLink:` in either order. */
-function archivesIn(index: string, { os, arch }: Download['platform']): Archive[] {
-  const entry = /^\s*envtest-(v[\d.]+)-(\w+)-(\w+)\.tar\.gz:\s*\n((?:\s+(?:hash|selfLink): *\S+ *\n?)+)/gm
-  return [...index.matchAll(entry)].flatMap(([, version = '', itsOs, itsArch, fields = '']) => {
-    const sha512 = /hash: *["']?([0-9a-f]{128})/.exec(fields)?.[1]
-    const url = /selfLink: *["']?([^\s"']+)/.exec(fields)?.[1]
-    return itsOs === os && itsArch === arch && sha512 && url ? [{ version, url, sha512 }] : []
-  })
-}
-
-function newestOf(archives: Archive[], kubernetes: string): Archive | undefined {
-  const minor = /^v\d+\.\d+\./.exec(kubernetes)?.[0] ?? kubernetes
-  const patch = ({ version }: Archive) => Number(version.split('.')[2])
-  return archives.filter(({ version }) => version.startsWith(minor)).sort((a, b) => patch(b) - patch(a))[0]
-}
-
-interface Fetching {
-  patience?: number
-  told?: (done: number, total: number) => void
-  signal?: AbortSignal | undefined
-}
-
-async function fetchBytes(url: string, { patience, told, signal }: Fetching): Promise<Buffer> {
-  const limits = [signal, patience ? AbortSignal.timeout(patience) : undefined].filter((limit) => limit !== undefined)
+/** One that fails ends the others: without it they are for nothing. */
+async function withLine<T>({ clock, signal }: Download, work: (fetching: Fetching) => Promise<T>): Promise<T> {
+  const stop = new AbortController()
+  const line = openLine()
   try {
-    const response = await fetch(url, { signal: AbortSignal.any(limits) })
-    if (!response.ok || !response.body) throw new Failure('unavailable', `${url} answers ${response.status}`)
-    const total = Number(response.headers.get('content-length') ?? 0)
-    const parts: Uint8Array[] = []
-    let done = 0
-    for await (const part of response.body) {
-      parts.push(part)
-      done += part.length
-      told?.(done, Math.max(total, done))
-    }
-    return Buffer.concat(parts)
-  } catch (thrown) {
-    throw Failure.from(thrown, url)
+    return await work({ line, clock, signal: signal ? AbortSignal.any([signal, stop.signal]) : stop.signal })
+  } finally {
+    stop.abort()
+    await line.destroy()
+  }
+}
+
+/** Nothing is downloaded before it is known of every program what it must be. */
+const sumsOf = ({ wanted, recipe, mirror }: Download, fetching: Fetching): Promise<Announced[]> =>
+  Promise.all(
+    wanted.map(async (tool) => {
+      const release = releaseOf(tool, recipe, mirror)
+      const sha256 = release.sumIn(await fetchText(release.sums, fetching))
+      if (!sha256) throw new Failure('invalid', `${release.sums} does not say what ${release.url} must be`)
+      return { ...release, sha256 }
+    }),
+  )
+
+type Told = (tool: Tool) => (done: number, total: number) => void
+
+async function bring({ tool, url, sha256, member }: Announced, beside: string, told: Told, fetching: Fetching): Promise<void> {
+  const program = join(beside, tool)
+  const file = `${program}.part`
+  await fetchFile({ url, file, sha256, told: told(tool) }, fetching)
+  if (member) await unpack(file, member, beside)
+  chmodSync(file, 0o755)
+  renameSync(file, program)
+}
+
+/** Puts the one member in the archive's place. */
+async function unpack(file: string, member: string, beside: string): Promise<void> {
+  await run('tar', ['-xzf', file, '-C', beside, member])
+  renameSync(join(beside, member), file)
+  const [folder = ''] = member.split('/')
+  rmSync(join(beside, folder), { recursive: true })
+}
+
+const MEGA = 1_000_000
+
+/** Tells how far all of them are together: bytes, and how long it will still take if it goes on like this. */
+function tellerOf(files: number, report: Report, clock: Clock): Told {
+  const parts = new Map<Tool, { done: number; total: number; first: number }>()
+  const began = clock.now()
+  let before = -1
+  const tell = () => {
+    const sum = (of: 'done' | 'total' | 'first') => [...parts.values()].reduce((all, part) => all + part[of], 0)
+    const [done, total, first] = [sum('done'), sum('total'), sum('first')]
+    const mega = Math.floor(done / MEGA)
+    if (parts.size < files || (mega === before && done < total)) return
+    before = mega
+    const speed = (done - first) / (clock.now() - began)
+    const left = done < total && speed > 0 ? `, ${spelled((total - done) / speed)} left` : ''
+    report.progress({ what: `downloading: ${mega} of ${Math.ceil(total / MEGA)} MB${left}`, done, total })
+  }
+  return (tool) => (done, total) => {
+    parts.set(tool, { done, total, first: parts.get(tool)?.first ?? done })
+    tell()
   }
 }

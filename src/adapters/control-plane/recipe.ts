@@ -4,14 +4,16 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Failure } from '../../std/index.ts'
 
-/** What is to be built: a Go module of `tool` directives, and how the pods of the built cluster live. */
+/** What is to be got: a Go module of `tool` directives, and how the pods of the built cluster live. */
 export interface Recipe {
   /** The folder of go.mod and go.sum. */
   folder: string
   /** Names exactly these versions of everything: the key of the cache. */
   digest: string
-  /** The version of Kubernetes, as in `v1.36.3`. */
+  /** The versions of Kubernetes, etcd and kwok, as in `v1.36.3`. */
   kubernetes: string
+  etcd: string
+  kwok: string
 }
 
 /** hack/control-plane of this package; the same way up from src/ and from dist/. */
@@ -20,8 +22,20 @@ export const RECIPE_FOLDER = fileURLToPath(new URL('../../../hack/control-plane/
 export function readRecipe(folder = RECIPE_FOLDER): Recipe {
   const [mod, sum] = ['go.mod', 'go.sum'].map((name) => read(join(folder, name)))
   const digest = createHash('sha256').update(`${mod}${sum}`).digest('hex').slice(0, 16)
-  const kubernetes = /^\s*(?:require )?k8s\.io\/kubernetes (v[\d.]+)/m.exec(mod ?? '')?.[1]
-  return { folder, digest, kubernetes: kubernetes ?? 'v0.0.0' }
+  const lines = (mod ?? '').split('\n').map((line) =>
+    line
+      .trim()
+      .replace(/^require /, '')
+      .split(' '),
+  )
+  const versionOf = (module: string) => lines.find(([name, version]) => name === module && version)?.[1] ?? 'v0.0.0'
+  return {
+    folder,
+    digest,
+    kubernetes: versionOf('k8s.io/kubernetes'),
+    etcd: versionOf('go.etcd.io/etcd/server/v3'),
+    kwok: versionOf('sigs.k8s.io/kwok'),
+  }
 }
 
 function read(path: string): string {

@@ -1,11 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { acquireTools, type Recipe, readRecipe, TOOLS } from '../../../src/adapters/control-plane/index.ts'
+import { acquireTools, findSources, type Recipe, readRecipe, TOOLS } from '../../../src/adapters/control-plane/index.ts'
 import { isFailure } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 
@@ -43,47 +42,27 @@ describe('control plane programs', (it) => {
 
   it('are an incomplete set, with its price, when nothing better is to be had', async () => {
     const assets = fakes(join(home, 'half-2'), HALF)
-    const env = { XDG_CACHE_HOME: join(home, 'none'), KUBEBUILDER_ASSETS: assets, PATH: '' }
-    const tools = await acquireTools({ env, report, index: '' })
+    const env = { XDG_CACHE_HOME: join(home, 'none'), KUBEBUILDER_ASSETS: assets, PATH: '', BERTH_RELEASES: 'off' }
+    const tools = await acquireTools({ env, report })
     assert.equal(tools.missing, ['kube-controller-manager', 'kube-scheduler', 'kwok'])
     assert.match(lines[0] ?? '', /without kube-controller-manager namespaces do not finish deleting/)
+    const found = await findSources({ env })
+    assert.equal(
+      found.map(({ state }) => state),
+      ['used', 'passed over', 'passed over', 'passed over'],
+    )
+    assert.match(found[0]?.why ?? '', /has no kube-controller-manager, kube-scheduler, kwok$/)
   })
 
   it('fail with what to install when there is nothing', async () => {
-    const env = { XDG_CACHE_HOME: join(home, 'none'), PATH: '' }
-    const failure = await acquireTools({ env, report, index: 'http://127.0.0.1:1/index.yaml' }).catch((thrown: unknown) => thrown)
+    const env = { XDG_CACHE_HOME: join(home, 'none'), PATH: '', BERTH_RELEASES: 'http://127.0.0.1:1' }
+    const failure = await acquireTools({ env, report }).catch((thrown: unknown) => thrown)
     assert.ok(isFailure(failure, 'unavailable'))
     assert.match(
       failure.message,
-      /KUBEBUILDER_ASSETS: not set; the cache: empty; .*127\.0\.0\.1:1.*; a Go build: Go is not installed/,
+      /KUBEBUILDER_ASSETS: not set; the cache: empty; release binaries: http:\/\/127\.0\.0\.1:1.*; a Go build: Go is not installed/,
     )
     assert.match(failure.remedy ?? '', /Install Go/)
-  })
-
-  it('come from the envtest archive where there is a network and no Go', async () => {
-    const { server, url } = await archiveServer(join(home, 'archive'))
-    try {
-      const env = { XDG_CACHE_HOME: join(home, 'net'), PATH: '' }
-      const tools = await acquireTools({ env, report, index: `${url}/index.yaml`, recipe: recipe('none', 'v1.36.3') })
-      assert.equal(Object.keys(tools.paths), HALF)
-      assert.match(lines.at(-1) ?? '', /from the envtest archive/)
-    } finally {
-      server.close()
-    }
-  })
-
-  it('are not taken from an archive whose checksum is not the announced one', async () => {
-    const { server, url } = await archiveServer(join(home, 'forged'), '0'.repeat(128))
-    try {
-      const env = { XDG_CACHE_HOME: join(home, 'forged-cache'), PATH: '' }
-      const asked = acquireTools({ env, report, index: `${url}/index.yaml`, recipe: recipe('none', 'v1.36.3') })
-      const failure = await asked.catch((thrown: unknown) => thrown)
-      assert.ok(isFailure(failure, 'unavailable'))
-      assert.match(failure.message, /SHA-512/)
-      assert.not.ok(existsSync(cacheOf('forged-cache')))
-    } finally {
-      server.close()
-    }
   })
 
   it('are built by Go once, even when two runs want them at the same time', async () => {
@@ -120,8 +99,6 @@ describe('control plane programs', (it) => {
   })
 })
 
-const recipe = (folder: string, kubernetes: string): Recipe => ({ folder, digest: 'no-such-digest', kubernetes })
-
 function fakes(folder: string, names: readonly string[]): string {
   mkdirSync(folder, { recursive: true })
   for (const name of names) {
@@ -132,7 +109,11 @@ function fakes(folder: string, names: readonly string[]): string {
 }
 
 /** Another XDG_CACHE_HOME would move Go's own cache too, and the standard library would be compiled for each test. */
-const goEnvironment = () => ({ ...process.env, GOCACHE: execFileSync('go', ['env', 'GOCACHE'], { encoding: 'utf8' }).trim() })
+const goEnvironment = () => ({
+  ...process.env,
+  BERTH_RELEASES: 'off',
+  GOCACHE: execFileSync('go', ['env', 'GOCACHE'], { encoding: 'utf8' }).trim(),
+})
 
 /** A module with one tool, as hack/control-plane has six. */
 function goModule(folder: string, body = 'func main() { println2("built") }'): Recipe {
@@ -140,21 +121,5 @@ function goModule(folder: string, body = 'func main() { println2("built") }'): R
   writeFileSync(join(folder, 'go.mod'), 'module example.test/tools\n\ngo 1.24\n\ntool example.test/tools/kwok\n')
   const source = ['package main', 'import "os"', 'func println2(text string) { os.Stdout.WriteString(text + "\\n") }', body]
   writeFileSync(join(folder, 'kwok', 'main.go'), `${source.join('\n')}\n`)
-  return { folder, digest: 'digest-of-the-module', kubernetes: 'v1.36.3' }
-}
-
-/** The archive as the Kubernetes project lays it out, and its index, on loopback. */
-async function archiveServer(folder: string, announced?: string): Promise<{ server: Server; url: string }> {
-  fakes(join(folder, 'controller-tools', 'envtest'), HALF)
-  const archive = execFileSync('tar', ['-cz', '-C', folder, 'controller-tools'])
-  const sum = announced ?? createHash('sha512').update(archive).digest('hex')
-  const server = createServer((request, response) => {
-    const [os, arch] = [process.platform === 'darwin' ? 'darwin' : 'linux', process.arch === 'arm64' ? 'arm64' : 'amd64']
-    const entry = `    envtest-v1.36.0-${os}-${arch}.tar.gz:\n      hash: ${sum}\n      selfLink: ${url}/archive\n`
-    response.end(request.url === '/archive' ? archive : `releases:\n  v1.36.0:\n${entry}`)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`
-  return { server, url }
+  return { ...readRecipe(), folder, digest: 'digest-of-the-module' }
 }

@@ -1,0 +1,71 @@
+import { arch, platform } from 'node:os'
+import { Failure, isRecord } from '../../std/index.ts'
+import type { Recipe } from './recipe.ts'
+import type { Tool } from './tools.ts'
+
+/** A file that a project has released, and where it says what the file must be. */
+export interface Release {
+  tool: Tool
+  url: string
+  /** The program inside, where the file is an archive. */
+  member?: string
+  /** Where the file's SHA-256 is published, and how it is found there. */
+  sums: string
+  sumIn: (published: string) => string | undefined
+}
+
+/**
+ * The release of a program for this machine, as its project publishes it: one file for each program of Kubernetes, with its sum
+ * beside it; an archive of etcd, with a list of sums; kwok, of whose files only GitHub says the sums.
+ * `mirror` is the beginning of the addresses of whoever keeps copies: `<mirror>/dl.k8s.io/…`, `<mirror>/github.com/…`.
+ */
+export function releaseOf(tool: Tool, recipe: Recipe, mirror?: string): Release {
+  const machine = { os: platform(), arch: ARCHITECTURES[arch()] ?? arch() }
+  if (machine.os !== 'linux') throw new Failure('unavailable', `no API server is released for ${machine.os}`)
+  const at = (path: string) => `${mirror ? mirror.replace(/\/+$/, '') : 'https:/'}/${path}`
+  if (tool === 'etcd') return etcd(recipe.etcd, machine, at)
+  if (tool === 'kwok') return kwok(recipe.kwok, machine, at)
+  const url = at(`dl.k8s.io/release/${recipe.kubernetes}/bin/${machine.os}/${machine.arch}/${tool}`)
+  return { tool, url, sums: `${url}.sha256`, sumIn: (published) => SUM.exec(published)?.[0] }
+}
+
+interface Machine {
+  os: string
+  arch: string
+}
+
+type At = (path: string) => string
+
+const ARCHITECTURES: Record<string, string> = { x64: 'amd64' }
+const SUM = /\b[0-9a-f]{64}\b/
+
+function etcd(version: string, machine: Machine, at: At): Release {
+  const folder = at(`github.com/etcd-io/etcd/releases/download/${version}`)
+  const name = `etcd-${version}-${machine.os}-${machine.arch}`
+  const file = `${name}.tar.gz`
+  const line = (published: string) => published.split('\n').find((each) => each.trim().split(/\s+\*?/)[1] === file)
+  return {
+    tool: 'etcd',
+    url: `${folder}/${file}`,
+    member: `${name}/etcd`,
+    sums: `${folder}/SHA256SUMS`,
+    sumIn: (published) => SUM.exec(line(published) ?? '')?.[0],
+  }
+}
+
+function kwok(version: string, machine: Machine, at: At): Release {
+  const file = `kwok-${machine.os}-${machine.arch}`
+  return {
+    tool: 'kwok',
+    url: at(`github.com/kubernetes-sigs/kwok/releases/download/${version}/${file}`),
+    sums: at(`api.github.com/repos/kubernetes-sigs/kwok/releases/tags/${version}`),
+    sumIn: (published) => SUM.exec(digestOf(JSON.parse(published), file))?.[0],
+  }
+}
+
+/** Of GitHub's description of a release: what it says of one of the files, as in `sha256:…`. */
+function digestOf(release: unknown, file: string): string {
+  const assets = isRecord(release) && Array.isArray(release.assets) ? release.assets : []
+  const asset: unknown = assets.find((each) => isRecord(each) && each.name === file)
+  return isRecord(asset) && typeof asset.digest === 'string' ? asset.digest : ''
+}

@@ -1,0 +1,200 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { equal, is, match, not, ok } from 'uvu/assert'
+import { acquireTools, findSources, readRecipe, TOOLS, type Tool } from '../../../src/adapters/control-plane/index.ts'
+import { isFailure, systemClock } from '../../../src/std/index.ts'
+import { type ReleaseSite, releaseSite } from '../../support/release-site.ts'
+import { describe } from '../../support/suite.ts'
+
+/** Pauses between two attempts take no time. */
+const clock = { ...systemClock, after: (_: number, run: () => void) => systemClock.after(0, run) }
+const { digest } = readRecipe()
+
+describe('control plane programs: releases', (it) => {
+  let home = ''
+  let site: ReleaseSite
+  const lines: string[] = []
+  const steps: { what: string; done: number; total: number }[] = []
+  const report = {
+    line: (text: string) => void lines.push(text),
+    progress: (step: (typeof steps)[number]) => void steps.push(step),
+  }
+  const env = () => ({ XDG_CACHE_HOME: home, PATH: '/usr/bin:/bin', BERTH_RELEASES: site.url })
+  const cache = () => join(home, 'berth', 'control-plane')
+  const beside = () => join(cache(), `${digest}.downloading`)
+  const acquire = (signal?: AbortSignal) => acquireTools({ env: env(), report, clock, signal })
+  const refused = () =>
+    acquire().then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    )
+  /** How often each program itself was asked for, and from where on. */
+  const rangesOf = (tool: Tool) =>
+    site.asked
+      .filter(({ path }) =>
+        path
+          .split('/')
+          .at(-1)
+          ?.startsWith(tool === 'etcd' ? 'etcd-' : tool),
+      )
+      .filter(({ path }) => !path.endsWith('.sha256'))
+      .map(({ range }) => range)
+
+  it.beforeEach(async () => {
+    home = mkdtempSync(join(tmpdir(), 'berth-releases-'))
+    site = await releaseSite()
+    lines.splice(0)
+    steps.splice(0)
+  })
+  it.afterEach(async () => {
+    await site.close()
+    rmSync(home, { recursive: true })
+  })
+
+  it('are downloaded, all of them, and are in the cache from then on', async () => {
+    const tools = await acquire()
+    equal(tools.missing, [])
+    for (const tool of TOOLS) is(execFileSync(tools.paths[tool] ?? '', { encoding: 'utf8' }), `${tool}\n`)
+    match(
+      lines.at(-1) ?? '',
+      /^Control plane programs from release binaries \(KUBEBUILDER_ASSETS: not set; the cache: empty\)\.$/,
+    )
+    equal(readdirSync(cache()), [digest])
+    const before = site.asked.length
+    await acquire()
+    match(lines.at(-1) ?? '', /from the cache/)
+    is(site.asked.length, before)
+  })
+
+  it('are told in bytes while they come', async () => {
+    await acquire()
+    const { what, done, total } = steps.at(-1) ?? { what: '', done: 0, total: -1 }
+    is(done, total)
+    is(
+      total,
+      Object.values(site.files).reduce((sum, file) => sum + file.length, 0),
+    )
+    match(what, /^downloading: \d+ of \d+ MB$/)
+  })
+
+  it('are not taken with a wrong checksum, and the right ones are kept for the next time', async () => {
+    site.mishaps['kube-apiserver'] = { isForged: true }
+    const failure = await refused()
+    ok(isFailure(failure, 'unavailable'))
+    match(failure.message, /kube-apiserver has the SHA-256 [0-9a-f]{64}, and [0-9a-f]{64} was announced: not used/)
+    not.ok(existsSync(join(cache(), digest)))
+    not.ok(readdirSync(beside()).some((name) => name.startsWith('kube-apiserver')))
+    site.mishaps['kube-apiserver'] = {}
+    site.asked.splice(0)
+    await acquire()
+    is(rangesOf('kube-apiserver').length, 1)
+  })
+
+  it('go on from where the connection was cut', async () => {
+    site.mishaps.kubectl = { cutAfter: 100_000, times: 2 }
+    const tools = await acquire()
+    const [first, ...others] = rangesOf('kubectl')
+    is(first, undefined)
+    is(others.length, 2)
+    for (const range of others) match(range ?? '', /^bytes=[1-9]\d*-$/)
+    equal(readFileSync(tools.paths.kubectl ?? ''), site.files.kubectl)
+  })
+
+  it('go on in the next run where one gave up', async () => {
+    site.mishaps.kubectl = { cutAfter: 50_000, times: 1 }
+    site.mishaps.etcd = { cutAfter: 0, times: 1000 }
+    const failure = await refused()
+    ok(isFailure(failure, 'unavailable'))
+    match(failure.message, /etcd-v[\d.]+-linux-\w+\.tar\.gz: /)
+    is(rangesOf('etcd').length, 3)
+    site.mishaps.etcd = {}
+    site.asked.splice(0)
+    await acquire()
+    equal(readdirSync(cache()), [digest])
+    is(rangesOf('kwok').length, 0, 'what is there is not asked for again')
+  })
+
+  it('begin anew where what is there is no part of them, or the site knows no parts', async () => {
+    mkdirSync(beside(), { recursive: true })
+    for (const tool of ['kubectl', 'kwok', 'kube-scheduler'] as const) {
+      const size = tool === 'kube-scheduler' ? site.files[tool].length : 1000
+      writeFileSync(join(beside(), `${tool}.part`), Buffer.alloc(size, '?'))
+    }
+    site.mishaps.kwok = { ignoresRange: true }
+    const tools = await acquire()
+    for (const tool of ['kubectl', 'kwok', 'kube-scheduler'] as const)
+      equal(readFileSync(tools.paths[tool] ?? ''), site.files[tool])
+    equal(rangesOf('kubectl'), ['bytes=1000-', undefined])
+    equal(rangesOf('kwok'), ['bytes=1000-'])
+  })
+
+  it('are whole though a run was ended between the last byte and the look at it', async () => {
+    mkdirSync(beside(), { recursive: true })
+    writeFileSync(join(beside(), 'kubectl.part'), site.files.kubectl)
+    const tools = await acquire()
+    equal(readFileSync(tools.paths.kubectl ?? ''), site.files.kubectl)
+    is(rangesOf('kubectl').length, 1)
+  })
+
+  it('are declined as a whole where one is not there, before anything large is asked for', async () => {
+    for (const [tool, sum, why] of [
+      ['kwok', '{"assets":[]}', /api\.github\.com.* does not say what .*kwok-linux-\w+ must be/],
+      ['etcd', 'nothing of it', /SHA256SUMS does not say what .*etcd-.* must be/],
+      ['kubectl', '<html>', /kubectl\.sha256 does not say what .*kubectl must be/],
+    ] as const) {
+      Object.assign(site.sums, { kwok: undefined, etcd: undefined, kubectl: undefined, [tool]: sum })
+      const failure = await refused()
+      ok(isFailure(failure, 'unavailable'))
+      match(failure.message, why)
+      for (const each of TOOLS) is(rangesOf(each).length, 0)
+    }
+  })
+
+  it('say what a site answers that has them not', async () => {
+    site.mishaps['kube-scheduler'] = { status: 404 }
+    const failure = await refused()
+    ok(isFailure(failure, 'unavailable'))
+    match(failure.message, /kube-scheduler answers 404/)
+    is(rangesOf('kube-scheduler').length, 1, 'what is not there is not asked for again')
+  })
+
+  it('are brought by one of two runs', async () => {
+    const [first, second] = await Promise.all([acquire(), acquire()])
+    equal(first, second)
+    is(rangesOf('kubectl').length, 1)
+    is(lines.filter((line) => line.startsWith('Another run')).length, 1)
+  })
+
+  it('stop with the run, and what came stays', async () => {
+    const stop = new AbortController()
+    site.mishaps.kubectl = { cutAfter: 50_000, times: 1000 }
+    const stopping = { ...report, progress: () => stop.abort() }
+    const failure = await acquireTools({ env: env(), report: stopping, clock, signal: stop.signal }).catch(
+      (thrown: unknown) => thrown,
+    )
+    ok(isFailure(failure, 'cancelled'))
+    ok(existsSync(beside()))
+    not.ok(existsSync(join(cache(), `${digest}.lock`)))
+  })
+
+  it('are what would be used, and looking for them brings nothing', async () => {
+    const sources = await findSources({ env: env() })
+    equal(
+      sources.map(({ from, state }) => [from, state]),
+      [
+        ['KUBEBUILDER_ASSETS', 'passed over'],
+        ['the cache', 'passed over'],
+        ['release binaries', 'used'],
+        ['a Go build', 'not needed'],
+      ],
+    )
+    for (const each of TOOLS) is(rangesOf(each).length, 0)
+    not.ok(existsSync(cache()))
+    site.sums.kwok = 'no JSON'
+    const [, , third, fourth] = await findSources({ env: { ...env(), PATH: '' } })
+    is(third?.state, 'passed over')
+    equal(fourth, { from: 'a Go build', state: 'passed over', why: 'Go is not installed' })
+  })
+})

@@ -1,0 +1,114 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { arch } from 'node:process'
+import { readRecipe, TOOLS, type Tool } from '../../src/adapters/control-plane/index.ts'
+
+/** What goes wrong with one file. */
+export interface Mishap {
+  /** This is answered instead. */
+  status?: number
+  /** Its bytes are not those that were announced. */
+  isForged?: boolean
+  /** The connection ends after so many bytes of an answer; so often, or always. */
+  cutAfter?: number
+  times?: number
+  /** `Range` is not heard. */
+  ignoresRange?: boolean
+}
+
+export interface ReleaseSite {
+  /** For BERTH_RELEASES. */
+  url: string
+  /** What was asked for, in order: the path, and the range where one was. */
+  readonly asked: { path: string; range: string | undefined }[]
+  readonly mishaps: Partial<Record<Tool, Mishap>>
+  /** What is answered for each program. */
+  readonly files: Record<Tool, Buffer>
+  /** A text instead of the published sums. */
+  readonly sums: Partial<Record<Tool, string>>
+  close(): Promise<void>
+}
+
+/** As the projects lay out their releases, with small programs that print their names, on loopback. */
+export async function releaseSite(): Promise<ReleaseSite> {
+  const { kubernetes, etcd, kwok } = readRecipe()
+  const machine = { os: 'linux', arch: arch === 'x64' ? 'amd64' : arch }
+  const name = `etcd-${etcd}-linux-${machine.arch}`
+  const files: ReleaseSite['files'] = {
+    ...Object.fromEntries(TOOLS.map((tool) => [tool, program(tool)])),
+    etcd: archiveOf(name),
+  } as ReleaseSite['files'] // as: fromEntries forgets which names there are
+  const mishaps: ReleaseSite['mishaps'] = {}
+  const sums: ReleaseSite['sums'] = {}
+  const asked: ReleaseSite['asked'] = []
+  const sumOf = (tool: Tool) => createHash('sha256').update(files[tool]).digest('hex')
+
+  const folder = { etcd: `/github.com/etcd-io/etcd/releases/download/${etcd}` }
+  const pathOf = (tool: Tool): string => {
+    if (tool === 'etcd') return `${folder.etcd}/${name}.tar.gz`
+    if (tool === 'kwok') return `/github.com/kubernetes-sigs/kwok/releases/download/${kwok}/kwok-linux-${machine.arch}`
+    return `/dl.k8s.io/release/${kubernetes}/bin/linux/${machine.arch}/${tool}`
+  }
+  const assets = () => [
+    { name: `kwokctl-linux-${machine.arch}`, digest: `sha256:${'0'.repeat(64)}` },
+    { name: `kwok-linux-${machine.arch}`, digest: `sha256:${sumOf('kwok')}` },
+  ]
+  const published = (path: string): string | undefined => {
+    const tool = TOOLS.find((each) => path === `${pathOf(each)}.sha256`)
+    if (tool) return sums[tool] ?? sumOf(tool)
+    if (path === `${folder.etcd}/SHA256SUMS`) {
+      return sums.etcd ?? `${'0'.repeat(64)}  ${name.replace('linux', 'darwin')}.zip\n${sumOf('etcd')}  ${name}.tar.gz\n`
+    }
+    const isKwok = path === `/api.github.com/repos/kubernetes-sigs/kwok/releases/tags/${kwok}`
+    return isKwok ? (sums.kwok ?? JSON.stringify({ tag_name: kwok, assets: assets() })) : undefined
+  }
+
+  const server = createServer((request, response) => {
+    const path = request.url ?? ''
+    const { range } = request.headers
+    asked.push({ path, range })
+    const text = published(path)
+    if (text !== undefined) return void response.end(text)
+    const tool = TOOLS.find((each) => path === pathOf(each))
+    const { status, isForged, cutAfter, times = 1, ignoresRange } = (tool && mishaps[tool]) ?? {}
+    if (!tool || status) return void response.writeHead(status ?? 404).end()
+    const whole = isForged ? Buffer.alloc(files[tool].length, '#') : files[tool]
+    const from = ignoresRange ? 0 : Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0)
+    if (from > 0 && from >= whole.length) return void response.writeHead(416).end()
+    const rest = whole.subarray(from)
+    response.writeHead(from > 0 ? 206 : 200, { 'content-length': rest.length })
+    if (cutAfter === undefined || times === 0) return void response.end(rest)
+    mishaps[tool] = { ...mishaps[tool], times: times - 1 }
+    response.write(rest.subarray(0, cutAfter), () => setTimeout(() => response.destroy(), 20))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // as: it listens on TCP
+    asked,
+    mishaps,
+    files,
+    sums,
+    close: () => new Promise((resolve) => void server.close(() => resolve())),
+  }
+}
+
+const program = (tool: Tool): Buffer => Buffer.from(`#!/bin/sh\necho ${tool}\n${`# ${tool}\n`.repeat(20_000)}`)
+
+function archiveOf(name: string): Buffer {
+  const home = mkdtempSync(join(tmpdir(), 'berth-releases-'))
+  mkdirSync(join(home, name))
+  for (const tool of ['etcd', 'etcdctl']) {
+    writeFileSync(join(home, name, tool), tool === 'etcd' ? program('etcd') : '')
+    chmodSync(join(home, name, tool), 0o755)
+  }
+  try {
+    return execFileSync('tar', ['-cz', '-C', home, name])
+  } finally {
+    rmSync(home, { recursive: true })
+  }
+}
