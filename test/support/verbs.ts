@@ -103,7 +103,7 @@ export function expectObject<T extends KubeObject>(
 export async function expectGone(kube: Kube, kind: Kind, ref: Ref, patience: Patience = {}): Promise<void> {
   await eventually(async () => {
     const object = await kube.get(kind, ref)
-    if (object) throw new Failure('conflict', `${nameOf(object)} is still there: ${JSON.stringify(object.metadata)}`)
+    if (object) throw new Failure('conflict', `${nameOf(object)} is still there: ${shown(object)}`)
     return true
   }, patience)
 }

@@ -1,4 +1,14 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Failure } from '../../std/index.ts'
 
@@ -63,5 +73,27 @@ export function removeFolder(dir: string): void {
       remedy: 'Name the folder that `berth up` was given; remove anything else yourself.',
     })
   }
+  const mount = mountsIn(real)[0]
+  if (mount !== undefined) {
+    throw new Failure('invalid', `${mount} is a mount point, so nothing in ${real} is removed: what is mounted there would be`, {
+      reason: 'Mounted',
+      remedy: `Unmount it (umount ${mount}), and remove the folder then.`,
+    })
+  }
   rmSync(real, { recursive: true, force: true })
 }
+
+/** The folder, and whatever is in it, as far as something is mounted there. Where there is no list of mounts none is known. */
+function mountsIn(real: string): string[] {
+  if (!existsSync(MOUNTS)) return []
+  // Octal escapes stand for blanks and their like.
+  const decoded = (path: string) =>
+    path.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)))
+  const points = readFileSync(MOUNTS, 'utf8')
+    .split('\n')
+    .map((line) => decoded(line.split(' ')[4] ?? ''))
+  return points.filter((point) => point === real || point.startsWith(`${real}/`))
+}
+
+/** See proc_pid_mountinfo(5). */
+const MOUNTS = '/proc/self/mountinfo'
