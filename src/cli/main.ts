@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import * as modules from 'node:module'
+import { enableCompileCache } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
@@ -46,8 +46,7 @@ for (const flag of ['--semi-space-growth-factor=1', '--optimize-for-size']) setF
 
 // The operator and kas load hundreds of files: compiled once, they start a third faster. A cache that cannot be written is none.
 const cache = process.env.XDG_CACHE_HOME ?? (process.env.HOME && join(process.env.HOME, '.cache'))
-// Node 20, which may run the built package, has no such cache.
-if (cache && 'enableCompileCache' in modules) modules.enableCompileCache(join(cache, 'berth', 'node'))
+if (cache) enableCompileCache(join(cache, 'berth', 'node'))
 
 // Loaded only now: whoever ends us while hundreds of files are read is heard, also by the first process of a container.
 const { run } = await import('./run.ts')
