@@ -145,7 +145,7 @@ async function published(ground: Ground): Promise<Prospect> {
   const { kubernetes, etcd, kwok } = ground.recipe
   const declined = await declinedBy(findReleases(downloadOf(ground)))
   return declined === undefined
-    ? { brings: 'all', why: `Kubernetes ${kubernetes}, etcd ${etcd}, kwok ${kwok}: some 350 MB to download, once` }
+    ? { brings: 'all', why: `Kubernetes ${kubernetes}, etcd ${etcd}, kwok ${kwok}: some 400 MB to download, once` }
     : { brings: 'nothing', why: declined }
 }
 
