@@ -1,5 +1,5 @@
 /**
- * Loaded before a program, it lets some reads and writes of sockets and of HTTP/2 streams come a moment later, in order. What a
+ * Loaded before a program, it lets some reads and writes of sockets, and writes of HTTP/2 streams, come a moment later, in order. What a
  * test only guesses (that one connection is heard of before another, that an answer is there before the next look) stops being
  * so. Programs that the program starts do the same. TEST_SEED chooses which and how much later.
  */
@@ -30,15 +30,20 @@ function sometimesLater(run: () => void): void {
 const held = new WeakMap<Duplex, unknown[]>()
 
 /** All streams with this prototype. */
-function delayAll(prototype: object): void {
+function delayWrites(prototype: object): void {
   // A stream writes nothing more before it was told that the last write is done; so writes stay in order by themselves.
   for (const name of ['_write', '_writev', '_final'] as const) {
     const original: unknown = Reflect.get(prototype, name)
     Reflect.set(prototype, name, function write(this: Duplex, ...all: unknown[]) {
       const done = all.at(-1)
+      // What a program prints must be out before it ends itself.
+      if (this === process.stdout || this === process.stderr) return void call(original, this, all)
       sometimesLater(() => call(this.destroyed ? done : original, this, this.destroyed ? [] : all))
     })
   }
+}
+
+function delayReads(prototype: object): void {
   const push: unknown = Reflect.get(prototype, 'push')
   Reflect.set(prototype, 'push', function read(this: Duplex, chunk: unknown): boolean {
     const queue = held.get(this)
@@ -64,14 +69,16 @@ function giveOut(stream: Duplex, push: unknown): void {
   }
 }
 
-delayAll(Socket.prototype)
+delayWrites(Socket.prototype)
+delayReads(Socket.prototype)
 
-// Sessions of HTTP/2 read and write beneath their sockets, so their streams are delayed instead.
+// Sessions of HTTP/2 read and write beneath their sockets, so their streams are delayed instead: where they write, for what a
+// stream reads never comes behind its trailers, or its end.
 const isFirst = { client: true, server: true }
 for (const side of ['client', 'server'] as const) {
   subscribe(`http2.${side}.stream.created`, (message) => {
     const stream = typeof message === 'object' && message !== null && Reflect.get(message, 'stream')
-    if (isFirst[side] && typeof stream === 'object' && stream !== null) delayAll(Object.getPrototypeOf(stream))
+    if (isFirst[side] && typeof stream === 'object' && stream !== null) delayWrites(Object.getPrototypeOf(stream))
     isFirst[side] = false
   })
 }

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { arch } from 'node:process'
 import { readRecipe, TOOLS, type Tool } from '../../src/adapters/control-plane/index.ts'
+import { pause, systemClock } from '../../src/std/index.ts'
 
 /** What goes wrong with one file. */
 export interface Mishap {
@@ -84,7 +85,7 @@ export async function releaseSite(): Promise<ReleaseSite> {
     response.writeHead(from > 0 ? 206 : 200, { 'content-length': rest.length })
     if (cutAfter === undefined || times === 0) return void response.end(rest)
     mishaps[tool] = { ...mishaps[tool], times: times - 1 }
-    response.write(rest.subarray(0, cutAfter), () => setTimeout(() => response.destroy(), 20))
+    response.write(rest.subarray(0, cutAfter), () => void pause(systemClock, 20).then(() => response.destroy()))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
