@@ -31,7 +31,7 @@ export const LAW: Record<string, Room> = {
     casts: true,
   },
   'adapters/files': { imports: ['std'] },
-  'adapters/git': { imports: ['std'], packages: ['simple-git'], casts: true },
+  'adapters/git': { imports: ['std'], packages: ['semver', 'simple-git'], casts: true },
   'adapters/grpc': { imports: ['std', 'rpc'], packages: ['@grpc/grpc-js', '@bufbuild/protobuf', 'ws'], casts: true },
   'adapters/http': { imports: ['std'], packages: ['prom-client', 'undici'], casts: true },
   'adapters/auth': { imports: ['std'], packages: ['jose', 'openid-client'] },
