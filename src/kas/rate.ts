@@ -1,4 +1,4 @@
-import type { Clock } from '../std/index.ts'
+import { type Clock, LRUCache } from '../std/index.ts'
 
 export interface Rate {
   /** How many may come at once after a quiet time. */
@@ -23,23 +23,19 @@ export interface Buckets {
 }
 
 export function createBuckets({ burst, perSecond }: Rate, clock: Clock): Buckets {
-  const buckets = new Map<string, { tokens: number; at: number }>()
+  const buckets = new LRUCache<string, { tokens: number; at: number }>({ max: MOST })
   const take = (key: string): number => {
     const now = clock.now()
     const known = buckets.get(key)
     const tokens = known ? Math.min(burst, known.tokens + ((now - known.at) / 1000) * perSecond) : burst
     const left = tokens < 1 ? tokens : tokens - 1
-    // Behind all others: the first is always the one that was quiet longest.
-    buckets.delete(key)
     buckets.set(key, { tokens: left, at: now })
-    const [oldest] = buckets.keys()
-    if (buckets.size > MOST && oldest !== undefined) buckets.delete(oldest)
     return tokens < 1 ? Math.ceil(((1 - tokens) / perSecond) * 1000) : 0
   }
   return {
     take,
     giveBack(key) {
-      const known = buckets.get(key)
+      const known = buckets.peek(key)
       if (known) known.tokens = Math.min(burst, known.tokens + 1)
     },
   }

@@ -1,4 +1,4 @@
-import { type Clock, Failure, isFailure, networkOf, rememberSome, type Secret } from '../std/index.ts'
+import { type Clock, Failure, isFailure, LRUCache, networkOf, type Secret } from '../std/index.ts'
 import { digestOf } from './digest.ts'
 import { createLimiter, type Rate } from './rate.ts'
 
@@ -15,7 +15,7 @@ const MOST_KNOWN = 10_000
 /** `slowed` is told of each that has to wait. */
 export function createProve(slowed: () => void, clock: Clock): Prove {
   const ofNetwork = createLimiter(STRANGERS, clock)
-  const proved = rememberSome(MOST_KNOWN)
+  const proved = new LRUCache<string, true>({ max: MOST_KNOWN })
   return async (token, peer, ask) => {
     const digest = digestOf(token)
     const wait = proved.has(digest) ? 0 : ofNetwork(networkOf(peer))
@@ -25,7 +25,7 @@ export function createProve(slowed: () => void, clock: Clock): Prove {
     }
     try {
       const answer = await ask()
-      proved.add(digest)
+      proved.set(digest, true)
       return answer
     } catch (thrown) {
       if (isFailure(thrown, 'unauthorized')) proved.delete(digest)

@@ -1,4 +1,5 @@
 import { BlockList, isIPv4, isIPv6, type LookupFunction } from 'node:net'
+import ipaddr from 'ipaddr.js'
 
 /** What an address is to somebody who lets strangers choose it. `forbidden` is never fetched from, whatever is configured. */
 export type AddressKind = 'public' | 'private' | 'loopback' | 'forbidden'
@@ -81,18 +82,8 @@ function listOf(networks: string): BlockList {
 }
 
 /** The IPv4 address that stands in these 32 bits. */
-function carriedBy(address: string, at: number): string {
-  const groups = groupsOf(address)
-  return [groups[at / 16] ?? 0, groups[at / 16 + 1] ?? 0].flatMap((group) => [group >> 8, group & 0xff]).join('.')
-}
-
-/** The eight groups of an IPv6 address. */
-function groupsOf(address: string): number[] {
-  const plain = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) => `${pair(a, b)}:${pair(c, d)}`)
-  const [head = '', tail] = plain.split('::')
-  const numbers = (part: string | undefined) => (part ? part.split(':').map((group) => Number.parseInt(group, 16)) : [])
-  const [front, back] = [numbers(head), numbers(tail)]
-  return [...front, ...new Array<number>(Math.max(0, 8 - front.length - back.length)).fill(0), ...back]
-}
-
-const pair = (high: string, low: string): string => (Number(high) * 256 + Number(low)).toString(16)
+const carriedBy = (address: string, at: number): string =>
+  ipaddr.IPv6.parse(address)
+    .toByteArray()
+    .slice(at / 8, at / 8 + 4)
+    .join('.')

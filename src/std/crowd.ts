@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net'
+import ipaddr from 'ipaddr.js'
 
 /** How many may be here at once: in all, and of one network. */
 export interface Room {
@@ -43,15 +44,12 @@ export function createCrowd(room: Room): Crowd {
 
 /** An IPv4 address, also where it is written as IPv6, or the first 64 bits of an IPv6 address. */
 export function networkOf(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
-  if (mapped) return mapped
   if (!isIPv6(address)) return address
-  const [head = '', tail] = address.split('%')[0]?.split('::') ?? []
-  const groups = [head, tail ?? ''].map((part) => part.split(':').filter((group) => group !== ''))
-  const [before = [], after = []] = groups
-  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0')
-  return [...before, ...zeros, ...after]
+  // The package refuses interfaces such as br-lan.
+  const plain = ipaddr.process(address.replace(/%.*$/, ''))
+  if (!(plain instanceof ipaddr.IPv6)) return plain.toString()
+  return plain.parts
     .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
+    .map((part) => part.toString(16))
     .join(':')
 }

@@ -3,10 +3,11 @@
  * It knows nothing of Kubernetes or Git, and nothing in it does I/O of its own.
  * Read failure.ts first, then clock.ts and work-queue.ts.
  */
+export { LRUCache } from 'lru-cache'
 export { type AddressKind, type AddressRule, guardedLookup, isRefusedHost, kindOfAddress, kindOfHost } from './address.ts'
 export { type Backoff, waitOf } from './backoff.ts'
 export { aborted, type Clock, hours, minutes, pause, seconds, systemClock, timestamp, within } from './clock.ts'
-export { type Cron, isTimeZone, lastMatch, nextMatch, parseCron } from './cron.ts'
+export { type Cron, lastMatch, nextMatch, parseCron, timeZoneOf } from './cron.ts'
 export { createCrowd, networkOf, type Room } from './crowd.ts'
 export { durationOf, spelled } from './duration.ts'
 export { Failure, type FailureCode, type FailureDetails, isFailure, sayFailure } from './failure.ts'
@@ -16,7 +17,7 @@ export { createLog, type Fields, type Log, type LogLevel, silentLog } from './lo
 export { amountOf, quantity } from './quantity.ts'
 export { isRecord } from './record.ts'
 export { redactUrls } from './redact.ts'
-export { remembered, rememberSome } from './remembered.ts'
+export { remembered } from './remembered.ts'
 export { Secret } from './secret.ts'
 export { readSettings, type SettingSources, wrongSetting } from './settings.ts'
 export { createTurnstile } from './turnstile.ts'

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { type Clock, seconds } from './clock.ts'
 
 interface Memory {
@@ -14,7 +15,7 @@ export function remembered<Q, A>(
   clock: Clock,
   { fresh = seconds(10), most = 2000 }: Memory = {},
 ): (question: Q) => Promise<A> {
-  const answers = new Map<string, { at: number; answer: Promise<A> }>()
+  const answers = new LRUCache<string, { at: number; answer: Promise<A> }>({ max: most })
   return (question) => {
     const key = keyOf(question)
     const known = answers.get(key)
@@ -23,28 +24,10 @@ export function remembered<Q, A>(
     if (known && now - known.at < fresh && now >= known.at) return known.answer
     const answer = ask(question)
     const entry = { at: now, answer }
-    answers.delete(key)
     answers.set(key, entry)
     answer.catch(() => {
       if (answers.get(key) === entry) answers.delete(key)
     })
-    const [oldest] = answers.keys()
-    if (answers.size > most && oldest !== undefined) answers.delete(oldest)
     return answer
-  }
-}
-
-/** So many keys; the one that was added longest ago is forgotten first. */
-export function rememberSome(most: number) {
-  const keys = new Set<string>()
-  return {
-    has: (key: string) => keys.has(key),
-    add(key: string) {
-      keys.delete(key)
-      keys.add(key)
-      const [oldest] = keys
-      if (keys.size > most && oldest !== undefined) keys.delete(oldest)
-    },
-    delete: (key: string) => void keys.delete(key),
   }
 }

@@ -19,7 +19,7 @@ const CONTROLLERS = ['std', 'api', 'adapters/kube', 'adapters/files', 'adapters/
 
 /** From the ground up: a room may import only rooms that stand above it in this list, so the folders cannot form a cycle. */
 export const LAW: Record<string, Room> = {
-  std: { imports: [], packages: ['pino', 'yaml'] },
+  std: { imports: [], packages: ['croner', 'ipaddr.js', 'lru-cache', 'pino', 'yaml'] },
   api: { imports: ['std'] },
   rpc: { imports: ['std'], packages: ['@bufbuild/protobuf'] },
   devfile: { imports: ['std'], packages: ['yaml'] },
@@ -31,7 +31,7 @@ export const LAW: Record<string, Room> = {
     casts: true,
   },
   'adapters/files': { imports: ['std'] },
-  'adapters/git': { imports: ['std'], packages: ['simple-git'], casts: true },
+  'adapters/git': { imports: ['std'], packages: ['semver', 'simple-git'], casts: true },
   'adapters/grpc': { imports: ['std', 'rpc'], packages: ['@grpc/grpc-js', '@bufbuild/protobuf', 'ws'], casts: true },
   'adapters/http': { imports: ['std'], packages: ['prom-client', 'undici'], casts: true },
   'adapters/auth': { imports: ['std'], packages: ['jose', 'openid-client'] },

@@ -13,6 +13,11 @@ describe('addresses', (it) => {
     ],
     ['forbidden', ':: fe80::1 fe80::1%eth0 fec0::1 fd00:ec2::254 fd20:ce::254 ff02::1 ::ffff:169.254.169.254 ::ffff:a9fe:a9fe'],
     ['forbidden', '64:ff9b::169.254.169.254 64:ff9b::a9fe:a9fe 2002:a9fe:a9fe::1 ::169.254.169.254 ::ffff:0:169.254.169.254'],
+    ['public', '::ffff:8.8.8.8 64:ff9b::8.8.8.8 2002:808:808:: ::8.8.8.8 0:0:0:0:0:ffff:808:808'],
+    [
+      'forbidden',
+      '::ffff:169.254.169.254%br-lan 0:0:0:0:0:ffff:a9fe:a9fe 0064:FF9B:0::A9FE:A9FE ::ffff:0169.254.169.254 ::ffff:127.1',
+    ],
     ['forbidden', 'localhost example.com 1.2.3 1.2.3.4.5 0x7f000001 2130706433'],
   ]
   for (const [kind, addresses] of CASES)

@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto'
 import { errors, jwtVerify, SignJWT } from 'jose'
-import { type Clock, Failure, Secret, seconds } from '../../std/index.ts'
+import { type Clock, Failure, LRUCache, Secret, seconds } from '../../std/index.ts'
 
 export interface JwtOptions {
   /** At least 32 bytes. */
@@ -45,16 +45,13 @@ export function createVerifier({
 }: JwtOptions): (authorization: string | undefined) => Promise<void> {
   const key = createSecretKey(secret.reveal())
   /** Until when each token counts, milliseconds. */
-  const known = new Map<string, number>()
+  const known = new LRUCache<string, number>({ max: MOST })
   return async (authorization) => {
     const [, token] = /^bearer +(\S+)$/i.exec(authorization ?? '') ?? []
     if (token === undefined) throw refusal('the call carries no bearer token', 'TokenMissing')
     if ((known.get(token) ?? 0) > clock.now()) return
     const { exp } = await check(token)
-    known.delete(token)
     known.set(token, exp * 1000)
-    const [oldest] = known.keys()
-    if (known.size > MOST && oldest !== undefined) known.delete(oldest)
   }
 
   async function check(token: string): Promise<{ exp: number }> {

@@ -1,56 +1,24 @@
+import type Comparator from 'semver/classes/comparator.js'
+import SemverRange from 'semver/classes/range.js'
+import type Version from 'semver/classes/semver.js'
+import parse from 'semver/functions/parse.js'
 import { Failure } from '../../std/index.ts'
-
-/** A version as semver.org has it; what follows a `+` says nothing of the order. */
-export interface Version {
-  /** Major, minor, patch. */
-  readonly numbers: readonly number[]
-  /** The parts behind the `-`; none for a release. */
-  readonly pre: readonly string[]
-}
 
 /** Whether a version lies in a range. */
 export type Range = (version: Version) => boolean
 
-const NUMBER = '(0|[1-9]\\d{0,14})'
-const REST = '(?:-([0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*))?(?:\\+[0-9A-Za-z.-]+)?'
-const VERSION = new RegExp(`^v?${NUMBER}\\.${NUMBER}\\.${NUMBER}${REST}$`)
-const PLACE = NUMBER.replace(')', '|[xX*])')
-const LIMIT = new RegExp(`^v?${PLACE}(?:\\.${PLACE})?(?:\\.${PLACE})?${REST}$`)
-const TERM = /^(<=|=<|>=|=>|!=|~>|[<>=~^]?)(.+)$/
+/** An operator, and either a whole version or one of which places are wild or missing. Only the former speaks of pre-releases. */
+const TERM =
+  /^(!=|=>|=<|[<>]=?|~>?|[=^])?v?(\d+\.\d+\.\d+(-[\dA-Za-z.-]+)?|(?:\d+|[xX*])(?:\.(?:\d+|[xX*])){0,2})(?:\+[\dA-Za-z.-]+)?$/
+/** What node-semver spells in another way. `!=` it does not know at all. */
+const SPELLINGS: Record<string, string> = { '=>': '>=', '=<': '<=', '!=': '' }
 /** Tenants write ranges, and each is held against every tag. */
 const MOST_TERMS = 32
+/** The CRD has the same limit; the wire has none. */
+const LONGEST = 256
 
 /** The version that a tag names, with or without a `v`; all three numbers must be there. */
-export function versionOf(tag: string): Version | undefined {
-  const [whole, major, minor, patch, pre] = VERSION.exec(tag) ?? []
-  if (whole === undefined) return undefined
-  return { numbers: [Number(major), Number(minor), Number(patch)], pre: pre?.split('.') ?? [] }
-}
-
-/** Below zero: `a` is the lower one. A release comes after its pre-releases. */
-export function compareVersions(a: Version, b: Version): number {
-  for (const [at, number] of a.numbers.entries()) {
-    const difference = number - (b.numbers[at] ?? 0)
-    if (difference !== 0) return difference
-  }
-  if (a.pre.length === 0 || b.pre.length === 0) return b.pre.length - a.pre.length
-  for (const [at, part] of a.pre.entries()) {
-    const other = b.pre[at]
-    if (other === undefined) return 1
-    const difference = comparePre(part, other)
-    if (difference !== 0) return difference
-  }
-  return a.pre.length - b.pre.length
-}
-
-function comparePre(a: string, b: string): number {
-  const [isNumber, isOtherNumber] = [/^\d+$/.test(a), /^\d+$/.test(b)]
-  if (isNumber && isOtherNumber) return a.length - b.length || compareText(a, b)
-  if (isNumber !== isOtherNumber) return isNumber ? -1 : 1
-  return compareText(a, b)
-}
-
-const compareText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+export const versionOf = (tag: string): Version | undefined => parse(tag) ?? undefined
 
 /** The tag with the highest version in the range. Of two spellings of one version the later in the alphabet is taken. */
 export function highestTag(tags: Iterable<string>, range: Range): string | undefined {
@@ -58,7 +26,7 @@ export function highestTag(tags: Iterable<string>, range: Range): string | undef
   for (const tag of tags) {
     const version = versionOf(tag)
     if (!version || !range(version)) continue
-    const order = best ? compareVersions(version, best.version) || compareText(tag, best.tag) : 1
+    const order = best ? version.compare(best.version) || (tag > best.tag ? 1 : -1) : 1
     if (order > 0) best = { tag, version }
   }
   return best?.tag
@@ -69,9 +37,10 @@ export function highestTag(tags: Iterable<string>, range: Range): string | undef
  * A pre-release is in a range only if each condition of an alternative speaks of pre-releases itself: `>=1.0.0-0`.
  */
 export function parseRange(text: string): Range {
+  if (text.length > LONGEST) throw unreadable(text)
   const alternatives = text.split('||').map((alternative) => alternativeOf(alternative.trim(), text))
   return (version) =>
-    alternatives.some((terms) => terms.every(({ pre, holds }) => (pre || version.pre.length === 0) && holds(version)))
+    alternatives.some((terms) => terms.every(({ pre, holds }) => (pre || version.prerelease.length === 0) && holds(version)))
 }
 
 interface Term {
@@ -95,78 +64,27 @@ const wordsOf = (alternative: string): string[] =>
     .filter(Boolean)
 
 function termOf(written: string, whole: string): Term {
-  const [, operator = '', rest = ''] = TERM.exec(written) ?? []
-  const [match, major, minor, patch, pre] = LIMIT.exec(rest) ?? []
+  const [match, operator = '', version = '', pre] = TERM.exec(written) ?? []
   if (match === undefined) throw unreadable(whole)
-  const places = [major, minor, patch]
-  const wild = places.findIndex((place) => place === undefined || /[xX*]/.test(place))
-  const known = wild < 0 ? 3 : wild
-  if (pre !== undefined && known < 3) throw unreadable(whole)
-  const numbers = places.map((place, at) => (at < known ? Number(place) : 0))
-  return { pre: pre !== undefined, holds: conditionOf(operator, { numbers, pre: pre?.split('.') ?? [] }, known) }
+  // What stands behind a wildcard says nothing.
+  const places = pre === undefined ? version.replace(/[xX*].*$/, 'x') : version
+  const comparators = comparatorsOf(`${SPELLINGS[operator] ?? operator}${places}`, whole)
+  const isWithin: Range = (one) => comparators.every((comparator) => comparator.test(one))
+  return { pre: pre !== undefined, holds: operator === '!=' ? (one) => !isWithin(one) : isWithin }
 }
 
-const ALWAYS: Range = () => true
-const NEVER: Range = () => false
-
-/** `known` of the three numbers were written; the others may be anything. */
-function conditionOf(operator: string, low: Version, known: number): Range {
-  const from: Range = (version) => compareVersions(version, low) >= 0
-  const below = (place: number): Range => {
-    const end = bumped(low, place)
-    return (version) => compareVersions(version, end) < 0
-  }
-  const within = (place: number): Range => (known === 0 ? ALWAYS : both(from, below(place)))
-  const same: Range = known === 3 ? (version) => compareVersions(version, low) === 0 : within(known - 1)
-  switch (operator) {
-    case '>':
-      if (known === 0) return NEVER
-      return known === 3 ? (version) => compareVersions(version, low) > 0 : not(below(known - 1))
-    case '<':
-      return not(from)
-    case '>=':
-    case '=>':
-      return from
-    case '<=':
-    case '=<':
-      if (known === 0) return ALWAYS
-      return known === 3 ? (version) => compareVersions(version, low) <= 0 : below(known - 1)
-    case '!=':
-      return not(same)
-    case '~':
-    case '~>':
-      return within(Math.min(1, known - 1))
-    case '^':
-      return within(firstThatCounts(low.numbers, known))
-    default:
-      return same
+/** They are asked here: asked as a whole, node-semver's range lets pre-releases in by a rule of its own. */
+function comparatorsOf(term: string, whole: string): readonly Comparator[] {
+  try {
+    return new SemverRange(term).set.flat()
+  } catch (thrown) {
+    throw unreadable(whole, thrown)
   }
 }
 
-const both =
-  (one: Range, other: Range): Range =>
-  (version) =>
-    one(version) && other(version)
-
-const not =
-  (range: Range): Range =>
-  (version) =>
-    !range(version)
-
-/** Of `0.2.3` it is the 2: before 1.0 each number counts for one more. */
-function firstThatCounts(numbers: readonly number[], known: number): number {
-  const first = numbers.slice(0, known).findIndex((number) => number > 0)
-  return first < 0 ? known - 1 : first
-}
-
-/** The lowest version, pre-releases included, with a higher number at that place. */
-const bumped = ({ numbers }: Version, place: number): Version => ({
-  numbers: numbers.map((number, at) => (at < place ? number : at === place ? number + 1 : 0)),
-  pre: ['0'],
-})
-
-const unreadable = (whole: string) =>
+const unreadable = (whole: string, cause?: unknown) =>
   new Failure('invalid', `${JSON.stringify(whole.slice(0, 80))} is not a range of versions`, {
     reason: 'RefInvalid',
     remedy: 'Write it like ">=1.2.0 <2.0.0", "~1.2", "^1.2.3" or "1.x".',
+    cause,
   })

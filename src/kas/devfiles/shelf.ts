@@ -1,5 +1,5 @@
 import type { Page, ReadPage } from '../../adapters/http/index.ts'
-import { type Clock, createTurnstile, Failure, minutes } from '../../std/index.ts'
+import { type Clock, createTurnstile, Failure, minutes, remembered } from '../../std/index.ts'
 import { allowedUrl } from './hosts.ts'
 
 export interface ShelfOptions {
@@ -19,21 +19,13 @@ const FRESH = minutes(1)
 
 export function createShelf({ hosts, read, clock }: ShelfOptions): Shelf {
   const inTurn = createTurnstile(AT_ONCE)
-  const shelf = new Map<string, { at: number; text: Promise<string> }>()
-  return async (wanted) => {
-    const { href } = allowedUrl(wanted, hosts)
-    const known = shelf.get(href)
-    if (known && clock.now() - known.at < FRESH) return known.text
-    const entry = { at: clock.now(), text: inTurn(() => follow(href, { hosts, read })) }
-    shelf.delete(href)
-    shelf.set(href, entry)
-    entry.text.catch(() => {
-      if (shelf.get(href) === entry) shelf.delete(href)
-    })
-    const [oldest] = shelf.keys()
-    if (shelf.size > MOST && oldest !== undefined) shelf.delete(oldest)
-    return entry.text
-  }
+  const textAt = remembered(
+    (href: string) => inTurn(() => follow(href, { hosts, read })),
+    (href) => href,
+    clock,
+    { fresh: FRESH, most: MOST },
+  )
+  return async (wanted) => textAt(allowedUrl(wanted, hosts).href)
 }
 
 /** A redirect may lead to listed hosts only, as the URL itself. */

@@ -1,7 +1,7 @@
 import { type Protocol, remoteUrl } from '../../adapters/git/index.ts'
 import type { Answer, Counter, Question, Responder } from '../../adapters/http/index.ts'
 import { gitAudienceOf, isDeleting, nameOf, type Workspace, Workspaces } from '../../api/index.ts'
-import { Failure, minutes } from '../../std/index.ts'
+import { Failure, LRUCache, minutes } from '../../std/index.ts'
 import { digestOf } from '../digest.ts'
 import { createPodProof, type ProofDesk, type ProvePod } from '../pod-proof.ts'
 import type { Project, Projects } from '../project.ts'
@@ -28,6 +28,7 @@ interface Person {
 
 /** What proves nothing. Pods that have proved who they are are never held up by it. */
 const STRANGERS: Rate = { burst: 100, perSecond: 10 }
+/** Tokens that were good a moment ago. */
 const KNOWN_FOR = minutes(10)
 const MOST_KNOWN = 10_000
 /** Git forgets what it was told by then; the helper asks for each connection anyway. */
@@ -37,7 +38,7 @@ const LASTS = minutes(5)
 export function answerPods(desk: CredentialsDesk): Responder {
   const { clock, log } = desk
   const strangers = createLimiter(STRANGERS, clock)
-  const known = createAcquaintances(clock)
+  const known = new LRUCache<string, true>({ max: MOST_KNOWN, ttl: KNOWN_FOR, perf: clock, ttlResolution: 0 })
   const prove = createPodProof({ ...desk, audienceOf: gitAudienceOf })
   let closedUntil = 0
   const refuse = (): Answer => {
@@ -46,11 +47,11 @@ export function answerPods(desk: CredentialsDesk): Responder {
   }
   const respond = async (question: Question): Promise<Answer> => {
     const ask = readAsk(question)
-    if (clock.now() < closedUntil && !(ask && known.has(ask))) return hurry(closedUntil - clock.now())
+    if (clock.now() < closedUntil && !(ask && known.has(digestOf(ask.token)))) return hurry(closedUntil - clock.now())
     if (!ask) return refuse()
     try {
       const proved = await admit(desk, prove, ask)
-      known.add(ask)
+      known.set(digestOf(ask.token), true)
       return { status: 200, contentType: TYPE, text: advertisementOf(await answer(desk, ask, proved)) }
     } catch (thrown) {
       const failure = Failure.from(thrown)
@@ -78,21 +79,6 @@ const hurry = (wait: number): Answer => ({
   text: 'Too many requests.\n',
   headers: { 'retry-after': String(Math.ceil(wait / 1000)) },
 })
-
-/** Tokens that were good a moment ago. */
-function createAcquaintances(clock: ProofDesk['clock']) {
-  const seen = new Map<string, number>()
-  const keyOf = ({ token }: Ask) => digestOf(token)
-  return {
-    has: (ask: Ask) => clock.now() - (seen.get(keyOf(ask)) ?? Number.NEGATIVE_INFINITY) < KNOWN_FOR,
-    add(ask: Ask) {
-      seen.delete(keyOf(ask))
-      seen.set(keyOf(ask), clock.now())
-      const [oldest] = seen.keys()
-      if (seen.size > MOST_KNOWN && oldest !== undefined) seen.delete(oldest)
-    },
-  }
-}
 
 interface Proved {
   workspace: Workspace

@@ -1,5 +1,5 @@
 import { keyOf, type Ref } from '../../api/index.ts'
-import { type Clock, isFailure, rememberSome, type Secret } from '../../std/index.ts'
+import { type Clock, isFailure, LRUCache, type Secret } from '../../std/index.ts'
 import { createBuckets, createLimiter, type Rate } from '../rate.ts'
 import { createProve, tooManyRequests } from '../strangers.ts'
 import type { Ask } from './address.ts'
@@ -36,7 +36,7 @@ export function createPace({ identify, perSecond, operator, slowed, clock }: Pac
   const ofPerson = createLimiter({ burst: perSecond * BURST, perSecond }, clock)
   const prove = createProve(() => slowed('unknown'), clock)
   const ofRefusals = createBuckets(REFUSALS, clock)
-  const reached = rememberSome(MOST_KNOWN)
+  const reached = new LRUCache<string, true>({ max: MOST_KNOWN })
   const isOperator = ({ account }: Person) => account !== undefined && keyOf(account) === keyOf(operator)
   const take = (wait: number, limit: Parameters<PaceOptions['slowed']>[0]): void => {
     if (wait === 0) return
@@ -67,7 +67,7 @@ export function createPace({ identify, perSecond, operator, slowed, clock }: Pac
       try {
         const verdict = await judge()
         ofRefusals.giveBack(person.name)
-        reached.add(key)
+        reached.set(key, true)
         return verdict
       } catch (thrown) {
         if (!isFailure(thrown, 'forbidden')) ofRefusals.giveBack(person.name)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { TreeFile } from '../../adapters/git/index.ts'
-import { Failure } from '../../std/index.ts'
+import { Failure, LRUCache } from '../../std/index.ts'
 import type { Tree } from '../tree.ts'
 import type { Glob } from './glob.ts'
 import type { Limits } from './limits.ts'
@@ -58,7 +58,7 @@ const MOST_CHOICES = 100
 
 /** Chooses each once: a stream that comes for the next commit is compared with what it had of this one. */
 export function createChoose(limits: Limits): Choose {
-  const chosen = new WeakMap<Tree<TreeFile>, Map<string, Choice>>()
+  const chosen = new WeakMap<Tree<TreeFile>, LRUCache<string, Choice>>()
   const choose = (tree: Tree<TreeFile>, selection: Selection): Choice => {
     const files = select(tree, selection, limits)
     return { files, digest: digestOf(files) }
@@ -66,13 +66,10 @@ export function createChoose(limits: Limits): Choose {
   return (tree, selection) => {
     const { globs, files, links } = selection
     const key = JSON.stringify([globs.map(({ text }) => text), files, links])
-    const known = chosen.get(tree) ?? new Map<string, Choice>()
+    const known = chosen.get(tree) ?? new LRUCache<string, Choice>({ max: MOST_CHOICES })
     chosen.set(tree, known)
     const choice = known.get(key) ?? choose(tree, selection)
-    known.delete(key)
     known.set(key, choice)
-    const [oldest] = known.keys()
-    if (known.size > MOST_CHOICES && oldest !== undefined) known.delete(oldest)
     return choice
   }
 }

@@ -1,5 +1,5 @@
 import { keyOf } from '../../api/index.ts'
-import { type Clock, isFailure, type Log, Secret, seconds } from '../../std/index.ts'
+import { type Clock, isFailure, type Log, LRUCache, Secret, seconds } from '../../std/index.ts'
 import type { Credentials } from '../ports.ts'
 import type { Project } from '../project.ts'
 
@@ -16,7 +16,7 @@ const KEPT = seconds(10)
 const MOST = 10_000
 
 export function rememberSecrets(credentials: Pick<Credentials, 'forWebhooks'>, clock: Clock, log: Log): WebhookSecrets {
-  const known = new Map<string, { at: number; secret: Promise<Secret<string> | undefined> }>()
+  const known = new LRUCache<string, { at: number; secret: Promise<Secret<string> | undefined> }>({ max: MOST })
   const keyFor = ({ uid, webhookSecret }: Project) => `${uid} ${webhookSecret ? keyOf(webhookSecret) : ''}`
   const ask = async (project: Project): Promise<Secret<string> | undefined> => {
     try {
@@ -35,10 +35,7 @@ export function rememberSecrets(credentials: Pick<Credentials, 'forWebhooks'>, c
     read(project) {
       const key = keyFor(project)
       const entry = { at: clock.now(), secret: ask(project) }
-      known.delete(key)
       known.set(key, entry)
-      const [oldest] = known.keys()
-      if (known.size > MOST && oldest !== undefined) known.delete(oldest)
       // What could not be asked is not known.
       entry.secret.catch(() => known.get(key) === entry && known.delete(key))
       return entry.secret

@@ -1,5 +1,5 @@
 import type { GitOpsDeployment } from '../../api/index.ts'
-import { type Cron, durationOf, Failure, isTimeZone, lastMatch, nextMatch, parseCron } from '../../std/index.ts'
+import { type Cron, durationOf, Failure, lastMatch, nextMatch, parseCron, timeZoneOf } from '../../std/index.ts'
 
 type Written = NonNullable<GitOpsDeployment['spec']['syncWindows']>[number]
 
@@ -8,7 +8,6 @@ interface Window {
   cron: Cron
   /** Milliseconds. */
   duration: number
-  timeZone: string
 }
 
 export interface Opening {
@@ -28,10 +27,11 @@ export function openingAt(now: number, written: readonly Written[] | undefined):
 }
 
 function windowOf({ kind, schedule, duration, timeZone = 'UTC' }: Written, index: number): Window {
-  const cron = parseCron(schedule)
+  const zone = timeZoneOf(timeZone)
+  if (zone === undefined) throw mistaken(`spec.syncWindows[${index}].timeZone: there is no time zone ${timeZone}`)
+  const cron = parseCron(schedule, zone)
   if ('wrong' in cron) throw mistaken(`spec.syncWindows[${index}].schedule: ${JSON.stringify(schedule)} ${cron.wrong}`)
-  if (!isTimeZone(timeZone)) throw mistaken(`spec.syncWindows[${index}].timeZone: there is no time zone ${timeZone}`)
-  return { isAllow: kind === 'Allow', cron, duration: durationOf(duration), timeZone }
+  return { isAllow: kind === 'Allow', cron, duration: durationOf(duration) }
 }
 
 const mistaken = (message: string) =>
@@ -47,8 +47,8 @@ function isOpenAt(now: number, windows: readonly Window[]): boolean {
 }
 
 /** When the window that is open at this time closes. */
-function endOf({ cron, duration, timeZone }: Window, now: number): number | undefined {
-  const opened = lastMatch(cron, now, now - duration + 1, timeZone)
+function endOf({ cron, duration }: Window, now: number): number | undefined {
+  const opened = lastMatch(cron, now, now - duration + 1)
   return opened === undefined ? undefined : opened + duration
 }
 
@@ -65,7 +65,7 @@ function changeAfter(now: number, isOpen: boolean, windows: readonly Window[]): 
 }
 
 function nextEdge(after: number, windows: readonly Window[]): number | undefined {
-  const edges = windows.flatMap((window) => [endOf(window, after), nextMatch(window.cron, after, window.timeZone)])
+  const edges = windows.flatMap((window) => [endOf(window, after), nextMatch(window.cron, after)])
   const later = edges.filter((edge): edge is number => edge !== undefined && edge > after)
   return later.length > 0 ? Math.min(...later) : undefined
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Kube } from '../../adapters/kube/index.ts'
 import type { Kind, KubeObject } from '../../api/index.ts'
+import { LRUCache } from '../../std/index.ts'
 
 /**
  * What the API server makes of an object: defaults filled in, quantities in its own spelling. Only that can be compared
@@ -15,12 +16,10 @@ export interface Canonical {
 const MOST = 1000
 
 export function createCanonical(kube: Kube, manager: string): Canonical {
-  const known = new Map<string, string>()
+  const known = new LRUCache<string, string>({ max: MOST })
 
-  const learn = (kind: Kind, wanted: KubeObject, answer: KubeObject) => {
-    if (known.size >= MOST) known.clear()
-    known.set(keyOf(kind, wanted), shared(answer, wanted))
-  }
+  const learn = (kind: Kind, wanted: KubeObject, answer: KubeObject) =>
+    void known.set(keyOf(kind, wanted), shared(answer, wanted))
   return {
     learn,
     async of(kind, wanted) {

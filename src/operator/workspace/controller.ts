@@ -17,20 +17,21 @@ import {
   WorkspaceClasses,
   Workspaces,
 } from '../../api/index.ts'
+import { parseDevfile } from '../../devfile/index.ts'
 import type { Controller, Watch, Workshop } from '../../engines/controller/index.ts'
-import type { Failure } from '../../std/index.ts'
+import { type Failure, LRUCache } from '../../std/index.ts'
 import type { Assessment } from './actual-state/index.ts'
 import { isApplyFailure } from './apply.ts'
 import { BY_POOL, sparesBy } from './care/pool/spare.ts'
 import { claimNameOf, ownersOf } from './claim.ts'
 import { classNameOf, counts } from './class.ts'
 import type { TunnelSettings } from './desired/index.ts'
+import type { ParsedDevfile } from './devfile.ts'
 import type { DevfileSource } from './devfile-source.ts'
 import { createErrands } from './errands.ts'
 import { tellChanges } from './events.ts'
 import { createGates } from './gates.ts'
 import type { GitSettings } from './git/index.ts'
-import { createMemory } from './memory.ts'
 import { objectNameOf } from './names.ts'
 import { PULL_TYPES } from './pull-types.ts'
 import { hasPlace } from './quota.ts'
@@ -99,6 +100,7 @@ function roomOf(workshop: Workshop, { reach, own, meter, git = {}, tunnels, devf
   const claims = caches.of(DeploymentTargetClaims, { indexes: { [BY_OWNER]: ownersOf, [BY_POOL]: sparesBy } })
   const targets = caches.of(DeploymentTargets)
   const projects = caches.of(GitProjects)
+  const parsed = new LRUCache<string, ParsedDevfile>({ max: MOST_PARSED, memoMethod: (text) => parseDevfile(text) })
   const ofType = (type: string) => caches.of(Secrets, { fields: `type=${type}` })
   const secrets = SECRET_TYPES.map(ofType)
   const pullSecrets = PULL_TYPES.map(ofType)
@@ -126,7 +128,7 @@ function roomOf(workshop: Workshop, { reach, own, meter, git = {}, tunnels, devf
     git,
     tunnels,
     devfiles,
-    parsed: createMemory(MOST_PARSED),
+    parse: (text) => parsed.memo(text),
     judged: new WeakMap(),
   }
 }

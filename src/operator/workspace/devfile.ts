@@ -4,7 +4,6 @@ import { Failure } from '../../std/index.ts'
 import { appliedCommands, isOnlyApplied, overMaxima, overrideProblems, readManifests, withResources } from './desired/index.ts'
 import { type DevfileSource, devfileKey, manifestsByUri, type PinnedDevfile, pinDevfile } from './devfile-source.ts'
 import type { GitFindings } from './git/index.ts'
-import type { Memory } from './memory.ts'
 import type { Obstacle } from './obstacle.ts'
 
 /** Who reads it. */
@@ -28,7 +27,7 @@ interface Library {
   /** Reads beside the reconcile: nothing while it takes longer than anybody waits. */
   aside?: (key: string, read: () => Promise<Pinned>) => Promise<Pinned | undefined>
   project: GitFindings | undefined
-  parsed?: Memory<ParsedDevfile>
+  parse?: (text: string) => ParsedDevfile
 }
 
 /** What came of reading one from elsewhere. */
@@ -43,9 +42,8 @@ const USUAL = ['.devfile.yaml', 'devfile.yaml']
 export async function readDevfile(
   { metadata, spec, status }: Workspace,
   settings: WorkspaceClassSpec,
-  { source, aside = (_, read) => read(), project, parsed }: Library,
+  { source, aside = (_, read) => read(), project, parse = parseDevfile }: Library,
 ): Promise<ReadDevfile | Obstacle> {
-  const parse = (content: string) => parsed?.of(content, () => parseDevfile(content)) ?? parseDevfile(content)
   const path = spec.devfile?.path
   const text = spec.devfile?.inline ?? (path === undefined ? settings.devfile : undefined)
   const isSought = spec.devfile === undefined && source !== undefined && project?.known !== undefined

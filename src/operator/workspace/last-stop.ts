@@ -39,7 +39,7 @@ async function planOf(workspace: Workspace, { namespace, volume, room }: Place):
   const { status } = workspace
   const settings = status?.class?.settings
   if (!settings || status.startedAt === undefined || isStopped(status.startedAt, status.stoppedAt)) return undefined
-  const read = await readDevfile(workspace, settings, { source: undefined, project: undefined, parsed: room.parsed })
+  const read = await readDevfile(workspace, settings, { source: undefined, project: undefined, parse: room.parse })
   if (isObstacle(read) || !runsAfterStop(read.devfile)) return undefined
   const variables = rememberedVariables(workspace) ?? {}
   return { workspace, settings, devfile: read.devfile, namespace, volume, variables, variablesMark: markOf(workspace) }

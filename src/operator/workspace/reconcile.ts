@@ -149,7 +149,7 @@ const libraryOf = (workspace: Workspace, project: Situation['project'], room: Ro
       over: () => room.wake(refOf(workspace)),
     }),
   project,
-  parsed: room.parsed,
+  parse: room.parse,
 })
 
 /** A stop is not over before its postStop commands are, which have a time limit. */

@@ -20,7 +20,6 @@ import type { DevfileSource } from './devfile-source.ts'
 import type { Errands } from './errands.ts'
 import type { Gates } from './gates.ts'
 import type { GitSettings } from './git/index.ts'
-import type { Memory } from './memory.ts'
 import type { Signposts } from './target.ts'
 import type { TargetWatch } from './target-watch.ts'
 
@@ -58,8 +57,8 @@ export interface Room extends Signposts {
   compared: Map<string, { at: number; generation: number | undefined }>
   /** Nothing where no kas is known. */
   devfiles: DevfileSource | undefined
-  /** Devfiles by their text: one is looked at again with each change of a pod. */
-  parsed: Memory<ParsedDevfile>
+  /** Reads a devfile, each once: one is looked at again with each change of a pod. */
+  parse: (text: string) => ParsedDevfile
   /** Credentials for image registries, wherever the operator sees them. */
   pullSecret(ref: Ref): CoreSecret | undefined
   /** What the removal of a workspace, by UID, waits for, and since when. */

@@ -1,5 +1,5 @@
 import type { Tickets } from '../../adapters/auth/index.ts'
-import { type Clock, isFailure } from '../../std/index.ts'
+import { type Clock, isFailure, LRUCache } from '../../std/index.ts'
 import type { Call, Session, Sessions } from '../ports.ts'
 import { cookieOf, SESSION, setCookie } from './cookies.ts'
 import type { SignOuts } from './sign-outs.ts'
@@ -22,7 +22,7 @@ const kindOf = (audience: string) => ({ kind: 'session', audience })
 
 export function createSessions({ tickets, signOuts, clock }: SessionDesk): IssuedSessions {
   /** By token and host, which is all that the answer depends on beside the time and the sign-outs: those are asked each time. */
-  const known = new Map<string, Session>()
+  const known = new LRUCache<string, Session>({ max: MOST })
   const holds = (session: Session): boolean => session.until > clock.now() && !signOuts.endedSince(session)
 
   const read = async (token: string, host: string): Promise<Session | undefined> => {
@@ -44,8 +44,6 @@ export function createSessions({ tickets, signOuts, clock }: SessionDesk): Issue
       const session = known.get(key) ?? (await read(token, host))
       if (!session) return
       known.set(key, session)
-      const [oldest] = known.keys()
-      if (known.size > MOST && oldest !== undefined) known.delete(oldest)
       return holds(session) ? session : undefined
     },
     async cookie(session, host) {

@@ -1,5 +1,5 @@
 import { is, throws } from 'uvu/assert'
-import { compareVersions, highestTag, parseRange, versionOf } from '../../../src/adapters/git/semver.ts'
+import { highestTag, parseRange, versionOf } from '../../../src/adapters/git/semver.ts'
 import { describe } from '../../support/suite.ts'
 
 const isIn = (range: string, tag: string): boolean => {
@@ -14,6 +14,7 @@ describe('ranges of versions', (it) => {
     ['v1', '1.0.0 1.99.0', '2.0.0 0.9.9'],
     ['1.x', '1.0.0 1.99.0', '2.0.0 0.9.9 1.5.0-beta'],
     ['1.2.*', '1.2.0 1.2.7', '1.3.0'],
+    ['1.x.2', '1.0.0 1.9.9', '2.0.2'],
     ['*', '0.0.0 9.9.9', '1.0.0-rc.1'],
     ['>=1.2.0 <2.0.0', '1.2.0 1.99.9', '1.1.9 2.0.0 2.0.0-rc.1'],
     ['>=1.2.0, <2.0.0', '1.2.0 1.99.9', '1.1.9 2.0.0'],
@@ -43,6 +44,8 @@ describe('ranges of versions', (it) => {
     ['>=1.0.0-0', '1.0.0-rc.1 1.0.0 2.0.0-alpha', '0.9.9'],
     ['^1.2.3-beta.2', '1.2.3-beta.2 1.2.3-beta.10 1.2.3 1.9.0 1.9.0-rc.1', '1.2.3-beta.1 2.0.0-alpha 2.0.0'],
     ['>=1.0.0-0 <2.0.0', '1.5.0', '1.5.0-rc.1'],
+    ['>=1.0.0-0 !=1.5.0-rc.1', '1.5.0-rc.2 1.5.0', '1.5.0-rc.1 0.9.0'],
+    ['1.x || >=2.0.0-0 <3.0.0-0', '1.5.0 2.5.0-rc.1', '1.5.0-rc.1 3.0.0-rc.1'],
     ['>=1.0.0-0 <2.0.0-0', '1.5.0 1.5.0-rc.1', '2.0.0-alpha 2.0.0'],
     ['1.0.0-rc.1', '1.0.0-rc.1', '1.0.0 1.0.0-rc.2'],
   ]
@@ -61,11 +64,19 @@ describe('ranges of versions', (it) => {
     '>=',
     '1.2.3.4',
     '1.2-rc',
+    '1.2.x-0',
+    '1.2.3-01',
+    '*1.2.3',
+    '==1.2.3',
+    '^=1.2.3',
+    '>=1.2.0<2.0.0',
     '01.2.3',
     '>=1.2.0 und <2',
     '1.2.3 -',
     `>${'9'.repeat(40)}`,
     '1.x '.repeat(40),
+    '1||'.repeat(100).concat('1'),
+    `1.2.3-${'a'.repeat(300)}`,
   ]) {
     it(`refuse ${JSON.stringify(text.slice(0, 60))}`, () => throws(() => parseRange(text), /is not a range of versions/))
   }
@@ -79,11 +90,22 @@ describe('versions', (it) => {
     for (const [at, one] of versions.entries())
       for (const [place, other] of versions.entries()) {
         if (!one || !other) throw new TypeError('unreadable')
-        is(Math.sign(compareVersions(one, other)), Math.sign(at - place), `${at} ${place}`)
+        is(one.compare(other), Math.sign(at - place), `${at} ${place}`)
       }
   })
 
-  for (const tag of ['1.2', 'v1', 'release-1.2.3', '1.2.3.4', '01.2.3', 'latest', 'app/v1.2.3', '1.2.3-'])
+  for (const tag of [
+    '1.2',
+    'v1',
+    'release-1.2.3',
+    '1.2.3.4',
+    '01.2.3',
+    'latest',
+    'app/v1.2.3',
+    '1.2.3-',
+    '1.2.3-01',
+    `1.2.3-${'a'.repeat(300)}`,
+  ])
     it(`are not read from ${tag}`, () => is(versionOf(tag), undefined))
 
   it('give the highest tag in a range, by number and not by text', () => {

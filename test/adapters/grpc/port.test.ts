@@ -181,7 +181,11 @@ describe('the port of gRPC', (it) => {
     ['2001:db8:0:0::1', '2001:db8:0:0'],
     ['2001:db8::1', '2001:db8:0:0'],
     ['::1', '0:0:0:0'],
+    ['::ffff:a00:1', '10.0.0.1'],
     ['fe80::1%eth0', 'fe80:0:0:0'],
+    ['fe80::1%br-lan.7', 'fe80:0:0:0'],
+    ['10.1', '10.1'],
+    ['', ''],
   ]
   for (const [address, network] of NETWORKS)
     it(`counts ${address} as ${network}`, () => {

@@ -1,7 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { Workspace } from '../../../src/api/index.ts'
-import { type ParsedDevfile, readDevfile } from '../../../src/operator/workspace/devfile.ts'
-import { createMemory } from '../../../src/operator/workspace/memory.ts'
+import { readDevfile } from '../../../src/operator/workspace/devfile.ts'
 import { isObstacle } from '../../../src/operator/workspace/obstacle.ts'
 import { Failure } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
@@ -19,7 +18,7 @@ const APPLY = 'commands: [{ id: a, apply: { component: tools } }]\n'
 const CONFIG = '{ apiVersion: v1, kind: ConfigMap, metadata: { name: a } }'
 const inlined = (text: string) => `${TOOLS}  - { name: k, kubernetes: { inlined: ${JSON.stringify(text)} } }`
 
-const NOWHERE = { source: undefined, project: undefined, parsed: createMemory<ParsedDevfile>(8) }
+const NOWHERE = { source: undefined, project: undefined }
 
 async function refusal(text: string): Promise<string> {
   const read = await readDevfile(workspace(text), {}, NOWHERE)

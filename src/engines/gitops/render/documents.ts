@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto'
 import { setImmediate as breathe } from 'node:timers/promises'
-import { Failure, type ReadYaml, type YamlProblem } from '../../../std/index.ts'
+import { Failure, LRUCache, type ReadYaml, type YamlProblem } from '../../../std/index.ts'
 import { type Manifest, manifestsIn, type Read } from './manifest.ts'
-import { createMemory, type Memory } from './memory.ts'
 
 /** Characters of text whose objects are remembered. */
 const MOST = 32 * 2 ** 20
@@ -22,7 +21,7 @@ export interface Reader {
 }
 
 export function createReader(yaml: ReadYaml): Reader {
-  const known: Memory<Read> = createMemory(MOST)
+  const known = new LRUCache<string, Read>({ maxSize: MOST })
   let sinceBreath = 0
   const remembered = async (part: string, placeOf: PlaceOf, above: number): Promise<Read> => {
     const key = hash('sha256', part)
@@ -31,7 +30,7 @@ export function createReader(yaml: ReadYaml): Reader {
     const text = await yaml(part)
     if (text.problem?.isTooLarge) throw tooLarge(placeOf(above + text.problem.line, text.problem.column), text.problem)
     const read = manifestsIn(text)
-    known.set(key, read, part.length)
+    known.set(key, read, { size: part.length + 1 })
     return read
   }
   return {

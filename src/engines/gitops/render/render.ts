@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
-import { createTurnstile, createYamlReader, Failure, type ReadYaml } from '../../../std/index.ts'
+import { createTurnstile, createYamlReader, Failure, LRUCache, type ReadYaml } from '../../../std/index.ts'
 import { createReader, type Found } from './documents.ts'
 import { kustomizationIn, reachOf } from './kustomization.ts'
 import { KUSTOMIZE_LIMITS, type KustomizeLimits, kustomize } from './kustomize.ts'
 import { checkRendered, type Manifest } from './manifest.ts'
-import { createMemory } from './memory.ts'
 import { plainFiles } from './plain.ts'
 import { checkPath, folderOf, isBelow, isLink, refused, type Snapshot, type SourceFile } from './source.ts'
 
@@ -23,7 +22,7 @@ const MOST = 64 * 2 ** 20
 const KUSTOMIZE_AT_ONCE = 2
 
 export function createRenderer({ kubectl, limits }: RendererOptions): Render {
-  const known = createMemory<readonly Manifest[]>(MOST)
+  const known = new LRUCache<string, readonly Manifest[]>({ maxSize: MOST })
   // A file that no commit changes is the same from snapshot to snapshot.
   const files = new WeakMap<SourceFile, Found>()
   const yaml = createYamlReader()
@@ -37,11 +36,7 @@ export function createRenderer({ kubectl, limits }: RendererOptions): Render {
     const text = await turnstile(() => kustomize(kubectl, needed, folder, all, signal))
     const read = await reader.read(`in what kustomize made of ${folder || '.'}`, text, { withoutLines: true })
     const rendered = checkRendered(read.manifests, read.problems)
-    known.set(
-      key,
-      rendered,
-      needed.reduce((sum, { data }) => sum + data.length, 0),
-    )
+    known.set(key, rendered, { size: needed.reduce((sum, { data }) => sum + data.length, 1) })
     return rendered
   }
   return async (snapshot, path, signal) => {
