@@ -37,7 +37,7 @@ export const LAW: Record<string, Room> = {
   'adapters/auth': { imports: ['std'], packages: ['jose', 'openid-client'] },
   'adapters/control-plane': { imports: ['std'], packages: ['undici'], process: ['kill', 'pid'], casts: true },
   'engines/controller': { imports: ['std', 'api', 'adapters/kube', 'adapters/http'] },
-  'engines/gitops': { imports: ['std', 'api', 'cel', 'adapters/kube', 'adapters/http'], packages: ['yaml', 'picomatch'] },
+  'engines/gitops': { imports: ['std', 'api', 'cel', 'adapters/kube', 'adapters/http'], packages: ['yaml'] },
   'engines/tunnel': { imports: ['std', 'rpc', 'adapters/grpc'], packages: ['@bufbuild/protobuf'] },
   'engines/access': { imports: ['std', 'api'] },
   'engines/lookout': { imports: ['std', 'api', 'adapters/kube'] },
@@ -57,7 +57,7 @@ export const LAW: Record<string, Room> = {
       'engines/tunnel',
       'engines/access',
     ],
-    packages: ['picomatch', '@bufbuild/protobuf'],
+    packages: ['@bufbuild/protobuf'],
     isProgram: true,
   },
   agent: {
