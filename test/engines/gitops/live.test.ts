@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import * as assert from 'uvu/assert'
-import { connect, type Kube } from '../../../src/adapters/kube/index.ts'
+import { connect, isNewer, type Kube } from '../../../src/adapters/kube/index.ts'
 import { ClusterRoles, ConfigMaps, Deployments } from '../../../src/api/index.ts'
 import {
   createLedgers,
@@ -101,6 +101,32 @@ describe('the book of a sync', (it) => {
     await watching()
     assert.equal(asked.filter((path) => path.startsWith('/')).length, 1, asked.join('\n'))
     assert.match(asked.join(), /configmaps\?.*watch=true.*resourceVersion=\d+/)
+  })
+
+  it('believes the watch, which told what became of a write before its answer was read', async () => {
+    const state = { isLate: false }
+    const late: Kube = {
+      ...counted,
+      async apply(kind, object, how) {
+        const answer = await counted.apply(kind, object, how)
+        if (state.isLate && kind.kind === 'Deployment') await eventually(() => isDone(answer.metadata.resourceVersion ?? ''))
+        return answer
+      },
+    }
+    const { run, line, request } = open({ 'web.yaml': web('1000m') }, { destination: { kube: late, namespace } })
+    const deployment = () => line('apps/Deployment', 'web')
+    const isDone = (version: string) => {
+      const seen = deployment()
+      return seen?.word === 'there' && isNewer(seen.version, version) && seen.health.status === 'Healthy'
+    }
+    await run()
+    await watching()
+    await eventually(() => isDone(''))
+    state.isLate = true
+    request.snapshot = snapshot({ 'web.yaml': web('2000m') })
+    await run()
+    const seen = deployment()
+    assert.equal(seen?.word === 'there' && [seen.health.status, seen.drift], ['Healthy', []])
   })
 
   it('does not take what carries the mark of another sync for its own, and deletes nothing of it', async () => {

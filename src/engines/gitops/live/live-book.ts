@@ -1,7 +1,7 @@
 import { isNewer, type Kube } from '../../../adapters/kube/index.ts'
 import type { AnyObject } from '../../../api/index.ts'
 import type { Clock } from '../../../std/index.ts'
-import { type Book, type Judge, type Line, lineAfterWrite, lineOf, versionOf } from '../book.ts'
+import { type Book, type Judge, type Line, lineAfterWrite, lineOf, type There, versionOf } from '../book.ts'
 import type { Held } from '../inventory/inventory.ts'
 import { idOf, keyOfId } from '../object-id.ts'
 import { type Desired, managerOf, OWNER_LABEL } from '../place.ts'
@@ -99,7 +99,7 @@ export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions)
       seating.take(places.all, lines)
     },
     wrote(item, object) {
-      write(item.key, lineAfterWrite(object, item, judge))
+      write(item.key, latest(lines.get(item.key), lineAfterWrite(object, item, judge)))
       seating.wroteAt(tracked.get(item.key)?.place)
     },
     read(book) {
@@ -138,6 +138,14 @@ function lineSeen(object: AnyObject, desired: Desired | undefined, { owner, judg
     ...(line.drift.length > 0 && { by: managersOf(object, line.drift, managerOf(owner)) }),
     ...(object.metadata.labels?.[OWNER_LABEL] !== owner && { isOthers: true }),
   }
+}
+
+/** A watch may have told what became of an object before the answer to its write is read; only the answer says what the server rewrites. */
+function latest(told: Line | undefined, answered: There): Line {
+  if (!told || !isNewer(versionOf(told), answered.version)) return answered
+  const { rewritten } = answered
+  if (told.word !== 'there' || !rewritten) return told
+  return { ...told, rewritten, drift: told.drift.filter((pointer) => !rewritten.has(pointer)) }
 }
 
 const isNoNews = (before: Line | undefined, version: string | undefined): boolean =>
