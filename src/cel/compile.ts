@@ -1,12 +1,17 @@
-import { evaluate, type Scope } from './evaluate.ts'
-import { CelError, type Expression } from './expression.ts'
-import { FUNCTIONS, METHODS } from './functions.ts'
-import { parse } from './parse.ts'
+import { celEnv, plan } from '@bufbuild/cel'
+import { Failure } from '../std/index.ts'
+import { meteredFunctions } from './functions.ts'
+import { meteredNodes } from './nodes.ts'
+import { CelError, type Expr, parsed } from './parse.ts'
+import { celOf } from './values.ts'
 
-/** Answers whether it holds; `undefined` when it has no value, as when a field that it names is not there yet. */
-export type Program = (scope: Scope) => boolean | undefined
+/**
+ * Answers whether it holds; `undefined` when it has no value, as when a field that it names is not there yet.
+ * Throws a `too-large` failure when it goes through more of the object than an evaluation may.
+ */
+export type Program = (scope: Readonly<Record<string, unknown>>) => boolean | undefined
 
-/** Enough for some thousand list elements and some hundred kilobytes of text; a stranger's expression ends after milliseconds. */
+/** About a microsecond each: some thousand list elements, or some hundred kilobytes of text. */
 const STEPS = 20_000
 
 /**
@@ -15,65 +20,44 @@ const STEPS = 20_000
  */
 export function compile(text: string, names: readonly string[]): Program | { readonly wrong: string } {
   try {
-    const expression = parse(text)
-    check(expression, new Set(names))
-    return (scope) => holds(expression, scope)
+    const { expr, errorAt } = parsed(text)
+    meteredNodes(expr, { names: new Set(names), depth: 1, errorAt })
+    return programOf(expr)
   } catch (thrown) {
-    if (!(thrown instanceof CelError)) throw thrown
-    const before = text.slice(0, thrown.column - 1).split('\n')
-    return { wrong: `${before.length}:${(before.at(-1)?.length ?? 0) + 1}: ${thrown.message}` }
-  }
-}
-
-function holds(expression: Expression, scope: Scope): boolean | undefined {
-  try {
-    const value = evaluate(expression, { scope, budget: { steps: STEPS } })
-    return typeof value === 'boolean' ? value : undefined
-  } catch (thrown) {
-    if (thrown instanceof CelError) return undefined
+    if (thrown instanceof CelError) return { wrong: thrown.message }
     throw thrown
   }
 }
 
-/** What can be known before any value is: names, functions, the number of their arguments. */
-function check(expression: Expression, names: ReadonlySet<string>): void {
-  if (expression.is === 'name' && !names.has(expression.name))
-    throw new CelError(`there is no ${expression.name}; known are ${[...names].join(', ')}`, expression.at)
-  if (expression.is === 'call') checkCall(expression)
-  if (expression.is === 'macro') check(expression.body, new Set([...names, expression.variable]))
-  for (const part of partsOf(expression)) check(part, names)
-}
-
-function checkCall({ name, on, args, at }: Extract<Expression, { is: 'call' }>): void {
-  const table = on ? METHODS : FUNCTIONS
-  const known = Object.hasOwn(table, name) ? table[name] : undefined
-  if (!known) throw new CelError(`there is no function ${name}()`, at)
-  const given = args.length + (on ? 1 : 0)
-  if (given !== known.args) throw new CelError(`${name}() takes ${known.args - (on ? 1 : 0)} arguments, not ${args.length}`, at)
-}
-
-function partsOf(expression: Expression): readonly Expression[] {
-  switch (expression.is) {
-    case 'field':
-    case 'has':
-      return [expression.of]
-    case 'index':
-      return [expression.of, expression.key]
-    case 'list':
-      return expression.items
-    case 'map':
-      return expression.entries.flat()
-    case 'unary':
-      return [expression.value]
-    case 'binary':
-      return [expression.left, expression.right]
-    case 'choice':
-      return [expression.when, expression.then, expression.else]
-    case 'call':
-      return expression.on ? [expression.on, ...expression.args] : expression.args
-    case 'macro':
-      return [expression.over]
-    default:
-      return []
+function programOf(expr: Expr): Program {
+  let left = 0
+  const spend = (steps: number): void => {
+    left -= steps
+    if (left < 0) throw usedUp()
+  }
+  const evaluate = plan(celEnv({ funcs: meteredFunctions(spend) }), expr)
+  return (scope) => {
+    left = STEPS
+    const values = Object.fromEntries(Object.entries(scope).map(([name, json]) => [name, celOf(json, spend)]))
+    const value = withoutStacks(() => evaluate(values))
+    // CEL absorbs errors, as in `error || true`; this one must be told.
+    if (left < 0) throw usedUp()
+    return typeof value === 'boolean' ? value : undefined
   }
 }
+
+/** A field that is missing is an error, and there can be one in each turn of a loop. Its stack would cost most of that, for nobody. */
+function withoutStacks<Value>(run: () => Value): Value {
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
+  try {
+    return run()
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
+}
+
+const usedUp = (): Failure =>
+  new Failure('too-large', `the budget of ${STEPS} steps for one object is used up`, {
+    remedy: 'Let the expression go through fewer elements or shorter texts',
+  })

@@ -1,64 +1,104 @@
-import { isRecord } from '../std/index.ts'
+import {
+  type CelFunc,
+  type CelInput,
+  type CelList,
+  CelScalar,
+  type CelValue,
+  celEnv,
+  celFunc,
+  celList,
+  celMethod,
+  isCelError,
+  isCelList,
+  isCelMap,
+  listType,
+} from '@bufbuild/cel'
+import { strings } from '@bufbuild/cel/ext'
+import type { Spend } from './values.ts'
 
-/** A function of the language; `undefined` for arguments that it does not take. */
-type Call = (...args: readonly unknown[]) => unknown
+const { BOOL, DOUBLE, DYN } = CelScalar
+const LIST = listType(DYN)
 
-const onText =
-  (use: (text: string, other: string) => unknown): Call =>
-  (text, other) =>
-    typeof text === 'string' && typeof other === 'string' ? use(text, other) : undefined
+/** Of the string extension. */
+const OFFERED = ['lowerAscii', 'split', 'trim', 'upperAscii']
 
-const ofText =
-  (use: (text: string) => unknown): Call =>
-  (text) =>
-    typeof text === 'string' ? use(text) : undefined
+/** The package's is a list of lists: as deep as it is long when a macro makes it, and slow to go through. */
+const CONCAT = celFunc('_+_', [LIST, LIST], LIST, (left, right) => celList([...left, ...right]))
 
-/** A list of more parts than a program may look at is of no use. */
-const MOST_PARTS = 20_000
+/** Operators too. `matches` could run long: linear in the text, but thousandfold by a repetition, and nothing can be paid before. */
+export const FUNCTIONS: readonly CelFunc[] = [
+  ...celEnv({ funcs: [...strings.filter(({ name }) => OFFERED.includes(name)), CONCAT] }).funcs,
+].filter(({ name }) => name !== 'matches')
 
-/** Called on a value: `text.startsWith('a')`. Each with how many arguments it takes, the value included. */
-export const METHODS: Record<string, { args: number; call: Call }> = {
-  startsWith: { args: 2, call: onText((text, start) => text.startsWith(start)) },
-  endsWith: { args: 2, call: onText((text, end) => text.endsWith(end)) },
-  contains: { args: 2, call: onText((text, part) => text.includes(part)) },
-  split: { args: 2, call: onText((text, separator) => text.split(separator, MOST_PARTS)) },
-  lowerAscii: { args: 1, call: ofText((text) => text.toLowerCase()) },
-  upperAscii: { args: 1, call: ofText((text) => text.toUpperCase()) },
-  trim: { args: 1, call: ofText((text) => text.trim()) },
-  size: { args: 1, call: sizeOf },
+/** All functions, each paying before it is called, and those that nodes.ts puts into an expression. */
+export function meteredFunctions(spend: Spend): CelFunc[] {
+  const growing = new WeakMap<CelList, CelInput[]>()
+  return [
+    ...FUNCTIONS.map((known) => metered(known, spend)),
+    celFunc('@spend', [DOUBLE], BOOL, (steps) => {
+      spend(steps)
+      return true
+    }),
+    celFunc('@range', [DYN], DYN, (range) => {
+      spend(1 + sizeOf(range) / 16)
+      return range
+    }),
+    celFunc('@list', [], LIST, () => {
+      const items: CelInput[] = []
+      const list = celList(items)
+      growing.set(list, items)
+      return list
+    }),
+    celFunc('@append', [LIST, DYN], LIST, (list, item) => {
+      growing.get(list)?.push(item)
+      return list
+    }),
+  ]
 }
 
-/** Called by name: `size(list)`. */
-export const FUNCTIONS: Record<string, { args: number; call: Call }> = {
-  size: { args: 1, call: sizeOf },
-  string: { args: 1, call: (value) => (isPlain(value) ? String(value) : undefined) },
-  int: { args: 1, call: (value) => whole(numberOf(value)) },
-  double: { args: 1, call: numberOf },
-  bool: {
-    args: 1,
-    call: (value) => (value === 'true' || value === true ? true : value === 'false' || value === false ? false : undefined),
-  },
-  timestamp: { args: 1, call: ofText((text) => numberIn(Date.parse(text))) },
+function metered(known: CelFunc, spend: Spend): CelFunc {
+  const { name, target, arguments: types, result } = known
+  const call = (on: CelValue | undefined, args: CelValue[]): CelInput => {
+    pay(name, on === undefined ? args : [on, ...args], spend)
+    const value = known.call(0, on, args)
+    if (isCelError(value)) throw value
+    return value ?? null
+  }
+  if (!target) return celFunc(name, types, result, (...args) => call(undefined, args))
+  return celMethod(name, target, types, result, function (...args) {
+    return call(this, args)
+  })
 }
 
-function sizeOf(value: unknown): unknown {
-  if (typeof value === 'string') return codePointsIn(value)
-  if (Array.isArray(value)) return value.length
-  return isRecord(value) ? Object.keys(value).length : undefined
+/** A step for the call, and one for every sixteen characters or elements, unless a function goes through more or less. */
+function pay(name: string, values: readonly CelValue[], spend: Spend): void {
+  const [first = null, second = null] = values
+  const sizes = values.map(sizeOf)
+  const [size = 0, other = 0] = sizes
+  spend(1)
+  if (name === '_==_' || name === '_!=_') payForSame(first, second, spend)
+  else if (name === '@in' && isCelList(second)) for (const item of second) payForSame(first, item, spend)
+  else spend(sizes.reduce((sum, one) => sum + one, 0) / 16)
+  // The engine's search compares each character with each, at worst.
+  if (name === 'contains' || name === 'split') spend((size * other) / 2048)
+  if (name === 'int' || name === 'uint') spend(size)
+  // In a time zone.
+  if (name.startsWith('get') && values.length > 1) spend(100)
 }
 
-function codePointsIn(text: string): number {
-  let count = 0
-  for (let at = 0; at < text.length; count++) at += (text.codePointAt(at) ?? 0) > 0xff_ff ? 2 : 1
-  return count
+/** What is equal, or nearly so, is compared to the end. */
+function payForSame(left: CelValue, right: CelValue, spend: Spend): void {
+  spend(0.5)
+  if (typeof left === 'string' && typeof right === 'string' && left.length === right.length) spend(left.length / 256)
+  if (isCelList(left) && isCelList(right) && left.size === right.size) {
+    const others = right.values()
+    for (const item of left) payForSame(item, others.next().value ?? null, spend)
+  }
+  if (isCelMap(left) && isCelMap(right) && left.size === right.size)
+    for (const [key, value] of left) payForSame(value, right.get(key) ?? null, spend)
 }
 
-const isPlain = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value)
-
-function numberOf(value: unknown): number | undefined {
-  if (typeof value === 'number') return value
-  return typeof value === 'string' && value.trim() !== '' ? numberIn(Number(value)) : undefined
+function sizeOf(value: CelValue): number {
+  if (typeof value === 'string' || value instanceof Uint8Array) return value.length
+  return isCelList(value) ? value.size : 0
 }
-
-const numberIn = (value: number): number | undefined => (Number.isNaN(value) ? undefined : value)
-const whole = (value: number | undefined): number | undefined => (value === undefined ? undefined : Math.trunc(value))

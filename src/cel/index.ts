@@ -1,8 +1,8 @@
 /**
- * A part of the Common Expression Language as a library: `compile` checks an expression once and answers a function.
- * What stands in the language definition's core is here (literals, fields, indexes, operators, macros, strings); what could
- * run long on a stranger's word is not: `matches` is left out, and every evaluation has a budget of steps.
- * Read expression.ts first, then token.ts, parse.ts, evaluate.ts, functions.ts.
- * Source of the rules: https://github.com/google/cel-spec/blob/master/doc/langdef.md
+ * The Common Expression Language for expressions of strangers: `compile` checks one and answers a function.
+ * The language is @bufbuild/cel's. What is added here are limits, for the package has none: how long and how deep a text may
+ * be, and how much of an object an evaluation may go through (decision 0105). The package takes a while to load: whoever
+ * enters here does it with `import()`, when there is an expression.
+ * Read compile.ts first, then parse.ts, nodes.ts, functions.ts and values.ts.
  */
 export { compile, type Program } from './compile.ts'

@@ -24,7 +24,7 @@ export const LAW: Record<string, Room> = {
   rpc: { imports: ['std'], packages: ['@bufbuild/protobuf'] },
   devfile: { imports: ['std'], packages: ['yaml'] },
   agentcfg: { imports: ['std', 'rpc'], packages: ['@bufbuild/protobuf'] },
-  cel: { imports: ['std'] },
+  cel: { imports: ['std'], packages: ['@bufbuild/cel'] },
   'adapters/kube': {
     imports: ['std', 'api'],
     packages: ['@kubernetes/client-node', '@dot-i/k8s-operator', 'undici', 'yaml'],

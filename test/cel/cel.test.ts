@@ -1,6 +1,5 @@
 import * as assert from 'uvu/assert'
 import { compile } from '../../src/cel/index.ts'
-import { effort } from '../support/effort.ts'
 import { describe } from '../support/suite.ts'
 
 const object = {
@@ -50,7 +49,12 @@ const ROWS: [string, boolean | undefined][] = [
   ['false ? 1 == 2 : true ? true : false', true],
   ['object.spec.replicas == object.status.readyReplicas', true],
   ["object.metadata.labels['app.kubernetes.io/name'] == 'web'", true],
-  ['status.ratio * 2 == 1', true],
+  ['status.ratio * 2 == 1', undefined],
+  ['status.ratio * 2.0 == 1', true],
+  ['status.ratio < 1 && 1 < 1.5 && 3 == 3.0', true],
+  ['object.spec.replicas == 3 && object.spec.replicas - 1 == 2 && object.spec.replicas / 2 == 1', true],
+  ['double(object.spec.replicas) / 2.0 == 1.5', true],
+  ['9007199254740993 - 1 == 9007199254740992', true],
   ['has(object.status.phase)', false],
   ['has(object.status) && !has(object.spec.constructor)', true],
   ["object.status.phase == 'Ready'", undefined],
@@ -75,29 +79,43 @@ const ROWS: [string, boolean | undefined][] = [
   ["' A '.trim().lowerAscii() == 'a' && 'a,b'.split(',')[1] == 'b'", true],
   ["int('7') == 7 && string(7) == '7' && double('0.5') == 0.5 && bool('true')", true],
   ["int('seven') == 7", undefined],
+  ["int('7.5') == 7", undefined],
+  ["'ÄÖ'.lowerAscii() == 'ÄÖ'", true],
   ["timestamp('2030-01-01T00:00:00Z') < timestamp('2031-01-01T00:00:00Z')", true],
+  ["timestamp('2030-01-01') < timestamp('2031-01-01T00:00:00Z')", undefined],
+  ["timestamp('2030-01-01T12:00:00Z') + duration('90m') == timestamp('2030-01-01T13:30:00Z')", true],
+  ["timestamp('2030-01-01T12:00:00Z').getHours('Europe/Berlin') == 13", true],
+  ['metadata.namespace == "a"', undefined],
   ['spec.replicas', undefined],
   ['// nothing but this\ntrue', true],
+  ['// two lines\n// of words (((\n"http://x" == "http:" + "//x" // and one at the end', true],
+  [`${'!'.repeat(70)}true`, true],
+  [`${"'((' + ".repeat(40)}'' != ''`, true],
 ]
 
 /** What is wrong with each text, and where. */
 const WRONG: [string, string][] = [
-  ['', '1:1: the expression ends too early'],
-  ['1 +', '1:4: the expression ends too early'],
-  ['1 2', '1:3: "2" stands where the expression should end'],
-  ['(1', '1:3: the expression ends where ")" is expected'],
-  ['object.status =! 1', '1:15: "=" has no meaning here'],
+  ['', '1:1: found end of input'],
+  ['1 +', '1:3: found + where end of input is expected'],
+  ['1 2', '1:3: found 2 where end of input is expected'],
+  ['(1', "1:3: found end of input where ')' is expected"],
+  ['object.status =! 1', '1:15: found = where end of input is expected'],
   ['objekt.status == 1', '1:1: there is no objekt; known are object, metadata, spec, status'],
+  ['spec.ports.all(p, q == 1)', '1:19: there is no q; known are object, metadata, spec, status, p'],
   ['matches("a")', '1:1: there is no function matches()'],
   ["'a'.matches('(a+)+b')", '1:4: there is no function matches()'],
   ['toString()', '1:1: there is no function toString()'],
   ["'a'.constructor('b')", '1:4: there is no function constructor()'],
+  ["'a'.replace('a', 'b') == 'b'", '1:4: there is no function replace()'],
   ["'a'.startsWith()", '1:4: startsWith() takes 1 arguments, not 0'],
   ['has(object)', '1:1: has() takes one field, such as has(object.status)'],
-  ['[1].all(1, true)', '1:9: the name of a variable is expected'],
-  ['object.\n  status.\n  1', '3:3: a field is expected'],
+  ['[1].all(1, true)', '1:4: all() takes a variable and an expression, such as list.all(item, item > 1)'],
+  ['google.protobuf.Duration{seconds: 1} == spec', '1:1: there are no messages, such as google.protobuf.Duration'],
+  ['9223372036854775808 > 1', '1:1: is no number of 64 bits'],
+  ['"\\ud800" == ""', '1:1: surrogate code points are not allowed'],
+  ['object.\n  status.\n  1', '2:9: found . where end of input is expected'],
   [`${'('.repeat(70)}1`, '1:65: is nested more than 64 deep'],
-  [`${'!'.repeat(70)}true`, '1:64: is nested more than 64 deep'],
+  [`object${'.a'.repeat(70)}`, '1:17: is nested more than 64 deep'],
   ['x'.repeat(5000), '1:1: is longer than 4096 characters'],
 ]
 
@@ -116,29 +134,4 @@ describe('cel', (it) => {
       assert.equal(compile(text, NAMES), { wrong })
     })
   }
-
-  const texts = [
-    "size(object.a.split('')) == 0",
-    "object.a.lowerAscii() == ''",
-    "object.a.contains('xy')",
-    'size(object.a) == 0',
-    "object.a + 'b' == ''",
-  ]
-  for (const text of texts) {
-    it(`stops ${text} over a long text again and again`, () => {
-      const program = compile(`object.list.exists(i, ${text})`, ['object'])
-      const long = { a: 'x'.repeat(900_000), list: Array.from({ length: 1000 }, (_, index) => index) }
-      const spent = effort()
-      assert.is(typeof program === 'function' && program({ object: long }), undefined)
-      assert.ok(spent() < 500, `${spent()} ms`)
-    })
-  }
-
-  it('stops an expression that costs too much', () => {
-    const many = { list: Array.from({ length: 1000 }, (_, index) => index) }
-    const program = compile('object.list.all(a, object.list.all(b, object.list.all(c, a + b + c >= 0)))', ['object'])
-    const spent = effort()
-    assert.is(typeof program === 'function' && program({ object: many }), undefined)
-    assert.ok(spent() < 1000, `${spent()} ms`)
-  })
 })

@@ -69,10 +69,9 @@ export function ledgerOf(deployment: GitOpsDeployment, { ledgers, ring }: Shop):
 }
 
 /** By which rules the objects are looked at. A rule that is none is a failure that says where. */
-export const judgeOf = ({ spec: { ignore, healthRules: rules } }: GitOpsDeployment): Omit<Judge, 'now'> => ({
-  ignore,
-  healthRules: rules && healthRules(rules),
-})
+export async function judgeOf({ spec: { ignore, healthRules: rules } }: GitOpsDeployment): Promise<Omit<Judge, 'now'>> {
+  return { ignore, healthRules: rules && (await healthRules(rules)) }
+}
 
 export const ownerOf = ({ metadata: { uid = '', namespace, name } }: GitOpsDeployment): Owner => ({
   id: uid,

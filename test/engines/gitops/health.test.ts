@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { AnyObject } from '../../../src/api/index.ts'
 import { endsByGoing, type HealthStatus, healthOf, healthRules, worse } from '../../../src/engines/gitops/index.ts'
+import { refusalOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'
 
 const NOW = Date.UTC(2030, 0, 1, 12)
@@ -324,8 +325,8 @@ describe('health', (it) => {
     assert.is(healthOf(own, NOW).status, 'Healthy')
   })
 
-  it('G18: follows the rule that the user gave for a kind', () => {
-    const rules = healthRules([
+  it('G18: follows the rule that the user gave for a kind', async () => {
+    const rules = await healthRules([
       { group: 'example.com', kind: 'Widget', healthy: "object.status.phase == 'Up'", failed: "status.phase == 'Broken'" },
     ])
     const widget = (status?: object) => objectOf({ of: 'Widget', why: '', expect: 'Healthy', ...(status && { status }) })
@@ -336,11 +337,27 @@ describe('health', (it) => {
     assert.is(healthOf(objectOf({ of: 'ConfigMap', why: '', expect: 'Healthy' }), NOW, rules).status, 'Healthy')
   })
 
-  it('names the field and the place of a rule that is no CEL', () => {
-    assert.throws(
-      () => healthRules([{ group: '', kind: 'ConfigMap', healthy: 'object.data.ready = "yes"' }]),
-      /spec\.healthRules\[0\]\.healthy: 1:19: "=" has no meaning here/,
-    )
+  it('names the field and the place of a rule that is no CEL', async () => {
+    const refused = await refusalOf(healthRules([{ group: '', kind: 'ConfigMap', healthy: 'object.data.ready = "yes"' }]))
+    assert.is(refused, 'spec.healthRules[0].healthy: 1:19: found = where end of input is expected')
+  })
+
+  it('refuses rules that are too long together', async () => {
+    const healthy = `object.data.ready == '${'y'.repeat(2000)}'`
+    const refused = await refusalOf(healthRules(Array.from({ length: 9 }, () => ({ group: '', kind: 'ConfigMap', healthy }))))
+    assert.match(refused, /^spec\.healthRules: the expressions have \d+ characters, more than 16384$/)
+  })
+
+  it('says which rule goes through too much of an object, and what to do', async () => {
+    const everyPair = 'object.list.all(a, object.list.all(b, a != b || a == b))'
+    const rules = await healthRules([{ group: 'example.com', kind: 'Widget', healthy: 'true', failed: everyPair }])
+    const widget = { ...objectOf({ of: 'Widget', why: '', expect: 'Progressing' }), list: Array.from({ length: 1000 }, () => 1) }
+    assert.equal(healthOf(widget, NOW, rules), {
+      status: 'Progressing',
+      message:
+        'spec.healthRules[0].failed: the budget of 20000 steps for one object is used up. ' +
+        'Let the expression go through fewer elements or shorter texts',
+    })
   })
 
   it('takes the absence of a Job that removes itself for its success', () => {

@@ -1,6 +1,6 @@
 import type { AnyObject } from '../../../api/index.ts'
-import { compile, type Program } from '../../../cel/index.ts'
-import { Failure } from '../../../std/index.ts'
+import type { Program } from '../../../cel/index.ts'
+import { Failure, isFailure, sayFailure } from '../../../std/index.ts'
 import { groupOf } from '../object-id.ts'
 import { degraded, HEALTHY, type Health, progressing } from './verdict.ts'
 
@@ -20,45 +20,64 @@ export interface HealthRules {
 
 const NAMES = ['object', 'apiVersion', 'kind', 'metadata', 'spec', 'status', 'data']
 
-interface Programs {
-  healthy: Program
-  progressing: Program | undefined
-  failed: Program | undefined
+/** Of all expressions together: to check a long one takes milliseconds, in which nothing else is done. */
+const LONGEST = 16_384
+
+interface Question {
+  /** Where it is written: `spec.healthRules[0].failed`. */
+  field: string
+  holds: Program
+  verdict: Health
 }
 
 /** Compiles the rules; one that cannot be is an `invalid` failure that names the field and the position in its text. */
-export function healthRules(rules: readonly HealthRule[]): HealthRules {
-  const programs = new Map<string, Programs>()
-  for (const [index, rule] of rules.entries()) {
-    const of = (field: 'healthy' | 'progressing' | 'failed', text: string) =>
-      compiled(text, `spec.healthRules[${index}].${field}`)
-    programs.set(`${rule.group}/${rule.kind}`, {
-      healthy: of('healthy', rule.healthy),
-      progressing: rule.progressing === undefined ? undefined : of('progressing', rule.progressing),
-      failed: rule.failed === undefined ? undefined : of('failed', rule.failed),
-    })
+export async function healthRules(rules: readonly HealthRule[]): Promise<HealthRules> {
+  const { length } = rules.map(({ healthy, progressing: underWay = '', failed = '' }) => healthy + underWay + failed).join('')
+  if (length > LONGEST)
+    throw invalid(
+      `spec.healthRules: the expressions have ${length} characters, more than ${LONGEST}`,
+      'Shorten some, or leave some out',
+    )
+  // Whoever has no rules does not wait for the language to be loaded.
+  const { compile } = await import('../../../cel/index.ts')
+  const questionsOf = (rule: HealthRule, path: string): Question[] => {
+    const question = (word: 'failed' | 'progressing' | 'healthy', verdict: Health): Question[] => {
+      if (rule[word] === undefined) return []
+      const holds = compile(rule[word], NAMES)
+      if (typeof holds !== 'function') throw invalid(`${path}.${word}: ${holds.wrong}`)
+      return [{ field: `${path}.${word}`, holds, verdict }]
+    }
+    return [
+      ...question('failed', degraded('the health rule says that it failed')),
+      ...question('progressing', progressing('the health rule says that it is on its way')),
+      ...question('healthy', HEALTHY),
+    ]
   }
+  const questions = new Map(
+    rules.map((rule, index) => [`${rule.group}/${rule.kind}`, questionsOf(rule, `spec.healthRules[${index}]`)]),
+  )
   return {
     judge(object) {
-      const rule = programs.get(`${groupOf(object.apiVersion)}/${object.kind}`)
-      return rule && judged(object, rule)
+      const asked = questions.get(`${groupOf(object.apiVersion)}/${object.kind}`)
+      return asked && judged(object, asked)
     },
   }
 }
 
-function compiled(text: string, field: string): Program {
-  const program = compile(text, NAMES)
-  if (typeof program === 'function') return program
-  throw new Failure('invalid', `${field}: ${program.wrong}`, {
-    reason: 'HealthRuleInvalid',
-    remedy: 'Correct the expression; it is CEL over object, such as object.status.phase == "Ready"',
-  })
-}
+const CORRECT = 'Correct the expression; it is CEL over object, such as object.status.phase == "Ready"'
 
-/** An expression without value, as when there is no status yet, is one that does not hold. */
-function judged(object: AnyObject, rule: Programs): Health {
+const invalid = (message: string, remedy = CORRECT): Failure =>
+  new Failure('invalid', message, { reason: 'HealthRuleInvalid', remedy })
+
+/** The first that holds decides. An expression without value, as when there is no status yet, is one that does not hold. */
+function judged(object: AnyObject, questions: readonly Question[]): Health {
   const scope = { ...Object.fromEntries(NAMES.slice(1).map((name) => [name, object[name]])), object }
-  if (rule.failed?.(scope)) return degraded('the health rule says that it failed')
-  if (rule.progressing?.(scope)) return progressing('the health rule says that it is on its way')
-  return rule.healthy(scope) ? HEALTHY : progressing('the health rule does not say that it is healthy')
+  for (const { field, holds, verdict } of questions)
+    try {
+      if (holds(scope)) return verdict
+    } catch (thrown) {
+      if (!isFailure(thrown, 'too-large')) throw thrown
+      return progressing(`${field}: ${sayFailure(thrown)}`)
+    }
+  return progressing('the health rule does not say that it is healthy')
 }
