@@ -36,15 +36,15 @@ export function parseCron(text: string, timeZone = 'UTC'): Cron | { readonly wro
 
 function read(fields: readonly string[], timezone: string): Cron | undefined {
   if (!fields.every((field) => field.split(',').every((part) => PART.test(part)))) return undefined
-  const [minute = '', hour, day = '', month, weekday = ''] = fields
+  // A start with a step goes to the end of its field: croner would take any start, and a week of its ends on Saturday.
+  const ranges = fields.map((field, at) => field.replace(/(^|,)(\w+)(?=\/)/g, `$1$2-${FIELDS[at]?.to}`))
+  const [minute = '', hour, day = '', month, weekday = ''] = ranges
   // The clocks are followed as they show: without a step croner would move a time that a change of the clocks leaves out.
   const stepped = minute.replace(/^\d+/, '$&-$&/1,$&')
-  // A week ends on Sunday; croner's ends on Saturday.
-  const toSunday = weekday.replace(/(^|,)(\w+)(?=\/)/g, '$1$2-7')
   // A day matches by its date or its weekday when both are limited, as in crontab(5).
   const domAndDow = day.startsWith('*') || weekday.startsWith('*')
   try {
-    const text = [stepped, hour, day, month, toSunday].join(' ')
+    const text = [stepped, hour, day, month, weekday].join(' ')
     const cron = new Croner(text, { mode: '5-part', timezone, domAndDow, sloppyRanges: true })
     return cron.nextRun(new Date(0)) ? cron : NEVER
   } catch {

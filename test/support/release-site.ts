@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { arch } from 'node:process'
 import { readRecipe, TOOLS, type Tool } from '../../src/adapters/control-plane/index.ts'
-import { pause, systemClock } from '../../src/std/index.ts'
+import { eventually } from './verbs.ts'
 
 /** What goes wrong with one file. */
 export interface Mishap {
@@ -18,6 +18,8 @@ export interface Mishap {
   /** The connection ends after so many bytes of an answer; so often, or always. */
   cutAfter?: number
   times?: number
+  /** What goes wrong does so not before this. */
+  until?: () => boolean
   /** `Range` is not heard. */
   ignoresRange?: boolean
 }
@@ -76,8 +78,8 @@ export async function releaseSite(): Promise<ReleaseSite> {
     const text = published(path)
     if (text !== undefined) return void response.end(text)
     const tool = TOOLS.find((each) => path === pathOf(each))
-    const { status, isForged, cutAfter, times = 1, ignoresRange } = (tool && mishaps[tool]) ?? {}
-    if (!tool || status) return void response.writeHead(status ?? 404).end()
+    const { status, isForged, cutAfter, times = 1, until = () => true, ignoresRange } = (tool && mishaps[tool]) ?? {}
+    if (!tool || status) return void eventually(until).finally(() => response.writeHead(status ?? 404).end())
     const whole = isForged ? Buffer.alloc(files[tool].length, '#') : files[tool]
     const from = ignoresRange ? 0 : Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0)
     if (from > 0 && from >= whole.length) return void response.writeHead(416).end()
@@ -85,7 +87,7 @@ export async function releaseSite(): Promise<ReleaseSite> {
     response.writeHead(from > 0 ? 206 : 200, { 'content-length': rest.length })
     if (cutAfter === undefined || times === 0) return void response.end(rest)
     mishaps[tool] = { ...mishaps[tool], times: times - 1 }
-    response.write(rest.subarray(0, cutAfter), () => void pause(systemClock, 20).then(() => response.destroy()))
+    response.write(rest.subarray(0, cutAfter), () => void eventually(until).finally(() => response.destroy()))
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {

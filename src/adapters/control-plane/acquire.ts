@@ -1,7 +1,7 @@
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, Failure, isFailure, systemClock } from '../../std/index.ts'
 import { type Download, downloadReleases, findReleases } from './download.ts'
+import { makeFolder } from './folder.ts'
 import { goBuild, goVersion } from './go-build.ts'
 import { lock } from './lock.ts'
 import { type Recipe, readRecipe } from './recipe.ts'
@@ -143,7 +143,7 @@ const isOff = ({ env }: Ground): boolean => env.BERTH_RELEASES === 'off'
 async function published(ground: Ground): Promise<Prospect> {
   if (isOff(ground)) return { brings: 'nothing', why: OFF }
   const { kubernetes, etcd, kwok } = ground.recipe
-  const declined = await declinedBy(findReleases(downloadOf(ground)))
+  const declined = await declinedBy(() => findReleases(downloadOf(ground)))
   return declined === undefined
     ? { brings: 'all', why: `Kubernetes ${kubernetes}, etcd ${etcd}, kwok ${kwok}: some 400 MB to download, once` }
     : { brings: 'nothing', why: declined }
@@ -153,16 +153,16 @@ async function downloaded(ground: Ground): Promise<Outcome> {
   if (isOff(ground)) return OFF
   return making(ground, async () => {
     ground.report.line(`Downloading the control plane, once, into ${folderIn(ground)} (BERTH_RELEASES=off builds it instead).`)
-    return declinedBy(downloadReleases(downloadOf(ground)))
+    return declinedBy(() => downloadReleases(downloadOf(ground)))
   })
 }
 
 const OFF = 'switched off by BERTH_RELEASES'
 
 /** In a few words why it can not be had, which is no reason to give up: there is another way. */
-async function declinedBy(work: Promise<void>): Promise<string | undefined> {
+async function declinedBy(work: () => Promise<void> | void): Promise<string | undefined> {
   try {
-    await work
+    await work()
     return undefined
   } catch (thrown) {
     if (isFailure(thrown, 'cancelled')) throw thrown
@@ -190,7 +190,8 @@ const NO_GO = 'Go is not installed'
 /** Of several runs one makes the programs, and the others take them; `make` answers why it could not. */
 async function making(ground: Ground, make: () => Promise<string | undefined>): Promise<Outcome> {
   const { cache, wanted, report, clock, signal } = ground
-  mkdirSync(cache, { recursive: true })
+  const declined = await declinedBy(() => makeFolder(cache))
+  if (declined !== undefined) return declined
   const waiting = (holder: string) => report.line(`Another run (${holder}) is getting the control plane: waiting for it.`)
   const unlock = await lock(`${folderIn(ground)}.lock`, { clock, waiting, signal })
   try {

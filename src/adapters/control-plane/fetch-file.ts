@@ -51,12 +51,12 @@ export async function fetchFile(wanted: Wanted, fetching: Fetching): Promise<voi
   const { url, file, sha256 } = wanted
   const had = sizeOf(file)
   await fetchRest(wanted, fetching)
-  let sum = await sumOf(file)
+  let sum = await sumOf(file, fetching)
   if (sum !== sha256 && had > 0) {
     // What was there may not have been a part of it: once more, from the beginning.
     rmSync(file)
     await fetchRest(wanted, fetching)
-    sum = await sumOf(file)
+    sum = await sumOf(file, fetching)
   }
   if (sum === sha256) return
   rmSync(file)
@@ -131,9 +131,9 @@ function lost(thrown: unknown, url: string, { signal }: Fetching): Failure {
   return new Failure('unavailable', `${url}: ${why instanceof Error ? why.message : why}`, { cause: thrown })
 }
 
-async function sumOf(file: string): Promise<string> {
+async function sumOf(file: string, { signal }: Fetching): Promise<string> {
   const hash = createHash('sha256')
-  await pipeline(createReadStream(file), hash)
+  await pipeline(createReadStream(file), hash, { signal })
   return hash.digest('hex')
 }
 

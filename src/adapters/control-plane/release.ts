@@ -36,7 +36,7 @@ interface Machine {
 
 type At = (path: string) => string
 
-const ARCHITECTURES: Record<string, string> = { x64: 'amd64' }
+const ARCHITECTURES: Record<string, string> = { x64: 'amd64', ppc64: 'ppc64le' }
 const SUM = /\b[0-9a-f]{64}\b/
 
 function etcd(version: string, machine: Machine, at: At): Release {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { equal, is, match, not, ok } from 'uvu/assert'
@@ -25,6 +25,7 @@ describe('control plane programs: releases', (it) => {
   const cache = () => join(home, 'berth', 'control-plane')
   const beside = () => join(cache(), `${digest}.downloading`)
   const acquire = (signal?: AbortSignal) => acquireTools({ env: env(), report, clock, signal })
+  const sizeOf = (name: string) => statSync(join(beside(), name), { throwIfNoEntry: false })?.size ?? 0
   const refused = () =>
     acquire().then(
       () => undefined,
@@ -79,7 +80,7 @@ describe('control plane programs: releases', (it) => {
     match(what, /^downloading: \d+ of \d+ MB$/)
   })
 
-  it('are not taken with a wrong checksum, and the right ones are kept for the next time', async () => {
+  it('are not taken with a wrong checksum, and are once it is right', async () => {
     site.mishaps['kube-apiserver'] = { isForged: true }
     const failure = await refused()
     ok(isFailure(failure, 'unavailable'))
@@ -93,7 +94,7 @@ describe('control plane programs: releases', (it) => {
   })
 
   it('go on from where the connection was cut', async () => {
-    site.mishaps.kubectl = { cutAfter: 100_000, times: 2 }
+    site.mishaps.kubectl = { cutAfter: 50_000, times: 2, until: () => sizeOf('kubectl.part') > 0 }
     const tools = await acquire()
     const [first, ...others] = rangesOf('kubectl')
     is(first, undefined)
@@ -104,7 +105,7 @@ describe('control plane programs: releases', (it) => {
 
   it('go on in the next run where one gave up', async () => {
     site.mishaps.kubectl = { cutAfter: 50_000, times: 1 }
-    site.mishaps.etcd = { cutAfter: 0, times: 1000 }
+    site.mishaps.etcd = { cutAfter: 0, times: 1000, until: () => existsSync(join(beside(), 'kwok')) }
     const failure = await refused()
     ok(isFailure(failure, 'unavailable'))
     match(failure.message, /etcd-v[\d.]+-linux-\w+\.tar\.gz: /)
@@ -169,14 +170,46 @@ describe('control plane programs: releases', (it) => {
 
   it('stop with the run, and what came stays', async () => {
     const stop = new AbortController()
-    site.mishaps.kubectl = { cutAfter: 50_000, times: 1000 }
-    const stopping = { ...report, progress: () => stop.abort() }
-    const failure = await acquireTools({ env: env(), report: stopping, clock, signal: stop.signal }).catch(
-      (thrown: unknown) => thrown,
-    )
+    const until = () => {
+      if (sizeOf('kubectl.part') > 0) stop.abort()
+      return stop.signal.aborted
+    }
+    site.mishaps.kubectl = { cutAfter: 50_000, until }
+    const failure = await acquire(stop.signal).catch((thrown: unknown) => thrown)
     ok(isFailure(failure, 'cancelled'))
-    ok(existsSync(beside()))
     not.ok(existsSync(join(cache(), `${digest}.lock`)))
+    const had = sizeOf('kubectl.part')
+    ok(had > 0)
+    site.asked.splice(0)
+    await acquire()
+    equal(rangesOf('kubectl'), [`bytes=${had}-`])
+  })
+
+  it('are left alone when it is told that one failed: whoever has the lock by then has the folder', async () => {
+    const begun = join(home, 'begun')
+    writeFileSync(join(home, 'tar'), `#!/bin/sh\ntouch ${begun}\nsleep 1\nexec /usr/bin/env PATH=/usr/bin:/bin tar "$@"\n`, {
+      mode: 0o755,
+    })
+    site.mishaps.kubectl = { status: 404, until: () => existsSync(begun) }
+    const failing = acquireTools({ env: { ...env(), PATH: `${home}:/usr/bin:/bin` }, report, clock })
+    ok(isFailure(await failing.catch((thrown: unknown) => thrown), 'unavailable'))
+    ok(existsSync(begun))
+    ok(existsSync(join(beside(), 'etcd')), 'what had begun has ended')
+  })
+
+  it('are passed over where there can be no cache', async () => {
+    const assets = join(home, 'half')
+    mkdirSync(assets)
+    for (const tool of ['etcd', 'kube-apiserver', 'kubectl']) writeFileSync(join(assets, tool), '', { mode: 0o755 })
+    const file = join(home, 'file')
+    writeFileSync(file, '')
+    const tools = await acquireTools({
+      env: { ...env(), XDG_CACHE_HOME: file, KUBEBUILDER_ASSETS: assets, PATH: '' },
+      report,
+      clock,
+    })
+    equal(tools.missing, ['kube-controller-manager', 'kube-scheduler', 'kwok'])
+    match(lines.at(-1) ?? '', `release binaries: ${file} is no folder`)
   })
 
   it('are what would be used, and looking for them brings nothing', async () => {
