@@ -35,7 +35,7 @@ export const LAW: Record<string, Room> = {
   'adapters/grpc': { imports: ['std', 'rpc'], packages: ['@grpc/grpc-js', '@bufbuild/protobuf', 'ws'], casts: true },
   'adapters/http': { imports: ['std'], packages: ['prom-client', 'undici'], casts: true },
   'adapters/auth': { imports: ['std'], packages: ['jose', 'openid-client'] },
-  'adapters/control-plane': { imports: ['std'], packages: ['undici'], process: ['kill', 'pid'], casts: true },
+  'adapters/control-plane': { imports: ['std'], packages: ['semver', 'undici'], process: ['kill', 'pid'], casts: true },
   'engines/controller': { imports: ['std', 'api', 'adapters/kube', 'adapters/http'] },
   'engines/gitops': { imports: ['std', 'api', 'cel', 'adapters/kube', 'adapters/http'], packages: ['yaml'] },
   'engines/tunnel': { imports: ['std', 'rpc', 'adapters/grpc'], packages: ['@bufbuild/protobuf'] },

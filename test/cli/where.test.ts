@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { equal, is, match, ok } from 'uvu/assert'
@@ -39,24 +39,62 @@ describe('up --where', (it) => {
   })
 
   it('has the same for programs, and fails where nothing would do', async () => {
-    const { code, stdout } = await where({ BERTH_RELEASES: 'off', KUBECONFIG: '/some/where', PATH: '/nowhere' }, '-o', 'json')
+    const { code, stdout, stderr } = await where(
+      { BERTH_RELEASES: 'off', KUBECONFIG: '/some/where', PATH: '/nowhere' },
+      '-o',
+      'json',
+    )
     is(code, 5)
     const sources: { from: string; state: string; why: string }[] = JSON.parse(stdout)
     equal(
       sources.map(({ why }) => why),
-      [
-        'not given (KUBECONFIG is what berth tour asks)',
-        'not set',
-        'empty',
-        'switched off by BERTH_RELEASES',
-        'Go is not installed',
-      ],
+      ['not given (KUBECONFIG is for berth tour)', 'not set', 'empty', 'switched off by BERTH_RELEASES', 'Go is not installed'],
     )
+    match(stderr, /None of them has the programs\. Let this machine reach/)
   })
 
-  it('looks no further where a cluster is named', async () => {
-    const { code, stdout } = await where({}, '--kubeconfig', 'kind.yaml', '-o', 'json')
-    is(code, 0)
-    equal(JSON.parse(stdout), [{ from: '--kubeconfig', state: 'used', why: 'kind.yaml' }])
+  it('passes over a Go that is too old', async () => {
+    const go = join(home, 'go')
+    writeFileSync(go, '#!/bin/sh\necho go version go1.25.9 linux/amd64\n', { mode: 0o755 })
+    const { stdout } = await where({ BERTH_RELEASES: 'off', PATH: home }, '-o', 'json')
+    rmSync(go)
+    match(JSON.parse(stdout).at(-1).why, /^go1\.25\.9 is older than 1\.\d+/)
+  })
+
+  it('looks only for kubectl where a cluster is named, and reads the file that names it', async () => {
+    const file = join(home, 'kind.yaml')
+    writeFileSync(file, kubeconfig('https://127.0.0.1:6443'))
+    const kubectl = join(home, 'kubectl')
+    writeFileSync(kubectl, '', { mode: 0o755 })
+    const { stdout } = await where({ PATH: home }, '--kubeconfig', file, '-o', 'json')
+    equal(JSON.parse(stdout), [
+      { from: '--kubeconfig', state: 'used', why: `${file} names https://127.0.0.1:6443` },
+      { from: 'kubectl in PATH', state: 'used', why: kubectl },
+    ])
+    rmSync(kubectl)
+    const without = await where({ BERTH_RELEASES: site.url, PATH: '/nowhere' }, '--kubeconfig', file, '-o', 'json')
+    is(
+      JSON.parse(without.stdout).find(({ state }: { state: string }, at: number) => state === 'used' && at > 0).from,
+      'release binaries',
+    )
+    rmSync(file)
+    const { code, stderr } = await where({}, '--kubeconfig', file)
+    is(code, 7)
+    match(stderr, file)
+  })
+
+  it('is what -o is for', async () => {
+    const { code, stderr } = await berth(['up', '-o', 'json'])
+    is(code, 7)
+    match(stderr, /-o is how --where prints, and --where was not given/)
   })
 })
+
+const kubeconfig = (server: string) => `
+apiVersion: v1
+kind: Config
+clusters: [{ name: one, cluster: { server: "${server}" } }]
+contexts: [{ name: one, context: { cluster: one, user: one } }]
+users: [{ name: one, user: {} }]
+current-context: one
+`

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { arch } from 'node:process'
+import { promisify } from 'node:util'
 import { readRecipe, TOOLS, type Tool } from '../../src/adapters/control-plane/index.ts'
 import { eventually } from './verbs.ts'
 
@@ -13,27 +14,33 @@ import { eventually } from './verbs.ts'
 export interface Mishap {
   /** This is answered instead. */
   status?: number
+  /** The page of its sum is out of order so often. */
+  busySums?: number
   /** Its bytes are not those that were announced. */
   isForged?: boolean
   /** The connection ends after so many bytes of an answer; so often, or always. */
   cutAfter?: number
+  /** After so many bytes nothing more comes, so often; the connection stays. */
+  stallAfter?: number
   times?: number
   /** What goes wrong does so not before this. */
   until?: () => boolean
-  /** `Range` is not heard. */
-  ignoresRange?: boolean
+  /** `Range` is not heard, or another part is answered. */
+  range?: 'ignored' | 'mistaken'
 }
 
 export interface ReleaseSite {
   /** For BERTH_RELEASES. */
   url: string
-  /** What was asked for, in order: the path, and the range where one was. */
-  readonly asked: { path: string; range: string | undefined }[]
+  /** What was asked for, in order: the path, the range where one was, and who asked. */
+  readonly asked: { path: string; range: string | undefined; authorization: string | undefined }[]
   readonly mishaps: Partial<Record<Tool, Mishap>>
   /** What is answered for each program. */
   readonly files: Record<Tool, Buffer>
   /** A text instead of the published sums. */
   readonly sums: Partial<Record<Tool, string>>
+  /** How many connections are open. */
+  connections(): Promise<number>
   close(): Promise<void>
 }
 
@@ -71,23 +78,37 @@ export async function releaseSite(): Promise<ReleaseSite> {
     return isKwok ? (sums.kwok ?? JSON.stringify({ tag_name: kwok, assets: assets() })) : undefined
   }
 
+  const isBusy = (path: string): boolean => {
+    const tool = TOOLS.find((each) => mishaps[each]?.busySums && path === `${pathOf(each)}.sha256`)
+    if (!tool) return false
+    mishaps[tool] = { busySums: (mishaps[tool]?.busySums ?? 0) - 1 }
+    return true
+  }
+
   const server = createServer((request, response) => {
-    const path = request.url ?? ''
-    const { range } = request.headers
-    asked.push({ path, range })
-    const text = published(path)
-    if (text !== undefined) return void response.end(text)
+    // A client that takes the site for a proxy writes whole addresses.
+    const path = new URL(request.url ?? '', 'http://site').pathname
+    const { range, authorization } = request.headers
+    asked.push({ path, range, authorization })
     const tool = TOOLS.find((each) => path === pathOf(each))
-    const { status, isForged, cutAfter, times = 1, until = () => true, ignoresRange } = (tool && mishaps[tool]) ?? {}
-    if (!tool || status) return void eventually(until).finally(() => response.writeHead(status ?? 404).end())
+    const text = published(path)
+    if (text) return void response.writeHead(isBusy(path) ? 503 : 200).end(text)
+    if (!tool) return void response.writeHead(404).end()
+    const { status, isForged, cutAfter, stallAfter, times = 1, until = () => true, range: heard } = mishaps[tool] ?? {}
+    if (status) return void eventually(until).finally(() => response.writeHead(status).end())
     const whole = isForged ? Buffer.alloc(files[tool].length, '#') : files[tool]
-    const from = ignoresRange ? 0 : Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0)
+    const from = heard === 'ignored' ? 0 : Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0)
     if (from > 0 && from >= whole.length) return void response.writeHead(416).end()
-    const rest = whole.subarray(from)
-    response.writeHead(from > 0 ? 206 : 200, { 'content-length': rest.length })
-    if (cutAfter === undefined || times === 0) return void response.end(rest)
+    const rest = whole.subarray(heard === 'mistaken' ? 0 : from)
+    const said = { 'content-range': `bytes ${heard === 'mistaken' ? 0 : from}-${whole.length - 1}/${whole.length}` }
+    response.writeHead(from > 0 ? 206 : 200, { 'content-length': rest.length, ...(from > 0 && said) })
+    const breakAfter = cutAfter ?? stallAfter
+    if (breakAfter === undefined || times === 0) return void response.end(rest)
     mishaps[tool] = { ...mishaps[tool], times: times - 1 }
-    response.write(rest.subarray(0, cutAfter), () => void eventually(until).finally(() => response.destroy()))
+    response.write(
+      rest.subarray(0, breakAfter),
+      () => void eventually(until).finally(() => cutAfter !== undefined && response.destroy()),
+    )
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
@@ -96,6 +117,7 @@ export async function releaseSite(): Promise<ReleaseSite> {
     mishaps,
     files,
     sums,
+    connections: () => promisify(server.getConnections.bind(server))(),
     close: () => new Promise((resolve) => void server.close(() => resolve())),
   }
 }

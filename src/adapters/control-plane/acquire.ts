@@ -1,10 +1,11 @@
 import { join } from 'node:path'
-import { type Clock, Failure, isFailure, systemClock } from '../../std/index.ts'
+import { type Clock, Failure, systemClock } from '../../std/index.ts'
 import { type Download, downloadReleases, findReleases } from './download.ts'
 import { makeFolder } from './folder.ts'
-import { goBuild, goVersion } from './go-build.ts'
+import { goBuild, goFor } from './go-build.ts'
 import { lock } from './lock.ts'
 import { type Recipe, readRecipe } from './recipe.ts'
+import { type Mirror, mirrorOf } from './release.ts'
 import { type Report, silentReport } from './report.ts'
 import { costOf, isUsable, TOOLS, type Tool, type Tools, toolsIn } from './tools.ts'
 
@@ -21,7 +22,11 @@ export interface Acquisition {
   signal?: AbortSignal | undefined
 }
 
-type Ground = Required<Omit<Acquisition, 'signal'>> & { signal: AbortSignal | undefined; cache: string }
+interface Ground extends Required<Omit<Acquisition, 'signal'>> {
+  signal: AbortSignal | undefined
+  cache: string
+  mirror: Mirror | 'off' | undefined
+}
 
 /** What a way brought, or in a few words why not. */
 type Outcome = Tools | string
@@ -31,7 +36,8 @@ interface Way {
   from: string
   /** What it could bring, without bringing it. */
   look: (ground: Ground) => Promise<Prospect> | Prospect
-  go: (ground: Ground) => Promise<Outcome> | Outcome
+  /** `declined` is why no cheaper way would do. */
+  go: (ground: Ground, declined: string[]) => Promise<Outcome> | Outcome
 }
 
 interface Prospect {
@@ -57,7 +63,7 @@ export async function acquireTools(acquisition: Acquisition): Promise<Tools> {
   const declined: string[] = []
   let lastResort: { tools: Tools; from: string } | undefined
   for (const { from, go } of WAYS) {
-    const outcome = await go(ground)
+    const outcome = await go(ground, declined)
     if (typeof outcome === 'string') declined.push(`${from}: ${outcome}`)
     else if (outcome.missing.length === 0) return taken(outcome, from, declined, ground.report)
     else {
@@ -88,7 +94,9 @@ export async function findSources(acquisition: Acquisition): Promise<Source[]> {
   const used = (['all', 'half'] as const).map((what) => looks.find(({ prospect }) => prospect?.brings === what)).find(Boolean)
   return looks.map((each) => {
     const { from, prospect } = each
-    return { from, state: each === used ? 'used' : prospect ? 'passed over' : 'not needed', why: prospect?.why ?? '' }
+    const why = prospect?.why ?? ''
+    if (each !== used) return { from, state: prospect ? 'passed over' : 'not needed', why }
+    return { from, state: 'used', why: prospect?.brings === 'half' ? `${why}, but no other source has more` : why }
   })
 }
 
@@ -96,7 +104,8 @@ function groundOf({ env, report = silentReport, signal, ...rest }: Acquisition):
   const { recipe = readRecipe(), wanted = TOOLS, clock = systemClock } = rest
   const home = env.XDG_CACHE_HOME ?? (env.HOME ? join(env.HOME, '.cache') : undefined)
   if (!home) throw new Failure('invalid', 'neither HOME nor XDG_CACHE_HOME is set, so there is no place for a cache')
-  return { env, report, recipe, wanted, clock, signal, cache: join(home, 'berth', 'control-plane') }
+  const mirror = mirrorOf(env.BERTH_RELEASES)
+  return { env, report, recipe, wanted, clock, signal, mirror, cache: join(home, 'berth', 'control-plane') }
 }
 
 const folderIn = ({ cache, recipe }: Ground): string => join(cache, recipe.digest)
@@ -118,10 +127,13 @@ function taken(tools: Tools, from: string, declined: string[], report: Report): 
 const nothingToBeHad = (declined: string[]): Failure =>
   new Failure('unavailable', `no control plane is to be had here (${declined.join('; ')})`, {
     reason: 'NoControlPlane',
-    remedy:
-      'Install Go 1.26 or newer (https://go.dev/dl) and start again; or put etcd, kube-apiserver, kubectl and ' +
-      'kube-controller-manager into a folder that KUBEBUILDER_ASSETS names; or name a cluster by --kubeconfig.',
+    remedy: WHAT_WOULD_DO,
   })
+
+export const WHAT_WOULD_DO =
+  'Let this machine reach dl.k8s.io and github.com (https_proxy is heard), or a mirror of them that BERTH_RELEASES names; or ' +
+  'install Go 1.26 or newer (https://go.dev/dl); or put etcd, kube-apiserver, kubectl and kube-controller-manager into a ' +
+  'folder that KUBEBUILDER_ASSETS names; or name a cluster by --kubeconfig.'
 
 function assets({ env, wanted }: Ground): Outcome {
   return env.KUBEBUILDER_ASSETS ? toolsIn(env.KUBEBUILDER_ASSETS, wanted) : 'not set'
@@ -132,28 +144,27 @@ function cached(ground: Ground): Outcome {
   return tools.missing.length === ground.wanted.length ? 'empty' : tools
 }
 
-const downloadOf = (ground: Ground): Download => ({
-  ...ground,
-  into: folderIn(ground),
-  mirror: ground.env.BERTH_RELEASES || undefined,
-})
-
-const isOff = ({ env }: Ground): boolean => env.BERTH_RELEASES === 'off'
+const downloadOf = (ground: Ground, mirror: Mirror | undefined): Download => ({ ...ground, into: folderIn(ground), mirror })
 
 async function published(ground: Ground): Promise<Prospect> {
-  if (isOff(ground)) return { brings: 'nothing', why: OFF }
-  const { kubernetes, etcd, kwok } = ground.recipe
-  const declined = await declinedBy(() => findReleases(downloadOf(ground)))
-  return declined === undefined
-    ? { brings: 'all', why: `Kubernetes ${kubernetes}, etcd ${etcd}, kwok ${kwok}: some 400 MB to download, once` }
-    : { brings: 'nothing', why: declined }
+  const { mirror, recipe, wanted } = ground
+  if (mirror === 'off') return { brings: 'nothing', why: OFF }
+  const why = await declinedBy(() => findReleases(downloadOf(ground, mirror)))
+  if (why !== undefined) return { brings: 'nothing', why }
+  const { kubernetes, etcd, kwok } = recipe
+  const size = wanted === TOOLS ? 'some 400 MB' : 'to download'
+  return {
+    brings: 'all',
+    why: `Kubernetes ${kubernetes}, etcd ${etcd}, kwok ${kwok} from ${mirror?.url ?? 'their projects'}: ${size}, once`,
+  }
 }
 
 async function downloaded(ground: Ground): Promise<Outcome> {
-  if (isOff(ground)) return OFF
+  const { mirror, report } = ground
+  if (mirror === 'off') return OFF
   return making(ground, async () => {
-    ground.report.line(`Downloading the control plane, once, into ${folderIn(ground)} (BERTH_RELEASES=off builds it instead).`)
-    return declinedBy(() => downloadReleases(downloadOf(ground)))
+    report.line(`Downloading the control plane, once, into ${folderIn(ground)} (BERTH_RELEASES=off builds it instead).`)
+    return declinedBy(() => downloadReleases(downloadOf(ground, mirror)))
   })
 }
 
@@ -165,27 +176,29 @@ async function declinedBy(work: () => Promise<void> | void): Promise<string | un
     await work()
     return undefined
   } catch (thrown) {
-    if (isFailure(thrown, 'cancelled')) throw thrown
-    return Failure.from(thrown).message
+    const failure = Failure.from(thrown)
+    if (failure.code === 'cancelled') throw failure
+    return failure.message
   }
 }
 
-async function buildable({ env }: Ground): Promise<Prospect> {
-  const version = await goVersion(env)
-  return version ? { brings: 'all', why: `${version}: about ten minutes, once` } : { brings: 'nothing', why: NO_GO }
+async function buildable({ env, recipe }: Ground): Promise<Prospect> {
+  const go = await goFor(recipe, env)
+  return 'why' in go ? { brings: 'nothing', ...go } : { brings: 'all', why: `${go.version}: about ten minutes, once` }
 }
 
-async function built(ground: Ground): Promise<Outcome> {
-  const version = await goVersion(ground.env)
-  if (!version) return NO_GO
+async function built(ground: Ground, declined: string[]): Promise<Outcome> {
+  const go = await goFor(ground.recipe, ground.env)
+  if ('why' in go) return go.why
   return making(ground, async () => {
     const into = folderIn(ground)
-    ground.report.line(`Building the control plane with ${version}, once: about ten minutes on two cores. It is kept in ${into}.`)
+    const whyNot = declined.map((why) => `${why}; `).join('')
+    ground.report.line(
+      `Building the control plane with ${go.version}, once: about ten minutes on two cores (${whyNot}kept in ${into}).`,
+    )
     await goBuild({ ...ground, into })
   })
 }
-
-const NO_GO = 'Go is not installed'
 
 /** Of several runs one makes the programs, and the others take them; `make` answers why it could not. */
 async function making(ground: Ground, make: () => Promise<string | undefined>): Promise<Outcome> {

@@ -1,22 +1,22 @@
-import { chmodSync, existsSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, Failure, spelled } from '../../std/index.ts'
-import { type Fetching, fetchFile, fetchText, openLine } from './fetch-file.ts'
+import { dispatcherFor, type Fetching, fetchFile, fetchText } from './fetch-file.ts'
 import { makeFolder } from './folder.ts'
 import type { Recipe } from './recipe.ts'
-import { type Release, releaseOf } from './release.ts'
+import { type Mirror, type Release, releaseOf } from './release.ts'
 import type { Report } from './report.ts'
 import { run } from './run.ts'
 import type { Tool } from './tools.ts'
 
 export interface Download {
   recipe: Recipe
-  /** The folder that is to exist, whole, at the end. */
+  /** The folder in which the programs are to be at the end. */
   into: string
   wanted: readonly Tool[]
   /** Who keeps copies; without it the projects themselves are asked. */
-  mirror?: string | undefined
-  /** The caller's environment: PATH. */
+  mirror?: Mirror | undefined
+  /** The caller's environment: PATH and proxies. */
   env: Record<string, string | undefined>
   report: Report
   clock: Clock
@@ -31,21 +31,23 @@ export async function findReleases(download: Download): Promise<void> {
 }
 
 /**
- * Downloads the programs beside the goal, all at once, and renames them there, so that nobody ever meets half of them. What was
- * cut off stays beside it, and the next run goes on from there.
+ * Downloads the programs beside the goal, all at once, and renames each there when all are what they must be. What was cut off
+ * stays beside it, and the next run goes on from there.
  */
 export async function downloadReleases(download: Download): Promise<void> {
-  const { into, env, report, clock } = download
+  const { into, report, clock } = download
   const beside = `${into}.downloading`
   makeFolder(beside)
+  const fileOf = ({ tool }: Release) => join(beside, `${tool}.part`)
   // Nothing is downloaded before it is known of every program what it must be.
-  const announced = await sumsOf(download)
-  // What has the name of a program was looked at before it got it.
-  const releases = announced.filter(({ tool }) => !existsSync(join(beside, tool)))
-  const told = tellerOf(releases.length, report, clock)
-  await together(download, releases, (release, fetching) => bring(release, { beside, env }, told, fetching))
-  rmSync(into, { recursive: true, force: true })
-  renameSync(beside, into)
+  const releases = await sumsOf(download)
+  const progressOf = progressOfAll(releases.length, report, clock)
+  await together(download, releases, (release, fetching) =>
+    fetchFile({ ...release, file: fileOf(release), onProgress: progressOf(release.tool) }, fetching),
+  )
+  mkdirSync(into, { recursive: true })
+  for (const release of releases) await install(fileOf(release), release, download)
+  rmSync(beside, { recursive: true })
 }
 
 const sumsOf = (download: Download): Promise<Announced[]> =>
@@ -61,51 +63,40 @@ const sumsOf = (download: Download): Promise<Announced[]> =>
  * ended, so that nothing goes on in a folder that somebody else may have by then.
  */
 async function together<T, R>(
-  { clock, signal }: Download,
+  { clock, signal, env, mirror }: Download,
   items: readonly T[],
   work: (item: T, fetching: Fetching) => Promise<R>,
 ): Promise<R[]> {
   const stop = new AbortController()
-  const line = openLine()
-  const fetching = { line, clock, signal: signal ? AbortSignal.any([signal, stop.signal]) : stop.signal }
+  const dispatcher = dispatcherFor(env)
+  const { authorization } = mirror ?? {}
+  const fetching = { dispatcher, authorization, clock, signal: signal ? AbortSignal.any([signal, stop.signal]) : stop.signal }
   const works = items.map((item) => work(item, fetching))
   try {
     return await Promise.all(works)
   } finally {
     stop.abort()
     await Promise.allSettled(works)
-    await line.destroy()
+    await dispatcher.destroy()
   }
 }
 
-type Told = (tool: Tool) => (done: number, total: number) => void
-
-interface Place extends Pick<Download, 'env'> {
-  beside: string
-}
-
-async function bring({ tool, url, sha256, member }: Announced, place: Place, told: Told, fetching: Fetching): Promise<void> {
-  const { beside } = place
-  const program = join(beside, tool)
-  const file = `${program}.part`
-  await fetchFile({ url, file, sha256, told: told(tool) }, fetching)
-  if (member) await unpack(file, member, place)
-  chmodSync(file, 0o755)
-  renameSync(file, program)
-}
-
-/** Puts the one member in the archive's place. */
-async function unpack(file: string, member: string, { beside, env }: Place): Promise<void> {
-  await run('tar', ['-xzf', file, '-C', beside, member], { env })
-  renameSync(join(beside, member), file)
-  const [folder = ''] = member.split('/')
-  rmSync(join(beside, folder), { recursive: true })
+async function install(file: string, { tool, member }: Release, { into, env }: Download): Promise<void> {
+  let program = file
+  if (member) {
+    const folder = `${file}.unpacked`
+    mkdirSync(folder, { recursive: true })
+    await run('tar', ['-xzf', file, '-C', folder, member], { env })
+    program = join(folder, member)
+  }
+  chmodSync(program, 0o755)
+  renameSync(program, join(into, tool))
 }
 
 const MEGA = 1_000_000
 
 /** Tells how far all of them are together: bytes, and how long it will still take if it goes on like this. */
-function tellerOf(files: number, report: Report, clock: Clock): Told {
+function progressOfAll(files: number, report: Report, clock: Clock): (tool: Tool) => (done: number, total: number) => void {
   const parts = new Map<Tool, { done: number; total: number; first: number }>()
   const began = clock.now()
   let before = -1

@@ -1,4 +1,5 @@
 import { mkdirSync, renameSync, rmSync } from 'node:fs'
+import { coerce, lt } from 'semver'
 import { Failure } from '../../std/index.ts'
 import type { Recipe } from './recipe.ts'
 import type { Report } from './report.ts'
@@ -16,10 +17,14 @@ export interface Build {
   signal?: AbortSignal | undefined
 }
 
-/** What `go` says about itself, or undefined where it is not installed. */
-export async function goVersion(env: Build['env']): Promise<string | undefined> {
-  const said = await run('go', ['version'], { env }).catch(() => undefined)
-  return said && /go\d\S*/.exec(said)?.[0]
+/** The Go that is installed, as in `go1.26.1`, or why it does not do: one that is too old would fetch another from the network. */
+export async function goFor({ go }: Recipe, env: Build['env']): Promise<{ version: string } | { why: string }> {
+  const said = await run('go', ['version'], { env: { ...env, GOTOOLCHAIN: 'local' } }).catch(() => '')
+  const version = /go\d\S*/.exec(said)?.[0]
+  if (!version) return { why: 'Go is not installed' }
+  // What is no release, as in `devel go1.27-…`, has a version all the same.
+  const has = coerce(version)
+  return has && lt(has, go) ? { why: `${version} is older than ${go}` } : { version }
 }
 
 /** Builds the module's tools beside the goal and renames them there, so that nobody ever meets half of them. */

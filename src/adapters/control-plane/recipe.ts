@@ -14,6 +14,8 @@ export interface Recipe {
   kubernetes: string
   etcd: string
   kwok: string
+  /** The Go that builds them, or newer. */
+  go: string
 }
 
 /** hack/control-plane of this package; the same way up from src/ and from dist/. */
@@ -22,19 +24,18 @@ export const RECIPE_FOLDER = fileURLToPath(new URL('../../../hack/control-plane/
 export function readRecipe(folder = RECIPE_FOLDER): Recipe {
   const [mod, sum] = ['go.mod', 'go.sum'].map((name) => read(join(folder, name)))
   const digest = createHash('sha256').update(`${mod}${sum}`).digest('hex').slice(0, 16)
-  const lines = (mod ?? '').split('\n').map((line) =>
-    line
-      .trim()
-      .replace(/^require /, '')
-      .split(' '),
-  )
-  const versionOf = (module: string) => lines.find(([name, version]) => name === module && version)?.[1] ?? 'v0.0.0'
+  const versionOf = (module: string): string => {
+    const found = new RegExp(`^\\s*(?:require )?${module.replaceAll('.', '\\.')} (\\S+)`, 'm').exec(mod ?? '')?.[1]
+    if (found) return found
+    throw new Failure('invalid', `${join(folder, 'go.mod')} says no version of ${module}`)
+  }
   return {
     folder,
     digest,
     kubernetes: versionOf('k8s.io/kubernetes'),
     etcd: versionOf('go.etcd.io/etcd/server/v3'),
     kwok: versionOf('sigs.k8s.io/kwok'),
+    go: versionOf('go'),
   }
 }
 

@@ -1,5 +1,5 @@
 import { arch, platform } from 'node:os'
-import { Failure, isRecord } from '../../std/index.ts'
+import { Failure, isRecord, redactUrls, wrongSetting } from '../../std/index.ts'
 import type { Recipe } from './recipe.ts'
 import type { Tool } from './tools.ts'
 
@@ -14,15 +14,35 @@ export interface Release {
   sumIn: (published: string) => string | undefined
 }
 
+/** Who keeps copies of what the projects release: `<mirror>/dl.k8s.io/…`, `<mirror>/github.com/…`. */
+export interface Mirror {
+  /** Ends with a slash, and has no password in it. */
+  url: string
+  authorization?: string
+}
+
+/** What BERTH_RELEASES says: a mirror, `off`, or nothing. A user in its address is sent as one, and is in no message. */
+export function mirrorOf(setting: string | undefined): Mirror | 'off' | undefined {
+  if (!setting) return undefined
+  if (setting === 'off') return 'off'
+  const url = URL.canParse(setting) ? new URL(setting) : undefined
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw wrongSetting('BERTH_RELEASES', redactUrls(setting), 'Write the https:// address of a mirror, or off.')
+  }
+  const user = [url.username, url.password].map(decodeURIComponent).join(':')
+  const authorization = user === ':' ? {} : { authorization: `Basic ${Buffer.from(user).toString('base64')}` }
+  return { url: `${url.origin}${url.pathname.replace(/\/*$/, '/')}`, ...authorization }
+}
+
 /**
  * The release of a program for this machine, as its project publishes it: one file for each program of Kubernetes, with its sum
  * beside it; an archive of etcd, with a list of sums; kwok, of whose files only GitHub says the sums.
- * `mirror` is the beginning of the addresses of whoever keeps copies: `<mirror>/dl.k8s.io/…`, `<mirror>/github.com/…`.
  */
-export function releaseOf(tool: Tool, recipe: Recipe, mirror?: string): Release {
+export function releaseOf(tool: Tool, recipe: Recipe, mirror?: Mirror): Release {
   const machine = { os: platform(), arch: ARCHITECTURES[arch()] ?? arch() }
-  if (machine.os !== 'linux') throw new Failure('unavailable', `no API server is released for ${machine.os}`)
-  const at = (path: string) => `${mirror ? mirror.replace(/\/+$/, '') : 'https:/'}/${path}`
+  // Of a control plane only kubectl is for all systems.
+  if (machine.os !== 'linux' && tool !== 'kubectl') throw new Failure('unavailable', `no ${tool} is released for ${machine.os}`)
+  const at = (path: string) => `${mirror?.url ?? 'https://'}${path}`
   if (tool === 'etcd') return etcd(recipe.etcd, machine, at)
   if (tool === 'kwok') return kwok(recipe.kwok, machine, at)
   const url = at(`dl.k8s.io/release/${recipe.kubernetes}/bin/${machine.os}/${machine.arch}/${tool}`)
@@ -59,13 +79,23 @@ function kwok(version: string, machine: Machine, at: At): Release {
     tool: 'kwok',
     url: at(`github.com/kubernetes-sigs/kwok/releases/download/${version}/${file}`),
     sums: at(`api.github.com/repos/kubernetes-sigs/kwok/releases/tags/${version}`),
-    sumIn: (published) => SUM.exec(digestOf(JSON.parse(published), file))?.[0],
+    sumIn: (published) => SUM.exec(digestOf(published, file))?.[0],
   }
 }
 
 /** Of GitHub's description of a release: what it says of one of the files, as in `sha256:…`. */
-function digestOf(release: unknown, file: string): string {
+function digestOf(published: string, file: string): string {
+  const release = parsed(published)
   const assets = isRecord(release) && Array.isArray(release.assets) ? release.assets : []
   const asset: unknown = assets.find((each) => isRecord(each) && each.name === file)
   return isRecord(asset) && typeof asset.digest === 'string' ? asset.digest : ''
+}
+
+/** A page for people, such as one that asks for a login, says nothing. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }

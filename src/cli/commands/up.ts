@@ -1,9 +1,11 @@
 import { type Command, Option } from 'commander'
-import { findSources, type Source, takeFolder } from '../../adapters/control-plane/index.ts'
+import { takeFolder } from '../../adapters/control-plane/index.ts'
+import { Failure } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { bringUp, foundIn, type Installation, takeDown } from '../local/installation.ts'
+import { tellSources } from '../local/sources.ts'
 import { dirOf, examples, withDir } from '../options.ts'
-import { FORMATS, type Format, render } from '../output.ts'
+import { FORMATS, type Format } from '../output.ts'
 import { reportTo } from '../report.ts'
 import type { Shell } from '../shell.ts'
 import { ended } from '../signals.ts'
@@ -14,7 +16,7 @@ interface Options {
   detach?: boolean
   kubeconfig?: string
   where?: boolean
-  output: Format
+  output?: Format
 }
 
 export const verb = {
@@ -26,7 +28,7 @@ export const verb = {
       .option('--detach', 'leave it running; `berth down` ends it')
       .option('--kubeconfig <file>', 'install on this cluster instead of starting a control plane')
       .option('--where', 'only tell where the programs of the control plane would come from, and why')
-      .addOption(new Option('-o, --output <format>', 'how --where prints').choices(FORMATS).default('table'))
+      .addOption(new Option('-o, --output <format>', 'how --where prints (default: table)').choices(FORMATS))
       .addHelpText(
         'after',
         examples(
@@ -41,7 +43,11 @@ export const verb = {
 }
 
 async function up(shell: Shell, options: Options): Promise<ExitCode> {
-  if (options.where) return where(shell, options)
+  if (options.where) return tellSources(shell, options)
+  if (options.output)
+    throw new Failure('invalid', '-o is how --where prints, and --where was not given', {
+      remedy: 'Leave out -o, or write --where with it.',
+    })
   const dir = dirOf(shell, options)
   const detached = options.detach === true
   const found = options.kubeconfig ? undefined : foundIn(dir)
@@ -65,23 +71,6 @@ async function up(shell: Shell, options: Options): Promise<ExitCode> {
   shell.say('Taking it down ...\n')
   await takeDown(dir)
   return exitCodes.ok
-}
-
-async function where({ env, signal, print, paint }: Shell, { kubeconfig, output }: Options): Promise<ExitCode> {
-  const cluster: Source = {
-    from: '--kubeconfig',
-    state: kubeconfig ? 'used' : 'passed over',
-    why: kubeconfig ?? (env.KUBECONFIG ? 'not given (KUBECONFIG is what berth tour asks)' : 'not given'),
-  }
-  const sources = kubeconfig ? [cluster] : [cluster, ...(await findSources({ env, signal }))]
-  print(
-    render(output, sources, [
-      { title: 'SOURCE', of: ({ from }) => from },
-      { title: 'STATE', of: ({ state }) => state, paint: ({ state }, text) => (state === 'used' ? paint('green', text) : text) },
-      { title: 'WHY', of: ({ why }) => why },
-    ]),
-  )
-  return sources.some(({ state }) => state === 'used') ? exitCodes.ok : exitCodes.unavailable
 }
 
 const howToUse = (installation: Installation, { detach }: Options): string => {

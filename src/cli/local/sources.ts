@@ -1,0 +1,62 @@
+import { resolve } from 'node:path'
+import { findSources, type Source, WHAT_WOULD_DO } from '../../adapters/control-plane/index.ts'
+import { connect } from '../../adapters/kube/index.ts'
+import { Failure } from '../../std/index.ts'
+import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import { type Format, render } from '../output.ts'
+import type { Shell } from '../shell.ts'
+import { which } from '../which.ts'
+
+export interface Asked {
+  kubeconfig?: string | undefined
+  output?: Format
+}
+
+/** Prints where the programs of a control plane would come from, and why; on a cluster that is there only kubectl is wanted. */
+export async function tellSources(shell: Shell, { kubeconfig, output = 'table' }: Asked): Promise<ExitCode> {
+  const { env, signal, print, say, paint } = shell
+  const [cluster, sources] = kubeconfig
+    ? [await clusterOf(resolve(shell.cwd, kubeconfig)), await sourcesOfKubectl(shell)]
+    : [noCluster(shell), await findSources({ env, signal })]
+  print(
+    render(
+      output,
+      [cluster, ...sources],
+      [
+        { title: 'SOURCE', of: ({ from }) => from },
+        {
+          title: 'STATE',
+          of: ({ state }) => state,
+          paint: ({ state }, text) => (state === 'used' ? paint('green', text) : text),
+        },
+        { title: 'WHY', of: ({ why }) => why },
+      ],
+    ),
+  )
+  if (sources.some(({ state }) => state === 'used')) return exitCodes.ok
+  say(`None of them has the programs. ${WHAT_WOULD_DO}\n`)
+  return exitCodes.unavailable
+}
+
+const noCluster = ({ env }: Shell): Source => ({
+  from: '--kubeconfig',
+  state: 'passed over',
+  why: env.KUBECONFIG ? 'not given (KUBECONFIG is for berth tour)' : 'not given',
+})
+
+/** Fails where the file cannot be read, or names no cluster. */
+async function clusterOf(kubeconfig: string): Promise<Source> {
+  const kube = connect({ kubeconfig })
+  await kube.close()
+  return { from: '--kubeconfig', state: 'used', why: `${kubeconfig} names ${kube.server}` }
+}
+
+async function sourcesOfKubectl({ env, cwd, signal }: Shell): Promise<Source[]> {
+  const from = 'kubectl in PATH'
+  try {
+    return [{ from, state: 'used', why: which('kubectl', env.PATH, cwd) }]
+  } catch (thrown) {
+    const { message: why } = Failure.from(thrown)
+    return [{ from, state: 'passed over', why }, ...(await findSources({ env, signal, wanted: ['kubectl'] }))]
+  }
+}
