@@ -128,7 +128,7 @@ export async function watchHealth({ deployment, snapshot }: Pass, shop: Shop, si
   const { clock } = shop.workshop
   const { kube } = destinationFor(deployment, shop)
   const { book } = ledgerOf(deployment, shop)
-  const look = { kube, judge: { ...(await judgeOf(deployment)), now: clock.now }, desired: [] }
+  const look = { kube, judge: { ...(await judgeOf(deployment, shop)), now: clock.now }, desired: [] }
   await book.follow({ ...look, held })
   const unwatched = book.unwatched(held)
   if (unwatched.length > 0) book.read(await observe(unwatched, { ...look, owner: ownerOf(deployment).id }, signal))
@@ -167,7 +167,7 @@ async function requestOf(pass: Pass, destination: Destination, note: Note | unde
     inventory: ledger.store,
     ledger,
     compare: isAsked(pass) ? 'all' : isCompareDue(note, intervalOf(spec.interval), shop.workshop.clock.now()),
-    judge: await judgeOf(deployment),
+    judge: await judgeOf(deployment, shop),
     detectOnly: spec.drift === 'Detect',
     force: spec.force ?? false,
     prune: spec.prune ?? true,

@@ -11,7 +11,7 @@ import type { GitOpsMeter } from './meter.ts'
 import { createNotifier } from './notifier.ts'
 import { reconcileDeployment } from './reconcile.ts'
 import { releaseFormer } from './removal.ts'
-import { NAME, type Shop } from './shop.ts'
+import { NAME, rememberedRules, type Shop } from './shop.ts'
 import { statusFor } from './status.ts'
 import { createTargets, targetsIn, tenantOf } from './targets.ts'
 import { createVariableReader } from './variables.ts'
@@ -55,6 +55,7 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
     crossNamespace: settings.crossNamespace === true,
     render,
     variables,
+    rules: rememberedRules(),
     notes: new Map(),
     seen: new Map(),
     arrivals: new Map(),
