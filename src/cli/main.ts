@@ -1,8 +1,7 @@
 #!/usr/bin/env node
-import { enableCompileCache } from 'node:module'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
+import { keepCompiled } from './compile-cache.ts'
 import { exitCodes } from './exit-codes.ts'
 import { paintFor, type Shell } from './shell.ts'
 
@@ -44,9 +43,7 @@ const shell: Shell = {
 // It gives neither back: more than a third of an idle operator (docs/decisions/0024-memory-before-speed.md).
 for (const flag of ['--semi-space-growth-factor=1', '--optimize-for-size']) setFlagsFromString(flag)
 
-// The operator and kas load hundreds of files: compiled once, they start a third faster. A cache that cannot be written is none.
-const cache = process.env.XDG_CACHE_HOME ?? (process.env.HOME && join(process.env.HOME, '.cache'))
-if (cache) enableCompileCache(join(cache, 'berth', 'node'))
+keepCompiled(process.env)
 
 // Loaded only now: whoever ends us while hundreds of files are read is heard, also by the first process of a container.
 const { run } = await import('./run.ts')
