@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { execPath, getuid, platform } from 'node:process'
 import { equal, is, match, ok } from 'uvu/assert'
+import { minutes } from '../src/std/index.ts'
 import { describe } from './support/suite.ts'
 
 const MAIN = join(import.meta.dirname, '..', 'src', 'cli', 'main.ts')
@@ -15,21 +16,28 @@ function apart(script: string, ...parameters: string[]) {
   return spawnSync('unshare', ['--mount', '--propagation', 'private', 'sh', '-c', guarded, 'sh', ...parameters], {
     encoding: 'utf8',
     env: { ...process.env, NO_COLOR: '1' },
+    timeout: minutes(3),
+    killSignal: 'SIGKILL',
   })
 }
 
 const ours = platform === 'linux' ? readlinkSync('/proc/self/ns/mnt') : ''
 const isAble = platform === 'linux' && getuid?.() === 0 && apart('true').status === 0
 
-/** All that is mounted can be read and not written, but for the first parameter's folder, devices and what processes tell. */
+/**
+ * All that is mounted can be read and not written, but for the first parameter's folder, devices and what processes tell. It ends
+ * with the first that can not be had so, other than what cannot be reached, for another mount hides it. Blanks and their like are
+ * told in octal, which printf knows by a leading zero.
+ */
 const READ_ONLY = `
 mount --bind "$1" "$1"
 own=$1
-awk '{ print $5 }' /proc/self/mountinfo | sort -u | while read -r point; do
+cut -d ' ' -f 5 /proc/self/mountinfo | sed 's/\\\\/\\\\0/g' | sort -u | while read -r told; do
+  point=$(printf '%b' "$told")
   case $point in
-    "$own" | /dev | /dev/* | /proc | /proc/*) ;;
-    *) mount -o remount,bind,ro "$point" || true ;;
+    "$own" | /dev | /dev/* | /proc | /proc/*) continue ;;
   esac
+  [ ! -e "$point" ] || mount -o remount,bind,ro "$point"
 done
 [ ! -w /etc ] || exit 98
 shift
@@ -40,19 +48,23 @@ describe(
   (it) => {
     let home = ''
     const before = existsSync(RESOLVER) ? readFileSync(RESOLVER, 'utf8') : undefined
-    const mounts = () => readFileSync('/proc/self/mountinfo', 'utf8')
-    const mountsBefore = mounts()
+    /** Of those on the machine, which has others that come and go. */
+    const mountsOfOurs = () =>
+      readFileSync('/proc/self/mountinfo', 'utf8')
+        .split('\n')
+        .filter((line) => line.includes(home))
     it.before(() => {
       home = realpathSync(mkdtempSync(join(tmpdir(), 'berth-machine-')))
     })
-    it.after(() => rmSync(home, { recursive: true }))
     it.after(() => {
       is(existsSync(RESOLVER) ? readFileSync(RESOLVER, 'utf8') : undefined, before)
-      equal(mounts(), mountsBefore)
+      // What is mounted there would be removed with the folder.
+      equal(mountsOfOurs(), [])
+      rmSync(home, { recursive: true })
     })
 
     it('is not written to outside of the folder that was named, from up to down', () => {
-      const dir = join(home, 'up')
+      const dir = join(home, 'up and down')
       mkdirSync(dir)
       const script = `${READ_ONLY}
         "$@" up --detach --dir "$own/local"

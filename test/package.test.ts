@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs'
-import { equal } from 'uvu/assert'
+import { satisfies } from 'semver'
+import { equal, ok } from 'uvu/assert'
 import { describe } from './support/suite.ts'
 
 interface Locked {
+  version: string
   integrity?: string
   hasInstallScript?: boolean
   optionalDependencies?: Record<string, string>
+  bin?: Record<string, string>
 }
 
 const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'))
@@ -27,6 +30,18 @@ describe('the lock file', (it) => {
       Object.keys(optionalDependencies).filter((name) => !isThere(path, name)),
     )
     equal(absent, [])
+  })
+
+  it('brings every machine a Node on which all of this runs', () => {
+    const { engines } = read('package.json')
+    const nodes = packages.filter(([, { bin }]) => bin?.node)
+    ok(nodes.length > 2)
+    equal(
+      nodes.filter(([, { version }]) => !satisfies(version, engines.node)).map(([path, { version }]) => `${path} ${version}`),
+      [],
+    )
+    // Scripts ask import.meta.main, which is not true in TypeScript there (nodejs/node#58660): they would do nothing.
+    for (const lacking of ['22.17.0', '23.11.1', '24.1.0', '24.2.0']) ok(!satisfies(lacking, engines.node), lacking)
   })
 
   it('lets no package run a script as it is installed', () => {

@@ -1,8 +1,7 @@
 #!/usr/bin/env node
-import { enableCompileCache } from 'node:module'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
+import { keepCompiled } from './compile-cache.ts'
 import { exitCodes } from './exit-codes.ts'
 import { paintFor, type Shell } from './shell.ts'
 
@@ -10,6 +9,8 @@ import { paintFor, type Shell } from './shell.ts'
 const stop = new AbortController()
 // A Ctrl-C reaches us twice when npm started us: from the terminal, and from npm.
 const SAME_PRESS = 500
+// How long what is still open when all is done may hold up the end.
+const KEPT = 1000
 let askedAt: number | undefined
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
@@ -44,14 +45,14 @@ const shell: Shell = {
 // It gives neither back: more than a third of an idle operator (docs/decisions/0024-memory-before-speed.md).
 for (const flag of ['--semi-space-growth-factor=1', '--optimize-for-size']) setFlagsFromString(flag)
 
-// The operator and kas load hundreds of files: compiled once, they start a third faster. A cache that cannot be written is none.
-const cache = process.env.XDG_CACHE_HOME ?? (process.env.HOME && join(process.env.HOME, '.cache'))
-if (cache) enableCompileCache(join(cache, 'berth', 'node'))
+keepCompiled(process.env)
 
 // Loaded only now: whoever ends us while hundreds of files are read is heard, also by the first process of a container.
 const { run } = await import('./run.ts')
 const code = await run(process.argv.slice(2), shell)
 // A pipe takes long output in pieces: an exit before the last one would cut it off.
 await new Promise<void>((resolve) => process.stdout.write('', () => resolve()))
-// Kept-alive connections must not hold up a command that is done.
-process.exit(code)
+// Not process.exit(): it waits for V8's threads, and one that compiles may wait for this one to collect garbage. Of starts with these
+// flags 2 in 100 hung so (docs/decisions/0024). Kept-alive connections must not hold up a command that is done, and by then none compiles.
+process.exitCode = code
+AbortSignal.timeout(KEPT).addEventListener('abort', () => process.exit())

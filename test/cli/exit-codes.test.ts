@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { testCluster } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
-import { berth } from './berth.ts'
+import { berth, startBerth } from './berth.ts'
 
 const kubeconfigFor = (server: string): string =>
   JSON.stringify({
@@ -43,6 +43,15 @@ describe('exit codes', (it) => {
       assert.is(code, 2, line.join(' '))
       assert.match(stderr, `berth ${line[0]} --help`)
     }
+  })
+
+  it('are those of the verb also where something that is open would keep the process', async () => {
+    const open = '--import data:text/javascript,setInterval(()=>{},60_000)'
+    for (const [verb, code] of [
+      ['version', 0],
+      ['opertor', 2],
+    ] as const)
+      assert.is((await startBerth([verb], { env: { NODE_OPTIONS: open } }).ended).code, code)
   })
 
   it('are 2 when no verb is given, with the help', async () => {

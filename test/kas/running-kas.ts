@@ -58,12 +58,16 @@ export async function runKas({
     ...(hub ? { hub } : {}),
   })
   done.catch(up.reject)
-  const addresses = await up.promise
+  const tidy = () => rm(dataDir, { recursive: true, force: true })
+  const addresses = await up.promise.catch(async (thrown: unknown) => {
+    await tidy()
+    throw thrown
+  })
   const streams: ObjectStream[] = []
   const shut = async () => {
     ending.abort()
     await done
-    await rm(dataDir, { recursive: true, force: true })
+    await tidy()
   }
   return {
     addresses,

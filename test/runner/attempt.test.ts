@@ -15,6 +15,9 @@ const FILES = {
   fails: fileOf("throw new Error('no')"),
   crashes: fileOf("setTimeout(() => { throw new Error('bang') }); await new Promise((done) => setTimeout(done, 1000))"),
   'never-answers': fileOf('await new Promise(() => {})'),
+  'leaves-a-file': fileOf(
+    "const { join } = await import('node:path'); (await import('node:fs')).writeFileSync(join((await import('node:os')).tmpdir(), 'left-over'), '')",
+  ),
   'leaves-a-server': fileOf("(await import('node:net')).createServer().listen(0)"),
   'cannot-be-loaded': "import './nowhere.ts'\n",
   'waits-for-a-timer': fileOf('', 'setTimeout(() => {}, 50)\n'),
@@ -30,7 +33,11 @@ describe('test files that share a process', (it) => {
   it.after(() => rm(dir, { recursive: true }))
 
   const run = async (...names: string[]) => {
-    const attempts = await attempt(names.map(path), { env: { TEST_LEFTOVERS_MS: '500' } }, new AbortController().signal)
+    const attempts = await attempt(
+      names.map(path),
+      { env: { TEST_LEFTOVERS_MS: '500', TMPDIR: dir } },
+      new AbortController().signal,
+    )
     assert.equal(
       attempts.map(({ file }) => file),
       names.map(path),
@@ -46,6 +53,14 @@ describe('test files that share a process', (it) => {
     assert.is(third?.failed, 0)
     assert.type(third?.cpuMs, 'number')
   })
+
+  it('fail where one leaves something in its folder for temporary things', async () => {
+    const [first, second] = await run('leaves-a-file', 'passes')
+    assert.equal([first?.passed, first?.failed], [1, 1])
+    assert.match(first?.output ?? '', 'it leaves left-over in')
+    assert.is(second?.failed, 0)
+  })
+
   for (const [name, why] of [
     ['crashes', 'bang'],
     ['never-answers', 'a test still waits'],

@@ -1,9 +1,11 @@
 /**
  * `node test/runner/host.ts FILE…`: runs test files one after the other in this process, each when nothing of the one before
- * is left. Marks in its output tell test/runner/attempt.ts where a file begins and ends, and what it cost.
+ * is left. Each has a folder of its own for temporary things, and fails when it leaves any. Marks in its output tell
+ * test/runner/attempt.ts where a file begins and ends, and what it cost.
  */
-import { readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { mkdtempSync, readdirSync, readFileSync, rmdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { lineOf, type Mark } from './marks.ts'
 
@@ -17,6 +19,7 @@ uvu.UVU_DEFER = 1
 const { exec } = await import('uvu')
 
 const files = process.argv.slice(2).values()
+const temporary = tmpdir()
 let current: { file: string; since: number; cpu: number; done: boolean } | undefined
 
 process.on('beforeExit', () => {
@@ -31,10 +34,15 @@ process.on('beforeExit', () => {
   if (file !== undefined) setImmediate(() => void run(file))
 })
 
+process.on('exit', () => {
+  if (current) leftovers()
+})
+
 async function run(file: string): Promise<void> {
   const mine = { file, since: Date.now(), cpu: cpuTime(), done: false }
   current = mine
   write({ begin: file })
+  process.env.TMPDIR = mkdtempSync(join(temporary, 'berth-file-'))
   uvu.UVU_QUEUE?.splice(0, Number.POSITIVE_INFINITY, [null])
   await import(pathToFileURL(resolve(file)).href)
   await exec()
@@ -46,8 +54,20 @@ async function run(file: string): Promise<void> {
 }
 
 function end({ file, since, cpu }: NonNullable<typeof current>): void {
+  const left = leftovers()
+  if (left.length > 0) {
+    console.error(`it leaves ${left.join(', ')} in ${tmpdir()}`)
+    process.exitCode = 1
+  }
   write({ end: file, ms: Date.now() - since, cpuMs: cpuTime() - cpu, code: Number(process.exitCode ?? 0) })
   process.exitCode = 0
+}
+
+/** What a file put into its folder for temporary things and did not remove. The folder goes when it is empty. */
+function leftovers(): string[] {
+  const left = readdirSync(tmpdir())
+  if (left.length === 0) rmdirSync(tmpdir())
+  return left
 }
 
 function complain(): void {

@@ -1,8 +1,8 @@
-import { chmodSync, mkdirSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, Failure, spelled } from '../../std/index.ts'
 import { dispatcherFor, type Fetching, fetchFile, fetchText } from './fetch-file.ts'
-import { makeFolder } from './folder.ts'
+import { makeFolder, removeTree } from './folder.ts'
 import type { Recipe } from './recipe.ts'
 import { type Mirror, type Release, releaseOf } from './release.ts'
 import type { Report } from './report.ts'
@@ -47,7 +47,7 @@ export async function downloadReleases(download: Download): Promise<void> {
   )
   mkdirSync(into, { recursive: true })
   for (const release of releases) await install(fileOf(release), release, download)
-  rmSync(beside, { recursive: true })
+  removeTree(beside)
 }
 
 const sumsOf = (download: Download): Promise<Announced[]> =>

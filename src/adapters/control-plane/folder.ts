@@ -1,6 +1,7 @@
 import {
   chmodSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -9,7 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { Failure } from '../../std/index.ts'
 
 /** In every folder that was new or empty when it was taken: everything in it is ours. */
@@ -73,6 +74,16 @@ export function removeFolder(dir: string): void {
       remedy: 'Name the folder that `berth up` was given; remove anything else yourself.',
     })
   }
+  removeTree(real)
+}
+
+/**
+ * Removes all that is there, but nothing where something is mounted: what is mounted would be removed. Links are removed and not
+ * followed.
+ */
+export function removeTree(path: string): void {
+  if (!lstatSync(path, { throwIfNoEntry: false })) return
+  const real = join(realpathSync(dirname(path)), basename(path))
   const mount = mountsIn(real)[0]
   if (mount !== undefined) {
     throw new Failure('invalid', `${mount} is a mount point, so nothing in ${real} is removed: what is mounted there would be`, {

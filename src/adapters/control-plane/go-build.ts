@@ -1,6 +1,9 @@
-import { mkdirSync, renameSync, rmSync } from 'node:fs'
+import { mkdirSync, renameSync } from 'node:fs'
 import { coerce, lt } from 'semver'
 import { Failure } from '../../std/index.ts'
+import { removeTree } from './folder.ts'
+import { Failure } from '../../std/index.ts'
+import { removeTree } from './folder.ts'
 import type { Recipe } from './recipe.ts'
 import type { Report } from './report.ts'
 import { run } from './run.ts'
@@ -30,7 +33,7 @@ export async function goFor({ go }: Recipe, env: Build['env']): Promise<{ versio
 /** Builds the module's tools beside the goal and renames them there, so that nobody ever meets half of them. */
 export async function goBuild({ recipe, into, wanted, env, report, signal }: Build): Promise<void> {
   const beside = `${into}.building`
-  rmSync(beside, { recursive: true, force: true })
+  removeTree(beside)
   mkdirSync(beside, { recursive: true })
   const go = { cwd: recipe.folder, env: { ...env, CGO_ENABLED: '0', GOBIN: beside }, signal }
 
@@ -48,7 +51,7 @@ export async function goBuild({ recipe, into, wanted, env, report, signal }: Bui
 
   const { missing } = toolsIn(beside, wanted)
   if (missing.length > 0) throw new Failure('internal', `the Go build made no ${missing.join(', ')}`)
-  rmSync(into, { recursive: true, force: true })
+  removeTree(into)
   renameSync(beside, into)
   report.progress({ what: 'building the control plane', done: total, total })
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -37,6 +37,15 @@ describe('the folder of an installation', (it) => {
     const dir = foreign('kept')
     assert.throws(() => removeFolder(dir), /was not made by Berth, so nothing in it is removed/)
     assert.is(readFileSync(join(dir, 'letters', 'mine.txt'), 'utf8'), 'keep me')
+  })
+
+  it('goes with the links in it, and without what they lead to', () => {
+    const dir = join(home, 'linked')
+    takeFolder(dir)
+    symlinkSync(foreign('linked to'), join(dir, 'link'))
+    removeFolder(dir)
+    assert.not.ok(existsSync(dir))
+    assert.is(readFileSync(join(home, 'linked to', 'letters', 'mine.txt'), 'utf8'), 'keep me')
   })
 
   it('may be gone already', () => {

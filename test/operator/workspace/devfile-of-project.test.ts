@@ -1,4 +1,4 @@
-import { mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -67,6 +67,7 @@ describe('workspace: devfiles of projects', (it) => {
   let devfiles: DevfileSource
   let repository: TestRepository
   let namespace = ''
+  let folder = ''
   let first = ''
   let web: Server
   let registry = ''
@@ -94,7 +95,8 @@ describe('workspace: devfiles of projects', (it) => {
     await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve))
     const address = web.address()
     registry = `127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
-    const devfileCa = join(await mkdtemp(join(tmpdir(), 'berth-ca-')), 'ca.pem')
+    folder = await mkdtemp(join(tmpdir(), 'berth-ca-'))
+    const devfileCa = join(folder, 'ca.pem')
     await writeFile(devfileCa, cert)
     const flags = { operator: `${namespace}/operator`, devfileHosts: registry, devfileCa }
     kas = await runKas({ kubeconfig: cluster.kubeconfig, namespace, flags })
@@ -121,6 +123,7 @@ describe('workspace: devfiles of projects', (it) => {
     await kas.stop()
     await host.close()
     await new Promise((resolve) => web.close(resolve))
+    await rm(folder, { recursive: true })
     await kube.delete(WorkspaceClasses, { name: namespace })
     await cluster.close()
   })
