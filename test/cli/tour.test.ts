@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -8,20 +8,42 @@ import { eventually } from '../support/verbs.ts'
 import { startBerth } from './berth.ts'
 import { processesIn } from './leftovers.ts'
 
+const CACHE = process.env.XDG_CACHE_HOME ?? join(process.env.HOME ?? '', '.cache')
+
 /** A control plane of its own where it costs seconds; else the cluster of the run. */
 const ground = (): string[] => {
-  const cache = process.env.XDG_CACHE_HOME ?? join(process.env.HOME ?? '', '.cache')
-  const cached = toolsIn(join(cache, 'berth', 'control-plane', readRecipe().digest)).missing.length === 0
+  const cached = toolsIn(join(CACHE, 'berth', 'control-plane', readRecipe().digest)).missing.length === 0
   return cached || !process.env.TEST_KUBECONFIG ? [] : ['--kubeconfig', process.env.TEST_KUBECONFIG]
+}
+
+/** What somebody may have exported for other programs: nothing of it is to reach those that the tour starts. */
+function exportedIn(root: string): Record<string, string> {
+  const HOME = join(root, 'home')
+  mkdirSync(join(HOME, '.kube'), { recursive: true })
+  writeFileSync(join(HOME, '.kube', 'config'), '{no kubeconfig')
+  const proxy = 'http://127.0.0.1:1'
+  const missing = join(root, 'missing')
+  return {
+    HOME,
+    XDG_CACHE_HOME: CACHE,
+    KUBECONFIG: missing,
+    BERTH_KAS_CA: missing,
+    BERTH_LOG_LEVEL: 'none',
+    ETCD_CERT_FILE: missing,
+    POD_NAME: '?',
+    HTTP_PROXY: proxy,
+    http_proxy: proxy,
+  }
 }
 
 describe('the tour', (it) => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'berth-tour-test-')))
   it.after(() => rmSync(root, { recursive: true, force: true }))
 
-  it('goes from a claim to the second commit, and ends with 0', async () => {
+  it('goes from a claim to the second commit, whatever is exported, and ends with 0', async () => {
     const dir = join(root, 'whole')
-    const { code, stdout, stderr } = await startBerth(['tour', '--exit', '--dir', dir, ...ground()]).ended
+    const { code, stdout, stderr } = await startBerth(['tour', '--exit', '--dir', dir, ...ground()], { env: exportedIn(root) })
+      .ended
     assert.is(code, 0, `${stdout}\n${stderr}`)
     const lines = stdout.trim().split('\n')
     for (const step of [

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { join } from 'node:path'
 import { endServer, lastLines, launch, type Server, worksIn } from '../../adapters/control-plane/index.ts'
 import { Failure, pause, seconds, systemClock } from '../../std/index.ts'
+import type { Shell } from '../shell.ts'
 
 /** A program of Berth that runs beside this one, working in the folder of a local installation. */
 export interface Part {
@@ -19,6 +20,8 @@ export interface PartPlan {
   /** The constant message of the log line that says it is up. */
   up: string
   detached: boolean
+  /** The whole environment of the program; that of this process without it. */
+  env?: Shell['env'] | undefined
   signal: AbortSignal
 }
 
@@ -26,12 +29,12 @@ const STARTS_WITHIN = seconds(30)
 
 /** Starts a part and waits until its log says that it is up; the log begins anew. */
 export async function startPart(plan: PartPlan): Promise<Part> {
-  const { dir, name, command, detached } = plan
+  const { dir, name, command, detached, env } = plan
   const [program, ...flags] = command
   const log = logOf(dir, name)
   mkdirSync(join(dir, 'logs'), { recursive: true })
   writeFileSync(log, '', { mode: 0o600 })
-  const server = await launch({ name, program, flags, dir, log, detached })
+  const server = await launch({ name, program, flags, dir, log, detached, env })
   remember(dir, { name, pid: server.pid, facts: {} })
   const part = { name, pid: server.pid, facts: await factsOf(plan, server) }
   remember(dir, part)
