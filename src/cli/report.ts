@@ -1,4 +1,5 @@
 import { harmlessLine } from './harmless.ts'
+import { wrap } from './output.ts'
 import type { Shell } from './shell.ts'
 
 /** What a long work tells the person who waits for it. */
@@ -23,7 +24,7 @@ export function reportTo(shell: Pick<Shell, 'say' | 'lively'>): Report {
   return {
     line(text) {
       drop()
-      shell.say(`${harmlessLine(text)}\n`)
+      shell.say(`${wrap(text, 80).join('\n')}\n`)
     },
     progress({ what: given, done, total }) {
       const what = harmlessLine(given)

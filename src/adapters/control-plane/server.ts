@@ -101,6 +101,15 @@ async function untilGone(pid: number, clock: Clock, patience: number): Promise<v
   while (isAlive(pid) && clock.now() < deadline) await pause(clock, 20)
 }
 
+const LONGEST_LINE = 200
+
+/** What the end of a program is told with: a colon and the last line of its log; nothing where it wrote nothing. */
+export function lastWords(log: string): string {
+  const line = lastLines(log, 1).replace(/^berth: /, '')
+  const shown = line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)} …` : line
+  return shown && `: ${shown}`
+}
+
 export const lastLines = (log: string, count = 5): string => {
   try {
     return readFileSync(log, 'utf8').trim().split('\n').slice(-count).join('\n')

@@ -10,7 +10,7 @@ import { freePort } from './ports.ts'
 import { isAlive, signal as send, standsStill } from './processes.ts'
 import { isReady, waitUntil } from './ready.ts'
 import { RECIPE_FOLDER } from './recipe.ts'
-import { endServer, lastLines, launch, logOf, type Server } from './server.ts'
+import { endServer, lastLines, lastWords, launch, logOf, type Server } from './server.ts'
 import { endServersOf, writeState } from './state.ts'
 import type { Tools } from './tools.ts'
 
@@ -129,9 +129,9 @@ async function untilReady(plan: Plan, needed: readonly ServerName[]): Promise<vo
 function failIfEnded({ running, layout }: Plan, needed: readonly ServerName[]): void {
   const ended = [...running].find(([name, server]) => needed.includes(name) && server.hasExited())
   if (!ended) return
-  const last = lastLines(logOf(layout.logs, ended[0]))
-  const code = last.includes('address already in use') ? 'already-exists' : 'internal'
-  throw new Failure(code, `${ended[0]} ended while it started: ${last}`, { remedy: `Its log is in ${layout.logs}.` })
+  const log = logOf(layout.logs, ended[0])
+  const code = lastLines(log).includes('address already in use') ? 'already-exists' : 'internal'
+  throw new Failure(code, `${ended[0]} ended while it started${lastWords(log)}`, { remedy: `Its log is ${log}.` })
 }
 
 function remember({ layout, running, url, port }: Plan): void {

@@ -211,8 +211,16 @@ export function foundIn(given: string): { installation?: Installation; ended: st
 }
 
 /** Ends the programs, then the control plane. Answers whether anything ran. */
-export async function takeDown(dir: string): Promise<boolean> {
-  const parts = await endParts(dir)
-  const plane = await stopControlPlane(dir)
-  return parts || plane
+export async function takeDown({ say }: Shell, dir: string): Promise<boolean> {
+  const cancel = systemClock.after(MOMENT, () => say('Stopping ...\n'))
+  try {
+    const parts = await endParts(dir)
+    const plane = await stopControlPlane(dir)
+    return parts || plane
+  } finally {
+    cancel()
+  }
 }
+
+/** Whoever waits longer is told for what, milliseconds. */
+const MOMENT = 300

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { endServer, lastLines, launch, type Server, worksIn } from '../../adapters/control-plane/index.ts'
+import { endServer, lastWords, launch, type Server, worksIn } from '../../adapters/control-plane/index.ts'
 import { Failure, pause, seconds, systemClock } from '../../std/index.ts'
 import type { Shell } from '../shell.ts'
 
@@ -49,12 +49,10 @@ async function factsOf({ dir, name, up, signal }: PartPlan, server: Server): Pro
     if (facts) return facts
     if (signal.aborted) throw new Failure('cancelled', `stopped while ${name} started`)
     if (server.hasExited())
-      throw new Failure('unavailable', `${name} ended while it started: ${lastLines(log, 1).replace(/^berth: /, '')}`, {
-        remedy: `Its log is ${log}.`,
-      })
+      throw new Failure('unavailable', `${name} ended while it started${lastWords(log)}`, { remedy: `Its log is ${log}.` })
     await pause(systemClock, 30, signal)
   }
-  throw new Failure('timeout', `${name} did not start within ${STARTS_WITHIN / 1000} s: ${lastLines(log, 1)}`, {
+  throw new Failure('timeout', `${name} did not start within ${STARTS_WITHIN / 1000} s${lastWords(log)}`, {
     remedy: `Its log is ${log}.`,
   })
 }
@@ -108,4 +106,4 @@ function remember(dir: string, part: Part): void {
 
 const stateOf = (dir: string): string => join(dir, 'parts.json')
 
-const logOf = (dir: string, name: string): string => join(dir, 'logs', `${name}.log`)
+export const logOf = (dir: string, name: string): string => join(dir, 'logs', `${name}.log`)
