@@ -13,8 +13,11 @@ export interface Report {
 const BAR = 24
 const CLEAR = '\r\u001B[K'
 
-/** Lines and a progress bar on standard error. Where it cannot redraw a line, each tenth of the way is a line. */
-export function reportTo(shell: Pick<Shell, 'say' | 'lively'>): Report {
+/**
+ * Lines, broken at `width` where one is given, and a progress bar on standard error. Where it cannot redraw a line, each tenth of
+ * the way is a line.
+ */
+export function reportTo(shell: Pick<Shell, 'say' | 'lively'>, width?: number): Report {
   let barIsUp = false
   let tenth = -1
   const drop = () => {
@@ -24,7 +27,8 @@ export function reportTo(shell: Pick<Shell, 'say' | 'lively'>): Report {
   return {
     line(text) {
       drop()
-      shell.say(`${wrap(text, 80).join('\n')}\n`)
+      const lines = width === undefined ? [harmlessLine(text)] : wrap(text, width)
+      shell.say(`${lines.join('\n')}\n`)
     },
     progress({ what: given, done, total }) {
       const what = harmlessLine(given)

@@ -5,7 +5,7 @@ import * as assert from 'uvu/assert'
 import { TOOLS } from '../../src/adapters/control-plane/index.ts'
 import { describe } from '../support/suite.ts'
 import { eventually } from '../support/verbs.ts'
-import { berth, startBerth } from './berth.ts'
+import { berth, startBerth, tooWide } from './berth.ts'
 import { processesIn } from './leftovers.ts'
 
 interface Status {
@@ -53,7 +53,10 @@ describe('up', (it) => {
     const before = processesIn(dir)
     const { code, stdout, stderr } = await berth(['up', '--dir', dir, '--detach'])
     assert.is(code, 0, stderr)
-    assert.match(stderr, `Berth is up already in ${dir}`)
+    assert.match(stderr, /^Berth is up already in\s/)
+    assert.ok(stderr.includes(dir), stderr)
+    for (const line of stderr.split('\n')) assert.ok(line.length <= Math.max(80, dir.length + 1), line)
+    assert.equal(tooWide(stdout), [])
     assert.match(stdout, `export KUBECONFIG=${dir}`)
     assert.equal(processesIn(dir), before)
   })

@@ -49,7 +49,7 @@ export const verb = {
 
 async function tour(shell: Shell, options: Options): Promise<ExitCode> {
   const dir = options.dir ? resolve(shell.cwd, options.dir) : realpathSync(mkdtempSync(join(tmpdir(), 'berth-tour-')))
-  const report = reportTo(shell)
+  const report = reportTo(shell, 80)
   const kubeconfig = options.kubeconfig ?? (await clusterAtHand(shell, report))
   const plan: BringUp = { shell, dir, detached: false, report, kubeconfig, scope: kubeconfig && TEAM }
   const scene: Scene = { plan, options, began: systemClock.now() }

@@ -47,7 +47,7 @@ async function up(shell: Shell, options: Options): Promise<ExitCode> {
   const dir = dirOf(shell, options)
   const detached = options.detach === true
   const found = options.kubeconfig ? undefined : foundIn(dir)
-  const report = reportTo(shell)
+  const report = reportTo(shell, 80)
   if (found?.installation) {
     report.line(`Berth is up already in ${dir}, and nothing was started. End it first to start it anew.`)
     shell.print(howToUse(found.installation, { ...options, detach: true }))
