@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import { keepCompiled } from './compile-cache.ts'
 import { exitCodes } from './exit-codes.ts'
-import { paintFor, type Shell } from './shell.ts'
+import { paintFor, type Shell, UNREAD } from './shell.ts'
 
 // The only file that touches signals and the end of the process.
 const stop = new AbortController()
@@ -21,11 +21,11 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   })
 }
 
-// `berth crds | head` closes our output early: that is no error.
+// `berth crds | head` closes our output early: that is no error. What runs is taken down as after Ctrl-C.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(exitCodes.ok)
-    throw error
+    if (error.code !== 'EPIPE') throw error
+    stop.abort(new DOMException(UNREAD, 'AbortError'))
   })
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Kube } from '../adapters/kube/index.ts'
@@ -37,7 +37,17 @@ export function fileAt(shell: Shell, flag: string, file: string): Buffer {
   }
 }
 
-export const dirOf = (shell: Shell, { dir }: { dir: string }): string => resolve(shell.cwd, dir)
+/** The folder that --dir names; by its real path where it is there. */
+export function dirOf(shell: Shell, { dir }: { dir: string }): string {
+  const folder = resolve(shell.cwd, dir)
+  const found = statSync(folder, { throwIfNoEntry: false })
+  if (found && !found.isDirectory())
+    throw new Failure('invalid', `--dir: ${folder} is no folder`, { remedy: 'Name a folder, or one that is to be made.' })
+  return found ? realpathSync(folder) : folder
+}
+
+/** For commands that Berth advises: they are about the same folder. */
+export const dirFlag = ({ dir }: { dir: string }): string => (dir === LOCAL ? '' : ` --dir ${dir}`)
 
 export interface ClusterOptions {
   kubeconfig?: string
@@ -81,6 +91,13 @@ export async function withKube<T>(shell: Shell, options: ClusterOptions, work: (
 export function wholeNumber(text: string): number {
   const number = Number(text)
   if (!Number.isInteger(number) || number < 0) throw new InvalidArgumentError('It must be a whole number, 0 or more.')
+  return number
+}
+
+/** Commander's parser for seconds without which nothing can come to pass. */
+export function someSeconds(text: string): number {
+  const number = wholeNumber(text)
+  if (number === 0) throw new InvalidArgumentError('It must be 1 or more.')
   return number
 }
 

@@ -1,4 +1,5 @@
 import { harmlessLine } from './harmless.ts'
+import { wrap } from './output.ts'
 import type { Shell } from './shell.ts'
 
 /** What a long work tells the person who waits for it. */
@@ -12,8 +13,11 @@ export interface Report {
 const BAR = 24
 const CLEAR = '\r\u001B[K'
 
-/** Lines and a progress bar on standard error. Where it cannot redraw a line, each tenth of the way is a line. */
-export function reportTo(shell: Pick<Shell, 'say' | 'lively'>): Report {
+/**
+ * Lines, broken at `width` where one is given, and a progress bar on standard error. Where it cannot redraw a line, each tenth of
+ * the way is a line.
+ */
+export function reportTo(shell: Pick<Shell, 'say' | 'lively'>, width?: number): Report {
   let barIsUp = false
   let tenth = -1
   const drop = () => {
@@ -23,7 +27,8 @@ export function reportTo(shell: Pick<Shell, 'say' | 'lively'>): Report {
   return {
     line(text) {
       drop()
-      shell.say(`${harmlessLine(text)}\n`)
+      const lines = width === undefined ? [harmlessLine(text)] : wrap(text, width)
+      shell.say(`${lines.join('\n')}\n`)
     },
     progress({ what: given, done, total }) {
       const what = harmlessLine(given)

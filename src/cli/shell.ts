@@ -18,6 +18,9 @@ export interface Shell {
   readonly lively: boolean
 }
 
+/** Why the signal aborted when nobody reads our output any more: everything is tidied up, and nothing was wrong. */
+export const UNREAD = 'nobody reads the output'
+
 type Colour = 'red' | 'green' | 'yellow' | 'cyan' | 'bold' | 'dim'
 export type Paint = (colour: Colour, text: string) => string
 

@@ -18,6 +18,10 @@ export interface Surroundings {
   cwd?: string
 }
 
+/** Lines that a terminal of 80 columns would break. Commands and paths are kept whole. */
+export const tooWide = (text: string): string[] =>
+  text.split('\n').filter((line) => line.length > 80 && !/^ +\$ |\/\S{20}/.test(line))
+
 /** `berth` as a process of its own, with what it has printed so far. */
 export interface Berth {
   process: ChildProcess

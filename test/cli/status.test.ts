@@ -41,6 +41,7 @@ describe('status', (it) => {
     assert.is(nothing.code, exitCodes.notFound)
     assert.match(nothing.stderr, `nothing runs in ${dir}`)
     assert.match(nothing.stderr, 'KUBECONFIG')
+    assert.match(nothing.stderr, `berth up --dir ${dir}`)
     rmSync(dir, { recursive: true })
   })
 })

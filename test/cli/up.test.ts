@@ -1,15 +1,23 @@
-import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
+import { TOOLS } from '../../src/adapters/control-plane/index.ts'
 import { describe } from '../support/suite.ts'
 import { eventually } from '../support/verbs.ts'
-import { berth, startBerth } from './berth.ts'
+import { berth, startBerth, tooWide } from './berth.ts'
 import { processesIn } from './leftovers.ts'
 
 interface Status {
   components: { name: string; state: string; address: string }[]
   kinds: { kind: string; objects: number }[]
+}
+
+/** The process of a program, or of a server of the control plane. */
+function pidOf(dir: string, name: string): number {
+  const parts: { name: string; pid: number }[] = JSON.parse(readFileSync(join(dir, 'parts.json'), 'utf8'))
+  const { pids }: { pids: Record<string, number> } = JSON.parse(readFileSync(join(dir, 'control-plane.json'), 'utf8'))
+  return parts.find((part) => part.name === name)?.pid ?? pids[name] ?? 0
 }
 
 describe('up', (it) => {
@@ -45,7 +53,10 @@ describe('up', (it) => {
     const before = processesIn(dir)
     const { code, stdout, stderr } = await berth(['up', '--dir', dir, '--detach'])
     assert.is(code, 0, stderr)
-    assert.match(stderr, `Berth is up already in ${dir}`)
+    assert.match(stderr, /^Berth is up already in\s/)
+    assert.ok(stderr.includes(dir), stderr)
+    for (const line of stderr.split('\n')) assert.ok(line.length <= Math.max(80, dir.length + 1), line)
+    assert.equal(tooWide(stdout), [])
     assert.match(stdout, `export KUBECONFIG=${dir}`)
     assert.equal(processesIn(dir), before)
   })
@@ -102,6 +113,22 @@ describe('up', (it) => {
     await eventually(() => processesIn(dir).length === 0)
   })
 
+  it('names the parts that end, the last line of their logs and where these are, and ends', async () => {
+    const dir = folders[1] ?? ''
+    for (const name of ['operator', 'kwok']) {
+      const up = startBerth(['up', '--dir', dir])
+      await eventually(() => up.printed().stdout.includes('Ctrl-C ends it'))
+      process.kill(pidOf(dir, name), 'SIGKILL')
+      const { code, stderr } = await up.ended
+      assert.is(code, 5, stderr)
+      const [line = ''] = stderr.split('\n').filter((text) => text.startsWith('berth:'))
+      assert.match(line, new RegExp(`^berth: ${name} ended: \\S`))
+      assert.ok(line.endsWith(`Read ${dir}/logs/${name}.log.`), line)
+      assert.ok(line.length < 300 + dir.length, line)
+      await eventually(() => processesIn(dir).length === 0)
+    }
+  })
+
   it('takes everything with it when it is killed', async () => {
     const dir = folders[1] ?? ''
     const up = startBerth(['up', '--dir', dir])
@@ -120,6 +147,24 @@ describe('up', (it) => {
     await eventually(() => processesIn(dir).length === 0)
   })
 
+  it('removes the folders that it made for a start that failed, but not the logs', async () => {
+    const dir = join(root, 'new', 'below')
+    const assets = join(root, 'assets')
+    const env = { KUBEBUILDER_ASSETS: assets }
+    mkdirSync(assets)
+    for (const [script, said] of [
+      ['exit 1', 'etcd ended while it started. '],
+      ['echo no disk; exit 1', 'etcd ended while it started: no disk. '],
+    ] as const) {
+      for (const name of TOOLS) writeFileSync(join(assets, name), `#!/bin/sh\n${script}\n`, { mode: 0o700 })
+      const { code, stderr } = await berth(['up', '--dir', dir], { env })
+      assert.is(code, 1, stderr)
+      assert.match(stderr, `berth: ${said}Its log is ${dir}/logs/etcd.log.`)
+      assert.is(existsSync(join(root, 'new')), script.includes('echo'))
+    }
+    assert.equal(readdirSync(dir).sort(), ['.berth-folder', 'logs'])
+  })
+
   it('says what is wrong with a folder that cannot be one', async () => {
     const file = join(root, 'file')
     writeFileSync(file, '')
@@ -131,6 +176,11 @@ describe('up', (it) => {
       const { code, stderr } = await berth(['up', '--dir', dir, '--detach'])
       assert.is(code, 7, stderr)
       assert.match(stderr, said)
+    }
+    for (const verb of ['down', 'status']) {
+      const { code, stderr } = await berth([verb, '--dir', file])
+      assert.is(code, 7, stderr)
+      assert.match(stderr, `--dir: ${file} is no folder. Name a folder`)
     }
   })
 })

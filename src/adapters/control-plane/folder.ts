@@ -64,8 +64,11 @@ export function makeFolder(dir: string): void {
   }
 }
 
-/** Removes a folder that was taken, with everything in it; any other is refused. One that is empty or not there is nobody's. */
-export function removeFolder(dir: string): void {
+/**
+ * Removes a folder that was taken, with everything in it but what is to be kept; any other is refused. One that is empty or not
+ * there is nobody's.
+ */
+export function removeFolder(dir: string, keep?: string): void {
   if (!existsSync(dir)) return
   const real = realpathSync(dir)
   if (!existsSync(join(real, MARK)) && readdirSync(real).length > 0) {
@@ -91,7 +94,8 @@ export function removeTree(path: string): void {
       remedy: `Unmount it (umount ${mount}), and remove the folder then.`,
     })
   }
-  rmSync(real, { recursive: true, force: true })
+  const all = keep === undefined ? [''] : readdirSync(real).filter((name) => name !== MARK && name !== keep)
+  for (const name of all) rmSync(join(real, name), { recursive: true, force: true })
 }
 
 /** The folder, and whatever is in it, as far as something is mounted there. Where there is no list of mounts none is known. */

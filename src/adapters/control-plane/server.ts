@@ -20,6 +20,8 @@ export interface Launch {
   log: string
   /** true: the server outlives this process. false: it dies with it, whatever kills it. */
   detached: boolean
+  /** The whole environment of the server; that of this process without it. */
+  env?: Record<string, string | undefined> | undefined
 }
 
 /**
@@ -47,9 +49,10 @@ export async function launch(what: Launch): Promise<Server> {
 }
 
 /** In a session of its own, so that Ctrl-C in the terminal reaches only us, and we stop the servers in good order. */
-async function kept({ name, program, flags, dir }: Launch, log: number): Promise<Server> {
+async function kept({ name, program, flags, dir, env }: Launch, log: number): Promise<Server> {
   const keeper = spawn('sh', ['-c', KEEPER, 'keeper', program, ...flags], {
     cwd: dir,
+    env,
     detached: true,
     stdio: ['pipe', 'pipe', log],
   })
@@ -65,8 +68,8 @@ async function kept({ name, program, flags, dir }: Launch, log: number): Promise
   return { name, pid, ...end }
 }
 
-async function alone({ name, program, flags, dir }: Launch, log: number): Promise<Server> {
-  const child = spawn(program, flags, { cwd: dir, detached: true, stdio: ['ignore', log, log] })
+async function alone({ name, program, flags, dir, env }: Launch, log: number): Promise<Server> {
+  const child = spawn(program, flags, { cwd: dir, env, detached: true, stdio: ['ignore', log, log] })
   const end = ended(child)
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve)
@@ -96,6 +99,15 @@ export async function endServer(pid: number, clock: Clock, grace = seconds(3)): 
 async function untilGone(pid: number, clock: Clock, patience: number): Promise<void> {
   const deadline = clock.now() + patience
   while (isAlive(pid) && clock.now() < deadline) await pause(clock, 20)
+}
+
+const LONGEST_LINE = 200
+
+/** What the end of a program is told with: a colon and the last line of its log; nothing where it wrote nothing. */
+export function lastWords(log: string): string {
+  const line = lastLines(log, 1).replace(/^berth: /, '')
+  const shown = line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)} …` : line
+  return shown && `: ${shown}`
 }
 
 export const lastLines = (log: string, count = 5): string => {

@@ -10,7 +10,7 @@ import { freePort } from './ports.ts'
 import { isAlive, signal as send, standsStill } from './processes.ts'
 import { isReady, waitUntil } from './ready.ts'
 import { RECIPE_FOLDER } from './recipe.ts'
-import { endServer, lastLines, launch, logOf, type Server } from './server.ts'
+import { endServer, lastLines, lastWords, launch, logOf, type Server } from './server.ts'
 import { endServersOf, writeState } from './state.ts'
 import type { Tools } from './tools.ts'
 
@@ -25,6 +25,8 @@ export interface Start {
   /** The folder of kwok's Stage files. */
   stages?: string
   clock?: Clock
+  /** The whole environment of the servers; that of this process without it. */
+  env?: Record<string, string | undefined>
   signal?: AbortSignal | undefined
 }
 
@@ -59,6 +61,7 @@ interface Plan {
   url: string
   stages: string
   detached: boolean
+  env: Record<string, string | undefined> | undefined
   clock: Clock
   signal: AbortSignal | undefined
   running: Map<ServerName, Server>
@@ -66,11 +69,11 @@ interface Plan {
 
 /** Brings up etcd, the API server and their companions; returns when the API server is ready and the nodes are there. */
 export async function startControlPlane(start: Start): Promise<ControlPlane> {
-  const { dir, tools, nodes = 2, detached = false, clock = systemClock, signal } = start
+  const { dir, tools, nodes = 2, detached = false, clock = systemClock, env, signal } = start
   const layout = ensureFolders(dir)
   await endServersOf(layout, clock) // an earlier start may have been killed before it could tidy up
   ensureCredentials(layout)
-  const basics = { layout, tools, detached, clock, signal, stages: start.stages ?? join(RECIPE_FOLDER, 'stages') }
+  const basics = { layout, tools, detached, env, clock, signal, stages: start.stages ?? join(RECIPE_FOLDER, 'stages') }
   const plan = await startAll(basics)
   try {
     const kubectl = tools.paths.kubectl
@@ -97,12 +100,12 @@ async function startAll(basics: Omit<Plan, 'port' | 'url' | 'running'>, attempts
 }
 
 async function startServer(plan: Plan, name: ServerName, { alone = false } = {}): Promise<void> {
-  const { layout, tools, detached, port, stages } = plan
+  const { layout, tools, detached, env, port, stages } = plan
   const program = tools.paths[name]
   if (!program) return
   const log = logOf(layout.logs, name)
   const flags = FLAGS[name]({ layout, port, stages })
-  plan.running.set(name, await launch({ name, program, flags, dir: layout.dir, log, detached }))
+  plan.running.set(name, await launch({ name, program, flags, dir: layout.dir, log, detached, env }))
   remember(plan)
   if (name === 'kube-apiserver') await untilReady(plan, alone ? [name] : [...plan.running.keys()])
 }
@@ -126,9 +129,9 @@ async function untilReady(plan: Plan, needed: readonly ServerName[]): Promise<vo
 function failIfEnded({ running, layout }: Plan, needed: readonly ServerName[]): void {
   const ended = [...running].find(([name, server]) => needed.includes(name) && server.hasExited())
   if (!ended) return
-  const last = lastLines(logOf(layout.logs, ended[0]))
-  const code = last.includes('address already in use') ? 'already-exists' : 'internal'
-  throw new Failure(code, `${ended[0]} ended while it started: ${last}`, { remedy: `Its log is in ${layout.logs}.` })
+  const log = logOf(layout.logs, ended[0])
+  const code = lastLines(log).includes('address already in use') ? 'already-exists' : 'internal'
+  throw new Failure(code, `${ended[0]} ended while it started${lastWords(log)}`, { remedy: `Its log is ${log}.` })
 }
 
 function remember({ layout, running, url, port }: Plan): void {

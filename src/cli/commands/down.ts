@@ -1,4 +1,4 @@
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import { removeFolder } from '../../adapters/control-plane/index.ts'
 import { exitCodes } from '../exit-codes.ts'
@@ -23,9 +23,8 @@ export const verb = {
       )
       .action(
         finish(async (options: Options) => {
-          const given = dirOf(shell, options)
-          const dir = existsSync(given) ? realpathSync(given) : given
-          const ran = await takeDown(dir)
+          const dir = dirOf(shell, options)
+          const ran = existsSync(dir) && (await takeDown(shell, dir))
           const removed = options.remove === true && existsSync(dir)
           if (options.remove) removeFolder(dir)
           const said = ran ? `Berth in ${dir} is down.` : `Nothing was running in ${dir}.`

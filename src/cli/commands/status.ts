@@ -1,4 +1,3 @@
-import { existsSync, realpathSync } from 'node:fs'
 import type { Command } from 'commander'
 import { statusOf } from '../../adapters/control-plane/index.ts'
 import { connect, type Kube } from '../../adapters/kube/index.ts'
@@ -8,7 +7,7 @@ import { conditionsOf, type Fault, faultOf } from '../doctor/fault.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { isRunning, partsOf } from '../local/parts.ts'
 import { definitionsIn, kindDefinedBy } from '../manifests.ts'
-import { dirOf, examples, kubeOf, withDir, withOutput } from '../options.ts'
+import { dirFlag, dirOf, examples, kubeOf, withDir, withOutput } from '../options.ts'
 import { type Format, marked, renderData, table, wrap } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import type { Finish } from '../verb.ts'
@@ -58,7 +57,7 @@ export const verb = {
 async function status(shell: Shell, options: Options): Promise<ExitCode> {
   const components = options.kubeconfig ? [] : componentsOf(shell, options)
   // Where nothing runs it is about the cluster that kubectl would talk to.
-  if (components.length === 0 && !options.kubeconfig && !shell.env.KUBECONFIG) throw nothingRuns(dirOf(shell, options))
+  if (components.length === 0 && !options.kubeconfig && !shell.env.KUBECONFIG) throw nothingRuns(shell, options)
   const kube = await kubeToCount(shell, options, components)
   const objects = kube ? await objectsOf(kube, shell.home) : new Map<string, AnyObject[]>()
   await kube?.close()
@@ -68,8 +67,7 @@ async function status(shell: Shell, options: Options): Promise<ExitCode> {
 }
 
 function componentsOf(shell: Shell, options: Options): Component[] {
-  const given = dirOf(shell, options)
-  const dir = existsSync(given) ? realpathSync(given) : given
+  const dir = dirOf(shell, options)
   const plane = statusOf(dir)
   const parts = partsOf(dir)
   const control: Component[] = plane
@@ -87,16 +85,16 @@ function componentsOf(shell: Shell, options: Options): Component[] {
   return [...control, ...programs]
 }
 
-const nothingRuns = (dir: string) =>
-  new Failure('not-found', `nothing runs in ${dir}.`, {
-    remedy: 'Start it with `berth up`, or name a cluster with --kubeconfig or KUBECONFIG.',
+const nothingRuns = (shell: Shell, options: Options) =>
+  new Failure('not-found', `nothing runs in ${dirOf(shell, options)}.`, {
+    remedy: `Start it with \`berth up${dirFlag(options)}\`, or name a cluster with --kubeconfig or KUBECONFIG.`,
   })
 
 const isWhole = ({ running, dead }: { running: boolean; dead: string[] }): boolean => running && dead.length === 0
 
 async function kubeToCount(shell: Shell, options: Options, components: Component[]): Promise<Kube | undefined> {
   if (components.length === 0) return kubeOf(shell, options)
-  const plane = statusOf(realpathSync(dirOf(shell, options)))
+  const plane = statusOf(dirOf(shell, options))
   const answers = components.some(({ name, state }) => name === 'control-plane' && state === 'running')
   return plane && answers ? connect({ kubeconfig: plane.kubeconfig }) : undefined
 }

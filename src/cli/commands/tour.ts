@@ -6,9 +6,12 @@ import { removeFolder } from '../../adapters/control-plane/index.ts'
 import { connect } from '../../adapters/kube/index.ts'
 import { Failure, systemClock } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import { clearAfter } from '../local/after-failure.ts'
 import { clusterAtHand } from '../local/cluster-at-hand.ts'
+import { whileAllRun } from '../local/guard.ts'
 import { type BringUp, type Installation, install, prepareGround, startPrograms, takeDown } from '../local/installation.ts'
-import { examples, wholeNumber } from '../options.ts'
+import { examples, someSeconds } from '../options.ts'
+import { wrap } from '../output.ts'
 import { reportTo } from '../report.ts'
 import type { Shell } from '../shell.ts'
 import { ended } from '../signals.ts'
@@ -35,7 +38,7 @@ export const verb = {
         '--kubeconfig <file>',
         'use this cluster (default: that of $KUBECONFIG when it is on this machine); what the tour makes there is removed at the end',
       )
-      .option('--timeout <seconds>', 'how long each step may take', wholeNumber, 60)
+      .option('--timeout <seconds>', 'how long each step may take', someSeconds, 60)
       .addHelpText(
         'after',
         examples(['berth tour', 'stay and look around'], ['berth tour --exit', 'as a check: exit code 0 when all went well']),
@@ -46,20 +49,20 @@ export const verb = {
 
 async function tour(shell: Shell, options: Options): Promise<ExitCode> {
   const dir = options.dir ? resolve(shell.cwd, options.dir) : realpathSync(mkdtempSync(join(tmpdir(), 'berth-tour-')))
-  const report = reportTo(shell)
+  const report = reportTo(shell, 80)
   const kubeconfig = options.kubeconfig ?? (await clusterAtHand(shell, report))
   const plan: BringUp = { shell, dir, detached: false, report, kubeconfig, scope: kubeconfig && TEAM }
   const scene: Scene = { plan, options, began: systemClock.now() }
   try {
     await play(scene)
-    if (options.exit) return exitCodes.ok
-    shell.print(howToUse(scene))
-    await ended(shell.signal)
-    shell.say('Taking it down ...\n')
-    return exitCodes.ok
-  } finally {
+  } catch (thrown) {
     await tidyUp(scene)
+    if (!options.dir) clearAfter(thrown, shell, [dir])
+    throw thrown
   }
+  await tidyUp(scene)
+  if (!options.dir) removeFolder(dir)
+  return exitCodes.ok
 }
 
 interface Scene {
@@ -70,7 +73,7 @@ interface Scene {
 }
 
 async function play(scene: Scene): Promise<void> {
-  const { plan, options } = scene
+  const { plan } = scene
   const { shell, dir, kubeconfig } = plan
   const cluster = kubeconfig ? `--kubeconfig ${kubeconfig}` : `--dir ${dir}`
   const ground = await timed(shell, 'bring up a control plane', `berth up ${cluster}`, async () => {
@@ -96,6 +99,11 @@ async function play(scene: Scene): Promise<void> {
     },
   )
   scene.installation = installation
+  await whileAllRun(shell, installation, (watched) => perform(watched, installation, scene))
+}
+
+/** The steps, and then, unless it is to end, the time in which a person looks around. */
+async function perform(shell: Shell, installation: Installation, { options, plan, began }: Scene): Promise<void> {
   const kube = connect({ kubeconfig: installation.kubeconfig })
   try {
     const stage = stageOf(shell, installation, kube, join(installation.dir, 'work', 'shop'), options.timeout)
@@ -105,10 +113,13 @@ async function play(scene: Scene): Promise<void> {
   } finally {
     await kube.close()
   }
-  shell.print(`The tour took ${secondsSince(scene.began)} s.`)
+  shell.print(`The tour took ${secondsSince(began)} s.`)
+  if (options.exit) return
+  shell.print(howToUse(installation, plan))
+  await ended(shell.signal)
 }
 
-/** One line for each step: its time, what it made true, what is to be seen, what a person would have typed. */
+/** For each step its time, what it made true and what is to be seen; below that what a person would have typed. */
 async function timed<T>(
   shell: Shell,
   title: string,
@@ -117,16 +128,19 @@ async function timed<T>(
 ): Promise<T> {
   const { paint, print } = shell
   const began = systemClock.now()
-  const line = (mark: string, text: string) => print(`${mark} ${secondsSince(began).padStart(5)} s  ${text}`)
+  const tell = (mark: string, text: string, typed: string) => {
+    const lines = [...wrap(text, 80 - INDENT.length), paint('dim', `$ ${typed}`)]
+    print(`${mark} ${secondsSince(began).padStart(5)} s  ${lines.join(`\n${INDENT}`)}`)
+  }
   try {
     const { value, seen } = await work()
     const { text, command: typed } = typeof seen === 'string' ? { text: seen, command } : seen
-    line(paint('green', 'ok  '), `${title}: ${text}  ${paint('dim', `$ ${typed}`)}`)
+    tell(paint('green', 'ok  '), `${title}: ${text}`, typed)
     return value
   } catch (thrown) {
     const failure = Failure.from(thrown)
     if (failure.code === 'cancelled' || shell.signal.aborted) throw new Failure('cancelled', `interrupted at the step "${title}"`)
-    line(paint('red', 'FAIL'), `${title}  ${paint('dim', `$ ${command}`)}`)
+    tell(paint('red', 'FAIL'), title, command)
     throw new Failure(failure.code, `the step "${title}" failed: ${failure.message}`, {
       ...(failure.remedy && { remedy: failure.remedy }),
       cause: failure,
@@ -134,10 +148,12 @@ async function timed<T>(
   }
 }
 
+/** As wide as the mark and the time. */
+const INDENT = ' '.repeat(14)
+
 const secondsSince = (began: number): string => ((systemClock.now() - began) / 1000).toFixed(1)
 
-function howToUse({ installation, plan }: Scene): string {
-  if (!installation) return ''
+function howToUse(installation: Installation, plan: BringUp): string {
   const { kubeconfig, dir, gitUrl } = installation
   return [
     '',
@@ -163,6 +179,5 @@ async function tidyUp({ plan, options, installation }: Scene): Promise<void> {
       shell.say(`berth: what the tour made is not all gone: ${Failure.from(thrown).message}\n`)
     })
   }
-  await takeDown(dir)
-  if (!options.dir) removeFolder(dir)
+  await takeDown(shell, dir)
 }

@@ -2,7 +2,9 @@ import { type Command, Option } from 'commander'
 import { takeFolder } from '../../adapters/control-plane/index.ts'
 import { Failure } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
-import { bringUp, foundIn, type Installation, takeDown } from '../local/installation.ts'
+import { clearAfter, missingAt } from '../local/after-failure.ts'
+import { whileAllRun } from '../local/guard.ts'
+import { type BringUp, bringUp, foundIn, type Installation, takeDown } from '../local/installation.ts'
 import { tellSources } from '../local/sources.ts'
 import { dirOf, examples, withDir } from '../options.ts'
 import { FORMATS, type Format } from '../output.ts'
@@ -51,26 +53,36 @@ async function up(shell: Shell, options: Options): Promise<ExitCode> {
   const dir = dirOf(shell, options)
   const detached = options.detach === true
   const found = options.kubeconfig ? undefined : foundIn(dir)
+  const report = reportTo(shell, 80)
   if (found?.installation) {
-    shell.say(`Berth is up already in ${dir}, and nothing was started. End it first to start it anew.\n`)
+    report.line(`Berth is up already in ${dir}, and nothing was started. End it first to start it anew.`)
     shell.print(howToUse(found.installation, { ...options, detach: true }))
     return exitCodes.ok
   }
-  if (found) shell.say(`In ${dir} ended by itself: ${found.ended.join(', ')}. Everything there is started again.\n`)
-  // A folder that is refused is left as it is.
+  if (found) report.line(`In ${dir} ended by itself: ${found.ended.join(', ')}. Everything there is started again.`)
+  const installation = await start({ shell, dir, detached, report, kubeconfig: options.kubeconfig })
+  shell.print(howToUse(installation, options))
+  if (detached) return exitCodes.ok
+  try {
+    await whileAllRun(shell, installation, ({ signal }) => ended(signal))
+  } finally {
+    await takeDown(shell, dir)
+  }
+  return exitCodes.ok
+}
+
+/** Where it fails, nothing runs, and a folder that was made for it goes. One that is refused is left as it is. */
+async function start(plan: BringUp): Promise<Installation> {
+  const { shell, dir } = plan
+  const made = missingAt(dir)
   takeFolder(dir)
   try {
-    const installation = await bringUp({ shell, dir, detached, report: reportTo(shell), kubeconfig: options.kubeconfig })
-    shell.print(howToUse(installation, options))
-    if (detached) return exitCodes.ok
-    await ended(shell.signal)
+    return await bringUp(plan)
   } catch (thrown) {
-    await takeDown(dir)
+    await takeDown(shell, dir)
+    clearAfter(thrown, shell, made)
     throw thrown
   }
-  shell.say('Taking it down ...\n')
-  await takeDown(dir)
-  return exitCodes.ok
 }
 
 const howToUse = (installation: Installation, { detach }: Options): string => {
@@ -79,7 +91,8 @@ const howToUse = (installation: Installation, { detach }: Options): string => {
     'Berth is up.',
     `  export KUBECONFIG=${kubeconfig}`,
     ...wayToKas(installation),
-    `  git: ${gitUrl}/<name>.git is ${repositories}/<name>.git (git init --bare)`,
+    `  git: ${gitUrl}/<name>.git is`,
+    `       ${repositories}/<name>.git (git init --bare)`,
     `  logs: ${dir}/logs`,
     detach ? `  berth down --dir ${dir}    ends it` : '  Ctrl-C ends it',
   ].join('\n')
@@ -90,7 +103,8 @@ function wayToKas({ authority, parts }: Installation): string[] {
   const facts = parts.find(({ name }) => name === 'kas')?.facts
   if (!authority || !facts) return []
   return [
-    `  export BERTH_KAS_ADDRESS=grpcs://${facts.listen} BERTH_KAS_CA=${authority}`,
+    `  export BERTH_KAS_ADDRESS=grpcs://${facts.listen}`,
+    `  export BERTH_KAS_CA=${authority}`,
     `  export BERTH_KUBERNETES_API_URL=https://${facts.kubernetesApi}`,
   ]
 }

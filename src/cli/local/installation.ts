@@ -68,7 +68,7 @@ export async function prepareGround(plan: BringUp): Promise<Ground> {
     return { kubeconfig: resolve(shell.cwd, kubeconfig), kubectl: await kubectlOf(plan) }
   }
   const tools = await acquireTools({ env, report, signal })
-  const plane = await startControlPlane({ dir, tools, detached, signal })
+  const plane = await startControlPlane({ dir, tools, detached, env: environmentOf(shell), signal })
   return { kubeconfig: plane.kubeconfig, kubectl: tools.paths.kubectl ?? 'kubectl', tls: plane.tls }
 }
 
@@ -119,10 +119,11 @@ const isEstablished = (definition: CustomResourceDefinition | undefined): boolea
 export async function startPrograms(plan: BringUp, { kubeconfig, kubectl, tls }: Ground): Promise<Installation> {
   const { shell, detached } = plan
   const dir = realpathSync(plan.dir)
+  const env = environmentOf(shell)
   const repositories = join(dir, 'repositories')
   mkdirSync(repositories, { recursive: true })
   const run = (name: string, up: string, ...flags: string[]) =>
-    startPart({ dir, name, up, detached, signal: shell.signal, command: [...shell.berth, name, ...flags] })
+    startPart({ dir, name, up, detached, env, signal: shell.signal, command: [...shell.berth, name, ...flags] })
   const cluster = ['--kubeconfig', kubeconfig, ...(plan.scope ? ['--namespace', plan.scope] : [])]
   const election = plan.scope ? ['--no-leader-election'] : []
   const ports = ['--operations', '127.0.0.1:0']
@@ -177,6 +178,18 @@ export async function startPrograms(plan: BringUp, { kubeconfig, kubectl, tls }:
   }
 }
 
+/** Settings that somebody exported for other programs; what is started here is told everything by flags. */
+const SETTINGS = /^(BERTH_|ETCD_|KUBE|KWOK_|POD_)/
+
+const LOOPBACK = 'localhost,127.0.0.1'
+
+/** Of the developer's environment what sets up none of the programs; and a proxy is for what is not on this machine. */
+function environmentOf({ env }: Shell): Shell['env'] {
+  const direct = [env.no_proxy ?? env.NO_PROXY, LOOPBACK].filter(Boolean).join(',')
+  const kept = Object.entries(env).filter(([name]) => !SETTINGS.test(name))
+  return { ...Object.fromEntries(kept), NO_PROXY: direct, no_proxy: direct }
+}
+
 const PROGRAMS = ['git-server', 'kas', 'operator']
 
 /** What is up in a folder with a control plane of its own; if not all of it runs, the names of what has ended. */
@@ -198,8 +211,16 @@ export function foundIn(given: string): { installation?: Installation; ended: st
 }
 
 /** Ends the programs, then the control plane. Answers whether anything ran. */
-export async function takeDown(dir: string): Promise<boolean> {
-  const parts = await endParts(dir)
-  const plane = await stopControlPlane(dir)
-  return parts || plane
+export async function takeDown({ say }: Shell, dir: string): Promise<boolean> {
+  const cancel = systemClock.after(MOMENT, () => say('Stopping ...\n'))
+  try {
+    const parts = await endParts(dir)
+    const plane = await stopControlPlane(dir)
+    return parts || plane
+  } finally {
+    cancel()
+  }
 }
+
+/** Whoever waits longer is told for what, milliseconds. */
+const MOMENT = 300

@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { endServer, lastLines, launch, type Server, worksIn } from '../../adapters/control-plane/index.ts'
+import { endServer, lastWords, launch, type Server, worksIn } from '../../adapters/control-plane/index.ts'
 import { Failure, pause, seconds, systemClock } from '../../std/index.ts'
+import type { Shell } from '../shell.ts'
 
 /** A program of Berth that runs beside this one, working in the folder of a local installation. */
 export interface Part {
@@ -19,6 +20,8 @@ export interface PartPlan {
   /** The constant message of the log line that says it is up. */
   up: string
   detached: boolean
+  /** The whole environment of the program; that of this process without it. */
+  env?: Shell['env'] | undefined
   signal: AbortSignal
 }
 
@@ -26,12 +29,12 @@ const STARTS_WITHIN = seconds(30)
 
 /** Starts a part and waits until its log says that it is up; the log begins anew. */
 export async function startPart(plan: PartPlan): Promise<Part> {
-  const { dir, name, command, detached } = plan
+  const { dir, name, command, detached, env } = plan
   const [program, ...flags] = command
   const log = logOf(dir, name)
   mkdirSync(join(dir, 'logs'), { recursive: true })
   writeFileSync(log, '', { mode: 0o600 })
-  const server = await launch({ name, program, flags, dir, log, detached })
+  const server = await launch({ name, program, flags, dir, log, detached, env })
   remember(dir, { name, pid: server.pid, facts: {} })
   const part = { name, pid: server.pid, facts: await factsOf(plan, server) }
   remember(dir, part)
@@ -46,12 +49,10 @@ async function factsOf({ dir, name, up, signal }: PartPlan, server: Server): Pro
     if (facts) return facts
     if (signal.aborted) throw new Failure('cancelled', `stopped while ${name} started`)
     if (server.hasExited())
-      throw new Failure('unavailable', `${name} ended while it started: ${lastLines(log, 1).replace(/^berth: /, '')}`, {
-        remedy: `Its log is ${log}.`,
-      })
+      throw new Failure('unavailable', `${name} ended while it started${lastWords(log)}`, { remedy: `Its log is ${log}.` })
     await pause(systemClock, 30, signal)
   }
-  throw new Failure('timeout', `${name} did not start within ${STARTS_WITHIN / 1000} s: ${lastLines(log, 1)}`, {
+  throw new Failure('timeout', `${name} did not start within ${STARTS_WITHIN / 1000} s${lastWords(log)}`, {
     remedy: `Its log is ${log}.`,
   })
 }
@@ -105,4 +106,4 @@ function remember(dir: string, part: Part): void {
 
 const stateOf = (dir: string): string => join(dir, 'parts.json')
 
-const logOf = (dir: string, name: string): string => join(dir, 'logs', `${name}.log`)
+export const logOf = (dir: string, name: string): string => join(dir, 'logs', `${name}.log`)

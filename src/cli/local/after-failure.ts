@@ -1,0 +1,22 @@
+import { existsSync, readdirSync, rmdirSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { removeFolder } from '../../adapters/control-plane/index.ts'
+import { Failure } from '../../std/index.ts'
+import type { Shell } from '../shell.ts'
+
+/** The folder and those above it, as far as they would have to be made. */
+export const missingAt = (dir: string): string[] => (existsSync(dir) ? [] : [dir, ...missingAt(dirname(dir))])
+
+/**
+ * Removes the folder that was made for a start that failed, with those above it. What was started may have said why in its log: the
+ * logs stay, and a line says where.
+ */
+export function clearAfter(thrown: unknown, { say }: Shell, [dir, ...above]: readonly string[]): void {
+  if (dir === undefined) return
+  const { code, remedy = '' } = Failure.from(thrown)
+  const logs = join(dir, 'logs')
+  const isTold = code !== 'cancelled' && existsSync(logs) && readdirSync(logs).some((name) => statSync(join(logs, name)).size > 0)
+  removeFolder(dir, isTold ? 'logs' : undefined)
+  if (!isTold) for (const folder of above) if (readdirSync(folder).length === 0) rmdirSync(folder)
+  if (isTold && !remedy.includes(logs)) say(`The logs are in ${logs}.\n`)
+}
