@@ -77,7 +77,9 @@ export function removeFolder(dir: string, keep?: string): void {
       remedy: 'Name the folder that `berth up` was given; remove anything else yourself.',
     })
   }
-  removeTree(real)
+  const others = () => readdirSync(real).filter((name) => name !== MARK && name !== keep)
+  const trees = keep === undefined ? [real] : others().map((name) => join(real, name))
+  for (const tree of trees) removeTree(tree)
 }
 
 /**
@@ -94,8 +96,7 @@ export function removeTree(path: string): void {
       remedy: `Unmount it (umount ${mount}), and remove the folder then.`,
     })
   }
-  const all = keep === undefined ? [''] : readdirSync(real).filter((name) => name !== MARK && name !== keep)
-  for (const name of all) rmSync(join(real, name), { recursive: true, force: true })
+  rmSync(real, { recursive: true })
 }
 
 /** The folder, and whatever is in it, as far as something is mounted there. Where there is no list of mounts none is known. */
