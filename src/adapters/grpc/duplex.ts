@@ -35,6 +35,8 @@ export function duplexOf<I, O>(call: ClientDuplexStream<I, O>, target: string, s
   })
   // A write after the end, and an end that nobody reads, are no uncaught exceptions.
   call.on('error', () => undefined)
+  // Until it is asked for the first message, the library takes all that comes and keeps it. This asks, and takes none.
+  call.read(0)
   if (signal?.aborted) cancel()
   else signal?.addEventListener('abort', cancel, { once: true })
   return {
