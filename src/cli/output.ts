@@ -32,7 +32,8 @@ function yamlOf(data: unknown): string {
   return document.toString({ lineWidth: 0 }).trimEnd()
 }
 
-const WIDTH = 80
+/** What is said to people fits in so many columns. */
+export const WIDTH = 80
 const GAP = 2
 
 /** With less room than this the last column goes on a line of its own. */
@@ -65,7 +66,7 @@ export function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]
 const painted = <Row>(column: Column<Row> | undefined, row: Row, text: string): string => column?.paint?.(row, text) ?? text
 
 /** Lines of at most `width` characters, broken at blanks; a longer word stays whole, so that it can be copied. */
-export function wrap(text: string, width: number): string[] {
+export function wrap(text: string, width = WIDTH): string[] {
   const lines: string[] = []
   let line = ''
   for (const word of harmlessLine(text).split(' ')) {

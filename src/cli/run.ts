@@ -2,7 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { Failure } from '../std/index.ts'
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts'
 import { harmlessLine, netted } from './harmless.ts'
-import { capital } from './output.ts'
+import { capital, WIDTH } from './output.ts'
 import { type Shell, UNREAD } from './shell.ts'
 import { verbs } from './verbs.ts'
 import { versionOf } from './version.ts'
@@ -64,7 +64,7 @@ async function programFor(args: readonly string[], shell: Shell, ended: (code: E
     .configureOutput({
       writeOut: (text) => shell.print(text.trimEnd()),
       writeErr: (text) => shell.say(text),
-      getOutHelpWidth: () => 80,
+      getOutHelpWidth: () => WIDTH,
     })
     .showHelpAfterError('Run `berth --help` for the list of verbs.')
     .exitOverride()

@@ -27,7 +27,7 @@ type Announced = Release & { sha256: string }
 
 /** Whether the releases of all programs can be had: fails with the first that can not. Nothing is downloaded. */
 export async function findReleases(download: Download): Promise<void> {
-  await sumsOf(download)
+  await reaching(download, (fetching) => sumsOf(download, fetching))
 }
 
 /**
@@ -39,45 +39,56 @@ export async function downloadReleases(download: Download): Promise<void> {
   const beside = `${into}.downloading`
   makeFolder(beside)
   const fileOf = ({ tool }: Release) => join(beside, `${tool}.part`)
-  // Nothing is downloaded before it is known of every program what it must be.
-  const releases = await sumsOf(download)
-  const progressOf = progressOfAll(releases.length, report, clock)
-  await together(download, releases, (release, fetching) =>
-    fetchFile({ ...release, file: fileOf(release), onProgress: progressOf(release.tool) }, fetching),
-  )
+  const releases = await reaching(download, async (fetching) => {
+    // Nothing is downloaded before it is known of every program what it must be.
+    const announced = await sumsOf(download, fetching)
+    const progressOf = progressOfAll(announced.length, report, clock)
+    await together(fetching, announced, (release, stoppable) =>
+      fetchFile({ ...release, file: fileOf(release), onProgress: progressOf(release.tool) }, stoppable),
+    )
+    return announced
+  })
   mkdirSync(into, { recursive: true })
   for (const release of releases) await install(fileOf(release), release, download)
   removeTree(beside)
 }
 
-const sumsOf = (download: Download): Promise<Announced[]> =>
-  together(download, download.wanted, async (tool, fetching) => {
-    const release = releaseOf(tool, download.recipe, download.mirror)
-    const sha256 = release.sumIn(await fetchText(release.sums, fetching))
+const sumsOf = ({ recipe, wanted, mirror }: Download, fetching: Fetching): Promise<Announced[]> =>
+  together(fetching, wanted, async (tool, stoppable) => {
+    const release = releaseOf(tool, recipe, mirror)
+    const sha256 = release.sumIn(await fetchText(release.sums, stoppable))
     if (!sha256) throw new Failure('invalid', `${release.sums} does not say what ${release.url} must be`)
     return { ...release, sha256 }
   })
+
+/** The files come over the connections that brought their sums. */
+async function reaching<T>({ env, mirror, clock, signal }: Download, work: (fetching: Fetching) => Promise<T>): Promise<T> {
+  const dispatcher = dispatcherFor(env)
+  const { authorization } = mirror ?? {}
+  try {
+    return await work({ dispatcher, authorization, clock, signal: signal ?? new AbortController().signal })
+  } finally {
+    await dispatcher.destroy()
+  }
+}
 
 /**
  * Does the work for all at once. One that fails ends the others, for without it they are for nothing; it is told when all have
  * ended, so that nothing goes on in a folder that somebody else may have by then.
  */
 async function together<T, R>(
-  { clock, signal, env, mirror }: Download,
+  fetching: Fetching,
   items: readonly T[],
-  work: (item: T, fetching: Fetching) => Promise<R>,
+  work: (item: T, stoppable: Fetching) => Promise<R>,
 ): Promise<R[]> {
   const stop = new AbortController()
-  const dispatcher = dispatcherFor(env)
-  const { authorization } = mirror ?? {}
-  const fetching = { dispatcher, authorization, clock, signal: signal ? AbortSignal.any([signal, stop.signal]) : stop.signal }
-  const works = items.map((item) => work(item, fetching))
+  const stoppable = { ...fetching, signal: AbortSignal.any([fetching.signal, stop.signal]) }
+  const works = items.map((item) => work(item, stoppable))
   try {
     return await Promise.all(works)
   } finally {
     stop.abort()
     await Promise.allSettled(works)
-    await dispatcher.destroy()
   }
 }
 

@@ -10,7 +10,7 @@ import { examineKas, examineOperator } from '../doctor/programs.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { programsBeside } from '../local/beside.ts'
 import { type ClusterOptions, examples, kubeOf, LOCAL, withKubeconfig, withOutput } from '../options.ts'
-import { type Format, marked, renderData, wrap } from '../output.ts'
+import { type Format, marked, renderData, WIDTH, wrap } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import type { Finish } from '../verb.ts'
 
@@ -81,8 +81,8 @@ function letter({ paint }: Shell, findings: Finding[]): string {
 }
 
 function paragraph({ check, mark, message, remedy }: Finding, paint: Shell['paint']): string[] {
-  const [first = '', ...more] = wrap(message, 80 - INDENT)
-  const cure = remedy ? wrap(`-> ${remedy}`, 80 - INDENT) : []
+  const [first = '', ...more] = wrap(message, WIDTH - INDENT)
+  const cure = remedy ? wrap(`-> ${remedy}`, WIDTH - INDENT) : []
   const indented = [...more, ...cure].map((line) => ' '.repeat(INDENT) + line)
   return [`${marked(mark, mark.padEnd(5), paint)} ${check.padEnd(13)}${first}`, ...indented]
 }

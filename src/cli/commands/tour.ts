@@ -11,7 +11,7 @@ import { clusterAtHand } from '../local/cluster-at-hand.ts'
 import { whileAllRun } from '../local/guard.ts'
 import { type BringUp, type Installation, install, prepareGround, startPrograms, takeDown } from '../local/installation.ts'
 import { examples, someSeconds } from '../options.ts'
-import { wrap } from '../output.ts'
+import { WIDTH, wrap } from '../output.ts'
 import { reportTo } from '../report.ts'
 import type { Shell } from '../shell.ts'
 import { ended } from '../signals.ts'
@@ -49,7 +49,7 @@ export const verb = {
 
 async function tour(shell: Shell, options: Options): Promise<ExitCode> {
   const dir = options.dir ? resolve(shell.cwd, options.dir) : realpathSync(mkdtempSync(join(tmpdir(), 'berth-tour-')))
-  const report = reportTo(shell, 80)
+  const report = reportTo(shell, WIDTH)
   const kubeconfig = options.kubeconfig ?? (await clusterAtHand(shell, report))
   const plan: BringUp = { shell, dir, detached: false, report, kubeconfig, scope: kubeconfig && TEAM }
   const scene: Scene = { plan, options, began: systemClock.now() }
@@ -129,7 +129,7 @@ async function timed<T>(
   const { paint, print } = shell
   const began = systemClock.now()
   const tell = (mark: string, text: string, typed: string) => {
-    const lines = [...wrap(text, 80 - INDENT.length), paint('dim', `$ ${typed}`)]
+    const lines = [...wrap(text, WIDTH - INDENT.length), paint('dim', `$ ${typed}`)]
     print(`${mark} ${secondsSince(began).padStart(5)} s  ${lines.join(`\n${INDENT}`)}`)
   }
   try {

@@ -50,11 +50,11 @@ function letter({ shell: { paint }, deployment }: AtHand, nodes: Node[]): string
   const { sync, health, conditions, inventory } = deployment.status ?? {}
   const ready = conditionOf(conditions, 'Ready')
   const state = `${sync?.status ?? 'Unknown'}, ${health?.status ?? 'Unknown'}, commit ${sync?.revision?.slice(0, 12) ?? 'none yet'}`
-  const said = ready?.status === 'True' ? [] : wrap(`${ready?.reason ?? 'Unknown'}: ${ready?.message ?? ''}`, 80)
+  const said = ready?.status === 'True' ? [] : wrap(`${ready?.reason ?? 'Unknown'}: ${ready?.message ?? ''}`)
   const left = (inventory?.count ?? 0) - (deployment.status?.resources ?? []).filter(({ version }) => version !== '').length
   const more = left > 0 ? [`and ${left} more that are well`] : []
   const title = titleOf(deployment)
-  const head = wrap(`${title}: ${state}`, 80)
+  const head = wrap(`${title}: ${state}`)
   head[0] = head[0]?.replace(title, marked(ready?.status === 'True' ? 'ok' : 'warn', title, paint)) ?? title
   return [...head, ...said, ...treeLines(nodes, paint), ...more].join('\n')
 }

@@ -7,7 +7,7 @@ import { whileAllRun } from '../local/guard.ts'
 import { type BringUp, bringUp, foundIn, type Installation, takeDown } from '../local/installation.ts'
 import { tellSources } from '../local/sources.ts'
 import { dirOf, examples, withDir } from '../options.ts'
-import { FORMATS, type Format } from '../output.ts'
+import { FORMATS, type Format, WIDTH } from '../output.ts'
 import { reportTo } from '../report.ts'
 import type { Shell } from '../shell.ts'
 import { ended } from '../signals.ts'
@@ -53,7 +53,7 @@ async function up(shell: Shell, options: Options): Promise<ExitCode> {
   const dir = dirOf(shell, options)
   const detached = options.detach === true
   const found = options.kubeconfig ? undefined : foundIn(dir)
-  const report = reportTo(shell, 80)
+  const report = reportTo(shell, WIDTH)
   if (found?.installation) {
     report.line(`Berth is up already in ${dir}, and nothing was started. End it first to start it anew.`)
     shell.print(howToUse(found.installation, { ...options, detach: true }))

@@ -1,6 +1,6 @@
 import type { GitOpsDeploymentSyncRun } from '../../api/index.ts'
 import { harmless, harmlessLine } from '../harmless.ts'
-import { wrap } from '../output.ts'
+import { WIDTH, wrap } from '../output.ts'
 import type { Paint } from '../shell.ts'
 
 export type DryRun = NonNullable<NonNullable<GitOpsDeploymentSyncRun['status']>['dryRun']>
@@ -39,12 +39,12 @@ export function letterOf(title: string, revision: string, dryRun: DryRun, paint:
     [dryRun.unchanged, 'as they are'],
   ]
   const said = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
-  const head = wrap(`${title} with commit ${revision.slice(0, 12)}: ${said.join(', ') || 'nothing to do'}.`, 80)
+  const head = wrap(`${title} with commit ${revision.slice(0, 12)}: ${said.join(', ') || 'nothing to do'}.`)
   // What is said of many objects is written out once.
   const written = new Set<string>()
   const objects = (dryRun.objects ?? []).flatMap((object) => {
     const { message = '' } = object
-    const isAgain = message.length >= 80 && written.has(message)
+    const isAgain = message.length >= WIDTH && written.has(message)
     written.add(message)
     return ['', ...linesOf(isAgain ? { ...object, message: 'as above' } : object, paint)]
   })

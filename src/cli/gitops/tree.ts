@@ -1,6 +1,6 @@
 import type { GitOpsDeployment } from '../../api/index.ts'
 import { harmlessLine } from '../harmless.ts'
-import { type Mark, marked, wrap } from '../output.ts'
+import { type Mark, marked, WIDTH, wrap } from '../output.ts'
 import type { Paint } from '../shell.ts'
 
 /** An object of a deployment, or one that belongs to such an object. */
@@ -40,7 +40,6 @@ export function nodesOf({ status }: GitOpsDeployment, children: Children): Node[
 
 const sortKey = ({ namespace, kind, group, name }: Node): string => [namespace, kind, group, name].join('\0')
 
-const WIDTH = 80
 const SYNC = 9
 const HEALTH = 11
 /** What is left of a line for the object. */

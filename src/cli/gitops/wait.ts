@@ -54,7 +54,7 @@ export async function waitUntilReady(
     shell.print(`${titleOf(deployment)} is Ready. ${ending.message}`)
     return exitCodes.ok
   }
-  for (const line of wrap(`berth: ${titleOf(deployment)} is not Ready. ${ending.message}`, 80)) report.line(line)
+  for (const line of wrap(`berth: ${titleOf(deployment)} is not Ready. ${ending.message}`)) report.line(line)
   report.line(`Each object: ${berth('tree', deployment)}`)
   if (ending.asks) report.line(`Let the deletions happen: ${berth('sync', deployment)} --confirm-prune`)
   return exitCodes.failed

@@ -120,6 +120,6 @@ function remarkLines(workspace: Workspace): string {
   const remarks = (workspace.status?.conditions ?? []).filter(
     ({ type, status }) => status === 'False' && type !== 'Ready' && !steps.has(type),
   )
-  const lines = remarks.flatMap((remark) => wrap(`${remark.type}: ${saidOnce(remark, workspace)}`, 80))
+  const lines = remarks.flatMap((remark) => wrap(`${remark.type}: ${saidOnce(remark, workspace)}`))
   return [...lines, `What was told about it: ${berth('events', workspace)}`].join('\n')
 }

@@ -90,7 +90,7 @@ function concluded({ shell, workspace, ending, state, took }: Conclusion): ExitC
       ? `somebody else wants it ${desiredOf(ending.workspace)}`
       : `${failure?.step ? `in step ${failure.step}: ` : ''}${failure?.cause ? `${failure.cause}: ` : ''}${failure?.message ?? 'it does not say why'}`
   const text = `berth: ${title} is not ${state} but ${stateOf(ending.workspace)}: ${why.replace(/\.$/, '')}. ${failure?.remedy ?? ''}`
-  for (const line of wrap(text.trim(), 80)) shell.say(`${line}\n`)
+  for (const line of wrap(text.trim())) shell.say(`${line}\n`)
   shell.say(`More of it: ${berth('describe', workspace)}; ${berth('logs', workspace)}\n`)
   return exitCodes.failed
 }

@@ -51,7 +51,7 @@ describe(
     const acquire = (signal?: AbortSignal) => acquireTools({ env: env(), report, clock, signal })
     const sizeOf = (name: string) => statSync(join(beside(), name), { throwIfNoEntry: false })?.size ?? 0
     const refused = (others: Record<string, string> = {}) =>
-      acquireTools({ env: { ...env(), PATH: '/usr/bin:/bin', ...others }, report, clock }).catch((thrown: unknown) => thrown)
+      acquireTools({ env: { ...env(), ...others }, report, clock }).catch((thrown: unknown) => thrown)
     /** How often each program itself was asked for, and from where on. */
     const rangesOf = (tool: Tool) =>
       site.asked
