@@ -33,8 +33,11 @@ export function duplexOf<I, O>(call: ClientDuplexStream<I, O>, target: string, s
     header.resolve({})
     trailer.resolve(textOf(metadata))
   })
-  // A write after the end, and an end that nobody reads, are no uncaught exceptions.
-  call.on('error', () => undefined)
+  const ended: { failure?: unknown } = {}
+  // A write after the end, and an end that nobody reads, are no uncaught exceptions. The library tells a reader who comes later nothing.
+  call.on('error', (thrown) => {
+    ended.failure ??= thrown
+  })
   // Until it is asked for the first message, the library takes all that comes and keeps it. This asks, and takes none.
   call.read(0)
   if (signal?.aborted) cancel()
@@ -45,17 +48,22 @@ export function duplexOf<I, O>(call: ClientDuplexStream<I, O>, target: string, s
       await once(call, 'drain', { signal: over.signal }).catch(() => undefined)
     },
     closeSend: () => void call.end(),
-    responses: responsesOf(call, target),
+    responses: responsesOf(call, target, ended),
     header: header.promise,
     trailer: trailer.promise,
     cancel,
   }
 }
 
-async function* responsesOf<I, O>(call: ClientDuplexStream<I, O>, target: string): AsyncGenerator<O> {
+async function* responsesOf<I, O>(
+  call: ClientDuplexStream<I, O>,
+  target: string,
+  ended: { readonly failure?: unknown },
+): AsyncGenerator<O> {
   try {
     // Destroyed before it is cancelled, it would say that all has been sent.
     yield* call.iterator({ destroyOnReturn: false })
+    if (ended.failure !== undefined) throw ended.failure
   } catch (thrown) {
     throw failureFromStatus(thrown, target)
   } finally {

@@ -91,6 +91,17 @@ describe('gRPC calls', (it) => {
     connection.close()
   })
 
+  it('tells one who reads when all is over why it failed', async () => {
+    const connection = dialed()
+    const call = await connection.duplexRaw('/x.Echo/Nowhere')
+    await call.trailer
+    const failure = await (async () => {
+      for await (const response of call.responses) ok(false, String(response))
+    })().catch((thrown: unknown) => thrown)
+    ok(isFailure(failure, 'not-found'), `${failure}`)
+    connection.close()
+  })
+
   it('tells the handler that waits for a request that the caller is gone', async () => {
     const connection = dialed()
     ended.length = 0

@@ -79,7 +79,7 @@ describe('gRPC in a WebSocket', (it) => {
       before = sent
       await register(connection)
     }
-    // A call that has ended takes everything; its responses say why it did.
+    // After its end `send` does nothing, so that all would be taken: the responses say why it ended.
     if (isOver) for await (const response of call.responses) void response
     is(isOver, false)
     ok(sent < 2000, `${sent} of 2,000 messages were taken for a caller that reads none`)
