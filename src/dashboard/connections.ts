@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Cache, Kube } from '../adapters/kube/index.ts'
 import { type ConfigMap, ConfigMaps, type Ref } from '../api/index.ts'
 import type { Person } from '../engines/access/index.ts'
-import { isRecord, minutes } from '../std/index.ts'
+import { minutes, recordIn } from '../std/index.ts'
 import { html } from './html.ts'
 import type { Guest } from './ports.ts'
 import type { Rights } from './rights.ts'
@@ -80,14 +80,9 @@ function connectionsIn(map: ConfigMap | undefined, now: number): Connection[] {
 const keyOf = ({ user, workspace, port, since: time }: Connection): string => JSON.stringify([workspace, user, port, time])
 
 function connectionFrom(line: string): Connection | undefined {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(line)
-  } catch {
-    // Somebody has written something else there.
-    return
-  }
-  if (!isRecord(parsed)) return
+  const parsed = recordIn(line)
+  // Somebody may have written something else there.
+  if (!parsed) return
   const { user, workspace, port, since: time } = parsed
   return { user: String(user ?? ''), workspace: String(workspace ?? ''), port: String(port ?? ''), since: String(time ?? '') }
 }

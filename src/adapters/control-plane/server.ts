@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, Failure, pause, seconds } from '../../std/index.ts'
 import { isAlive, signal } from './processes.ts'
@@ -28,6 +28,7 @@ export interface Launch {
  * Runs the server and ends it when stdin closes, which the kernel sees to even when the parent is killed with -9.
  * It prints the server's process id. The reader is a process of its own, because `wait` cannot wait for two things;
  * while it lives, so does the shell, or at least the server's entry in the process table: the id cannot be another's.
+ * A server that was killed can't say so; its log is told here. That we ended one is not worth a word.
  */
 const KEEPER = `
 exec 3<&0
@@ -35,7 +36,8 @@ exec 3<&0
 echo "$server"; exec >&-
 { read -r _ <&3; kill -KILL "$server"; } 2>/dev/null & reader=$!
 exec 3<&-
-wait "$server"; code=$?
+wait "$server" 2>/dev/null; code=$?
+[ "$code" -ne 137 ] || echo 'killed (SIGKILL)' >&2
 kill "$reader" 2>/dev/null
 exit "$code"`
 
@@ -99,23 +101,6 @@ export async function endServer(pid: number, clock: Clock, grace = seconds(3)): 
 async function untilGone(pid: number, clock: Clock, patience: number): Promise<void> {
   const deadline = clock.now() + patience
   while (isAlive(pid) && clock.now() < deadline) await pause(clock, 20)
-}
-
-const LONGEST_LINE = 200
-
-/** What the end of a program is told with: a colon and the last line of its log; nothing where it wrote nothing. */
-export function lastWords(log: string): string {
-  const line = lastLines(log, 1).replace(/^berth: /, '')
-  const shown = line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)} …` : line
-  return shown && `: ${shown}`
-}
-
-export const lastLines = (log: string, count = 5): string => {
-  try {
-    return readFileSync(log, 'utf8').trim().split('\n').slice(-count).join('\n')
-  } catch {
-    return ''
-  }
 }
 
 export const logOf = (logs: string, name: string): string => join(logs, `${name}.log`)

@@ -1,6 +1,6 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import { type ConfigMap, ConfigMaps } from '../../api/index.ts'
-import { Failure, isFailure, isRecord } from '../../std/index.ts'
+import { Failure, isFailure, isRecord, recordIn } from '../../std/index.ts'
 
 /** Where an inventory of a project lies. */
 export interface Place {
@@ -96,8 +96,8 @@ const lineOf = ({ id, deletion, places }: Omit<Registered, 'number'>): string =>
 
 /** What is damaged is as if it were not there: nothing is deleted then. */
 function registeredOf([key, line]: [string, string]): Registered[] {
-  const told = parsed(line)
-  if (!(/^-?\d{1,20}$/.test(key) && isRecord(told) && Array.isArray(told.places))) return []
+  const told = recordIn(line)
+  if (!(/^-?\d{1,20}$/.test(key) && Array.isArray(told?.places))) return []
   const { id, deletion } = told
   const places = told.places.flatMap(placeOf)
   return typeof id === 'string' && typeof deletion === 'string' ? [{ number: BigInt(key), id, deletion, places }] : []
@@ -109,14 +109,6 @@ function placeOf(told: unknown): Place[] {
   return typeof namespace === 'string' && typeof name === 'string' && typeof inventoryId === 'string'
     ? [{ namespace, name, inventoryId }]
     : []
-}
-
-function parsed(line: string): unknown {
-  try {
-    return JSON.parse(line)
-  } catch {
-    return undefined
-  }
 }
 
 const explained = (thrown: unknown, { name, namespace }: { name: string; namespace: string }): unknown =>

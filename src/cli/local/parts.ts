@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { endServer, lastWords, launch, type Server, worksIn } from '../../adapters/control-plane/index.ts'
-import { Failure, pause, seconds, systemClock } from '../../std/index.ts'
+import { Failure, pause, recordIn, seconds, systemClock } from '../../std/index.ts'
 import type { Shell } from '../shell.ts'
 
 /** A program of Berth that runs beside this one, working in the folder of a local installation. */
@@ -10,6 +10,8 @@ export interface Part {
   pid: number
   /** What it said of itself when it was up: addresses, mostly. */
   facts: Record<string, string>
+  /** It is being ended on purpose, perhaps by another process. */
+  ending?: boolean
 }
 
 export interface PartPlan {
@@ -60,20 +62,11 @@ async function factsOf({ dir, name, up, signal }: PartPlan, server: Server): Pro
 /** The texts of the first JSON line whose message is this one. */
 function saidIn(log: string, message: string): Record<string, string> | undefined {
   for (const line of log.split('\n')) {
-    const fields = parsed(line)
+    const fields = recordIn(line)
     if (fields?.message !== message) continue
     return Object.fromEntries(Object.entries(fields).flatMap(([key, value]) => (typeof value === 'string' ? [[key, value]] : [])))
   }
   return undefined
-}
-
-function parsed(line: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(line)
-    return typeof value === 'object' && value !== null ? { ...value } : undefined
-  } catch {
-    return undefined
-  }
 }
 
 export const isRunning = (dir: string, { pid }: Part): boolean => worksIn(pid, dir)
@@ -92,6 +85,7 @@ const isPart = (value: unknown): value is Part =>
 /** Ends them, the last started first. Answers whether one was running. */
 export async function endParts(dir: string): Promise<boolean> {
   const running = partsOf(dir).filter((part) => isRunning(dir, part))
+  for (const part of running) remember(dir, { ...part, ending: true })
   for (const { pid } of running.reverse()) await endServer(pid, systemClock, seconds(5))
   rmSync(stateOf(dir), { force: true })
   return running.length > 0
