@@ -3,29 +3,34 @@ import { fileURLToPath } from 'node:url'
 import { setFlagsFromString } from 'node:v8'
 import { keepCompiled } from './compile-cache.ts'
 import { exitCodes } from './exit-codes.ts'
-import { paintFor, type Shell, UNREAD } from './shell.ts'
+import { OUTPUT_CLOSED, paintFor, type Shell } from './shell.ts'
 
 // The only file that touches signals and the end of the process.
 const stop = new AbortController()
-// A Ctrl-C reaches us twice when npm started us: from the terminal, and from npm.
+// A Ctrl-C reaches us twice when npm started us: from the terminal, and from npm. Milliseconds.
 const SAME_PRESS = 500
-// How long what is still open when all is done may hold up the end.
-const KEPT = 1000
+// How long what is still open when all is done may hold up the end, milliseconds.
+const EXIT_GRACE = 1000
 let askedAt: number | undefined
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => {
     const now = performance.now()
     askedAt ??= now
-    if (now - askedAt > SAME_PRESS) process.exit(exitCodes.interrupted)
     stop.abort()
+    if (now - askedAt <= SAME_PRESS) return
+    // At once, by the signal itself: process.exit() would wait for V8's threads.
+    process.removeAllListeners(signal)
+    process.kill(process.pid, signal)
   })
 }
 
-// `berth crds | head` closes our output early: that is no error. What runs is taken down as after Ctrl-C.
+// `berth crds | head` closes our output early, and so does a terminal that is closed: that is no error, but a full disk is. What runs
+// is taken down as after Ctrl-C.
+let unwritten: NodeJS.ErrnoException | undefined
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
-    stop.abort(new DOMException(UNREAD, 'AbortError'))
+    if (error.code !== 'EPIPE' && error.code !== 'EIO') unwritten ??= error
+    stop.abort(new DOMException(OUTPUT_CLOSED, 'AbortError'))
   })
 }
 
@@ -52,7 +57,8 @@ const { run } = await import('./run.ts')
 const code = await run(process.argv.slice(2), shell)
 // A pipe takes long output in pieces: an exit before the last one would cut it off.
 await new Promise<void>((resolve) => process.stdout.write('', () => resolve()))
+if (unwritten) shell.say(`berth: the output cannot be written: ${unwritten.message}.\n`)
 // Not process.exit(): it waits for V8's threads, and one that compiles may wait for this one to collect garbage. Of starts with these
 // flags 2 in 100 hung so (docs/decisions/0024). Kept-alive connections must not hold up a command that is done, and by then none compiles.
-process.exitCode = code
-AbortSignal.timeout(KEPT).addEventListener('abort', () => process.exit())
+process.exitCode = unwritten ? exitCodes.failed : code
+AbortSignal.timeout(EXIT_GRACE).addEventListener('abort', () => process.exit())

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Kube } from '../adapters/kube/index.ts'
 import { Failure } from '../std/index.ts'
@@ -37,14 +37,18 @@ export function fileAt(shell: Shell, flag: string, file: string): Buffer {
   }
 }
 
-/** The folder that --dir names; by its real path where it is there. */
+/** The folder that --dir names, by its real path: by that processes are known to work in it. */
 export function dirOf(shell: Shell, { dir }: { dir: string }): string {
   const folder = resolve(shell.cwd, dir)
   const found = statSync(folder, { throwIfNoEntry: false })
   if (found && !found.isDirectory())
     throw new Failure('invalid', `--dir: ${folder} is no folder`, { remedy: 'Name a folder, or one that is to be made.' })
-  return found ? realpathSync(folder) : folder
+  return realPathOf(folder)
 }
+
+/** Links are followed as far as the path is there. */
+const realPathOf = (path: string): string =>
+  existsSync(path) ? realpathSync(path) : join(realPathOf(dirname(path)), basename(path))
 
 /** For commands that Berth advises: they are about the same folder. */
 export const dirFlag = ({ dir }: { dir: string }): string => (dir === LOCAL ? '' : ` --dir ${dir}`)

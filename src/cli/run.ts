@@ -3,7 +3,7 @@ import { Failure } from '../std/index.ts'
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts'
 import { harmlessLine, netted } from './harmless.ts'
 import { capital, WIDTH } from './output.ts'
-import { type Shell, UNREAD } from './shell.ts'
+import { OUTPUT_CLOSED, type Shell } from './shell.ts'
 import { verbs } from './verbs.ts'
 import { versionOf } from './version.ts'
 
@@ -28,8 +28,8 @@ export async function run(args: readonly string[], given: Shell): Promise<ExitCo
 /** One line and its remedy; with `--verbose` also what caused it. */
 function explain(failure: Failure, args: readonly string[], shell: Shell): ExitCode {
   const { aborted, reason } = shell.signal
-  if (aborted && reason instanceof Error && reason.message === UNREAD) return exitCodes.ok
-  if (failure.code === 'cancelled' && aborted) return exitCodes.interrupted
+  if (failure.code === 'cancelled' && aborted)
+    return reason instanceof Error && reason.message === OUTPUT_CLOSED ? exitCodes.ok : exitCodes.interrupted
   const remedy = failure.remedy ? ` ${failure.remedy}` : ''
   shell.say(`berth: ${sentence(failure.message)}${remedy}\n`)
   if (args.includes('--verbose')) shell.say(chainOf(failure))

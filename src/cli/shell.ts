@@ -18,8 +18,8 @@ export interface Shell {
   readonly lively: boolean
 }
 
-/** Why the signal aborted when nobody reads our output any more: everything is tidied up, and nothing was wrong. */
-export const UNREAD = 'nobody reads the output'
+/** Why the signal aborted when our output cannot be written any more: everything is tidied up. */
+export const OUTPUT_CLOSED = 'the output is closed'
 
 type Colour = 'red' | 'green' | 'yellow' | 'cyan' | 'bold' | 'dim'
 export type Paint = (colour: Colour, text: string) => string

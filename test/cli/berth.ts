@@ -18,9 +18,9 @@ export interface Surroundings {
   cwd?: string
 }
 
-/** Lines that a terminal of 80 columns would break. Commands and paths are kept whole. */
+/** Lines that a terminal of 80 columns would break. Commands and failures are kept whole, paths count as short ones. */
 export const tooWide = (text: string): string[] =>
-  text.split('\n').filter((line) => line.length > 80 && !/^ +\$ |\/\S{20}/.test(line))
+  text.split('\n').filter((line) => line.replace(/\/\S+/g, '/…').length > 80 && !/^ +\$ |^berth: /.test(line))
 
 /** `berth` as a process of its own, with what it has printed so far. */
 export interface Berth {

@@ -1,10 +1,11 @@
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { testCluster } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
-import { berth, startBerth } from './berth.ts'
+import { berth, ROOT, startBerth } from './berth.ts'
 
 const kubeconfigFor = (server: string): string =>
   JSON.stringify({
@@ -52,6 +53,15 @@ describe('exit codes', (it) => {
       ['opertor', 2],
     ] as const)
       assert.is((await startBerth([verb], { env: { NODE_OPTIONS: open } }).ended).code, code)
+  })
+
+  it('are 1 where what is printed cannot be written', () => {
+    const main = join(ROOT, 'src', 'cli', 'main.ts')
+    const { status, stderr } = spawnSync('sh', ['-c', '"$0" "$1" version > /dev/full', process.execPath, main], {
+      encoding: 'utf8',
+    })
+    assert.is(status, 1)
+    assert.match(stderr, /^berth: the output cannot be written: ENOSPC: [^\n]+\.\n$/)
   })
 
   it('are 2 when no verb is given, with the help', async () => {

@@ -1,8 +1,18 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
-import { TOOLS } from '../../src/adapters/control-plane/index.ts'
+import { acquireTools, TOOLS } from '../../src/adapters/control-plane/index.ts'
 import { describe } from '../support/suite.ts'
 import { eventually } from '../support/verbs.ts'
 import { berth, startBerth, tooWide } from './berth.ts'
@@ -113,7 +123,7 @@ describe('up', (it) => {
     await eventually(() => processesIn(dir).length === 0)
   })
 
-  it('names the parts that end, the last line of their logs and where these are, and ends', async () => {
+  it('names the parts that end and their logs, and ends', async () => {
     const dir = folders[1] ?? ''
     for (const name of ['operator', 'kwok']) {
       const up = startBerth(['up', '--dir', dir])
@@ -121,12 +131,62 @@ describe('up', (it) => {
       process.kill(pidOf(dir, name), 'SIGKILL')
       const { code, stderr } = await up.ended
       assert.is(code, 5, stderr)
-      const [line = ''] = stderr.split('\n').filter((text) => text.startsWith('berth:'))
-      assert.match(line, new RegExp(`^berth: ${name} ended: \\S`))
-      assert.ok(line.endsWith(`Read ${dir}/logs/${name}.log.`), line)
-      assert.ok(line.length < 300 + dir.length, line)
+      assert.match(stderr, new RegExp(`^berth: ${name} ended: killed \\(SIGKILL\\)\\. Read ${dir}/logs/${name}\\.log\\.$`, 'm'))
       await eventually(() => processesIn(dir).length === 0)
     }
+  })
+
+  it('ends well when somebody else takes it down', async () => {
+    const dir = folders[1] ?? ''
+    const up = startBerth(['up', '--dir', dir])
+    await eventually(() => up.printed().stdout.includes('Ctrl-C ends it'))
+    assert.match((await berth(['tour', '--dir', dir])).stderr, `--dir: Berth is up in ${dir}.`)
+    assert.is((await berth(['down', '--dir', dir])).code, 0)
+    const { code, stderr } = await up.ended
+    assert.is(code, 0, stderr)
+    assert.match(stderr, `Berth in ${dir} was ended by another process.`)
+    await eventually(() => processesIn(dir).length === 0)
+  })
+
+  it('starts once when it is asked for twice at the same time', async () => {
+    const dir = join(root, 'both')
+    const both = await Promise.all([1, 2].map(() => startBerth(['up', '--dir', dir, '--detach']).ended))
+    for (const { code, stderr } of both) assert.is(code, 0, stderr)
+    assert.is(both.filter(({ stderr }) => /Berth is up already in/.test(stderr)).length, 1)
+    assert.ok((await statusOf(dir)).components.every(({ state }) => state === 'running'))
+    await berth(['down', '--dir', dir, '--remove'])
+    assert.equal(processesIn(dir), [])
+  })
+
+  it('leaves nothing running below a link when it fails', async () => {
+    const { paths } = await acquireTools({ env: process.env })
+    const assets = join(root, 'half')
+    const real = join(root, 'real')
+    mkdirSync(assets)
+    mkdirSync(real)
+    symlinkSync(real, join(root, 'link'))
+    for (const [name, path = ''] of Object.entries(paths)) if (name !== 'kubectl') symlinkSync(path, join(assets, name))
+    const script = `#!/bin/sh\ncase "$*" in *" -k "*) echo no >&2; exit 1; esac\nexec ${paths.kubectl} "$@"\n`
+    writeFileSync(join(assets, 'kubectl'), script, { mode: 0o700 })
+    const dir = join(root, 'link', 'below')
+    const { code, stderr } = await berth(['up', '--dir', dir, '--detach'], { env: { KUBEBUILDER_ASSETS: assets } })
+    assert.is(code, 1, stderr)
+    assert.match(stderr, 'berth: kubectl: no.')
+    assert.equal(processesIn(real), [])
+  })
+
+  it('ends at once, by the signal, when it is interrupted again', async () => {
+    const assets = join(root, 'stubborn')
+    mkdirSync(assets)
+    const script = "#!/bin/sh\ntrap '' TERM\nwhile true; do sleep 1; done\n"
+    for (const name of TOOLS) writeFileSync(join(assets, name), script, { mode: 0o700 })
+    const dir = join(root, 'twice')
+    const up = startBerth(['up', '--dir', dir], { env: { KUBEBUILDER_ASSETS: assets } })
+    await eventually(() => processesIn(dir).length > 1)
+    await eventually(() => up.process.signalCode !== null || !up.process.kill('SIGINT'))
+    await up.ended
+    assert.is(up.process.signalCode, 'SIGINT')
+    await eventually(() => processesIn(dir).length === 0)
   })
 
   it('takes everything with it when it is killed', async () => {
@@ -160,7 +220,7 @@ describe('up', (it) => {
       const { code, stderr } = await berth(['up', '--dir', dir], { env })
       assert.is(code, 1, stderr)
       assert.match(stderr, `berth: ${said}Its log is ${dir}/logs/etcd.log.`)
-      assert.is(existsSync(join(root, 'new')), script.includes('echo'))
+      assert.is(existsSync(join(root, 'new')), script.includes('echo'), stderr)
     }
     assert.equal(readdirSync(dir).sort(), ['.berth-folder', 'logs'])
   })

@@ -25,7 +25,8 @@ export function takeFolder(dir: string): string {
   makeFolder(dir)
   const real = realpathSync(dir)
   if (!existsSync(join(real, MARK))) {
-    const [other] = readdirSync(real)
+    // Another start may take it at the same time.
+    const other = readdirSync(real).find((name) => name !== MARK)
     if (other !== undefined) {
       throw new Failure('invalid', `the folder ${real} holds things that are not Berth's ("${other}", for one)`, {
         reason: 'FolderInUse',

@@ -1,16 +1,24 @@
 import { mkdtempSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import type { Command } from 'commander'
 import { removeFolder } from '../../adapters/control-plane/index.ts'
 import { connect } from '../../adapters/kube/index.ts'
 import { Failure, systemClock } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
-import { clearAfter } from '../local/after-failure.ts'
+import { clearAfter, tidyUp } from '../local/after-failure.ts'
 import { clusterAtHand } from '../local/cluster-at-hand.ts'
-import { whileAllRun } from '../local/guard.ts'
-import { type BringUp, type Installation, install, prepareGround, startPrograms, takeDown } from '../local/installation.ts'
-import { examples, someSeconds } from '../options.ts'
+import { watchParts } from '../local/guard.ts'
+import {
+  type BringUp,
+  foundIn,
+  type Installation,
+  install,
+  prepareGround,
+  startPrograms,
+  takeDown,
+} from '../local/installation.ts'
+import { dirOf, examples, someSeconds } from '../options.ts'
 import { WIDTH, wrap } from '../output.ts'
 import { reportTo } from '../report.ts'
 import type { Shell } from '../shell.ts'
@@ -48,21 +56,38 @@ export const verb = {
 }
 
 async function tour(shell: Shell, options: Options): Promise<ExitCode> {
-  const dir = options.dir ? resolve(shell.cwd, options.dir) : realpathSync(mkdtempSync(join(tmpdir(), 'berth-tour-')))
   const report = reportTo(shell, WIDTH)
+  const given = givenDir(shell, options)
   const kubeconfig = options.kubeconfig ?? (await clusterAtHand(shell, report))
+  const dir = given ?? realpathSync(mkdtempSync(join(tmpdir(), 'berth-tour-')))
   const plan: BringUp = { shell, dir, detached: false, report, kubeconfig, scope: kubeconfig && TEAM }
   const scene: Scene = { plan, options, began: systemClock.now() }
   try {
     await play(scene)
   } catch (thrown) {
-    await tidyUp(scene)
-    if (!options.dir) clearAfter(thrown, shell, [dir])
+    const made = given ? [] : [dir]
+    await tidyUp(
+      shell,
+      () => end(scene),
+      () => clearAfter(thrown, shell, made),
+    )
     throw thrown
   }
-  await tidyUp(scene)
-  if (!options.dir) removeFolder(dir)
+  await end(scene)
+  if (!given) removeFolder(dir)
   return exitCodes.ok
+}
+
+/** The tour would start everything there anew. */
+function givenDir(shell: Shell, { dir }: Options): string | undefined {
+  if (dir === undefined) return undefined
+  const folder = dirOf(shell, { dir })
+  if (foundIn(folder)?.installation) {
+    throw new Failure('invalid', `--dir: Berth is up in ${folder}`, {
+      remedy: `Name another folder, or end it first with \`berth down --dir ${dir}\`.`,
+    })
+  }
+  return folder
 }
 
 interface Scene {
@@ -99,7 +124,7 @@ async function play(scene: Scene): Promise<void> {
     },
   )
   scene.installation = installation
-  await whileAllRun(shell, installation, (watched) => perform(watched, installation, scene))
+  await watchParts(shell, installation, (watched) => perform(watched, installation, scene))
 }
 
 /** The steps, and then, unless it is to end, the time in which a person looks around. */
@@ -168,7 +193,7 @@ function howToUse(installation: Installation, plan: BringUp): string {
 }
 
 /** A cluster of our own goes as a whole; in another one's, what the tour made goes while the operator can still clean up. */
-async function tidyUp({ plan, options, installation }: Scene): Promise<void> {
+async function end({ plan, options, installation }: Scene): Promise<void> {
   const { dir, shell, kubeconfig } = plan
   if (kubeconfig && installation) {
     // The first Ctrl-C has aborted the signal already: tidying up must not be cut off by it.

@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { type Command, Option } from 'commander'
-import { takeFolder } from '../../adapters/control-plane/index.ts'
-import { Failure } from '../../std/index.ts'
+import { lock, takeFolder } from '../../adapters/control-plane/index.ts'
+import { Failure, systemClock } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
-import { clearAfter, missingAt } from '../local/after-failure.ts'
-import { whileAllRun } from '../local/guard.ts'
+import { clearAfter, missingAt, tidyUp } from '../local/after-failure.ts'
+import { watchParts } from '../local/guard.ts'
 import { type BringUp, bringUp, foundIn, type Installation, takeDown } from '../local/installation.ts'
 import { tellSources } from '../local/sources.ts'
 import { dirOf, examples, withDir } from '../options.ts'
@@ -52,36 +54,54 @@ async function up(shell: Shell, options: Options): Promise<ExitCode> {
     })
   const dir = dirOf(shell, options)
   const detached = options.detach === true
-  const found = options.kubeconfig ? undefined : foundIn(dir)
-  const report = reportTo(shell, WIDTH)
-  if (found?.installation) {
-    report.line(`Berth is up already in ${dir}, and nothing was started. End it first to start it anew.`)
-    shell.print(howToUse(found.installation, { ...options, detach: true }))
-    return exitCodes.ok
-  }
-  if (found) report.line(`In ${dir} ended by itself: ${found.ended.join(', ')}. Everything there is started again.`)
-  const installation = await start({ shell, dir, detached, report, kubeconfig: options.kubeconfig })
-  shell.print(howToUse(installation, options))
-  if (detached) return exitCodes.ok
+  const plan: BringUp = { shell, dir, detached, report: reportTo(shell, WIDTH), kubeconfig: options.kubeconfig }
+  const { installation, isNew } = await start(plan)
+  shell.print(howToUse(installation, isNew ? options : { ...options, detach: true }))
+  if (detached || !isNew) return exitCodes.ok
   try {
-    await whileAllRun(shell, installation, ({ signal }) => ended(signal))
+    await watchParts(shell, installation, ({ signal }) => ended(signal))
   } finally {
-    await takeDown(shell, dir)
+    await tidyUp(shell, () => takeDown(shell, dir))
   }
   return exitCodes.ok
 }
 
 /** Where it fails, nothing runs, and a folder that was made for it goes. One that is refused is left as it is. */
-async function start(plan: BringUp): Promise<Installation> {
-  const { shell, dir } = plan
+async function start(plan: BringUp): Promise<{ installation: Installation; isNew: boolean }> {
+  const { shell, dir, report, kubeconfig } = plan
   const made = missingAt(dir)
-  takeFolder(dir)
+  const letGo = await holdFolder(plan)
   try {
-    return await bringUp(plan)
+    const found = kubeconfig ? undefined : foundIn(dir)
+    if (found?.installation) {
+      report.line(`Berth is up already in ${dir}, and nothing was started. End it first to start it anew.`)
+      return { installation: found.installation, isNew: false }
+    }
+    if (found) report.line(`In ${dir} ended by itself: ${found.ended.join(', ')}. Everything there is started again.`)
+    return { installation: await bringUp(plan), isNew: true }
   } catch (thrown) {
-    await takeDown(shell, dir)
-    clearAfter(thrown, shell, made)
+    await tidyUp(
+      shell,
+      () => takeDown(shell, dir),
+      () => clearAfter(thrown, shell, made),
+    )
     throw thrown
+  } finally {
+    letGo()
+  }
+}
+
+/** Of two starts in one folder the second waits: then it finds what the first has brought up, or starts it. */
+async function holdFolder({ dir, report, shell: { signal } }: BringUp): Promise<() => void> {
+  const waiting = (holder: string) => report.line(`Another start (${holder}) is at work in ${dir}: waiting for it.`)
+  while (true) {
+    takeFolder(dir)
+    try {
+      return await lock(join(dir, 'start.lock'), { clock: systemClock, waiting, signal })
+    } catch (thrown) {
+      // The other has failed, and removed the folder that it had made.
+      if (existsSync(dir)) throw thrown
+    }
   }
 }
 

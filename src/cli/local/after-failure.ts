@@ -7,6 +7,18 @@ import type { Shell } from '../shell.ts'
 /** The folder and those above it, as far as they would have to be made. */
 export const missingAt = (dir: string): string[] => (existsSync(dir) ? [] : [dir, ...missingAt(dirname(dir))])
 
+/** Does each step, whatever comes of the others: what fails here is said, and hides no failure that was the first. */
+export async function tidyUp({ say }: Shell, ...steps: (() => unknown)[]): Promise<void> {
+  for (const step of steps) {
+    try {
+      await step()
+    } catch (thrown) {
+      const { message, remedy = '' } = Failure.from(thrown)
+      say(`berth: tidying up: ${message}. ${remedy}`.trimEnd().concat('\n'))
+    }
+  }
+}
+
 /**
  * Removes the folder that was made for a start that failed, with those above it. What was started may have said why in its log: the
  * logs stay, and a line says where.

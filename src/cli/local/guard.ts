@@ -2,29 +2,37 @@ import { lastWords, statusOf } from '../../adapters/control-plane/index.ts'
 import { Failure, pause, systemClock } from '../../std/index.ts'
 import type { Shell } from '../shell.ts'
 import type { Installation } from './installation.ts'
-import { isRunning, logOf } from './parts.ts'
+import { isRunning, logOf, partsOf } from './parts.ts'
 
-/** How often it is looked whether all still run, milliseconds: for a person, at once. */
+/** How often it is looked whether all still run, milliseconds: a person takes it for at once. */
 const INTERVAL = 250
 
-/** Does the work. When a part of the installation ends meanwhile, the signal that the work gets aborts, and that is the failure. */
-export async function whileAllRun<T>(shell: Shell, installation: Installation, work: (shell: Shell) => Promise<T>): Promise<T> {
+/**
+ * Does the work while every part of the installation runs. When one ends, the signal that the work gets aborts: that a part ended by
+ * itself is the failure; of one that was ended on purpose, as by `berth down`, a line is said, and the work ends as it does.
+ */
+export async function watchParts<T>(shell: Shell, installation: Installation, work: (shell: Shell) => Promise<T>): Promise<T> {
   const done = new AbortController()
   const lost = new AbortController()
   const working = work({ ...shell, signal: AbortSignal.any([shell.signal, lost.signal]) })
-  // What fails may have needed a part that is about to end: there is another look before the watch is over.
+  // Work that fails may have needed a part that ends just now: it is looked once more before the watch is over.
   void working.catch(() => pause(systemClock, INTERVAL, shell.signal)).finally(() => done.abort())
-  const ended = await watch(installation, done.signal)
-  if (ended.length === 0 || shell.signal.aborted) return working
+  const failure = await watch(installation, done.signal).catch(Failure.from)
+  if (failure === 'all ran' || shell.signal.aborted) return working
   lost.abort()
+  if (failure === 'taken down') {
+    shell.say(`Berth in ${installation.dir} was ended by another process.\n`)
+    return working
+  }
   await working.catch(() => undefined)
-  throw endOf(ended, installation)
+  throw failure
 }
 
-async function watch(installation: Installation, done: AbortSignal): Promise<string[]> {
+async function watch(installation: Installation, done: AbortSignal): Promise<'all ran' | 'taken down' | Failure> {
   while (true) {
     const ended = endedOf(installation)
-    if (ended.length > 0 || done.aborted) return ended
+    if (ended.length > 0) return isTakenDown(installation) ? 'taken down' : endOf(ended, installation)
+    if (done.aborted) return 'all ran'
     await pause(systemClock, INTERVAL, done)
   }
 }
@@ -34,6 +42,9 @@ function endedOf({ dir, parts, authority }: Installation): string[] {
   const servers = authority === undefined ? [] : (statusOf(dir)?.dead ?? [])
   return [...servers, ...parts.filter((part) => !isRunning(dir, part)).map(({ name }) => name)]
 }
+
+/** The programs are ended first, and forgotten when they have ended. */
+const isTakenDown = ({ dir }: Installation): boolean => partsOf(dir).every(({ ending }) => ending === true)
 
 function endOf(names: string[], { dir }: Installation): Failure {
   const logs = names.map((name) => logOf(dir, name))

@@ -128,27 +128,28 @@ export async function startPrograms(plan: BringUp, { kubeconfig, kubectl, tls }:
   const election = plan.scope ? ['--no-leader-election'] : []
   const ports = ['--operations', '127.0.0.1:0']
   const port = await gitPortOf(dir)
+  const first = [
+    run('git-server', 'serving', '--repositories', repositories, '--port', String(port)),
+    run(
+      'kas',
+      'kas started',
+      ...cluster,
+      ...ports,
+      '--listen',
+      '127.0.0.1:0',
+      '--webhooks',
+      '127.0.0.1:0',
+      '--git-credentials',
+      '127.0.0.1:0',
+      '--kubernetes-api',
+      '127.0.0.1:0',
+      '--data-dir',
+      join(dir, 'mirrors'),
+      ...(tls ? ['--tls-cert', tls.certificate, '--tls-key', tls.key] : []),
+    ),
+  ] as const
   try {
-    const [git, kas] = await Promise.all([
-      run('git-server', 'serving', '--repositories', repositories, '--port', String(port)),
-      run(
-        'kas',
-        'kas started',
-        ...cluster,
-        ...ports,
-        '--listen',
-        '127.0.0.1:0',
-        '--webhooks',
-        '127.0.0.1:0',
-        '--git-credentials',
-        '127.0.0.1:0',
-        '--kubernetes-api',
-        '127.0.0.1:0',
-        '--data-dir',
-        join(dir, 'mirrors'),
-        ...(tls ? ['--tls-cert', tls.certificate, '--tls-key', tls.key] : []),
-      ),
-    ])
+    const [git, kas] = await Promise.all(first)
     const operator = await run(
       'operator',
       'operator started',
@@ -173,6 +174,8 @@ export async function startPrograms(plan: BringUp, { kubeconfig, kubectl, tls }:
       authority: tls?.authority,
     }
   } catch (thrown) {
+    // One that is still being started would not be ended.
+    await Promise.allSettled(first)
     await endParts(dir)
     throw thrown
   }
@@ -212,7 +215,7 @@ export function foundIn(given: string): { installation?: Installation; ended: st
 
 /** Ends the programs, then the control plane. Answers whether anything ran. */
 export async function takeDown({ say }: Shell, dir: string): Promise<boolean> {
-  const cancel = systemClock.after(MOMENT, () => say('Stopping ...\n'))
+  const cancel = systemClock.after(SAY_STOPPING_AFTER, () => say(`Stopping ... A second Ctrl-C would leave ${dir} as it is.\n`))
   try {
     const parts = await endParts(dir)
     const plane = await stopControlPlane(dir)
@@ -222,5 +225,5 @@ export async function takeDown({ say }: Shell, dir: string): Promise<boolean> {
   }
 }
 
-/** Whoever waits longer is told for what, milliseconds. */
-const MOMENT = 300
+/** Milliseconds after which it is said what a person waits for. */
+const SAY_STOPPING_AFTER = 300
