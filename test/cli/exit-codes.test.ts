@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -86,6 +86,25 @@ describe('exit codes', (it) => {
     writeFileSync(kubeconfig, kubeconfigFor(cluster.kube.server))
     const { code, stderr } = await berth(['version', '--server', '--kubeconfig', kubeconfig])
     assert.is(code, 4, stderr)
+  })
+
+  it('are the same for up and tour, before anything is made', async () => {
+    const dir = join(folder, 'new')
+    for (const [text, code, remedy] of [
+      [kubeconfigFor('https://127.0.0.1:1'), 5, 'Start the cluster'],
+      [kubeconfigFor(cluster.kube.server), 4, 'Log in again'],
+      ['apiVersion: v1', 7, 'Set current-context'],
+    ] as const) {
+      const kubeconfig = join(folder, 'given')
+      writeFileSync(kubeconfig, text)
+      for (const verb of ['up', 'tour']) {
+        const outcome = await berth([verb, '--kubeconfig', kubeconfig, ...(verb === 'up' ? ['--dir', dir] : [])])
+        assert.is(outcome.code, code, outcome.stderr)
+        assert.match(outcome.stderr, remedy)
+        assert.not.match(outcome.stdout, /^ok/)
+      }
+      assert.not.ok(existsSync(dir))
+    }
   })
 
   it('are 7 for a setting that is not valid, named in the message', async () => {
