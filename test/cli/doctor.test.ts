@@ -1,3 +1,8 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { AnyObject } from '../../src/api/index.ts'
 import { troubleOf } from '../../src/cli/doctor/objects.ts'
@@ -31,6 +36,14 @@ const claim = (change: { deletionTimestamp?: string; condition?: Record<string, 
       : [],
   },
 })
+
+const kubeconfigWithoutAuthority = (server: string): string =>
+  JSON.stringify({
+    clusters: [{ name: 'a', cluster: { server } }],
+    users: [{ name: 'a', user: {} }],
+    contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
+    'current-context': 'a',
+  })
 
 describe('doctor', (it) => {
   const cluster = testCluster()
@@ -80,6 +93,25 @@ describe('doctor', (it) => {
     const [finding] = (await examined('--namespace', stale)).of('operator')
     assert.is(finding?.mark, 'fail')
     assert.match(finding?.message ?? '', /not renewed it for \d+ s/)
+  })
+
+  it('tells a certificate that is not trusted, and a server without TLS, as what they are', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'berth-doctor-'))
+    const plain = createServer().listen(0, '127.0.0.1')
+    await once(plain, 'listening')
+    const address = plain.address()
+    const file = join(dir, 'kubeconfig')
+    for (const [server, message, remedy] of [
+      [cluster.kube.server, `the certificate of ${cluster.kube.server} is not trusted: `, 'certificate-authority-data'],
+      [`https://127.0.0.1:${typeof address === 'object' && address?.port}`, 'does not speak TLS', 'Correct the server'],
+    ] as const) {
+      writeFileSync(file, kubeconfigWithoutAuthority(server))
+      const [finding] = (await examined('--kubeconfig', file)).of('api')
+      assert.match(finding?.message ?? '', message)
+      assert.match(finding?.remedy ?? '', remedy)
+    }
+    plain.close()
+    rmSync(dir, { recursive: true })
   })
 
   it('gives every warning and failure a remedy', async () => {

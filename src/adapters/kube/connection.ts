@@ -2,6 +2,7 @@ import { KubeConfig } from '@kubernetes/client-node'
 import { type Clock, Failure, type Secret, seconds } from '../../std/index.ts'
 import { createCredentials } from './credentials.ts'
 import { type ApiStatus, failureFromStatus } from './errors.ts'
+import { unreachable } from './no-answer.ts'
 import type { Gate } from './reach.ts'
 
 export interface Call {
@@ -135,14 +136,6 @@ export function serverOf(config: KubeConfig): { server: string; url: URL } {
     reason: 'UnableToCreateClient',
     remedy: 'Write the URL of the Kubernetes API there.',
   })
-}
-
-/** Not the network's fault: who hung up was the caller, or the gate. */
-export function unreachable(thrown: unknown, server: string, about: string): Failure {
-  const failure = Failure.from(thrown)
-  if (failure.code === 'cancelled' || failure.code === 'invalid') return failure
-  const code = failure.code === 'internal' ? 'unavailable' : failure.code
-  return new Failure(code, `${server} did not answer: ${failure.message}`, { object: about, cause: thrown })
 }
 
 /** What is left of an answer when it is a refusal. */
