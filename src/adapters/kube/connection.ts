@@ -220,15 +220,12 @@ export function loadKubeConfig({ file, context }: { file?: string | undefined; c
     if (file) config.loadFromFile(file)
     else config.loadFromDefault()
     if (context) config.setCurrentContext(context)
-  } catch (cause) {
-    throw new Failure(
-      'invalid',
-      `the kubeconfig ${file ?? 'of this environment'} cannot be read: ${Failure.from(cause).message}`,
-      {
-        remedy: 'Name a readable file with --kubeconfig or KUBECONFIG.',
-        cause,
-      },
-    )
+  } catch (thrown) {
+    // Below the first line the parser pictures the place, and the file holds secrets: so the cause is left out, too.
+    const [why] = Failure.from(thrown).message.split('\n')
+    throw new Failure('invalid', `the kubeconfig ${file ?? 'of this environment'} cannot be read: ${why}`, {
+      remedy: 'Name a readable file with --kubeconfig or KUBECONFIG.',
+    })
   }
   if (!file && isMadeUp(config))
     throw new Failure('not-found', 'there is no kubeconfig, and no service account of a pod', {
