@@ -38,6 +38,10 @@ describe('exit codes', (it) => {
       ['git-server'],
       ['tour', '--timeout', 'soon'],
       ['completion', 'tcsh'],
+      ['up', 'here'],
+      ['up', '-o', 'json'],
+      ['up', '--dir', ''],
+      ['tour', '--dir', ''],
     ]) {
       const { code, stderr } = await berth(line)
       assert.is(code, 2, line.join(' '))

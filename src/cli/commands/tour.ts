@@ -10,7 +10,7 @@ import { clearAfter } from '../local/after-failure.ts'
 import { clusterAtHand } from '../local/cluster-at-hand.ts'
 import { whileAllRun } from '../local/guard.ts'
 import { type BringUp, type Installation, install, prepareGround, startPrograms, takeDown } from '../local/installation.ts'
-import { examples, someSeconds } from '../options.ts'
+import { examples, folderName, positiveSeconds } from '../options.ts'
 import { WIDTH, wrap } from '../output.ts'
 import { reportTo } from '../report.ts'
 import type { Shell } from '../shell.ts'
@@ -33,12 +33,12 @@ export const verb = {
         'Show everything once: a control plane, Berth on it, a claim, a push, a workspace, another push. Then it stays until Ctrl-C and leaves nothing behind.',
       )
       .option('--exit', 'end after the last step')
-      .option('--dir <folder>', 'work in this folder and keep it (default: a temporary one)')
+      .option('--dir <folder>', 'work in this folder and keep it (default: a temporary one)', folderName)
       .option(
         '--kubeconfig <file>',
         'use this cluster (default: that of $KUBECONFIG when it is on this machine); what the tour makes there is removed at the end',
       )
-      .option('--timeout <seconds>', 'how long each step may take', someSeconds, 60)
+      .option('--timeout <seconds>', 'how long each step may take', positiveSeconds, 60)
       .addHelpText(
         'after',
         examples(['berth tour', 'stay and look around'], ['berth tour --exit', 'as a check: exit code 0 when all went well']),
