@@ -1,5 +1,6 @@
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -93,6 +94,24 @@ describe('doctor', (it) => {
     const [finding] = (await examined('--namespace', stale)).of('operator')
     assert.is(finding?.mark, 'fail')
     assert.match(finding?.message ?? '', /not renewed it for \d+ s/)
+  })
+
+  it('names what has ended of all that berth up started, with its log', async () => {
+    const dir = realpathSync(mkdtempSync(join(tmpdir(), 'berth-doctor-')))
+    const { server } = cluster.kube
+    const { pid } = spawnSync(process.execPath, ['--version'])
+    copyFileSync(cluster.kubeconfig, join(dir, 'kubeconfig'))
+    writeFileSync(join(dir, 'control-plane.json'), JSON.stringify({ server, port: 1, pids: { kwok: pid } }))
+    const parts = ['operator', 'kas', 'git-server'].map((name) => ({ name, pid, facts: { server } }))
+    writeFileSync(join(dir, 'parts.json'), JSON.stringify(parts))
+    const { code, findings } = await examined('--kubeconfig', join(dir, 'kubeconfig'))
+    assert.is(code, 8)
+    for (const name of ['kwok', 'git-server', 'kas', 'operator']) {
+      const found = findings.find(({ message }) => message === `${name}, which \`berth up\` started in ${dir}, has ended`)
+      assert.is(found?.mark, 'fail', name)
+      assert.is(found?.remedy, `Read ${dir}/logs/${name}.log; \`berth up --dir ${dir}\` starts it again.`)
+    }
+    rmSync(dir, { recursive: true })
   })
 
   it('tells a certificate that is not trusted, and a server without TLS, as what they are', async () => {
