@@ -25,7 +25,7 @@ export function takeFolder(dir: string): string {
   makeFolder(dir)
   const real = realpathSync(dir)
   if (!existsSync(join(real, MARK))) {
-    const [other] = readdirSync(real)
+    const other = strangerIn(real)
     if (other !== undefined) {
       throw new Failure('invalid', `the folder ${real} holds things that are not Berth's ("${other}", for one)`, {
         reason: 'FolderInUse',
@@ -38,6 +38,10 @@ export function takeFolder(dir: string): string {
   chmodSync(real, 0o700)
   return real
 }
+
+/** Something that keeps Berth from taking a folder. */
+export const strangerIn = (dir: string): string | undefined =>
+  existsSync(dir) && !existsSync(join(dir, MARK)) ? readdirSync(dir)[0] : undefined
 
 /**
  * Makes a folder with those above it, one by one: asked to do it at once, Node tries for ever where the system says that a folder
