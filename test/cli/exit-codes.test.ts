@@ -106,6 +106,7 @@ describe('exit codes', (it) => {
         assert.is(outcome.code, code, outcome.stderr)
         assert.match(outcome.stderr, remedy)
         assert.not.match(outcome.stdout, /^ok/)
+        if (verb === 'tour') assert.match(outcome.stdout, new RegExp(`\\$ berth up --dir \\S+ --kubeconfig ${kubeconfig}`))
       }
       assert.not.ok(existsSync(dir))
     }

@@ -75,15 +75,15 @@ interface Scene {
 async function play(scene: Scene): Promise<void> {
   const { plan } = scene
   const { shell, dir, kubeconfig } = plan
-  const cluster = kubeconfig ? `--kubeconfig ${kubeconfig}` : `--dir ${dir}`
-  const ground = await timed(shell, 'bring up a control plane', `berth up ${cluster}`, async () => {
+  const cluster = kubeconfig ? ` --kubeconfig ${kubeconfig}` : ''
+  const ground = await timed(shell, 'bring up a control plane', `berth up --dir ${dir}${cluster}`, async () => {
     const found = await prepareGround(plan)
     return { value: found, seen: found.kubeconfig }
   })
   await timed(
     shell,
     'install kinds, policies, roles',
-    'kubectl apply --server-side -k . && kubectl apply --server-side -k deploy/defaults',
+    'kubectl apply --server-side --force-conflicts -k . && kubectl apply --server-side -k deploy/defaults',
     async () => ({
       value: await install(plan, ground),
       seen: 'the kinds are established',
@@ -92,7 +92,7 @@ async function play(scene: Scene): Promise<void> {
   const installation = await timed(
     shell,
     'start operator, kas, Git server',
-    'berth operator & berth kas & berth git-server &',
+    `berth git-server --repositories ${join(dir, 'repositories')} & berth kas & berth operator &`,
     async () => {
       const started = await startPrograms(plan, ground)
       return { value: started, seen: started.parts.map(({ name, pid }) => `${name} ${pid}`).join(', ') }
