@@ -9,7 +9,8 @@ import type { Shell } from './shell.ts'
 /** The folder of a local control plane, below the folder in which one stands. */
 export const LOCAL = join('.berth', 'local')
 
-export const withDir = (command: Command): Command => command.option('--dir <folder>', 'folder of the local control plane', LOCAL)
+export const withDir = (command: Command): Command =>
+  command.option('--dir <folder>', 'folder of the local control plane', folderName, LOCAL)
 
 export const withOutput = (command: Command): Command =>
   command.addOption(new Option('-o, --output <format>', 'how to print').choices(FORMATS).default('table'))
@@ -41,8 +42,7 @@ export function fileAt(shell: Shell, flag: string, file: string): Buffer {
 export function dirOf(shell: Shell, { dir }: { dir: string }): string {
   const folder = resolve(shell.cwd, dir)
   const found = statSync(folder, { throwIfNoEntry: false })
-  if (found && !found.isDirectory())
-    throw new Failure('invalid', `--dir: ${folder} is no folder`, { remedy: 'Name a folder, or one that is to be made.' })
+  if (found && !found.isDirectory()) throw new Failure('invalid', `--dir: ${folder} is no folder`, { remedy: 'Name a folder.' })
   return realPathOf(folder)
 }
 
@@ -91,17 +91,21 @@ export async function withKube<T>(shell: Shell, options: ClusterOptions, work: (
   }
 }
 
-/** Commander's parser for a count or a number of seconds. */
-export function wholeNumber(text: string): number {
-  const number = Number(text)
-  if (!Number.isInteger(number) || number < 0) throw new InvalidArgumentError('It must be a whole number, 0 or more.')
-  return number
+/** Commander's parser for a folder: no name at all would be the folder in which one stands. */
+export function folderName(text: string): string {
+  if (text === '') throw new InvalidArgumentError('No folder is named. Name one, or leave the option out.')
+  return text
 }
 
+/** Commander's parser for a count or a number of seconds. */
+export const wholeNumber = (text: string): number => wholeFrom(0, text)
+
 /** Commander's parser for seconds without which nothing can come to pass. */
-export function someSeconds(text: string): number {
-  const number = wholeNumber(text)
-  if (number === 0) throw new InvalidArgumentError('It must be 1 or more.')
+export const positiveSeconds = (text: string): number => wholeFrom(1, text)
+
+function wholeFrom(least: number, text: string): number {
+  const number = text.trim() === '' ? Number.NaN : Number(text)
+  if (!Number.isInteger(number) || number < least) throw new InvalidArgumentError(`It must be a whole number, ${least} or more.`)
   return number
 }
 

@@ -1,3 +1,9 @@
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import type { AnyObject } from '../../src/api/index.ts'
 import { troubleOf } from '../../src/cli/doctor/objects.ts'
@@ -31,6 +37,14 @@ const claim = (change: { deletionTimestamp?: string; condition?: Record<string, 
       : [],
   },
 })
+
+const kubeconfigWithoutAuthority = (server: string): string =>
+  JSON.stringify({
+    clusters: [{ name: 'a', cluster: { server } }],
+    users: [{ name: 'a', user: {} }],
+    contexts: [{ name: 'a', context: { cluster: 'a', user: 'a' } }],
+    'current-context': 'a',
+  })
 
 describe('doctor', (it) => {
   const cluster = testCluster()
@@ -80,6 +94,43 @@ describe('doctor', (it) => {
     const [finding] = (await examined('--namespace', stale)).of('operator')
     assert.is(finding?.mark, 'fail')
     assert.match(finding?.message ?? '', /not renewed it for \d+ s/)
+  })
+
+  it('names what has ended of all that berth up started, with its log', async () => {
+    const dir = realpathSync(mkdtempSync(join(tmpdir(), 'berth-doctor-')))
+    const { server } = cluster.kube
+    const { pid } = spawnSync(process.execPath, ['--version'])
+    copyFileSync(cluster.kubeconfig, join(dir, 'kubeconfig'))
+    writeFileSync(join(dir, 'control-plane.json'), JSON.stringify({ server, port: 1, pids: { kwok: pid } }))
+    const parts = ['operator', 'kas', 'git-server'].map((name) => ({ name, pid, facts: { server } }))
+    writeFileSync(join(dir, 'parts.json'), JSON.stringify(parts))
+    const { code, findings } = await examined('--kubeconfig', join(dir, 'kubeconfig'))
+    assert.is(code, 8)
+    for (const name of ['kwok', 'git-server', 'kas', 'operator']) {
+      const found = findings.find(({ message }) => message === `${name}, which \`berth up\` started in ${dir}, has ended`)
+      assert.is(found?.mark, 'fail', name)
+      assert.is(found?.remedy, `Read ${dir}/logs/${name}.log; \`berth up --dir ${dir}\` starts it again.`)
+    }
+    rmSync(dir, { recursive: true })
+  })
+
+  it('tells a certificate that is not trusted, and a server without TLS, as what they are', async () => {
+    const dir = mkdtempSync(join(tmpdir(), 'berth-doctor-'))
+    const plain = createServer().listen(0, '127.0.0.1')
+    await once(plain, 'listening')
+    const address = plain.address()
+    const file = join(dir, 'kubeconfig')
+    for (const [server, message, remedy] of [
+      [cluster.kube.server, `the certificate of ${cluster.kube.server} is not trusted: `, 'certificate-authority-data'],
+      [`https://127.0.0.1:${typeof address === 'object' && address?.port}`, 'does not speak TLS', 'Correct the server'],
+    ] as const) {
+      writeFileSync(file, kubeconfigWithoutAuthority(server))
+      const [finding] = (await examined('--kubeconfig', file)).of('api')
+      assert.match(finding?.message ?? '', message)
+      assert.match(finding?.remedy ?? '', remedy)
+    }
+    plain.close()
+    rmSync(dir, { recursive: true })
   })
 
   it('gives every warning and failure a remedy', async () => {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -39,6 +39,10 @@ describe('exit codes', (it) => {
       ['git-server'],
       ['tour', '--timeout', 'soon'],
       ['completion', 'tcsh'],
+      ['up', 'here'],
+      ['up', '-o', 'json'],
+      ['up', '--dir', ''],
+      ['tour', '--dir', ''],
     ]) {
       const { code, stderr } = await berth(line)
       assert.is(code, 2, line.join(' '))
@@ -96,6 +100,35 @@ describe('exit codes', (it) => {
     writeFileSync(kubeconfig, kubeconfigFor(cluster.kube.server))
     const { code, stderr } = await berth(['version', '--server', '--kubeconfig', kubeconfig])
     assert.is(code, 4, stderr)
+  })
+
+  it('are the same for up and tour, before anything is made', async () => {
+    const dir = join(folder, 'new')
+    for (const [text, code, remedy] of [
+      [kubeconfigFor('https://127.0.0.1:1'), 5, 'Start the cluster'],
+      [kubeconfigFor(cluster.kube.server), 4, 'Log in again'],
+      ['apiVersion: v1', 7, 'Set current-context'],
+    ] as const) {
+      const kubeconfig = join(folder, 'given')
+      writeFileSync(kubeconfig, text)
+      for (const verb of ['up', 'tour']) {
+        const outcome = await berth([verb, '--kubeconfig', kubeconfig, ...(verb === 'up' ? ['--dir', dir] : [])])
+        assert.is(outcome.code, code, outcome.stderr)
+        assert.match(outcome.stderr, remedy)
+        assert.not.match(outcome.stdout, /^ok/)
+        if (verb === 'tour') assert.match(outcome.stdout, new RegExp(`\\$ berth up --dir \\S+ --kubeconfig ${kubeconfig}`))
+      }
+      assert.not.ok(existsSync(dir))
+    }
+  })
+
+  it('are 7 for a kubeconfig that is no YAML, with the place and nothing of what it holds', async () => {
+    const kubeconfig = join(folder, 'torn')
+    writeFileSync(kubeconfig, 'apiVersion: v1\nusers: [{ name: a, user: { token: sesame: } }]\n')
+    const { code, stderr } = await berth(['version', '--server', '--kubeconfig', kubeconfig, '--verbose'])
+    assert.is(code, 7)
+    assert.match(stderr, /^berth: .+ \(2:\d+\)\. Name a readable file/)
+    assert.not.match(stderr, 'sesame')
   })
 
   it('are 7 for a setting that is not valid, named in the message', async () => {

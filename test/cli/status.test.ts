@@ -1,4 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -34,14 +35,33 @@ describe('status', (it) => {
     // The variable is read by the client itself: only a process has one of its own.
     const counted = await startBerth(['status', '--dir', dir, '-o', 'json'], { env: { KUBECONFIG: cluster.kubeconfig } }).ended
     assert.is(counted.code, 0, counted.stderr)
-    const { components, kinds }: { components: object[]; kinds: { kind: string }[] } = JSON.parse(counted.stdout)
+    const { cluster: server, components, kinds } = JSON.parse(counted.stdout)
+    assert.is(server, cluster.kube.server)
     assert.equal(components, [])
-    assert.ok(kinds.some(({ kind }) => kind === 'Workspace'))
+    assert.ok(kinds.some(({ kind }: { kind: string }) => kind === 'Workspace'))
     const nothing = await berth(['status', '--dir', dir])
     assert.is(nothing.code, exitCodes.notFound)
     assert.match(nothing.stderr, `nothing runs in ${dir}`)
     assert.match(nothing.stderr, 'KUBECONFIG')
     assert.match(nothing.stderr, `berth up --dir ${dir}`)
+    writeFileSync(join(dir, 'mine'), '')
+    const other = await berth(['status', '--dir', dir])
+    assert.match(other.stderr, /holds things that are not Berth's.*`berth up --dir <new folder>`/)
+    rmSync(dir, { recursive: true })
+  })
+
+  it('names the servers of the control plane that have ended, and what starts them again', async () => {
+    const dir = realpathSync(mkdtempSync(join(tmpdir(), 'berth-status-')))
+    const { pid } = spawnSync(process.execPath, ['--version'])
+    const alive = spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1000)'], { cwd: dir })
+    const state = { server: 'https://127.0.0.1:1', port: 1, pids: { etcd: alive.pid, kwok: pid } }
+    writeFileSync(join(dir, 'control-plane.json'), JSON.stringify(state))
+    const { code, stdout } = await berth(['status', '--dir', dir])
+    alive.kill()
+    assert.is(code, exitCodes.failed)
+    assert.match(stdout, `Folder   ${dir}`)
+    assert.match(stdout, /^control-plane +ended \(kwok\)/m)
+    assert.match(stdout.replace(/\s+/g, ' '), `\`berth up --dir ${dir}\` starts`)
     rmSync(dir, { recursive: true })
   })
 })

@@ -95,9 +95,11 @@ describe('the tour', (it) => {
   })
 
   it('refuses a time in which nothing can come to pass', async () => {
-    const { code, stderr } = await berth(['tour', '--timeout', '0'])
-    assert.is(code, 2)
-    assert.match(stderr, 'It must be 1 or more.')
+    for (const text of ['0', '-5']) {
+      const { code, stderr } = await berth(['tour', '--timeout', text])
+      assert.is(code, 2)
+      assert.match(stderr, 'It must be a whole number, 1 or more.')
+    }
   })
 
   it('goes away on Ctrl-C in the middle with 130, its folder included', async () => {

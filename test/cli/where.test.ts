@@ -82,12 +82,6 @@ describe('up --where', (it) => {
     is(code, 7)
     match(stderr, file)
   })
-
-  it('is what -o is for', async () => {
-    const { code, stderr } = await berth(['up', '-o', 'json'])
-    is(code, 7)
-    match(stderr, /-o is how --where prints, and --where was not given/)
-  })
 })
 
 const kubeconfig = (server: string) => `

@@ -25,8 +25,7 @@ export function takeFolder(dir: string): string {
   makeFolder(dir)
   const real = realpathSync(dir)
   if (!existsSync(join(real, MARK))) {
-    // Another start may take it at the same time.
-    const other = readdirSync(real).find((name) => name !== MARK)
+    const other = strangerIn(real)
     if (other !== undefined) {
       throw new Failure('invalid', `the folder ${real} holds things that are not Berth's ("${other}", for one)`, {
         reason: 'FolderInUse',
@@ -39,6 +38,10 @@ export function takeFolder(dir: string): string {
   chmodSync(real, 0o700)
   return real
 }
+
+/** Something that keeps Berth from taking a folder. Another start may be marking it at this moment. */
+export const strangerIn = (dir: string): string | undefined =>
+  existsSync(dir) && !existsSync(join(dir, MARK)) ? readdirSync(dir).find((name) => name !== MARK) : undefined
 
 /**
  * Makes a folder with those above it, one by one: asked to do it at once, Node tries for ever where the system says that a folder

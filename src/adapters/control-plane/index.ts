@@ -6,7 +6,7 @@
  */
 export { type Acquisition, acquireTools, findSources, type Source, WHAT_WOULD_DO } from './acquire.ts'
 export type { ServerName } from './flags.ts'
-export { makeFolder, removeFolder, takeFolder } from './folder.ts'
+export { makeFolder, removeFolder, strangerIn, takeFolder } from './folder.ts'
 export { lastWords } from './last-words.ts'
 export { lock } from './lock.ts'
 export { freePort } from './ports.ts'

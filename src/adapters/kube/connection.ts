@@ -2,6 +2,7 @@ import { KubeConfig } from '@kubernetes/client-node'
 import { type Clock, Failure, type Secret, seconds } from '../../std/index.ts'
 import { createCredentials } from './credentials.ts'
 import { type ApiStatus, failureFromStatus } from './errors.ts'
+import { unreachable } from './no-answer.ts'
 import type { Gate } from './reach.ts'
 
 export interface Call {
@@ -137,14 +138,6 @@ export function serverOf(config: KubeConfig): { server: string; url: URL } {
   })
 }
 
-/** Not the network's fault: who hung up was the caller, or the gate. */
-export function unreachable(thrown: unknown, server: string, about: string): Failure {
-  const failure = Failure.from(thrown)
-  if (failure.code === 'cancelled' || failure.code === 'invalid') return failure
-  const code = failure.code === 'internal' ? 'unavailable' : failure.code
-  return new Failure(code, `${server} did not answer: ${failure.message}`, { object: about, cause: thrown })
-}
-
 /** What is left of an answer when it is a refusal. */
 interface Refusal {
   statusCode: number
@@ -227,15 +220,12 @@ export function loadKubeConfig({ file, context }: { file?: string | undefined; c
     if (file) config.loadFromFile(file)
     else config.loadFromDefault()
     if (context) config.setCurrentContext(context)
-  } catch (cause) {
-    throw new Failure(
-      'invalid',
-      `the kubeconfig ${file ?? 'of this environment'} cannot be read: ${Failure.from(cause).message}`,
-      {
-        remedy: 'Name a readable file with --kubeconfig or KUBECONFIG.',
-        cause,
-      },
-    )
+  } catch (thrown) {
+    // Below the first line the parser pictures the place, and the file holds secrets: so the cause is left out, too.
+    const [why] = Failure.from(thrown).message.split('\n')
+    throw new Failure('invalid', `the kubeconfig ${file ?? 'of this environment'} cannot be read: ${why}`, {
+      remedy: 'Name a readable file with --kubeconfig or KUBECONFIG.',
+    })
   }
   if (!file && isMadeUp(config))
     throw new Failure('not-found', 'there is no kubeconfig, and no service account of a pod', {

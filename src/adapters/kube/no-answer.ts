@@ -7,15 +7,44 @@ import { Failure } from '../../std/index.ts'
 export function whyNoAnswer(failure: Failure, patience: number): string | undefined {
   if (isAnswer(failure)) return undefined
   const isLate = failure.code === 'timeout' || failure.code === 'cancelled'
-  return isLate ? `within ${patience / 1000} s` : `(${networkWord(failure)})`
+  return isLate ? `within ${patience / 1000} s` : `(${networkCodeOf(failure) ?? 'no connection'})`
 }
 
 /** A failure that comes from an HTTP answer has the answer as its cause, one from the network an Error. */
 export const isAnswer = ({ cause }: Failure): boolean => cause !== undefined && !(cause instanceof Error)
 
-function networkWord(failure: Failure): string {
+/** Of a request that got no answer. Whoever hung up, or the gate, says so itself. */
+export function unreachable(thrown: unknown, server: string, about: string): Failure {
+  const failure = Failure.from(thrown)
+  if (failure.code === 'cancelled' || failure.code === 'invalid') return failure
+  const code = failure.code === 'internal' ? 'unavailable' : failure.code
+  const { message, remedy } = troubleWith(server, failure)
+  return new Failure(code, message, { object: about, cause: thrown, ...(remedy && { remedy }) })
+}
+
+/** OpenSSL's names for a certificate that is not taken, and Node's for one of another host. Alerts say CERTIFICATE: they are about ours. */
+const NOT_TRUSTED = /(^|_)CERT(_|$)|LEAF_SIGNATURE|INVALID_CA/
+const NO_TLS = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/
+
+function troubleWith(server: string, failure: Failure): { message: string; remedy?: string } {
+  const code = networkCodeOf(failure) ?? ''
+  if (NOT_TRUSTED.test(code))
+    return {
+      message: `the certificate of ${server} is not trusted: ${failure.message}`,
+      remedy: 'Correct certificate-authority-data of the cluster in the kubeconfig, or its server.',
+    }
+  if (NO_TLS.test(code))
+    return {
+      message: `${server} does not speak TLS`,
+      remedy: 'Correct the server in the kubeconfig: its port may be that of another program, or it may be http://.',
+    }
+  if (failure.code === 'timeout') return { message: `${server} did not answer in time` }
+  return { message: `${server} did not answer: ${failure.message}` }
+}
+
+function networkCodeOf(failure: Failure): string | undefined {
   for (let at: unknown = failure; at instanceof Error; at = at.cause) {
     if (!(at instanceof Failure) && 'code' in at && typeof at.code === 'string') return at.code.slice(0, 64)
   }
-  return 'no connection'
+  return undefined
 }

@@ -3,9 +3,10 @@ import { type ClientRequest, Agent as HttpAgent, type IncomingMessage, request a
 import { Agent as HttpsAgent, request as tlsRequest } from 'node:https'
 import type { Duplex } from 'node:stream'
 import { type Clock, Failure, seconds } from '../../std/index.ts'
-import { loadKubeConfig, serverOf, unreachable } from './connection.ts'
+import { loadKubeConfig, serverOf } from './connection.ts'
 import { createCredentials } from './credentials.ts'
 import { asHeader } from './header.ts'
+import { unreachable } from './no-answer.ts'
 
 /** Names in lower case or Go's canonical form; values in order. */
 export type HttpHeaders = Readonly<Record<string, readonly string[]>>

@@ -6,9 +6,9 @@ import { type Examination, type Finding, guarded, type Patient } from '../doctor
 import { examineDefinitions, examinePolicies } from '../doctor/installation.ts'
 import { examineMachine } from '../doctor/machine.ts'
 import { examineClasses, examineObjects } from '../doctor/objects.ts'
-import { examineKas, examineOperator } from '../doctor/programs.ts'
+import { examineBeside, examineKas, examineOperator } from '../doctor/programs.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
-import { programsBeside } from '../local/beside.ts'
+import { foundBeside } from '../local/beside.ts'
 import { type ClusterOptions, examples, kubeOf, LOCAL, withKubeconfig, withOutput } from '../options.ts'
 import { type Format, marked, renderData, WIDTH, wrap } from '../output.ts'
 import type { Shell } from '../shell.ts'
@@ -59,16 +59,16 @@ async function examine(shell: Shell, options: Options): Promise<Finding[]> {
   const kube = await kubeOf(shell, options)
   const patient: Patient = {
     kube,
-    beside: programsBeside(shell, { kubeconfig: options.kubeconfig, local: LOCAL, server: kube.server }),
+    beside: foundBeside(shell, { kubeconfig: options.kubeconfig, local: LOCAL, server: kube.server }),
     home: shell.home,
     namespace: options.namespace,
     now: systemClock.now(),
   }
   try {
-    const api = await examineApi(patient)
-    if (api.some(({ mark }) => mark === 'fail')) return [...machine, ...api]
+    const ground = [...machine, ...(await examineApi(patient)), ...(await examineBeside(patient))]
+    if (ground.some(({ check, mark }) => check === 'api' && mark === 'fail')) return ground
     const rest = await Promise.all(EXAMINATIONS.map((examination) => examination(patient)))
-    return [...machine, ...api, ...rest.flat()]
+    return [...ground, ...rest.flat()]
   } finally {
     await patient.kube.close()
   }

@@ -1,10 +1,11 @@
 import type { Command } from 'commander'
-import { statusOf } from '../../adapters/control-plane/index.ts'
+import { statusOf, strangerIn } from '../../adapters/control-plane/index.ts'
 import { connect, type Kube } from '../../adapters/kube/index.ts'
 import { type AnyObject, apiVersionOf, conditionOf, nameOf } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
 import { conditionsOf, type Fault, faultOf } from '../doctor/fault.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import { upAgain } from '../local/beside.ts'
 import { isRunning, partsOf } from '../local/parts.ts'
 import { definitionsIn, kindDefinedBy } from '../manifests.ts'
 import { dirFlag, dirOf, examples, kubeOf, withDir, withOutput } from '../options.ts'
@@ -24,6 +25,8 @@ interface Component {
   state: 'running' | 'ended'
   pid: number | undefined
   address: string
+  /** Of the control plane: the servers that are not there any more. */
+  dead?: string[]
 }
 
 interface Count {
@@ -55,23 +58,37 @@ export const verb = {
 }
 
 async function status(shell: Shell, options: Options): Promise<ExitCode> {
-  const components = options.kubeconfig ? [] : componentsOf(shell, options)
+  const dir = options.kubeconfig ? undefined : dirOf(shell, options)
+  const components = dir === undefined ? [] : componentsIn(dir)
   // Where nothing runs it is about the cluster that kubectl would talk to.
-  if (components.length === 0 && !options.kubeconfig && !shell.env.KUBECONFIG) throw nothingRuns(shell, options)
+  if (components.length === 0 && !options.kubeconfig && !shell.env.KUBECONFIG) throw nothingRuns(options, dirOf(shell, options))
   const kube = await kubeToCount(shell, options, components)
   const objects = kube ? await objectsOf(kube, shell.home) : new Map<string, AnyObject[]>()
   await kube?.close()
-  const report = { components, kinds: counted(objects), errors: [...objects.values()].flat().flatMap(failing) }
+  const report: Report = {
+    ...(components.length > 0 && { folder: dir }),
+    ...(kube && { cluster: kube.server }),
+    components,
+    kinds: counted(objects),
+    errors: [...objects.values()].flat().flatMap(failing),
+  }
   shell.print(options.output === 'table' ? tables(shell, report) : renderData(options.output, report))
   return components.every(({ state }) => state === 'running') ? exitCodes.ok : exitCodes.failed
 }
 
-function componentsOf(shell: Shell, options: Options): Component[] {
-  const dir = dirOf(shell, options)
+function componentsIn(dir: string): Component[] {
   const plane = statusOf(dir)
   const parts = partsOf(dir)
   const control: Component[] = plane
-    ? [{ name: 'control-plane', state: isWhole(plane) ? 'running' : 'ended', pid: undefined, address: plane.server }]
+    ? [
+        {
+          name: 'control-plane',
+          state: isWhole(plane) ? 'running' : 'ended',
+          pid: undefined,
+          address: plane.server,
+          ...(plane.dead.length > 0 && { dead: plane.dead }),
+        },
+      ]
     : []
   const programs = parts.map((part): Component => {
     const { name, pid, facts } = part
@@ -85,10 +102,14 @@ function componentsOf(shell: Shell, options: Options): Component[] {
   return [...control, ...programs]
 }
 
-const nothingRuns = (shell: Shell, options: Options) =>
-  new Failure('not-found', `nothing runs in ${dirOf(shell, options)}.`, {
-    remedy: `Start it with \`berth up${dirFlag(options)}\`, or name a cluster with --kubeconfig or KUBECONFIG.`,
+function nothingRuns(options: Options, dir: string): Failure {
+  const other = strangerIn(dir)
+  const held = other === undefined ? '' : `, and it holds things that are not Berth's ("${other}", for one)`
+  const flag = other === undefined ? dirFlag(options) : ' --dir <new folder>'
+  return new Failure('not-found', `nothing runs in ${dir}${held}.`, {
+    remedy: `Start it with \`berth up${flag}\`, or name a cluster with --kubeconfig or KUBECONFIG.`,
   })
+}
 
 const isWhole = ({ running, dead }: { running: boolean; dead: string[] }): boolean => running && dead.length === 0
 
@@ -125,6 +146,9 @@ function failing(object: AnyObject): Failing[] {
 }
 
 interface Report {
+  folder?: string | undefined
+  /** The address of its API. */
+  cluster?: string
   components: Component[]
   kinds: Count[]
   errors: Failing[]
@@ -132,12 +156,13 @@ interface Report {
 
 const MOST_ERRORS = 20
 
-function tables(shell: Shell, { components, kinds, errors }: Report): string {
+function tables(shell: Shell, { folder, cluster, components, kinds, errors }: Report): string {
+  const about = [folder ? `Folder   ${folder}` : '', cluster ? `Cluster  ${cluster}` : ''].filter(Boolean).join('\n')
   const upper = table(components, [
     { title: 'COMPONENT', of: ({ name }) => name },
     {
       title: 'STATE',
-      of: ({ state }) => state,
+      of: ({ state, dead }) => [state, ...(dead ? [`(${dead.join(', ')})`] : [])].join(' '),
       paint: ({ state }, text) => marked(state === 'running' ? 'ok' : 'fail', text, shell.paint),
     },
     { title: 'PID', of: ({ pid }) => (pid === undefined ? '' : String(pid)) },
@@ -154,8 +179,20 @@ function tables(shell: Shell, { components, kinds, errors }: Report): string {
     .map((error) => `${marked('fail', error.object, shell.paint)}: ${error.reason}\n${indented(error)}`)
   const last = rest > 0 ? `and ${rest} more; -o json lists all` : ''
   const below = ['In error:', ...faults, last].filter(Boolean).join('\n')
-  const parts = [components.length > 0 ? upper : '', kinds.length > 0 ? lower : '', errors.length > 0 ? below : '']
+  const parts = [
+    about,
+    components.length > 0 ? upper : '',
+    endedIn(components, folder),
+    kinds.length > 0 ? lower : '',
+    errors.length > 0 ? below : '',
+  ]
   return parts.filter(Boolean).join('\n\n')
+}
+
+/** What can be done where not all runs. */
+function endedIn(components: Component[], folder: string | undefined): string {
+  if (folder === undefined || components.every(({ state }) => state === 'running')) return ''
+  return wrap(`-> Read the logs in ${folder}/logs; \`${upAgain(folder)}\` starts what has ended.`).join('\n')
 }
 
 const indented = ({ message, remedy }: Failing): string =>

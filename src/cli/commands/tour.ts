@@ -18,7 +18,7 @@ import {
   startPrograms,
   takeDown,
 } from '../local/installation.ts'
-import { dirOf, examples, someSeconds } from '../options.ts'
+import { dirOf, examples, folderName, positiveSeconds } from '../options.ts'
 import { WIDTH, wrap } from '../output.ts'
 import { reportTo } from '../report.ts'
 import type { Shell } from '../shell.ts'
@@ -41,12 +41,12 @@ export const verb = {
         'Show everything once: a control plane, Berth on it, a claim, a push, a workspace, another push. Then it stays until Ctrl-C and leaves nothing behind.',
       )
       .option('--exit', 'end after the last step')
-      .option('--dir <folder>', 'work in this folder and keep it (default: a temporary one)')
+      .option('--dir <folder>', 'work in this folder and keep it (default: a temporary one)', folderName)
       .option(
         '--kubeconfig <file>',
         'use this cluster (default: that of $KUBECONFIG when it is on this machine); what the tour makes there is removed at the end',
       )
-      .option('--timeout <seconds>', 'how long each step may take', someSeconds, 60)
+      .option('--timeout <seconds>', 'how long each step may take', positiveSeconds, 60)
       .addHelpText(
         'after',
         examples(['berth tour', 'stay and look around'], ['berth tour --exit', 'as a check: exit code 0 when all went well']),
@@ -100,15 +100,15 @@ interface Scene {
 async function play(scene: Scene): Promise<void> {
   const { plan } = scene
   const { shell, dir, kubeconfig } = plan
-  const cluster = kubeconfig ? `--kubeconfig ${kubeconfig}` : `--dir ${dir}`
-  const ground = await timed(shell, 'bring up a control plane', `berth up ${cluster}`, async () => {
+  const cluster = kubeconfig ? ` --kubeconfig ${kubeconfig}` : ''
+  const ground = await timed(shell, 'bring up a control plane', `berth up --dir ${dir}${cluster}`, async () => {
     const found = await prepareGround(plan)
     return { value: found, seen: found.kubeconfig }
   })
   await timed(
     shell,
     'install kinds, policies, roles',
-    'kubectl apply --server-side -k . && kubectl apply --server-side -k deploy/defaults',
+    'kubectl apply --server-side --force-conflicts -k . && kubectl apply --server-side -k deploy/defaults',
     async () => ({
       value: await install(plan, ground),
       seen: 'the kinds are established',
@@ -117,7 +117,7 @@ async function play(scene: Scene): Promise<void> {
   const installation = await timed(
     shell,
     'start operator, kas, Git server',
-    'berth operator & berth kas & berth git-server &',
+    `berth git-server --repositories ${join(dir, 'repositories')} & berth kas & berth operator &`,
     async () => {
       const started = await startPrograms(plan, ground)
       return { value: started, seen: started.parts.map(({ name, pid }) => `${name} ${pid}`).join(', ') }

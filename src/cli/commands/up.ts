@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Command, Option } from 'commander'
 import { lock, takeFolder } from '../../adapters/control-plane/index.ts'
-import { Failure, systemClock } from '../../std/index.ts'
+import { systemClock } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { clearAfter, missingAt, tidyUp } from '../local/after-failure.ts'
 import { watchParts } from '../local/guard.ts'
@@ -42,16 +42,17 @@ export const verb = {
           ['berth up --where', 'cache, download or build?'],
         ),
       )
-      .action(finish((options: Options) => up(shell, options)))
+      .action(
+        finish((options: Options) => {
+          if (options.output && !options.where) command.error('error: -o is how --where prints, and --where was not given')
+          return up(shell, options)
+        }),
+      )
   },
 }
 
 async function up(shell: Shell, options: Options): Promise<ExitCode> {
   if (options.where) return tellSources(shell, options)
-  if (options.output)
-    throw new Failure('invalid', '-o is how --where prints, and --where was not given', {
-      remedy: 'Leave out -o, or write --where with it.',
-    })
   const dir = dirOf(shell, options)
   const detached = options.detach === true
   const plan: BringUp = { shell, dir, detached, report: reportTo(shell, WIDTH), kubeconfig: options.kubeconfig }

@@ -1,4 +1,5 @@
 import { Failure } from '../../std/index.ts'
+import { remedyFor } from '../local/answer.ts'
 import { type Examination, type Finding, fail, ok, type Patient, warn } from './finding.ts'
 
 interface Review {
@@ -21,11 +22,7 @@ export const examineApi: Examination = async ({ kube }) => {
     return [ok('api', `Kubernetes ${gitVersion} at ${kube.server} answers in ${ms} ms`)]
   } catch (thrown) {
     const failure = Failure.from(thrown)
-    const refused = failure.code === 'unauthorized' || failure.code === 'forbidden'
-    const remedy = refused
-      ? 'Log in again: the credentials of the kubeconfig are not accepted.'
-      : 'Start the cluster (`berth up` starts a local one), or name another one with --kubeconfig.'
-    return [fail('api', failure.message, remedy)]
+    return [fail('api', failure.message, remedyFor(failure))]
   }
 }
 

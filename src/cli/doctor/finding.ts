@@ -19,7 +19,7 @@ export interface Patient {
   /** The namespace in which its programs keep their Leases. */
   namespace: string
   /** What `berth up` runs for this cluster on this machine. */
-  beside: readonly Beside[]
+  beside: Beside | undefined
   now: number
 }
 

@@ -1,6 +1,7 @@
 import { Deployments, GitProjects, Leases } from '../../api/index.ts'
 import { Failure, minutes, seconds } from '../../std/index.ts'
-import type { Beside } from '../local/beside.ts'
+import { type Beside, upAgain } from '../local/beside.ts'
+import { logOf } from '../local/parts.ts'
 import { type Examination, type Finding, fail, ok, type Patient, warn } from './finding.ts'
 
 /** Lease times are written by another machine's clock. */
@@ -9,8 +10,25 @@ const SKEW = seconds(15)
 const PROBE = seconds(3)
 const START_OPERATOR = 'Start it: `kubectl apply -k deploy`, or `berth operator` beside the cluster.'
 
+/** These two are examined by themselves. */
+const PROGRAMS = ['operator', 'kas']
+
+/** Whether all runs that `berth up` started here. Without a controller manager, for one, the API goes on to answer. */
+export const examineBeside: Examination = async ({ beside }) => {
+  if (!beside) return []
+  if (beside.dead.length === 0) return [ok('programs', `all that \`berth up\` started in ${beside.dir} runs`)]
+  return beside.dead.filter((name) => !PROGRAMS.includes(name)).map((name) => ended('programs', name, beside))
+}
+
+const ended = (check: string, name: string, beside: Beside): Finding =>
+  fail(check, `${name}, which \`berth up\` started in ${beside.dir}, has ended`, remedyFor(name, beside))
+
+const remedyFor = (name: string, { dir }: Beside): string => `Read ${logOf(dir, name)}; \`${upAgain(dir)}\` starts it again.`
+
 /** The operator is alive when the holder of its Lease renews it. */
-export const examineOperator: Examination = async ({ kube, namespace, now }) => {
+export const examineOperator: Examination = async ({ kube, namespace, now, beside }) => {
+  const found = await findingOf('operator', beside)
+  if (found?.mark === 'fail') return [found]
   const lease = await kube.get(Leases, { name: 'berth-operator', namespace })
   const holder = lease?.spec?.holderIdentity
   if (!lease?.spec)
@@ -48,8 +66,7 @@ export const examineKas: Examination = async (patient) => {
 }
 
 async function outsideKas({ kube, namespace, now, beside }: Patient): Promise<Finding[]> {
-  const own = beside.find(({ name }) => name === 'kas')
-  const found = own && (await findingOf(own))
+  const found = await findingOf('kas', beside)
   if (found?.mark === 'fail') return [found]
   const projects = await kube.list(GitProjects)
   const ignored = projects.find(
@@ -71,13 +88,15 @@ async function outsideKas({ kube, namespace, now, beside }: Patient): Promise<Fi
 }
 
 /** The program that `berth up` started here is asked itself. */
-async function findingOf({ name, dir, running, pid, facts }: Beside): Promise<Finding> {
-  const log = `Read ${dir}/logs/${name}.log; \`berth up --dir ${dir}\` starts it again.`
-  if (!running) return fail(name, `the process ${pid} that \`berth up\` started in ${dir} has ended`, log)
-  const trouble = await whyNotReady(facts.operations ?? '')
+async function findingOf(name: string, beside: Beside | undefined): Promise<Finding | undefined> {
+  const own = beside?.programs.find((program) => program.name === name)
+  if (!beside || !own) return undefined
+  if (!own.running) return ended(name, name, beside)
+  const what = `process ${own.pid} of ${beside.dir}`
+  const trouble = await whyNotReady(own.facts.operations ?? '')
   return trouble === undefined
-    ? ok(name, `process ${pid} of ${dir} is ready`)
-    : fail(name, `process ${pid} of ${dir} is not ready: ${trouble}`, log)
+    ? ok(name, `${what} is ready`)
+    : fail(name, `${what} is not ready: ${trouble}`, remedyFor(name, beside))
 }
 
 async function whyNotReady(address: string): Promise<string | undefined> {

@@ -1,22 +1,37 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { statusOf } from '../../adapters/control-plane/index.ts'
 import type { Shell } from '../shell.ts'
 import { isRunning, type Part, partsOf } from './parts.ts'
 
-/** A program that `berth up` started beside a cluster. */
-export interface Beside extends Part {
+/** What `berth up` started on this machine for a cluster: programs, and the servers of the cluster where it is the folder's own. */
+export interface Beside {
   dir: string
-  running: boolean
+  programs: (Part & { running: boolean })[]
+  /** The names of those that are not there any more. */
+  dead: string[]
 }
 
-/** The programs that `berth up` runs for the cluster at `server`: in the folder of its kubeconfig, or in the one given. */
-export function programsBeside(
+/** What `berth up` runs for the cluster at `server`: in the folder of its kubeconfig, or in the one given. */
+export function foundBeside(
   { cwd, env }: Pick<Shell, 'cwd' | 'env'>,
   { kubeconfig, local, server }: { kubeconfig?: string | undefined; local: string; server: string },
-): Beside[] {
+): Beside | undefined {
   const file = kubeconfig ?? env.KUBECONFIG
   const given = [...(file ? [dirname(resolve(cwd, file))] : []), resolve(cwd, local)]
   const folders = new Set(given.filter((dir) => existsSync(dir)).map((dir) => realpathSync(dir)))
-  const sets = [...folders].map((dir) => partsOf(dir).map((part) => ({ ...part, dir, running: isRunning(dir, part) })))
-  return sets.find((parts) => parts.some(({ facts }) => facts.server === server)) ?? []
+  const found = [...folders].find((dir) => isFor(server, dir))
+  return found === undefined ? undefined : besideIn(found)
 }
+
+const isFor = (server: string, dir: string): boolean =>
+  statusOf(dir)?.server === server || partsOf(dir).some(({ facts }) => facts.server === server)
+
+function besideIn(dir: string): Beside {
+  const programs = partsOf(dir).map((part) => ({ ...part, running: isRunning(dir, part) }))
+  const ended = programs.filter(({ running }) => !running).map(({ name }) => name)
+  return { dir, programs, dead: [...(statusOf(dir)?.dead ?? []), ...ended] }
+}
+
+/** What starts again what has ended in a folder; a cluster that is not the folder's own has to be named. */
+export const upAgain = (dir: string): string => `berth up --dir ${dir}${statusOf(dir) ? '' : ' --kubeconfig <file>'}`

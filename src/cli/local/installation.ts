@@ -14,6 +14,7 @@ import { Failure, pause, seconds, systemClock } from '../../std/index.ts'
 import { definitionsIn } from '../manifests.ts'
 import type { Report } from '../report.ts'
 import type { Shell } from '../shell.ts'
+import { checkCluster } from './answer.ts'
 import { gitPortOf } from './git-port.ts'
 import { endParts, isRunning, type Part, partsOf, startPart } from './parts.ts'
 import { runProgram } from './program.ts'
@@ -64,8 +65,10 @@ export async function prepareGround(plan: BringUp): Promise<Ground> {
   await endParts(dir)
   const { env, signal } = shell
   if (kubeconfig) {
+    const file = resolve(shell.cwd, kubeconfig)
+    await checkCluster(file, signal)
     report.line(`Using the cluster of ${kubeconfig}.`)
-    return { kubeconfig: resolve(shell.cwd, kubeconfig), kubectl: await kubectlOf(plan) }
+    return { kubeconfig: file, kubectl: await kubectlOf(plan) }
   }
   const tools = await acquireTools({ env, report, signal })
   const plane = await startControlPlane({ dir, tools, detached, env: environmentOf(shell), signal })

@@ -1,0 +1,35 @@
+import { connect, type Kube } from '../../adapters/kube/index.ts'
+import { Failure, seconds } from '../../std/index.ts'
+
+/** Until the first answer: the client itself has more patience than a person. */
+const WITHIN = seconds(5)
+
+/** An installation reads this, too. Unlike /version it is not for everybody, so that bad credentials show. */
+const READ = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions?limit=1'
+
+/** Fails, with what can be done about it, where the cluster does not answer, or not to whom the kubeconfig names. */
+export async function untilAnswer(kube: Kube, signal: AbortSignal): Promise<void> {
+  try {
+    await kube.read(READ, { about: 'the cluster', signal: AbortSignal.any([signal, AbortSignal.timeout(WITHIN)]) })
+  } catch (thrown) {
+    const failure = Failure.from(thrown)
+    throw new Failure(failure.code, failure.message, { cause: failure, remedy: remedyFor(failure) })
+  }
+}
+
+export async function checkCluster(kubeconfig: string, signal: AbortSignal): Promise<void> {
+  const kube = connect({ kubeconfig })
+  try {
+    await untilAnswer(kube, signal)
+  } finally {
+    await kube.close()
+  }
+}
+
+/** What can be done about a cluster that does not answer as it was asked. */
+export function remedyFor({ code, remedy }: Failure): string {
+  if (remedy !== undefined) return remedy
+  if (code === 'unauthorized') return 'Log in again: the credentials of the kubeconfig are not accepted.'
+  if (code === 'forbidden') return 'Log in as somebody who may, or ask an administrator for the right.'
+  return 'Start the cluster (`berth up` starts a local one), or name another one with --kubeconfig.'
+}
