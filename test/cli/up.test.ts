@@ -131,7 +131,10 @@ describe('up', (it) => {
       process.kill(pidOf(dir, name), 'SIGKILL')
       const { code, stderr } = await up.ended
       assert.is(code, 5, stderr)
-      assert.match(stderr, new RegExp(`^berth: ${name} ended: killed \\(SIGKILL\\)\\. Read ${dir}/logs/${name}\\.log\\.$`, 'm'))
+      assert.match(
+        stderr,
+        new RegExp(`^berth: ${name} ended(: killed \\(SIGKILL\\))?\\. Read ${dir}/logs/${name}\\.log\\.$`, 'm'),
+      )
       await eventually(() => processesIn(dir).length === 0)
     }
   })

@@ -31,7 +31,11 @@ export async function watchParts<T>(shell: Shell, installation: Installation, wo
 async function watch(installation: Installation, done: AbortSignal): Promise<'all ran' | 'taken down' | Failure> {
   while (true) {
     const ended = endedOf(installation)
-    if (ended.length > 0) return isTakenDown(installation) ? 'taken down' : endOf(ended, installation)
+    if (ended.length > 0) {
+      // Why it ended may be written a moment later.
+      await pause(systemClock, INTERVAL)
+      return isTakenDown(installation) ? 'taken down' : endOf(ended, installation)
+    }
     if (done.aborted) return 'all ran'
     await pause(systemClock, INTERVAL, done)
   }
