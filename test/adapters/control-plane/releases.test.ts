@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { platform, tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
@@ -31,11 +31,6 @@ function impatientClock() {
       }
     },
   }
-}
-
-async function portOf(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return (server.address() as AddressInfo).port // as: it listens on TCP
 }
 
 describe(
@@ -281,71 +276,11 @@ describe(
 
     it('are given up where nothing is answered', async () => {
       const silent = createServer(() => clock.endLimits())
-      const address = `http://127.0.0.1:${await portOf(silent)}`
+      await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+      const address = `http://127.0.0.1:${(silent.address() as AddressInfo).port}` // as: it listens on TCP
       match(await whyNot({ BERTH_RELEASES: address }), /only 0 bytes in 10 s/)
       match(await whyNot({ http_proxy: address }), /only 0 bytes in 10 s/)
       await new Promise((resolve) => silent.close(resolve))
-    })
-
-    it('come through the proxy that the environment names', async () => {
-      const { url } = site
-      const through = { BERTH_RELEASES: 'http://mirror.test/copies', HTTP_PROXY: url }
-      match(await whyNot(through), /mirror\.test\/copies\/.* answers 404/)
-      ok(site.asked.every(({ path }) => path.startsWith('/copies/')))
-      const tools = await acquireTools({
-        env: { ...env(), http_proxy: 'http://127.0.0.1:1', no_proxy: '127.0.0.1' },
-        report,
-        clock,
-      })
-      equal(tools.missing, [])
-    })
-
-    it('come through an https_proxy without a scheme, as curl takes it, which is asked to connect', async () => {
-      const asked: string[] = []
-      const proxy = createServer().on('connect', ({ url = '' }, socket) => {
-        asked.push(url)
-        socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n')
-      })
-      const BERTH_RELEASES = 'https://mirror.test'
-      match(await whyNot({ BERTH_RELEASES, https_proxy: `me:pw@127.0.0.1:${await portOf(proxy)}` }), /502/)
-      equal(new Set(asked), new Set(['mirror.test:443']))
-      proxy.close()
-      match(
-        await whyNot({ BERTH_RELEASES, HTTPS_PROXY: 'me:s3%cret@proxy' }),
-        /HTTPS_PROXY is "\*\*\*@proxy"; an address like http:\/\/proxy\.example:3128 is wanted/,
-      )
-    })
-
-    it('are not asked for by TLS where none is spoken', async () => {
-      const { host } = new URL(site.url)
-      match(await whyNot({ BERTH_RELEASES: `https://${host}` }), `${host} speaks no TLS`)
-    })
-
-    it('come from a mirror with a password, which no message has', async () => {
-      const address = new URL(site.url)
-      Object.assign(address, { username: 'reader', password: 's3cret' })
-      site.sums.kwok = '<html>Log in</html>'
-      match(await whyNot({ BERTH_RELEASES: address.href }), /api\.github\.com.* does not say what .* must be/)
-      ok(site.asked.every(({ authorization }) => authorization === `Basic ${Buffer.from('reader:s3cret').toString('base64')}`))
-      not.match(String(lines), 's3cret')
-    })
-
-    it('are refused with what to write where the setting is no mirror', async () => {
-      for (const [setting, shown] of [
-        ['ftp://mirror.test', 'ftp://mirror.test'],
-        ['mirror.test', 'mirror.test'],
-        ['ftp://me:s3cret@mirror.test', 'ftp://***@mirror.test'],
-        ['me:s3cret@mirror.test', '***@mirror.test'],
-        ['https://me:s3cret%@mirror.test', 'https://***@mirror.test'],
-        ['https://mirror.test/?token=s3cret', 'https://mirror.test/?***'],
-        ['https://me:s3#cret@mirror.test', '***'],
-      ] as const) {
-        const failure = await refused({ BERTH_RELEASES: setting })
-        ok(isFailure(failure, 'invalid'))
-        is(failure.message, `BERTH_RELEASES is "${shown}"`)
-        match(failure.remedy ?? '', 'https:// or http:// address of a mirror without ? and #, or off')
-      }
-      match(await whyNot({ BERTH_RELEASES: 'Off' }), /switched off by BERTH_RELEASES/)
     })
 
     it('are looked at again in the next run, whatever their names say', async () => {
