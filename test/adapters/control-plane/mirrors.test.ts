@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:http'
+import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
 import { platform, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { equal, is, match, not, ok } from 'uvu/assert'
@@ -8,6 +8,8 @@ import { acquireTools } from '../../../src/adapters/control-plane/index.ts'
 import { isFailure } from '../../../src/std/index.ts'
 import { type ReleaseSite, releaseSite } from '../../support/release-site.ts'
 import { describe } from '../../support/suite.ts'
+
+const BAD_REQUEST = 'HTTP/1.1 400 Bad Request\r\n\r\n'
 
 describe(
   'control plane programs: mirrors and proxies',
@@ -61,8 +63,11 @@ describe(
     })
 
     it('are not asked for by TLS where none is spoken', async () => {
-      const { host } = new URL(site.url)
+      // A server that closes the connection too may be quicker with that.
+      const plain = createTcpServer((socket) => socket.on('error', () => undefined).once('data', () => socket.write(BAD_REQUEST)))
+      const host = `127.0.0.1:${await portOf(plain)}`
       match(await whyNot({ BERTH_RELEASES: `https://${host}` }), `${host} speaks no TLS`)
+      plain.close()
     })
 
     it('come from a mirror with a password, which no message has', async () => {
