@@ -1,10 +1,13 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { enableCompileCache } from 'node:module'
-import { dirname, join } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 
-/** The operator and kas load hundreds of files: compiled once, they start a third faster. A cache that cannot be written is none. */
-export function keepCompiled(env: Record<string, string | undefined>): void {
-  const cache = env.XDG_CACHE_HOME ?? (env.HOME && join(env.HOME, '.cache'))
+/**
+ * The operator and kas load hundreds of files: compiled once, they start a third faster. A cache that cannot be written is none.
+ * The folder is the one of adapters/control-plane/acquire.ts; that door, or one of std, would load the files that are to be compiled.
+ */
+export function keepCompiled({ XDG_CACHE_HOME: named, HOME: home }: Record<string, string | undefined>): void {
+  const cache = named && isAbsolute(named) ? named : home && join(home, '.cache')
   if (!cache) return
   const folder = join(cache, 'berth', 'node')
   if (isMade(folder)) enableCompileCache(folder)

@@ -1,10 +1,10 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { equal, is, ok } from 'uvu/assert'
+import { equal, is, not, ok } from 'uvu/assert'
 import { seconds, systemClock } from '../../src/std/index.ts'
 import { describe } from '../support/suite.ts'
-import { type Outcome, startBerth } from './berth.ts'
+import { type Outcome, ROOT, startBerth } from './berth.ts'
 
 /** What hung would hang for ever: it is ended, and has no exit code then. */
 async function berth(parameters: string[], env: Record<string, string>): Promise<Outcome> {
@@ -25,10 +25,14 @@ describe('the cache of compiled modules', (it) => {
     is(readdirSync(join(home, 'a', 'b', 'berth', 'node')).length, 1)
   })
 
-  it('is in .cache at home where nothing else is said', async () => {
-    const { code } = await berth(['version'], { HOME: home })
-    is(code, 0)
-    ok(existsSync(join(home, '.cache', 'berth', 'node')))
+  it('is in .cache at home where nothing else is said, or nothing that can be meant', async () => {
+    for (const named of [{}, { XDG_CACHE_HOME: '' }, { XDG_CACHE_HOME: 'relative' }]) {
+      const { code } = await berth(['version'], { HOME: home, ...named })
+      is(code, 0)
+      ok(existsSync(join(home, '.cache', 'berth', 'node')))
+      rmSync(join(home, '.cache'), { recursive: true })
+    }
+    not.ok(existsSync(join(ROOT, 'relative')))
   })
 
   it('is done without where it cannot be made', async () => {

@@ -1,10 +1,11 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { equal, is, match, ok } from 'uvu/assert'
+import { equal, is, match, not, ok } from 'uvu/assert'
+import { TOOLS } from '../../src/adapters/control-plane/index.ts'
 import { type ReleaseSite, releaseSite } from '../support/release-site.ts'
 import { describe } from '../support/suite.ts'
-import { berth } from './berth.ts'
+import { berth, tooWide } from './berth.ts'
 
 describe('up --where', (it) => {
   const home = mkdtempSync(join(tmpdir(), 'berth-where-'))
@@ -50,7 +51,14 @@ describe('up --where', (it) => {
       sources.map(({ why }) => why),
       ['not given (KUBECONFIG is for berth tour)', 'not set', 'empty', 'switched off by BERTH_RELEASES', 'Go is not installed'],
     )
-    match(stderr, /None of them has the programs\. Let this machine reach/)
+    match(stderr, /^None of them has the programs\.\nLet this machine reach/)
+    for (const tool of TOOLS) match(stderr, tool)
+  })
+
+  it('says in 80 columns what would help, first of all another mirror where one is named', async () => {
+    const { stdout, stderr } = await where({ BERTH_RELEASES: 'http://127.0.0.1:1', PATH: '/nowhere' })
+    match(stderr, /^None of them has the programs\.\nCorrect BERTH_RELEASES or unset it\.\n/)
+    equal([...tooWide(stdout), ...tooWide(stderr)], [])
   })
 
   it('passes over a Go that is too old', async () => {
@@ -65,18 +73,24 @@ describe('up --where', (it) => {
     const file = join(home, 'kind.yaml')
     writeFileSync(file, kubeconfig('https://127.0.0.1:6443'))
     const kubectl = join(home, 'kubectl')
-    writeFileSync(kubectl, '', { mode: 0o755 })
+    writeFileSync(kubectl, '#!/bin/sh\n', { mode: 0o755 })
     const { stdout } = await where({ PATH: home }, '--kubeconfig', file, '-o', 'json')
     equal(JSON.parse(stdout), [
       { from: '--kubeconfig', state: 'used', why: `${file} names https://127.0.0.1:6443` },
       { from: 'kubectl in PATH', state: 'used', why: kubectl },
     ])
-    rmSync(kubectl)
-    const without = await where({ BERTH_RELEASES: site.url, PATH: '/nowhere' }, '--kubeconfig', file, '-o', 'json')
-    is(
-      JSON.parse(without.stdout).find(({ state }: { state: string }, at: number) => state === 'used' && at > 0).from,
-      'release binaries',
+    writeFileSync(kubectl, '#!/bin/sh\nexit 1\n')
+    const without = await where({ BERTH_RELEASES: site.url, PATH: home }, '--kubeconfig', file, '-o', 'json')
+    const sources: { from: string; state: string }[] = JSON.parse(without.stdout)
+    equal(
+      sources.filter(({ state }) => state === 'used').map(({ from }) => from),
+      ['--kubeconfig', 'release binaries'],
+      'one that does not run is none',
     )
+    rmSync(kubectl)
+    const nothing = await where({ BERTH_RELEASES: 'off', PATH: '/nowhere' }, '--kubeconfig', file)
+    match(nothing.stderr, 'Or put kubectl into a folder')
+    not.match(nothing.stderr, 'name a cluster')
     rmSync(file)
     const { code, stderr } = await where({}, '--kubeconfig', file)
     is(code, 7)

@@ -14,8 +14,9 @@ import { eventually } from './verbs.ts'
 export interface Mishap {
   /** This is answered instead. */
   status?: number
-  /** The page of its sum is out of order so often. */
+  /** The page of its sum is out of order so often, and answers this (503). */
   busySums?: number
+  busyStatus?: number
   /** Its bytes are not those that were announced. */
   isForged?: boolean
   /** The connection ends after so many bytes of an answer; so often, or always. */
@@ -25,6 +26,8 @@ export interface Mishap {
   times?: number
   /** What goes wrong does so not before this. */
   until?: () => boolean
+  /** The answer does not say how long it is: it comes in chunks, or until the connection ends. */
+  unsized?: 'chunks' | 'until the end'
   /** `Range` is not heard, or another part is answered. */
   range?: 'ignored' | 'mistaken'
 }
@@ -78,11 +81,12 @@ export async function releaseSite(): Promise<ReleaseSite> {
     return isKwok ? (sums.kwok ?? JSON.stringify({ tag_name: kwok, assets: assets() })) : undefined
   }
 
-  const isBusy = (path: string): boolean => {
+  const statusOfSum = (path: string): number => {
     const tool = TOOLS.find((each) => mishaps[each]?.busySums && path === `${pathOf(each)}.sha256`)
-    if (!tool) return false
-    mishaps[tool] = { busySums: (mishaps[tool]?.busySums ?? 0) - 1 }
-    return true
+    if (!tool) return 200
+    const { busySums = 0, busyStatus = 503 } = mishaps[tool] ?? {}
+    mishaps[tool] = { busySums: busySums - 1, busyStatus }
+    return busyStatus
   }
 
   const server = createServer((request, response) => {
@@ -92,19 +96,21 @@ export async function releaseSite(): Promise<ReleaseSite> {
     asked.push({ path, range, authorization })
     const tool = TOOLS.find((each) => path === pathOf(each))
     const text = published(path)
-    if (text) return void response.writeHead(isBusy(path) ? 503 : 200).end(text)
+    if (text) return void response.writeHead(statusOfSum(path)).end(text)
     if (!tool) return void response.writeHead(404).end()
-    const { status, isForged, cutAfter, stallAfter, times = 1, until = () => true, range: heard } = mishaps[tool] ?? {}
+    const mishap = mishaps[tool] ?? {}
+    const { status, isForged, cutAfter, stallAfter, times = 1, until = () => true, range: heard, unsized } = mishap
     if (status) return void eventually(until).finally(() => response.writeHead(status).end())
     const whole = isForged ? Buffer.alloc(files[tool].length, '#') : files[tool]
     const from = heard === 'ignored' ? 0 : Number(/^bytes=(\d+)-$/.exec(range ?? '')?.[1] ?? 0)
     if (from > 0 && from >= whole.length) return void response.writeHead(416).end()
     const rest = whole.subarray(heard === 'mistaken' ? 0 : from)
     const said = { 'content-range': `bytes ${heard === 'mistaken' ? 0 : from}-${whole.length - 1}/${whole.length}` }
-    response.writeHead(from > 0 ? 206 : 200, { 'content-length': rest.length, ...(from > 0 && said) })
+    if (unsized === 'until the end') response.useChunkedEncodingByDefault = false
+    response.writeHead(from > 0 ? 206 : 200, { ...(!unsized && { 'content-length': rest.length }), ...(from > 0 && said) })
     const breakAfter = cutAfter ?? stallAfter
     if (breakAfter === undefined || times === 0) return void response.end(rest)
-    mishaps[tool] = { ...mishaps[tool], times: times - 1 }
+    mishap.times = times - 1
     response.write(
       rest.subarray(0, breakAfter),
       () => void eventually(until).finally(() => cutAfter !== undefined && response.destroy()),
@@ -132,7 +138,7 @@ function archiveOf(name: string): Buffer {
     chmodSync(join(home, name, tool), 0o755)
   }
   try {
-    return execFileSync('tar', ['-cz', '-C', home, name])
+    return execFileSync('tar', ['-cz', '--owner=1234', '--group=1234', '-C', home, name])
   } finally {
     rmSync(home, { recursive: true })
   }

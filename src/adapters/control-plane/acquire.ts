@@ -1,11 +1,12 @@
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { isAbsolute, join } from 'node:path'
 import { type Clock, Failure, systemClock } from '../../std/index.ts'
 import { type Download, downloadReleases, findReleases } from './download.ts'
 import { makeFolder } from './folder.ts'
 import { goBuild, goFor } from './go-build.ts'
 import { lock } from './lock.ts'
 import { type Recipe, readRecipe } from './recipe.ts'
-import { type Mirror, mirrorOf } from './release.ts'
+import { mirrorOf, type ReleaseMirror } from './release.ts'
 import { type Report, silentReport } from './report.ts'
 import { costOf, isUsable, TOOLS, type Tool, type Tools, toolsIn } from './tools.ts'
 
@@ -25,7 +26,7 @@ export interface Acquisition {
 interface Ground extends Required<Omit<Acquisition, 'signal'>> {
   signal: AbortSignal | undefined
   cache: string
-  mirror: Mirror | 'off' | undefined
+  mirror: ReleaseMirror | 'off' | undefined
 }
 
 /** What a way brought, or in a few words why not. */
@@ -71,7 +72,7 @@ export async function acquireTools(acquisition: Acquisition): Promise<Tools> {
       if (isUsable(outcome)) lastResort ??= { tools: outcome, from }
     }
   }
-  if (!lastResort) throw nothingToBeHad(declined)
+  if (!lastResort) throw nothingToBeHad(ground, declined)
   ground.report.line(`The control plane is incomplete: ${costOf(lastResort.tools)}.`)
   return taken(lastResort.tools, lastResort.from, declined, ground.report)
 }
@@ -102,10 +103,20 @@ export async function findSources(acquisition: Acquisition): Promise<Source[]> {
 
 function groundOf({ env, report = silentReport, signal, ...rest }: Acquisition): Ground {
   const { recipe = readRecipe(), wanted = TOOLS, clock = systemClock } = rest
-  const home = env.XDG_CACHE_HOME ?? (env.HOME ? join(env.HOME, '.cache') : undefined)
-  if (!home) throw new Failure('invalid', 'neither HOME nor XDG_CACHE_HOME is set, so there is no place for a cache')
+  const home = cacheHome(env)
+  if (!home)
+    throw new Failure('invalid', 'there is no place for a cache', { remedy: 'Set HOME, or XDG_CACHE_HOME to an absolute path.' })
   const mirror = mirrorOf(env.BERTH_RELEASES)
   return { env, report, recipe, wanted, clock, signal, mirror, cache: join(home, 'berth', 'control-plane') }
+}
+
+/**
+ * The XDG base directory specification says to ignore a relative folder. cli/compile-cache.ts says the same again, because it may
+ * not load the files behind a door of ours.
+ */
+function cacheHome({ XDG_CACHE_HOME: named, HOME: home }: Acquisition['env']): string | undefined {
+  if (named && isAbsolute(named)) return named
+  return home ? join(home, '.cache') : undefined
 }
 
 const folderIn = ({ cache, recipe }: Ground): string => join(cache, recipe.digest)
@@ -124,19 +135,32 @@ function taken(tools: Tools, from: string, declined: string[], report: Report): 
   return tools
 }
 
-const nothingToBeHad = (declined: string[]): Failure =>
-  new Failure('unavailable', `no control plane is to be had here (${declined.join('; ')})`, {
+/** Every way is a line of the report, for together they are too long for one message. */
+function nothingToBeHad({ env, wanted, report }: Ground, declined: string[]): Failure {
+  for (const why of declined) report.line(`${why}.`)
+  const what = wanted.includes('kube-apiserver') ? 'control plane' : wanted.join(', ')
+  return new Failure('unavailable', `no ${what} is to be had here`, {
     reason: 'NoControlPlane',
-    remedy: WHAT_WOULD_DO,
+    remedy: remediesFor({ env, wanted }).join(' '),
   })
+}
 
-export const WHAT_WOULD_DO =
-  'Let this machine reach dl.k8s.io and github.com (https_proxy is heard), or a mirror of them that BERTH_RELEASES names; or ' +
-  'install Go 1.26 or newer (https://go.dev/dl); or put etcd, kube-apiserver, kubectl and kube-controller-manager into a ' +
-  'folder that KUBEBUILDER_ASSETS names; or name a cluster by --kubeconfig.'
+/** What would let `acquireTools` succeed where it finds nothing: a sentence for each way. */
+export function remediesFor({ env, wanted = TOOLS }: Acquisition): string[] {
+  const others = wanted.length > 1 ? `${wanted.slice(0, -1).join(', ')} and ` : ''
+  const hasMirror = typeof mirrorOf(env.BERTH_RELEASES) === 'object'
+  return [
+    ...(hasMirror ? ['Correct BERTH_RELEASES or unset it.'] : []),
+    'Let this machine reach dl.k8s.io, github.com and api.github.com (https_proxy is heard), or name a mirror of them by BERTH_RELEASES.',
+    'Or install Go 1.26 or newer (https://go.dev/dl).',
+    `Or put ${others}${wanted.at(-1)} into a folder that KUBEBUILDER_ASSETS names.`,
+    ...(wanted.includes('kube-apiserver') ? ['Or name a cluster by --kubeconfig.'] : []),
+  ]
+}
 
-function assets({ env, wanted }: Ground): Outcome {
-  return env.KUBEBUILDER_ASSETS ? toolsIn(env.KUBEBUILDER_ASSETS, wanted) : 'not set'
+function assets({ env: { KUBEBUILDER_ASSETS: folder }, wanted }: Ground): Outcome {
+  if (!folder) return 'not set'
+  return existsSync(folder) ? toolsIn(folder, wanted) : `there is no folder ${folder}`
 }
 
 function cached(ground: Ground): Outcome {
@@ -144,15 +168,20 @@ function cached(ground: Ground): Outcome {
   return tools.missing.length === ground.wanted.length ? 'empty' : tools
 }
 
-const downloadOf = (ground: Ground, mirror: Mirror | undefined): Download => ({ ...ground, into: folderIn(ground), mirror })
+/** Asks for what is not there yet. */
+function downloadOf(ground: Ground, mirror: ReleaseMirror | undefined): Download {
+  const into = folderIn(ground)
+  return { ...ground, into, wanted: toolsIn(into, ground.wanted).missing, mirror }
+}
 
 async function published(ground: Ground): Promise<Prospect> {
-  const { mirror, recipe, wanted } = ground
+  const { mirror, recipe } = ground
   if (mirror === 'off') return { brings: 'nothing', why: OFF }
-  const why = await declinedBy(() => findReleases(downloadOf(ground, mirror)))
+  const download = downloadOf(ground, mirror)
+  const why = await declinedBy(() => findReleases(download))
   if (why !== undefined) return { brings: 'nothing', why }
   const { kubernetes, etcd, kwok } = recipe
-  const size = wanted === TOOLS ? 'some 400 MB' : 'to download'
+  const size = download.wanted.length === TOOLS.length ? 'some 400 MB' : 'to download'
   return {
     brings: 'all',
     why: `Kubernetes ${kubernetes}, etcd ${etcd}, kwok ${kwok} from ${mirror?.url ?? 'their projects'}: ${size}, once`,
@@ -164,7 +193,12 @@ async function downloaded(ground: Ground): Promise<Outcome> {
   if (mirror === 'off') return OFF
   return making(ground, async () => {
     report.line(`Downloading the control plane, once, into ${folderIn(ground)} (BERTH_RELEASES=off builds it instead).`)
-    return declinedBy(() => downloadReleases(downloadOf(ground, mirror)))
+    try {
+      return await declinedBy(() => downloadReleases(downloadOf(ground, mirror)))
+    } catch (thrown) {
+      report.line('Stopped; the next run goes on from here.')
+      throw thrown
+    }
   })
 }
 

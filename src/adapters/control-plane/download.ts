@@ -1,10 +1,10 @@
 import { chmodSync, mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Clock, Failure, spelled } from '../../std/index.ts'
+import { type Clock, Failure, seconds, spelled } from '../../std/index.ts'
 import { dispatcherFor, type Fetching, fetchFile, fetchText } from './fetch-file.ts'
 import { makeFolder, removeTree } from './folder.ts'
 import type { Recipe } from './recipe.ts'
-import { type Mirror, type Release, releaseOf } from './release.ts'
+import { type Release, type ReleaseMirror, releaseOf } from './release.ts'
 import type { Report } from './report.ts'
 import { run } from './run.ts'
 import type { Tool } from './tools.ts'
@@ -15,7 +15,7 @@ export interface Download {
   into: string
   wanted: readonly Tool[]
   /** Who keeps copies; without it the projects themselves are asked. */
-  mirror?: Mirror | undefined
+  mirror?: ReleaseMirror | undefined
   /** The caller's environment: PATH and proxies. */
   env: Record<string, string | undefined>
   report: Report
@@ -97,7 +97,8 @@ async function install(file: string, { tool, member }: Release, { into, env }: D
   if (member) {
     const folder = `${file}.unpacked`
     mkdirSync(folder, { recursive: true })
-    await run('tar', ['-xzf', file, '-C', folder, member], { env })
+    // Run by root, tar would give the program to the user id that the archive names.
+    await run('tar', ['-xzf', file, '-C', folder, '--no-same-owner', member], { env })
     program = join(folder, member)
   }
   chmodSync(program, 0o755)
@@ -105,24 +106,30 @@ async function install(file: string, { tool, member }: Release, { into, env }: D
 }
 
 const MEGA = 1_000_000
+/** A speed that was measured for less than this says little. */
+const MEASURED = seconds(1)
 
 /** Tells how far all of them are together: bytes, and how long it will still take if it goes on like this. */
 function progressOfAll(files: number, report: Report, clock: Clock): (tool: Tool) => (done: number, total: number) => void {
-  const parts = new Map<Tool, { done: number; total: number; first: number }>()
-  const began = clock.now()
+  const parts = new Map<Tool, { done: number; total: number }>()
   let before = -1
+  // What an earlier run has brought, and the time until all files have begun to come, say nothing about the speed.
+  let start: { done: number; at: number } | undefined
   const tell = () => {
-    const sum = (of: 'done' | 'total' | 'first') => [...parts.values()].reduce((all, part) => all + part[of], 0)
-    const [done, total, first] = [sum('done'), sum('total'), sum('first')]
+    if (parts.size < files) return
+    const sum = (of: 'done' | 'total') => [...parts.values()].reduce((all, part) => all + part[of], 0)
+    const [done, total, now] = [sum('done'), sum('total'), clock.now()]
+    // There is less than before where a file begins anew.
+    if (!start || done < start.done) start = { done, at: now }
     const mega = Math.floor(done / MEGA)
-    if (parts.size < files || (mega === before && done < total)) return
+    if (mega === before && done < total) return
     before = mega
-    const speed = (done - first) / (clock.now() - began)
+    const speed = now - start.at < MEASURED ? 0 : (done - start.done) / (now - start.at)
     const left = done < total && speed > 0 ? `, ${spelled((total - done) / speed)} left` : ''
     report.progress({ what: `downloading: ${mega} of ${Math.ceil(total / MEGA)} MB${left}`, done, total })
   }
   return (tool) => (done, total) => {
-    parts.set(tool, { done, total, first: parts.get(tool)?.first ?? done })
+    parts.set(tool, { done, total })
     tell()
   }
 }

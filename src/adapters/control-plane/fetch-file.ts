@@ -4,13 +4,14 @@ import { open } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { type Dispatcher, EnvHttpProxyAgent, fetch, type Response } from 'undici'
 import { type Clock, Failure, isFailure, pause, seconds } from '../../std/index.ts'
+import { addressIn, withoutSecrets } from './address.ts'
 
-/** A host that does not let us in by then counts as none: the next way is waiting. */
+/** A host that accepts no connection within this time is given up, because the programs may be had in another way. */
 const CONNECT_LIMIT = seconds(5)
-/** An answer of which so little comes in so long is cut, the first byte and what proxies do before it included. */
+/** A request is ended when fewer bytes come in one window. The first window begins before the connection, so proxies count. */
 const WINDOW = seconds(10)
 const LEAST_IN_WINDOW = 100_000
-/** What was cut is asked for again, so many times in a row as the attempts before it brought less than a megabyte. */
+/** A file is given up after this many attempts in a row that were in vain: the file did not grow by so many bytes. */
 const ATTEMPTS = 3
 const PROGRESS = 1_000_000
 const LONGEST_TEXT = 4_000_000
@@ -24,25 +25,28 @@ export interface Fetching {
   signal: AbortSignal
 }
 
-/** Through the proxies that the environment names, if it does. */
+/** Asks through the proxies that the environment names, if it does. */
 export function dispatcherFor(env: Record<string, string | undefined>): Dispatcher {
-  const setting = (name: string) => env[name] ?? env[name.toUpperCase()] ?? ''
-  const proxies = { httpProxy: setting('http_proxy'), httpsProxy: setting('https_proxy'), noProxy: setting('no_proxy') }
-  try {
-    // Over HTTP/2 half a megabyte is on its way at most, which is a fraction of what a long line carries over HTTP/1.1.
-    const limits = { connect: { timeout: CONNECT_LIMIT }, connectTimeout: CONNECT_LIMIT, allowH2: false }
-    return new EnvHttpProxyAgent({ ...limits, ...proxies })
-  } catch (cause) {
-    throw new Failure('invalid', 'http_proxy or https_proxy of the environment is no address', {
-      remedy: 'Write it like http://proxy.example:3128.',
-      cause,
-    })
-  }
+  const proxies = { httpProxy: proxyIn('http_proxy', env), httpsProxy: proxyIn('https_proxy', env) }
+  // Over HTTP/2 half a megabyte is on its way at most, which is a fraction of what a long line carries over HTTP/1.1.
+  const limits = { connect: { timeout: CONNECT_LIMIT }, connectTimeout: CONNECT_LIMIT, allowH2: false }
+  return new EnvHttpProxyAgent({ ...limits, ...proxies, noProxy: env.no_proxy ?? env.NO_PROXY ?? '' })
+}
+
+/** Without a scheme it is an HTTP proxy, as curl takes it. */
+function proxyIn(variable: string, env: Record<string, string | undefined>): string {
+  const name = env[variable] === undefined ? variable.toUpperCase() : variable
+  const given = env[name]
+  if (!given) return ''
+  const url = addressIn(given.includes('://') ? given : `http://${given}`, /^(https?|socks5?):$/)
+  if (url) return url.href
+  // The message says all of it: whoever asked goes another way, and tells only the message.
+  throw new Failure('invalid', `${name} is "${withoutSecrets(given)}"; an address like http://proxy.example:3128 is wanted`)
 }
 
 /** A short text. A site that is out of order for a moment is asked again; one that cannot be reached is not. */
 export const fetchText = (url: string, fetching: Fetching): Promise<string> =>
-  insist(fetching, { isWorthIt: ({ reason }) => reason === OUT_OF_ORDER }, () =>
+  retry(fetching, { isWorthIt: ({ reason }) => reason === OUT_OF_ORDER }, () =>
     answerOf({ url }, fetching, async ({ body }) => {
       const parts: Uint8Array[] = []
       let length = 0
@@ -86,7 +90,7 @@ export async function fetchFile(wanted: Wanted, fetching: Fetching): Promise<voi
 async function fetchRest(wanted: Wanted, fetching: Fetching): Promise<boolean> {
   let isPieced = false
   const brought = () => sizeOf(wanted.file)
-  await insist(fetching, { isWorthIt: (failure) => isFailure(failure, 'unavailable', 'timeout'), brought }, async () => {
+  await retry(fetching, { isWorthIt: (failure) => isFailure(failure, 'unavailable', 'timeout'), brought }, async () => {
     isPieced ||= sizeOf(wanted.file) > 0
     await attempt(wanted, fetching)
   })
@@ -123,24 +127,26 @@ const onDisk = <T>(file: string, work: Promise<T>): Promise<T> =>
     throw Failure.from(thrown, file)
   })
 
-interface Insistence {
+interface RetryOptions {
   isWorthIt(failure: Failure): boolean
-  /** How much there is already: attempts that bring much are not counted. */
+  /** How many bytes are there. */
   brought?: () => number
 }
 
-async function insist<T>(
+/** An attempt was not in vain where more is there than ever: a site that begins anew each time could be asked for ever. */
+async function retry<T>(
   { clock, signal }: Fetching,
-  { isWorthIt, brought = () => 0 }: Insistence,
+  { isWorthIt, brought = () => 0 }: RetryOptions,
   work: () => Promise<T>,
 ): Promise<T> {
-  for (let vain = 0; ; ) {
-    const before = brought()
+  let most = brought()
+  for (let attemptsInVain = 0; ; ) {
     try {
       return await work()
     } catch (thrown) {
-      vain = brought() - before > PROGRESS ? 0 : vain + 1
-      if (!(thrown instanceof Failure) || !isWorthIt(thrown) || vain === ATTEMPTS) throw thrown
+      attemptsInVain = brought() - most > PROGRESS ? 0 : attemptsInVain + 1
+      if (!(thrown instanceof Failure) || !isWorthIt(thrown) || attemptsInVain === ATTEMPTS) throw thrown
+      most = Math.max(most, brought())
     }
     await pause(clock, seconds(1), signal)
   }
@@ -165,16 +171,17 @@ interface Answer {
 async function answerOf<T>({ url, range }: Asked, fetching: Fetching, read: (answer: Answer) => Promise<T>): Promise<T> {
   const { dispatcher, authorization, clock, signal } = fetching
   const stop = new AbortController()
-  let came = 0
-  let cancel = clock.after(WINDOW, look)
-  function look() {
-    if (came < LEAST_IN_WINDOW) return stop.abort(new DOMException(`only ${came} bytes in ${WINDOW / 1000} s`, 'TimeoutError'))
-    came = 0
-    cancel = clock.after(WINDOW, look)
+  let bytesInWindow = 0
+  let cancel = clock.after(WINDOW, checkSpeed)
+  function checkSpeed() {
+    if (bytesInWindow < LEAST_IN_WINDOW)
+      return stop.abort(new DOMException(`only ${bytesInWindow} bytes in ${WINDOW / 1000} s`, 'TimeoutError'))
+    bytesInWindow = 0
+    cancel = clock.after(WINDOW, checkSpeed)
   }
   async function* counted(body: AsyncIterable<Uint8Array> | Uint8Array[]) {
     for await (const part of body) {
-      came += part.length
+      bytesInWindow += part.length
       yield part
     }
   }
@@ -184,7 +191,7 @@ async function answerOf<T>({ url, range }: Asked, fetching: Fetching, read: (ans
     const response = await fetch(url, { dispatcher, signal: AbortSignal.any([signal, stop.signal]), headers })
     const { ok, status, body } = response
     if (!ok && !(status === NO_SUCH_RANGE && range)) {
-      throw status >= 500 || status === 429
+      throw status >= 500 || status === 429 || status === 408
         ? new Failure('unavailable', `${url} answers ${status}`, { reason: OUT_OF_ORDER })
         : new Failure('not-found', `${url} answers ${status}`)
     }
@@ -203,6 +210,8 @@ function toFailure(thrown: unknown, url: string, signal: AbortSignal): Failure {
   if (signal.aborted) return new Failure('cancelled', `${url}: stopped`, { cause: thrown })
   let why = thrown
   while (why instanceof Error && why.cause instanceof Error) why = why.cause
+  if (why instanceof Error && 'code' in why && why.code === 'ERR_SSL_WRONG_VERSION_NUMBER')
+    return new Failure('unavailable', `${url}: ${new URL(url).host} speaks no TLS`, { cause: thrown })
   return new Failure('unavailable', `${url}: ${why instanceof Error ? why.message : why}`, { cause: thrown })
 }
 

@@ -1,5 +1,6 @@
 import { mkdirSync, renameSync } from 'node:fs'
-import { coerce, lt } from 'semver'
+import { join } from 'node:path'
+import { lt } from 'semver'
 import { Failure } from '../../std/index.ts'
 import { removeTree } from './folder.ts'
 import type { Recipe } from './recipe.ts'
@@ -23,18 +24,38 @@ export async function goFor({ go }: Recipe, env: Build['env']): Promise<{ versio
   const said = await run('go', ['version'], { env: { ...env, GOTOOLCHAIN: 'local' } }).catch(() => '')
   const version = /go\d\S*/.exec(said)?.[0]
   if (!version) return { why: 'Go is not installed' }
-  // What is no release, as in `devel go1.27-…`, has a version all the same.
-  const has = coerce(version)
-  return has && lt(has, go) ? { why: `${version} is older than ${go}` } : { version }
+  const [has, needed] = [comparable(version), comparable(go)]
+  return has && needed && lt(has, needed) ? { why: `${version} is older than ${go}` } : { version }
 }
 
-/** Builds the module's tools beside the goal and renames them there, so that nobody ever meets half of them. */
-export async function goBuild({ recipe, into, wanted, env, report, signal }: Build): Promise<void> {
-  const beside = `${into}.building`
-  removeTree(beside)
-  mkdirSync(beside, { recursive: true })
-  const go = { cwd: recipe.folder, env: { ...env, CGO_ENABLED: '0', GOBIN: beside }, signal }
+/** As semver orders versions: `1.26`, a language version or a `devel go1.26-…`, comes before `1.26rc1`, and that before `1.26.0`. */
+function comparable(version: string): string | undefined {
+  const [, major, minor, patch, stage, count] = /^(?:go)?(\d+)\.(\d+)(?:\.(\d+)|(beta|rc)(\d+))?/.exec(version) ?? []
+  if (!major) return undefined
+  if (stage) return `${major}.${minor}.0-${stage}.${count}`
+  return `${major}.${minor}.${patch ?? '0-0'}`
+}
 
+/**
+ * Builds the module's tools beside the goal and renames them there, so that nobody ever meets half of them. Go works beside them too:
+ * one that is stopped leaves its work, and it goes with the rest.
+ */
+export async function goBuild(build: Build): Promise<void> {
+  const beside = `${build.into}.building`
+  removeTree(beside)
+  const [programs, work] = [join(beside, 'programs'), join(beside, 'work')]
+  for (const folder of [programs, work]) mkdirSync(folder, { recursive: true })
+  try {
+    await buildTools(build, programs, work)
+    removeTree(build.into)
+    renameSync(programs, build.into)
+  } finally {
+    removeTree(beside)
+  }
+}
+
+async function buildTools({ recipe, wanted, env, report, signal }: Build, programs: string, work: string): Promise<void> {
+  const go = { cwd: recipe.folder, env: { ...env, CGO_ENABLED: '0', GOBIN: programs, GOTMPDIR: work }, signal }
   report.progress({ what: 'fetching Go modules', done: 0, total: 1 })
   const total = (await run('go', ['list', '-deps', 'tool'], go)).trim().split('\n').length + wanted.length
   let compiled = 0
@@ -42,15 +63,13 @@ export async function goBuild({ recipe, into, wanted, env, report, signal }: Bui
     // `-v` prints the name of each package as its turn comes, and other remarks with spaces in them.
     if (line === '' || line.includes(' ')) return
     compiled++
-    const linked = wanted.length - toolsIn(beside, wanted).missing.length
+    const linked = wanted.length - toolsIn(programs, wanted).missing.length
     report.progress({ what: 'building the control plane', done: Math.min(compiled + linked, total), total })
   }
   await run('go', ['install', '-v', '-trimpath', '-ldflags', linkerFlags(recipe), 'tool'], { ...go, onLine: count })
 
-  const { missing } = toolsIn(beside, wanted)
+  const { missing } = toolsIn(programs, wanted)
   if (missing.length > 0) throw new Failure('internal', `the Go build made no ${missing.join(', ')}`)
-  removeTree(into)
-  renameSync(beside, into)
   report.progress({ what: 'building the control plane', done: total, total })
 }
 

@@ -4,7 +4,7 @@
  * Not here: clients of the API (adapters/kube), and what is installed on it (the caller's kubectl).
  * Read acquire.ts (where the programs come from), then start.ts (how they run), server.ts (how none is left behind).
  */
-export { type Acquisition, acquireTools, findSources, type Source, WHAT_WOULD_DO } from './acquire.ts'
+export { type Acquisition, acquireTools, findSources, remediesFor, type Source } from './acquire.ts'
 export type { ServerName } from './flags.ts'
 export { makeFolder, removeFolder, strangerIn, takeFolder } from './folder.ts'
 export { lastWords } from './last-words.ts'

@@ -1,5 +1,6 @@
 import { arch, platform } from 'node:os'
-import { Failure, isRecord, redactUrls, wrongSetting } from '../../std/index.ts'
+import { Failure, isRecord, wrongSetting } from '../../std/index.ts'
+import { addressIn, userIn, withoutSecrets } from './address.ts'
 import type { Recipe } from './recipe.ts'
 import type { Tool } from './tools.ts'
 
@@ -14,31 +15,31 @@ export interface Release {
   sumIn: (published: string) => string | undefined
 }
 
-/** Who keeps copies of what the projects release: `<mirror>/dl.k8s.io/…`, `<mirror>/github.com/…`. */
-export interface Mirror {
+/** A site that keeps copies of what the projects release: `<mirror>/dl.k8s.io/…`, `<mirror>/github.com/…`. */
+export interface ReleaseMirror {
   /** Ends with a slash, and has no password in it. */
   url: string
   authorization?: string
 }
 
 /** What BERTH_RELEASES says: a mirror, `off`, or nothing. A user in its address is sent as one, and is in no message. */
-export function mirrorOf(setting: string | undefined): Mirror | 'off' | undefined {
+export function mirrorOf(setting: string | undefined): ReleaseMirror | 'off' | undefined {
   if (!setting) return undefined
-  if (setting === 'off') return 'off'
-  const url = URL.canParse(setting) ? new URL(setting) : undefined
-  if (!url || !/^https?:$/.test(url.protocol)) {
-    throw wrongSetting('BERTH_RELEASES', redactUrls(setting), 'Write the https:// address of a mirror, or off.')
-  }
-  const user = [url.username, url.password].map(decodeURIComponent).join(':')
-  const authorization = user === ':' ? {} : { authorization: `Basic ${Buffer.from(user).toString('base64')}` }
-  return { url: `${url.origin}${url.pathname.replace(/\/*$/, '/')}`, ...authorization }
+  if (setting.toLowerCase() === 'off') return 'off'
+  const url = /[?#]/.test(setting) ? undefined : addressIn(setting, /^https?:$/)
+  if (!url) throw wrongSetting('BERTH_RELEASES', withoutSecrets(setting), HOW_TO_WRITE)
+  const user = userIn(url)
+  const authorization = user && `Basic ${Buffer.from(user).toString('base64')}`
+  return { url: `${url.origin}${url.pathname.replace(/\/*$/, '/')}`, ...(authorization && { authorization }) }
 }
+
+const HOW_TO_WRITE = 'Write the https:// or http:// address of a mirror without ? and #, or off; in a password write % as %25.'
 
 /**
  * The release of a program for this machine, as its project publishes it: one file for each program of Kubernetes, with its sum
  * beside it; an archive of etcd, with a list of sums; kwok, of whose files only GitHub says the sums.
  */
-export function releaseOf(tool: Tool, recipe: Recipe, mirror?: Mirror): Release {
+export function releaseOf(tool: Tool, recipe: Recipe, mirror?: ReleaseMirror): Release {
   const machine = { os: platform(), arch: ARCHITECTURES[arch()] ?? arch() }
   // Of a control plane only kubectl is for all systems.
   if (machine.os !== 'linux' && tool !== 'kubectl') throw new Failure('unavailable', `no ${tool} is released for ${machine.os}`)

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { Failure } from '../../std/index.ts'
+import { signal as send } from './processes.ts'
 
 export interface Running {
   cwd?: string
@@ -11,11 +12,20 @@ export interface Running {
   signal?: AbortSignal | undefined
 }
 
-/** Runs a program to its end and gives what it printed; the Failure carries the last lines of its complaints. */
+/**
+ * Runs a program to its end and gives what it printed; the Failure carries the last lines of its complaints. When it is stopped, so
+ * are the programs that it has started, and the Failure comes when it has ended: until then it may write.
+ */
 export function run(program: string, parameters: string[], options: Running = {}): Promise<string> {
   const { cwd, env, input, onLine, signal } = options
   return new Promise((resolve, reject) => {
-    const child = spawn(program, parameters, { cwd, env, signal, stdio: ['pipe', 'pipe', 'pipe'] })
+    // Detached, it has a process group of its own, which can be signalled as a whole.
+    const child = spawn(program, parameters, { cwd, env, detached: signal !== undefined, stdio: ['pipe', 'pipe', 'pipe'] })
+    const stop = () => {
+      if (child.pid) send(-child.pid, 'SIGTERM')
+    }
+    if (signal?.aborted) stop()
+    signal?.addEventListener('abort', stop, { once: true })
     let printed = ''
     let complaints = ''
     let unfinished = ''
@@ -32,7 +42,9 @@ export function run(program: string, parameters: string[], options: Running = {}
     child.stdin.end(input)
     child.on('error', (thrown) => reject(Failure.from(thrown, program)))
     child.on('close', (code) => {
+      signal?.removeEventListener('abort', stop)
       if (code === 0) return resolve(printed)
+      if (signal?.aborted) return reject(new Failure('cancelled', `${program}: stopped`))
       reject(new Failure('internal', `${program} ${parameters[0] ?? ''} ended with ${code}: ${complaints.trim()}`))
     })
   })

@@ -16,6 +16,7 @@ import type { Report } from '../report.ts'
 import type { Shell } from '../shell.ts'
 import { checkCluster } from './answer.ts'
 import { gitPortOf } from './git-port.ts'
+import { findKubectl } from './kubectl.ts'
 import { endParts, isRunning, type Part, partsOf, startPart } from './parts.ts'
 import { runProgram } from './program.ts'
 
@@ -76,11 +77,11 @@ export async function prepareGround(plan: BringUp): Promise<Ground> {
 }
 
 /** The one in the PATH; where there is none, the one that a control plane is made with. */
-async function kubectlOf({ shell: { env, signal }, report }: BringUp): Promise<string> {
+async function kubectlOf({ shell, report }: BringUp): Promise<string> {
   try {
-    await runProgram('kubectl', ['version', '--client'], { env, signal })
-    return 'kubectl'
+    return await findKubectl(shell)
   } catch {
+    const { env, signal } = shell
     const tools = await acquireTools({ env, report, signal, wanted: ['kubectl'] })
     return tools.paths.kubectl ?? 'kubectl'
   }

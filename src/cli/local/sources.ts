@@ -1,19 +1,19 @@
 import { resolve } from 'node:path'
-import { findSources, type Source, WHAT_WOULD_DO } from '../../adapters/control-plane/index.ts'
+import { findSources, remediesFor, type Source } from '../../adapters/control-plane/index.ts'
 import { connect } from '../../adapters/kube/index.ts'
 import { Failure } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
-import { type Format, render } from '../output.ts'
+import { type Format, render, wrap } from '../output.ts'
 import type { Shell } from '../shell.ts'
-import { which } from '../which.ts'
+import { findKubectl } from './kubectl.ts'
 
-export interface Asked {
+export interface SourcesOptions {
   kubeconfig?: string | undefined
   output?: Format
 }
 
-/** Prints where the programs of a control plane would come from, and why; on a cluster that is there only kubectl is wanted. */
-export async function tellSources(shell: Shell, { kubeconfig, output = 'table' }: Asked): Promise<ExitCode> {
+/** Prints where the programs of a control plane would come from, and why. For a cluster that exists only kubectl is needed. */
+export async function tellSources(shell: Shell, { kubeconfig, output = 'table' }: SourcesOptions): Promise<ExitCode> {
   const { env, signal, print, say, paint } = shell
   const [cluster, sources] = kubeconfig
     ? [await clusterOf(resolve(shell.cwd, kubeconfig)), await sourcesOfKubectl(shell)]
@@ -34,9 +34,12 @@ export async function tellSources(shell: Shell, { kubeconfig, output = 'table' }
     ),
   )
   if (sources.some(({ state }) => state === 'used')) return exitCodes.ok
-  say(`None of them has the programs. ${WHAT_WOULD_DO}\n`)
+  const remedies = remediesFor({ env, ...(kubeconfig && { wanted: KUBECTL }) })
+  say(`${['None of them has the programs.', ...remedies].flatMap((text) => wrap(text)).join('\n')}\n`)
   return exitCodes.unavailable
 }
+
+const KUBECTL = ['kubectl'] as const
 
 const noCluster = ({ env }: Shell): Source => ({
   from: '--kubeconfig',
@@ -51,12 +54,13 @@ async function clusterOf(kubeconfig: string): Promise<Source> {
   return { from: '--kubeconfig', state: 'used', why: `${kubeconfig} names ${kube.server}` }
 }
 
-async function sourcesOfKubectl({ env, cwd, signal }: Shell): Promise<Source[]> {
+async function sourcesOfKubectl(shell: Shell): Promise<Source[]> {
+  const { env, signal } = shell
   const from = 'kubectl in PATH'
   try {
-    return [{ from, state: 'used', why: which('kubectl', env.PATH, cwd) }]
+    return [{ from, state: 'used', why: await findKubectl(shell) }]
   } catch (thrown) {
     const { message: why } = Failure.from(thrown)
-    return [{ from, state: 'passed over', why }, ...(await findSources({ env, signal, wanted: ['kubectl'] }))]
+    return [{ from, state: 'passed over', why }, ...(await findSources({ env, signal, wanted: KUBECTL }))]
   }
 }

@@ -5,8 +5,10 @@ import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { acquireTools, findSources, type Recipe, readRecipe, TOOLS } from '../../../src/adapters/control-plane/index.ts'
+import { isAlive } from '../../../src/adapters/control-plane/processes.ts'
 import { isFailure } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
+import { eventually } from '../../support/verbs.ts'
 
 const HALF = ['etcd', 'kube-apiserver', 'kubectl']
 
@@ -58,11 +60,76 @@ describe('control plane programs', (it) => {
     const env = { XDG_CACHE_HOME: join(home, 'none'), PATH: '', BERTH_RELEASES: 'http://127.0.0.1:1' }
     const failure = await acquireTools({ env, report }).catch((thrown: unknown) => thrown)
     assert.ok(isFailure(failure, 'unavailable'))
-    assert.match(
-      failure.message,
-      /KUBEBUILDER_ASSETS: not set; the cache: empty; release binaries: http:\/\/127\.0\.0\.1:1.*; a Go build: Go is not installed/,
+    assert.is(failure.message, 'no control plane is to be had here')
+    const [, ...ways] = lines
+    assert.equal(
+      ways.map((line) => line.replace(/(:1\/).*/, '$1…')),
+      [
+        'KUBEBUILDER_ASSETS: not set.',
+        'the cache: empty.',
+        'release binaries: http://127.0.0.1:1/…',
+        'a Go build: Go is not installed.',
+      ],
     )
-    assert.match(failure.remedy ?? '', /; or install Go 1\.26 or newer/)
+    const { remedy = '' } = failure
+    assert.match(remedy, /^Correct BERTH_RELEASES or unset it\. Let .*api\.github\.com.* Or install Go 1\.26 or newer/)
+    for (const tool of TOOLS) assert.match(remedy, tool)
+  })
+
+  it('say that KUBEBUILDER_ASSETS names a folder that is not there', async () => {
+    const env = { HOME: home, KUBEBUILDER_ASSETS: '/nonexist', PATH: '', BERTH_RELEASES: 'off' }
+    const [first] = await findSources({ env })
+    assert.is(first?.why, 'there is no folder /nonexist')
+  })
+
+  it('are in the cache at home where XDG_CACHE_HOME is empty or relative', async () => {
+    const folder = fakes(join(home, '.cache', 'berth', 'control-plane', readRecipe().digest), TOOLS)
+    for (const named of ['', 'relative']) {
+      const { paths } = await acquireTools({ env: { HOME: home, XDG_CACHE_HOME: named } })
+      assert.is(paths.kwok, join(folder, 'kwok'))
+    }
+    const failure = await findSources({ env: { XDG_CACHE_HOME: 'relative' } }).catch((thrown: unknown) => thrown)
+    assert.match(String(failure), 'no place for a cache')
+  })
+
+  it('are built by no Go that is older than the module wants', async () => {
+    const PATH = join(home, 'go-of-some-age')
+    mkdirSync(PATH)
+    for (const [version, wanted, isOld] of [
+      ['go1.26rc1', '1.26.0', true],
+      ['go1.26rc1', '1.26', false],
+      ['go1.26rc1', '1.26rc2', true],
+      ['go1.26.0', '1.26rc2', false],
+      ['go1.26.0', '1.26', false],
+      ['go1.25.9', '1.26', true],
+      ['go1.25.10', '1.25.9', false],
+      ['devel go1.27-2f3e4d5', '1.26.3', false],
+    ] as const) {
+      fakeGo(PATH, `echo go version ${version} linux/amd64`)
+      const env = { HOME: home, PATH, BERTH_RELEASES: 'off', XDG_CACHE_HOME: join(home, 'none') }
+      const { why } = (await findSources({ env, recipe: { ...readRecipe(), go: wanted } })).at(-1) ?? {}
+      assert.is(why?.includes(`is older than ${wanted}`), isOld, `${version} for ${wanted}`)
+    }
+  })
+
+  it('leave nothing of a build that was stopped, and nothing of it runs any more', async () => {
+    const PATH = join(home, 'go-for-ever')
+    const started = join(PATH, 'started')
+    mkdirSync(PATH)
+    // As Go does: a folder of its own in GOTMPDIR, and a compiler that writes there.
+    const compiler = 'mkdir "${GOTMPDIR:?}/go-build1"; while echo > "$GOTMPDIR/go-build1/part"; do sleep 0.01; done'
+    fakeGo(
+      PATH,
+      `case $1 in version) echo go version go1.26.0 linux/amd64;; install) sh -c '${compiler}' & echo $! > ${started}; wait;; esac`,
+    )
+    const env = { XDG_CACHE_HOME: join(home, 'stopped'), PATH: `${PATH}:${process.env.PATH}`, BERTH_RELEASES: 'off' }
+    const stop = new AbortController()
+    const asked = acquireTools({ env, signal: stop.signal }).catch((thrown: unknown) => thrown)
+    await eventually(() => existsSync(started) && readFileSync(started, 'utf8') !== '')
+    stop.abort()
+    assert.ok(isFailure(await asked, 'cancelled'))
+    assert.equal(readdirSync(cacheOf('stopped')), [])
+    await eventually(() => !isAlive(Number(readFileSync(started, 'utf8'))))
   })
 
   it('are built by Go once, even when two runs want them at the same time', async () => {
@@ -94,8 +161,7 @@ describe('control plane programs', (it) => {
     const env = { ...goEnvironment(), XDG_CACHE_HOME: join(home, 'broken-cache') }
     const failure = await acquireTools({ env, report, recipe: broken, wanted: ['kwok'] }).catch((thrown: unknown) => thrown)
     assert.ok(isFailure(failure, 'internal'))
-    assert.not.ok(existsSync(join(cacheOf('broken-cache'), broken.digest)))
-    assert.not.ok(existsSync(join(cacheOf('broken-cache'), `${broken.digest}.lock`)))
+    assert.equal(readdirSync(cacheOf('broken-cache')), [])
   })
 })
 
@@ -106,6 +172,10 @@ function fakes(folder: string, names: readonly string[]): string {
     chmodSync(join(folder, name), 0o755)
   }
   return folder
+}
+
+function fakeGo(folder: string, script: string): void {
+  writeFileSync(join(folder, 'go'), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
 }
 
 /** Another XDG_CACHE_HOME would move Go's own cache too, and the standard library would be compiled for each test. */

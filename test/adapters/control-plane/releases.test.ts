@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { platform, tmpdir } from 'node:os'
+import { platform, tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { equal, is, match, not, ok } from 'uvu/assert'
 import { acquireTools, findSources, readRecipe, TOOLS, type Tool } from '../../../src/adapters/control-plane/index.ts'
-import { isFailure, systemClock } from '../../../src/std/index.ts'
+import { hours, isFailure, seconds, systemClock } from '../../../src/std/index.ts'
 import { type ReleaseSite, releaseSite } from '../../support/release-site.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
@@ -50,8 +50,15 @@ describe(
     const beside = () => join(cache(), `${digest}.downloading`)
     const acquire = (signal?: AbortSignal) => acquireTools({ env: env(), report, clock, signal })
     const sizeOf = (name: string) => statSync(join(beside(), name), { throwIfNoEntry: false })?.size ?? 0
-    const refused = (others: Record<string, string> = {}) =>
-      acquireTools({ env: { ...env(), ...others }, report, clock }).catch((thrown: unknown) => thrown)
+    const refused = (others: Record<string, string> = {}) => {
+      lines.splice(0)
+      return acquireTools({ env: { ...env(), ...others }, report, clock }).catch((thrown: unknown) => thrown)
+    }
+    /** What is said of this way where nothing is to be had. */
+    const whyNot = async (others?: Record<string, string>) => {
+      ok(isFailure(await refused(others), 'unavailable'))
+      return lines.find((line) => line.startsWith('release binaries: ')) ?? ''
+    }
     /** How often each program itself was asked for, and from where on. */
     const rangesOf = (tool: Tool) =>
       site.asked
@@ -84,6 +91,7 @@ describe(
         lines.at(-1) ?? '',
         /^Control plane programs from release binaries \(KUBEBUILDER_ASSETS: not set; the cache: empty\)\.$/,
       )
+      is(statSync(tools.paths.etcd ?? '').uid, userInfo().uid, 'not whoever packed it')
       equal(readdirSync(cache()), [digest])
       const before = site.asked.length
       await acquire()
@@ -102,11 +110,24 @@ describe(
       match(what, /^downloading: \d+ of \d+ MB$/)
     })
 
+    it('take as long as they take from where an earlier run ended, whatever was done before they began to come', async () => {
+      site.files.kubectl = Buffer.alloc(5_000_000, '#')
+      mkdirSync(beside(), { recursive: true })
+      writeFileSync(join(beside(), 'kubectl.part'), site.files.kubectl.subarray(0, 1_000_000))
+      let [hour, second] = [0, 0]
+      clock.now = () => {
+        if (rangesOf('kubectl').length > 0) hour = hours(1)
+        return hour + seconds(second++)
+      }
+      await acquire()
+      const left = steps.map(({ what }) => / ([\d.]+) s left$/.exec(what)?.[1])
+      ok(left.some(Boolean))
+      not.ok(steps.some(({ what }) => / (min|h) left$/.test(what)))
+    })
+
     it('are not taken with a wrong checksum, and are once it is right', async () => {
       site.mishaps['kube-apiserver'] = { isForged: true }
-      const failure = await refused()
-      ok(isFailure(failure, 'unavailable'))
-      match(failure.message, /kube-apiserver has the SHA-256 [0-9a-f]{64}, and [0-9a-f]{64} was announced: not used/)
+      match(await whyNot(), /kube-apiserver has the SHA-256 [0-9a-f]{64}, and [0-9a-f]{64} was announced: not used/)
       not.ok(existsSync(join(cache(), digest)))
       not.ok(readdirSync(beside()).some((name) => name.startsWith('kube-apiserver')))
       site.mishaps['kube-apiserver'] = {}
@@ -125,12 +146,35 @@ describe(
       equal(readFileSync(tools.paths.kubectl ?? ''), site.files.kubectl)
     })
 
+    it('are given up where a site begins anew each time and is cut at changing places', async () => {
+      site.files.kubectl = Buffer.alloc(4_000_000, '#')
+      const cuts = [3_000_000, 1_500_000]
+      let cut = 0
+      site.mishaps.kubectl = {
+        get cutAfter() {
+          cut = cuts[rangesOf('kubectl').length % 2] ?? 0
+          return cut
+        },
+        until: () => sizeOf('kubectl.part') === cut,
+        range: 'ignored',
+        times: 10,
+      }
+      match(await whyNot(), /kubectl: /)
+      is(rangesOf('kubectl').length, 5)
+    })
+
+    it('are not taken where they were cut and nobody said how long they are', async () => {
+      site.mishaps.kubectl = { cutAfter: 50_000, unsized: 'until the end' }
+      site.mishaps.kwok = { cutAfter: 50_000, unsized: 'chunks' }
+      match(await whyNot(), /kubectl has the SHA-256 .* not used/)
+      const tools = await acquire()
+      for (const tool of ['kubectl', 'kwok'] as const) equal(readFileSync(tools.paths[tool] ?? ''), site.files[tool])
+    })
+
     it('go on in the next run where one gave up', async () => {
       site.mishaps.kubectl = { cutAfter: 50_000, times: 1 }
       site.mishaps.etcd = { cutAfter: 0, times: 1000, until: () => sizeOf('kwok.part') === site.files.kwok.length }
-      const failure = await refused()
-      ok(isFailure(failure, 'unavailable'))
-      match(failure.message, /etcd-v[\d.]+-linux-\w+\.tar\.gz: /)
+      match(await whyNot(), /etcd-v[\d.]+-linux-\w+\.tar\.gz: /)
       is(rangesOf('etcd').length, 3)
       site.mishaps.etcd = {}
       site.asked.splice(0)
@@ -168,18 +212,14 @@ describe(
         ['kubectl', '<html>', /kubectl\.sha256 does not say what .*kubectl must be/],
       ] as const) {
         Object.assign(site.sums, { kwok: undefined, etcd: undefined, kubectl: undefined, [tool]: sum })
-        const failure = await refused()
-        ok(isFailure(failure, 'unavailable'))
-        match(failure.message, why)
+        match(await whyNot(), why)
         for (const each of TOOLS) is(rangesOf(each).length, 0)
       }
     })
 
     it('say what a site answers that has them not', async () => {
       site.mishaps['kube-scheduler'] = { status: 404 }
-      const failure = await refused()
-      ok(isFailure(failure, 'unavailable'))
-      match(failure.message, /kube-scheduler answers 404/)
+      match(await whyNot(), /kube-scheduler answers 404/)
       is(rangesOf('kube-scheduler').length, 1, 'what is not there is not asked for again')
     })
 
@@ -200,6 +240,7 @@ describe(
       const failure = await acquire(stop.signal).catch((thrown: unknown) => thrown)
       ok(isFailure(failure, 'cancelled'))
       not.ok(existsSync(join(cache(), `${digest}.lock`)))
+      is(lines.at(-1), 'Stopped; the next run goes on from here.')
       const had = sizeOf('kubectl.part')
       ok(had > 0)
       site.asked.splice(0)
@@ -210,16 +251,17 @@ describe(
     it('are given up together when one is not there, and nothing comes any more', async () => {
       site.mishaps.kubectl = { status: 404, until: () => sizeOf('etcd.part') > 0 }
       site.mishaps.etcd = { stallAfter: 50_000 }
-      match(String(await refused()), /kubectl answers 404/)
+      match(await whyNot(), /kubectl answers 404/)
       await eventually(async () => (await site.connections()) === 0)
     })
 
     it('are asked for again where a site is out of order for a moment', async () => {
       site.mishaps.kubectl = { busySums: 2 }
+      site.mishaps['kube-scheduler'] = { busySums: 2, busyStatus: 408 }
       equal((await acquire()).missing, [])
       site.mishaps.kubectl = { busySums: 3 }
       rmSync(cache(), { recursive: true })
-      match(String(await refused()), /kubectl\.sha256 answers 503/)
+      match(await whyNot(), /kubectl\.sha256 answers 503/)
     })
 
     it('go on when a line has dried up', async () => {
@@ -235,45 +277,10 @@ describe(
     it('are given up where nothing is answered', async () => {
       const silent = createServer(() => clock.endLimits())
       await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
-      const { port } = silent.address() as AddressInfo // as: it listens on TCP
-      const address = `http://127.0.0.1:${port}`
-      match(String(await refused({ BERTH_RELEASES: address })), /only 0 bytes in 10 s/)
-      match(String(await refused({ http_proxy: address })), /only 0 bytes in 10 s/)
+      const address = `http://127.0.0.1:${(silent.address() as AddressInfo).port}` // as: it listens on TCP
+      match(await whyNot({ BERTH_RELEASES: address }), /only 0 bytes in 10 s/)
+      match(await whyNot({ http_proxy: address }), /only 0 bytes in 10 s/)
       await new Promise((resolve) => silent.close(resolve))
-    })
-
-    it('come through the proxy that the environment names', async () => {
-      const { url } = site
-      const through = { BERTH_RELEASES: 'http://mirror.test/copies', HTTP_PROXY: url }
-      match(String(await refused(through)), /mirror\.test\/copies\/.* answers 404/)
-      ok(site.asked.every(({ path }) => path.startsWith('/copies/')))
-      match(String(await refused({ https_proxy: ':' })), /http_proxy or https_proxy of the environment is no address/)
-      const tools = await acquireTools({
-        env: { ...env(), http_proxy: 'http://127.0.0.1:1', no_proxy: '127.0.0.1' },
-        report,
-        clock,
-      })
-      equal(tools.missing, [])
-    })
-
-    it('come from a mirror with a password, which no message has', async () => {
-      const address = new URL(site.url)
-      Object.assign(address, { username: 'reader', password: 's3cret' })
-      site.sums.kwok = '<html>Log in</html>'
-      const failure = await refused({ BERTH_RELEASES: address.href })
-      match(String(failure), /api\.github\.com.* does not say what .* must be/)
-      ok(site.asked.every(({ authorization }) => authorization === `Basic ${Buffer.from('reader:s3cret').toString('base64')}`))
-      not.match(`${failure} ${lines}`, 's3cret')
-    })
-
-    it('are refused with what to write where the setting is no mirror', async () => {
-      for (const setting of ['OFF', 'ftp://mirror.test', 'mirror.test']) {
-        const failure = await refused({ BERTH_RELEASES: setting })
-        ok(isFailure(failure, 'invalid'))
-        is(failure.message, `BERTH_RELEASES is "${setting}"`)
-        match(failure.remedy ?? '', 'https:// address of a mirror, or off')
-      }
-      match(String(await refused({ BERTH_RELEASES: 'ftp://me:s3cret@mirror.test' })), /ftp:\/\/\*\*\*@mirror/)
     })
 
     it('are looked at again in the next run, whatever their names say', async () => {
@@ -302,19 +309,22 @@ describe(
       mkdirSync(beside(), { recursive: true })
       writeFileSync(join(beside(), 'kubectl.part'), site.files.kubectl.subarray(0, 1000))
       site.mishaps.kubectl = { range: 'mistaken' }
-      match(String(await refused()), /kubectl answers another part than it was asked for/)
+      match(await whyNot(), /kubectl answers another part than it was asked for/)
     })
 
     it('fail at once where they cannot be kept, and name the file', async () => {
       mkdirSync(join(beside(), 'kubectl.part'), { recursive: true })
-      match(String(await refused()), /kubectl\.part: .*EISDIR/)
+      match(await whyNot(), /kubectl\.part: .*EISDIR/)
       ok(rangesOf('kubectl').length <= 1)
     })
 
     it('are added to the cache one by one where only some are wanted', async () => {
       const some = await acquireTools({ env: env(), report, clock, wanted: ['kubectl'] })
       ok(some.paths.kubectl)
+      site.asked.splice(0)
       equal((await acquire()).missing, [])
+      is(rangesOf('kubectl').length, 0, 'what is there is not asked for again')
+      is(site.asked.length, 2 * (TOOLS.length - 1))
       equal(readdirSync(cache()), [digest])
     })
 
