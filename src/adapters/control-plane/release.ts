@@ -1,5 +1,5 @@
 import { arch, platform } from 'node:os'
-import { Failure, isRecord, wrongSetting } from '../../std/index.ts'
+import { Failure, isRecord, recordIn, wrongSetting } from '../../std/index.ts'
 import { addressIn, userIn, withoutSecrets } from './address.ts'
 import type { Recipe } from './recipe.ts'
 import type { Tool } from './tools.ts'
@@ -84,19 +84,13 @@ function kwok(version: string, machine: Machine, at: At): Release {
   }
 }
 
-/** Of GitHub's description of a release: what it says of one of the files, as in `sha256:…`. */
+/**
+ * Of GitHub's description of a release: what it says of one of the files, as in `sha256:…`. A page for people, such as one that asks
+ * for a login, says nothing.
+ */
 function digestOf(published: string, file: string): string {
-  const release = parsed(published)
-  const assets = isRecord(release) && Array.isArray(release.assets) ? release.assets : []
+  const release = recordIn(published)
+  const assets = Array.isArray(release?.assets) ? release.assets : []
   const asset: unknown = assets.find((each) => isRecord(each) && each.name === file)
   return isRecord(asset) && typeof asset.digest === 'string' ? asset.digest : ''
-}
-
-/** A page for people, such as one that asks for a login, says nothing. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
