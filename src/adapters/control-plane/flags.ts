@@ -42,8 +42,8 @@ export interface Situation {
 }
 
 export const FLAGS: Record<ServerName, (situation: Situation) => string[]> = {
-  etcd: () => [
-    '--data-dir=etcd',
+  etcd: ({ layout }) => [
+    `--data-dir=${layout.data}`,
     // Losing power may lose the cluster, which is disposable; not waiting for the disk halves the time of every test.
     '--unsafe-no-fsync',
     '--listen-client-urls=unix://etcd.sock',

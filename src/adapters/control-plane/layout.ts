@@ -6,11 +6,14 @@ import { takeFolder } from './folder.ts'
 export interface Layout {
   dir: string
   kubeconfig: string
+  /** Of etcd. */
+  data: string
   state: string
   logs: string
   certificates: string
   certificate: string
   certificateKey: string
+  /** Written when the control plane has been ready for the first time. */
   authority: string
   tokens: string
   serviceAccountKey: string
@@ -22,6 +25,7 @@ export function layoutOf(dir: string): Layout {
   return {
     dir,
     kubeconfig: at('kubeconfig'),
+    data: at('etcd'),
     state: at('control-plane.json'),
     logs: at('logs'),
     certificates: at('certificates'),

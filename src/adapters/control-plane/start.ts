@@ -1,9 +1,9 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Clock, Failure, isFailure, systemClock } from '../../std/index.ts'
 import { adminToken, ensureCredentials, readAuthority, writeKubeconfig } from './credentials.ts'
 import { FLAGS, SERVERS, type ServerName } from './flags.ts'
-import { removeFolder } from './folder.ts'
+import { removeFolder, removeTree } from './folder.ts'
 import { lastLines, lastWords } from './last-words.ts'
 import { ensureFolders, type Layout, layoutOf } from './layout.ts'
 import { furnish } from './nodes.ts'
@@ -88,6 +88,8 @@ export async function startControlPlane(start: Start): Promise<ControlPlane> {
 
 /** Between asking the kernel for a free port and listening on it somebody else may take it; so another is tried. */
 async function startAll(basics: Omit<Plan, 'port' | 'url' | 'running'>, attempts = 3): Promise<Plan> {
+  // An etcd that was killed while it made its data may never elect a leader; nobody has had anything of it yet.
+  if (!existsSync(basics.layout.authority)) removeTree(basics.layout.data)
   const port = await freePort()
   const plan: Plan = { ...basics, port, url: `https://127.0.0.1:${port}`, running: new Map() }
   try {

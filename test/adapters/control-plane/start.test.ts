@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readlinkSync, realpathSync, rmSync, statSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readlinkSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -98,6 +98,16 @@ describe('a control plane', (it) => {
     assert.equal(statusOf(dir)?.dead, [])
     await again.remove()
     assert.is(statusOf(dir), undefined)
+  })
+
+  it('starts in the folder of one that was killed before its etcd had made its data', async () => {
+    const dir = join(home, 'early')
+    mkdirSync(join(dir, 'etcd', 'member', 'snap'), { recursive: true })
+    writeFileSync(join(dir, 'etcd', 'member', 'snap', 'db'), 'half a page')
+    writeFileSync(join(dir, '.berth-folder'), '')
+    const plane = await startControlPlane({ dir, tools: await tools })
+    assert.equal(statusOf(dir)?.dead, [])
+    await plane.remove()
   })
 
   it('outlives its parent when it was detached, until it is stopped by its folder', async () => {
