@@ -18,7 +18,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     askedAt ??= now
     stop.abort()
     if (now - askedAt <= SAME_PRESS) return
-    // At once, by the signal itself: process.exit() would wait for V8's threads.
+    // At once, by the signal itself: process.exit() would wait for V8's threads. The first process of a container is not ended by one.
+    if (process.pid === 1) process.exit(exitCodes.interrupted)
     process.removeAllListeners(signal)
     process.kill(process.pid, signal)
   })

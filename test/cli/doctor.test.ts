@@ -120,17 +120,16 @@ describe('doctor', (it) => {
     await once(plain, 'listening')
     const address = plain.address()
     const file = join(dir, 'kubeconfig')
-    for (const [server, message, remedy] of [
-      [cluster.kube.server, `the certificate of ${cluster.kube.server} is not trusted: `, 'certificate-authority-data'],
-      [`https://127.0.0.1:${typeof address === 'object' && address?.port}`, 'does not speak TLS', 'Correct the server'],
-    ] as const) {
+    const found: unknown[] = []
+    for (const server of [cluster.kube.server, `https://127.0.0.1:${typeof address === 'object' && address?.port}`]) {
       writeFileSync(file, kubeconfigWithoutAuthority(server))
-      const [finding] = (await examined('--kubeconfig', file)).of('api')
-      assert.match(finding?.message ?? '', message)
-      assert.match(finding?.remedy ?? '', remedy)
+      found.push((await examined('--kubeconfig', file)).of('api')[0])
     }
     plain.close()
     rmSync(dir, { recursive: true })
+    const [untrusted, withoutTls] = found.map((finding) => JSON.stringify(finding))
+    assert.match(untrusted ?? '', /the certificate of \S+ is not trusted: .*certificate-authority-data/)
+    assert.match(withoutTls ?? '', /does not speak TLS.*Correct the server/)
   })
 
   it('gives every warning and failure a remedy', async () => {

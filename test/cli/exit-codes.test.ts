@@ -124,11 +124,13 @@ describe('exit codes', (it) => {
 
   it('are 7 for a kubeconfig that is no YAML, with the place and nothing of what it holds', async () => {
     const kubeconfig = join(folder, 'torn')
-    writeFileSync(kubeconfig, 'apiVersion: v1\nusers: [{ name: a, user: { token: sesame: } }]\n')
-    const { code, stderr } = await berth(['version', '--server', '--kubeconfig', kubeconfig, '--verbose'])
-    assert.is(code, 7)
-    assert.match(stderr, /^berth: .+ \(2:\d+\)\. Name a readable file/)
-    assert.not.match(stderr, 'sesame')
+    for (const token of ['sesame:', '*sesame', '!sesame x']) {
+      writeFileSync(kubeconfig, `apiVersion: v1\nusers: [{ name: a, user: { token: ${token} } }]\n`)
+      const { code, stderr } = await berth(['version', '--server', '--kubeconfig', kubeconfig, '--verbose'])
+      assert.is(code, 7)
+      assert.match(stderr, /^berth: .+ line 2, column \d+ is no YAML\. Name a readable file/)
+      assert.not.match(stderr, 'sesame')
+    }
   })
 
   it('are 7 for a setting that is not valid, named in the message', async () => {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import {
   existsSync,
   mkdirSync,
@@ -9,6 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
@@ -143,7 +145,7 @@ describe('up', (it) => {
     const dir = folders[1] ?? ''
     const up = startBerth(['up', '--dir', dir])
     await eventually(() => up.printed().stdout.includes('Ctrl-C ends it'))
-    assert.match((await berth(['tour', '--dir', dir])).stderr, `--dir: Berth is up in ${dir}.`)
+    assert.match((await berth(['tour', '--dir', dir])).stderr, `--dir: Berth is up in ${dir} already, with its own cluster.`)
     assert.is((await berth(['down', '--dir', dir])).code, 0)
     const { code, stderr } = await up.ended
     assert.is(code, 0, stderr)
@@ -159,6 +161,54 @@ describe('up', (it) => {
     assert.ok((await statusOf(dir)).components.every(({ state }) => state === 'running'))
     await berth(['down', '--dir', dir, '--remove'])
     assert.equal(processesIn(dir), [])
+  })
+
+  it('is waited for by who takes it down while it starts, and is gone then', async () => {
+    const dir = join(root, 'short')
+    const up = startBerth(['up', '--dir', dir, '--detach'])
+    await eventually(() => existsSync(join(dir, 'kubeconfig')))
+    const { code, stdout, stderr } = await berth(['down', '--dir', dir, '--remove'])
+    assert.is(code, 0, stderr)
+    assert.match(stdout, `Berth in ${dir} is down. The folder was removed.`)
+    assert.is((await up.ended).code, 0)
+    await eventually(() => processesIn(root).length === 0)
+    assert.not.ok(existsSync(dir))
+  })
+
+  it('leaves what runs as it is when the cluster that it is to use does not answer', async () => {
+    const dir = folders[1] ?? ''
+    await berth(['up', '--dir', dir, '--detach'])
+    const before = processesIn(dir)
+    const file = join(root, 'dead.yaml')
+    writeFileSync(file, readFileSync(join(dir, 'kubeconfig'), 'utf8').replace(/127\.0\.0\.1:\d+/, '127.0.0.1:1'))
+    assert.is((await berth(['up', '--dir', dir, '--kubeconfig', file])).code, 5)
+    const other = await berth(['up', '--dir', dir, '--kubeconfig', join(dir, 'kubeconfig')])
+    assert.is(other.code, 7)
+    assert.match(other.stderr, `Berth is up in ${dir} already, with its own cluster. Name another folder, or end it first`)
+    assert.equal(processesIn(dir), before)
+    await berth(['down', '--dir', dir])
+  })
+
+  it('is interrupted at once while it connects to a cluster that says nothing', async () => {
+    const silent = createServer((socket) => socket.on('error', () => undefined)).listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    const reached = once(silent, 'connection')
+    const file = join(root, 'silent.yaml')
+    const address = silent.address()
+    const server = `https://127.0.0.1:${typeof address === 'object' && address?.port}`
+    const cluster = { name: 'a', cluster: { server } }
+    const context = { name: 'a', context: { cluster: 'a', user: 'a' } }
+    writeFileSync(
+      file,
+      JSON.stringify({ clusters: [cluster], users: [{ name: 'a', user: {} }], contexts: [context], 'current-context': 'a' }),
+    )
+    const up = startBerth(['up', '--dir', join(root, 'nowhere'), '--kubeconfig', file])
+    await reached
+    up.process.kill('SIGINT')
+    const { code, stderr } = await up.ended
+    silent.close()
+    assert.is(code, 130, stderr)
+    assert.not.ok(existsSync(join(root, 'nowhere')))
   })
 
   it('leaves nothing running below a link when it fails', async () => {

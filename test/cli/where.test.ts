@@ -51,7 +51,7 @@ describe('up --where', (it) => {
       sources.map(({ why }) => why),
       ['not given (KUBECONFIG is for berth tour)', 'not set', 'empty', 'switched off by BERTH_RELEASES', 'Go is not installed'],
     )
-    match(stderr, /^None of them has the programs\.\nLet this machine reach/)
+    match(stderr, /^None of them has the programs\.\nUnset BERTH_RELEASES, which is off\.\nLet this machine reach/)
     for (const tool of TOOLS) match(stderr, tool)
   })
 

@@ -148,9 +148,10 @@ function nothingToBeHad({ env, wanted, report }: Ground, declined: string[]): Fa
 /** What would let `acquireTools` succeed where it finds nothing: a sentence for each way. */
 export function remediesFor({ env, wanted = TOOLS }: Acquisition): string[] {
   const others = wanted.length > 1 ? `${wanted.slice(0, -1).join(', ')} and ` : ''
-  const hasMirror = typeof mirrorOf(env.BERTH_RELEASES) === 'object'
+  const mirror = mirrorOf(env.BERTH_RELEASES)
+  const unset = mirror === 'off' ? 'Unset BERTH_RELEASES, which is off.' : 'Correct BERTH_RELEASES or unset it.'
   return [
-    ...(hasMirror ? ['Correct BERTH_RELEASES or unset it.'] : []),
+    ...(mirror ? [unset] : []),
     'Let this machine reach dl.k8s.io, github.com and api.github.com (https_proxy is heard), or name a mirror of them by BERTH_RELEASES.',
     'Or install Go 1.26 or newer (https://go.dev/dl).',
     `Or put ${others}${wanted.at(-1)} into a folder that KUBEBUILDER_ASSETS names.`,

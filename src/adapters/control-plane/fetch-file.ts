@@ -11,7 +11,7 @@ const CONNECT_LIMIT = seconds(5)
 /** A request is ended when fewer bytes come in one window. The first window begins before the connection, so proxies count. */
 const WINDOW = seconds(10)
 const LEAST_IN_WINDOW = 100_000
-/** A file is given up after this many attempts in a row that were in vain: the file did not grow by so many bytes. */
+/** A file is given up after this many attempts in a row after which no more than PROGRESS bytes more of it were there. */
 const ATTEMPTS = 3
 const PROGRESS = 1_000_000
 const LONGEST_TEXT = 4_000_000
@@ -41,7 +41,10 @@ function proxyIn(variable: string, env: Record<string, string | undefined>): str
   const url = addressIn(given.includes('://') ? given : `http://${given}`, /^(https?|socks5?):$/)
   if (url) return url.href
   // The message says all of it: whoever asked goes another way, and tells only the message.
-  throw new Failure('invalid', `${name} is "${withoutSecrets(given)}"; an address like http://proxy.example:3128 is wanted`)
+  throw new Failure(
+    'invalid',
+    `${name} is "${withoutSecrets(given)}"; an address like http://proxy.example:3128 is wanted, with %25 for a % in its password`,
+  )
 }
 
 /** A short text. A site that is out of order for a moment is asked again; one that cannot be reached is not. */
@@ -211,7 +214,9 @@ function toFailure(thrown: unknown, url: string, signal: AbortSignal): Failure {
   let why = thrown
   while (why instanceof Error && why.cause instanceof Error) why = why.cause
   if (why instanceof Error && 'code' in why && why.code === 'ERR_SSL_WRONG_VERSION_NUMBER')
-    return new Failure('unavailable', `${url}: ${new URL(url).host} speaks no TLS`, { cause: thrown })
+    return new Failure('unavailable', `${url}: ${new URL(url).host}, or an https:// proxy on the way to it, speaks no TLS`, {
+      cause: thrown,
+    })
   return new Failure('unavailable', `${url}: ${why instanceof Error ? why.message : why}`, { cause: thrown })
 }
 

@@ -6,16 +6,20 @@ import {
   readdirSync,
   readFileSync,
   realpathSync,
+  renameSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { Failure } from '../../std/index.ts'
+import { type LockOptions, lock } from './lock.ts'
 
 /** In every folder that was new or empty when it was taken: everything in it is ours. */
 const MARK = '.berth-folder'
 const TEXT = 'Berth made this folder and may remove everything in it.\n'
+/** Whoever starts or ends something in the folder holds it. */
+const LOCK = '.berth-lock'
 
 /**
  * Takes a folder for good, and says where it really is. One that holds somebody else's files is refused: its permissions
@@ -24,7 +28,7 @@ const TEXT = 'Berth made this folder and may remove everything in it.\n'
 export function takeFolder(dir: string): string {
   makeFolder(dir)
   const real = realpathSync(dir)
-  if (!existsSync(join(real, MARK))) {
+  if (!isTaken(real)) {
     const other = strangerIn(real)
     if (other !== undefined) {
       throw new Failure('invalid', `the folder ${real} holds things that are not Berth's ("${other}", for one)`, {
@@ -39,9 +43,30 @@ export function takeFolder(dir: string): string {
   return real
 }
 
-/** Something that keeps Berth from taking a folder. Another start may be marking it at this moment. */
-export const strangerIn = (dir: string): string | undefined =>
-  existsSync(dir) && !existsSync(join(dir, MARK)) ? readdirSync(dir).find((name) => name !== MARK) : undefined
+/**
+ * Takes a folder and holds it until the answer is called. Of several who start or end something in it one does so at a time;
+ * `waiting` is told once who has it.
+ */
+export async function holdFolder(dir: string, options: LockOptions): Promise<() => void> {
+  while (true) {
+    const real = takeFolder(dir)
+    try {
+      return await lock(join(real, LOCK), options)
+    } catch (thrown) {
+      // The one who had it has removed it.
+      if (existsSync(real)) throw thrown
+    }
+  }
+}
+
+/** Whether Berth has taken the folder. */
+export const isTaken = (dir: string): boolean => existsSync(join(dir, MARK))
+
+/** Something that keeps Berth from taking a folder. */
+export function strangerIn(dir: string): string | undefined {
+  const names = existsSync(dir) ? readdirSync(dir) : []
+  return names.includes(MARK) ? undefined : names[0]
+}
 
 /**
  * Makes a folder with those above it, one by one: asked to do it at once, Node tries for ever where the system says that a folder
@@ -75,15 +100,19 @@ export function makeFolder(dir: string): void {
 export function removeFolder(dir: string, keep?: string): void {
   if (!existsSync(dir)) return
   const real = realpathSync(dir)
-  if (!existsSync(join(real, MARK)) && readdirSync(real).length > 0) {
+  if (!isTaken(real) && readdirSync(real).length > 0) {
     throw new Failure('invalid', `the folder ${real} was not made by Berth, so nothing in it is removed`, {
       reason: 'NotOurFolder',
       remedy: 'Name the folder that `berth up` was given; remove anything else yourself.',
     })
   }
-  const others = () => readdirSync(real).filter((name) => name !== MARK && name !== keep)
-  const trees = keep === undefined ? [real] : others().map((name) => join(real, name))
-  for (const tree of trees) removeTree(tree)
+  refuseMounts(real)
+  for (const name of readdirSync(real)) if (![MARK, LOCK, keep].includes(name)) removeTree(join(real, name))
+  if (keep !== undefined) return
+  // Renamed first: who waits for the lock must not get it in what is being removed.
+  const doomed = `${real}.${process.pid}`
+  renameSync(real, doomed)
+  removeTree(doomed)
 }
 
 /**
@@ -93,14 +122,17 @@ export function removeFolder(dir: string, keep?: string): void {
 export function removeTree(path: string): void {
   if (!lstatSync(path, { throwIfNoEntry: false })) return
   const real = join(realpathSync(dirname(path)), basename(path))
-  const mount = mountsIn(real)[0]
-  if (mount !== undefined) {
-    throw new Failure('invalid', `${mount} is a mount point, so nothing in ${real} is removed: what is mounted there would be`, {
-      reason: 'Mounted',
-      remedy: `Unmount it (umount ${mount}), and remove the folder then.`,
-    })
-  }
+  refuseMounts(real)
   rmSync(real, { recursive: true })
+}
+
+function refuseMounts(real: string): void {
+  const mount = mountsIn(real)[0]
+  if (mount === undefined) return
+  throw new Failure('invalid', `${mount} is a mount point, so nothing in ${real} is removed: what is mounted there would be`, {
+    reason: 'Mounted',
+    remedy: `Unmount it (umount ${mount}), and remove the folder then.`,
+  })
 }
 
 /** The folder, and whatever is in it, as far as something is mounted there. Where there is no list of mounts none is known. */

@@ -6,9 +6,8 @@
  */
 export { type Acquisition, acquireTools, findSources, remediesFor, type Source } from './acquire.ts'
 export type { ServerName } from './flags.ts'
-export { makeFolder, removeFolder, strangerIn, takeFolder } from './folder.ts'
+export { holdFolder, isTaken, makeFolder, removeFolder, strangerIn, takeFolder } from './folder.ts'
 export { lastWords } from './last-words.ts'
-export { lock } from './lock.ts'
 export { freePort } from './ports.ts'
 export { worksIn } from './processes.ts'
 export { type Recipe, readRecipe } from './recipe.ts'

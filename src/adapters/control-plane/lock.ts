@@ -27,10 +27,10 @@ export async function lock(path: string, { clock, waiting, signal }: LockOptions
     if (!told) waiting(holderOf(path))
     await pause(clock, 500, signal)
   }
-  return hold(path, clock)
+  return hold(path, me, clock)
 }
 
-function hold(path: string, clock: Clock): () => void {
+function hold(path: string, me: string, clock: Clock): () => void {
   let cancel = clock.after(HEARTBEAT, beat)
   function beat() {
     touch(path, clock.now() / 1000)
@@ -38,7 +38,8 @@ function hold(path: string, clock: Clock): () => void {
   }
   return () => {
     cancel()
-    rmSync(path, { force: true })
+    // Who was thought dead, or whose folder was removed, may find another's lock there.
+    if (holderOf(path) === me) rmSync(path, { force: true })
   }
 }
 

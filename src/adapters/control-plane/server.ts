@@ -28,7 +28,7 @@ export interface Launch {
  * Runs the server and ends it when stdin closes, which the kernel sees to even when the parent is killed with -9.
  * It prints the server's process id. The reader is a process of its own, because `wait` cannot wait for two things;
  * while it lives, so does the shell, or at least the server's entry in the process table: the id cannot be another's.
- * A server that was killed can't say so; its log is told here. That we ended one is not worth a word.
+ * A server that was killed can't say so: its log says it here.
  */
 const KEEPER = `
 exec 3<&0

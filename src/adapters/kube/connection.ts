@@ -221,8 +221,10 @@ export function loadKubeConfig({ file, context }: { file?: string | undefined; c
     else config.loadFromDefault()
     if (context) config.setCurrentContext(context)
   } catch (thrown) {
-    // Below the first line the parser pictures the place, and the file holds secrets: so the cause is left out, too.
-    const [why] = Failure.from(thrown).message.split('\n')
+    // What a YAML parser says quotes the file, which holds secrets: so the cause is left out, too.
+    const { message } = Failure.from(thrown)
+    const [, line, column] = /\((\d+):(\d+)\)/.exec(message) ?? []
+    const why = line ? `line ${line}, column ${column} is no YAML` : message
     throw new Failure('invalid', `the kubeconfig ${file ?? 'of this environment'} cannot be read: ${why}`, {
       remedy: 'Name a readable file with --kubeconfig or KUBECONFIG.',
     })

@@ -65,8 +65,10 @@ async function examine(shell: Shell, options: Options): Promise<Finding[]> {
     now: systemClock.now(),
   }
   try {
-    const ground = [...machine, ...(await examineApi(patient)), ...(await examineBeside(patient))]
-    if (ground.some(({ check, mark }) => check === 'api' && mark === 'fail')) return ground
+    const api = await examineApi(patient)
+    const apiAnswers = api.every(({ mark }) => mark !== 'fail')
+    const ground = [...machine, ...api, ...examineBeside(patient, { apiAnswers })]
+    if (!apiAnswers) return ground
     const rest = await Promise.all(EXAMINATIONS.map((examination) => examination(patient)))
     return [...ground, ...rest.flat()]
   } finally {

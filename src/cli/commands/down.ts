@@ -24,9 +24,10 @@ export const verb = {
       .action(
         finish(async (options: Options) => {
           const dir = dirOf(shell, options)
-          const ran = existsSync(dir) && (await takeDown(shell, dir))
-          const removed = options.remove === true && existsSync(dir)
+          const was = existsSync(dir)
+          const ran = await takeDown(shell, dir, options)
           if (options.remove) removeFolder(dir)
+          const removed = options.remove === true && was
           const said = ran ? `Berth in ${dir} is down.` : `Nothing was running in ${dir}.`
           shell.print(removed ? `${said} The folder was removed.` : said)
           return exitCodes.ok

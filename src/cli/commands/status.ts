@@ -192,7 +192,7 @@ function tables(shell: Shell, { folder, cluster, components, kinds, errors }: Re
 /** What can be done where not all runs. */
 function endedIn(components: Component[], folder: string | undefined): string {
   if (folder === undefined || components.every(({ state }) => state === 'running')) return ''
-  return wrap(`-> Read the logs in ${folder}/logs; \`${upAgain(folder)}\` starts what has ended.`).join('\n')
+  return wrap(`-> Read the logs in ${folder}/logs; \`${upAgain(folder)}\` starts all of it again.`).join('\n')
 }
 
 const indented = ({ message, remedy }: Failing): string =>

@@ -1,23 +1,25 @@
 import { mkdtempSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { removeFolder } from '../../adapters/control-plane/index.ts'
 import { connect } from '../../adapters/kube/index.ts'
 import { Failure, systemClock } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
-import { clearAfter, tidyUp } from '../local/after-failure.ts'
+import { checkCluster } from '../local/answer.ts'
 import { clusterAtHand } from '../local/cluster-at-hand.ts'
 import { watchParts } from '../local/guard.ts'
 import {
   type BringUp,
-  foundIn,
+  clusterIn,
   type Installation,
   install,
+  isUpAlready,
   prepareGround,
   startPrograms,
   takeDown,
 } from '../local/installation.ts'
+import { clearAfter, startAlone, tidyUp } from '../local/start.ts'
 import { dirOf, examples, folderName, positiveSeconds } from '../options.ts'
 import { WIDTH, wrap } from '../output.ts'
 import { reportTo } from '../report.ts'
@@ -57,15 +59,17 @@ export const verb = {
 
 async function tour(shell: Shell, options: Options): Promise<ExitCode> {
   const report = reportTo(shell, WIDTH)
-  const given = givenDir(shell, options)
+  const given = options.dir && dirOf(shell, { dir: options.dir })
   const kubeconfig = options.kubeconfig ?? (await clusterAtHand(shell, report))
   const dir = given ?? realpathSync(mkdtempSync(join(tmpdir(), 'berth-tour-')))
   const plan: BringUp = { shell, dir, detached: false, report, kubeconfig, scope: kubeconfig && TEAM }
-  const scene: Scene = { plan, options, began: systemClock.now() }
+  const began = systemClock.now()
+  const made = given ? [] : [dir]
+  const installation = await startAlone(plan, { made, find: () => refuseRunning(dir), start: () => start(plan) })
+  const scene: Scene = { plan, options, installation, began }
   try {
-    await play(scene)
+    await watchParts(shell, installation, (watched) => perform(watched, scene))
   } catch (thrown) {
-    const made = given ? [] : [dir]
     await tidyUp(
       shell,
       () => end(scene),
@@ -79,42 +83,35 @@ async function tour(shell: Shell, options: Options): Promise<ExitCode> {
 }
 
 /** The tour would start everything there anew. */
-function givenDir(shell: Shell, { dir }: Options): string | undefined {
-  if (dir === undefined) return undefined
-  const folder = dirOf(shell, { dir })
-  if (foundIn(folder)?.installation) {
-    throw new Failure('invalid', `--dir: Berth is up in ${folder}`, {
-      remedy: `Name another folder, or end it first with \`berth down --dir ${dir}\`.`,
-    })
-  }
-  return folder
+function refuseRunning(dir: string): undefined {
+  if (clusterIn(dir)) throw isUpAlready(dir)
 }
 
 interface Scene {
   plan: BringUp
   options: Options
   began: number
-  installation?: Installation
+  installation: Installation
 }
 
-async function play(scene: Scene): Promise<void> {
-  const { plan } = scene
+async function start(plan: BringUp): Promise<Installation> {
   const { shell, dir, kubeconfig } = plan
   const cluster = kubeconfig ? ` --kubeconfig ${kubeconfig}` : ''
   const ground = await timed(shell, 'bring up a control plane', `berth up --dir ${dir}${cluster}`, async () => {
+    if (kubeconfig) await checkCluster(resolve(shell.cwd, kubeconfig), shell.signal)
     const found = await prepareGround(plan)
     return { value: found, seen: found.kubeconfig }
   })
   await timed(
     shell,
     'install kinds, policies, roles',
-    'kubectl apply --server-side --force-conflicts -k . && kubectl apply --server-side -k deploy/defaults',
+    'kubectl apply --server-side --force-conflicts -k . && kubectl apply --server-side --force-conflicts -k deploy/defaults',
     async () => ({
       value: await install(plan, ground),
       seen: 'the kinds are established',
     }),
   )
-  const installation = await timed(
+  return timed(
     shell,
     'start operator, kas, Git server',
     `berth git-server --repositories ${join(dir, 'repositories')} & berth kas & berth operator &`,
@@ -123,12 +120,10 @@ async function play(scene: Scene): Promise<void> {
       return { value: started, seen: started.parts.map(({ name, pid }) => `${name} ${pid}`).join(', ') }
     },
   )
-  scene.installation = installation
-  await watchParts(shell, installation, (watched) => perform(watched, installation, scene))
 }
 
 /** The steps, and then, unless it is to end, the time in which a person looks around. */
-async function perform(shell: Shell, installation: Installation, { options, plan, began }: Scene): Promise<void> {
+async function perform(shell: Shell, { options, plan, installation, began }: Scene): Promise<void> {
   const kube = connect({ kubeconfig: installation.kubeconfig })
   try {
     const stage = stageOf(shell, installation, kube, join(installation.dir, 'work', 'shop'), options.timeout)
@@ -195,7 +190,7 @@ function howToUse(installation: Installation, plan: BringUp): string {
 /** A cluster of our own goes as a whole; in another one's, what the tour made goes while the operator can still clean up. */
 async function end({ plan, options, installation }: Scene): Promise<void> {
   const { dir, shell, kubeconfig } = plan
-  if (kubeconfig && installation) {
+  if (kubeconfig) {
     // The first Ctrl-C has aborted the signal already: tidying up must not be cut off by it.
     const patient = { ...shell, signal: new AbortController().signal }
     const { kubectl } = stageOf(patient, installation, connect({ kubeconfig }), dir, options.timeout)

@@ -1,13 +1,11 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
-import { lock, takeFolder } from '../../adapters/control-plane/index.ts'
-import { systemClock } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
-import { clearAfter, missingAt, tidyUp } from '../local/after-failure.ts'
+import { checkCluster } from '../local/answer.ts'
 import { watchParts } from '../local/guard.ts'
-import { type BringUp, bringUp, foundIn, type Installation, takeDown } from '../local/installation.ts'
+import { type BringUp, bringUp, clusterIn, foundIn, type Installation, isUpAlready, takeDown } from '../local/installation.ts'
 import { tellSources } from '../local/sources.ts'
+import { missingAt, startAlone, tidyUp } from '../local/start.ts'
 import { dirOf, examples, withDir } from '../options.ts'
 import { FORMATS, type Format, WIDTH } from '../output.ts'
 import { reportTo } from '../report.ts'
@@ -56,54 +54,35 @@ async function up(shell: Shell, options: Options): Promise<ExitCode> {
   const dir = dirOf(shell, options)
   const detached = options.detach === true
   const plan: BringUp = { shell, dir, detached, report: reportTo(shell, WIDTH), kubeconfig: options.kubeconfig }
-  const { installation, isNew } = await start(plan)
+  if (options.kubeconfig) await checkCluster(resolve(shell.cwd, options.kubeconfig), shell.signal)
+  const { installation, isNew } = await startAlone(plan, {
+    made: missingAt(dir),
+    find: () => found(plan),
+    start: async () => ({ installation: await bringUp(plan), isNew: true }),
+  })
   shell.print(howToUse(installation, isNew ? options : { ...options, detach: true }))
   if (detached || !isNew) return exitCodes.ok
   try {
-    await watchParts(shell, installation, ({ signal }) => ended(signal))
-  } finally {
+    if ((await watchParts(shell, installation, ({ signal }) => ended(signal))) === 'taken down') return exitCodes.ok
+  } catch (thrown) {
     await tidyUp(shell, () => takeDown(shell, dir))
+    throw thrown
   }
+  await takeDown(shell, dir)
   return exitCodes.ok
 }
 
-/** Where it fails, nothing runs, and a folder that was made for it goes. One that is refused is left as it is. */
-async function start(plan: BringUp): Promise<{ installation: Installation; isNew: boolean }> {
-  const { shell, dir, report, kubeconfig } = plan
-  const made = missingAt(dir)
-  const letGo = await holdFolder(plan)
-  try {
-    const found = kubeconfig ? undefined : foundIn(dir)
-    if (found?.installation) {
-      report.line(`Berth is up already in ${dir}, and nothing was started. End it first to start it anew.`)
-      return { installation: found.installation, isNew: false }
-    }
-    if (found) report.line(`In ${dir} ended by itself: ${found.ended.join(', ')}. Everything there is started again.`)
-    return { installation: await bringUp(plan), isNew: true }
-  } catch (thrown) {
-    await tidyUp(
-      shell,
-      () => takeDown(shell, dir),
-      () => clearAfter(thrown, shell, made),
-    )
-    throw thrown
-  } finally {
-    letGo()
+function found({ dir, kubeconfig, report }: BringUp): { installation: Installation; isNew: boolean } | undefined {
+  const cluster = clusterIn(dir)
+  if (cluster === 'other' || (cluster && kubeconfig)) throw isUpAlready(dir)
+  const known = foundIn(dir)
+  if (!known) return undefined
+  if (!known.installation) {
+    report.line(`In ${dir} ended by itself: ${known.ended.join(', ')}. Everything there is started again.`)
+    return undefined
   }
-}
-
-/** Of two starts in one folder the second waits: then it finds what the first has brought up, or starts it. */
-async function holdFolder({ dir, report, shell: { signal } }: BringUp): Promise<() => void> {
-  const waiting = (holder: string) => report.line(`Another start (${holder}) is at work in ${dir}: waiting for it.`)
-  while (true) {
-    takeFolder(dir)
-    try {
-      return await lock(join(dir, 'start.lock'), { clock: systemClock, waiting, signal })
-    } catch (thrown) {
-      // The other has failed, and removed the folder that it had made.
-      if (existsSync(dir)) throw thrown
-    }
-  }
+  report.line(`Berth is up already in ${dir}, and nothing was started. End it first to start it anew.`)
+  return { installation: known.installation, isNew: false }
 }
 
 const howToUse = (installation: Installation, { detach }: Options): string => {

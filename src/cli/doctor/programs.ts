@@ -10,14 +10,15 @@ const SKEW = seconds(15)
 const PROBE = seconds(3)
 const START_OPERATOR = 'Start it: `kubectl apply -k deploy`, or `berth operator` beside the cluster.'
 
-/** These two are examined by themselves. */
-const PROGRAMS = ['operator', 'kas']
+/** They have examinations of their own, which need the API. */
+const EXAMINED = ['operator', 'kas']
 
 /** Whether all runs that `berth up` started here. Without a controller manager, for one, the API goes on to answer. */
-export const examineBeside: Examination = async ({ beside }) => {
+export function examineBeside({ beside }: Patient, { apiAnswers }: { apiAnswers: boolean }): Finding[] {
   if (!beside) return []
   if (beside.dead.length === 0) return [ok('programs', `all that \`berth up\` started in ${beside.dir} runs`)]
-  return beside.dead.filter((name) => !PROGRAMS.includes(name)).map((name) => ended('programs', name, beside))
+  const told = beside.dead.filter((name) => !(apiAnswers && EXAMINED.includes(name)))
+  return told.map((name) => ended('programs', name, beside))
 }
 
 const ended = (check: string, name: string, beside: Beside): Finding =>

@@ -1,26 +1,21 @@
-import { connect, type Kube } from '../../adapters/kube/index.ts'
-import { Failure, seconds } from '../../std/index.ts'
+import { connect } from '../../adapters/kube/index.ts'
+import { aborted, Failure, seconds } from '../../std/index.ts'
 
-/** Until the first answer: the client itself has more patience than a person. */
+/** The client itself has more patience than a person. A login that its credentials ask for takes its own time. */
 const WITHIN = seconds(5)
 
 /** An installation reads this, too. Unlike /version it is not for everybody, so that bad credentials show. */
 const READ = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions?limit=1'
 
 /** Fails, with what can be done about it, where the cluster does not answer, or not to whom the kubeconfig names. */
-export async function untilAnswer(kube: Kube, signal: AbortSignal): Promise<void> {
+export async function checkCluster(kubeconfig: string, signal: AbortSignal): Promise<void> {
+  const kube = connect({ kubeconfig, timeout: WITHIN })
   try {
-    await kube.read(READ, { about: 'the cluster', signal: AbortSignal.any([signal, AbortSignal.timeout(WITHIN)]) })
+    // A connection that is being made hears no signal.
+    await Promise.race([kube.read(READ, { about: kubeconfig, signal }), aborted(signal).then(() => signal.throwIfAborted())])
   } catch (thrown) {
     const failure = Failure.from(thrown)
     throw new Failure(failure.code, failure.message, { cause: failure, remedy: remedyFor(failure) })
-  }
-}
-
-export async function checkCluster(kubeconfig: string, signal: AbortSignal): Promise<void> {
-  const kube = connect({ kubeconfig })
-  try {
-    await untilAnswer(kube, signal)
   } finally {
     await kube.close()
   }

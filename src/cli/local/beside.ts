@@ -24,8 +24,14 @@ export function foundBeside(
   return found === undefined ? undefined : besideIn(found)
 }
 
-const isFor = (server: string, dir: string): boolean =>
-  statusOf(dir)?.server === server || partsOf(dir).some(({ facts }) => facts.server === server)
+/** A folder whose state cannot be read is for none. */
+function isFor(server: string, dir: string): boolean {
+  try {
+    return statusOf(dir)?.server === server || partsOf(dir).some(({ facts }) => facts.server === server)
+  } catch {
+    return false
+  }
+}
 
 function besideIn(dir: string): Beside {
   const programs = partsOf(dir).map((part) => ({ ...part, running: isRunning(dir, part) }))

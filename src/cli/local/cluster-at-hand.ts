@@ -2,7 +2,7 @@ import { connect } from '../../adapters/kube/index.ts'
 import { Failure } from '../../std/index.ts'
 import type { Report } from '../report.ts'
 import type { Shell } from '../shell.ts'
-import { untilAnswer } from './answer.ts'
+import { checkCluster } from './answer.ts'
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
@@ -14,19 +14,17 @@ export async function clusterAtHand({ env, signal }: Shell, report: Report): Pro
   const file = env.KUBECONFIG
   if (!file) return undefined
   try {
-    const kube = connect({ kubeconfig: file })
-    try {
-      if (!LOOPBACK.test(new URL(kube.server).hostname)) {
-        report.line(`KUBECONFIG names ${kube.server}, which is not on this machine: it is used only with --kubeconfig.`)
-        return undefined
-      }
-      await untilAnswer(kube, signal)
-      return file
-    } finally {
-      await kube.close()
+    const { server } = connect({ kubeconfig: file })
+    if (!LOOPBACK.test(new URL(server).hostname)) {
+      report.line(`KUBECONFIG names ${server}, which is not on this machine: it is used only with --kubeconfig.`)
+      return undefined
     }
+    await checkCluster(file, signal)
+    return file
   } catch (thrown) {
-    report.line(`KUBECONFIG is not used: ${Failure.from(thrown).message}.`)
+    const { code, message } = Failure.from(thrown)
+    if (code === 'cancelled') throw thrown
+    report.line(`KUBECONFIG is not used: ${message}.`)
     return undefined
   }
 }

@@ -8,24 +8,32 @@ import { isRunning, logOf, partsOf } from './parts.ts'
 const INTERVAL = 250
 
 /**
- * Does the work while every part of the installation runs. When one ends, the signal that the work gets aborts: that a part ended by
- * itself is the failure; of one that was ended on purpose, as by `berth down`, a line is said, and the work ends as it does.
+ * Does the work while every part of the installation runs. When one ends, the signal that the work gets aborts, and that is the
+ * failure. When another process has ended the parts, as `berth down` does, it aborts too: then a line is said.
  */
-export async function watchParts<T>(shell: Shell, installation: Installation, work: (shell: Shell) => Promise<T>): Promise<T> {
+export async function watchParts(
+  shell: Shell,
+  installation: Installation,
+  work: (shell: Shell) => Promise<void>,
+): Promise<'done' | 'taken down'> {
   const done = new AbortController()
   const lost = new AbortController()
   const working = work({ ...shell, signal: AbortSignal.any([shell.signal, lost.signal]) })
   // Work that fails may have needed a part that ends just now: it is looked once more before the watch is over.
   void working.catch(() => pause(systemClock, INTERVAL, shell.signal)).finally(() => done.abort())
   const failure = await watch(installation, done.signal).catch(Failure.from)
-  if (failure === 'all ran' || shell.signal.aborted) return working
-  lost.abort()
-  if (failure === 'taken down') {
-    shell.say(`Berth in ${installation.dir} was ended by another process.\n`)
-    return working
+  if (failure === 'all ran' || shell.signal.aborted) {
+    await working
+    return 'done'
   }
-  await working.catch(() => undefined)
-  throw failure
+  lost.abort()
+  if (failure instanceof Failure) {
+    await working.catch(() => undefined)
+    throw failure
+  }
+  shell.say(`Berth in ${installation.dir} was ended by another process.\n`)
+  await working
+  return 'taken down'
 }
 
 async function watch(installation: Installation, done: AbortSignal): Promise<'all ran' | 'taken down' | Failure> {

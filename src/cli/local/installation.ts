@@ -3,6 +3,9 @@ import { join, resolve } from 'node:path'
 import {
   acquireTools,
   type ControlPlane,
+  holdFolder,
+  isTaken,
+  removeFolder,
   startControlPlane,
   statusOf,
   stopControlPlane,
@@ -14,7 +17,6 @@ import { Failure, pause, seconds, systemClock } from '../../std/index.ts'
 import { definitionsIn } from '../manifests.ts'
 import type { Report } from '../report.ts'
 import type { Shell } from '../shell.ts'
-import { checkCluster } from './answer.ts'
 import { gitPortOf } from './git-port.ts'
 import { findKubectl } from './kubectl.ts'
 import { endParts, isRunning, type Part, partsOf, startPart } from './parts.ts'
@@ -66,10 +68,8 @@ export async function prepareGround(plan: BringUp): Promise<Ground> {
   await endParts(dir)
   const { env, signal } = shell
   if (kubeconfig) {
-    const file = resolve(shell.cwd, kubeconfig)
-    await checkCluster(file, signal)
     report.line(`Using the cluster of ${kubeconfig}.`)
-    return { kubeconfig: file, kubectl: await kubectlOf(plan) }
+    return { kubeconfig: resolve(shell.cwd, kubeconfig), kubectl: await kubectlOf(plan) }
   }
   const tools = await acquireTools({ env, report, signal })
   const plane = await startControlPlane({ dir, tools, detached, env: environmentOf(shell), signal })
@@ -217,9 +217,40 @@ export function foundIn(given: string): { installation?: Installation; ended: st
   }
 }
 
+/** Whose cluster it is that all programs in the folder serve, or that runs there. */
+export function clusterIn(dir: string): 'own' | 'other' | undefined {
+  if (statusOf(dir)?.running) return 'own'
+  const running = partsOf(dir).filter((part) => isRunning(dir, part))
+  return PROGRAMS.every((name) => running.some((part) => part.name === name)) ? 'other' : undefined
+}
+
+export const isUpAlready = (dir: string): Failure =>
+  new Failure(
+    'invalid',
+    `--dir: Berth is up in ${dir} already, with ${clusterIn(dir) === 'own' ? 'its own' : 'another'} cluster`,
+    {
+      remedy: `Name another folder, or end it first with \`berth down --dir ${dir}\`.`,
+    },
+  )
+
+/** Ends what runs in a folder of ours, while nobody else starts or ends anything there. Answers whether anything ran. */
+export async function takeDown(shell: Shell, dir: string, { remove = false } = {}): Promise<boolean> {
+  if (!isTaken(dir)) return false
+  const waiting = (holder: string) => shell.say(`Another process (${holder}) is at work in ${dir}: waiting for it.\n`)
+  const letGo = await holdFolder(dir, { clock: systemClock, waiting })
+  try {
+    const ran = await endAll(shell, dir)
+    if (remove) removeFolder(dir)
+    return ran
+  } finally {
+    letGo()
+  }
+}
+
 /** Ends the programs, then the control plane. Answers whether anything ran. */
-export async function takeDown({ say }: Shell, dir: string): Promise<boolean> {
-  const cancel = systemClock.after(SAY_STOPPING_AFTER, () => say(`Stopping ... A second Ctrl-C would leave ${dir} as it is.\n`))
+export async function endAll({ say, signal }: Shell, dir: string): Promise<boolean> {
+  const warning = signal.aborted ? ` A second Ctrl-C would kill what runs, and leave ${dir}.` : ''
+  const cancel = systemClock.after(SAY_STOPPING_AFTER, () => say(`Stopping ...${warning}\n`))
   try {
     const parts = await endParts(dir)
     const plane = await stopControlPlane(dir)

@@ -81,7 +81,7 @@ export async function judgeOf({ spec }: GitOpsDeployment, { rules }: Shop): Prom
 type Rules = (rules: readonly HealthRule[]) => Promise<HealthRules>
 
 /** Characters of rules. They are compiled once, not in each reconcile: a rule takes 0.25 ms, and then up to 100 bytes for a character. */
-const MOST_RULES = 100_000
+const MOST_RULES = 250_000
 
 export function rememberedRules(): Rules {
   const known = new LRUCache<string, Promise<HealthRules>>({

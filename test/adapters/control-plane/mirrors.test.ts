@@ -53,9 +53,10 @@ describe(
         socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n')
       })
       const BERTH_RELEASES = 'https://mirror.test'
-      match(await whyNot({ BERTH_RELEASES, https_proxy: `me:pw@127.0.0.1:${await portOf(proxy)}` }), /502/)
-      equal(new Set(asked), new Set(['mirror.test:443']))
+      const why = await whyNot({ BERTH_RELEASES, https_proxy: `me:pw@127.0.0.1:${await portOf(proxy)}` })
       proxy.close()
+      match(why, /502/)
+      equal(new Set(asked), new Set(['mirror.test:443']))
       match(
         await whyNot({ BERTH_RELEASES, HTTPS_PROXY: 'me:s3%cret@proxy' }),
         /HTTPS_PROXY is "\*\*\*@proxy"; an address like http:\/\/proxy\.example:3128 is wanted/,
@@ -66,8 +67,9 @@ describe(
       // A server that closes the connection too may be quicker with that.
       const plain = createTcpServer((socket) => socket.on('error', () => undefined).once('data', () => socket.write(BAD_REQUEST)))
       const host = `127.0.0.1:${await portOf(plain)}`
-      match(await whyNot({ BERTH_RELEASES: `https://${host}` }), `${host} speaks no TLS`)
+      const why = await whyNot({ BERTH_RELEASES: `https://${host}` })
       plain.close()
+      match(why, `${host}, or an https:// proxy on the way to it, speaks no TLS`)
     })
 
     it('come from a mirror with a password, which no message has', async () => {

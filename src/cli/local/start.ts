@@ -1,11 +1,43 @@
 import { existsSync, readdirSync, rmdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { removeFolder } from '../../adapters/control-plane/index.ts'
-import { Failure } from '../../std/index.ts'
+import { holdFolder, removeFolder } from '../../adapters/control-plane/index.ts'
+import { Failure, sayFailure, systemClock } from '../../std/index.ts'
 import type { Shell } from '../shell.ts'
+import { type BringUp, endAll } from './installation.ts'
 
 /** The folder and those above it, as far as they would have to be made. */
 export const missingAt = (dir: string): string[] => (existsSync(dir) ? [] : [dir, ...missingAt(dirname(dir))])
+
+interface StartOptions<T> {
+  /** The folders that this makes, the innermost first. */
+  made: readonly string[]
+  /** What is up already, or a failure, which leaves all as it is. */
+  find(): T | undefined
+  start(): Promise<T>
+}
+
+/** Starts an installation while nobody else starts or ends one in the folder. Where it fails, nothing runs, and the folders go. */
+export async function startAlone<T>({ shell, dir, report }: BringUp, { made, find, start }: StartOptions<T>): Promise<T> {
+  const waiting = (holder: string) => report.line(`Another process (${holder}) is at work in ${dir}: waiting for it.`)
+  const letGo = await holdFolder(dir, { clock: systemClock, waiting, signal: shell.signal })
+  try {
+    return find() ?? (await startOrClear())
+  } finally {
+    letGo()
+  }
+  async function startOrClear(): Promise<T> {
+    try {
+      return await start()
+    } catch (thrown) {
+      await tidyUp(
+        shell,
+        () => endAll(shell, dir),
+        () => clearAfter(thrown, shell, made),
+      )
+      throw thrown
+    }
+  }
+}
 
 /** Does each step, whatever comes of the others: what fails here is said, and hides no failure that was the first. */
 export async function tidyUp({ say }: Shell, ...steps: (() => unknown)[]): Promise<void> {
@@ -13,8 +45,7 @@ export async function tidyUp({ say }: Shell, ...steps: (() => unknown)[]): Promi
     try {
       await step()
     } catch (thrown) {
-      const { message, remedy = '' } = Failure.from(thrown)
-      say(`berth: tidying up: ${message}. ${remedy}`.trimEnd().concat('\n'))
+      say(`berth: tidying up: ${sayFailure(Failure.from(thrown))}\n`)
     }
   }
 }
