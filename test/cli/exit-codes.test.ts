@@ -133,6 +133,14 @@ describe('exit codes', (it) => {
     }
   })
 
+  it('are 7 for a kubeconfig whose current context leads nowhere, with those that it has', async () => {
+    const kubeconfig = join(folder, 'astray')
+    writeFileSync(kubeconfig, kubeconfigFor('https://127.0.0.1:1').replace('"current-context":"a"', '"current-context":"gone"'))
+    const { code, stderr } = await berth(['version', '--server', '--kubeconfig', kubeconfig])
+    assert.is(code, 7)
+    assert.match(stderr, `current-context "gone" leads to no cluster with a server. Set current-context to one that does: a.`)
+  })
+
   it('are 7 for a setting that is not valid, named in the message', async () => {
     const { code, stderr } = await berth(['operator', '--operations', 'everywhere'])
     assert.is(code, 7)

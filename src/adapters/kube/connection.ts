@@ -127,9 +127,13 @@ export function openConnection(config: KubeConfig, options: ConnectionOptions): 
 export function serverOf(config: KubeConfig): { server: string; url: URL } {
   const server = config.getCurrentCluster()?.server.replace(/\/+$/, '')
   if (!server)
-    throw new Failure('invalid', 'the kubeconfig has no current cluster', {
-      remedy: 'Set current-context to a context whose cluster has a server.',
-    })
+    throw new Failure(
+      'invalid',
+      `the kubeconfig's current-context "${config.getCurrentContext() ?? ''}" leads to no cluster with a server`,
+      {
+        remedy: `Set current-context to one that does: ${config.contexts.map(({ name }) => name).join(', ') || 'there is none yet'}.`,
+      },
+    )
   const url = URL.canParse(server) ? new URL(server) : undefined
   if (url?.protocol === 'https:' || url?.protocol === 'http:') return { server, url }
   throw new Failure('invalid', "the kubeconfig's clusters[].cluster.server is no https:// URL", {

@@ -162,7 +162,7 @@ function tables(shell: Shell, { folder, cluster, components, kinds, errors }: Re
     { title: 'COMPONENT', of: ({ name }) => name },
     {
       title: 'STATE',
-      of: ({ state, dead }) => [state, ...(dead ? [`(${dead.join(', ')})`] : [])].join(' '),
+      of: ({ state, dead = [] }) => `${state}${namesIn(dead)}`,
       paint: ({ state }, text) => marked(state === 'running' ? 'ok' : 'fail', text, shell.paint),
     },
     { title: 'PID', of: ({ pid }) => (pid === undefined ? '' : String(pid)) },
@@ -187,6 +187,13 @@ function tables(shell: Shell, { folder, cluster, components, kinds, errors }: Re
     errors.length > 0 ? below : '',
   ]
   return parts.filter(Boolean).join('\n\n')
+}
+
+/** In a table there is room for two. */
+function namesIn([first, second, ...others]: readonly string[]): string {
+  if (first === undefined) return ''
+  if (others.length > 0) return ` (${first} and ${others.length + 1} others)`
+  return second === undefined ? ` (${first})` : ` (${first}, ${second})`
 }
 
 /** What can be done where not all runs. */
