@@ -36,7 +36,7 @@ describe('up', (it) => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'berth-up-')))
   const folders = ['one', 'two'].map((name) => join(root, name))
   it.after(async () => {
-    for (const dir of folders) await berth(['down', '--dir', dir])
+    for (const dir of [...folders, join(root, 'both'), join(root, 'short')]) await berth(['down', '--dir', dir])
     rmSync(root, { recursive: true, force: true })
   })
 
@@ -146,11 +146,13 @@ describe('up', (it) => {
     const up = startBerth(['up', '--dir', dir])
     await eventually(() => up.printed().stdout.includes('Ctrl-C ends it'))
     assert.match((await berth(['tour', '--dir', dir])).stderr, `--dir: Berth is up in ${dir} already, with its own cluster.`)
-    assert.is((await berth(['down', '--dir', dir])).code, 0)
+    const down = await berth(['down', '--dir', dir, '--remove'])
+    assert.match(down.stdout, `Berth in ${dir} is down. The folder was removed.`)
     const { code, stderr } = await up.ended
     assert.is(code, 0, stderr)
     assert.match(stderr, `Berth in ${dir} was ended by another process.`)
-    await eventually(() => processesIn(dir).length === 0)
+    await eventually(() => processesIn(root).length === 0)
+    assert.not.ok(existsSync(dir), 'nobody makes it again')
   })
 
   it('starts once when it is asked for twice at the same time', async () => {
@@ -160,7 +162,7 @@ describe('up', (it) => {
     assert.is(both.filter(({ stderr }) => /Berth is up already in/.test(stderr)).length, 1)
     assert.ok((await statusOf(dir)).components.every(({ state }) => state === 'running'))
     await berth(['down', '--dir', dir, '--remove'])
-    assert.equal(processesIn(dir), [])
+    await eventually(() => processesIn(root).length === 0)
   })
 
   it('is waited for by who takes it down while it starts, and is gone then', async () => {

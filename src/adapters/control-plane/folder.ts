@@ -12,7 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { Failure } from '../../std/index.ts'
+import { Failure, isFailure } from '../../std/index.ts'
 import { type LockOptions, lock } from './lock.ts'
 
 /** In every folder that was new or empty when it was taken: everything in it is ours. */
@@ -49,14 +49,22 @@ export function takeFolder(dir: string): string {
  */
 export async function holdFolder(dir: string, options: LockOptions): Promise<() => void> {
   while (true) {
-    const real = takeFolder(dir)
+    takeFolder(dir)
+    const letGo = await holdTaken(dir, options)
+    if (letGo) return letGo
+  }
+}
+
+/** As `holdFolder`, but takes none: there is no answer where the folder is not taken, or is removed by the one who had it. */
+export async function holdTaken(dir: string, options: LockOptions): Promise<(() => void) | undefined> {
+  while (isTaken(dir)) {
     try {
-      return await lock(join(real, LOCK), options)
+      return await lock(join(realpathSync(dir), LOCK), options)
     } catch (thrown) {
-      // The one who had it has removed it.
-      if (existsSync(real)) throw thrown
+      if (isTaken(dir) || isFailure(thrown, 'cancelled')) throw thrown
     }
   }
+  return undefined
 }
 
 /** Whether Berth has taken the folder. */
@@ -111,6 +119,7 @@ export function removeFolder(dir: string, keep?: string): void {
   if (keep !== undefined) return
   // Renamed first: who waits for the lock must not get it in what is being removed.
   const doomed = `${real}.${process.pid}`
+  removeTree(doomed)
   renameSync(real, doomed)
   removeTree(doomed)
 }

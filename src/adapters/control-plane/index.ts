@@ -6,7 +6,7 @@
  */
 export { type Acquisition, acquireTools, findSources, remediesFor, type Source } from './acquire.ts'
 export type { ServerName } from './flags.ts'
-export { holdFolder, isTaken, makeFolder, removeFolder, strangerIn, takeFolder } from './folder.ts'
+export { holdFolder, holdTaken, makeFolder, removeFolder, strangerIn, takeFolder } from './folder.ts'
 export { lastWords } from './last-words.ts'
 export { freePort } from './ports.ts'
 export { worksIn } from './processes.ts'

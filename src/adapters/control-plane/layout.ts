@@ -5,6 +5,7 @@ import { takeFolder } from './folder.ts'
 /** What lies where in the folder of a control plane. Servers run in the folder, so that socket paths stay short. */
 export interface Layout {
   dir: string
+  /** Written when the control plane has been ready for the first time, as is the authority. */
   kubeconfig: string
   /** Of etcd. */
   data: string
@@ -13,7 +14,6 @@ export interface Layout {
   certificates: string
   certificate: string
   certificateKey: string
-  /** Written when the control plane has been ready for the first time. */
   authority: string
   tokens: string
   serviceAccountKey: string

@@ -89,7 +89,8 @@ export async function startControlPlane(start: Start): Promise<ControlPlane> {
 /** Between asking the kernel for a free port and listening on it somebody else may take it; so another is tried. */
 async function startAll(basics: Omit<Plan, 'port' | 'url' | 'running'>, attempts = 3): Promise<Plan> {
   // An etcd that was killed while it made its data may never elect a leader; nobody has had anything of it yet.
-  if (!existsSync(basics.layout.authority)) removeTree(basics.layout.data)
+  const { authority, kubeconfig, data } = basics.layout
+  if (!existsSync(authority) && !existsSync(kubeconfig)) removeTree(data)
   const port = await freePort()
   const plan: Plan = { ...basics, port, url: `https://127.0.0.1:${port}`, running: new Map() }
   try {

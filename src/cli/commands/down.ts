@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import { removeFolder } from '../../adapters/control-plane/index.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { takeDown } from '../local/installation.ts'
 import { dirOf, examples, withDir } from '../options.ts'
@@ -25,8 +24,7 @@ export const verb = {
         finish(async (options: Options) => {
           const dir = dirOf(shell, options)
           const was = existsSync(dir)
-          const ran = await takeDown(shell, dir, options)
-          if (options.remove) removeFolder(dir)
+          const ran = await takeDown(shell, dir, { remove: options.remove, signal: shell.signal })
           const removed = options.remove === true && was
           const said = ran ? `Berth in ${dir} is down.` : `Nothing was running in ${dir}.`
           shell.print(removed ? `${said} The folder was removed.` : said)

@@ -60,6 +60,7 @@ export const verb = {
 async function tour(shell: Shell, options: Options): Promise<ExitCode> {
   const report = reportTo(shell, WIDTH)
   const given = options.dir && dirOf(shell, { dir: options.dir })
+  if (options.kubeconfig) await reach(shell, options.kubeconfig)
   const kubeconfig = options.kubeconfig ?? (await clusterAtHand(shell, report))
   const dir = given ?? realpathSync(mkdtempSync(join(tmpdir(), 'berth-tour-')))
   const plan: BringUp = { shell, dir, detached: false, report, kubeconfig, scope: kubeconfig && TEAM }
@@ -70,17 +71,23 @@ async function tour(shell: Shell, options: Options): Promise<ExitCode> {
   try {
     await watchParts(shell, installation, (watched) => perform(watched, scene))
   } catch (thrown) {
-    await tidyUp(
-      shell,
-      () => end(scene),
-      () => clearAfter(thrown, shell, made),
-    )
+    await tidyUp(shell, async () => {
+      await end(scene)
+      clearAfter(thrown, shell, made)
+    })
     throw thrown
   }
   await end(scene)
   if (!given) removeFolder(dir)
   return exitCodes.ok
 }
+
+/** Before anything is touched. */
+const reach = (shell: Shell, kubeconfig: string): Promise<void> =>
+  timed(shell, 'reach the cluster', `kubectl --kubeconfig ${kubeconfig} get crds`, async () => ({
+    value: await checkCluster(resolve(shell.cwd, kubeconfig), shell.signal),
+    seen: kubeconfig,
+  }))
 
 /** The tour would start everything there anew. */
 function refuseRunning(dir: string): undefined {
@@ -98,7 +105,6 @@ async function start(plan: BringUp): Promise<Installation> {
   const { shell, dir, kubeconfig } = plan
   const cluster = kubeconfig ? ` --kubeconfig ${kubeconfig}` : ''
   const ground = await timed(shell, 'bring up a control plane', `berth up --dir ${dir}${cluster}`, async () => {
-    if (kubeconfig) await checkCluster(resolve(shell.cwd, kubeconfig), shell.signal)
     const found = await prepareGround(plan)
     return { value: found, seen: found.kubeconfig }
   })
@@ -199,5 +205,5 @@ async function end({ plan, options, installation }: Scene): Promise<void> {
       shell.say(`berth: what the tour made is not all gone: ${Failure.from(thrown).message}\n`)
     })
   }
-  await takeDown(shell, dir)
+  await takeDown(shell, dir, { own: installation.parts })
 }

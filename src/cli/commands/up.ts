@@ -62,13 +62,14 @@ async function up(shell: Shell, options: Options): Promise<ExitCode> {
   })
   shell.print(howToUse(installation, isNew ? options : { ...options, detach: true }))
   if (detached || !isNew) return exitCodes.ok
+  const own = installation.parts
   try {
-    if ((await watchParts(shell, installation, ({ signal }) => ended(signal))) === 'taken down') return exitCodes.ok
+    await watchParts(shell, installation, ({ signal }) => ended(signal))
   } catch (thrown) {
-    await tidyUp(shell, () => takeDown(shell, dir))
+    await tidyUp(shell, () => takeDown(shell, dir, { own }))
     throw thrown
   }
-  await takeDown(shell, dir)
+  await takeDown(shell, dir, { own })
   return exitCodes.ok
 }
 

@@ -9,31 +9,27 @@ const INTERVAL = 250
 
 /**
  * Does the work while every part of the installation runs. When one ends, the signal that the work gets aborts, and that is the
- * failure. When another process has ended the parts, as `berth down` does, it aborts too: then a line is said.
+ * failure. When another process has ended the parts, as `berth down` does, it aborts too; that is a failure only for work which is
+ * not done by then.
  */
-export async function watchParts(
-  shell: Shell,
-  installation: Installation,
-  work: (shell: Shell) => Promise<void>,
-): Promise<'done' | 'taken down'> {
+export async function watchParts(shell: Shell, installation: Installation, work: (shell: Shell) => Promise<void>): Promise<void> {
   const done = new AbortController()
   const lost = new AbortController()
   const working = work({ ...shell, signal: AbortSignal.any([shell.signal, lost.signal]) })
   // Work that fails may have needed a part that ends just now: it is looked once more before the watch is over.
   void working.catch(() => pause(systemClock, INTERVAL, shell.signal)).finally(() => done.abort())
   const failure = await watch(installation, done.signal).catch(Failure.from)
-  if (failure === 'all ran' || shell.signal.aborted) {
-    await working
-    return 'done'
-  }
+  if (failure === 'all ran' || shell.signal.aborted) return working
   lost.abort()
   if (failure instanceof Failure) {
     await working.catch(() => undefined)
     throw failure
   }
-  shell.say(`Berth in ${installation.dir} was ended by another process.\n`)
-  await working
-  return 'taken down'
+  const message = `Berth in ${installation.dir} was ended by another process`
+  await working.catch((cause: unknown) => {
+    throw new Failure('unavailable', message, { cause })
+  })
+  shell.say(`${message}.\n`)
 }
 
 async function watch(installation: Installation, done: AbortSignal): Promise<'all ran' | 'taken down' | Failure> {
@@ -55,8 +51,9 @@ function endedOf({ dir, parts, authority }: Installation): string[] {
   return [...servers, ...parts.filter((part) => !isRunning(dir, part)).map(({ name }) => name)]
 }
 
-/** The programs are ended first, and forgotten when they have ended. */
-const isTakenDown = ({ dir }: Installation): boolean => partsOf(dir).every(({ ending }) => ending === true)
+/** What is ended on purpose is marked, and forgotten when it has ended. */
+const isTakenDown = ({ dir, parts }: Installation): boolean =>
+  partsOf(dir).every(({ pid, ending }) => ending === true || parts.every((own) => own.pid !== pid))
 
 function endOf(names: string[], { dir }: Installation): Failure {
   const logs = names.map((name) => logOf(dir, name))

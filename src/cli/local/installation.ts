@@ -3,8 +3,7 @@ import { join, resolve } from 'node:path'
 import {
   acquireTools,
   type ControlPlane,
-  holdFolder,
-  isTaken,
+  holdTaken,
   removeFolder,
   startControlPlane,
   statusOf,
@@ -15,8 +14,9 @@ import { connect, type Kube } from '../../adapters/kube/index.ts'
 import { type CustomResourceDefinition, CustomResourceDefinitions } from '../../api/index.ts'
 import { Failure, pause, seconds, systemClock } from '../../std/index.ts'
 import { definitionsIn } from '../manifests.ts'
-import type { Report } from '../report.ts'
-import type { Shell } from '../shell.ts'
+import { WIDTH } from '../output.ts'
+import { type Report, reportTo } from '../report.ts'
+import { OUTPUT_CLOSED, type Shell } from '../shell.ts'
 import { gitPortOf } from './git-port.ts'
 import { findKubectl } from './kubectl.ts'
 import { endParts, isRunning, type Part, partsOf, startPart } from './parts.ts'
@@ -233,13 +233,26 @@ export const isUpAlready = (dir: string): Failure =>
     },
   )
 
-/** Ends what runs in a folder of ours, while nobody else starts or ends anything there. Answers whether anything ran. */
-export async function takeDown(shell: Shell, dir: string, { remove = false } = {}): Promise<boolean> {
-  if (!isTaken(dir)) return false
-  const waiting = (holder: string) => shell.say(`Another process (${holder}) is at work in ${dir}: waiting for it.\n`)
-  const letGo = await holdFolder(dir, { clock: systemClock, waiting })
+interface TakeDownOptions {
+  /** What this process has started: where another process has started anew since, that is left alone. */
+  own?: readonly Part[]
+  /** Remove the folder, too. */
+  remove?: boolean | undefined
+  /** Ends the waiting for another process that is at work in the folder. */
+  signal?: AbortSignal
+}
+
+/** Ends what runs in the folder, while nobody else starts or ends anything there. Answers whether anything ran. */
+export async function takeDown(shell: Shell, dir: string, { own, remove, signal }: TakeDownOptions = {}): Promise<boolean> {
+  const waiting = (holder: string) => reportTo(shell, WIDTH).line(isAtWork(holder, dir))
+  const letGo = await holdTaken(dir, { clock: systemClock, waiting, signal })
+  if (!letGo) {
+    if (remove) removeFolder(dir)
+    return false
+  }
   try {
-    const ran = await endAll(shell, dir)
+    const isOurs = !own || partsOf(dir).some(({ pid }) => own.some((part) => part.pid === pid))
+    const ran = isOurs && (await endAll(shell, dir))
     if (remove) removeFolder(dir)
     return ran
   } finally {
@@ -247,18 +260,25 @@ export async function takeDown(shell: Shell, dir: string, { remove = false } = {
   }
 }
 
+export const isAtWork = (holder: string, dir: string): string =>
+  `Another process (${holder}) is at work in ${dir}: waiting for it.`
+
 /** Ends the programs, then the control plane. Answers whether anything ran. */
 export async function endAll({ say, signal }: Shell, dir: string): Promise<boolean> {
-  const warning = signal.aborted ? ` A second Ctrl-C would kill what runs, and leave ${dir}.` : ''
+  const warning = isInterrupted(signal) ? ` A second Ctrl-C would end this at once, and leave ${dir} untidy.` : ''
   const cancel = systemClock.after(SAY_STOPPING_AFTER, () => say(`Stopping ...${warning}\n`))
+  let ran = false
   try {
-    const parts = await endParts(dir)
-    const plane = await stopControlPlane(dir)
-    return parts || plane
+    ran = await endParts(dir)
   } finally {
+    ran = (await stopControlPlane(dir)) || ran
     cancel()
   }
+  return ran
 }
+
+const isInterrupted = ({ aborted, reason }: AbortSignal): boolean =>
+  aborted && !(reason instanceof Error && reason.message === OUTPUT_CLOSED)
 
 /** Milliseconds after which it is said what a person waits for. */
 const SAY_STOPPING_AFTER = 300

@@ -85,10 +85,19 @@ const isPart = (value: unknown): value is Part =>
 /** Ends them, the last started first. Answers whether one was running. */
 export async function endParts(dir: string): Promise<boolean> {
   const running = partsOf(dir).filter((part) => isRunning(dir, part))
-  for (const part of running) remember(dir, { ...part, ending: true })
+  for (const part of running) rememberEnding(dir, part)
   for (const { pid } of running.reverse()) await endServer(pid, systemClock, seconds(5))
   rmSync(stateOf(dir), { force: true })
   return running.length > 0
+}
+
+/** A full disk must not keep it running. */
+function rememberEnding(dir: string, part: Part): void {
+  try {
+    remember(dir, { ...part, ending: true })
+  } catch {
+    // Whoever watches it takes its end for a failure.
+  }
 }
 
 /** Written beside and renamed: whoever reads meanwhile sees the old list or the new one. */

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path'
 import { holdFolder, removeFolder } from '../../adapters/control-plane/index.ts'
 import { Failure, sayFailure, systemClock } from '../../std/index.ts'
 import type { Shell } from '../shell.ts'
-import { type BringUp, endAll } from './installation.ts'
+import { type BringUp, endAll, isAtWork } from './installation.ts'
 
 /** The folder and those above it, as far as they would have to be made. */
 export const missingAt = (dir: string): string[] => (existsSync(dir) ? [] : [dir, ...missingAt(dirname(dir))])
@@ -18,7 +18,7 @@ interface StartOptions<T> {
 
 /** Starts an installation while nobody else starts or ends one in the folder. Where it fails, nothing runs, and the folders go. */
 export async function startAlone<T>({ shell, dir, report }: BringUp, { made, find, start }: StartOptions<T>): Promise<T> {
-  const waiting = (holder: string) => report.line(`Another process (${holder}) is at work in ${dir}: waiting for it.`)
+  const waiting = (holder: string) => report.line(isAtWork(holder, dir))
   const letGo = await holdFolder(dir, { clock: systemClock, waiting, signal: shell.signal })
   try {
     return find() ?? (await startOrClear())
@@ -29,24 +29,21 @@ export async function startAlone<T>({ shell, dir, report }: BringUp, { made, fin
     try {
       return await start()
     } catch (thrown) {
-      await tidyUp(
-        shell,
-        () => endAll(shell, dir),
-        () => clearAfter(thrown, shell, made),
-      )
+      await tidyUp(shell, async () => {
+        await endAll(shell, dir)
+        clearAfter(thrown, shell, made)
+      })
       throw thrown
     }
   }
 }
 
-/** Does each step, whatever comes of the others: what fails here is said, and hides no failure that was the first. */
-export async function tidyUp({ say }: Shell, ...steps: (() => unknown)[]): Promise<void> {
-  for (const step of steps) {
-    try {
-      await step()
-    } catch (thrown) {
-      say(`berth: tidying up: ${sayFailure(Failure.from(thrown))}\n`)
-    }
+/** What fails here is said, and hides no failure that was the first. */
+export async function tidyUp({ say }: Shell, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work()
+  } catch (thrown) {
+    say(`berth: tidying up: ${sayFailure(Failure.from(thrown))}\n`)
   }
 }
 
