@@ -36,15 +36,17 @@ describe('up', (it) => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'berth-up-')))
   const folders = ['one', 'two'].map((name) => join(root, name))
   it.after(async () => {
-    for (const dir of [...folders, join(root, 'both'), join(root, 'short')]) await berth(['down', '--dir', dir])
+    for (const dir of [...folders, join(root, 'short')]) await berth(['down', '--dir', dir])
     rmSync(root, { recursive: true, force: true })
   })
 
   const statusOf = async (dir: string): Promise<Status> =>
     JSON.parse((await berth(['status', '--dir', dir, '-o', 'json'])).stdout)
 
-  it('brings Berth up in two folders at once, and returns when told to detach', async () => {
-    const ended = await Promise.all(folders.map((dir) => startBerth(['up', '--dir', dir, '--detach']).ended))
+  it('brings Berth up in two folders at once, once in each, and returns when told to detach', async () => {
+    const twice = [...folders, ...folders.slice(0, 1)]
+    const ended = await Promise.all(twice.map((dir) => startBerth(['up', '--dir', dir, '--detach']).ended))
+    assert.is(ended.filter(({ stderr }) => /Berth is up already in/.test(stderr)).length, 1)
     for (const { code, stderr, stdout } of ended) {
       assert.is(code, 0, stderr)
       assert.match(stdout, 'export KUBECONFIG=')
@@ -70,6 +72,20 @@ describe('up', (it) => {
     for (const line of stderr.split('\n')) assert.ok(line.length <= Math.max(80, dir.length + 1), line)
     assert.equal(tooWide(stdout), [])
     assert.match(stdout, `export KUBECONFIG=${dir}`)
+    assert.equal(processesIn(dir), before)
+  })
+
+  it('leaves it alone also for a cluster that is named, which may not even answer', async () => {
+    const [dir = ''] = folders
+    const before = processesIn(dir)
+    const file = join(root, 'dead.yaml')
+    writeFileSync(file, readFileSync(join(dir, 'kubeconfig'), 'utf8').replace(/127\.0\.0\.1:\d+/, '127.0.0.1:1'))
+    assert.is((await berth(['up', '--dir', dir, '--kubeconfig', file])).code, 5)
+    for (const verb of [['up', '--kubeconfig', join(dir, 'kubeconfig')], ['tour']]) {
+      const { code, stderr } = await berth([...verb, '--dir', dir])
+      assert.is(code, 7)
+      assert.match(stderr, `Berth is up in ${dir} already, with its own cluster. Name another folder, or end it first`)
+    }
     assert.equal(processesIn(dir), before)
   })
 
@@ -145,7 +161,6 @@ describe('up', (it) => {
     const dir = folders[1] ?? ''
     const up = startBerth(['up', '--dir', dir])
     await eventually(() => up.printed().stdout.includes('Ctrl-C ends it'))
-    assert.match((await berth(['tour', '--dir', dir])).stderr, `--dir: Berth is up in ${dir} already, with its own cluster.`)
     const down = await berth(['down', '--dir', dir, '--remove'])
     assert.match(down.stdout, `Berth in ${dir} is down. The folder was removed.`)
     const { code, stderr } = await up.ended
@@ -153,16 +168,6 @@ describe('up', (it) => {
     assert.match(stderr, `Berth in ${dir} was ended by another process.`)
     await eventually(() => processesIn(root).length === 0)
     assert.not.ok(existsSync(dir), 'nobody makes it again')
-  })
-
-  it('starts once when it is asked for twice at the same time', async () => {
-    const dir = join(root, 'both')
-    const both = await Promise.all([1, 2].map(() => startBerth(['up', '--dir', dir, '--detach']).ended))
-    for (const { code, stderr } of both) assert.is(code, 0, stderr)
-    assert.is(both.filter(({ stderr }) => /Berth is up already in/.test(stderr)).length, 1)
-    assert.ok((await statusOf(dir)).components.every(({ state }) => state === 'running'))
-    await berth(['down', '--dir', dir, '--remove'])
-    await eventually(() => processesIn(root).length === 0)
   })
 
   it('is waited for by who takes it down while it starts, and is gone then', async () => {
@@ -175,20 +180,6 @@ describe('up', (it) => {
     assert.is((await up.ended).code, 0)
     await eventually(() => processesIn(root).length === 0)
     assert.not.ok(existsSync(dir))
-  })
-
-  it('leaves what runs as it is when the cluster that it is to use does not answer', async () => {
-    const dir = folders[1] ?? ''
-    await berth(['up', '--dir', dir, '--detach'])
-    const before = processesIn(dir)
-    const file = join(root, 'dead.yaml')
-    writeFileSync(file, readFileSync(join(dir, 'kubeconfig'), 'utf8').replace(/127\.0\.0\.1:\d+/, '127.0.0.1:1'))
-    assert.is((await berth(['up', '--dir', dir, '--kubeconfig', file])).code, 5)
-    const other = await berth(['up', '--dir', dir, '--kubeconfig', join(dir, 'kubeconfig')])
-    assert.is(other.code, 7)
-    assert.match(other.stderr, `Berth is up in ${dir} already, with its own cluster. Name another folder, or end it first`)
-    assert.equal(processesIn(dir), before)
-    await berth(['down', '--dir', dir])
   })
 
   it('is interrupted at once while it connects to a cluster that says nothing', async () => {
