@@ -6,8 +6,9 @@
  */
 export { type Acquisition, acquireTools, findSources, remediesFor, type Source } from './acquire.ts'
 export type { ServerName } from './flags.ts'
-export { holdFolder, holdTaken, makeFolder, removeFolder, strangerIn, takeFolder } from './folder.ts'
+export { holdFolder, holdTaken, makeFolder, removeFolder, strangerIn } from './folder.ts'
 export { lastWords } from './last-words.ts'
+export type { LockOptions } from './lock.ts'
 export { freePort } from './ports.ts'
 export { worksIn } from './processes.ts'
 export { type Recipe, readRecipe } from './recipe.ts'

@@ -21,6 +21,13 @@ export async function checkCluster(kubeconfig: string, signal: AbortSignal): Pro
   }
 }
 
+/** The address of the API that the file names; nothing is asked. Fails where the file cannot be read, or names no cluster. */
+export async function serverIn(kubeconfig: string): Promise<string> {
+  const kube = connect({ kubeconfig })
+  await kube.close()
+  return kube.server
+}
+
 /** What can be done about a cluster that does not answer as it was asked. */
 export function remedyFor({ code, remedy }: Failure): string {
   if (remedy !== undefined) return remedy

@@ -1,8 +1,7 @@
-import { connect } from '../../adapters/kube/index.ts'
 import { Failure } from '../../std/index.ts'
 import type { Report } from '../report.ts'
 import type { Shell } from '../shell.ts'
-import { checkCluster } from './answer.ts'
+import { checkCluster, serverIn } from './answer.ts'
 
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
@@ -14,7 +13,7 @@ export async function clusterAtHand({ env, signal }: Shell, report: Report): Pro
   const file = env.KUBECONFIG
   if (!file) return undefined
   try {
-    const { server } = connect({ kubeconfig: file })
+    const server = await serverIn(file)
     if (!LOOPBACK.test(new URL(server).hostname)) {
       report.line(`KUBECONFIG names ${server}, which is not on this machine: it is used only with --kubeconfig.`)
       return undefined

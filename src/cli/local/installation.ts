@@ -4,11 +4,11 @@ import {
   acquireTools,
   type ControlPlane,
   holdTaken,
+  type LockOptions,
   removeFolder,
   startControlPlane,
   statusOf,
   stopControlPlane,
-  takeFolder,
 } from '../../adapters/control-plane/index.ts'
 import { connect, type Kube } from '../../adapters/kube/index.ts'
 import { type CustomResourceDefinition, CustomResourceDefinitions } from '../../api/index.ts'
@@ -63,7 +63,6 @@ export async function bringUp(plan: BringUp): Promise<Installation> {
 /** A control plane of the folder's own, or the cluster that was named. */
 export async function prepareGround(plan: BringUp): Promise<Ground> {
   const { shell, dir, detached, report, kubeconfig } = plan
-  takeFolder(dir)
   // An earlier run may have been killed before it could tidy up.
   await endParts(dir)
   const { env, signal } = shell
@@ -177,11 +176,9 @@ export async function startPrograms(plan: BringUp, { kubeconfig, kubectl, tls }:
       parts: [git, kas, operator],
       authority: tls?.authority,
     }
-  } catch (thrown) {
-    // One that is still being started would not be ended.
+  } finally {
+    // Who ends what runs after a failure would miss one that is still being started.
     await Promise.allSettled(first)
-    await endParts(dir)
-    throw thrown
   }
 }
 
@@ -205,8 +202,7 @@ export function foundIn(given: string): { installation?: Installation; ended: st
   if (!plane) return undefined
   const dir = realpathSync(given)
   const parts = partsOf(dir)
-  const gone = PROGRAMS.filter((name) => !parts.some((part) => part.name === name && isRunning(dir, part)))
-  const ended = [...plane.dead, ...gone]
+  const ended = [...plane.dead, ...missingOf(parts, dir)]
   if (ended.length === plane.dead.length + PROGRAMS.length && !plane.running) return undefined
   if (ended.length > 0) return { ended }
   const gitUrl = parts.find(({ name }) => name === 'git-server')?.facts.url ?? ''
@@ -220,9 +216,11 @@ export function foundIn(given: string): { installation?: Installation; ended: st
 /** Whose cluster it is that all programs in the folder serve, or that runs there. */
 export function clusterIn(dir: string): 'own' | 'other' | undefined {
   if (statusOf(dir)?.running) return 'own'
-  const running = partsOf(dir).filter((part) => isRunning(dir, part))
-  return PROGRAMS.every((name) => running.some((part) => part.name === name)) ? 'other' : undefined
+  return missingOf(partsOf(dir), dir).length === 0 ? 'other' : undefined
 }
+
+const missingOf = (parts: readonly Part[], dir: string): string[] =>
+  PROGRAMS.filter((name) => !parts.some((part) => part.name === name && isRunning(dir, part)))
 
 export const isUpAlready = (dir: string): Failure =>
   new Failure(
@@ -244,8 +242,7 @@ interface TakeDownOptions {
 
 /** Ends what runs in the folder, while nobody else starts or ends anything there. Answers whether anything ran. */
 export async function takeDown(shell: Shell, dir: string, { own, remove, signal }: TakeDownOptions = {}): Promise<boolean> {
-  const waiting = (holder: string) => reportTo(shell, WIDTH).line(isAtWork(holder, dir))
-  const letGo = await holdTaken(dir, { clock: systemClock, waiting, signal })
+  const letGo = await holdTaken(dir, waitingFor(dir, reportTo(shell, WIDTH), signal))
   if (!letGo) {
     if (remove) removeFolder(dir)
     return false
@@ -260,8 +257,12 @@ export async function takeDown(shell: Shell, dir: string, { own, remove, signal 
   }
 }
 
-export const isAtWork = (holder: string, dir: string): string =>
-  `Another process (${holder}) is at work in ${dir}: waiting for it.`
+/** How one waits for the folder: with a line that says who is at work there. */
+export const waitingFor = (dir: string, report: Report, signal?: AbortSignal): LockOptions => ({
+  clock: systemClock,
+  waiting: (holder) => report.line(`Another process (${holder}) is at work in ${dir}: waiting for it.`),
+  signal,
+})
 
 /** Ends the programs, then the control plane. Answers whether anything ran. */
 export async function endAll({ say, signal }: Shell, dir: string): Promise<boolean> {

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
 import { findSources, remediesFor, type Source } from '../../adapters/control-plane/index.ts'
-import { connect } from '../../adapters/kube/index.ts'
 import { Failure } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { type Format, render, wrap } from '../output.ts'
 import type { Shell } from '../shell.ts'
+import { serverIn } from './answer.ts'
 import { findKubectl } from './kubectl.ts'
 
 export interface SourcesOptions {
@@ -47,11 +47,8 @@ const noCluster = ({ env }: Shell): Source => ({
   why: env.KUBECONFIG ? 'not given (KUBECONFIG is for berth tour)' : 'not given',
 })
 
-/** Fails where the file cannot be read, or names no cluster. */
 async function clusterOf(kubeconfig: string): Promise<Source> {
-  const kube = connect({ kubeconfig })
-  await kube.close()
-  return { from: '--kubeconfig', state: 'used', why: `${kubeconfig} names ${kube.server}` }
+  return { from: '--kubeconfig', state: 'used', why: `${kubeconfig} names ${await serverIn(kubeconfig)}` }
 }
 
 async function sourcesOfKubectl(shell: Shell): Promise<Source[]> {
