@@ -6,7 +6,7 @@
  * chooses which (`--seed N`). `--exhaustive` (`npm run test:exhaustive`) runs the files that take a sample of their cases, with all of
  * them, in pieces if wanted: `-- sweeps`, `-- races`, `-- fuzz`.
  *
- * TEST_KUBECONFIG names a cluster to use, TEST_JOBS how many processes run at once (two for each of two cores: many wait).
+ * TEST_KUBECONFIG names a cluster to use, TEST_JOBS how many processes run at once (five on two cores: many wait).
  * A file that fails is run once more, alone, after all others; if it then passes it counts, a line calls it UNSTABLE, and what it
  * printed first is kept in test-results/. The last line is the result; the exit code is 0 only if something ran and nothing failed.
  * What this machine lacks something for is left out, and a line says so.
@@ -33,7 +33,9 @@ const SLOW = seconds(10)
 const RESULTS = 'test-results'
 const LONGEST_LINE = 2000
 /** Servers of control planes, which are written in Go, spend a fifth of their time on thrift with memory otherwise. */
-const GOGC = '400'
+const GOGC = '800'
+/** Many wait for something, so that two cores have room for five; of more cores the cluster's servers make no use. */
+const JOBS = availableParallelism() > 1 ? 5 : 2
 
 const OPTIONS = {
   times: { type: 'boolean', default: false },
@@ -129,7 +131,7 @@ async function runAll(
   const tests = processesOf(files).map((group) => async () => {
     for (const each of await run(group)) await note(each)
   })
-  const jobs = Number(process.env.TEST_JOBS) || 2 * Math.min(2, availableParallelism())
+  const jobs = Number(process.env.TEST_JOBS) || JOBS
   await inParallel([...checks, ...tests], jobs, async (work) => {
     if (!signal.aborted) await work()
   })

@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** What leads to an API server; a test that reaches it gets a process of its own. */
+/** What leads to an API server: what reaches it takes longer. */
 const CLUSTER = 'test/support/control-plane.ts'
 /** What leads to cases of which a plain run takes some. */
 const SAMPLE = 'test/support/sample.ts'
 /** So many files share a process: few enough that one that crashes holds up few. */
 const TOGETHER = 20
+const TOGETHER_WITH_CLUSTER = 3
 
 /** test/architecture/ reads imports by the compiler, which takes seconds; here too many cost only a process. */
 const IMPORT = /^(?:import|export)\s[^;'"]*?from\s*'(\.[^']+)'|^import '(\.[^']+)'|\bimport\('(\.[^']+)'\)/gm
@@ -14,12 +15,45 @@ const IMPORT = /^(?:import|export)\s[^;'"]*?from\s*'(\.[^']+)'|^import '(\.[^']+
 /** The files that take a sample of their cases in a plain run, and all of them in an exhaustive one. */
 export const sampling = (files: string[]): string[] => files.filter(reaching(SAMPLE))
 
-/** The test files by process: loading a file's modules often costs more than its tests. */
+/**
+ * What has a process of its own, and begins first: it waits for others' limits of time, or brings up control planes, and the run
+ * would end with it alone. One measures the memory of its process.
+ */
+export const ALONE = [
+  'test/cli/up.test.ts',
+  'test/adapters/control-plane/start.test.ts',
+  'test/cli/tour.test.ts',
+  'test/kas/agent-configuration.test.ts',
+  'test/kas/several.test.ts',
+  'test/operator/workspace/after-stop.test.ts',
+  'test/operator/gitops-deployment/waiting.test.ts',
+  'test/operator/deployment-target/provisioned/sandbox.test.ts',
+  'test/operator/bad-lines.test.ts',
+  'test/kas/kubernetes-api/slow-readers.test.ts',
+]
+
+/**
+ * The test files by process: loading a file's modules often costs more than its tests. Files of a folder are alike, some wait
+ * and some keep the processors busy: what is unlike is begun in turn.
+ */
 export function processesOf(files: string[]): string[][] {
   const needsCluster = reaching(CLUSTER)
-  const together = files.filter((file) => !needsCluster(file))
-  return [...chunks(together, TOGETHER), ...files.filter(needsCluster).map((file) => [file])]
+  const alone = ALONE.filter((file) => files.includes(file))
+  const others = files.filter((file) => !ALONE.includes(file))
+  const plain = others.filter((file) => !needsCluster(file))
+  const clustered = chunks(others.filter(needsCluster), TOGETHER_WITH_CLUSTER)
+  const half = Math.ceil(clustered.length / 2)
+  return [
+    ...inTurn(chunks(alone, 1), chunks(plain, TOGETHER)),
+    ...inTurn(clustered.slice(0, half), clustered.slice(half).reverse()),
+  ]
 }
+
+const inTurn = <T>(some: T[], others: T[]): T[] =>
+  Array.from({ length: Math.max(some.length, others.length) }, (_, n) => [
+    ...some.slice(n, n + 1),
+    ...others.slice(n, n + 1),
+  ]).flat()
 
 function chunks<T>(list: T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(list.length / size) }, (_, n) => list.slice(n * size, (n + 1) * size))
