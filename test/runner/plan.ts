@@ -44,12 +44,12 @@ export function processesOf(files: string[]): string[][] {
   const clustered = chunks(others.filter(needsCluster), TOGETHER_WITH_CLUSTER)
   const half = Math.ceil(clustered.length / 2)
   return [
-    ...inTurn(chunks(alone, 1), chunks(plain, TOGETHER)),
-    ...inTurn(clustered.slice(0, half), clustered.slice(half).reverse()),
+    ...alternating(chunks(alone, 1), chunks(plain, TOGETHER)),
+    ...alternating(clustered.slice(0, half), clustered.slice(half).reverse()),
   ]
 }
 
-const inTurn = <T>(some: T[], others: T[]): T[] =>
+const alternating = <T>(some: T[], others: T[]): T[] =>
   Array.from({ length: Math.max(some.length, others.length) }, (_, n) => [
     ...some.slice(n, n + 1),
     ...others.slice(n, n + 1),
