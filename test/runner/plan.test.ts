@@ -1,5 +1,5 @@
 import { globSync } from 'node:fs'
-import { equal, ok } from 'uvu/assert'
+import { equal, not, ok } from 'uvu/assert'
 import { describe } from '../support/suite.ts'
 import { ALONE, processesOf } from './plan.ts'
 
@@ -10,13 +10,15 @@ describe('the plan of a run', (it) => {
     equal(processesOf(files).flat().sort(), files)
   })
 
-  it('begins with what is alone in its process', () => {
-    const begun = processesOf(files).slice(0, 2 * ALONE.length)
-    for (const file of ALONE)
-      ok(
-        begun.some((group) => group.length === 1 && group[0] === file),
-        file,
-      )
+  it('begins with the longest that is alone, and does not end with one', () => {
+    const groups = processesOf(files)
+    const alone = groups.filter(([file]) => file !== undefined && ALONE.includes(file))
+    equal(
+      alone,
+      ALONE.map((file) => [file]),
+    )
+    equal(groups[0], alone[0])
+    not.equal(groups.at(-1), alone.at(-1))
   })
 
   it('lets small files share a process', () => {

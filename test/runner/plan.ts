@@ -16,25 +16,25 @@ const IMPORT = /^(?:import|export)\s[^;'"]*?from\s*'(\.[^']+)'|^import '(\.[^']+
 export const sampling = (files: string[]): string[] => files.filter(reaching(SAMPLE))
 
 /**
- * What has a process of its own, and begins first: it waits for others' limits of time, or brings up control planes, and the run
- * would end with it alone. One measures the memory of its process.
+ * What has a process of its own: it waits for others' limits of time, brings up control planes, or measures the memory of its
+ * process. The longest is the first, for the run would end with it alone.
  */
 export const ALONE = [
   'test/cli/up.test.ts',
-  'test/adapters/control-plane/start.test.ts',
-  'test/cli/tour.test.ts',
+  'test/operator/workspace/after-stop.test.ts',
   'test/kas/agent-configuration.test.ts',
   'test/kas/several.test.ts',
-  'test/operator/workspace/after-stop.test.ts',
+  'test/cli/tour.test.ts',
+  'test/operator/bad-lines.test.ts',
+  'test/adapters/control-plane/start.test.ts',
   'test/operator/gitops-deployment/waiting.test.ts',
   'test/operator/deployment-target/provisioned/sandbox.test.ts',
-  'test/operator/bad-lines.test.ts',
   'test/kas/kubernetes-api/slow-readers.test.ts',
 ]
 
 /**
- * The test files by process: loading a file's modules often costs more than its tests. Files of a folder are alike, some wait
- * and some keep the processors busy: what is unlike is begun in turn.
+ * The test files by process: loading a file's modules often costs more than its tests. What is alone waits, what needs no cluster
+ * keeps the processors busy, and files of a folder are alike: at any time there is some of each under way.
  */
 export function processesOf(files: string[]): string[][] {
   const needsCluster = reaching(CLUSTER)
@@ -43,17 +43,15 @@ export function processesOf(files: string[]): string[][] {
   const plain = others.filter((file) => !needsCluster(file))
   const clustered = chunks(others.filter(needsCluster), TOGETHER_WITH_CLUSTER)
   const half = Math.ceil(clustered.length / 2)
-  return [
-    ...alternating(chunks(alone, 1), chunks(plain, TOGETHER)),
-    ...alternating(clustered.slice(0, half), clustered.slice(half).reverse()),
-  ]
+  return spread(chunks(alone, 1), chunks(plain, TOGETHER), clustered.slice(0, half), clustered.slice(half).reverse())
 }
 
-const alternating = <T>(some: T[], others: T[]): T[] =>
-  Array.from({ length: Math.max(some.length, others.length) }, (_, n) => [
-    ...some.slice(n, n + 1),
-    ...others.slice(n, n + 1),
-  ]).flat()
+/** One list of several, in which each of them is spread evenly from the beginning to the end. */
+const spread = <T>(...lists: T[][]): T[] =>
+  lists
+    .flatMap((list) => list.map((item, n) => ({ item, at: n / list.length })))
+    .sort((a, b) => a.at - b.at)
+    .map(({ item }) => item)
 
 function chunks<T>(list: T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(list.length / size) }, (_, n) => list.slice(n * size, (n + 1) * size))
