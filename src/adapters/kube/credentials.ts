@@ -1,16 +1,21 @@
 import type { RequestOptions } from 'node:https'
 import type { LookupFunction } from 'node:net'
+import { createSecureContext, type SecureContext, type SecureContextOptions } from 'node:tls'
 import type { KubeConfig } from '@kubernetes/client-node'
-import { Agent } from 'undici'
+import { Agent, buildConnector } from 'undici'
 import { type Clock, Failure, minutes, type Secret } from '../../std/index.ts'
 import { asHeader } from './header.ts'
 import { createMultiplex, type Multiplex, type TlsOptions } from './multiplex.ts'
 
 /** What a request is sent with. */
-interface Ready {
+interface Ready extends Pool {
+  authorization: Record<string, string>
+}
+
+/** The same one as long as the TLS material is the same. */
+interface Pool {
   agents: Agents
   tls: TlsOptions
-  authorization: Record<string, string>
 }
 
 interface Credentials {
@@ -48,9 +53,9 @@ export function createCredentials(config: KubeConfig, { clock, token }: Source, 
     })
     // A newer one is under way: what an older one read may have ended since.
     if (turn !== newest) return current()
-    const tls = tlsOf(options)
     const authorization = token ? { authorization: `Bearer ${(await token()).reveal()}` } : headersOf(options)
-    return { agents: pools.for(tls), tls, authorization }
+    const { agents, tls } = pools.for(options)
+    return { agents, tls, authorization }
   }
 
   const current = (): Promise<Ready> => {
@@ -76,7 +81,7 @@ export function createCredentials(config: KubeConfig, { clock, token }: Source, 
 
 /** Connections with one TLS material at a time; those with an older one end when what goes over them has ended. */
 function createPools({ lookup, ...limits }: Limits, clock: Clock) {
-  let open: { key: string; agents: Agents } | undefined
+  let open: (Pool & { material: string }) | undefined
   let isClosed = false
   const retired = new Set<Agent>()
 
@@ -91,16 +96,19 @@ function createPools({ lookup, ...limits }: Limits, clock: Clock) {
   }
 
   return {
-    for(tls: ReturnType<typeof tlsOf>): Agents {
+    for(options: RequestOptions): Pool {
       if (isClosed) throw new Failure('unavailable', 'the connection is closed')
-      const key = JSON.stringify(tls)
-      if (open?.key === key) return open.agents
+      const { ca, cert, key, ...checks } = tlsOf(options)
+      const material = JSON.stringify({ ca, cert, key, ...checks })
+      if (open?.material === material) return open
       if (open) retire(open.agents)
-      const connect = { ...tls, keepAlive: true, ...(lookup && { lookup }) }
-      const common = { connect, allowH2: false, pipelining: 1, keepAliveTimeout: minutes(1) }
+      // To read the certificates anew costs each connection half a millisecond; of one connector, it may resume a session.
+      const tls = { ...checks, secureContext: contextOf({ ca, cert, key }) }
+      const connect = buildConnector({ ...tls, allowH2: false, keepAlive: true, ...(lookup && { lookup }) })
+      const common = { connect, pipelining: 1, keepAliveTimeout: minutes(1) }
       const streams = createMultiplex({ tls, clock, lookup })
-      open = { key, agents: { requests: new Agent({ ...common, ...limits }), watches: new Agent(common), streams } }
-      return open.agents
+      open = { material, tls, agents: { requests: new Agent({ ...common, ...limits }), watches: new Agent(common), streams } }
+      return open
     },
     async close() {
       isClosed = true
@@ -118,6 +126,14 @@ function tlsOf({ ca, cert, key, rejectUnauthorized, servername }: RequestOptions
     ...(key && { key }),
     ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
     ...(servername && { servername }),
+  }
+}
+
+function contextOf(material: SecureContextOptions): SecureContext {
+  try {
+    return createSecureContext(material)
+  } catch (thrown) {
+    throw unreadable(thrown)
   }
 }
 

@@ -1,6 +1,6 @@
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants, type IncomingHttpHeaders } from 'node:http2'
 import { isIP, type LookupFunction } from 'node:net'
-import { type SecureContextOptions, connect as secure, type TLSSocket } from 'node:tls'
+import { type ConnectionOptions, connect as secure, type TLSSocket } from 'node:tls'
 import { type Clock, Failure, seconds } from '../../std/index.ts'
 
 /**
@@ -27,7 +27,7 @@ export interface StreamAnswer {
   body: AsyncIterable<Uint8Array>
 }
 
-export type TlsOptions = SecureContextOptions & { rejectUnauthorized?: boolean; servername?: string }
+export type TlsOptions = Pick<ConnectionOptions, 'secureContext' | 'rejectUnauthorized' | 'servername'>
 
 export interface MultiplexOptions {
   tls: TlsOptions

@@ -6,6 +6,7 @@ import { type Clock, Failure, seconds } from '../../std/index.ts'
 import { loadKubeConfig, serverOf } from './connection.ts'
 import { createCredentials } from './credentials.ts'
 import { asHeader } from './header.ts'
+import type { TlsOptions } from './multiplex.ts'
 import { unreachable } from './no-answer.ts'
 
 /** Names in lower case or Go's canonical form; values in order. */
@@ -54,14 +55,13 @@ export function openPassage(from: { kubeconfig?: string | undefined; context?: s
   const prefix = url.pathname === '/' ? '' : url.pathname
   const isSecure = url.protocol === 'https:'
   const options = { keepAlive: true, maxFreeSockets: 64, scheduling: 'lifo' as const }
-  let pool: { key: string; agent: HttpAgent } | undefined
+  let pool: { tls: TlsOptions; agent: HttpAgent } | undefined
 
-  const agentFor = (tls: object): HttpAgent => {
-    const key = JSON.stringify(tls)
-    if (pool?.key === key) return pool.agent
+  const agentFor = (tls: TlsOptions): HttpAgent => {
+    if (pool?.tls === tls) return pool.agent
     // What is under way over the older ones goes on; they are not used again.
     const agent = isSecure ? new HttpsAgent({ ...options, ...tls }) : new HttpAgent(options)
-    pool = { key, agent }
+    pool = { tls, agent }
     return agent
   }
 

@@ -57,7 +57,12 @@ describe('the credentials of a connection', (it) => {
     await rm(dir, { recursive: true })
   })
 
-  const ask = () => connection.json({ method: 'GET', path: '/version', about: '/version' })
+  const ask = (over = connection) => over.json({ method: 'GET', path: '/version', about: '/version' })
+  const failureOf = (asked: Promise<unknown>) =>
+    asked.then(
+      () => undefined,
+      (thrown: unknown) => (isFailure(thrown) ? thrown : undefined),
+    )
   const rotate = async (n: number) => {
     await writeFile(authority, PEM(n))
     await clock.step(minutes(1))
@@ -95,21 +100,28 @@ describe('the credentials of a connection', (it) => {
 
   it('are tried again at once when they could not be read', async () => {
     await rm(authority)
-    const failure = await ask().then(
-      () => undefined,
-      (thrown: unknown) => (isFailure(thrown) ? thrown : undefined),
-    )
+    const failure = await failureOf(ask())
     assert.is(failure?.code, 'unavailable')
     assert.match(failure?.message ?? '', /^the credentials of the kubeconfig cannot be read: .*ENOENT/)
     await writeFile(authority, PEM(1))
     await ask()
   })
 
-  it('are not used any more when the connection was closed while they were being read', async () => {
-    const asked = ask().then(
-      () => undefined,
-      (thrown: unknown) => (isFailure(thrown) ? thrown : undefined),
+  it('are named where they are no certificate', async () => {
+    const config = new KubeConfig()
+    config.loadFromClusterAndUser(
+      { name: 'c', server: url, skipTLSVerify: false },
+      { name: 'u', certData: PEM(1), keyData: PEM(1) },
     )
+    const broken = openConnection(config, { clock })
+    const failure = await failureOf(ask(broken))
+    await broken.close()
+    assert.is(failure?.code, 'unavailable')
+    assert.match(failure?.message ?? '', /^the credentials of the kubeconfig cannot be read: /)
+  })
+
+  it('are not used any more when the connection was closed while they were being read', async () => {
+    const asked = failureOf(ask())
     await connection.close()
     assert.is((await asked)?.code, 'unavailable')
     assert.is(sockets.size, 0)
