@@ -1,25 +1,16 @@
 import { createHmac } from 'node:crypto'
 import { equal, is, match, not, ok } from 'uvu/assert'
 import { conditionOf, type GitProject, GitProjects, ServiceAccounts } from '../../src/api/index.ts'
-import { Failure, isFailure, Secret } from '../../src/std/index.ts'
+import { Secret } from '../../src/std/index.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { type GitHost, gitHost } from '../support/git-host.ts'
+import { failureOf } from '../support/refusal.ts'
 import { describe } from '../support/suite.ts'
 import { eventually, expectObject } from '../support/verbs.ts'
 import { createAgent, createProject, createSecret, type RunningKas, runKas } from './running-kas.ts'
 
 const CANARY = 'canary-7f3a9c51'
 const never = new AbortController().signal
-
-async function failureOf(work: Promise<unknown>): Promise<Failure> {
-  try {
-    await work
-  } catch (thrown) {
-    if (isFailure(thrown)) return thrown
-    throw thrown
-  }
-  throw new Failure('internal', 'it succeeded')
-}
 
 describe('kas: credentials', (it) => {
   const cluster = testCluster()
@@ -136,7 +127,7 @@ describe('kas: credentials', (it) => {
   it('tells a caller why its project cannot be read', async () => {
     await given('refused', { credentialsSecretRef: { name: 'wrong' } })
     await readiness('refused', 'AuthenticationFailed')
-    const failure = await failureOf(kas.stream(agent).fetchObjects(wanted('refused'), never))
+    const failure = await failureOf(() => kas.stream(agent).fetchObjects(wanted('refused'), never))
     seen.push(failure.message, failure.stack ?? '', JSON.stringify(failure))
     equal([failure.code, failure.reason], ['invalid', 'AuthenticationFailed'])
     ok(failure.remedy)
@@ -158,9 +149,9 @@ describe('kas: credentials', (it) => {
     is((await read(namespace))?.commitId, commit)
     is((await read('friends'))?.commitId, commit)
     is((await read('single', 'deployer'))?.commitId, commit)
-    is((await failureOf(read('single'))).reason, 'ProjectNotAccessible')
-    is((await failureOf(read('strangers'))).reason, 'ProjectNotAccessible')
-    is((await failureOf(read(undefined))).reason, 'InvalidRequest')
+    is((await failureOf(() => read('single'))).reason, 'ProjectNotAccessible')
+    is((await failureOf(() => read('strangers'))).reason, 'ProjectNotAccessible')
+    is((await failureOf(() => read(undefined))).reason, 'InvalidRequest')
   })
 
   it('ends the stream of a namespace whose grant is taken away', async () => {
@@ -170,7 +161,7 @@ describe('kas: credentials', (it) => {
     })
     await readiness('taken', 'Reachable')
     const operator = kas.stream(await accountToken('operator'))
-    const held = failureOf(operator.fetchObjects(wanted('taken', { namespace: 'friends' }), never, commit))
+    const held = failureOf(() => operator.fetchObjects(wanted('taken', { namespace: 'friends' }), never, commit))
     await cluster.kube.patch(GitProjects, { name: 'taken', namespace }, { spec: { grants: null } })
     equal([(await held).code, (await held).reason], ['forbidden', 'ProjectNotAccessible'])
   })
@@ -183,14 +174,14 @@ describe('kas: credentials', (it) => {
       'its own namespace counts, not the one it says',
     )
     const foreign = await accountToken('operator', 'somebody-else')
-    is((await failureOf(kas.stream(foreign).fetchObjects(wanted('guarded', { namespace }), never))).code, 'unauthorized')
+    is((await failureOf(() => kas.stream(foreign).fetchObjects(wanted('guarded', { namespace }), never))).code, 'unauthorized')
   })
 
   it('answers the same for a project that is closed and one that is not there', async () => {
     const operator = kas.stream(await accountToken('operator'))
     const messages = await Promise.all(
       ['private', 'no-such'].map(async (name) => {
-        const failure = await failureOf(operator.fetchObjects(wanted(name, { namespace: 'strangers' }), never))
+        const failure = await failureOf(() => operator.fetchObjects(wanted(name, { namespace: 'strangers' }), never))
         return `${failure.code} ${failure.reason} ${failure.message.replace(name, 'x')}`
       }),
     )

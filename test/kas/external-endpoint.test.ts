@@ -11,10 +11,11 @@ import { runAgent } from '../agent/running-agent.ts'
 import { steppedClock } from '../support/clock.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { type GitHost, gitHost } from '../support/git-host.ts'
+import { failureOf } from '../support/refusal.ts'
 import { describe } from '../support/suite.ts'
 import { eventually, expectObject } from '../support/verbs.ts'
 import { rawAgent } from './raw-agent.ts'
-import { failureOf, secretFile } from './routing/kas-stage.ts'
+import { secretFile } from './routing/kas-stage.ts'
 import { createAgent, createProject, type RunningKas, runKas } from './running-kas.ts'
 
 const GITLAB = { issuer: 'gitlab', audience: 'gitlab-kas' }

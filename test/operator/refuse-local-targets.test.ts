@@ -13,10 +13,11 @@ import { controllersOf } from '../../src/operator/controllers.ts'
 import type { Source } from '../../src/operator/gitops-deployment/index.ts'
 import { createTargets } from '../../src/operator/gitops-deployment/targets.ts'
 import { createTargetWatch } from '../../src/operator/workspace/target-watch.ts'
-import { Failure, isFailure, Secret, silentLog, systemClock } from '../../src/std/index.ts'
+import { Failure, Secret, silentLog, systemClock } from '../../src/std/index.ts'
 import { managedEnvironment, managedSecret } from '../support/builders/environments.ts'
 import { type StrangeServer, silentServer } from '../support/builders/strange-server.ts'
 import { testCluster } from '../support/control-plane.ts'
+import { failureOf } from '../support/refusal.ts'
 import { describe } from '../support/suite.ts'
 import { credentialsSecret, kubeconfigFor, target } from '../support/targets.ts'
 import { eventually, expectObject } from '../support/verbs.ts'
@@ -107,12 +108,9 @@ describe('an operator with --refuse-local-targets', (it) => {
       const environment = managedEnvironment(namespace, name, { apiURL, credentialsSecret: name })
       const secret = managedSecret(namespace, name, kubeconfigFor(apiURL))
       const read = async () => targets.of(environment, secret).list(Pods)
-      const failure = await read().then(
-        () => undefined,
-        (thrown: unknown) => (isFailure(thrown) ? thrown : undefined),
-      )
-      assert.is(failure?.reason, 'UnsupportedAPIURL')
-      assert.match(failure?.message ?? '', `${namespace}/${name}: spec.apiURL "${apiURL}" leads`)
+      const failure = await failureOf(read)
+      assert.is(failure.reason, 'UnsupportedAPIURL')
+      assert.match(failure.message, `${namespace}/${name}: spec.apiURL "${apiURL}" leads`)
     }
     targets.close()
     assert.is(wire.seen, 0)

@@ -10,3 +10,14 @@ export async function refusalOf(write: Promise<unknown>): Promise<string> {
   if (outcome !== undefined) throw outcome
   throw new Failure('internal', 'the API server took what it should have refused')
 }
+
+/** Why it fails, by code, reason and text; fails itself when it succeeds, or when what is thrown is a fault of ours. */
+export async function failureOf(work: () => Promise<unknown>): Promise<Failure> {
+  try {
+    await work()
+  } catch (thrown) {
+    if (isFailure(thrown)) return thrown
+    throw thrown
+  }
+  throw new Failure('internal', 'it did not fail')
+}

@@ -3,8 +3,9 @@ import type { TunnelHandler } from '../../../src/engines/tunnel/index.ts'
 import { listPods } from '../../../src/kas/external-endpoint/pods.ts'
 import { encodeResponse, pieces, type RequestHead, requestFrames } from '../../../src/rpc/index.ts'
 import { seconds } from '../../../src/std/index.ts'
+import { failureOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'
-import { connectAgent, failureOf, type Kas, openKas, secretFile } from '../routing/kas-stage.ts'
+import { connectAgent, type Kas, openKas, secretFile } from '../routing/kas-stage.ts'
 
 interface Page {
   status?: number

@@ -5,8 +5,9 @@ import { freePort } from '../../../src/adapters/control-plane/ports.ts'
 import { dial } from '../../../src/adapters/grpc/index.ts'
 import { AgentTracker, connectedAgent } from '../../../src/rpc/index.ts'
 import { Secret, systemClock } from '../../../src/std/index.ts'
+import { failureOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'
-import { failureOf, type Kas, openKas, secretFile } from './kas-stage.ts'
+import { type Kas, openKas, secretFile } from './kas-stage.ts'
 
 const never = new AbortController().signal
 const wanted = { request: { case: 'agentId', value: 1n } } as const

@@ -6,9 +6,10 @@ import { dial, type TextMetadata } from '../../../src/adapters/grpc/index.ts'
 import { GatewayKasResponseSchema } from '../../../src/rpc/index.ts'
 import { Secret, seconds, systemClock } from '../../../src/std/index.ts'
 import { steppedClock } from '../../support/clock.ts'
+import { failureOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
-import { ask, connectAgent, failureOf, type Kas, METHOD, named, openKas, secretFile } from './kas-stage.ts'
+import { ask, connectAgent, type Kas, METHOD, named, openKas, secretFile } from './kas-stage.ts'
 
 const ID = { 'kas-hop-routing-agent-id': ['1'] }
 const KAS = 'gitlab-kas'

@@ -134,14 +134,3 @@ export async function textsOf(call: Duplex<Uint8Array, Uint8Array>): Promise<str
   for await (const message of call.responses) texts.push(Buffer.from(message).toString())
   return texts
 }
-
-/** Code, reason and text of what it throws. */
-export async function failureOf(work: () => Promise<unknown>): Promise<Failure> {
-  try {
-    await work()
-  } catch (thrown) {
-    if (thrown instanceof Failure) return thrown
-    throw thrown
-  }
-  throw new Failure('internal', 'it did not fail')
-}

@@ -7,9 +7,10 @@ import { createPeerRegistry } from '../../../src/kas/routing/index.ts'
 import { Failure, Secret, seconds, silentLog } from '../../../src/std/index.ts'
 import { selfSigned } from '../../support/builders/certificate.ts'
 import { steppedClock } from '../../support/clock.ts'
+import { failureOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
-import { ask, connectAgent, failureOf, type Kas, METHOD, named, openKas, secretFile } from './kas-stage.ts'
+import { ask, connectAgent, type Kas, METHOD, named, openKas, secretFile } from './kas-stage.ts'
 
 describe('kas that know each other by name', (it) => {
   const given = (names: Record<string, string[] | undefined>) => {

@@ -3,9 +3,10 @@ import { CallEnded } from '../../../src/adapters/grpc/index.ts'
 import type { TunnelHandler } from '../../../src/engines/tunnel/index.ts'
 import { createRegistryHub } from '../../../src/kas/routing/index.ts'
 import { createLog, pause, seconds, systemClock } from '../../../src/std/index.ts'
+import { failureOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
-import { ask, connectAgent, failureOf, type Kas, METHOD, named, openKas, secretFile, textsOf } from './kas-stage.ts'
+import { ask, connectAgent, type Kas, METHOD, named, openKas, secretFile, textsOf } from './kas-stage.ts'
 
 describe('routing between kas', (it) => {
   let secret: Awaited<ReturnType<typeof secretFile>>
