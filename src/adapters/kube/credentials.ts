@@ -54,8 +54,7 @@ export function createCredentials(config: KubeConfig, { clock, token }: Source, 
     // A newer one is under way: what an older one read may have ended since.
     if (turn !== newest) return current()
     const authorization = token ? { authorization: `Bearer ${(await token()).reveal()}` } : headersOf(options)
-    const { agents, tls } = pools.for(options)
-    return { agents, tls, authorization }
+    return { ...pools.for(options), authorization }
   }
 
   const current = (): Promise<Ready> => {
@@ -81,7 +80,7 @@ export function createCredentials(config: KubeConfig, { clock, token }: Source, 
 
 /** Connections with one TLS material at a time; those with an older one end when what goes over them has ended. */
 function createPools({ lookup, ...limits }: Limits, clock: Clock) {
-  let open: (Pool & { material: string }) | undefined
+  let open: { material: string; pool: Pool } | undefined
   let isClosed = false
   const retired = new Set<Agent>()
 
@@ -98,22 +97,26 @@ function createPools({ lookup, ...limits }: Limits, clock: Clock) {
   return {
     for(options: RequestOptions): Pool {
       if (isClosed) throw new Failure('unavailable', 'the connection is closed')
-      const { ca, cert, key, ...checks } = tlsOf(options)
-      const material = JSON.stringify({ ca, cert, key, ...checks })
-      if (open?.material === material) return open
-      if (open) retire(open.agents)
+      const given = tlsOf(options)
+      const material = JSON.stringify(given)
+      if (open?.material === material) return open.pool
+      const { ca, cert, key, ...checks } = given
       // To read the certificates anew costs each connection half a millisecond; of one connector, it may resume a session.
       const tls = { ...checks, secureContext: contextOf({ ca, cert, key }) }
+      // Not before: while a key and its certificate are being replaced they do not fit together, and what is open goes on.
+      if (open) retire(open.pool.agents)
       const connect = buildConnector({ ...tls, allowH2: false, keepAlive: true, ...(lookup && { lookup }) })
       const common = { connect, pipelining: 1, keepAliveTimeout: minutes(1) }
       const streams = createMultiplex({ tls, clock, lookup })
-      open = { material, tls, agents: { requests: new Agent({ ...common, ...limits }), watches: new Agent(common), streams } }
-      return open
+      const agents = { requests: new Agent({ ...common, ...limits }), watches: new Agent(common), streams }
+      open = { material, pool: { tls, agents } }
+      return open.pool
     },
     async close() {
       isClosed = true
-      open?.agents.streams.close()
-      const all = [...retired, ...(open ? [open.agents.requests, open.agents.watches] : [])]
+      const agents = open?.pool.agents
+      agents?.streams.close()
+      const all = [...retired, ...(agents ? [agents.requests, agents.watches] : [])]
       await Promise.all(all.map((agent) => agent.destroy()))
     },
   }

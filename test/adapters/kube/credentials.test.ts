@@ -6,8 +6,10 @@ import { join } from 'node:path'
 import { KubeConfig } from '@kubernetes/client-node'
 import * as assert from 'uvu/assert'
 import { type Connection, openConnection } from '../../../src/adapters/kube/connection.ts'
-import { isFailure, minutes } from '../../../src/std/index.ts'
+import { minutes } from '../../../src/std/index.ts'
+import { selfSigned } from '../../support/builders/certificate.ts'
 import { type SteppedClock, steppedClock } from '../../support/clock.ts'
+import { failureOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
 
@@ -58,11 +60,6 @@ describe('the credentials of a connection', (it) => {
   })
 
   const ask = (over = connection) => over.json({ method: 'GET', path: '/version', about: '/version' })
-  const failureOf = (asked: Promise<unknown>) =>
-    asked.then(
-      () => undefined,
-      (thrown: unknown) => (isFailure(thrown) ? thrown : undefined),
-    )
   const rotate = async (n: number) => {
     await writeFile(authority, PEM(n))
     await clock.step(minutes(1))
@@ -100,30 +97,37 @@ describe('the credentials of a connection', (it) => {
 
   it('are tried again at once when they could not be read', async () => {
     await rm(authority)
-    const failure = await failureOf(ask())
-    assert.is(failure?.code, 'unavailable')
-    assert.match(failure?.message ?? '', /^the credentials of the kubeconfig cannot be read: .*ENOENT/)
+    const failure = await failureOf(() => ask())
+    assert.is(failure.code, 'unavailable')
+    assert.match(failure.message, /^the credentials of the kubeconfig cannot be read: .*ENOENT/)
     await writeFile(authority, PEM(1))
     await ask()
   })
 
-  it('are named where they are no certificate', async () => {
+  it('are named where they are no certificate, and work again when they are what they were', async () => {
+    const { cert, key } = selfSigned()
+    const certFile = join(dir, 'tls.crt')
+    const keyFile = join(dir, 'tls.key')
+    await writeFile(keyFile, key)
+    await writeFile(certFile, cert)
     const config = new KubeConfig()
-    config.loadFromClusterAndUser(
-      { name: 'c', server: url, skipTLSVerify: false },
-      { name: 'u', certData: PEM(1), keyData: PEM(1) },
-    )
-    const broken = openConnection(config, { clock })
-    const failure = await failureOf(ask(broken))
-    await broken.close()
-    assert.is(failure?.code, 'unavailable')
-    assert.match(failure?.message ?? '', /^the credentials of the kubeconfig cannot be read: /)
+    config.loadFromClusterAndUser({ name: 'c', server: url, skipTLSVerify: true }, { name: 'u', certFile, keyFile })
+    const own = openConnection(config, { clock })
+    await ask(own)
+    await writeFile(certFile, PEM(1))
+    await clock.step(minutes(1))
+    const failure = await failureOf(() => ask(own))
+    assert.is(failure.code, 'unavailable')
+    assert.match(failure.message, /^the credentials of the kubeconfig cannot be read: /)
+    await writeFile(certFile, cert)
+    await ask(own)
+    await own.close()
   })
 
   it('are not used any more when the connection was closed while they were being read', async () => {
-    const asked = failureOf(ask())
+    const asked = failureOf(() => ask())
     await connection.close()
-    assert.is((await asked)?.code, 'unavailable')
+    assert.is((await asked).code, 'unavailable')
     assert.is(sockets.size, 0)
   })
 })
