@@ -25,17 +25,18 @@ interface Status {
   kinds: { kind: string; objects: number }[]
 }
 
-/** The process of a server of the control plane. */
-function pidOf(dir: string, server: string): number {
+/** The process of a program, or of a server of the control plane. */
+function pidOf(dir: string, name: string): number {
+  const parts: { name: string; pid: number }[] = JSON.parse(readFileSync(join(dir, 'parts.json'), 'utf8'))
   const { pids }: { pids: Record<string, number> } = JSON.parse(readFileSync(join(dir, 'control-plane.json'), 'utf8'))
-  return pids[server] ?? 0
+  return parts.find((part) => part.name === name)?.pid ?? pids[name] ?? 0
 }
 
 describe('up', (it) => {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'berth-up-')))
   const folders = ['one', 'two'].map((name) => join(root, name))
   it.after(async () => {
-    for (const dir of folders) await berth(['down', '--dir', dir])
+    for (const dir of [...folders, join(root, 'short')]) await berth(['down', '--dir', dir])
     rmSync(root, { recursive: true, force: true })
   })
 
@@ -140,31 +141,45 @@ describe('up', (it) => {
     await eventually(() => processesIn(dir).length === 0)
   })
 
-  it('names the part that ended and its log, and ends', async () => {
+  it('names the parts that end and their logs, and ends', async () => {
+    const dir = folders[1] ?? ''
+    for (const name of ['operator', 'kwok']) {
+      const up = startBerth(['up', '--dir', dir])
+      await eventually(() => up.printed().stdout.includes('Ctrl-C ends it'))
+      process.kill(pidOf(dir, name), 'SIGKILL')
+      const { code, stderr } = await up.ended
+      assert.is(code, 5, stderr)
+      assert.match(
+        stderr,
+        new RegExp(`^berth: ${name} ended(: killed \\(SIGKILL\\))?\\. Read ${dir}/logs/${name}\\.log\\.$`, 'm'),
+      )
+      await eventually(() => processesIn(dir).length === 0)
+    }
+  })
+
+  it('ends well when somebody else takes it down', async () => {
     const dir = folders[1] ?? ''
     const up = startBerth(['up', '--dir', dir])
     await eventually(() => up.printed().stdout.includes('Ctrl-C ends it'))
-    process.kill(pidOf(dir, 'kwok'), 'SIGKILL')
-    const { code, stderr } = await up.ended
-    assert.is(code, 5, stderr)
-    assert.match(stderr, new RegExp(`^berth: kwok ended(: killed \\(SIGKILL\\))?\\. Read ${dir}/logs/kwok\\.log\\.$`, 'm'))
-    await eventually(() => processesIn(dir).length === 0)
-  })
-
-  it('is waited for by who takes it down while it starts, ends well, and is gone then', async () => {
-    const dir = folders[1] ?? ''
-    const up = startBerth(['up', '--dir', dir])
-    // Its control plane is up; what follows takes seconds.
-    await eventually(() => processesIn(dir).length > 4)
     const down = await berth(['down', '--dir', dir, '--remove'])
-    assert.is(down.code, 0, down.stderr)
     assert.match(down.stdout, `Berth in ${dir} is down. The folder was removed.`)
-    const { code, stdout, stderr } = await up.ended
+    const { code, stderr } = await up.ended
     assert.is(code, 0, stderr)
-    assert.match(stdout, 'Ctrl-C ends it')
     assert.match(stderr, `Berth in ${dir} was ended by another process.`)
     await eventually(() => processesIn(root).length === 0)
     assert.not.ok(existsSync(dir), 'nobody makes it again')
+  })
+
+  it('is waited for by who takes it down while it starts, and is gone then', async () => {
+    const dir = join(root, 'short')
+    const up = startBerth(['up', '--dir', dir, '--detach'])
+    await eventually(() => existsSync(join(dir, 'kubeconfig')))
+    const { code, stdout, stderr } = await berth(['down', '--dir', dir, '--remove'])
+    assert.is(code, 0, stderr)
+    assert.match(stdout, `Berth in ${dir} is down. The folder was removed.`)
+    assert.is((await up.ended).code, 0)
+    await eventually(() => processesIn(root).length === 0)
+    assert.not.ok(existsSync(dir))
   })
 
   it('is interrupted at once while it connects to a cluster that says nothing', async () => {

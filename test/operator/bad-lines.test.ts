@@ -91,9 +91,9 @@ describe('an operator on a bad line', (it) => {
     const of = (): Trouble => {
       asked++
       const status = asked % 3 === 0 ? statuses[troubles.length % statuses.length] : undefined
-      if (status === undefined) return { delay: seconds(1 + (asked % 3)) }
+      if (status === undefined) return { delay: seconds(2 + (asked % 4)) }
       troubles.push(status)
-      return { delay: seconds(1), status, ...(status === 429 && { headers: { 'retry-after': '1' } }) }
+      return { delay: seconds(2), status, ...(status === 429 && { headers: { 'retry-after': '1' } }) }
     }
     const line = await slowLine(kube.server, { ca: await authority(), of })
     closing.push(() => line.close())

@@ -17,7 +17,7 @@ import { upstream } from './upstream.ts'
 const MIB = 2 ** 20
 const MUCH = 100 * MIB
 /** After so much a reader takes nothing until nothing moves any more. */
-const STEP = 34 * MIB
+const STEP = 20 * MIB
 const PIECE = Buffer.alloc(64 * 1024)
 /** What may have left its writer and not reached its reader: mostly the kernel's buffers of three connections. */
 const UNDER_WAY = 40 * MIB
