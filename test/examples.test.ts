@@ -7,7 +7,7 @@ import * as assert from 'uvu/assert'
 import { acquireTools } from '../src/adapters/control-plane/index.ts'
 import { testCluster } from './support/control-plane.ts'
 import { describe } from './support/suite.ts'
-import { documents } from './support/verbs.ts'
+import { documents, movedTo } from './support/verbs.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const EXAMPLES = join(ROOT, 'examples')
@@ -34,8 +34,8 @@ describe('the examples', (it) => {
       const kind = await cluster.kube.resolve(object.apiVersion, object.kind)
       assert.ok(kind, `${from}: the server does not serve ${object.apiVersion} ${object.kind}`)
       if (!kind) continue
-      const metadata = { ...object.metadata, ...(kind.namespaced && { namespace }) }
-      await cluster.kube.apply(kind, { ...object, metadata }, { manager: 'examples-test', force: true, dryRun: true })
+      const placed = kind.namespaced ? movedTo(namespace, object) : object
+      await cluster.kube.apply(kind, placed, { manager: 'examples-test', force: true, dryRun: true })
     }
   }
 

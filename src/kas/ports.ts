@@ -45,8 +45,25 @@ export interface Admission {
 /** The reason of `ended` when the caller just has to ask again. */
 export const moved = 'moved'
 
+/** A GitProject, and the path under which an agent has asked for it. */
+export interface UsedProject {
+  readonly path: string
+  readonly uid: string
+}
+
+/** Told when an agent has been let in to a project. */
+export type OnUsed = (agent: Ref, used: UsedProject) => void
+
+/** While another project stands behind a path than the one that the agent knows, it waits. */
+export interface Held {
+  signal: AbortSignal
+  /** Called before it is waited for, with what is to be said of it. */
+  onHeld(why: Failure): void
+}
+
 export interface Gate {
-  admit(claim: Claim): Promise<Admission>
+  /** `undefined` when the signal aborts while the caller is held. */
+  admit(claim: Claim, held: Held): Promise<Admission | undefined>
   /** What the agent itself may read, wherever it is connected; throws when it may not. For what kas does on account of it. */
   admitAgent(agent: Ref & { namespace: string }, path: string): Admission
 }

@@ -12,7 +12,7 @@ import {
   untilListed,
   waitingFor,
 } from '../adapters/kube/index.ts'
-import { Agents, GitProjects, type Ref, SpaceRequests, tunnelAudienceOf, Workspaces } from '../api/index.ts'
+import { Agents, ConfigMaps, GitProjects, type Ref, SpaceRequests, tunnelAudienceOf, Workspaces } from '../api/index.ts'
 import { requestMeter } from '../engines/controller/index.ts'
 import { aborted, createLog, type Log, pause, systemClock } from '../std/index.ts'
 import { type ConfigurationDesk, createAccessRules, createAgentConfigurationService } from './agent-configuration/index.ts'
@@ -26,6 +26,7 @@ import {
   createTokenRate,
   createTokenReviews,
   createWorkspaceGate,
+  projectOf,
   type TokenRate,
 } from './authorization/index.ts'
 import type { Config } from './config.ts'
@@ -35,11 +36,13 @@ import { type ExternalEndpoint, serveExternalEndpoint } from './external-endpoin
 import { type GitCredentialsServer, serveGitCredentials } from './git-credentials/index.ts'
 import { createCredentials, createPolls, pokeByAnnotation } from './git-polling/index.ts'
 import { reportStatus } from './git-project-status/index.ts'
+import { BY_KNOWN_PROJECT, createUses } from './known-project.ts'
 import { BY_ACCOUNT, BY_NUMBER, createDevelops, type KubernetesApiServer, serveKubernetesApi } from './kubernetes-api/index.ts'
 import { listen } from './listen.ts'
 import { createMeters, type Meters } from './meters.ts'
 import { createModuleRequestService } from './module-requests/index.ts'
 import { createObjectStreamService, type Limits } from './object-stream/index.ts'
+import { PROJECT_PATHS, pathHoldersOf } from './path-holders.ts'
 import { createPodProof } from './pod-proof.ts'
 import type { Presence, Router } from './ports.ts'
 import { createPresence } from './presence/index.ts'
@@ -192,10 +195,9 @@ async function shelfOf({ devfileHosts: hosts, devfileCa, addresses }: Config) {
 
 /** Builds the rooms and hands each what it needs of the others. */
 async function furnish(config: Config, caches: Caches, metrics: Metrics, log: Log) {
-  const cache = caches.of(GitProjects, { indexes: BY_PATH })
-  const agents = caches.of(Agents, { indexes: { ...BY_TOKEN, ...BY_NUMBER } })
+  const { cache, holders, projects } = knowProjects(config, caches)
+  const agents = caches.of(Agents, { indexes: { ...BY_TOKEN, ...BY_NUMBER, ...BY_KNOWN_PROJECT } })
   const requests = caches.of(SpaceRequests, { indexes: BY_ACCOUNT })
-  const projects = projectsOf(cache)
   const { protocols, operator } = config
   const meters = createMeters(metrics)
   const mirrors = await mirrorsOf(config, meters)
@@ -214,7 +216,8 @@ async function furnish(config: Config, caches: Caches, metrics: Metrics, log: Lo
   const prove = createProve(meters.unknownToken, clock)
   const reviewToken = createTokenReviews(caches.kube, config.audience, prove, clock)
   const rate = createTokenRate(config.agentCalls, meters.rateExceeded, clock)
-  const gate = createGate(projects, { agents, reviewToken, operator, clock }, rate)
+  const uses = createUses()
+  const gate = createGate({ projects, identities: { agents, reviewToken, operator, clock }, rate, onUsed: uses.tell })
   const refused = createRefusals(log, clock)
   const door = createDoor(gate.knock, refused)
   return {
@@ -237,7 +240,7 @@ async function furnish(config: Config, caches: Caches, metrics: Metrics, log: Lo
     pokes: () => pokeByAnnotation(cache, polls),
     agents: (events: Events, presence: Presence) =>
       receiveAgents({
-        ...{ agents, projects, gate, polls, events, presence, meters, refused, clock, log },
+        ...{ agents, projects, gate, uses, polls, events, presence, meters, refused, clock, log },
         kube: caches.kube,
         maxAge: config.streamAge,
         rate,
@@ -267,8 +270,14 @@ async function furnish(config: Config, caches: Caches, metrics: Metrics, log: Lo
       }),
     gitCredentials: ({ tls }: Pick<GitCredentialsServer, 'tls'>) =>
       answerPods(config, { tls, answered: meters.credentialed, kube: caches.kube, projects, credentials, log }),
-    report: (events: Events) => reportStatus({ kube: caches.kube, cache, polls, events, clock, log }),
+    report: (events: Events) => reportStatus({ kube: caches.kube, cache, holders, polls, events, clock, log }),
   }
+}
+
+function knowProjects({ leaseNamespace: namespace }: Config, caches: Caches) {
+  const cache = caches.of(GitProjects, { indexes: BY_PATH })
+  const holders = pathHoldersOf(caches.of(ConfigMaps, { namespace, fields: `metadata.name=${PROJECT_PATHS}` }))
+  return { cache, holders, projects: projectsOf(cache, holders) }
 }
 
 const mirrorsOf = (config: Config, { transferred }: Meters) =>
@@ -338,6 +347,7 @@ interface ReceptionDesk {
   presence: Presence
   meters: Meters
   rate: TokenRate
+  uses: ReturnType<typeof createUses>
 }
 
 /** What agents talk to beside the object stream. Their status is written by the same room that knows which of them are there. */
@@ -349,7 +359,13 @@ function receiveAgents(desk: Omit<ConfigurationDesk, 'agentGate' | 'door' | 'rol
   const roll = createRoll({ clock, recall, onRefused: () => meters.routes.limited('pods') })
   meters.agents(() => [...roll.all()].length)
   const configurations = createAccessRules(desk)
-  const writer = createStatusWriter({ ...desk, roll, clock })
+  const writer = createStatusWriter({
+    ...desk,
+    roll,
+    projectOf: (agent, path) => projectOf(agent, desk.projects, path),
+    clock,
+  })
+  desk.uses.onUsed(writer.onUsed)
   const configuration = createAgentConfigurationService({ ...desk, agentGate, door, roll, findings: writer })
   const registration = createRegistrationServices({ gate: agentGate, door, roll, onReport: writer.onReport })
   return {

@@ -1,7 +1,8 @@
 import type { Cache } from '../adapters/kube/index.ts'
-import { type GitProject, isDeleting, keyOf, type Ref, refOf } from '../api/index.ts'
+import { type Agent, type GitProject, isDeleting, keyOf, type Ref, refOf } from '../api/index.ts'
 import { durationOf } from '../std/index.ts'
 import { numberOf } from './number.ts'
+import type { PathHolders } from './path-holders.ts'
 
 /** A GitProject as kas works with it: defaults filled in, names made whole. */
 export interface Project {
@@ -63,11 +64,11 @@ export interface Projects {
   get(ref: Ref): Project | undefined
   in(namespace: string): Project[]
   /**
-   * The project of that path: the caller's own namespace first, then the oldest. So nobody takes a path away from its
-   * holder by creating it a second time. With a uid it is that one or none.
+   * Those that a path can mean to somebody of this namespace: his own namespace's first, then those of namespaces that hold the
+   * path; each time the oldest first. What stands anywhere else under this path means nothing to him.
    */
-  find(path: string, namespace: string, uid?: string): Project | undefined
-  /** All of that path, in whichever namespace. */
+  named(path: string, namespace: string): Project[]
+  /** All of that path, in whichever namespace: anybody may write any path. */
   called(path: string): Project[]
   /** `ref` is the project that came, changed or went, `paths` are those that it has and had. Its status is no part of it. */
   onChange(listener: (ref: Ref, paths: readonly string[]) => void): () => void
@@ -77,20 +78,31 @@ export interface Projects {
 
 export const BY_PATH = { path: (project: GitProject): string[] => [project.spec.path] }
 
+/** What an Agent says of where its configuration is. */
+export const configurationOf = (agent: Agent | undefined): { path: string; namespace: string | undefined } => ({
+  path: agent?.spec.configurationProject ?? '',
+  namespace: agent?.spec.configurationProjectNamespace,
+})
+
+/** The project of the agent's own namespace, unless the Agent names another one. Whether it may be read is not asked. */
+export function configurationProjectOf(projects: Pick<Projects, 'named'>, agent: Agent): Project | undefined {
+  const { path, namespace = agent.metadata.namespace ?? '' } = configurationOf(agent)
+  return projects.named(path, namespace).find(({ ref }) => ref.namespace === namespace)
+}
+
 /** The cache must have the index `BY_PATH`. */
-export const projectsOf = (cache: Cache<GitProject>): Projects => ({
+export const projectsOf = (cache: Cache<GitProject>, holders: PathHolders): Projects => ({
   get(ref) {
     const object = cache.get(ref)
     return object && !isDeleting(object) ? projectFrom(object) : undefined
   },
   in: (namespace) => cache.in(namespace).flatMap((object) => (isDeleting(object) ? [] : [projectFrom(object)])),
-  find(path, namespace, uid) {
-    const all = cache
+  named: (path, namespace) =>
+    cache
       .by('path', path)
-      .filter((object) => !isDeleting(object) && (uid === undefined || object.metadata.uid === uid))
-    const [first] = all.sort((a, b) => rank(a, namespace) - rank(b, namespace) || byAge(a, b))
-    return first && projectFrom(first)
-  },
+      .filter((object) => !isDeleting(object) && (rank(object, namespace) === 0 || holders.holds(namespaceOf(object), path)))
+      .sort((a, b) => rank(a, namespace) - rank(b, namespace) || byAge(a, b))
+      .map(projectFrom),
   called: (path) =>
     cache
       .by('path', path)
@@ -102,10 +114,16 @@ export const projectsOf = (cache: Cache<GitProject>): Projects => ({
       const paths = [now, before].flatMap((object) => (object ? [object.spec.path] : []))
       if (changed && !isSame(now, before)) listener(refOf(changed), paths)
     }),
-  onChangeAt: (path, listener) =>
-    cache.onChangeBy('path', path, (now, before) => {
+  onChangeAt(path, listener) {
+    const forget = cache.onChangeBy('path', path, (now, before) => {
       if (!isSame(now, before)) listener()
-    }),
+    })
+    const forgetHolders = holders.onChange(listener)
+    return () => {
+      forget()
+      forgetHolders()
+    }
+  },
 })
 
 const isSame = (now: GitProject | undefined, before: GitProject | undefined): boolean =>
@@ -121,5 +139,6 @@ export const isOlder = (one: GitProject, other: GitProject): boolean => byAge(on
 const byAge = ({ metadata: a }: GitProject, { metadata: b }: GitProject): number =>
   compare(a.creationTimestamp ?? '', b.creationTimestamp ?? '') || compare(a.uid ?? '', b.uid ?? '')
 
-const rank = ({ metadata }: GitProject, namespace: string): number => (metadata.namespace === namespace ? 0 : 1)
+const namespaceOf = ({ metadata }: GitProject): string => metadata.namespace ?? ''
+const rank = (object: GitProject, namespace: string): number => (namespaceOf(object) === namespace ? 0 : 1)
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

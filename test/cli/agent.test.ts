@@ -55,6 +55,37 @@ describe('berth agent', (it) => {
     is(await cluster.kube.get(Agents, { name: 'bad', namespace }), undefined)
   })
 
+  it('create names the namespace of the configuration, where that is another one', async () => {
+    await made('elsewhere', '--project-namespace', 'team')
+    is((await cluster.kube.get(Agents, { name: 'elsewhere', namespace }))?.spec.configurationProjectNamespace, 'team')
+  })
+
+  it('trust names the projects that are held back, and trusts those that are named, or all', async () => {
+    await made('trusting')
+    const ref = { name: 'trusting', namespace }
+    const known = ['a', 'b', 'c'].map((letter) => ({
+      path: `team/${letter}`,
+      uid: `old-${letter}`,
+      ...(letter !== 'c' && { replacedBy: { namespace: 'team', name: letter, uid: `new-${letter}` } }),
+    }))
+    await cluster.kube.patch(Agents, ref, { status: { knownProjects: known } }, { subresource: 'status' })
+    const trusted = async () => (await cluster.kube.get(Agents, ref))?.spec.trustedProjects
+    const looked = await run('trust', 'trusting', '--dry-run')
+    match(looked.stdout, /team\/a +team\/a +new-a\nteam\/b +team\/b +new-b\n$/)
+    is(await trusted(), undefined)
+    const one = await run('trust', 'trusting', 'team/a', '-o', 'json')
+    equal(JSON.parse(one.stdout), [{ path: 'team/a', namespace: 'team', name: 'a', uid: 'new-a', before: 'old-a' }])
+    equal(await trusted(), [{ path: 'team/a', uid: 'new-a' }])
+    is((await run('trust', 'trusting')).code, 0)
+    equal(await trusted(), [
+      { path: 'team/a', uid: 'new-a' },
+      { path: 'team/b', uid: 'new-b' },
+    ])
+    const unknown = await run('trust', 'trusting', 'team/c')
+    equal([unknown.code, unknown.stderr.includes('waits for no GitProject with the path team/c')], [3, true])
+    match((await run('trust', 'elsewhere')).stdout, /waits for no GitProject/)
+  })
+
   it('token add, list and revoke', async () => {
     await made('tokens')
     const added = await run('token', 'add', 'tokens', '--name', 'next', '--description', 'for the second cluster')

@@ -134,7 +134,7 @@ describe('the page about a workspace', (it) => {
     const url = 'https://git.example.com/team/shop.git'
     await cluster.kube.create(GitProjects, {
       ...{ apiVersion: 'berth.dev/v1alpha1', kind: 'GitProject', metadata: { name: 'shop', namespace } },
-      spec: { url, path: 'team/shop' },
+      spec: { url, path: `${namespace}/shop` },
     })
     await cluster.kube.create(WorkspaceClasses, {
       ...{ apiVersion: 'berth.dev/v1alpha1', kind: 'WorkspaceClass', metadata: { name: namespace }, spec: {} },

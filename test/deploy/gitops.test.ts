@@ -19,14 +19,19 @@ describe('the schemas of delivery', (it) => {
     metadata: { name },
     spec,
   })
-  const put = (one: KubeObject) => apply(cluster.kube, one, { namespace })
+  const put = (one: KubeObject) =>
+    apply(cluster.kube, JSON.parse(JSON.stringify(one).replace('NAMESPACE', namespace)), { namespace })
   const managed = (name: string, apiURL: string) =>
     object('managed-gitops.redhat.com/v1alpha1', 'GitOpsDeploymentManagedEnvironment', name, { apiURL, credentialsSecret: 's' })
   const source = { repoURL: 'https://git.example.com/shop.git', path: 'deploy' }
   const deployment = (name: string, spec: object) =>
     object('managed-gitops.redhat.com/v1alpha1', 'GitOpsDeployment', name, { type: 'automated', source, ...spec })
   const project = (spec: object) =>
-    object('berth.dev/v1alpha1', 'GitProject', 'shop', { path: 'team-a/shop', url: 'https://git.example.com/shop.git', ...spec })
+    object('berth.dev/v1alpha1', 'GitProject', 'shop', {
+      path: 'NAMESPACE/shop',
+      url: 'https://git.example.com/shop.git',
+      ...spec,
+    })
 
   const accepted: [KubeObject, string][] = [
     [managed('https', 'https://api.example.com:6443'), 'its API is reached by https'],

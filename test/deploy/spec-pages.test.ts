@@ -5,7 +5,7 @@ import { staleSpecPages } from '../../hack/verify-spec-docs.ts'
 import { nameOf } from '../../src/api/index.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
-import { documents } from '../support/verbs.ts'
+import { documents, movedTo } from '../support/verbs.ts'
 
 const folder = join(import.meta.dirname, '../../docs/spec/v1')
 const pages = readdirSync(folder).filter((name) => name.endsWith('.md'))
@@ -38,10 +38,11 @@ describe('the pages of docs/spec/v1', (it) => {
         const kind = await cluster.kube.resolve(object.apiVersion, object.kind)
         ok(kind, `${nameOf(object)} is of a kind that nobody serves`)
         if (!kind) continue
-        const home = kind.namespaced ? { namespace } : {}
         // Under a name of its own: the shared cluster may have the example already.
-        const metadata = { ...object.metadata, ...home, name: kind.namespaced ? object.metadata.name : namespace }
-        await cluster.kube.apply(kind, { ...object, metadata }, { manager: 'pages', dryRun: true })
+        const placed = kind.namespaced
+          ? movedTo(namespace, object)
+          : { ...object, metadata: { ...object.metadata, name: namespace } }
+        await cluster.kube.apply(kind, placed, { manager: 'pages', dryRun: true })
       }
     })
   }

@@ -5,7 +5,7 @@ import { parse } from 'yaml'
 import { parseConfigurationFile } from '../../src/agentcfg/index.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
-import { documents } from '../support/verbs.ts'
+import { documents, movedTo } from '../support/verbs.ts'
 import { understood } from './command-lines.ts'
 
 const DOCS = join(import.meta.dirname, '..', '..', 'docs')
@@ -24,8 +24,8 @@ describe('the page about agents', (it) => {
     for (const object of objects) {
       const kind = await cluster.kube.resolve(object.apiVersion, object.kind)
       ok(kind, object.kind)
-      const metadata = kind?.namespaced ? { ...object.metadata, namespace } : object.metadata
-      if (kind) await cluster.kube.apply(kind, { ...object, metadata }, { manager: 'docs-test', force: true, dryRun: true })
+      const placed = kind?.namespaced ? movedTo(namespace, object) : object
+      if (kind) await cluster.kube.apply(kind, placed, { manager: 'docs-test', force: true, dryRun: true })
     }
   })
 

@@ -5,7 +5,7 @@ import { unknownWish, wishesOf } from '../../src/engines/gitops/annotations.ts'
 import { dependenciesOf } from '../../src/engines/gitops/apply/depends-on.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
-import { documents } from '../support/verbs.ts'
+import { documents, movedTo } from '../support/verbs.ts'
 import { understood } from './command-lines.ts'
 
 const DOCS = join(import.meta.dirname, '..', '..', 'docs')
@@ -25,8 +25,7 @@ describe('the page about GitOps', (it) => {
       const kind = await cluster.kube.resolve(object.apiVersion, object.kind)
       assert.ok(kind, object.kind)
       if (!kind) continue
-      const placed = { ...object, metadata: { ...object.metadata, namespace } }
-      await cluster.kube.apply(kind, placed, { manager: 'docs-test', force: true, dryRun: true })
+      await cluster.kube.apply(kind, movedTo(namespace, object), { manager: 'docs-test', force: true, dryRun: true })
     }
   })
 

@@ -7,7 +7,7 @@ import { acquireTools } from '../../src/adapters/control-plane/index.ts'
 import { isFailure } from '../../src/std/index.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
-import { documents } from '../support/verbs.ts'
+import { documents, movedTo } from '../support/verbs.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -62,8 +62,7 @@ describe('the examples', (it) => {
   async function rehearse(object: ReturnType<typeof documents>[number]): Promise<void> {
     const kind = await cluster.kube.resolve(object.apiVersion, object.kind)
     assert.ok(kind, `the server does not serve ${object.apiVersion} ${object.kind}`)
-    const { name } = object.metadata
-    const placed = kind.namespaced ? { ...object, metadata: { ...object.metadata, name, namespace } } : object
+    const placed = kind.namespaced ? movedTo(namespace, object) : object
     const tried = await cluster.kube
       .apply(kind, placed, { manager: 'test', force: true, dryRun: true })
       .catch((thrown: unknown) => thrown)

@@ -6,6 +6,7 @@ import { createObjectStream, type ObjectStream } from '../../src/adapters/grpc/i
 import type { Kube } from '../../src/adapters/kube/index.ts'
 import { type Agent, Agents, type CoreSecret, type GitProject, GitProjects, Secrets } from '../../src/api/index.ts'
 import { type Addresses, parseConfig, start } from '../../src/kas/index.ts'
+import type { PathHolders } from '../../src/kas/path-holders.ts'
 import type { RegistryHub } from '../../src/kas/routing/index.ts'
 import { Secret, systemClock } from '../../src/std/index.ts'
 
@@ -95,6 +96,12 @@ export const project = (namespace: string, name: string, spec: Partial<GitProjec
 export const createProject = (kube: Kube, ...of: Parameters<typeof project>): Promise<GitProject> =>
   kube.create(GitProjects, project(...of))
 
+/** Nobody has been given a prefix beside the name of his namespace. */
+export const ownPrefixes: PathHolders = {
+  holds: (namespace, path) => path.startsWith(`${namespace}/`),
+  onChange: () => () => undefined,
+}
+
 export const secret = (namespace: string, name: string, stringData: Record<string, string>): CoreSecret => ({
   apiVersion: 'v1',
   kind: 'Secret',
@@ -105,12 +112,14 @@ export const secret = (namespace: string, name: string, stringData: Record<strin
 export const createSecret = (kube: Kube, ...of: Parameters<typeof secret>): Promise<CoreSecret> =>
   kube.create(Secrets, secret(...of))
 
+type AgentSpec = { expiresAt?: string } & Partial<Pick<Agent['spec'], 'configurationProject' | 'configurationProjectNamespace'>>
+
 /** An Agent, and a token with which it may connect. */
 export async function createAgent(
   kube: Kube,
   namespace: string,
   name: string,
-  { expiresAt, configurationProject = `${namespace}/config` }: { expiresAt?: string; configurationProject?: string } = {},
+  { expiresAt, configurationProject = `${namespace}/config`, configurationProjectNamespace }: AgentSpec = {},
 ): Promise<string> {
   const token = `berth-agent-${randomBytes(16).toString('hex')}`
   const sha256 = createHash('sha256').update(token).digest('hex')
@@ -120,6 +129,7 @@ export async function createAgent(
     metadata: { name, namespace },
     spec: {
       configurationProject,
+      ...(configurationProjectNamespace && { configurationProjectNamespace }),
       tokens: [{ name: 'first', sha256, ...(expiresAt ? { expiresAt } : {}) }],
     },
   }

@@ -23,6 +23,7 @@ export const ALONE = [
   'test/cli/up.test.ts',
   'test/operator/workspace/after-stop.test.ts',
   'test/kas/agent-configuration.test.ts',
+  'test/hostile/paths.test.ts',
   'test/kas/several.test.ts',
   'test/cli/tour.test.ts',
   'test/operator/bad-lines.test.ts',

@@ -109,7 +109,7 @@ export async function openStage(
     apiVersion: 'berth.dev/v1alpha1',
     kind: 'GitProject',
     metadata: { name: 'shop', namespace },
-    spec: { url: REPOSITORY, path: 'team-a/shop' },
+    spec: { url: REPOSITORY, path: `${namespace}/shop` },
   })
   const open = () =>
     openShop({

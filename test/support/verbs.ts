@@ -64,6 +64,12 @@ export async function apply(
   return applied
 }
 
+/** What an example shows, in a namespace of the test instead of `team-a`, with which paths of GitProjects have to begin. */
+export const movedTo = (namespace: string, object: KubeObject): KubeObject => ({
+  ...JSON.parse(JSON.stringify(object).replaceAll('team-a/', `${namespace}/`)),
+  metadata: { ...object.metadata, namespace },
+})
+
 /** The documents of a YAML text, empty ones left out. */
 export function documents(text: string): KubeObject[] {
   return parseAllDocuments(text).flatMap((document) => {

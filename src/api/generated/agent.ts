@@ -10,6 +10,23 @@ export interface AgentSpec {
    */
   configurationProject: string
   /**
+   * Namespace of that GitProject, which has to grant the agent. Without it the namespace of the Agent; it is looked for nowhere else.
+   */
+  configurationProjectNamespace?: string
+  /**
+   * GitProjects that took the place of one that the agent had used under the same path, and that are meant to. `berth agent trust` writes it; without it the agent keeps what it has, and gets nothing of another project.
+   */
+  trustedProjects?: {
+    /**
+     * Path of the GitProject.
+     */
+    path: string
+    /**
+     * Its metadata.uid.
+     */
+    uid: string
+  }[]
+  /**
    * Whether namespaces may be made in the agent's cluster for claims of classes that name this agent.
    */
   spaces?: boolean
@@ -153,11 +170,41 @@ export interface AgentStatus {
     removed?: boolean
   }[]
   /**
+   * The GitProject that the agent has used under each path. Another one of that path is held back until it is trusted.
+   */
+  knownProjects?: {
+    /**
+     * Path of the GitProject.
+     */
+    path: string
+    /**
+     * Its metadata.uid.
+     */
+    uid: string
+    /**
+     * Another GitProject that has the path now, and that the agent is not given.
+     */
+    replacedBy?: {
+      /**
+       * Its namespace.
+       */
+      namespace: string
+      /**
+       * Its name.
+       */
+      name: string
+      /**
+       * Its metadata.uid.
+       */
+      uid: string
+    }
+  }[]
+  /**
    * The generation of the spec that this status speaks of.
    */
   observedGeneration?: number
   /**
-   * Ready (at least one pod is connected with a valid configuration), Connected and ConfigurationValid.
+   * Ready (at least one pod is connected with a valid configuration), Connected, ConfigurationValid, and ProjectsTrusted once another GitProject has had the path of one that is in use.
    */
   conditions?: Condition[]
 }

@@ -10,7 +10,7 @@ export interface GitProjectSpec {
    */
   url: string
   /**
-   * The path by which agents and deployments name the project, such as `team-a/shop`.
+   * The path by which agents name the project, such as `team-a/shop`. It begins with the project's namespace, or with what the ConfigMap `berth-project-paths` lists for that.
    */
   path: string
   /**
@@ -27,11 +27,11 @@ export interface GitProjectSpec {
     name: string
   }
   /**
-   * private - only who has a grant. internal - every agent and every namespace of this installation. public - as internal, and fetched without credentials if none are given.
+   * private - only who has a grant. internal, public - every namespace of this installation may read devfiles in it. What an agent or a deployment brings about in a cluster needs a grant in any case.
    */
   visibility?: 'private' | 'internal' | 'public'
   /**
-   * Who may read a private project besides its own namespace.
+   * Whose agents and deployments may bring the project about, besides those of its own namespace; for a private one also whose workspaces may read devfiles in it.
    */
   grants?: {
     /**
@@ -43,7 +43,7 @@ export interface GitProjectSpec {
        */
       name: string
       /**
-       * Namespace of the Agent. Without it the namespace of the project.
+       * Namespace of the Agent; `*` means all. Without it the namespace of the project.
        */
       namespace?: string
     }[]
@@ -56,7 +56,7 @@ export interface GitProjectSpec {
        */
       name: string
       /**
-       * Namespace of the service account. Without it the namespace of the project.
+       * Namespace of the service account; `*` means all. Without it the namespace of the project.
        */
       namespace?: string
     }[]
@@ -106,7 +106,7 @@ export interface GitProjectStatus {
    */
   observedGeneration?: number
   /**
-   * Ready, and PathUnique where another GitProject has or had the same path.
+   * Ready, and PathUnique where the path is, or was, not the project's alone.
    */
   conditions?: Condition[]
 }

@@ -68,7 +68,7 @@ export interface SpaceTierSpec {
    */
   serviceAccountName?: string
   /**
-   * ClusterRole that the service account gets in the namespace.
+   * ClusterRole that the service account gets in the namespace. Of `admin` and `edit` it gets all but the rights to Berth's own kinds (ClusterRoles `berth-space-admin` and `berth-space-edit`).
    */
   clusterRole?: string
   /**

@@ -10,6 +10,7 @@ import { type AgentOptions, checkedAddress, IN_CLUSTER, named, newToken, withAge
 
 interface Options extends AgentOptions {
   project: string
+  projectNamespace?: string
   kasAddress?: string
   expiresIn?: string
   output: Format
@@ -22,6 +23,7 @@ export function defineCreate(command: Command, shell: Shell, finish: Finish): vo
       'Register an agent. Its token is printed once and kept nowhere: only its digest is in the Agent. The configuration is the file .berth/agents/NAME/config.yaml of the project.',
     )
     .requiredOption('--project <path>', 'path of the GitProject that holds the configuration')
+    .option('--project-namespace <name>', 'its namespace, where that is not the one of the agent; it has to grant the agent')
     .addOption(
       new Option(
         '--kas-address <url>',
@@ -41,14 +43,18 @@ export function defineCreate(command: Command, shell: Shell, finish: Finish): vo
 
 const create = (shell: Shell, name: string, options: Options) =>
   withKube(shell, options, async (kube) => {
-    const { namespace, project, expiresIn, output } = options
+    const { namespace, project, projectNamespace, expiresIn, output } = options
     const kasAddress = options.kasAddress && checkedAddress(options.kasAddress)
     const { secret, token } = newToken({ name: 'first', ...(expiresIn ? { expiresIn } : {}) }, systemClock.now())
     const agent: Agent = {
       apiVersion: 'berth.dev/v1alpha1',
       kind: 'Agent',
       metadata: { name, namespace, ...(kasAddress ? { annotations: { [annotations.kasAddress]: kasAddress } } : {}) },
-      spec: { configurationProject: project, tokens: [token] },
+      spec: {
+        configurationProject: project,
+        ...(projectNamespace && { configurationProjectNamespace: projectNamespace }),
+        tokens: [token],
+      },
     }
     try {
       await kube.create(Agents, agent)

@@ -67,19 +67,22 @@ function lifetime(text: string): number {
 
 const TRIES = 5
 
-/** Changes the list of tokens as it stands now: somebody else may be at it. */
-export async function changeTokens(kube: Kube, ref: Ref, change: (tokens: Token[], agent: Agent) => Token[]): Promise<Agent> {
+/** Changes the Agent as it stands now: somebody else may be at it. */
+export async function changeAgent(kube: Kube, ref: Ref, change: (agent: Agent) => Partial<Agent['spec']>): Promise<Agent> {
   for (let left = TRIES; ; left--) {
     const agent = await agentNamed(kube, ref)
-    const tokens = change([...(agent.spec.tokens ?? [])], agent)
+    const spec = change(agent)
     const { resourceVersion } = agent.metadata
     try {
-      return await kube.patch(Agents, ref, { metadata: { resourceVersion }, spec: { tokens } })
+      return await kube.patch(Agents, ref, { metadata: { resourceVersion }, spec })
     } catch (thrown) {
       if (left === 0 || !isFailure(thrown, 'conflict')) throw thrown
     }
   }
 }
+
+export const changeTokens = (kube: Kube, ref: Ref, change: (tokens: Token[], agent: Agent) => Token[]): Promise<Agent> =>
+  changeAgent(kube, ref, (agent) => ({ tokens: change([...(agent.spec.tokens ?? [])], agent) }))
 
 /** Throws `already-exists` where another token has the name. */
 export async function addToken(kube: Kube, ref: Ref, note: TokenNote, now: number): Promise<Secret<string>> {

@@ -5,6 +5,7 @@ import { defineList } from '../agent/list.ts'
 import { defineManifest } from '../agent/manifest.ts'
 import { defineRun } from '../agent/run.ts'
 import { defineToken } from '../agent/token.ts'
+import { defineTrust } from '../agent/trust.ts'
 import { defineGroup } from '../group.ts'
 import { examples } from '../options.ts'
 import type { Shell } from '../shell.ts'
@@ -29,6 +30,7 @@ export const verb = {
       { name: 'manifest', summary: 'print what runs an agent in a cluster', define: defineManifest },
       { name: 'run', summary: 'run an agent', define: defineRun },
       { name: 'token', summary: 'add, list and revoke tokens', define: defineToken },
+      { name: 'trust', summary: 'trust GitProjects that took the place of others', define: defineTrust },
     ])
   },
 }

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { type AnyObject, type CustomResourceDefinition, CustomResourceDefinitions, type Kind } from '../../api/index.ts'
+import { type AnyObject, type CustomResourceDefinition, CustomResourceDefinitions, type Kind, refOf } from '../../api/index.ts'
 import { isFailure } from '../../std/index.ts'
 import { definitionsIn, objectsIn } from '../manifests.ts'
 import { type Examination, type Finding, fail, ok, type Patient, warn } from './finding.ts'
@@ -49,22 +49,23 @@ async function differsFrom(
   }
 }
 
-/** The admission policies and their bindings. */
+/** The admission policies, their bindings, and what they look into. */
 export const examinePolicies: Examination = async ({ kube, home }) => {
   const findings: Finding[] = []
   for (const wanted of policiesIn(home)) {
     const kind = await kube.resolve(wanted.apiVersion, wanted.kind)
-    const { name } = wanted.metadata
+    const ref = refOf(wanted)
+    const { name } = ref
     if (!kind) {
       findings.push(
         warn(
           'policies',
           `the cluster does not serve ${wanted.apiVersion} ${wanted.kind} (${name})`,
-          'Use Kubernetes 1.36 or newer, or the replacements in deploy/policies/legacy.',
+          'Use Kubernetes 1.36 or newer, or the replacements in deploy/policies-legacy.',
         ),
       )
-    } else if (!(await kube.get(kind satisfies Kind, { name }))) {
-      findings.push(fail('policies', `${wanted.kind} ${name} is missing: bad input is not refused`, INSTALL))
+    } else if (!(await kube.get(kind satisfies Kind, ref))) {
+      findings.push(fail('policies', `${wanted.kind} ${name} is missing, and with it a rule of the API server`, INSTALL))
     }
   }
   return findings.length > 0 ? findings : [ok('policies', 'every admission policy and its binding is there')]
@@ -77,5 +78,5 @@ function policiesIn(home: string): AnyObject[] {
   )
   return files
     .flatMap(({ name }) => objectsIn(readFileSync(join(folder, name), 'utf8'), name))
-    .filter(({ kind }) => kind.includes('AdmissionPolicy'))
+    .filter(({ kind }) => kind.includes('AdmissionPolicy') || kind === 'ConfigMap')
 }

@@ -1,12 +1,13 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Cache } from '../../adapters/kube/index.ts'
 import { accessRules, isSameFile } from '../../agentcfg/index.ts'
 import { type Agent, keyOf, type Ref, refOf } from '../../api/index.ts'
 import type { ConfigurationFile } from '../../rpc/index.ts'
 import { type Clock, Failure, hours, isFailure, type Log, pause, seconds } from '../../std/index.ts'
+import { newsOf } from '../news.ts'
 import type { Admission, Gate, Polls, Sighting } from '../ports.ts'
-import type { Projects } from '../project.ts'
+import { configurationOf, type Projects } from '../project.ts'
 import { findConfiguration } from './find.ts'
-import { newsOf } from './news.ts'
 
 export interface RulesDesk {
   agents: Cache<Agent>
@@ -72,13 +73,19 @@ export class RulesReader {
   /** Until the Agent names another one, or this one is another than it was. Then nothing counts of what was read. */
   async #fromOneProject(): Promise<void> {
     const { agents, projects } = this.#desk
-    const path = agents.get(this.#agent)?.spec.configurationProject ?? ''
+    const wanted = configurationOf(agents.get(this.#agent))
+    const { path } = wanted
     const changed = new AbortController()
     const forget = agents.onChangeOf(this.#agent, (now) => {
-      if (now && now.spec.configurationProject !== path) changed.abort()
+      if (now && !isDeepStrictEqual(configurationOf(now), wanted)) changed.abort()
     })
     const signal = AbortSignal.any([this.#ending.signal, changed.signal])
-    const news = newsOf(projects, path, signal)
+    // The Agent says as well which project it trusts.
+    const sources = [
+      (ring: () => void) => projects.onChangeAt(path, ring),
+      (ring: () => void) => agents.onChangeOf(this.#agent, ring),
+    ]
+    const news = newsOf(sources, signal)
     try {
       const admission = this.#admitted(path)
       if (admission) await this.#follow(admission, signal)

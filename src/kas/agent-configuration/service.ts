@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type Call, type Door, offer, type Service } from '../../adapters/grpc/index.ts'
 import type { Cache } from '../../adapters/kube/index.ts'
 import { configurationFor } from '../../agentcfg/index.ts'
 import type { Agent } from '../../api/index.ts'
 import { AgentConfigurationService, type ConfigurationRequest, type ConfigurationResponse, configured } from '../../rpc/index.ts'
 import { type Clock, Failure, isFailure, type Log } from '../../std/index.ts'
+import { newsOf } from '../news.ts'
 import {
   type Admission,
   type AgentGate,
@@ -16,10 +18,9 @@ import {
   type Sighting,
   type Snapshot,
 } from '../ports.ts'
-import type { Projects } from '../project.ts'
+import { configurationOf, type Projects } from '../project.ts'
 import type { Refusals } from '../refusals.ts'
 import { type Found, findConfiguration } from './find.ts'
-import { newsOf } from './news.ts'
 
 export interface ConfigurationDesk {
   agentGate: AgentGate
@@ -86,13 +87,13 @@ function admit({ agentGate, refused }: ConfigurationDesk, call: Call): AgentPass
 /** Until the agent is to be configured from another one, or this one is another than it was. */
 async function* fromOneProject(visit: Visit): AsyncGenerator<ConfigurationResponse> {
   const { desk, pass, call, signal } = visit
-  const path = desk.agents.get(pass.agent)?.spec.configurationProject ?? ''
+  const wanted = configurationOf(desk.agents.get(pass.agent))
   const changed = new AbortController()
   const forget = desk.agents.onChangeOf(pass.agent, (now) => {
-    if (now?.metadata.uid === pass.uid && now.spec.configurationProject !== path) changed.abort()
+    if (now?.metadata.uid === pass.uid && !isDeepStrictEqual(configurationOf(now), wanted)) changed.abort()
   })
   try {
-    const admission = await admitTo(visit, path, AbortSignal.any([signal, changed.signal]))
+    const admission = await admitTo(visit, wanted.path, AbortSignal.any([signal, changed.signal]))
     if (admission) yield* fromAdmitted(visit, admission, changed.signal)
   } catch (thrown) {
     // The end of the token says more than what came of it.
@@ -107,16 +108,17 @@ async function* fromOneProject(visit: Visit): AsyncGenerator<ConfigurationRespon
 async function admitTo(visit: Visit, path: string, signal: AbortSignal): Promise<Admission | undefined> {
   const { desk, pass, call, berth } = visit
   while (!signal.aborted) {
-    const news = newsOf(desk.projects, path, signal)
+    const news = newsOf([(ring) => desk.projects.onChangeAt(path, ring)], signal)
+    const claim = {
+      authorization: call.metadata('authorization'),
+      path,
+      namespace: undefined,
+      serviceAccount: undefined,
+      projectUid: undefined,
+      peer: call.peer,
+    }
     try {
-      return await desk.gate.admit({
-        authorization: call.metadata('authorization'),
-        path,
-        namespace: undefined,
-        serviceAccount: undefined,
-        projectUid: undefined,
-        peer: call.peer,
-      })
+      return await desk.gate.admit(claim, { signal, onHeld: (failure) => desk.findings.report(pass.agent, { failure }) })
     } catch (thrown) {
       const failure = Failure.from(thrown)
       desk.findings.report(pass.agent, { failure })

@@ -3,16 +3,21 @@ import type { Cache, Events, Kube } from '../../adapters/kube/index.ts'
 import { type Agent, type AgentStatus, Agents, conditionOf, isDeleting, keyOf, type Ref, refFromKey } from '../../api/index.ts'
 import type { ReportRequest } from '../../rpc/index.ts'
 import { type Clock, createWorkQueue, Failure, isFailure, isRecord, type Log, seconds } from '../../std/index.ts'
-import type { AgentPass, ConfigurationFinding, ConfigurationFindings, Presence } from '../ports.ts'
+import type { AgentPass, ConfigurationFinding, ConfigurationFindings, OnUsed, Presence, UsedProject } from '../ports.ts'
+import type { Project, Projects } from '../project.ts'
 import type { Pod } from './pod.ts'
 import type { RollOfPods } from './roll.ts'
-import { type Holders, statusAfter } from './status.ts'
+import { type AgentFacts, type Holders, PROJECTS_TRUSTED, statusAfter } from './status.ts'
 import { type Told, toldIn } from './told.ts'
 
 export interface StatusWriterOptions {
   /** Its writes show in the cache at once. */
   kube: Kube
+  /** Must have the index `BY_KNOWN_PROJECT`. */
   agents: Cache<Agent>
+  projects: Pick<Projects, 'onChange'>
+  /** What the agent would get under this path. */
+  projectOf: (agent: Agent, path: string) => Project | undefined
   roll: RollOfPods
   presence: Presence
   events: Events
@@ -23,6 +28,8 @@ export interface StatusWriterOptions {
 export interface AgentStatusWriter extends ConfigurationFindings {
   /** What an agent says of its work; each report replaces the one before. */
   onReport(pass: AgentPass, report: ReportRequest): void
+  /** What is not known yet is written down, so that another project of that path is seen to be another one. */
+  onUsed: OnUsed
   stop(): Promise<void>
 }
 
@@ -46,11 +53,13 @@ interface Known {
    */
   finding?: ConfigurationFinding | undefined
   report?: Told | undefined
+  /** Uids by path. */
+  used: Map<string, string>
 }
 
 /** Writes what is known of agents into their status: only what differs, and of many changes in a second the last. */
 export function createStatusWriter(options: StatusWriterOptions): AgentStatusWriter {
-  const { agents, roll, presence, clock, log } = options
+  const { agents, projectOf, roll, presence, clock, log } = options
   const memory = createMemory(agents)
   const written = new Map<string, number>()
   let isSettled = false
@@ -62,12 +71,10 @@ export function createStatusWriter(options: StatusWriterOptions): AgentStatusWri
     const pods = roll.of(here.uid)
     const lookAgain = (after: number) => queue.addAfter(key, after)
     const holders = holdersOf(agent, { pods, unheld: here.unheld, presence, now: clock.now(), lookAgain })
-    const { finding, report } = here
-    const status = statusAfter(agent, { pods, isSettled, holders, configuration: finding, report }, clock.now())
+    const news = newsIn(here)
+    const status = statusAfter(agent, { pods, isSettled, holders, ...news, projectOf }, clock.now())
     if (await isWritten(options, agent, status)) written.set(key, clock.now())
-    // Not what has come meanwhile.
-    if (here.finding === finding) here.finding = undefined
-    if (here.report === report) here.report = undefined
+    forgetTold(here, news)
   }
   const queue = createWorkQueue({
     clock,
@@ -99,8 +106,7 @@ export function createStatusWriter(options: StatusWriterOptions): AgentStatusWri
   const ringAll = () => {
     for (const { metadata } of agents.all()) queue.add(keyOf(metadata))
   }
-  roll.onChange((agent) => queue.add(keyOf(agent)))
-  presence.onChange(ringAll)
+  const forgetOthers = onOthers(options, { ring: (key) => queue.add(key), ringAll })
   const settle = clock.after(SETTLING, () => {
     isSettled = true
     ringAll()
@@ -108,11 +114,10 @@ export function createStatusWriter(options: StatusWriterOptions): AgentStatusWri
   ringAll()
   return {
     report(agent, finding) {
-      const key = keyOf(agent)
-      const here = memory.of(key)
+      const here = memory.of(keyOf(agent))
       if (!here) return
       here.finding = finding
-      queue.add(key)
+      queue.add(keyOf(agent))
     },
     onReport({ agent, uid }, report) {
       const key = keyOf(agent)
@@ -121,13 +126,44 @@ export function createStatusWriter(options: StatusWriterOptions): AgentStatusWri
       here.report = toldIn(report)
       queue.add(key)
     },
+    onUsed(agent, used) {
+      if (memory.use(agent, used)) queue.add(keyOf(agent))
+    },
     async stop() {
       settle()
       forget()
+      forgetOthers()
       roll.stop()
       await queue.stop()
     },
   }
+}
+
+/** Rings for each Agent about which something else than itself has changed; the answer ends that for the projects. */
+function onOthers(
+  { agents, projects, roll, presence }: StatusWriterOptions,
+  { ring, ringAll }: { ring: (key: string) => void; ringAll: () => void },
+): () => void {
+  roll.onChange((agent) => ring(keyOf(agent)))
+  presence.onChange(ringAll)
+  return projects.onChange((_, paths) => {
+    for (const path of paths) for (const { metadata } of agents.by('knownProject', path)) ring(keyOf(metadata))
+  })
+}
+
+type News = Pick<AgentFacts, 'configuration' | 'report' | 'used'>
+
+const newsIn = ({ finding, report, used }: Known): News => ({
+  configuration: finding,
+  report,
+  used: [...used].map(([path, uid]) => ({ path, uid })),
+})
+
+/** What stands in the status now; not what has come meanwhile. */
+function forgetTold(here: Known, { configuration, report, used }: News): void {
+  if (here.finding === configuration) here.finding = undefined
+  if (here.report === report) here.report = undefined
+  for (const { path, uid } of used) if (here.used.get(path) === uid) here.used.delete(path)
 }
 
 interface Holding {
@@ -165,11 +201,18 @@ function createMemory(agents: Cache<Agent>) {
       if (uid === undefined) return undefined
       const here = known.get(key)
       if (here?.uid === uid) return here
-      const fresh: Known = { uid, unheld: new Map() }
+      const fresh: Known = { uid, unheld: new Map(), used: new Map() }
       known.set(key, fresh)
       return fresh
     },
     forget: (key: string) => void known.delete(key),
+    /** Whether that is news. */
+    use(agent: Ref, { path, uid }: UsedProject): boolean {
+      const isKnown = agents.get(agent)?.status?.knownProjects?.some((one) => one.path === path && one.uid === uid)
+      const here = isKnown ? undefined : this.of(keyOf(agent))
+      here?.used.set(path, uid)
+      return here !== undefined
+    },
   }
 }
 
@@ -194,11 +237,12 @@ function withNulls(after: unknown, before: unknown): unknown {
 
 /** Says what has changed for people. */
 function tell(events: Events, agent: Agent, status: AgentStatus): void {
-  for (const type of ['Connected', 'ConfigurationValid']) {
+  for (const type of ['Connected', 'ConfigurationValid', PROJECTS_TRUSTED]) {
     const [before, now] = [conditionOf(agent.status?.conditions, type), conditionOf(status.conditions, type)]
     if (!now || (before?.reason === now.reason && before.message === now.message)) continue
     // That a new Agent is not connected yet is no news; nor is it how many pods there are.
-    if ((!before && now.status !== 'True') || (type === 'Connected' && before?.status === now.status)) continue
+    const isFirst = !before && now.status !== 'True' && type !== PROJECTS_TRUSTED
+    if (isFirst || (type === 'Connected' && before?.status === now.status)) continue
     events.record(agent, { type: now.status === 'False' ? 'Warning' : 'Normal', reason: now.reason, message: now.message })
   }
   const before = new Map((agent.status?.projects ?? []).map((project) => [project.id, project]))

@@ -1,6 +1,8 @@
-import { type Agent, type AgentStatus, type Condition, type Statement, withConditions } from '../../api/index.ts'
+import { type Agent, type AgentStatus, type Condition, keyOf, type Statement, withConditions } from '../../api/index.ts'
 import { type Failure, timestamp } from '../../std/index.ts'
-import type { ConfigurationFinding } from '../ports.ts'
+import { isAnother } from '../known-project.ts'
+import type { ConfigurationFinding, UsedProject } from '../ports.ts'
+import type { Project } from '../project.ts'
 import { isDerived, type Pod } from './pod.ts'
 import type { Told } from './told.ts'
 
@@ -12,6 +14,10 @@ export interface AgentFacts {
   holders: Holders
   configuration: ConfigurationFinding | undefined
   report: Told | undefined
+  /** To which projects it was let in. */
+  used: readonly UsedProject[]
+  /** What it would get under this path now. */
+  projectOf(agent: Agent, path: string): Pick<Project, 'uid' | 'ref'> | undefined
 }
 
 /** Whose word counts about pods that are not connected here. */
@@ -33,15 +39,15 @@ export function statusAfter(agent: Agent, facts: AgentFacts, now: number): Agent
   const observedGeneration = agent.metadata.generation ?? 0
   const connected = connectedStatement(agent, connectedPods.length, observedGeneration)
   const valid = validStatement(agent, facts, observedGeneration)
-  const conditions = withConditions(
-    before.conditions,
-    [readyStatement(connected, valid, observedGeneration), connected, valid],
-    timestamp(now),
-  )
+  const knownProjects = knownAfter(agent, facts)
+  const trusted = trustedStatement(agent, knownProjects, observedGeneration)
+  const parts = [connected, valid, ...(trusted ? [trusted] : [])]
+  const conditions = withConditions(before.conditions, [readyStatement(parts, observedGeneration), ...parts], timestamp(now))
   return {
     ...(connectedPods.length > 0 ? { connectedPods } : {}),
     ...(configuration ? { configuration } : {}),
     ...(projects && projects.length > 0 ? { projects } : {}),
+    ...(knownProjects.length > 0 ? { knownProjects } : {}),
     observedGeneration,
     conditions,
   }
@@ -114,6 +120,22 @@ function configurationAfter(
   return { ...good, rejectedCommit: commit, errors: mistakes.map((mistake) => ({ ...mistake })) }
 }
 
+/** As many as a status has room for; then those go that were used first. */
+const MOST_KNOWN = 512
+
+type KnownProject = NonNullable<AgentStatus['knownProjects']>[number]
+
+function knownAfter(agent: Agent, { used, projectOf }: AgentFacts): KnownProject[] {
+  const known = new Map([...(agent.status?.knownProjects ?? []), ...used].map(({ path, uid }) => [path, uid]))
+  const knownProjects = [...known].map(([path, uid]) => ({ path, uid })).slice(-MOST_KNOWN)
+  const after = { ...agent, status: { knownProjects } }
+  return knownProjects.map((project) => {
+    const now = projectOf(agent, project.path)
+    if (!now || !isAnother(after, { path: project.path, uid: now.uid })) return project
+    return { ...project, replacedBy: { namespace: now.ref.namespace, name: now.ref.name, uid: now.uid } }
+  })
+}
+
 type Short = Pick<Statement, 'status' | 'reason' | 'message'>
 
 function connectedStatement({ metadata, spec }: Agent, pods: number, observedGeneration: number): Statement {
@@ -177,9 +199,31 @@ function unreadable({ code, reason, message, remedy }: Failure): Short {
   return { status: 'False', reason: reason ?? 'GitFailed', message: `${what}${remedy ? ` ${remedy}` : ''}` }
 }
 
-function readyStatement(connected: Statement, valid: Statement, observedGeneration: number): Statement {
+/** Whether the agent is given what stands behind its paths. */
+export const PROJECTS_TRUSTED = 'ProjectsTrusted'
+
+/** Nothing while no project has ever taken the place of another. */
+function trustedStatement(
+  { metadata: { name, namespace }, status }: Agent,
+  known: readonly KnownProject[],
+  observedGeneration: number,
+): Statement | undefined {
+  const about = { type: PROJECTS_TRUSTED, observedGeneration }
+  const held = known.filter(({ replacedBy }) => replacedBy)
+  const [first] = held
+  if (!first?.replacedBy) {
+    const wasSaid = status?.conditions?.some(({ type }) => type === PROJECTS_TRUSTED)
+    const message = 'Behind each path is the GitProject that the agent knows.'
+    return wasSaid ? { ...about, status: 'True', reason: 'Trusted', message } : undefined
+  }
+  const more = held.length > 1 ? ` So it is with ${held.length - 1} more.` : ''
+  const message = `${first.path} is now GitProject ${keyOf(first.replacedBy)} with the uid ${first.replacedBy.uid}, which is another one than the agent has used.${more} The agent keeps what it has, and gets nothing of it. If that is right, run: berth agent trust ${name} --namespace ${namespace}.`
+  return { ...about, status: 'False', reason: 'ProjectReplaced', message }
+}
+
+function readyStatement(parts: readonly Statement[], observedGeneration: number): Statement {
   const about = { type: 'Ready', observedGeneration }
-  const bad = [connected, valid].find(({ status }) => status !== 'True')
+  const bad = parts.find(({ status }) => status !== 'True')
   if (!bad) return { ...about, status: 'True', reason: 'Ready', message: 'The agent is connected with a valid configuration.' }
   return { ...about, status: 'False', reason: bad.reason, message: bad.message }
 }

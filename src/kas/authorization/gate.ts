@@ -1,24 +1,57 @@
-import { isDeleting, type Ref } from '../../api/index.ts'
+import { type Agent, isDeleting, type Ref } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
 import { digestOf } from '../digest.ts'
-import { type Admission, type Caller, type Claim, type Gate, type Knock, moved } from '../ports.ts'
+import { isAnother } from '../known-project.ts'
+import { newsOf } from '../news.ts'
+import { type Admission, type Caller, type Claim, type Gate, type Knock, moved, type OnUsed } from '../ports.ts'
 import { type Project, type Projects, sourceOf } from '../project.ts'
-import { mayRead, refusal } from './grants.ts'
-import { agentOf, bearerOf, type Identities, identify, known } from './identify.ts'
+import { findFor } from './find.ts'
+import { refusal, replaced } from './grants.ts'
+import { agentOf, bearerOf, callerOf, type Identities, identify, known } from './identify.ts'
 import type { TokenRate } from './token-rate.ts'
 import type { ReviewToken, ServiceAccountName } from './token-reviews.ts'
 
+export interface GateOptions {
+  projects: Projects
+  identities: Identities
+  rate: TokenRate
+  /** Told which project was behind the path when an agent was let in. */
+  onUsed: OnUsed
+}
+
 /** Lets callers in, and throws them out at the moment they lose the right: the objects that give it are watched. */
-export const createGate = (projects: Projects, identities: Identities, rate: TokenRate): Gate & { knock: Knock } => ({
-  knock: (authorization, peer) => known(identities, authorization, peer),
-  async admit(claim) {
-    const caller = await identify(identities, claim)
-    // The operator has a stream for each deployment, and one token.
-    if (!caller.isVouchedFor) rate(digestOf(bearerOf(claim.authorization)), `${caller.namespace}/${caller.name}`)
-    return new Watch(projects, standingOf(identities, claim, caller))
-  },
-  admitAgent: (agent, path) => new Watch(projects, registered(identities, agent, path)),
-})
+export function createGate({ projects, identities, rate, onUsed }: GateOptions): Gate & { knock: Knock } {
+  const letIn = (standing: Standing): Watch => {
+    const watch = new Watch(projects, standing)
+    const { caller, wanted } = standing
+    if (caller.kind === 'agent' && caller.name !== undefined)
+      onUsed({ name: caller.name, namespace: caller.namespace }, { path: wanted.path, uid: watch.project.uid })
+    return watch
+  }
+  return {
+    knock: (authorization, peer) => known(identities, authorization, peer),
+    async admit(claim, { signal, onHeld }) {
+      const caller = await identify(identities, claim)
+      // The operator has a stream for each deployment, and one token.
+      if (!caller.isVouchedFor) rate(digestOf(bearerOf(claim.authorization)), `${caller.namespace}/${caller.name}`)
+      const standing = standingOf(identities, claim, caller)
+      while (isHeld(projects, standing)) {
+        onHeld(replaced(caller, claim.path))
+        const news = newsOf([(ring) => projects.onChangeAt(claim.path, ring), standing.onChange], signal)
+        await news.promise
+        news.close()
+        if (signal.aborted) return
+        await standing.prove()
+      }
+      return letIn(standing)
+    },
+    admitAgent(agent, path) {
+      const standing = registered(identities, agent, path)
+      if (isHeld(projects, standing)) throw replaced(standing.caller, path)
+      return letIn(standing)
+    },
+  }
+}
 
 /** Lets that service account in and nobody else. */
 const createAccountGate =
@@ -43,8 +76,8 @@ interface Standing {
   readonly wanted: Pick<Claim, 'path' | 'projectUid'>
   /** Throws when it cannot be. */
   prove(): Promise<Caller>
-  /** What can be seen without asking anybody. */
-  isLost(): boolean
+  /** The Agent as it is now, which is seen without asking anybody; `undefined` when it is lost, and for whoever is no agent. */
+  agent(): Agent | undefined
   /** Told when that may be another answer; the answer ends it. */
   onChange(look: () => void): () => void
 }
@@ -53,7 +86,11 @@ const standingOf = (identities: Identities, claim: Claim, caller: Caller): Stand
   caller,
   wanted: claim,
   prove: () => identify(identities, claim),
-  isLost: () => caller.kind === 'agent' && !isSame(caller, agentOf(identities, bearerOf(claim.authorization))),
+  agent() {
+    if (caller.kind !== 'agent') return
+    const agent = agentOf(identities, bearerOf(claim.authorization))
+    return agent && isSame(caller, callerOf(agent)) ? agent : undefined
+  },
   onChange: (look) =>
     caller.kind === 'agent'
       ? identities.agents.onChangeBy('token', digestOf(bearerOf(claim.authorization)), look)
@@ -64,27 +101,31 @@ const standingOf = (identities: Identities, claim: Claim, caller: Caller): Stand
 function registered({ agents }: Identities, agent: Ref & { namespace: string }, path: string): Standing {
   const uid = agents.get(agent)?.metadata.uid
   const caller: Caller = { kind: 'agent', namespace: agent.namespace, name: agent.name }
-  const isLost = () => {
+  const seen = () => {
     const now = agents.get(agent)
-    return !now || isDeleting(now) || now.metadata.uid !== uid
+    return now && !isDeleting(now) && now.metadata.uid === uid ? now : undefined
   }
   return {
     caller,
     wanted: { path, projectUid: undefined },
     async prove() {
-      if (isLost()) throw revoked()
+      if (!seen()) throw revoked()
       return caller
     },
-    isLost,
+    agent: seen,
     onChange: (look) => agents.onChangeOf(agent, look),
   }
 }
 
-function readable(projects: Projects, caller: Caller, { path, projectUid }: Standing['wanted']): Project {
-  const project = projects.find(path, caller.namespace, projectUid)
-  if (!project || !mayRead(caller, project)) throw refusal(caller, path)
-  return project
+/** Another project than the one that the agent has used is held back until it is trusted; what the agent has it keeps. */
+function isHeld(projects: Projects, standing: Standing): boolean {
+  const agent = standing.agent()
+  const project = findFor({ ...standing, agent }, projects)
+  return agent !== undefined && project !== undefined && isAnother(agent, { path: standing.wanted.path, uid: project.uid })
 }
+
+const refusalFor = ({ caller, wanted: { path }, agent }: Standing): Failure =>
+  refusal(caller, path, agent()?.spec.configurationProject === path)
 
 class Watch implements Admission {
   readonly caller: Caller
@@ -96,7 +137,9 @@ class Watch implements Admission {
 
   constructor(projects: Projects, standing: Standing) {
     this.caller = standing.caller
-    this.project = readable(projects, standing.caller, standing.wanted)
+    const project = findFor({ ...standing, agent: standing.agent() }, projects)
+    if (!project) throw refusalFor(standing)
+    this.project = project
     this.#projects = projects
     this.#standing = standing
     this.#stops = [
@@ -113,7 +156,7 @@ class Watch implements Admission {
   async renew(): Promise<void> {
     const caller = await this.#standing.prove()
     if (!isSame(caller, this.caller)) throw revoked()
-    readable(this.#projects, caller, this.#standing.wanted)
+    if (!findFor({ ...this.#standing, agent: this.#standing.agent() }, this.#projects)) throw refusalFor(this.#standing)
   }
 
   close(): void {
@@ -122,11 +165,13 @@ class Watch implements Admission {
 
   /** The caches have just changed. */
   #look(): void {
-    const { path, projectUid } = this.#standing.wanted
-    const now = this.#projects.find(path, this.caller.namespace, projectUid)
-    if (this.#standing.isLost()) this.#end.abort(revoked())
-    else if (!now || !mayRead(this.caller, now)) this.#end.abort(refusal(this.caller, path))
-    else if (sourceOf(now) !== sourceOf(this.project)) this.#end.abort(moved)
+    const agent = this.#standing.agent()
+    const { path } = this.#standing.wanted
+    const now = findFor({ ...this.#standing, agent }, this.#projects)
+    if (this.caller.kind === 'agent' && !agent) this.#end.abort(revoked())
+    else if (!now) this.#end.abort(refusalFor(this.#standing))
+    else if (sourceOf(now) !== sourceOf(this.project) || (agent && isAnother(agent, { path, uid: now.uid })))
+      this.#end.abort(moved)
   }
 }
 

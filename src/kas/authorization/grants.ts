@@ -2,25 +2,38 @@ import { Failure } from '../../std/index.ts'
 import type { Caller } from '../ports.ts'
 import type { Grantee, Project } from '../project.ts'
 
-/** The one rule of who may read what. */
+/**
+ * The one rule of who may read what. To be brought about in a cluster, a project of another namespace has to be granted: that
+ * everybody may see it does not make it meant for anybody.
+ */
 export function mayRead(caller: Caller, project: Project): boolean {
   if (caller.namespace === project.ref.namespace) return true
-  if (project.visibility !== 'private') return true
+  // For a namespace as a whole only devfiles are read.
+  if (caller.name === undefined && project.visibility !== 'private') return true
   return (caller.kind === 'agent' ? project.agents : project.serviceAccounts).some((grantee) => covers(grantee, caller))
 }
 
 /** A grant to one service account does not speak for its whole namespace. */
 const covers = (grantee: Grantee, caller: Caller): boolean =>
-  grantee.namespace === caller.namespace && (grantee.name === '*' || grantee.name === caller.name)
+  (grantee.namespace === '*' || grantee.namespace === caller.namespace) && (grantee.name === '*' || grantee.name === caller.name)
 
 const titleOf = ({ kind, namespace, name }: Caller): string =>
   name === undefined ? `namespace ${namespace}` : `${kind === 'agent' ? 'Agent' : 'service account'} ${namespace}/${name}`
 
+/** Nothing of the new one is looked at before. */
+export const replaced = (caller: Caller, path: string): Failure =>
+  new Failure('forbidden', `another GitProject has the path ${path} now than when ${titleOf(caller)} used it first`, {
+    reason: 'ProjectReplaced',
+    remedy: `If that is right, run: berth agent trust ${caller.name} --namespace ${caller.namespace}.`,
+  })
+
 /** Absent and closed sound the same, so that nobody learns which paths there are by asking. */
-export function refusal(caller: Caller, path: string): Failure {
+export function refusal(caller: Caller, path: string, isConfiguration = false): Failure {
   const field = caller.kind === 'agent' ? 'agents' : 'serviceAccounts'
+  const remedy = `Create one, or add ${titleOf(caller)} to spec.grants.${field} of the GitProject.`
+  const elsewhere = 'If it is in another namespace, name that in spec.configurationProjectNamespace of the Agent.'
   return new Failure('forbidden', `there is no GitProject with path ${path} that ${titleOf(caller)} may read`, {
     reason: 'ProjectNotAccessible',
-    remedy: `Create one, or add ${titleOf(caller)} to spec.grants.${field} of the GitProject.`,
+    remedy: isConfiguration ? `${remedy} ${elsewhere}` : remedy,
   })
 }

@@ -20,7 +20,7 @@ export const BY_TOKEN = { token: (agent: Agent): string[] => (agent.spec.tokens 
 export async function identify(identities: Identities, claim: Claim): Promise<Caller> {
   const token = bearerOf(claim.authorization)
   const agent = agentOf(identities, token)
-  if (agent) return agent
+  if (agent) return callerOf(agent)
   const account = await identities.reviewToken(token, claim.peer)
   const isOperator = account.namespace === identities.operator.namespace && account.name === identities.operator.name
   if (!isOperator) return { kind: 'service-account', ...account }
@@ -44,10 +44,10 @@ export function bearerOf(authorization: string | undefined): Secret<string> {
   return new Secret(token)
 }
 
-export function agentOf(identities: Pick<Identities, 'agents' | 'clock'>, token: Secret<string>): Caller | undefined {
-  const agent = holderOf(identities, digestOf(token))?.agent
-  return agent && { kind: 'agent', namespace: agent.metadata.namespace ?? '', name: agent.metadata.name }
-}
+export const agentOf = (identities: Pick<Identities, 'agents' | 'clock'>, token: Secret<string>): Agent | undefined =>
+  holderOf(identities, digestOf(token))?.agent
+
+export const callerOf = ({ metadata: { namespace = '', name } }: Agent): Caller => ({ kind: 'agent', namespace, name })
 
 /**
  * The agent that has the token of this digest now, and until when it counts. A digest that stands in several Agents counts for none:

@@ -1,9 +1,10 @@
 /**
  * Who may read which GitProject. Callers show the token of an Agent, or a Kubernetes service account token that the API server
  * is asked about; the operator's own account is believed when it says on which namespace's behalf it asks.
- * Not here: Git credentials, which callers never see. Read grants.ts (the rule) first, then identify.ts and gate.ts.
+ * Not here: Git credentials, which callers never see. Read grants.ts (the rule) first, then find.ts, identify.ts and gate.ts.
  */
 export { createAgentGate } from './agent-gate.ts'
+export { projectOf } from './find.ts'
 export { createGate, createOperatorGate, createProxyGate } from './gate.ts'
 export { mayRead } from './grants.ts'
 export { BY_TOKEN } from './identify.ts'

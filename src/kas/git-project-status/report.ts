@@ -10,6 +10,7 @@ import {
   withConditions,
 } from '../../api/index.ts'
 import { type Clock, createWorkQueue, Failure, isFailure, type Log, seconds, timestamp, type WorkQueue } from '../../std/index.ts'
+import type { PathHolders } from '../path-holders.ts'
 import type { Outcome, Polls } from '../ports.ts'
 import { projectFrom, sourceOf } from '../project.ts'
 import { lookFirst } from './first-look.ts'
@@ -20,6 +21,7 @@ export interface StatusOptions {
   /** Its writes show in the cache at once. */
   kube: Kube
   cache: Cache<GitProject>
+  holders: PathHolders
   polls: Polls
   events: Events
   clock: Clock
@@ -38,7 +40,7 @@ const WRITERS = 4
 
 /** Writes what polls find into the status of the projects, each finding once. */
 export function reportStatus(options: StatusOptions): StatusReports {
-  const { polls, cache, clock } = options
+  const { polls, cache, holders, clock } = options
   const unwritten = new Map<string, Findings>()
   const queue: WorkQueue = createWorkQueue({
     clock,
@@ -57,7 +59,7 @@ export function reportStatus(options: StatusOptions): StatusReports {
     for (const key of note(unwritten, outcome, timestamp(clock.now()))) queue.add(key)
   })
   const stopLooking = lookFirst(cache, polls)
-  const stopComparing = onPathChange(cache, (key) => queue.add(key))
+  const stopComparing = onPathChange(cache, holders, (key) => queue.add(key))
   return {
     async stop() {
       stopLooking()
@@ -67,17 +69,27 @@ export function reportStatus(options: StatusOptions): StatusReports {
   }
 }
 
-/** Rings for each project whose path another one has, or had before the change. */
-function onPathChange(cache: Cache<GitProject>, ring: (key: string) => void): () => void {
+/** Rings for each project whose path another one has, or had before the change, or that is not its namespace's. */
+function onPathChange(cache: Cache<GitProject>, holders: PathHolders, ring: (key: string) => void): () => void {
   const ringFor = (path: string | undefined) => {
     const all = path === undefined ? [] : cache.by('path', path)
     for (const { metadata } of all) ring(keyOf(metadata))
   }
-  for (const { spec } of cache.all()) if (cache.by('path', spec.path).length > 1) ringFor(spec.path)
-  return cache.onChange((now, before) => {
+  const isOwn = ({ metadata, spec }: GitProject) => spec.path.startsWith(`${metadata.namespace}/`)
+  const ringAll = () => {
+    for (const project of cache.all())
+      if (!isOwn(project) || cache.by('path', project.spec.path).length > 1) ringFor(project.spec.path)
+  }
+  ringAll()
+  const forgetHolders = holders.onChange(ringAll)
+  const forgetProjects = cache.onChange((now, before) => {
     const paths = new Set([now?.spec.path, before?.spec.path])
     for (const path of paths) ringFor(path)
   })
+  return () => {
+    forgetHolders()
+    forgetProjects()
+  }
 }
 
 /** Keeps the finding for everybody whose poll it was; gives their keys. */
@@ -102,7 +114,7 @@ async function isWritten(options: StatusOptions, key: string, findings: Findings
   }
 }
 
-async function write({ kube, cache, clock, events }: StatusOptions, key: string, findings: Findings): Promise<void> {
+async function write({ kube, cache, holders, clock, events }: StatusOptions, key: string, findings: Findings): Promise<void> {
   const object = cache.get(refFromKey(key))
   if (!object || isDeleting(object)) return
   const project = projectFrom(object)
@@ -112,7 +124,7 @@ async function write({ kube, cache, clock, events }: StatusOptions, key: string,
     (sofar, finding) => statusAfter(sofar, project, finding),
     object.status,
   )
-  const path = pathStatement(object, cache.by('path', object.spec.path))
+  const path = pathStatement(object, cache.by('path', object.spec.path), holders)
   const status = path ? { ...found, conditions: withConditions(found?.conditions, [path], timestamp(clock.now())) } : found
   if (!status || isDeepStrictEqual(status, object.status)) return
   if (path && isNews(object, status)) events.record(object, { type: 'Warning', reason: path.reason, message: path.message })

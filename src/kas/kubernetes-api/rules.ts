@@ -2,7 +2,7 @@ import { type Agent, refOf } from '../../api/index.ts'
 import type { ConfigurationFile, Impersonation } from '../../rpc/index.ts'
 import { Failure } from '../../std/index.ts'
 import { numberOf } from '../number.ts'
-import type { Project, Projects } from '../project.ts'
+import { configurationProjectOf, type Project, type Projects } from '../project.ts'
 import type { Develops } from './develop.ts'
 import type { Person } from './people.ts'
 
@@ -48,7 +48,7 @@ export async function userRight(situation: Situation): Promise<Right | undefined
   const groups = access.groups.map(({ id }) => id).filter((id) => !isSystem(id) && situation.person.groups.includes(id))
   const own: Project[] = []
   for (const { id } of access.projects) {
-    const project = trusted(situation, situation.projects.find(id, namespaceOf(situation.agent)))
+    const [project] = named(situation, id)
     if (project && (await situation.develops(situation.person, project))) own.push(project)
     // As the agent it makes no difference which project it is by.
     if (as === 'agent' && own.length > 0) break
@@ -89,7 +89,8 @@ export async function jobRight(situation: Situation): Promise<Right | undefined>
     const project = await developed(situation, covered())
     if (project) return { by: 'ci_access', impersonation: asJob(situation, project, entry.accessAs) }
   }
-  const own = await developed(situation, named(situation, agent.spec.configurationProject))
+  const home = configurationProjectOf(situation.projects, agent)
+  const own = await developed(situation, home ? [home] : [])
   return own && { by: 'ci_access', impersonation: undefined }
 }
 
@@ -99,10 +100,9 @@ async function developed({ person, develops }: Situation, projects: readonly Pro
   return undefined
 }
 
-const named = (situation: Situation, path: string): Project[] => {
-  const project = trusted(situation, situation.projects.find(path, namespaceOf(situation.agent)))
-  return project ? [project] : []
-}
+/** One or none. */
+const named = ({ agent, projects }: Situation, path: string): Project[] =>
+  projects.named(path, refOf(agent).namespace ?? '').slice(0, 1)
 
 /** Each of them is asked for. */
 const MOST_OF_GROUP = 20
@@ -111,7 +111,7 @@ const MOST_OF_GROUP = 20
 const below = (situation: Situation, group: string): Project[] =>
   situation.projects
     .in(situation.person.account?.namespace ?? '')
-    .filter((project) => project.path.startsWith(`${group}/`) && trusted(situation, project))
+    .filter((project) => project.path.startsWith(`${group}/`) && named(situation, project.path)[0]?.uid === project.uid)
     .sort((a, b) => (a.path < b.path ? -1 : 1))
     .slice(0, MOST_OF_GROUP)
 
@@ -152,24 +152,11 @@ function jobIdentity(situation: Situation, project: Project): Impersonation {
 const POD_UID = 'authentication.kubernetes.io/pod-uid'
 
 function about({ agent, projects }: Situation): Record<string, string[]> {
-  const project = projects.find(agent.spec.configurationProject, namespaceOf(agent))
+  const project = configurationProjectOf(projects, agent)
   return {
     [`${EXTRA}id`]: [String(numberOf(agent.metadata.uid ?? ''))],
     ...(project && { [`${EXTRA}config_project_id`]: [String(project.id)] }),
   }
 }
 
-/**
- * Anybody can give a project any path. What a path opens it opens only where its holder can be told: in the namespace of the
- * agent, or in one that the path begins with; and only for the project that everybody finds there.
- */
-function trusted({ agent, projects }: Situation, project: Project | undefined): Project | undefined {
-  if (!project) return undefined
-  const { namespace } = project.ref
-  const isTold = namespace === namespaceOf(agent) || project.path.startsWith(`${namespace}/`)
-  return isTold && projects.find(project.path, namespaceOf(agent))?.uid === project.uid ? project : undefined
-}
-
 export const isSystem = (name: string): boolean => name.trim().toLowerCase().startsWith('system:')
-
-const namespaceOf = (agent: Agent): string => refOf(agent).namespace ?? ''

@@ -54,6 +54,7 @@ async function* serve(
 ): AsyncGenerator<ObjectsToSynchronizeResponse> {
   // Strangers are refused before anything of theirs is looked at.
   const admission = await admit(desk, request, call)
+  if (!admission) return
   const ending = endOf(desk, admission, call)
   try {
     yield* deliver(desk, parseRequest(request, desk.limits), { admission, call, ending: ending.signal })
@@ -88,12 +89,17 @@ async function* deliver(
 }
 
 /** Who is refused is named in the log: what was asked, from where, and why not. Never the token. */
-async function admit({ gate, refused, limits }: Desk, request: ObjectsToSynchronizeRequest, call: Call): Promise<Admission> {
+async function admit(
+  { gate, refused, limits }: Desk,
+  request: ObjectsToSynchronizeRequest,
+  call: Call,
+): Promise<Admission | undefined> {
   const path = request.projectId.slice(0, LONGEST_PATH + 1)
   const [namespace, serviceAccount] = [call.metadata('berth-namespace'), call.metadata('berth-service-account')]
   try {
     const [authorization, projectUid] = [call.metadata('authorization'), call.metadata('berth-project-uid')]
-    return await gate.admit({ authorization, namespace, serviceAccount, path, projectUid, peer: call.peer })
+    const claim = { authorization, namespace, serviceAccount, path, projectUid, peer: call.peer }
+    return await gate.admit(claim, { signal: call.signal, onHeld: () => call.accept() })
   } catch (thrown) {
     refused('A caller was refused', call.peer, thrown, { path, namespace })
     // Who is known hears first of what makes no sense.

@@ -4,18 +4,20 @@ import { Failure, redactUrls } from '../../std/index.ts'
 import { type Books, BY } from './books.ts'
 import { sameRepository } from './same-repository.ts'
 
-/** The GitProject of the URL: the own namespace's first, then one that is open to others. Whether it may be read, kas decides. */
+/** The GitProject of the URL: the own namespace's first, then one that is granted. Whether it may be read, kas decides. */
 export function projectOf({ metadata: { namespace = '' }, spec }: GitOpsDeployment, { projects }: Books): GitProject {
   const found = projects.by(BY.url, sameRepository(spec.source.repoURL))
-  const rank = (project: GitProject) => (project.metadata.namespace === namespace ? 0 : isOpenTo(project, namespace) ? 1 : 2)
+  const account = spec.serviceAccountName || 'default'
+  const rank = (project: GitProject) =>
+    project.metadata.namespace === namespace ? 0 : isGrantedTo(project, namespace, account) ? 1 : 2
   const [best] = found.filter((project) => rank(project) < 2).sort((a, b) => rank(a) - rank(b) || (ageOf(a) < ageOf(b) ? -1 : 1))
   if (best) return best
   throw new Failure(
     'invalid',
-    `spec.source.repoURL ${redactUrls(spec.source.repoURL)} belongs to no GitProject that namespace ${namespace} may read`,
+    `spec.source.repoURL ${redactUrls(spec.source.repoURL)} belongs to no GitProject that service account ${namespace}/${account} may read`,
     {
       reason: 'GitProjectNotFound',
-      remedy: `Create a GitProject with this url in namespace ${namespace}, or let its owner grant access`,
+      remedy: `Create a GitProject with this url in namespace ${namespace}, or let its owner add the account to spec.grants.serviceAccounts`,
     },
   )
 }
@@ -23,10 +25,10 @@ export function projectOf({ metadata: { namespace = '' }, spec }: GitOpsDeployme
 /** The oldest wins, as at kas: a project that is added later changes nothing for what works. */
 const ageOf = ({ metadata }: GitProject): string => `${metadata.creationTimestamp} ${metadata.name}`
 
-const isOpenTo = ({ spec: { visibility, grants } }: GitProject, namespace: string): boolean =>
-  visibility === 'internal' ||
-  visibility === 'public' ||
-  (grants?.serviceAccounts ?? []).some((account) => account.namespace === namespace)
+const isGrantedTo = ({ spec: { grants } }: GitProject, namespace: string, account: string): boolean =>
+  (grants?.serviceAccounts ?? []).some(
+    (grantee) => [namespace, '*'].includes(grantee.namespace ?? '') && [account, '*'].includes(grantee.name),
+  )
 
 /** What a source follows. A plain name is a branch or else a tag: kas looks which of them is there. */
 export function revisionOf({ targetRevision, semver }: { targetRevision?: string; semver?: string }): GitRef {

@@ -71,21 +71,27 @@ export function namespaceOf(request: SpaceRequest, tier: SpaceTierSpec, name: st
   }
 }
 
+/** What a ClusterRole is called that a tier names, in the cluster where the space is. */
+export type NameRole = (role: string) => string
+
+/** In Berth's own cluster `admin` and `edit` have Berth's kinds, which spaces are not to have. */
+export const withoutBerth: NameRole = (role) => (role === 'admin' || role === 'edit' ? `berth-space-${role}` : role)
+
 /** Everything in the namespace that the tier asks for. */
-export function piecesOf(space: Space): Piece[] {
+export function piecesOf(space: Space, nameRole: NameRole): Piece[] {
   const { tier, quota } = space
   return [
     ...(Object.keys(quota).length > 0 ? [piece(space, ResourceQuotas, 'tier', { spec: { hard: quota } })] : []),
     ...(tier.limitRange?.length ? [piece(space, LimitRanges, 'tier', { spec: { limits: tier.limitRange } })] : []),
     ...(tier.networkPolicies ?? []).map(({ name, spec }) => piece(space, NetworkPolicies, name, { spec })),
-    ...(serviceAccountOf(tier) === '' ? [] : accessOf(space)),
+    ...(serviceAccountOf(tier) === '' ? [] : accessOf(space, nameRole)),
   ]
 }
 
-function accessOf(space: Space): Piece[] {
+function accessOf(space: Space, nameRole: NameRole): Piece[] {
   const { tier } = space
   const roles = tier.roles ?? []
-  const given = roles.length > 0 ? roles.map(({ name }) => name) : [tier.clusterRole ?? 'admin']
+  const given = roles.length > 0 ? roles.map(({ name }) => name) : [nameRole(tier.clusterRole ?? 'admin')]
   const kind = roles.length > 0 ? 'Role' : 'ClusterRole'
   return [
     piece(space, ServiceAccounts, serviceAccountOf(tier), {}),

@@ -2,7 +2,7 @@ import type { Kube } from '../../adapters/kube/index.ts'
 import { ConfigMaps, Namespaces, ServiceAccounts, type TokenRequest } from '../../api/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
 import { Failure, Secret } from '../../std/index.ts'
-import { serviceAccountOf } from './desired.ts'
+import { serviceAccountOf, withoutBerth } from './desired.ts'
 import { endpointOf, ROOT_CA_WATCH, type SpaceSettings } from './endpoint.ts'
 import { byRequest } from './namespace.ts'
 import { createPieces, OF_SPACES } from './pieces.ts'
@@ -17,7 +17,7 @@ export function ownSite(workshop: Workshop, settings: SpaceSettings): Site {
   return {
     kube,
     namespaces: caches.of(Namespaces, { ...OF_SPACES, metadataOnly: true, indexes: byRequest }),
-    pieces: createPieces(workshop, kube, caches),
+    pieces: createPieces(workshop, kube, caches, withoutBerth),
     endpoint: () => endpointOf(kube, settings, certificates),
     issue: ({ namespace, tier }) =>
       requestToken(kube, { namespace, name: serviceAccountOf(tier) }, secondsOf(tier.tokenLifetime)),

@@ -17,7 +17,7 @@ import {
 import type { Workshop } from '../../engines/controller/index.ts'
 import { Failure, isFailure } from '../../std/index.ts'
 import { type Canonical, createCanonical } from './canonical.ts'
-import { type Piece, piecesOf, type Space } from './desired.ts'
+import { type NameRole, type Piece, piecesOf, type Space } from './desired.ts'
 import { settleAll } from './settle-all.ts'
 
 export const MANAGER = 'space-request'
@@ -45,7 +45,12 @@ interface Shelf {
   cache: Cache<KubeObject>
 }
 
-export function createPieces({ events }: Pick<Workshop, 'events'>, kube: Kube, caches: Caches): Pieces {
+export function createPieces(
+  { events }: Pick<Workshop, 'events'>,
+  kube: Kube,
+  caches: Caches,
+  nameRole: NameRole = (role) => role,
+): Pieces {
   const shelves: Shelf[] = PIECE_KINDS.map(({ kind, metadataOnly }) => ({
     kind,
     cache: caches.of(kind, { ...OF_SPACES, ...(metadataOnly && { metadataOnly }) }),
@@ -53,7 +58,7 @@ export function createPieces({ events }: Pick<Workshop, 'events'>, kube: Kube, c
   const canonical = createCanonical(kube, MANAGER)
   return {
     async keep(space) {
-      const wanted = piecesOf(space)
+      const wanted = piecesOf(space, nameRole)
       await settleAll(wanted.map((piece) => ensure({ kube, events }, shelves, canonical, space, piece)))
       await settleAll(leftOver(shelves, space, wanted).map((piece) => remove(kube, piece)))
     },

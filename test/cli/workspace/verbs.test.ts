@@ -120,12 +120,12 @@ describe('berth and workspaces', (it) => {
       apiVersion: 'berth.dev/v1alpha1',
       kind: 'GitProject',
       metadata: { name: 'web-project', namespace },
-      spec: { path: 'team-a/web', url: 'https://git.example.com/web.git' },
+      spec: { path: `${namespace}/web`, url: 'https://git.example.com/web.git' },
     })
-    is((await create('cloned', '--project', 'team-a/web', '--ref', 'main', '--stopped')).code, 0)
+    is((await create('cloned', '--project', `${namespace}/web`, '--ref', 'main', '--stopped')).code, 0)
     equal((await kube.get(Workspaces, at('cloned')))?.spec.project, { gitProject: 'web-project', ref: 'main' })
-    const { code, stderr } = await create('none', '--project', 'team-a/wbe')
-    equal([code, stderr.includes('There is team-a/web.')], [3, true])
+    const { code, stderr } = await create('none', '--project', `${namespace}/wbe`)
+    equal([code, stderr.includes(`There is ${namespace}/web.`)], [3, true])
   })
 
   it('say every mistake of a devfile before anything is made', async () => {

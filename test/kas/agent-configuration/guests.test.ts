@@ -12,7 +12,7 @@ import { aborted, minutes, silentLog, systemClock } from '../../../src/std/index
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
 import { codes, rawAgent } from '../raw-agent.ts'
-import { project } from '../running-kas.ts'
+import { ownPrefixes, project } from '../running-kas.ts'
 
 const TOKEN = 'of-the-guest'
 const FILE = '.berth/agents/guest/config.yaml'
@@ -36,6 +36,7 @@ async function given() {
     metadata: { name: 'guest', namespace: 'team', uid: 'u1', resourceVersion: '1' },
     spec: {
       configurationProject: 'foreign/config',
+      configurationProjectNamespace: 'foreign',
       tokens: [{ name: 'first', sha256: createHash('sha256').update(TOKEN).digest('hex') }],
     },
   })
@@ -47,7 +48,7 @@ async function given() {
   }
   const reader = { name: 'none', namespace: 'none' }
   const identities = { agents, clock: systemClock, operator: reader, reviewToken: async () => reader }
-  const projects = projectsOf(cache)
+  const projects = projectsOf(cache, ownPrefixes)
   const follow: Polls['follow'] = () => ({
     next: async (seen, signal) => (seen ? aborted(signal).then(() => undefined) : { snapshot }),
     close: () => undefined,
@@ -55,7 +56,7 @@ async function given() {
   const found: (string | undefined)[] = []
   const service = createAgentConfigurationService({
     agentGate: createAgentGate({ ...identities, rate: () => undefined }),
-    gate: createGate(projects, identities, () => undefined),
+    gate: createGate({ projects, identities, rate: () => undefined, onUsed: () => undefined }),
     door: () => undefined,
     agents,
     projects,

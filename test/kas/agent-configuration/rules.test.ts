@@ -10,7 +10,7 @@ import { treeOf } from '../../../src/kas/tree.ts'
 import { Failure, hours, minutes, seconds, silentLog } from '../../../src/std/index.ts'
 import { steppedClock } from '../../support/clock.ts'
 import { describe } from '../../support/suite.ts'
-import { project } from '../running-kas.ts'
+import { ownPrefixes, project } from '../running-kas.ts'
 
 const ref = { name: 'dev', namespace: 'home' }
 const FILE = '.berth/agents/dev/config.yaml'
@@ -67,9 +67,9 @@ function given() {
     void poll.run(ending.signal)
     return following
   }
-  const projects = projectsOf(cache)
+  const projects = projectsOf(cache, ownPrefixes)
   const identities = { agents, clock, operator: ref, reviewToken: async () => ref }
-  const gate = createGate(projects, identities, () => undefined)
+  const gate = createGate({ projects, identities, rate: () => undefined, onUsed: () => undefined })
   const rules = createAccessRules({ agents, projects, gate, polls: { follow }, clock, log: silentLog })
   const news: string[] = []
   rules.onChange((one: Ref) => news.push(keyOf(one)))

@@ -4,10 +4,12 @@ import type { Cache } from '../../../src/adapters/kube/index.ts'
 import { type Agent, keyOf } from '../../../src/api/index.ts'
 import { connectedAgents, createRoll } from '../../../src/kas/agent-registration/index.ts'
 import type { AgentPass } from '../../../src/kas/ports.ts'
+import { projectFrom } from '../../../src/kas/project.ts'
 import { AgentMetaSchema } from '../../../src/rpc/index.ts'
 import { minutes, seconds } from '../../../src/std/index.ts'
 import { steppedClock } from '../../support/clock.ts'
 import { describe } from '../../support/suite.ts'
+import { project } from '../running-kas.ts'
 
 const pass = (name: string): AgentPass => ({
   agent: { name, namespace: 'home' },
@@ -117,11 +119,12 @@ describe('kas: roll of pods', (it) => {
       get: ({ name }) => ({
         apiVersion: 'berth.dev/v1alpha1',
         kind: 'Agent',
-        metadata: { name },
+        metadata: { name, namespace: 'home' },
         spec: { configurationProject: name },
       }),
     }
-    const projects = { find: (path: string) => (path === 'dev' ? { id: 9n } : undefined) }
+    const configuring = projectFrom(project('home', 'config', { url: 'https://git.example.com/config' }))
+    const projects = { named: (path: string) => (path === 'dev' ? [{ ...configuring, id: 9n }] : []) }
     const ask = (request: Parameters<typeof connectedAgents>[1]['request']) =>
       connectedAgents({ roll, agents, projects }, { request }).map(({ agentMeta, connectionId, agentId, projectId }) => [
         agentMeta?.podName,

@@ -16,7 +16,10 @@ const agentWith = (status?: Agent['status'], tokens = [{ name: 'first', sha256 }
   ...(status ? { status } : {}),
 })
 const alone = { self: 'kas-1', isAlive: () => false, isAwaited: () => false }
-const nothing = { pods: [], isSettled: true, holders: alone, configuration: undefined, report: undefined }
+const nothing = {
+  ...{ pods: [], isSettled: true, holders: alone, configuration: undefined, report: undefined, used: [] },
+  projectOf: () => undefined,
+}
 const pod = { podId: '1', name: 'a', namespace: 'ns', version: 'v1', kubernetesVersion: '', connectedAt: now, meta: undefined }
 const reported = (report: MessageInitShape<typeof ReportRequestSchema>) => toldIn(create(ReportRequestSchema, report))
 const good = { commit: 'c1', path: 'p.yaml', mistakes: [] }
@@ -53,6 +56,30 @@ describe('Agent status', (it) => {
       commit: 'c3',
       path: 'p.yaml',
     })
+  })
+
+  it('remembers which project was behind a path, and says when it is another one, until that is trusted', () => {
+    const at = (uid: string) => ({ projectOf: () => ({ uid, ref: { name: 'base', namespace: 'platform' } }) })
+    const path = 'platform/base'
+    const facts = { ...nothing, ...at('one') }
+    const first = statusAfter(agentWith(), { ...facts, used: [{ path, uid: 'one' }] }, now)
+    equal(first.knownProjects, [{ path, uid: 'one' }])
+    is(conditionOf(first.conditions, 'ProjectsTrusted'), undefined)
+    equal(statusAfter(agentWith(first), facts, now + 1000), first)
+    const held = statusAfter(agentWith(first), { ...facts, ...at('two') }, now)
+    equal(held.knownProjects, [{ path, uid: 'one', replacedBy: { namespace: 'platform', name: 'base', uid: 'two' } }])
+    const said = conditionOf(held.conditions, 'ProjectsTrusted')
+    equal([said?.status, said?.reason], ['False', 'ProjectReplaced'])
+    match(said?.message ?? '', 'platform/base is now GitProject platform/base with the uid two')
+    match(said?.message ?? '', 'berth agent trust dev --namespace home')
+    const agent = agentWith(held)
+    const trusting = { ...agent, spec: { ...agent.spec, trustedProjects: [{ path, uid: 'two' }] } }
+    const trusted = statusAfter(trusting, { ...facts, ...at('two') }, now)
+    is(conditionOf(trusted.conditions, 'ProjectsTrusted')?.status, 'True')
+    const third = statusAfter(trusting, { ...facts, ...at('three') }, now)
+    is(third.knownProjects?.[0]?.replacedBy?.uid, 'three')
+    // The first one again: what is trusted now is another one.
+    is(statusAfter(trusting, facts, now).knownProjects?.[0]?.replacedBy?.uid, 'one')
   })
 
   it('changes nothing of what a new kas has not heard of yet', () => {

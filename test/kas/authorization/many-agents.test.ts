@@ -7,7 +7,7 @@ import { BY_TOKEN, createAgentGate, createGate } from '../../../src/kas/authoriz
 import { BY_PATH, projectsOf } from '../../../src/kas/project.ts'
 import { steppedClock } from '../../support/clock.ts'
 import { describe } from '../../support/suite.ts'
-import { project } from '../running-kas.ts'
+import { ownPrefixes, project } from '../running-kas.ts'
 
 const COUNT = 1000
 const nameOf = (n: number) => `agent-${n}`
@@ -63,7 +63,7 @@ function given() {
   }
   const rate = () => undefined
   const agentGate = createAgentGate({ ...identities, rate })
-  const gate = createGate(projectsOf(counted(cache)), identities, rate)
+  const gate = createGate({ projects: projectsOf(counted(cache), ownPrefixes), identities, rate, onUsed: () => undefined })
   const looksAt = (change: () => void): number => {
     const before = looks
     change()
@@ -82,6 +82,8 @@ describe('a thousand agents that are let in', (it) => {
     projectUid: undefined,
     peer: '127.0.0.1',
   })
+
+  const waiting = { signal: new AbortController().signal, onHeld: () => undefined }
 
   it('cost a look for the one that has changed, and none for the others', () => {
     const { agent, agentGate, looksAt } = given()
@@ -102,7 +104,8 @@ describe('a thousand agents that are let in', (it) => {
     const { agent, publish, gate, looksAt } = given()
     publish('config')
     publish('other')
-    const admissions = await Promise.all(all.map((n) => gate.admit(claim(n))))
+    const admissions = (await Promise.all(all.map((n) => gate.admit(claim(n), waiting)))).flatMap((one) => one ?? [])
+    is(admissions.length, COUNT)
     const own = all.map((n) => gate.admitAgent({ name: nameOf(n), namespace: 'home' }, 'home/config'))
     // Its token, itself, and twice the project.
     is(
@@ -127,7 +130,7 @@ describe('a thousand agents that are let in', (it) => {
     const { agent, publish, agentGate, gate, looksAt } = given()
     publish('config')
     for (const n of all) agentGate.admit(bearer(n)).close()
-    for (const admission of await Promise.all(all.map((n) => gate.admit(claim(n))))) admission.close()
+    for (const admission of await Promise.all(all.map((n) => gate.admit(claim(n), waiting)))) admission?.close()
     is(
       looksAt(() => agent(7)),
       0,

@@ -20,11 +20,21 @@ describe('the path of a GitProject', (it) => {
   it('is said to be taken by the younger project only, and names no stranger', () => {
     const [first, near, far] = [made('home', 'first', 1), made('home', 'near', 2), made('away', 'far', 3)]
     const all = [far, near, first]
-    is(pathStatement(first, all), undefined)
-    match(pathStatement(near, all)?.message ?? '', 'GitProject first, which is older')
-    const told = pathStatement(far, all)
-    is(told?.status, 'False')
-    not.match(told?.message ?? '', /home|first|near/)
+    const both = { holds: () => true }
+    is(pathStatement(first, all, both), undefined)
+    match(pathStatement(near, all, both)?.message ?? '', 'GitProject first, which is older')
+    const told = pathStatement(far, all, both)
+    is(told?.reason, 'PathTaken')
+    not.match(told?.message ?? '', /home\/|first|near/)
+  })
+
+  it("is said to be somebody else's to whoever does not hold it, older or not, and he takes it from nobody", () => {
+    const [squatter, owner] = [made('away', 'first', 1), made('home', 'second', 2)]
+    const home = { holds: (namespace: string) => namespace === 'home' }
+    const told = pathStatement(squatter, [squatter, owner], home)
+    is(told?.reason, 'PathNotHeld')
+    match(told?.message ?? '', 'does not begin with away/')
+    is(pathStatement(owner, [squatter, owner], home), undefined)
   })
 
   it('is said by kas in a condition and one Event, and no longer when the older one is gone', async () => {

@@ -1,5 +1,5 @@
 import { equal, is, match, ok } from 'uvu/assert'
-import { type Agent, Agents } from '../../../src/api/index.ts'
+import { type Agent, Agents, ConfigMaps } from '../../../src/api/index.ts'
 import { numberOf } from '../../../src/kas/number.ts'
 import { isRecord } from '../../../src/std/index.ts'
 import { deployer, developer as developerOf } from '../../support/builders/credentials.ts'
@@ -23,8 +23,12 @@ describe('kas: who passes to the cluster of an agent', (it) => {
     namespace = await cluster.namespace('k8s')
     elsewhere = await cluster.namespace('people')
     house = await openHouse({ kube: cluster.kube, namespace, kubeconfig: cluster.kubeconfig, everywhere: true })
-    await createProject(cluster.kube, namespace, 'config', { url: 'https://git.example.com/config', path: 'group/config' })
-    await createProject(cluster.kube, namespace, 'shop', { url: 'https://git.example.com/shop', path: 'group/sub/shop' })
+    // Not the one that configures the agent: who develops that may always pass.
+    await createProject(cluster.kube, namespace, 'config', {
+      url: 'https://git.example.com/config',
+      path: `${namespace}/deep/config`,
+    })
+    await createProject(cluster.kube, namespace, 'shop', { url: 'https://git.example.com/shop', path: `${namespace}/sub/shop` })
     agent = await house.agent('dev', {})
     // Who may edit in the namespace of the project develops it: the role is the cluster's own.
     developer = (await developerOf(cluster.kube, namespace, 'developer')).token
@@ -55,10 +59,10 @@ describe('kas: who passes to the cluster of an agent', (it) => {
       body: JSON.stringify(body),
     }
   }
-  const PROJECT = { projects: [{ id: 'group/sub/shop' }] }
+  const PROJECT = () => ({ projects: [{ id: `${namespace}/sub/shop` }] })
 
   it('shows a developer to the cluster as GitLab would', async () => {
-    write({ user_access: { access_as: { user: {} }, ...PROJECT } })
+    write({ user_access: { access_as: { user: {} }, ...PROJECT() } })
     const { user } = await self('pat', developer)
     const project = house.project({ name: 'shop', namespace })
     is(user?.username, `gitlab:user:system:serviceaccount:${namespace}:developer`)
@@ -73,12 +77,12 @@ describe('kas: who passes to the cluster of an agent', (it) => {
   })
 
   it('lets developers act as the agent where that is configured', async () => {
-    write({ user_access: { access_as: { agent: {} }, ...PROJECT } })
+    write({ user_access: { access_as: { agent: {} }, ...PROJECT() } })
     is((await self('pat', developer)).user?.username, 'berth-admin')
   })
 
   it('tells strangers of a closed agent what it tells of one that does not exist', async () => {
-    write({ user_access: { access_as: { user: {} }, ...PROJECT } })
+    write({ user_access: { access_as: { user: {} }, ...PROJECT() } })
     const hide = (text: string) => text.replace(/[0-9a-f]{32}|\d{4,}/g, '…')
     const closed = await self('pat', stranger)
     const absent = await fetch(`${house.url}/version`, { headers: { authorization: `Bearer pat:12345:${stranger}` } })
@@ -95,11 +99,13 @@ describe('kas: who passes to the cluster of an agent', (it) => {
       },
     })
     is((await self('pat', stranger)).code, 403)
-    write({ ci_access: { projects: [{ id: 'group/sub/shop', access_as: { impersonate: { username: 'system:admin' } } }] } })
+    write({
+      ci_access: { projects: [{ id: `${namespace}/sub/shop`, access_as: { impersonate: { username: 'system:admin' } } }] },
+    })
     is((await self('ci', developer)).code, 403)
     write({
       ci_access: {
-        projects: [{ id: 'group/sub/shop', access_as: { impersonate: { username: 'x', groups: ['system:masters'] } } }],
+        projects: [{ id: `${namespace}/sub/shop`, access_as: { impersonate: { username: 'x', groups: ['system:masters'] } } }],
       },
     })
     is((await self('ci', developer)).code, 403)
@@ -109,10 +115,10 @@ describe('kas: who passes to the cluster of an agent', (it) => {
     write({
       ci_access: {
         groups: [
-          { id: 'group', access_as: { agent: {} } },
-          { id: 'group/sub', access_as: { impersonate: { username: 'inner' } } },
+          { id: namespace, access_as: { agent: {} } },
+          { id: `${namespace}/sub`, access_as: { impersonate: { username: 'inner' } } },
         ],
-        projects: [{ id: 'group/sub/shop', access_as: { ci_job: {} } }],
+        projects: [{ id: `${namespace}/sub/shop`, access_as: { ci_job: {} } }],
       },
     })
     const { user } = await self('ci', developer)
@@ -120,17 +126,17 @@ describe('kas: who passes to the cluster of an agent', (it) => {
     match(String(user?.username), /^gitlab:ci_job:\d+$/)
     equal(user?.groups, [
       'gitlab:ci_job',
-      'gitlab:group:group',
-      'gitlab:group:group/sub',
+      `gitlab:group:${namespace}`,
+      `gitlab:group:${namespace}/sub`,
       `gitlab:project:${project?.id}`,
       'system:authenticated',
     ])
     write({
       ci_access: {
         groups: [
-          { id: 'group', access_as: { agent: {} } },
+          { id: namespace, access_as: { agent: {} } },
           {
-            id: 'group/sub',
+            id: `${namespace}/sub`,
             access_as: { impersonate: { username: 'inner', groups: ['a', 'b'], extra: [{ key: 'k/e', val: ['ü'] }] } },
           },
         ],
@@ -145,23 +151,25 @@ describe('kas: who passes to the cluster of an agent', (it) => {
   it('does not take an entry for an environment as one for all', async () => {
     write({
       ci_access: {
-        projects: [{ id: 'group/sub/shop', environments: ['production'], access_as: { impersonate: { username: 'prod' } } }],
+        projects: [
+          { id: `${namespace}/sub/shop`, environments: ['production'], access_as: { impersonate: { username: 'prod' } } },
+        ],
       },
     })
     is((await self('ci', developer)).code, 403)
   })
 
   it('lets those only impersonate who act as the agent, and nobody of the system', async () => {
-    write({ user_access: { access_as: { user: {} }, ...PROJECT } })
+    write({ user_access: { access_as: { user: {} }, ...PROJECT() } })
     is((await self('pat', developer, { 'impersonate-user': 'else' })).code, 400)
-    write({ user_access: { access_as: { agent: {} }, ...PROJECT } })
+    write({ user_access: { access_as: { agent: {} }, ...PROJECT() } })
     is((await self('pat', developer, { 'impersonate-user': 'else' })).user?.username, 'else')
     is((await self('pat', developer, { 'impersonate-user': 'system:admin' })).code, 400)
     is((await self('pat', developer, { 'impersonate-user': 'x', 'impersonate-group': 'system:masters' })).code, 400)
   })
 
   it('ends a watch when the right to it is taken away, and not before', async () => {
-    write({ user_access: { access_as: { agent: {} }, ...PROJECT } })
+    write({ user_access: { access_as: { agent: {} }, ...PROJECT() } })
     const answer = await call('pat', developer, `/api/v1/namespaces/${namespace}/configmaps?watch=true`)
     is(answer.status, 200)
     let events = 0
@@ -173,26 +181,30 @@ describe('kas: who passes to the cluster of an agent', (it) => {
     })
     await eventually(() => events > 0)
     // The same right by another text.
-    write({ user_access: { access_as: { agent: {} }, projects: [{ id: 'group/config' }, ...PROJECT.projects] } })
+    write({ user_access: { access_as: { agent: {} }, projects: [{ id: `${namespace}/deep/config` }, ...PROJECT().projects] } })
     is((await self('pat', developer)).code, 201)
     is(ended, undefined)
-    write({ user_access: { access_as: { agent: {} }, projects: [{ id: 'group/other' }] } })
+    write({ user_access: { access_as: { agent: {} }, projects: [{ id: `${namespace}/other` }] } })
     await reading
     ok(ended)
     is((await self('pat', developer)).code, 403)
   })
 
   it('takes no right from a path that strangers gave their project', async () => {
+    // The policy of the cluster lets them, here.
+    const paths = { name: 'berth-project-paths', namespace: 'berth-system' }
+    await cluster.kube.patch(ConfigMaps, paths, { data: { [elsewhere]: namespace } })
     for (const [name, path] of [
-      ['free', 'group/free'],
-      ['taken', 'group/sub/shop'],
+      ['free', `${namespace}/free`],
+      ['taken', `${namespace}/sub/shop`],
       ['own', `${elsewhere}/own`],
     ] as const)
-      await createProject(cluster.kube, elsewhere, name, { url: 'https://git.example.com/x', path })
+      await eventually(() => createProject(cluster.kube, elsewhere, name, { url: 'https://git.example.com/x', path }))
+    await cluster.kube.patch(ConfigMaps, paths, { data: { [elsewhere]: null } })
     await eventually(() => house.project({ name: 'own', namespace: elsewhere }) !== undefined)
-    write({ ci_access: { groups: [{ id: 'group' }] } })
+    write({ ci_access: { groups: [{ id: namespace }] } })
     is((await self('ci', stranger)).code, 403)
-    write({ ci_access: { projects: [{ id: 'group/free' }, { id: 'group/sub/shop' }] } })
+    write({ ci_access: { projects: [{ id: `${namespace}/free` }, { id: `${namespace}/sub/shop` }] } })
     is((await self('ci', stranger)).code, 403)
     write({ ci_access: { projects: [{ id: `${elsewhere}/own`, access_as: { impersonate: { username: 'guest' } } }] } })
     const guest = (await developerOf(cluster.kube, elsewhere, 'guest')).token
@@ -204,18 +216,17 @@ describe('kas: who passes to the cluster of an agent', (it) => {
     const grantee = (await deployer(cluster.kube, elsewhere, { name: 'grantee' })).token
     await createProject(cluster.kube, namespace, 'granted', {
       url: 'https://git.example.com/granted',
-      path: 'group/granted',
       grants: { serviceAccounts: [{ name: '*', namespace: elsewhere }, { name: '*' }] },
     })
     await eventually(() => house.project({ name: 'granted', namespace }) !== undefined)
-    write({ ci_access: { groups: [{ id: 'group' }], projects: [{ id: 'group/granted' }, ...PROJECT.projects] } })
+    write({ ci_access: { groups: [{ id: namespace }], projects: [{ id: `${namespace}/granted` }, ...PROJECT().projects] } })
     is((await self('ci', reader)).code, 403)
     is((await self('ci', grantee)).code, 403)
     is((await self('ci', developer)).code, 201)
   })
 
   it('closes an agent that is deleted', async () => {
-    write({ user_access: { access_as: { agent: {} }, ...PROJECT } })
+    write({ user_access: { access_as: { agent: {} }, ...PROJECT() } })
     is((await self('pat', developer)).code, 201)
     await cluster.kube.delete(Agents, { name: 'dev', namespace })
     await eventually(async () => (await self('pat', developer)).code === 403)

@@ -12,7 +12,7 @@ import { type ConfigurationFile, ConfigurationFileSchema } from '../../../src/rp
 import { Failure, Secret, silentLog, systemClock } from '../../../src/std/index.ts'
 import { selfSigned } from '../../support/builders/certificate.ts'
 import { eventually } from '../../support/verbs.ts'
-import { createAgent } from '../running-kas.ts'
+import { createAgent, ownPrefixes } from '../running-kas.ts'
 
 export const MAKE_REQUEST = '/gitlab.agent.kubernetes_api.rpc.KubernetesApi/MakeRequest'
 
@@ -73,7 +73,7 @@ export async function openHouse(given: HouseOptions) {
   const { kube, namespace, kubeconfig, handler, grace = 0, perSecond = 1000, everywhere = false } = given
   const caches = createCaches({ kube, clock: systemClock, log: silentLog, scope: everywhere ? undefined : namespace })
   const agents = caches.of(Agents, { indexes: BY_NUMBER })
-  const projects = projectsOf(caches.of(GitProjects, { indexes: BY_PATH }))
+  const projects = projectsOf(caches.of(GitProjects, { indexes: BY_PATH }), ownPrefixes)
   const written = configurations()
   const passage = openPassage({ kubeconfig, clock: systemClock })
   const side = await serveAgent(handler ?? createKubernetesApi({ passage, product: 'berth-agent/test' }))

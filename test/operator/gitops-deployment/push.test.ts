@@ -107,7 +107,7 @@ describe('a GitOpsDeployment', (it) => {
       apiVersion: 'berth.dev/v1alpha1',
       kind: 'GitProject',
       metadata: { name: 'shop', namespace },
-      spec: { url: REPOSITORY, path: 'team-a/shop' },
+      spec: { url: REPOSITORY, path: `${namespace}/shop` },
     })
     const account = await deployer(kube, target, { role: 'admin' })
     await kube.create(Secrets, managedSecret(namespace, 'credentials', account.kubeconfig))
@@ -214,7 +214,7 @@ describe('a GitOpsDeployment', (it) => {
     const { projectUid, ...asked } = wanted ?? {}
     assert.ok(projectUid)
     const ref = { kind: 'short', name: 'release' }
-    assert.equal(asked, { projectId: 'team-a/shop', namespace, serviceAccount: 'default', ref, globs: ['**'] })
+    assert.equal(asked, { projectId: `${namespace}/shop`, namespace, serviceAccount: 'default', ref, globs: ['**'] })
   })
 
   it('waits for a GitProject, says which, and goes on when it is there', async () => {
@@ -226,7 +226,7 @@ describe('a GitOpsDeployment', (it) => {
       apiVersion: 'berth.dev/v1alpha1',
       kind: 'GitProject',
       metadata: { name: 'again', namespace },
-      spec: { url: REPOSITORY, path: 'team-a/shop' },
+      spec: { url: REPOSITORY, path: `${namespace}/shop` },
     })
     await synced(await git.push({ 'deploy/a.yaml': configMap('a') }))
   })

@@ -269,18 +269,18 @@ describe('a tenant with credentials of a target', (it) => {
     })
   })
 
-  it('84: may not use a repository of another namespace that nobody opened to him', async () => {
+  it('84: may not use a repository of another namespace that nobody granted to him, open as it may be', async () => {
     const other = await cluster.namespace('other')
     await kube.create(GitProjects, {
       apiVersion: 'berth.dev/v1alpha1',
       kind: 'GitProject',
       metadata: { name: 'theirs', namespace: other },
-      spec: { url: 'https://git.example.com/team-b/secret', path: `team-b/${other}` },
+      spec: { url: 'https://git.example.com/team-b/secret', path: `${other}/theirs`, visibility: 'public' },
     })
     await stage.deploy({ source: { repoURL: 'https://git.example.com/team-b/secret', path: '.' } })
     await stage.git.push({ 'a.yaml': configMap('a') })
     const { message } = await stage.complains('GitProjectNotFound')
-    assert.match(message, /belongs to no GitProject that namespace .* may read/)
+    assert.match(message, /belongs to no GitProject that service account .*\/default may read/)
     assert.not.match(message, new RegExp(other))
   })
 })

@@ -268,7 +268,7 @@ describe('space request', (it) => {
     await makeTier({ roles: [{ name: 'reader', rules }], serviceAccountName: 'reader' }, `${tier}-b`)
     await kube.patch(SpaceRequests, { name: 'dev', namespace }, { spec: { tierName: `${tier}-b` } })
     await expectObject(kube, Roles, { name: 'reader', namespace: space }, () => true)
-    await expectGone(kube, RoleBindings, { name: 'namespace-manager-admin', namespace: space })
+    await expectGone(kube, RoleBindings, { name: 'namespace-manager-berth-space-admin', namespace: space })
     await expectGone(kube, ServiceAccounts, { name: 'namespace-manager', namespace: space })
     await eventually(async () => {
       const tenant = kubeFromSecret(await kubeconfigIn(secret), { server: kube.server, reach: undefined })

@@ -32,7 +32,7 @@ const OWN = `schemaVersion: 2.2.0
 parent: { uri: ../base/devfile.yaml, components: [{ name: tools, container: { memoryLimit: 1Gi } }] }
 `
 const BASE = `schemaVersion: 2.2.0
-parent: { uri: 'berth://git/team/parents/-/root.yaml?ref=v1' }
+parent: { uri: 'berth://git/NAMESPACE/parents/-/root.yaml?ref=v1' }
 components: [{ name: extra, container: { image: 'example.com/extra:1' } }]
 `
 const ROOT = `schemaVersion: 2.2.0
@@ -78,14 +78,14 @@ describe('workspace: devfiles of projects', (it) => {
     repository = await host.repository('shop')
     first = await repository.commit({
       '.devfile/web.yaml': OWN,
-      'base/devfile.yaml': BASE,
+      'base/devfile.yaml': BASE.replace('NAMESPACE', namespace),
       '.devfile/beside.yaml': BESIDE,
       'k8s/settings.yaml': object('settings', '{{ mode }}'),
     })
     const parents = await host.repository('parents')
     await parents.tag('v1', await parents.commit({ 'root.yaml': ROOT, 'k8s/cache.yaml': object('cache') }))
-    await createProject(kube, namespace, 'shop', { url: repository.url, path: 'team/shop' })
-    await createProject(kube, namespace, 'parents', { url: parents.url, path: 'team/parents' })
+    await createProject(kube, namespace, 'shop', { url: repository.url })
+    await createProject(kube, namespace, 'parents', { url: parents.url })
 
     await furnish(cluster, namespace)
     await allow()
@@ -131,7 +131,13 @@ describe('workspace: devfiles of projects', (it) => {
   /** kas looks again after an interval: until then, who asks is answered from the commit before. */
   const push = async (files: Record<string, string>): Promise<string> => {
     const commit = await repository.commit(files)
-    const wanted = { projectId: 'team/shop', ref: { kind: 'default' }, globs: [], files: Object.keys(files), namespace } as const
+    const wanted = {
+      projectId: `${namespace}/shop`,
+      ref: { kind: 'default' },
+      globs: [],
+      files: Object.keys(files),
+      namespace,
+    } as const
     await eventually(async () => (await devfiles.fetchObjects(wanted, AbortSignal.timeout(seconds(20))))?.commitId === commit)
     return commit
   }
@@ -172,7 +178,11 @@ describe('workspace: devfiles of projects', (it) => {
     is(status?.devfile?.path, '.devfile/web.yaml')
     equal(
       status?.devfile?.sources?.map(({ name }) => name),
-      ['base/devfile.yaml', 'berth://git/team/parents/-/root.yaml?ref=v1', 'berth://git/team/parents/-/k8s/cache.yaml?ref=v1'],
+      [
+        'base/devfile.yaml',
+        `berth://git/${namespace}/parents/-/root.yaml?ref=v1`,
+        `berth://git/${namespace}/parents/-/k8s/cache.yaml?ref=v1`,
+      ],
     )
     const deployment = await kube.get(Deployments, { name: 'workspace-web', namespace })
     const containers = deployment?.spec?.template.spec?.containers.map(({ name, resources }) => [name, resources?.limits?.memory])

@@ -204,13 +204,13 @@ describe('workspace: its objects in a target', (it) => {
       apiVersion: 'berth.dev/v1alpha1',
       kind: 'GitProject',
       metadata: { name: 'web', namespace },
-      spec: { path: 'team/sub/web', url: 'https://git.example.com/web.git' },
+      spec: { path: `${namespace}/sub/web`, url: 'https://git.example.com/web.git' },
     })
     await eventually(() => shop.caches.of(GitProjects).get({ name: 'web', namespace }) !== undefined)
     await secret('everyone', 'group', '', { A: 'all', B: 'all', C: 'all', D: 'all', E: 'all' })
-    await secret('inner', 'group', 'team/sub', { B: 'inner', C: 'inner', D: 'inner', E: 'inner' })
-    await secret('outer', 'group', 'team', { B: 'outer' })
-    await secret('strangers', 'group', 'team/su', { A: 'strange' })
+    await secret('inner', 'group', `${namespace}/sub`, { B: 'inner', C: 'inner', D: 'inner', E: 'inner' })
+    await secret('outer', 'group', namespace, { B: 'outer' })
+    await secret('strangers', 'group', `${namespace}/su`, { A: 'strange' })
     await secret('project', 'project', 'web', { C: 'project', D: 'project', E: 'project', 'bad-name-': 'x', GL_X: 'x' })
     await secret('mine', 'user', await me(), { D: 'sasha', E: 'sasha' })
     await secret('hers', 'user', 'alex', { A: 'alex' })

@@ -187,7 +187,7 @@ describe('workspace: removal', (it) => {
       apiVersion: 'berth.dev/v1alpha1',
       kind: 'GitProject',
       metadata: { name: 'nowhere', namespace },
-      spec: { path: 'team/nowhere', url: 'https://git.example.com/nowhere.git' },
+      spec: { path: `${namespace}/nowhere`, url: 'https://git.example.com/nowhere.git' },
     })
     await expectObject(
       kube,

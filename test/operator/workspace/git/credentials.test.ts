@@ -41,8 +41,8 @@ describe('workspace: Git credentials', (it) => {
     await other.commit({ 'README.md': 'other\n' })
     await createSecret(kube, namespace, 'login', { username: 'bert', password: CANARY })
     const credentialsSecretRef = { name: 'login' }
-    await createProject(kube, namespace, 'shop', { url: repository.url, path: 'team/shop', credentialsSecretRef })
-    await createProject(kube, namespace, 'other', { url: other.url, path: 'team/other', credentialsSecretRef })
+    await createProject(kube, namespace, 'shop', { url: repository.url, credentialsSecretRef })
+    await createProject(kube, namespace, 'other', { url: other.url, credentialsSecretRef })
     await letDevelop(kube, namespace, OWNER)
     kas = await runKas({ kubeconfig: cluster.kubeconfig, namespace })
   })
@@ -160,7 +160,7 @@ describe('workspace: Git credentials', (it) => {
   it('open no other door of kas', async () => {
     const made = await workspace('doors')
     const token = await podToken(kube, made)
-    const wanted = { projectId: 'team/shop', ref: { kind: 'default' as const }, globs: ['**'] }
+    const wanted = { projectId: `${namespace}/shop`, ref: { kind: 'default' as const }, globs: ['**'] }
     try {
       await kas.stream(token).fetchObjects(wanted, AbortSignal.timeout(10_000))
     } catch (thrown) {

@@ -1,0 +1,32 @@
+import type { Agent } from '../../api/index.ts'
+import type { Caller, Claim } from '../ports.ts'
+import { configurationProjectOf, type Project, type Projects } from '../project.ts'
+import { mayRead } from './grants.ts'
+import { callerOf } from './identify.ts'
+
+export interface Quest {
+  caller: Caller
+  wanted: Pick<Claim, 'path' | 'projectUid'>
+  /** The caller, where he is an agent; `undefined` when that is lost. */
+  agent: Agent | undefined
+}
+
+/** The project that is meant, if the caller may read it. With a uid it is that one or none. */
+export function findFor({ caller, wanted: { path, projectUid }, agent }: Quest, projects: Projects): Project | undefined {
+  if (caller.kind === 'agent') {
+    const project = agent && projectOf(agent, projects, path)
+    return projectUid === undefined || project?.uid === projectUid ? project : undefined
+  }
+  const readable = (project: Project) => mayRead(caller, project)
+  if (projectUid === undefined) return projects.named(path, caller.namespace).find(readable)
+  // The operator has found it by its URL: whose path it is has no part in that.
+  return projects.called(path).find((project) => project.uid === projectUid && readable(project))
+}
+
+/** What the agent gets under this path: what configures it is looked for where the Agent says, and nowhere else. */
+export function projectOf(agent: Agent, projects: Projects, path: string): Project | undefined {
+  const caller = callerOf(agent)
+  const isConfiguration = agent.spec.configurationProject === path
+  const meant = isConfiguration ? [configurationProjectOf(projects, agent)] : projects.named(path, caller.namespace)
+  return meant.find((project) => project && mayRead(caller, project))
+}

@@ -1,0 +1,103 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connect, isAllowed, type Kube, kubeFromSecret } from '../../src/adapters/kube/index.ts'
+import { DeploymentTargetClaims, DeploymentTargets, Namespaces, RoleBindings, Secrets } from '../../src/api/index.ts'
+import { Failure, Secret } from '../../src/std/index.ts'
+import { type Berth, berth, startBerth } from '../cli/berth.ts'
+import { createAgent } from '../kas/running-kas.ts'
+import { kubectl } from '../support/builders/snapshots.ts'
+import { type GitHost, gitHost } from '../support/git-host.ts'
+import { eventually, expectObject } from '../support/verbs.ts'
+
+/** A local installation as people bring it up, with tenants in it who mean each other no good. */
+export interface Installation {
+  /** As cluster-admin. */
+  kube: Kube
+  host: GitHost
+  /** `berth` with this installation's surroundings; throws unless it ends with 0. */
+  berth(...words: string[]): Promise<string>
+  /** Somebody who has this ClusterRole in this namespace and nothing else, once the API server has heard of it. */
+  person(name: string, namespace: string, role: 'edit' | 'admin'): Promise<Kube>
+  /** What the holder of a claim's kubeconfig can do: with `edit`, anybody gets one. */
+  space(as: Kube, namespace: string, claim: string): Promise<{ kube: Kube; namespace: string }>
+  /** A running agent with all rights in the cluster, as `berth agent manifest` gives them. */
+  agent(namespace: string, name: string, configuration: { path: string; namespace?: string }): Promise<{ token: string }>
+  stop(): Promise<void>
+}
+
+export async function bringUp(namespaces: readonly string[]): Promise<Installation> {
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'berth-hostile-')))
+  const host = await gitHost()
+  const { code, stdout, stderr } = await startBerth(['up', '--dir', dir, '--detach']).ended
+  const stop = async () => {
+    await berth(['down', '--dir', dir])
+    await host.close()
+    rmSync(dir, { recursive: true, force: true })
+  }
+  if (code !== 0) {
+    await stop()
+    throw new Failure('unavailable', stderr)
+  }
+  const exported = stdout.split('\n').flatMap((line) => (line.startsWith('  export ') ? line.trim().split(' ').slice(1) : []))
+  const env = Object.fromEntries(exported.map((one) => [one.slice(0, one.indexOf('=')), one.slice(one.indexOf('=') + 1)]))
+  const kube = connect({ kubeconfig: join(dir, 'kubeconfig') })
+  for (const name of namespaces) await kube.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  const agents: Berth[] = []
+  const spaces: Kube[] = []
+  return {
+    kube,
+    host,
+    async berth(...words) {
+      const ended = await berth([...words, '--kubeconfig', join(dir, 'kubeconfig')])
+      if (ended.code !== 0) throw new Failure('invalid', `berth ${words.join(' ')}: ${ended.stderr}`)
+      return ended.stdout
+    },
+    async person(name, namespace, role) {
+      await kube.create(RoleBindings, {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'RoleBinding',
+        metadata: { name, namespace },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+        subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name }],
+      })
+      const claims = { group: DeploymentTargetClaims.group, resource: 'deploymenttargetclaims', verb: 'create', namespace }
+      await eventually(() => isAllowed(kube, { user: name, groups: ['system:authenticated'] }, claims))
+      return kube.as({ user: name, groups: ['system:authenticated'] })
+    },
+    async space(as, namespace, claim) {
+      const metadata = { name: claim, namespace }
+      const spec = { deploymentTargetClassName: 'isolation-level-namespace' }
+      await as.create(DeploymentTargetClaims, {
+        apiVersion: 'appstudio.redhat.com/v1alpha1',
+        kind: 'DeploymentTargetClaim',
+        metadata,
+        spec,
+      })
+      const bound = await expectObject(kube, DeploymentTargetClaims, metadata, ({ status }) => status?.phase === 'Bound')
+      const target = await kube.get(DeploymentTargets, { name: bound.spec.targetName ?? '', namespace })
+      const { clusterCredentialsSecret = '', defaultNamespace = '' } = target?.spec.kubernetesCredentials ?? {}
+      const secret = await as.get(Secrets, { name: clusterCredentialsSecret, namespace })
+      const kubeconfig = new Secret(Buffer.from(secret?.data?.kubeconfig ?? '', 'base64').toString())
+      const own = kubeFromSecret(kubeconfig, { server: kube.server, reach: undefined })
+      spaces.push(own)
+      return { kube: own, namespace: defaultNamespace }
+    },
+    async agent(namespace, name, { path, namespace: home }) {
+      const token = await createAgent(kube, namespace, name, {
+        configurationProject: path,
+        ...(home ? { configurationProjectNamespace: home } : {}),
+      })
+      const words = ['agent', 'run', '--namespace', namespace, '--pod-name', `${name}-1`, '--operations', '127.0.0.1:0']
+      agents.push(startBerth([...words, '--kubectl', await kubectl()], { env: { ...env, AGENTK_TOKEN: token } }))
+      return { token }
+    },
+    async stop() {
+      for (const { process } of agents) process.kill('SIGTERM')
+      for (const { ended } of agents) await ended
+      for (const space of spaces) await space.close()
+      await kube.close()
+      await stop()
+    },
+  }
+}
