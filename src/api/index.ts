@@ -101,6 +101,7 @@ export {
   type GitOpsDeploymentSyncRunStatus,
   GitOpsDeploymentSyncRuns,
 } from './gitops-deployment-sync-run.ts'
+export { covers, type Grantee } from './grantee.ts'
 export {
   type AnyObject,
   apiVersionOf,

@@ -17,11 +17,14 @@ export const PROJECT_PATHS = 'berth-project-paths'
 /** The cache has the ConfigMap of that name and nothing else. */
 export const pathHoldersOf = (cache: Cache<ConfigMap>): PathHolders => ({
   holds(namespace, path) {
-    if (path.startsWith(`${namespace}/`)) return true
+    if (isOwnPath(namespace, path)) return true
     return [...cache.all()].some(({ data }) => prefixesIn(data?.[namespace]).some((prefix) => isBelow(path, prefix)))
   },
   onChange: (listener) => cache.onChange(() => listener()),
 })
+
+/** Whatever a platform lists. */
+export const isOwnPath = (namespace: string, path: string): boolean => path.startsWith(`${namespace}/`)
 
 const prefixesIn = (lines = ''): string[] => lines.split('\n').map((line) => line.trim())
 

@@ -1,5 +1,5 @@
 import type { Cache } from '../adapters/kube/index.ts'
-import { type Agent, type GitProject, isDeleting, keyOf, type Ref, refOf } from '../api/index.ts'
+import { type Agent, type GitProject, type Grantee, isDeleting, keyOf, type Ref, refOf } from '../api/index.ts'
 import { durationOf } from '../std/index.ts'
 import { numberOf } from './number.ts'
 import type { PathHolders } from './path-holders.ts'
@@ -23,12 +23,6 @@ export interface Project {
   /** The number that peers want beside the path: the same for the life of the object. */
   readonly id: bigint
   readonly createdAt: string
-}
-
-/** `name` may be `*`. */
-export interface Grantee {
-  readonly namespace: string
-  readonly name: string
 }
 
 export function projectFrom(object: GitProject): Project {

@@ -6,7 +6,7 @@ import { is, ok } from 'uvu/assert'
 import { kubectl } from '../support/builders/snapshots.ts'
 import { describe } from '../support/suite.ts'
 import { eventually } from '../support/verbs.ts'
-import { type Berth, berth, startBerth } from './berth.ts'
+import { type Berth, berth, exportedIn, startBerth } from './berth.ts'
 
 const PROJECT = {
   apiVersion: 'berth.dev/v1alpha1',
@@ -48,8 +48,7 @@ describe('an agent of a local installation', (it) => {
   it('is told by berth up where kas is, and whom to believe', async () => {
     const { code, stdout, stderr } = await startBerth(['up', '--dir', dir, '--detach']).ended
     is(code, 0, stderr)
-    const exported = stdout.split('\n').flatMap((line) => (line.startsWith('  export ') ? line.trim().split(' ').slice(1) : []))
-    env = Object.fromEntries(exported.map((one) => [one.slice(0, one.indexOf('=')), one.slice(one.indexOf('=') + 1)]))
+    env = exportedIn(stdout)
     is(Object.keys(env).sort().join(' '), 'BERTH_KAS_ADDRESS BERTH_KAS_CA BERTH_KUBERNETES_API_URL KUBECONFIG')
     const url = /git: (\S+)\/<name>\.git/.exec(stdout)?.[1]
     const object = { ...PROJECT, spec: { ...PROJECT.spec, url: `${url}/config.git` } }

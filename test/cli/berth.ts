@@ -29,6 +29,12 @@ export interface Berth {
   ended: Promise<Outcome>
 }
 
+/** What `berth up` tells people to put into their environment. */
+export function exportedIn(stdout: string): Record<string, string> {
+  const exported = stdout.split('\n').flatMap((line) => (line.startsWith('  export ') ? line.trim().split(' ').slice(1) : []))
+  return Object.fromEntries(exported.map((one) => [one.slice(0, one.indexOf('=')), one.slice(one.indexOf('=') + 1)]))
+}
+
 export function startBerth(parameters: string[], { env, cwd = ROOT }: Surroundings = {}): Berth {
   const child = spawn(process.execPath, [MAIN, ...parameters], {
     cwd,

@@ -1,6 +1,5 @@
-import { is, match } from 'uvu/assert'
-import { isAllowed } from '../../src/adapters/kube/index.ts'
-import { ConfigMaps, GitProjects, RoleBindings } from '../../src/api/index.ts'
+import { match } from 'uvu/assert'
+import { ConfigMaps, GitProjects } from '../../src/api/index.ts'
 import { createProject } from '../kas/running-kas.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { refusalOf } from '../support/refusal.ts'
@@ -44,49 +43,5 @@ describe('the paths of GitProjects', (it) => {
     await kube.patch(GitProjects, { name: 'listed', namespace }, { spec: { url: 'https://git.example.com/y.git' } })
     const moved = kube.patch(GitProjects, { name: 'listed', namespace }, { spec: { path: `${listed}/base/other` } })
     match(await refusalOf(moved), 'does not begin with')
-  })
-})
-
-describe('the account of a space', (it) => {
-  const cluster = testCluster()
-  const { kube } = cluster
-  let namespace = ''
-  it.before(async () => {
-    namespace = await cluster.namespace('space')
-    for (const role of ['admin', 'edit'])
-      await kube.create(RoleBindings, {
-        apiVersion: 'rbac.authorization.k8s.io/v1',
-        kind: 'RoleBinding',
-        metadata: { name: role, namespace },
-        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: `berth-space-${role}` },
-        subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: role }],
-      })
-  })
-  it.after(() => cluster.close())
-
-  const can = (user: string, verb: string, what: string) => {
-    const [group = '', resource = ''] = what.split('/')
-    return isAllowed(
-      kube,
-      { user, groups: ['system:authenticated'] },
-      { namespace, verb, group, resource, subresource: undefined },
-    )
-  }
-
-  it('has what the roles of the cluster have, and of what Berth trusts nothing', async () => {
-    await eventually(() => can('admin', 'create', 'apps/deployments'))
-    await eventually(() => can('admin', 'create', 'rbac.authorization.k8s.io/rolebindings'))
-    await eventually(() => can('admin', 'get', '/pods'))
-    await eventually(() => can('edit', 'create', 'apps/deployments'))
-    is(await can('edit', 'create', 'rbac.authorization.k8s.io/rolebindings'), false)
-    const kinds = [
-      ...['berth.dev/gitprojects', 'berth.dev/agents', 'berth.dev/workspaces', 'toolchain.dev.openshift.com/spacerequests'],
-      ...['appstudio.redhat.com/deploymenttargets', 'appstudio.redhat.com/deploymenttargetclaims'],
-      ...['managed-gitops.redhat.com/gitopsdeployments', 'managed-gitops.redhat.com/gitopsdeploymentmanagedenvironments'],
-    ]
-    for (const user of ['admin', 'edit'])
-      for (const kind of kinds)
-        for (const verb of ['create', 'update', 'patch', 'delete', 'develop', 'administer'])
-          is(await can(user, verb, kind), false, `${user} ${verb} ${kind}`)
   })
 })

@@ -1,9 +1,16 @@
 import { equal } from 'uvu/assert'
 import { isAllowed } from '../../src/adapters/kube/index.ts'
-import { RoleBindings } from '../../src/api/index.ts'
+import { bindUser } from '../support/builders/credentials.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
 import { eventually } from '../support/verbs.ts'
+
+const OF_SPACES = ['berth-space-admin', 'berth-space-edit']
+const BERTHS = [
+  ...['berth.dev/gitprojects', 'berth.dev/agents', 'berth.dev/workspaces', 'toolchain.dev.openshift.com/spacerequests'],
+  ...['appstudio.redhat.com/deploymenttargets', 'appstudio.redhat.com/deploymenttargetclaims'],
+  ...['managed-gitops.redhat.com/gitopsdeployments', 'managed-gitops.redhat.com/gitopsdeploymentmanagedenvironments'],
+]
 
 describe('the roles of people', (it) => {
   const cluster = testCluster()
@@ -11,18 +18,10 @@ describe('the roles of people', (it) => {
   let namespace = ''
   it.before(async () => {
     namespace = await cluster.namespace('people')
-    for (const role of ['view', 'edit', 'admin']) await bind(role)
+    for (const role of ['view', 'edit', 'admin', ...OF_SPACES]) await bindUser(kube, namespace, `${role}@example.com`, role)
   })
   it.after(() => cluster.close())
 
-  const bind = (role: string) =>
-    kube.create(RoleBindings, {
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'RoleBinding',
-      metadata: { name: role, namespace },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
-      subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: `${role}@example.com` }],
-    })
   const can = (person: string, verb: string, what: string) => {
     const [group = '', resource = '', subresource] = what.split('/')
     const subject = { user: `${person}@example.com`, groups: ['system:authenticated'] }
@@ -44,6 +43,11 @@ describe('the roles of people', (it) => {
     ['edit', 'create', 'berth.dev/gitprojects', false, 'grants are a matter of trust'],
     ['admin', 'patch', 'berth.dev/agents', true, 'who leads the namespace grants'],
     ['admin', 'create', 'berth.dev/spacetiers', false, 'tiers are the platform engineers'],
+    ['berth-space-admin', 'create', 'apps/deployments', true, 'that is what a space is for'],
+    ['berth-space-admin', 'get', '/pods', true, 'who deploys looks at it'],
+    ['berth-space-admin', 'create', 'rbac.authorization.k8s.io/rolebindings', true, 'admins of the cluster let others in'],
+    ['berth-space-edit', 'create', 'apps/deployments', true, 'that is what a space is for'],
+    ['berth-space-edit', 'create', 'rbac.authorization.k8s.io/rolebindings', false, 'editors of the cluster let nobody in'],
   ]
   for (const [person, verb, what, allowed, why] of table)
     it(`${allowed ? 'let' : 'do not let'} ${person} ${verb} ${what}, because ${why}`, async () => {
@@ -51,4 +55,14 @@ describe('the roles of people', (it) => {
       if (allowed) await eventually(() => can(person, verb, what))
       else equal(await can(person, verb, what), false)
     })
+
+  it('give the account of a space nothing of what Berth trusts', async () => {
+    for (const role of OF_SPACES) {
+      // Its rules have been gathered.
+      await eventually(() => can(role, 'create', 'apps/deployments'))
+      for (const kind of BERTHS)
+        for (const verb of ['create', 'update', 'patch', 'delete', 'develop', 'administer'])
+          equal(await can(role, verb, kind), false, `${role} ${verb} ${kind}`)
+    }
+  })
 })

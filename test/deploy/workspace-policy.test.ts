@@ -1,6 +1,6 @@
 import { is, match } from 'uvu/assert'
-import { RoleBindings, type WorkspaceSpec, Workspaces } from '../../src/api/index.ts'
-import { untilMay } from '../support/builders/credentials.ts'
+import { type WorkspaceSpec, Workspaces } from '../../src/api/index.ts'
+import { bindUser, untilMay } from '../support/builders/credentials.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { refusalOf } from '../support/refusal.ts'
 import { describe } from '../support/suite.ts'
@@ -16,13 +16,7 @@ describe('what others may change of a workspace', (it) => {
     namespace = await cluster.namespace('workspace-policy')
     const roles = { [OWNER]: 'edit', [COLLEAGUE]: 'edit', [ADMIN]: 'admin' }
     for (const [name, role] of Object.entries(roles)) {
-      await cluster.kube.create(RoleBindings, {
-        apiVersion: 'rbac.authorization.k8s.io/v1',
-        kind: 'RoleBinding',
-        metadata: { name: name.replace('@', '-'), namespace },
-        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
-        subjects: [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name }],
-      })
+      await bindUser(cluster.kube, namespace, name, role)
       await untilMay(cluster.kube, namespace, name, { verb: 'patch', group: 'berth.dev', resource: 'workspaces' })
     }
   })

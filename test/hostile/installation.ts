@@ -1,14 +1,15 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { connect, isAllowed, type Kube, kubeFromSecret } from '../../src/adapters/kube/index.ts'
-import { DeploymentTargetClaims, DeploymentTargets, Namespaces, RoleBindings, Secrets } from '../../src/api/index.ts'
+import { connect, type Kube, kubeFromSecret } from '../../src/adapters/kube/index.ts'
+import { DeploymentTargetClaims, DeploymentTargets, Namespaces, Secrets } from '../../src/api/index.ts'
 import { Failure, Secret } from '../../src/std/index.ts'
-import { type Berth, berth, startBerth } from '../cli/berth.ts'
+import { type Berth, berth, exportedIn, startBerth } from '../cli/berth.ts'
 import { createAgent } from '../kas/running-kas.ts'
+import { bindUser, untilMay } from '../support/builders/credentials.ts'
 import { kubectl } from '../support/builders/snapshots.ts'
 import { type GitHost, gitHost } from '../support/git-host.ts'
-import { eventually, expectObject } from '../support/verbs.ts'
+import { expectObject } from '../support/verbs.ts'
 
 /** A local installation as people bring it up, with tenants in it who mean each other no good. */
 export interface Installation {
@@ -39,8 +40,7 @@ export async function bringUp(namespaces: readonly string[]): Promise<Installati
     await stop()
     throw new Failure('unavailable', stderr)
   }
-  const exported = stdout.split('\n').flatMap((line) => (line.startsWith('  export ') ? line.trim().split(' ').slice(1) : []))
-  const env = Object.fromEntries(exported.map((one) => [one.slice(0, one.indexOf('=')), one.slice(one.indexOf('=') + 1)]))
+  const env = exportedIn(stdout)
   const kube = connect({ kubeconfig: join(dir, 'kubeconfig') })
   for (const name of namespaces) await kube.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   const agents: Berth[] = []
@@ -54,15 +54,9 @@ export async function bringUp(namespaces: readonly string[]): Promise<Installati
       return ended.stdout
     },
     async person(name, namespace, role) {
-      await kube.create(RoleBindings, {
-        apiVersion: 'rbac.authorization.k8s.io/v1',
-        kind: 'RoleBinding',
-        metadata: { name, namespace },
-        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
-        subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name }],
-      })
-      const claims = { group: DeploymentTargetClaims.group, resource: 'deploymenttargetclaims', verb: 'create', namespace }
-      await eventually(() => isAllowed(kube, { user: name, groups: ['system:authenticated'] }, claims))
+      await bindUser(kube, namespace, name, role)
+      const { group, plural: resource } = DeploymentTargetClaims
+      await untilMay(kube, namespace, name, { verb: 'create', group, resource })
       return kube.as({ user: name, groups: ['system:authenticated'] })
     },
     async space(as, namespace, claim) {

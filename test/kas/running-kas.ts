@@ -6,7 +6,7 @@ import { createObjectStream, type ObjectStream } from '../../src/adapters/grpc/i
 import type { Kube } from '../../src/adapters/kube/index.ts'
 import { type Agent, Agents, type CoreSecret, type GitProject, GitProjects, Secrets } from '../../src/api/index.ts'
 import { type Addresses, parseConfig, start } from '../../src/kas/index.ts'
-import type { PathHolders } from '../../src/kas/path-holders.ts'
+import { isOwnPath, type PathHolders } from '../../src/kas/path-holders.ts'
 import type { RegistryHub } from '../../src/kas/routing/index.ts'
 import { Secret, systemClock } from '../../src/std/index.ts'
 
@@ -98,7 +98,7 @@ export const createProject = (kube: Kube, ...of: Parameters<typeof project>): Pr
 
 /** Nobody has been given a prefix beside the name of his namespace. */
 export const ownPrefixes: PathHolders = {
-  holds: (namespace, path) => path.startsWith(`${namespace}/`),
+  holds: isOwnPath,
   onChange: () => () => undefined,
 }
 

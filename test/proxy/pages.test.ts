@@ -1,12 +1,12 @@
 import { is, match, not } from 'uvu/assert'
-import { RoleBindings, Services, Workspaces } from '../../src/api/index.ts'
+import { Services, Workspaces } from '../../src/api/index.ts'
+import { bindUser } from '../support/builders/credentials.ts'
 import { describe } from '../support/suite.ts'
 import { eventually } from '../support/verbs.ts'
 import type { Browser } from './browser.ts'
 import { hostOf, settle } from './running-proxy.ts'
 import { type Stage, setStage } from './stage.ts'
 
-const RBAC = 'rbac.authorization.k8s.io'
 const shares = { shares: [{ name: 'pair', user: 'grace@example.com', ports: ['app'] }] }
 
 describe('what people meet when a workspace does not answer', (it) => {
@@ -57,11 +57,7 @@ describe('what people meet when a workspace does not answer', (it) => {
     // She owns it, but the cluster does not let her change it.
     is(await press(ada), 403)
     is(await isWanted(), false)
-    await stage.cluster.kube.create(RoleBindings, {
-      ...{ apiVersion: `${RBAC}/v1`, kind: 'RoleBinding', metadata: { name: 'ada', namespace: stage.namespace } },
-      roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: 'edit' },
-      subjects: [{ kind: 'User', apiGroup: RBAC, name: 'ada@example.com' }],
-    })
+    await bindUser(stage.cluster.kube, stage.namespace, 'ada@example.com', 'edit')
     await eventually(async () => (await press(ada)) === 303)
     is(await isWanted(), true)
     await eventually(async () => /The workspace asleep is starting/.test((await ada.ask(`${home}/`)).body))

@@ -128,10 +128,10 @@ type KnownProject = NonNullable<AgentStatus['knownProjects']>[number]
 function knownAfter(agent: Agent, { used, projectOf }: AgentFacts): KnownProject[] {
   const known = new Map([...(agent.status?.knownProjects ?? []), ...used].map(({ path, uid }) => [path, uid]))
   const knownProjects = [...known].map(([path, uid]) => ({ path, uid })).slice(-MOST_KNOWN)
-  const after = { ...agent, status: { knownProjects } }
+  const { trustedProjects: trusted } = agent.spec
   return knownProjects.map((project) => {
     const now = projectOf(agent, project.path)
-    if (!now || !isAnother(after, { path: project.path, uid: now.uid })) return project
+    if (!now || !isAnother({ path: project.path, uid: now.uid }, { trusted, used: [project] })) return project
     return { ...project, replacedBy: { namespace: now.ref.namespace, name: now.ref.name, uid: now.uid } }
   })
 }

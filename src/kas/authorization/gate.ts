@@ -1,7 +1,7 @@
 import { type Agent, isDeleting, type Ref } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
 import { digestOf } from '../digest.ts'
-import { isAnother } from '../known-project.ts'
+import { isAnother, trustOf } from '../known-project.ts'
 import { newsOf } from '../news.ts'
 import { type Admission, type Caller, type Claim, type Gate, type Knock, moved, type OnUsed } from '../ports.ts'
 import { type Project, type Projects, sourceOf } from '../project.ts'
@@ -21,12 +21,12 @@ export interface GateOptions {
 
 /** Lets callers in, and throws them out at the moment they lose the right: the objects that give it are watched. */
 export function createGate({ projects, identities, rate, onUsed }: GateOptions): Gate & { knock: Knock } {
-  const letIn = (standing: Standing): Watch => {
-    const watch = new Watch(projects, standing)
+  const letIn = (standing: Standing, { project }: Sight): Watch => {
+    if (!project) throw refusalFor(standing)
     const { caller, wanted } = standing
     if (caller.kind === 'agent' && caller.name !== undefined)
-      onUsed({ name: caller.name, namespace: caller.namespace }, { path: wanted.path, uid: watch.project.uid })
-    return watch
+      onUsed({ name: caller.name, namespace: caller.namespace }, { path: wanted.path, uid: project.uid })
+    return new Watch(projects, standing, project)
   }
   return {
     knock: (authorization, peer) => known(identities, authorization, peer),
@@ -35,20 +35,23 @@ export function createGate({ projects, identities, rate, onUsed }: GateOptions):
       // The operator has a stream for each deployment, and one token.
       if (!caller.isVouchedFor) rate(digestOf(bearerOf(claim.authorization)), `${caller.namespace}/${caller.name}`)
       const standing = standingOf(identities, claim, caller)
-      while (isHeld(projects, standing)) {
+      let sight = sightOf(projects, standing)
+      while (sight.isHeld) {
         onHeld(replaced(caller, claim.path))
         const news = newsOf([(ring) => projects.onChangeAt(claim.path, ring), standing.onChange], signal)
         await news.promise
         news.close()
         if (signal.aborted) return
         await standing.prove()
+        sight = sightOf(projects, standing)
       }
-      return letIn(standing)
+      return letIn(standing, sight)
     },
     admitAgent(agent, path) {
       const standing = registered(identities, agent, path)
-      if (isHeld(projects, standing)) throw replaced(standing.caller, path)
-      return letIn(standing)
+      const sight = sightOf(projects, standing)
+      if (sight.isHeld) throw replaced(standing.caller, path)
+      return letIn(standing, sight)
     },
   }
 }
@@ -117,11 +120,21 @@ function registered({ agents }: Identities, agent: Ref & { namespace: string }, 
   }
 }
 
-/** Another project than the one that the agent has used is held back until it is trusted; what the agent has it keeps. */
-function isHeld(projects: Projects, standing: Standing): boolean {
-  const agent = standing.agent()
-  const project = findFor({ ...standing, agent }, projects)
-  return agent !== undefined && project !== undefined && isAnother(agent, { path: standing.wanted.path, uid: project.uid })
+/** What a caller gets now. */
+interface Sight {
+  project: Project | undefined
+  /** The caller was an agent, and is none any more. */
+  isLost: boolean
+  /** Another project than the one that the agent has used is held back until it is trusted; what the agent has it keeps. */
+  isHeld: boolean
+}
+
+function sightOf(projects: Projects, { caller, wanted, agent: seen }: Standing): Sight {
+  const agent = seen()
+  const project = findFor({ caller, wanted, agent }, projects)
+  const isHeld =
+    agent !== undefined && project !== undefined && isAnother({ path: wanted.path, uid: project.uid }, trustOf(agent))
+  return { project, isLost: caller.kind === 'agent' && agent === undefined, isHeld }
 }
 
 const refusalFor = ({ caller, wanted: { path }, agent }: Standing): Failure =>
@@ -135,10 +148,8 @@ class Watch implements Admission {
   readonly #end = new AbortController()
   readonly #stops: (() => void)[]
 
-  constructor(projects: Projects, standing: Standing) {
+  constructor(projects: Projects, standing: Standing, project: Project) {
     this.caller = standing.caller
-    const project = findFor({ ...standing, agent: standing.agent() }, projects)
-    if (!project) throw refusalFor(standing)
     this.project = project
     this.#projects = projects
     this.#standing = standing
@@ -156,7 +167,7 @@ class Watch implements Admission {
   async renew(): Promise<void> {
     const caller = await this.#standing.prove()
     if (!isSame(caller, this.caller)) throw revoked()
-    if (!findFor({ ...this.#standing, agent: this.#standing.agent() }, this.#projects)) throw refusalFor(this.#standing)
+    if (!sightOf(this.#projects, this.#standing).project) throw refusalFor(this.#standing)
   }
 
   close(): void {
@@ -165,13 +176,10 @@ class Watch implements Admission {
 
   /** The caches have just changed. */
   #look(): void {
-    const agent = this.#standing.agent()
-    const { path } = this.#standing.wanted
-    const now = findFor({ ...this.#standing, agent }, this.#projects)
-    if (this.caller.kind === 'agent' && !agent) this.#end.abort(revoked())
-    else if (!now) this.#end.abort(refusalFor(this.#standing))
-    else if (sourceOf(now) !== sourceOf(this.project) || (agent && isAnother(agent, { path, uid: now.uid })))
-      this.#end.abort(moved)
+    const { project, isLost, isHeld } = sightOf(this.#projects, this.#standing)
+    if (isLost) this.#end.abort(revoked())
+    else if (!project) this.#end.abort(refusalFor(this.#standing))
+    else if (isHeld || sourceOf(project) !== sourceOf(this.project)) this.#end.abort(moved)
   }
 }
 

@@ -1,6 +1,7 @@
+import { covers } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
 import type { Caller } from '../ports.ts'
-import type { Grantee, Project } from '../project.ts'
+import type { Project } from '../project.ts'
 
 /**
  * The one rule of who may read what. To be brought about in a cluster, a project of another namespace has to be granted: that
@@ -12,10 +13,6 @@ export function mayRead(caller: Caller, project: Project): boolean {
   if (caller.name === undefined && project.visibility !== 'private') return true
   return (caller.kind === 'agent' ? project.agents : project.serviceAccounts).some((grantee) => covers(grantee, caller))
 }
-
-/** A grant to one service account does not speak for its whole namespace. */
-const covers = (grantee: Grantee, caller: Caller): boolean =>
-  (grantee.namespace === '*' || grantee.namespace === caller.namespace) && (grantee.name === '*' || grantee.name === caller.name)
 
 const titleOf = ({ kind, namespace, name }: Caller): string =>
   name === undefined ? `namespace ${namespace}` : `${kind === 'agent' ? 'Agent' : 'service account'} ${namespace}/${name}`

@@ -10,7 +10,7 @@ import {
   withConditions,
 } from '../../api/index.ts'
 import { type Clock, createWorkQueue, Failure, isFailure, type Log, seconds, timestamp, type WorkQueue } from '../../std/index.ts'
-import type { PathHolders } from '../path-holders.ts'
+import { isOwnPath, type PathHolders } from '../path-holders.ts'
 import type { Outcome, Polls } from '../ports.ts'
 import { projectFrom, sourceOf } from '../project.ts'
 import { lookFirst } from './first-look.ts'
@@ -75,10 +75,9 @@ function onPathChange(cache: Cache<GitProject>, holders: PathHolders, ring: (key
     const all = path === undefined ? [] : cache.by('path', path)
     for (const { metadata } of all) ring(keyOf(metadata))
   }
-  const isOwn = ({ metadata, spec }: GitProject) => spec.path.startsWith(`${metadata.namespace}/`)
   const ringAll = () => {
-    for (const project of cache.all())
-      if (!isOwn(project) || cache.by('path', project.spec.path).length > 1) ringFor(project.spec.path)
+    for (const { metadata, spec } of cache.all())
+      if (!isOwnPath(metadata.namespace ?? '', spec.path) || cache.by('path', spec.path).length > 1) ringFor(spec.path)
   }
   ringAll()
   const forgetHolders = holders.onChange(ringAll)

@@ -1,4 +1,4 @@
-import type { GitOpsDeployment, GitProject } from '../../api/index.ts'
+import { covers, type GitOpsDeployment, type GitProject } from '../../api/index.ts'
 import type { GitRef } from '../../rpc/index.ts'
 import { Failure, redactUrls } from '../../std/index.ts'
 import { type Books, BY } from './books.ts'
@@ -26,9 +26,7 @@ export function projectOf({ metadata: { namespace = '' }, spec }: GitOpsDeployme
 const ageOf = ({ metadata }: GitProject): string => `${metadata.creationTimestamp} ${metadata.name}`
 
 const isGrantedTo = ({ spec: { grants } }: GitProject, namespace: string, account: string): boolean =>
-  (grants?.serviceAccounts ?? []).some(
-    (grantee) => [namespace, '*'].includes(grantee.namespace ?? '') && [account, '*'].includes(grantee.name),
-  )
+  (grants?.serviceAccounts ?? []).some((grantee) => covers({ namespace: '', ...grantee }, { namespace, name: account }))
 
 /** What a source follows. A plain name is a branch or else a tag: kas looks which of them is there. */
 export function revisionOf({ targetRevision, semver }: { targetRevision?: string; semver?: string }): GitRef {

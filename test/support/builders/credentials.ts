@@ -1,5 +1,12 @@
 import { isAllowed, type Kube } from '../../../src/adapters/kube/index.ts'
-import { ClusterRoles, ConfigMaps, RoleBindings, ServiceAccounts, type TokenRequest } from '../../../src/api/index.ts'
+import {
+  ClusterRoles,
+  ConfigMaps,
+  type RoleBinding,
+  RoleBindings,
+  ServiceAccounts,
+  type TokenRequest,
+} from '../../../src/api/index.ts'
 import { Failure } from '../../../src/std/index.ts'
 import { eventually } from '../verbs.ts'
 
@@ -64,6 +71,16 @@ export const untilMay = (kube: Kube, namespace: string, user: string, right: Rig
 
 export const untilDeveloper = (kube: Kube, namespace: string, user: string) =>
   untilMay(kube, namespace, user, { group: 'berth.dev', resource: 'gitprojects', verb: 'develop' })
+
+/** Gives a person a ClusterRole in a namespace, which the API server hears of in its own time. */
+export const bindUser = (kube: Kube, namespace: string, user: string, role: string): Promise<RoleBinding> =>
+  kube.create(RoleBindings, {
+    apiVersion: `${RBAC}/v1`,
+    kind: 'RoleBinding',
+    metadata: { name: `${user.replace(/[^a-z0-9]/g, '-')}-${role}`, namespace },
+    roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: role },
+    subjects: [{ apiGroup: RBAC, kind: 'User', name: user }],
+  })
 
 /** What the account may do in its namespace, once the API server has heard of it. */
 export async function grant(kube: Kube, namespace: string, name: string, role: string): Promise<void> {

@@ -6,7 +6,6 @@ import type { Kube } from '../../../../src/adapters/kube/index.ts'
 import {
   gitAudienceOf,
   Pods,
-  RoleBindings,
   ServiceAccounts,
   type TokenRequest,
   type Workspace,
@@ -16,7 +15,7 @@ import {
 } from '../../../../src/api/index.ts'
 import { type GitPlan, gitFiles } from '../../../../src/operator/workspace/git/index.ts'
 import { Failure } from '../../../../src/std/index.ts'
-import { untilDeveloper } from '../../../support/builders/credentials.ts'
+import { bindUser, untilDeveloper } from '../../../support/builders/credentials.ts'
 
 /** A workspace as the operator leaves it when it runs in this very cluster: the object, its service account, a pod. */
 export async function runningWorkspace(kube: Kube, namespace: string, name: string, spec: WorkspaceSpec): Promise<Workspace> {
@@ -68,13 +67,7 @@ export async function podToken(
 
 /** The right to develop, given in the cluster's own way. */
 export async function letDevelop(kube: Kube, namespace: string, user: string) {
-  const binding = await kube.create(RoleBindings, {
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: 'RoleBinding',
-    metadata: { name: `developer-${user.replace(/[^a-z]/g, '-')}`, namespace },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'edit' },
-    subjects: [{ kind: 'User', name: user, apiGroup: 'rbac.authorization.k8s.io' }],
-  })
+  const binding = await bindUser(kube, namespace, user, 'edit')
   await untilDeveloper(kube, namespace, user)
   return binding
 }
