@@ -88,9 +88,9 @@ function token(file: string | undefined, env: Record<string, string | undefined>
 function headers(given: Flags['kasHeader']): Config['kasHeaders'] {
   const found: Record<string, string[]> = {}
   for (const line of Array.isArray(given) ? given : []) {
-    const [, name, value] = /^([\w.-]+):\s*([\x20-\x7e]*)$/.exec(line) ?? []
+    const [, name, value = ''] = /^([\w.-]+):\s*([\x21-\x7e][\x20-\x7e]*)?$/.exec(line) ?? []
     // The value may be a secret, and stays out of the message.
-    if (name === undefined || value === undefined || name.toLowerCase().endsWith('-bin'))
+    if (name === undefined || name.toLowerCase().endsWith('-bin'))
       throw wrong('--kas-header is no header', "Write it like --kas-header 'Name: value'.")
     const key = name.toLowerCase()
     found[key] = [...(found[key] ?? []), value]

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { hours } from '../std/index.ts'
+import { hours, withoutEnd } from '../std/index.ts'
 import type { Condition } from './conditions.ts'
 import type { WorkspaceSpec, WorkspaceStatus } from './generated/workspace.ts'
 import type { CustomObject, Kind } from './kube-object.ts'
@@ -26,7 +26,7 @@ export function workspaceObjectName({ metadata: { name } }: Pick<Workspace, 'met
   const plain = `${PREFIX}${name}`
   if (plain.length <= LONGEST) return plain
   const mark = createHash('sha256').update(name).digest('hex').slice(0, 8)
-  return `${plain.slice(0, LONGEST - 9).replace(/-+$/, '')}-${mark}`
+  return `${withoutEnd(plain.slice(0, LONGEST - 9), '-')}-${mark}`
 }
 
 /** What it is, as far as the operator has said. */

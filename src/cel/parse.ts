@@ -14,23 +14,64 @@ const LONGEST = 4096
 /** How deep brackets, operators and fields may lie in one another. The parser takes long over brackets that stay open. */
 export const DEEPEST = 64
 
-/** Literal texts, in which brackets and slashes mean nothing, and comments. */
-const ASIDE =
-  /[rR](?:"""[\s\S]*?"""|'''[\s\S]*?'''|"[^"\n]*"|'[^'\n]*')|"""(?:\\[\s\S]|[^\\])*?"""|'''(?:\\[\s\S]|[^\\])*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\/\/.*/g
-
 /** Throws a CelError where the text stops making sense. */
 export function parsed(text: string): Parsed {
   const error = (offset: number, words: string) => new CelError(`${placeIn(text, offset)}: ${words}`)
   if (text.length > LONGEST) throw error(0, `is longer than ${LONGEST} characters`)
-  const deep = tooDeepAt(text.replace(ASIDE, blank))
+  const asides = asidesIn(text, error)
+  const deep = tooDeepAt(blanked(text, asides))
   if (deep !== undefined) throw error(deep, `is nested more than ${DEEPEST} deep`)
   // The parser knows comments, but no two in a row and none at the end.
-  const { expr, sourceInfo } = expressionIn(text.replace(ASIDE, (aside) => (aside.startsWith('//') ? blank(aside) : aside)))
+  const { expr, sourceInfo } = expressionIn(
+    blanked(
+      text,
+      asides.filter(({ isComment }) => isComment),
+    ),
+  )
   if (!expr) throw error(0, 'is empty')
   return { expr, errorAt: ({ id }, words) => error(sourceInfo?.positions[String(id)] ?? 0, words) }
 }
 
-const blank = (aside: string): string => aside.replaceAll(/./g, ' ')
+interface Aside {
+  at: number
+  end: number
+  isComment: boolean
+}
+
+/** Literal texts, in which brackets and slashes mean nothing, and comments. */
+function asidesIn(text: string, error: (offset: number, words: string) => CelError): Aside[] {
+  const asides: Aside[] = []
+  const opening = /\/\/.*|([rR]?)("""|'''|"|')/g
+  for (let found = opening.exec(text); found; found = opening.exec(text)) {
+    const [written, raw, quote] = found
+    const at = found.index
+    const end = quote === undefined ? opening.lastIndex : endOf(text, opening.lastIndex, quote, raw !== '')
+    if (end === undefined) throw error(at, `the text that begins here does not end with ${quote}`)
+    asides.push({ at, end, isComment: written.startsWith('//') })
+    opening.lastIndex = end
+  }
+  return asides
+}
+
+function endOf(text: string, from: number, quote: string, isRaw: boolean): number | undefined {
+  for (let at = from; at < text.length; at++) {
+    if (text.startsWith(quote, at)) return at + quote.length
+    if (text[at] === '\n' && quote.length === 1) return undefined
+    if (text[at] === '\\' && !isRaw) at++
+  }
+  return undefined
+}
+
+/** The same text with spaces there. */
+function blanked(text: string, asides: readonly Aside[]): string {
+  let done = 0
+  let rest = ''
+  for (const { at, end } of asides) {
+    rest += text.slice(done, at) + text.slice(at, end).replaceAll(/./g, ' ')
+    done = end
+  }
+  return rest + text.slice(done)
+}
 
 function tooDeepAt(signs: string): number | undefined {
   let depth = 0

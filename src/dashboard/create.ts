@@ -1,7 +1,7 @@
 import type { Kube } from '../adapters/kube/index.ts'
 import { type GitProject, GitProjects, type Workspace, WorkspaceClasses, type WorkspaceSpec, Workspaces } from '../api/index.ts'
 import { sentenceOf, validateDevfile } from '../devfile/index.ts'
-import { Failure } from '../std/index.ts'
+import { Failure, withoutEnd } from '../std/index.ts'
 import { type Child, type Html, html } from './html.ts'
 import type { Library } from './library.ts'
 import type { Page } from './page.ts'
@@ -63,11 +63,11 @@ function isMeant({ spec: { url, path } }: GitProject, sought: string): boolean {
 }
 
 const plain = (url: string): string =>
-  url
+  withoutEnd(url, '/')
     .toLowerCase()
     .replace(/^(https?|ssh):\/\/([^@/]*@)?/, '')
     .replace(/^git@([^:]+):/, '$1/')
-    .replace(/(\.git)?\/*$/, '')
+    .replace(/\.git$/, '')
 
 interface Chosen {
   namespace: string

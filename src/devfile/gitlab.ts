@@ -44,12 +44,12 @@ function checkSize(parts: Parts): undefined {
   if (parts.root.origin.text.length < MOST_BYTES / 2) return
   const bytes = Buffer.byteLength(JSON.stringify(dataOf(parts.root)))
   if (bytes <= MOST_BYTES) return
-  const size = `${(bytes / 1024 / 1024).toPrecision(3).replace(/\.?0+$/, '')} MB`
+  const size = `${Number((bytes / 1024 / 1024).toPrecision(3))} MB`
   say(parts, parts.root, '', `Devfile size (${size}) exceeds the maximum allowed size of 3 MB`)
 }
 
 /** As RubyGems reads a version. */
-const VERSION_FORM = /^\s*([0-9]+(\.[0-9a-zA-Z]+)*(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?)?\s*$/
+const VERSION_FORM = /^\s*([0-9]+(\.[0-9a-zA-Z]+)*(-[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?\s*)?$/
 
 function checkVersion(parts: Parts): undefined {
   const tree = at(parts.root, 'schemaVersion')

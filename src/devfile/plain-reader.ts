@@ -1,4 +1,4 @@
-import { isFailure } from '../std/index.ts'
+import { isFailure, withoutEnd } from '../std/index.ts'
 import {
   atLineEnd,
   BAR,
@@ -191,7 +191,7 @@ function literal(cursor: Cursor, parent: number): Scalar {
   if (!atLineEnd(cursor)) giveUp()
   const lines = literalLines(cursor, parent)
   const body = lines.join('\n')
-  const kept = body.replace(/\n+$/, '')
+  const kept = withoutEnd(body, '\n')
   const value = chomp === '+' ? (lines.length > 0 ? `${body}\n` : '') : chomp === '-' || kept === '' ? kept : `${kept}\n`
   return { kind: 'scalar', origin, at, value, source: value }
 }

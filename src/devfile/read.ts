@@ -25,7 +25,7 @@ export function readTree(name: string, text: string, findings: Findings): Tree |
 }
 
 function refuseSize(name: string, text: string, findings: Findings): undefined {
-  const size = `${(text.length / 1024 / 1024).toPrecision(3).replace(/\.?0+$/, '')} MB`
+  const size = `${Number((text.length / 1024 / 1024).toPrecision(3))} MB`
   const message = `Devfile size (${size}) exceeds the maximum allowed size of 3 MB`
   return refuse(findings, { origin: originOf(name, ''), at: 0 }, { rule: 'size', message })
 }

@@ -14,7 +14,7 @@ export interface Text {
 
 export interface Format {
   rule: string
-  pattern: RegExp
+  pattern: Pick<RegExp, 'test'>
   /** Behind the text: `"Tools" must be …`. */
   says: string
   remedy?: string
@@ -118,6 +118,8 @@ const ENDPOINT_NAME = formatted({
   says: "must be at most 15 lower case letters, digits and '-', beginning and ending with a letter or digit",
 })
 const SEMVER = /^\d+\.\d+\.\d+(-[0-9a-z-]+(\.[0-9a-z-]+)*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$/
+
+const LATEST_OR_SEMVER = { test: (written: string) => written === 'latest' || SEMVER.test(written) }
 
 const ENV = list(fields({ name: required(filled), value: required(filled) }), 'name')
 
@@ -225,10 +227,7 @@ const IMPORT = {
   uri: text,
   id: text,
   registryUrl: text,
-  version: since(
-    V2_2,
-    formatted({ rule: 'type', pattern: new RegExp(`^latest$|${SEMVER.source}`), says: 'is neither "latest" nor a version' }),
-  ),
+  version: since(V2_2, formatted({ rule: 'type', pattern: LATEST_OR_SEMVER, says: 'is neither "latest" nor a version' })),
   kubernetes: fields({ name: required(text), namespace: text }),
 }
 const PLUGIN = fields({ ...IMPORT, components: COMPONENT_PATCH, commands: COMMAND_PATCH }, 'uri', 'id', 'kubernetes')

@@ -31,7 +31,7 @@ const CARRIED = CARRIERS.map(([network, at]) => ({ at, list: listOf(network) }))
 
 /** What is no address at all is forbidden. */
 export function kindOfAddress(address: string): AddressKind {
-  const bare = address.replace(/%.*$/, '')
+  const bare = address.replace(/%.*/s, '')
   const family = isIPv4(bare) ? 'ipv4' : isIPv6(bare) ? 'ipv6' : undefined
   if (!family) return 'forbidden'
   const found = KINDS.find(({ list }) => list.check(bare, family))

@@ -46,7 +46,7 @@ export function createCrowd(room: Room): Crowd {
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address
   // The package refuses interfaces such as br-lan.
-  const plain = ipaddr.process(address.replace(/%.*$/, ''))
+  const plain = ipaddr.process(address.replace(/%.*/s, ''))
   if (!(plain instanceof ipaddr.IPv6)) return plain.toString()
   return plain.parts
     .slice(0, 4)

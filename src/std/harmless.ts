@@ -10,7 +10,12 @@ const HARMFUL = /[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u061C\u200E\u200F\u202
 export const harmless = (text: string): string => text.replace(HARMFUL, escaped)
 
 /** The same on one line. */
-export const harmlessLine = (text: string): string => harmless(text).replace(/\s*\n\s*/g, ' ')
+export const harmlessLine = (text: string): string =>
+  harmless(text)
+    .split('\n')
+    .map((line) => line.trim())
+    .filter(Boolean)
+    .join(' ')
 
 export const isHarmless = (text: string): boolean => harmless(text) === text
 

@@ -16,4 +16,4 @@ export function userIn({ username, password }: URL): string | undefined {
 
 /** An address without what may be secret, also where it is no right one. */
 export const withoutSecrets = (given: string): string =>
-  /[?#].*@/s.test(given) ? '***' : given.replace(/^(\w+:\/\/)?.*@/s, '$1***@').replace(/([?#]).*/s, '$1***')
+  /^[^?#]*[?#].*@/s.test(given) ? '***' : given.replace(/^(\w+:\/\/)?.*@/s, '$1***@').replace(/([?#]).*/s, '$1***')

@@ -21,11 +21,13 @@ export function ensureCredentials(layout: Layout): void {
   }
 }
 
+const BEGIN = '-----BEGIN CERTIFICATE-----'
+
 /** The authority is the second certificate in the file of the self-made serving certificate. */
 export function readAuthority(layout: Layout): string | undefined {
   if (!existsSync(layout.certificate)) return undefined
-  const blocks = readFileSync(layout.certificate, 'utf8').match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g)
-  return blocks?.[1]
+  const [, , second] = readFileSync(layout.certificate, 'utf8').split(BEGIN)
+  return second && `${BEGIN}${second}`
 }
 
 export function adminToken(layout: Layout): string {

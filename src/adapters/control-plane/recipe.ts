@@ -24,8 +24,9 @@ export const RECIPE_FOLDER = fileURLToPath(new URL('../../../hack/control-plane/
 export function readRecipe(folder = RECIPE_FOLDER): Recipe {
   const [mod, sum] = ['go.mod', 'go.sum'].map((name) => read(join(folder, name)))
   const digest = createHash('sha256').update(`${mod}${sum}`).digest('hex').slice(0, 16)
+  const lines = (mod ?? '').split('\n').map((line) => line.replace(/^\s*(require )?/, '').split(' '))
   const versionOf = (module: string): string => {
-    const found = new RegExp(`^\\s*(?:require )?${module.replaceAll('.', '\\.')} (\\S+)`, 'm').exec(mod ?? '')?.[1]
+    const [, found] = lines.find(([name, version]) => name === module && version) ?? []
     if (found) return found
     throw new Failure('invalid', `${join(folder, 'go.mod')} says no version of ${module}`)
   }

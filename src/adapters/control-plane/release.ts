@@ -1,5 +1,5 @@
 import { arch, platform } from 'node:os'
-import { Failure, isRecord, recordIn, wrongSetting } from '../../std/index.ts'
+import { Failure, isRecord, recordIn, withoutEnd, wrongSetting } from '../../std/index.ts'
 import { addressIn, userIn, withoutSecrets } from './address.ts'
 import type { Recipe } from './recipe.ts'
 import type { Tool } from './tools.ts'
@@ -30,7 +30,7 @@ export function mirrorOf(setting: string | undefined): ReleaseMirror | 'off' | u
   if (!url) throw wrongSetting('BERTH_RELEASES', withoutSecrets(setting), HOW_TO_WRITE)
   const user = userIn(url)
   const authorization = user && `Basic ${Buffer.from(user).toString('base64')}`
-  return { url: `${url.origin}${url.pathname.replace(/\/*$/, '/')}`, ...(authorization && { authorization }) }
+  return { url: `${url.origin}${withoutEnd(url.pathname, '/')}/`, ...(authorization && { authorization }) }
 }
 
 const HOW_TO_WRITE = 'Write the https:// or http:// address of a mirror without ? and #, or off; in a password write % as %25.'

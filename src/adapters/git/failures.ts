@@ -28,7 +28,7 @@ const SIGNS: readonly Sign[] = [
     remedy: "Put the host's line of known_hosts, as the host publishes it, into the Secret that spec.credentialsSecretRef names.",
   },
   {
-    says: /Load key ".*":|Permission denied \((publickey|keyboard|password|gssapi|hostbased)/,
+    says: /Load key "[^"\n]*":|Permission denied \((publickey|keyboard|password|gssapi|hostbased)/,
     code: 'unauthorized',
     reason: 'AuthenticationFailed',
     tells: 'the server did not accept the key',
@@ -56,14 +56,14 @@ const SIGNS: readonly Sign[] = [
     remedy: 'Give them read access, or name another Secret in spec.credentialsSecretRef.',
   },
   {
-    says: /(repository|Repository) .*not found|returned error: 404|does not appear to be a git repository|not valid: is this a git repository/,
+    says: /[rR]epository (\S+ )?not found|returned error: 404|does not appear to be a git repository|not valid: is this a git repository/,
     code: 'not-found',
     reason: 'RepositoryNotFound',
     tells: 'there is no such repository, or these credentials may not see it',
     remedy: 'Correct spec.url, or the credentials.',
   },
   {
-    says: /transport '.*' not allowed/,
+    says: /transport '[^'\n]*' not allowed/,
     code: 'invalid',
     reason: 'ProtocolNotAllowed',
     tells: 'its protocol is not allowed here',
@@ -91,7 +91,7 @@ const SIGNS: readonly Sign[] = [
     remedy: 'Give the data folder of kas room, and the right to write there.',
   },
   {
-    says: /not a git repository|object file .* is empty|loose object|bad object|is corrupt|shallow file has changed|\.lock': File exists|unable to read tree|missing object|not a tree object|missing blob|Not a valid object name|Not a directory|index-pack failed|bad pack|packfile .* (?:is far too short|cannot be mapped|does not match|is not)|file .*\.idx is too small|non-monotonic index|wrong index|bad tree object/,
+    says: /not a git repository|object file \S+ is empty|loose object|bad object|is corrupt|shallow file has changed|\.lock': File exists|unable to read tree|missing object|not a tree object|missing blob|Not a valid object name|Not a directory|index-pack failed|bad pack|packfile \S+ (?:is far too short|cannot be mapped|does not match|is not)|\.idx is too small|non-monotonic index|wrong index|bad tree object/,
     code: 'internal',
     reason: 'MirrorDamaged',
     tells: 'the local copy was damaged and is thrown away',

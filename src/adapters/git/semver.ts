@@ -67,7 +67,7 @@ function termOf(written: string, whole: string): Term {
   const [match, operator = '', version = '', pre] = TERM.exec(written) ?? []
   if (match === undefined) throw unreadable(whole)
   // What stands behind a wildcard says nothing.
-  const places = pre === undefined ? version.replace(/[xX*].*$/, 'x') : version
+  const places = pre === undefined ? version.replace(/[xX*].*/s, 'x') : version
   const comparators = comparatorsOf(`${SPELLINGS[operator] ?? operator}${places}`, whole)
   const isWithin: Range = (one) => comparators.every((comparator) => comparator.test(one))
   return { pre: pre !== undefined, holds: operator === '!=' ? (one) => !isWithin(one) : isWithin }

@@ -30,4 +30,4 @@ const schemeOf = (given: string): ServerAddress['scheme'] | undefined =>
   given === 'grpc' || given === 'grpcs' || given === 'ws' || given === 'wss' ? given : undefined
 
 /** Queries, and what stands before an @, may hold secrets. */
-const withoutQuery = (address: string): string => address.replace(/[?#].*$/, '').replace(/\/\/[^/]*@/, '//')
+const withoutQuery = (address: string): string => address.replace(/[?#].*/s, '').replace(/\/\/[^/]*@/, '//')

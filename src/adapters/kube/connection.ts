@@ -1,5 +1,5 @@
 import { KubeConfig } from '@kubernetes/client-node'
-import { type Clock, Failure, type Secret, seconds } from '../../std/index.ts'
+import { type Clock, Failure, type Secret, seconds, withoutEnd } from '../../std/index.ts'
 import { createCredentials } from './credentials.ts'
 import { type ApiStatus, failureFromStatus } from './errors.ts'
 import { unreachable } from './no-answer.ts'
@@ -125,7 +125,7 @@ export function openConnection(config: KubeConfig, options: ConnectionOptions): 
 }
 
 export function serverOf(config: KubeConfig): { server: string; url: URL } {
-  const server = config.getCurrentCluster()?.server.replace(/\/+$/, '')
+  const server = withoutEnd(config.getCurrentCluster()?.server ?? '', '/')
   if (!server)
     throw new Failure(
       'invalid',

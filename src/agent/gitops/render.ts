@@ -7,7 +7,7 @@ import {
   type Snapshot,
   type SourceFile,
 } from '../../engines/gitops/index.ts'
-import { createYamlReader, Failure, isFailure, type ReadYaml } from '../../std/index.ts'
+import { createYamlReader, Failure, isFailure, type ReadYaml, withoutEnd } from '../../std/index.ts'
 
 type Paths = Pick<ManifestProject, 'globs' | 'kustomize'>
 
@@ -67,7 +67,7 @@ export function renderingOf(
 const NAMES = ['kustomization.yaml', 'kustomization.yml', 'Kustomization']
 
 function assertKustomization({ files, commitId }: Snapshot, folder: string): void {
-  const within = folder.replace(/^(\.?\/)+|\/+$/g, '').replace(/^\.$/, '')
+  const within = withoutEnd(folder.replace(/^(\.?\/)+/, ''), '/').replace(/^\.$/, '')
   const wanted = NAMES.map((name) => (within === '' ? name : `${within}/${name}`))
   if (files.some(({ source }) => wanted.includes(source))) return
   throw new Failure(

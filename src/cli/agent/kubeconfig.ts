@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander'
-import { Failure } from '../../std/index.ts'
+import { Failure, withoutEnd } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { examples, fileAt, kubeconfigOf } from '../options.ts'
 import type { Shell } from '../shell.ts'
@@ -59,6 +59,6 @@ async function print(shell: Shell, name: string, options: Options): Promise<Exit
 
 function urlOf(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url?.protocol === 'https:') return text.replace(/\/+$/, '')
+  if (url?.protocol === 'https:') return withoutEnd(text, '/')
   throw new Failure('invalid', `--server is "${text}"`, { remedy: 'Write it like https://kas.example.com.' })
 }

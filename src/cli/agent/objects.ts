@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Failure, isRecord, type Secret } from '../../std/index.ts'
+import { Failure, isRecord, type Secret, withoutEnd } from '../../std/index.ts'
 import { objectsIn } from '../manifests.ts'
 
 export interface Wanted {
@@ -34,7 +34,7 @@ export function objectsOf(home: string, wanted: Wanted): object[] {
 /** Agents of many namespaces and management clusters may share a cluster: the name is for people, the rest for what is unique. */
 function ownName({ name, uid }: Wanted): string {
   const suffix = createHash('sha256').update(uid).digest('hex').slice(0, 8)
-  const readable = name.slice(0, 40).replace(/-+$/, '')
+  const readable = withoutEnd(name.slice(0, 40), '-')
   return `berth-agent-${readable}-${suffix}`
 }
 

@@ -17,7 +17,10 @@ export function sentenceAbout(id: ObjectId, failure: Failure): string {
 
 /** The authorizer's wording is fixed and knows no content: who may not do what. An admission's refusal may quote the object. */
 function missingRight({ code, message }: Failure): string | undefined {
-  const right = code === 'forbidden' ? /User "[^"\s]+" cannot [a-z]+ resource "secrets"[a-zA-Z0-9 "/.-]*$/.exec(message) : null
+  const right =
+    code === 'forbidden'
+      ? /^User "[^"\s]+" cannot [a-z]+ resource "secrets"[a-zA-Z0-9 "/.-]*$/.exec(message.slice(message.lastIndexOf('User "')))
+      : null
   return right?.[0]
 }
 

@@ -70,8 +70,7 @@ const TYPES =
 const PRINTABLE = /^[\t -~]*$/
 
 /** Parameters that hold credentials, in the forms that GitLab knows and some more. */
-const SECRET_PARAMETER =
-  /^(gitlab[-_]agent[-_]id|.*csrf.*|authenticity_token|access_token|private_token|job_token|bearer_token)$/i
+const SECRET_PARAMETER = /^(gitlab[-_]agent[-_]id|authenticity_token|access_token|private_token|job_token|bearer_token)$|csrf/i
 
 /** Browsers can send a token only as a protocol of a WebSocket; here it would reach the cluster. */
 const TOKEN_PROTOCOL = /^base64url\.bearer\.authorization\.k8s\.io\./i

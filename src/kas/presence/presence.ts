@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Kube } from '../../adapters/kube/index.ts'
 import { type Lease, Leases } from '../../api/index.ts'
-import { type Clock, Failure, isFailure, type Log, minutes, pause, seconds } from '../../std/index.ts'
+import { type Clock, Failure, isFailure, type Log, minutes, pause, seconds, withoutEnd } from '../../std/index.ts'
 import type { Presence } from '../ports.ts'
 
 export interface PresenceOptions {
@@ -156,7 +156,7 @@ class Beacon implements KasPresence {
 /** A name of an object, at most 63 characters, that no other start has. */
 function nameFrom(identity: string | undefined): string {
   const words = (identity ?? 'kas').toLowerCase().replace(/[^a-z0-9-]/g, '-')
-  return `berth-${words.slice(0, 48).replace(/^-+|-+$/g, '') || 'kas'}-${randomBytes(3).toString('hex')}`
+  return `berth-${withoutEnd(words.slice(0, 48).replace(/^-+/, ''), '-') || 'kas'}-${randomBytes(3).toString('hex')}`
 }
 
 /** As metav1.MicroTime is written. */

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import type { Letter } from '../../adapters/http/index.ts'
 import { type CoreSecret, conditionOf, type GitOpsDeployment, textIn } from '../../api/index.ts'
-import { Failure, redactUrls } from '../../std/index.ts'
+import { Failure, redactUrls, withoutEnd } from '../../std/index.ts'
 import type { Outcome } from './news.ts'
 
 export type Notification = NonNullable<GitOpsDeployment['spec']['notifications']>[number]
@@ -82,7 +82,7 @@ const LONGEST = 140
 function commitStatus(kind: Host, { deployment, outcome }: News, contents: Contents): Letter {
   const place = placeOf(deployment.spec.source.repoURL)
   const { path, headers } = HOSTS[kind](place, outcome.revision, contents.word('token'))
-  const api = (contents.url('url')?.href ?? APIS[kind](place.origin)).replace(/\/+$/, '')
+  const api = withoutEnd(contents.url('url')?.href ?? APIS[kind](place.origin), '/')
   const failed = kind === 'GitLab' ? 'failed' : 'failure'
   const { message } = reasonOf(deployment)
   const body = {
@@ -115,7 +115,7 @@ export function placeOf(repoURL: string): Place {
     throw new Failure('invalid', 'spec.source.repoURL names no Git host', { remedy: 'Set the key url in the Secret' })
   const { protocol, host, hostname, pathname } = new URL(text)
   const origin = protocol === 'ssh:' ? `https://${hostname}` : `${protocol}//${host}`
-  return { origin, project: pathname.replace(/^\/+|\/+$/g, '').replace(/\.git$/, '') }
+  return { origin, project: withoutEnd(pathname.replace(/^\/+/, ''), '/').replace(/\.git$/, '') }
 }
 
 interface Contents {

@@ -11,7 +11,7 @@ import {
   type TokenRequest,
 } from '../../api/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
-import { Failure, isFailure, Secret } from '../../std/index.ts'
+import { Failure, isFailure, Secret, withoutEnd } from '../../std/index.ts'
 import { ownLabels, type Space } from './desired.ts'
 import { byRequest, uidOf } from './namespace.ts'
 import { createPieces, MANAGER, OF_SPACES, PIECE_KINDS } from './pieces.ts'
@@ -50,7 +50,7 @@ export function agentSite(
   bell: { ready: () => void; changed: (namespace: KubeObject | undefined) => void },
 ): OpenSite {
   const { clock, log } = workshop
-  const server = `${access.url.replace(/\/+$/, '')}/k8s/namespaces/${agent.namespace}/agents/${agent.name}`
+  const server = `${withoutEnd(access.url, '/')}/k8s/namespaces/${agent.namespace}/agents/${agent.name}`
   const kube = connectTo({ server, ca: access.ca, token: access.token, clock })
   const caches = createCaches({ kube, clock, log: log.with({ agent: `${agent.namespace}/${agent.name}` }), most: MOST })
   const namespaces = caches.of(Namespaces, { ...OF_SPACES, metadataOnly: true, indexes: byRequest })

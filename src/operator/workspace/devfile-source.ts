@@ -10,7 +10,7 @@ import {
   type Source,
 } from '../../devfile/index.ts'
 import type { GitRef } from '../../rpc/index.ts'
-import { Failure, isFailure, isRecord, seconds } from '../../std/index.ts'
+import { Failure, isFailure, isRecord, seconds, withoutEnd } from '../../std/index.ts'
 import { digest } from './names.ts'
 
 /** Reads files of GitProjects from kas, which knows who may. */
@@ -197,15 +197,16 @@ async function read(
 }
 
 /** A parent in another project: `berth://git/<path of the GitProject>/-/<file>?ref=<branch, tag or commit>`. */
-const ELSEWHERE = /^berth:\/\/git\/([^?#]+?)\/-\/([^?#]+)(?:\?ref=([^&#]+))?$/
+const ELSEWHERE = /^berth:\/\/git\/([^?#]+)(?:\?ref=([^&#]+))?$/
 
 async function fetched(source: DevfileSource, home: Place, reference: Reference, signal: AbortSignal): Promise<Fetched> {
   const uri = uriOf(reference)
   if (uri !== undefined && /^https:/i.test(uri)) return { name: uri, text: await source.fetchDevfile(uri, signal) }
-  const [, project, file, ref = ''] = ELSEWHERE.exec(uri ?? '') ?? []
-  if (uri !== undefined && project !== undefined && file !== undefined) {
-    const place = { namespace: home.namespace, project, ref: refOf(decodeURIComponent(ref)) }
-    return { name: uri, text: (await read(source, place, file, signal)).text }
+  const [, place = '', ref = ''] = ELSEWHERE.exec(uri ?? '') ?? []
+  const end = place.indexOf('/-/', 1)
+  if (uri !== undefined && end > 0 && end + 3 < place.length) {
+    const elsewhere = { namespace: home.namespace, project: place.slice(0, end), ref: refOf(decodeURIComponent(ref)) }
+    return { name: uri, text: (await read(source, elsewhere, place.slice(end + 3), signal)).text }
   }
   if (uri !== undefined && !/^[a-z][a-z0-9+.-]*:/i.test(uri) && home.project !== '')
     return { name: uri, text: (await read(source, home, uri, signal)).text }
@@ -221,7 +222,7 @@ function uriOf(reference: Reference): string | undefined {
   if (reference.by === 'uri') return reference.uri
   if (reference.by !== 'id' || reference.registryUrl === undefined) return undefined
   const path = [reference.id, ...(reference.version === undefined ? [] : [reference.version])].map(encodeURIComponent)
-  return `${reference.registryUrl.replace(/\/+$/, '')}/devfiles/${path.join('/')}`
+  return `${withoutEnd(reference.registryUrl, '/')}/devfiles/${path.join('/')}`
 }
 
 function refOf(name: string): GitRef {

@@ -1,5 +1,6 @@
 import type { Workspace, WorkspaceClassSpec, WorkspaceStatus } from '../../api/index.ts'
 import { type Devfile, type Endpoint, isAppliedAtStart } from '../../devfile/index.ts'
+import { withoutEnd } from '../../std/index.ts'
 import { digest } from './names.ts'
 
 /** What is left of the 63 characters of a DNS label beside the longest port number and its dash. */
@@ -18,7 +19,7 @@ function hostNameOf({ metadata: { name, namespace } }: Workspace): string {
   const mark = BigInt(`0x${digest(`${namespace}/${name}`)}`)
     .toString(36)
     .slice(-MARK)
-  return `${name.slice(0, LONGEST - MARK - 1).replace(/-+$/, '')}-${mark}`
+  return `${withoutEnd(name.slice(0, LONGEST - MARK - 1), '-')}-${mark}`
 }
 
 /** A port by which a workspace is reached from outside its pod. */

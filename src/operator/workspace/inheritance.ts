@@ -1,4 +1,5 @@
 import { annotations, type CoreSecret, labels } from '../../api/index.ts'
+import { withoutEnd } from '../../std/index.ts'
 import type { FrozenVariables } from './desired/index.ts'
 
 /** From the weakest to the strongest. */
@@ -97,7 +98,7 @@ function sourceOf(secret: CoreSecret, heir: Heir): Source[] {
 
 /** Without a path it is the group of everybody in the namespace. */
 const isGroupOf = ({ project }: Heir, group: string): boolean =>
-  group === '' || (project?.path ?? '').startsWith(`${group.replace(/\/+$/, '')}/`)
+  group === '' || (project?.path ?? '').startsWith(`${withoutEnd(group, '/')}/`)
 
 function valuesIn({ metadata, data = {} }: CoreSecret, level: Level): Value[] {
   const type = metadata.annotations?.[annotations.variablesType] === 'file' ? 'file' : 'environment'

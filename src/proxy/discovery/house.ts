@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import type { Upstream } from '../../adapters/http/index.ts'
 import { annotations, type Service, type Workspace, workspaceObjectName } from '../../api/index.ts'
 import { premisesOf } from '../../engines/access/index.ts'
+import { withoutEnd } from '../../std/index.ts'
 import type { House } from '../ports.ts'
 
 /** How ports of workspaces are reached. */
@@ -74,4 +75,4 @@ const BESIDE = 63 - MARK.length
 
 /** The main pod's, or one of a pod beside it, which has a mark at its end. */
 const isNameOf = (name: string, given: string): boolean =>
-  given === name || (/-pod-[0-9a-f]{8}$/.test(given) && given.slice(0, -MARK.length) === name.slice(0, BESIDE).replace(/-+$/, ''))
+  given === name || (/-pod-[0-9a-f]{8}$/.test(given) && given.slice(0, -MARK.length) === withoutEnd(name.slice(0, BESIDE), '-'))

@@ -6,7 +6,7 @@ export const IMMUTABLE = 'ImmutableField'
 
 /** The words of the API server's validations, and of rules in CRDs. */
 const WORDS =
-  /\bimmutable\b|may not (be )?change|cannot (be )?changed?\b|updates to .* (are |for fields other )|forbidden after creation/i
+  /\bimmutable\b|may not (be )?change|cannot (be )?changed?\b|updates to (?:\S+ ){1,3}(are |for fields other )|forbidden after creation/i
 /** Under these reasons validations say so; anything else is about the value itself. */
 const REASONS = ['FieldValueInvalid', 'FieldValueForbidden']
 

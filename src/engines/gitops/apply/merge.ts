@@ -82,7 +82,7 @@ function below(part: string, object: unknown, path: string): string[] | undefine
 function isMeant(item: unknown, at: number, selector: string): boolean {
   if (selector.startsWith('=')) return JSON.stringify(item) === selector.slice(1)
   if (/^\d+$/.test(selector)) return at === Number(selector)
-  const pairs = [...selector.matchAll(/([^=,]+)=("(?:\\.|[^"\\])*"|[^,]*)/g)]
+  const pairs = [...selector.matchAll(/(?:^|,)([^=,]+)=("(?:\\.|[^"\\])*(?:"|$)|[^",][^,]*|)/g)]
   return isRecord(item) && pairs.length > 0 && pairs.every(([, key = '', value]) => agrees(item, key, value))
 }
 

@@ -1,5 +1,5 @@
 import { Failure, isRecord, type ReadYaml } from '../../../std/index.ts'
-import { isRemote, refuseRemote, refuseRemoteLoads, remote } from './remote-references.ts'
+import { refuseRemote, refuseRemoteLoads, refuseRemoteReference } from './remote-references.ts'
 import { folderOf, isBelow, isLink, LIMITS, refused, resolvePath, type SourceFile } from './source.ts'
 
 const NAMES = ['kustomization.yaml', 'kustomization.yml', 'Kustomization']
@@ -127,7 +127,7 @@ function referencesOf(file: SourceFile, documents: readonly unknown[]): Referenc
     for (const field of ['configMapGenerator', 'secretGenerator'])
       references.push(...listOf(document[field]).flatMap(generatorFiles))
   }
-  for (const { written } of references) if (!written.includes('\n') && isRemote(written)) throw remote(file.source, written)
+  for (const { written } of references) if (!written.includes('\n')) refuseRemoteReference(file.source, written)
   return references
 }
 

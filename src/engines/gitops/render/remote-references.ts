@@ -1,22 +1,38 @@
-import { type Failure, isRecord, redactUrls } from '../../../std/index.ts'
+import { beginningOf, type Failure, isRecord, redactUrls } from '../../../std/index.ts'
 import { refused } from './source.ts'
 
-/** kustomize takes for remote what has a scheme, a `user@host:` or a `?ref=`, and hosts that it knows by name. */
-export const isRemote = (written: string): boolean =>
-  /^[a-z][a-z0-9+.-]*:|^[^/]+@[^/]+:|[?&](ref|version|timeout|submodules)=|^(github\.com|gitlab\.com|bitbucket\.org)[/:]|^git@/i.test(
-    written,
-  )
+/** No file system takes a longer path. */
+const LONGEST = 4096
 
-export const remote = (source: string, written: string): Failure =>
+/** Of what would be loaded; `written` may be the new name of it, and `=`, before what it is. */
+export function refuseRemoteReference(source: string, written: string): void {
+  if (written.length > LONGEST)
+    throw refused(`${source}: a reference has ${written.length} characters, more than ${LONGEST}`, 'Shorten the path.')
+  if (isRemote(written) || isRemote(written.slice(written.indexOf('=') + 1))) throw remote(source, written)
+}
+
+/** kustomize takes for remote what has a scheme, a `user@host:` or a `?ref=`, and hosts that it knows by name. */
+const isRemote = (written: string): boolean =>
+  /^[a-z][a-z0-9+.-]*:|[?&](ref|version|timeout|submodules)=|^(github\.com|gitlab\.com|bitbucket\.org)[/:]|^git@/i.test(
+    written,
+  ) || isOfHost(written.split('/', 1)[0] ?? '')
+
+/** `user@host:`, each of them not empty. */
+function isOfHost(beginning: string): boolean {
+  const at = beginning.indexOf('@', 1)
+  return at > 0 && beginning.includes(':', at + 2)
+}
+
+const remote = (source: string, written: string): Failure =>
   refused(
-    `${source}: ${JSON.stringify(redactUrls(written))} is remote; only files of the repository are used`,
+    `${source}: ${JSON.stringify(redactUrls(beginningOf(written)))} is remote; only files of the repository are used`,
     'Commit a copy of it.',
   )
 
 /** Wherever it stands: for what may become a reference yet. */
 export function refuseRemote(source: string, values: readonly unknown[]): void {
   for (const value of values) {
-    if (typeof value === 'string' && /[a-z][a-z0-9+.-]*:\/\/|git@/i.test(value)) throw remote(source, value.split('\n')[0] ?? '')
+    if (typeof value === 'string' && /[a-z0-9+.-]:\/\/|git@/i.test(value)) throw remote(source, value.split('\n')[0] ?? '')
     if (Array.isArray(value)) refuseRemote(source, value)
     else if (isRecord(value)) refuseRemote(source, Object.values(value))
   }
@@ -42,7 +58,6 @@ function refuseLoaded(source: string, value: unknown): void {
   for (const written of [value].flat()) {
     if (isRecord(written)) refuseRemoteLoads(source, [written])
     if (typeof written !== 'string' || written.includes('\n')) continue
-    const file = written.slice(written.indexOf('=') + 1)
-    if (isRemote(written) || isRemote(file)) throw remote(source, written)
+    refuseRemoteReference(source, written)
   }
 }

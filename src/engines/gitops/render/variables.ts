@@ -17,8 +17,8 @@ export interface Variables {
 /** What all replacements of one rendering may add up to, characters. */
 const MOST = 16 * 2 ** 20
 
-/** `${name}`, `${name:=default}`; `$${name}` stands for `${name}` itself. Everything else that looks alike is left alone. */
-const REFERENCE = /\$(\$\{[A-Za-z_]\w*(?::[=-][^}]*)?\}|\{([A-Za-z_]\w*)(?::[=-]([^}]*))?\})/g
+/** Before a closing brace: `${name`, `${name:=default`; `$${name` stands for `${name` itself. Everything else that looks alike is left alone. */
+const REFERENCE = /\$(\$?)\{([A-Za-z_]\w*)(?::[=-](.*))?$/s
 const WHOLE = /^\$\{[A-Za-z_]\w*(?::[=-][^}]*)?\}$/
 
 /**
@@ -86,15 +86,23 @@ function inValue(value: unknown, replacing: Replacing, texts: boolean): unknown 
 }
 
 function replace(text: string, { variables: { values, strict }, left, missing }: Replacing): string {
-  return text.replace(REFERENCE, (_, written: string, name: string | undefined, otherwise: string | undefined) => {
-    if (name === undefined) return written
+  const valueFor = (name: string, otherwise: string | undefined): string => {
     const value = values.get(name) ?? otherwise
     if (value === undefined && strict) missing(name)
     left.characters -= value?.length ?? 0
     if (left.characters < 0)
       throw new Failure('too-large', `variables add more than ${MOST} characters`, { reason: 'RenderFailed' })
     return value ?? ''
+  }
+  const pieces = text.split('}')
+  const last = pieces.pop() ?? ''
+  const replaced = pieces.map((piece) => {
+    const [found, isMeant, name = '', otherwise] = REFERENCE.exec(piece) ?? []
+    if (found === undefined) return `${piece}}`
+    const before = piece.slice(0, piece.length - found.length)
+    return before + (isMeant ? `${found.slice(1)}}` : valueFor(name, otherwise))
   })
+  return replaced.join('') + last
 }
 
 /** Tokens of one value with what may stand around it: what is longer is a text anyway. */

@@ -12,7 +12,7 @@ import {
   type SpaceRequest,
   SpaceRequests,
 } from '../../../api/index.ts'
-import { Failure } from '../../../std/index.ts'
+import { Failure, withoutEnd } from '../../../std/index.ts'
 
 const LONGEST = 63
 
@@ -21,7 +21,7 @@ function requestNameOf({ metadata }: DeploymentTargetClaim): string {
   const hash = createHash('sha256')
     .update(metadata.uid ?? '')
     .digest('hex')
-  return `${metadata.name.slice(0, LONGEST - 6).replace(/[-.]+$/, '')}-${hash.slice(0, 5)}`
+  return `${withoutEnd(metadata.name.slice(0, LONGEST - 6), '-.')}-${hash.slice(0, 5)}`
 }
 
 /** Label values are shorter than names: one that is too long ends in a hash of the whole. The UID beside it is what decides. */

@@ -71,7 +71,7 @@ const COMMANDS: Patterns = [
 
 const START: Record<string, Patterns> = {
   CreateContainerConfigError: [
-    [/(secret|configmap) ".*" not found|couldn't find key/i, 'EnvSourceMissing'],
+    [/(secret|configmap) "[^"]*" not found|couldn't find key/i, 'EnvSourceMissing'],
     [/run as root|runAsNonRoot/i, 'ImageRunsAsRoot'],
   ],
   CreateContainerError: [...COMMANDS, [/deadline exceeded|is reserved for/i, 'RuntimeBusy']],

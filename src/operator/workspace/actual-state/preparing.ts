@@ -22,12 +22,12 @@ export function unprepared(pod: Pod, sight: Sight): Finding | undefined {
   return undefined
 }
 
-const MISSING = /(secret|configmap)s?\s+"?.*"? not found|references non-existent (secret|config) key/i
+const MISSING = /(secret|configmap)s? "?[^\s"]*"? not found|references non-existent (secret|config) key/i
 
 function reasonFor({ reason, message = '' }: CoreEvent): Reason | undefined {
   if (reason === 'FailedAttachVolume') return /Multi-Attach/i.test(message) ? 'VolumeInUse' : 'VolumeNotAttached'
   if (reason === 'FailedMount' || reason === 'FailedMapVolume')
     return MISSING.test(message) ? 'MountSourceMissing' : 'VolumeNotMounted'
   if (reason !== 'FailedCreatePodSandBox' && reason !== 'NetworkNotReady') return undefined
-  return /RuntimeHandler .*not supported|no runtime for/i.test(message) ? 'RuntimeHandlerMissing' : 'SandboxFailed'
+  return /RuntimeHandler \S+ not supported|no runtime for/i.test(message) ? 'RuntimeHandlerMissing' : 'SandboxFailed'
 }

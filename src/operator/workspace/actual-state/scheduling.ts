@@ -6,10 +6,10 @@ import { bornAt, podCondition } from './pods.ts'
 
 /** What the scheduler says; what adding nodes helps against comes last, since one message may name several. */
 const UNSCHEDULED: Patterns = [
-  [/persistentvolumeclaim ".*" not found/i, 'VolumeClaimMissing'],
-  [/persistentvolumeclaim ".*" is being deleted/i, 'VolumeClaimEnding'],
-  [/bound to non-existent persistentvolume|persistentvolumeclaim ".*" lost/i, 'VolumeLost'],
-  [/unbound immediate PersistentVolumeClaims|provisioning .*failed|waiting for .*provision/i, 'VolumeNotBound'],
+  [/persistentvolumeclaim "[^"]*" not found/i, 'VolumeClaimMissing'],
+  [/persistentvolumeclaim "[^"]*" is being deleted/i, 'VolumeClaimEnding'],
+  [/bound to non-existent persistentvolume|persistentvolumeclaim "[^"]*" lost/i, 'VolumeLost'],
+  [/unbound immediate PersistentVolumeClaims|provisioning failed|waiting for external-provisioner/i, 'VolumeNotBound'],
   [/no nodes available to schedule|^0\/0 nodes/i, 'NoNodes'],
   [/Insufficient |Too many pods|exceed max volume count/i, 'Unschedulable'],
   [/volume node affinity conflict|PersistentVolume's node affinity/i, 'VolumeElsewhere'],
@@ -46,7 +46,7 @@ function troubleOfClaim(claim: PersistentVolumeClaim, sight: Sight): Finding | u
   const failed = eventsOn(claim, sight).find(({ reason }) => reason === 'ProvisioningFailed')
   if (failed) {
     const said = failed.message ?? 'no reason is given'
-    const missing = /storageclass\S* ".*" not found/i.test(said)
+    const missing = /storageclass(\.storage\.k8s\.io)? "[^"]*" not found/i.test(said)
     const reason = missing ? 'StorageClassMissing' : 'VolumeProvisioningFailed'
     return { reason, where, said, since: firstOf(failed), tried: timesOf(failed) }
   }

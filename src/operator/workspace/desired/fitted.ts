@@ -1,3 +1,4 @@
+import { withoutEnd } from '../../../std/index.ts'
 import { digest } from '../names.ts'
 
 /** The longest name of a container, a Service and whatever becomes a label. */
@@ -7,5 +8,5 @@ const MARK = 8
 /** A name within a limit: as it is, or cut and with a mark of the whole, so that two long names stay two. */
 export function fitted(name: string, longest = LONGEST): string {
   if (name.length <= longest) return name
-  return `${name.slice(0, longest - MARK - 1).replace(/[-.]+$/, '')}-${digest(name).slice(0, MARK)}`
+  return `${withoutEnd(name.slice(0, longest - MARK - 1), '-.')}-${digest(name).slice(0, MARK)}`
 }

@@ -1,5 +1,6 @@
 import { type Deployment, labels, type Pod, type Workspace } from '../../../api/index.ts'
 import type { Container, Devfile } from '../../../devfile/index.ts'
+import { withoutEnd } from '../../../std/index.ts'
 import { digest, objectNameOf } from '../names.ts'
 import { isOnlyApplied } from './event-steps.ts'
 
@@ -32,9 +33,7 @@ const LONGEST = 63
 
 /** A name beside that of the workspace's main object. Marks are such that it is never that of another workspace. */
 export const besideName = (workspace: Workspace, mark: string): string =>
-  `${objectNameOf(workspace)
-    .slice(0, LONGEST - mark.length - 1)
-    .replace(/-+$/, '')}-${mark}`
+  `${withoutEnd(objectNameOf(workspace).slice(0, LONGEST - mark.length - 1), '-')}-${mark}`
 
 export const selectorOf = ({ metadata }: Workspace, part: string): Record<string, string> => ({
   [labels.workspaceUid]: metadata.uid ?? '',

@@ -1,4 +1,5 @@
 import type { GitProjectSpec, Workspace, WorkspaceClassSpec } from '../../../api/index.ts'
+import { withoutEnd } from '../../../std/index.ts'
 
 /** What the platform engineers say of the way from workspaces to Git. */
 export interface GitSettings {
@@ -56,7 +57,7 @@ export function gitPlanOf(
     folder: folderOf(project.path),
     userName: spec.git?.userName ?? owner,
     userEmail: spec.git?.userEmail ?? addressOf(owner, settings.dnsZone),
-    kasUrl: asksKas ? `${git.kas?.replace(/\/+$/, '')}/git/${metadata.namespace}/${metadata.name}` : undefined,
+    kasUrl: asksKas ? `${withoutEnd(git.kas ?? '', '/')}/git/${metadata.namespace}/${metadata.name}` : undefined,
     kasCa: git.kasCa,
     gitCa: git.gitCa,
     copied,

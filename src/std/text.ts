@@ -1,0 +1,12 @@
+/** What of a stranger's text is looked at: more is for nobody to read, and patterns take longer the longer it is. */
+const MOST = 4096
+
+/** The beginning of a text that a server, a repository or a tenant wrote. */
+export const beginningOf = (text: string): string => (text.length > MOST ? `${text.slice(0, MOST)}…` : text)
+
+/** The text without any of these characters at its end. A pattern such as `/x+$/` takes the square of the length for it. */
+export function withoutEnd(text: string, characters: string): string {
+  let end = text.length
+  while (end > 0 && characters.includes(text.charAt(end - 1))) end--
+  return text.slice(0, end)
+}
