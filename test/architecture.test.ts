@@ -71,6 +71,7 @@ const TOY: Record<string, string> = {
   'program/two/desired.ts': "import { end } from '../../adapters/disk/index.ts'\nexport const d = end\n",
   'program/two/loose.ts': 'export default (x: any) => x!.y as string\nexport enum Z {}\n',
   'program/two/errors.ts': 'export function e() {\n  try {\n    throw new Error("x")\n  } catch {}\n  setInterval(e, 1)\n}\n',
+  'program/two/pattern.ts': "export const fits = (word: string) => new RegExp(word).test('') || /a/.test(word)\n",
   'program/two/long.ts': `export function long() {\n${'  long()\n'.repeat(80)}}\n${'\n'.repeat(330)}`,
   'attic/box.ts': 'export const box = 1\n',
 }
@@ -118,6 +119,7 @@ describe('the checker', (it) => {
     ],
     'casts only in adapters': ['program/two/loose.ts:1: cast'],
     'no catch swallows without a word': ['program/two/errors.ts:4: silent catch'],
+    'patterns are written out, so that patterns.test.ts sees them': ['program/two/pattern.ts:1: pattern of a variable'],
     'errors are Failures': ['program/two/errors.ts:3: throw new Error'],
     'time comes from the Clock': ['program/two/errors.ts:5: timer'],
   }

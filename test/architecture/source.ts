@@ -18,6 +18,7 @@ import {
   isNonNullExpression,
   isPropertyAccessExpression,
   isPropertyDeclaration,
+  isRegularExpressionLiteral,
   isStringLiteral,
   isThrowStatement,
   isVariableStatement,
@@ -32,6 +33,7 @@ export interface Source {
   imports: Import[]
   /** Sentences about the file itself, such as "line 4: uses setTimeout"; which of them are wrong depends on the room. */
   uses: Use[]
+  patterns: Pattern[]
   /** Statements of the top level that are no import and no export-from. */
   statements: number
   /** The comment that the file begins with. */
@@ -43,6 +45,13 @@ export interface Import {
   typesOnly: boolean
   /** `import('…')`: loaded when it is wanted. */
   lazy: boolean
+  line: number
+}
+
+/** A regular expression as it is written. */
+export interface Pattern {
+  source: string
+  flags: string
   line: number
 }
 
@@ -58,6 +67,7 @@ export type Habit =
   | 'console'
   | 'long function'
   | 'enum'
+  | 'pattern of a variable'
   | `process.${string}`
 
 export interface Use {
@@ -86,10 +96,12 @@ function sourceFrom(file: string, tree: SourceFile): Source {
   const lineOf = (node: Node) => text.slice(0, node.getStart(tree)).split('\n').length
   const imports: Import[] = []
   const uses: Use[] = []
+  const patterns: Pattern[] = []
   const visit = (node: Node, inFunction: boolean) => {
     const line = () => lineOf(node)
     const found = importOf(node)
     if (found) imports.push({ ...found, line: line() })
+    if (isRegularExpressionLiteral(node)) patterns.push({ ...patternIn(node.getText()), line: line() })
     for (const habit of habitsOf(node, text, inFunction)) uses.push({ habit, line: line() })
     const inside = inFunction || isFunction(node)
     node.forEachChild((child) => visit(child, inside))
@@ -97,7 +109,13 @@ function sourceFrom(file: string, tree: SourceFile): Source {
   tree.forEachChild((node) => visit(node, false))
   const statements = tree.statements.filter((node) => !isImportDeclaration(node) && !isExportDeclaration(node)).length
   const opening = /^\s*\/\*\*[\s\S]*?\*\//.exec(text)?.[0] ?? ''
-  return { file, lines: text.split('\n').length - 1, imports, uses, statements, opening }
+  return { file, lines: text.split('\n').length - 1, imports, uses, patterns, statements, opening }
+}
+
+/** Behind the last slash there are flags only. */
+function patternIn(written: string): Omit<Pattern, 'line'> {
+  const end = written.lastIndexOf('/')
+  return { source: written.slice(1, end), flags: written.slice(end + 1) }
 }
 
 function importOf(node: Node): Omit<Import, 'line'> | undefined {
@@ -126,6 +144,7 @@ function habitsOf(node: Node, text: string, inFunction: boolean): Habit[] {
     ['non-null assertion', isNonNullExpression(node)],
     ['default export', isExportAssignment(node) || node.kind === SyntaxKind.DefaultKeyword],
     ['enum', node.kind === SyntaxKind.EnumDeclaration],
+    ['pattern of a variable', (isNewExpression(node) || isCallExpression(node)) && isNamed(node.expression, 'RegExp')],
     ['module-level state', !inFunction && isState(node)],
     ['silent catch', isCatchClause(node) && /^\{\s*\}$/.test(node.block.getText())],
     ['throw new Error', isThrowStatement(node) && /^throw new Error\b/.test(node.getText())],

@@ -21,6 +21,7 @@ export const RULES: Record<string, Rule> = {
     (['any', 'enum', 'default export', 'non-null assertion'] as const).flatMap((bad) => habit(bad, () => true)(source, LAW)),
   'casts only in adapters': (source, law) => habit('cast', () => !law[roomOf(source.file, law) ?? '']?.casts)(source, law),
   'no catch swallows without a word': habit('silent catch', () => true),
+  'patterns are written out, so that patterns.test.ts sees them': habit('pattern of a variable', () => true),
   'errors are Failures': habit('throw new Error', (file) => !file.startsWith('std/')),
   'time comes from the Clock': habit('timer', (file) => file !== 'std/clock.ts'),
 }
