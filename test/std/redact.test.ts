@@ -13,6 +13,8 @@ describe('URLs in a text', (it) => {
     ['//u:p@h/x', '//***@h/x', 'the scheme may be missing'],
     ['https://h:6443/#token', 'https://h:6443/#***', 'a fragment may hold a token'],
     ['https://h/a@b/c', 'https://h/a@b/c', 'a path is shown'],
+    ['a://b://c?x=1 d?e', 'a://b://c?*** d?e', 'only a URL has a query that is hidden'],
+    ['https://h/?', 'https://h/?', 'an empty query is shown'],
     ['ask ops@example.com', 'ask ops@example.com', 'what is no URL is shown'],
   ]
   it('show no credentials', () => {

@@ -1,5 +1,5 @@
 import { GitPluginError } from 'simple-git'
-import { Failure, type FailureCode } from '../../std/index.ts'
+import { Failure, type FailureCode, isFailure } from '../../std/index.ts'
 import { type Remote, redact } from './remote.ts'
 
 interface Sign {
@@ -106,11 +106,28 @@ const SIGNS: readonly Sign[] = [
   },
 ]
 
+const LESS = { reason: 'AnswerTooLarge', remedy: 'Follow a repository with fewer refs and files.' }
+
+/** Characters of git's words that are looked at. */
+const LONGEST = 4096
+
+/** Git says last what went wrong, in lines that are short. Before that it repeats what the server says, which may be anything. */
+function lastLines(text: string): string {
+  const lines: string[] = []
+  let left = LONGEST
+  for (const line of text.trim().split('\n').reverse()) {
+    if (line.length >= left) continue
+    left -= line.length + 1
+    lines.unshift(line)
+  }
+  return lines.join('\n')
+}
+
 /** What git said, as one of ours. Its own words are kept, without secrets, as the cause. */
 export function failureFromGit(thrown: unknown, remote: Remote): Failure {
-  const said = redact(thrown instanceof Error ? thrown.message : String(thrown), remote)
-    .trim()
-    .slice(0, 2000)
+  if (isFailure(thrown, 'too-large'))
+    return new Failure('too-large', `${remote.url}: ${thrown.message}`, { ...LESS, cause: thrown })
+  const said = redact(lastLines(thrown instanceof Error ? thrown.message : String(thrown)), remote)
   const cause = new Failure('internal', said)
   if (thrown instanceof GitPluginError && thrown.plugin === 'abort') return new Failure('cancelled', 'called off', { cause })
   if (thrown instanceof GitPluginError && thrown.plugin === 'timeout') return unreachable(remote, cause)

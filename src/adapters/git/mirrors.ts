@@ -8,7 +8,7 @@ import { type Approach, createApproach, type ReachRules, type Resolve, systemRes
 import { createRecent, type Recent } from './recent.ts'
 import { mirrorName, type Remote } from './remote.ts'
 import { checkRevision, describeRevision, parseRefs, pickRef, type Refs, type Revision, refsOf, remedyFor } from './revision.ts'
-import { type GitSettings, git, type Run } from './run.ts'
+import { contentsOf, type GitSettings, git, type Run } from './run.ts'
 import { parseBatch, parseTree, type TreeFile } from './tree.ts'
 
 /** Where a revision was found. */
@@ -149,7 +149,7 @@ class BareMirror implements Mirror {
     this.#yard.data.use(this.#name)
     const run = { folder: this.#place, input: `${files.map(({ blob }) => blob).join('\n')}\n`, signal }
     return this.#orThrowAway(async () =>
-      parseBatch(Buffer.from(await this.#guarded(git(this.#yard.settings, run).binaryCatFile(['--batch']))), files),
+      parseBatch(Buffer.from(await this.#guarded(contentsOf(this.#yard.settings, run))), files),
     )
   }
 
@@ -252,7 +252,7 @@ class BareMirror implements Mirror {
   }
 
   #git(words: string[], run: Omit<Run, 'folder'> & { folder?: string }): Promise<string> {
-    return this.#guarded(git(this.#yard.settings, { folder: this.#place, ...run }).raw(words))
+    return this.#guarded(git(this.#yard.settings, { folder: this.#place, ...run }, words))
   }
 
   async #guarded<T>(work: PromiseLike<T>): Promise<T> {

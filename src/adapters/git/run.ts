@@ -59,12 +59,44 @@ const CONFINEMENT: Settings = [
 /** The credential, the pin and two for keys come on top. */
 const VARIABLES = [...CONFINEMENT, '', '', '', ''].flatMap((_, at) => [`GIT_CONFIG_KEY_${at}`, `GIT_CONFIG_VALUE_${at}`])
 
-/** One git process, confined: no prompt, nobody's configuration but ours, no protocol but those allowed. */
-export function git(settings: GitSettings, run: Run): SimpleGit {
+/** Bytes that a process may say: all refs or file names of a repository fit, and a server that lists them without end does not. */
+const MOST_OUTPUT = 64 * 2 ** 20
+/** Bytes of its complaints, in which a server's words are repeated. */
+const MOST_COMPLAINT = 2 ** 20
+
+/** What one git process answers, confined: no prompt, nobody's configuration but ours, no protocol but those allowed. */
+export async function git(settings: GitSettings, run: Run, words: readonly string[]): Promise<string> {
+  const excess = new AbortController()
+  const bound = (stream: NodeJS.ReadableStream, most: number): void => {
+    let left = most
+    stream.on('data', (chunk: Uint8Array) => {
+      left -= chunk.length
+      if (left < 0) excess.abort()
+    })
+  }
+  const runner = runnerOf(settings, run, excess.signal).outputHandler((_, stdout, stderr) => {
+    bound(stdout, MOST_OUTPUT)
+    bound(stderr, MOST_COMPLAINT)
+  })
+  try {
+    return await runner.raw([...words])
+  } catch (thrown) {
+    throw excess.signal.aborted ? tooMuch(words[0]) : thrown
+  }
+}
+
+/** As `git cat-file --batch`, whose answer is as long as the files that `input` names. */
+export const contentsOf = (settings: GitSettings, run: Run): PromiseLike<Uint8Array> =>
+  runnerOf(settings, run).binaryCatFile(['--batch'])
+
+const tooMuch = (command = ''): Failure =>
+  new Failure('too-large', `git ${command} says more than is read`, { reason: 'AnswerTooLarge' })
+
+function runnerOf(settings: GitSettings, run: Run, excess?: AbortSignal): SimpleGit {
   const { folder, patience, input, signal } = run
   const runner = simpleGit({
     baseDir: folder,
-    abort: signal,
+    abort: excess ? AbortSignal.any([signal, excess]) : signal,
     // By itself simple-git takes what has come 50 ms after the exit for all there is: on a busy machine half a list of files.
     completion: { onClose: true, onExit: false },
     timeout: { block: patience ?? settings.patience ?? minutes(2) },

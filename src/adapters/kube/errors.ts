@@ -1,4 +1,4 @@
-import { Failure, type FailureCode } from '../../std/index.ts'
+import { beginningOf, Failure, type FailureCode } from '../../std/index.ts'
 
 /** meta.k8s.io/v1 Status, as the API server answers when it refuses. */
 export interface ApiStatus {
@@ -59,7 +59,7 @@ export function failureFromStatus(httpStatus: number, status: ApiStatus, about: 
 const messageOf = (httpStatus: number, { message }: ApiStatus): string =>
   httpStatus < 400
     ? `the server answered with a redirect (HTTP ${httpStatus}), which is not followed`
-    : message || `the API server answered HTTP ${httpStatus}`
+    : beginningOf(message ?? '') || `the API server answered HTTP ${httpStatus}`
 
 /** Creating in a namespace that is being deleted is refused for good: waiting for it is pointless. */
 export const isNamespaceTerminating = (failure: unknown): boolean =>

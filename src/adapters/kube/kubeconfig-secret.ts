@@ -1,6 +1,5 @@
 import { KubeConfig } from '@kubernetes/client-node'
-import { parse } from 'yaml'
-import { type Clock, Failure, Secret, seconds, systemClock } from '../../std/index.ts'
+import { type Clock, Failure, isRecord, parseYaml, Secret, seconds, systemClock } from '../../std/index.ts'
 import { createKube } from './client.ts'
 import { type Meter, openConnection } from './connection.ts'
 import type { Kube } from './kube.ts'
@@ -39,6 +38,9 @@ interface Kubeconfig {
 
 /** A page of 500 big objects fits; what goes on for ever does not. */
 const MOST_BYTES = 256 * 2 ** 20
+
+/** A few hundred clusters. Nothing else is done while it is read. */
+const LIMITS = { characters: 2 ** 20, tokens: 30_000 }
 
 const ANYWHERE: Reach = { refuseLocal: false }
 
@@ -135,13 +137,10 @@ function contextFor({ clusters, contexts }: Kubeconfig, server: string) {
 
 function parseKubeconfig(kubeconfig: Secret<string>): Kubeconfig {
   const remedy = 'Store a kubeconfig as `kubectl config view --raw --minify` prints it under the key `kubeconfig`.'
-  let document: unknown
-  try {
-    document = parse(kubeconfig.reveal(), { maxAliasCount: 10 })
-  } catch {
-    // The parser's message quotes the text, and the text holds the token.
-    throw broken('UnableToParseKubeconfigData', 'the kubeconfig is not YAML', remedy)
-  }
+  const { documents, problem } = parseYaml(kubeconfig.reveal(), LIMITS)
+  if (problem?.isTooLarge) throw broken('UnableToParseKubeconfigData', 'the kubeconfig is too large', remedy)
+  if (problem) throw broken('UnableToParseKubeconfigData', 'the kubeconfig is not YAML', remedy)
+  const [{ value: document } = { value: undefined }] = documents
   if (!isRecord(document)) throw broken('UnableToParseKubeconfigData', 'the kubeconfig is not a mapping', remedy)
   return {
     clusters: namedOf(document.clusters, 'cluster', (value) => value),
@@ -162,9 +161,6 @@ function namedOf<T>(list: unknown, key: string, read: (value: Record<string, unk
     return isRecord(value) ? [{ name: String(item.name ?? ''), value: read(value) }] : []
   })
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const broken = (reason: string, message: string, remedy: string) => new Failure('invalid', message, { reason, remedy })
 

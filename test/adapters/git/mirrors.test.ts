@@ -208,6 +208,20 @@ describe('git mirrors', (it) => {
     })
   }
 
+  for (const [stream, command] of [
+    ['answer', 'exec yes'],
+    ['complaint', 'exec yes >&2'],
+  ] as const)
+    it(`end a git whose ${stream} has no end`, async () => {
+      const programs = await mkdtemp(join(tmpdir(), 'berth-programs-'))
+      await writeFile(join(programs, 'git'), `#!/bin/sh\n${command}\n`, { mode: 0o755 })
+      const environment = { PATH: `${programs}:${host.environment.PATH}` }
+      const endless = await openMirrors({ folder: join(programs, 'data'), environment, protocols: ['http'], clock: systemClock })
+      const failure = await failureOf(endless.of({ url: `${host.url}/x.git`, owner: 'test' }).locate(main, never))
+      equal([failure.code, failure.reason], ['too-large', 'AnswerTooLarge'])
+      await rm(programs, { recursive: true })
+    })
+
   for (const name of ['--upload-pack=x', '../x', 'a..b', 'a b', 'a~1', 'a:b', 'x.lock', '', 'a\nb', '/a', 'a/']) {
     it(`refuse the branch name ${JSON.stringify(name)}`, async () => {
       is((await failureOf(mirrorOf(`${host.url}/x.git`).locate({ kind: 'branch', name }, never))).reason, 'RefInvalid')

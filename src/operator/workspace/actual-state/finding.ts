@@ -1,5 +1,5 @@
 import type { CoreEvent, KubeObject } from '../../../api/index.ts'
-import { minutes } from '../../../std/index.ts'
+import { beginningOf, minutes } from '../../../std/index.ts'
 import type { Reason } from './causes.ts'
 import { type Sight, type StepName, timeOf } from './evidence.ts'
 
@@ -26,8 +26,10 @@ export interface Finding {
 /** Which reason a text gives: the first pattern that fits. */
 export type Patterns = readonly (readonly [RegExp, Reason])[]
 
-export const matchOf = (patterns: Patterns, text: string): Reason | undefined =>
-  patterns.find(([pattern]) => pattern.test(text))?.[1]
+export function matchOf(patterns: Patterns, text: string): Reason | undefined {
+  const beginning = beginningOf(text)
+  return patterns.find(([pattern]) => pattern.test(beginning))?.[1]
+}
 
 /** The kubelet says what still troubles it at the latest after two minutes again; what is older is over. */
 const FRESH = minutes(5)

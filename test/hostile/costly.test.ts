@@ -1,0 +1,111 @@
+import { createServer, type Server } from 'node:http'
+import { match } from 'uvu/assert'
+import { ConfigMaps, conditionOf, type GitOpsDeployment, GitOpsDeployments, GitProjects, isTrue } from '../../src/api/index.ts'
+import { Failure } from '../../src/std/index.ts'
+import { createProject } from '../kas/running-kas.ts'
+import { bindUser } from '../support/builders/credentials.ts'
+import type { TestRepository } from '../support/git-host.ts'
+import { describe } from '../support/suite.ts'
+import { expectObject } from '../support/verbs.ts'
+import { bringUp, type Installation } from './installation.ts'
+
+const map = (data: Record<string, string>) =>
+  JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'app' }, data })
+
+/** Ten copies of the list before, eight times: the last comparison alone would take a hundred million steps. */
+const explosion = Array.from({ length: 8 }, (_, at) => `v${8 - at}`).reduce(
+  (inner, name, at) => `[[${new Array(10).fill(at === 7 ? 'metadata' : `v${7 - at}`)}]].exists(${name}, ${inner})`,
+  'v8 == v8',
+)
+
+const deployment = (
+  namespace: string,
+  name: string,
+  repoURL: string,
+  spec: Partial<GitOpsDeployment['spec']> = {},
+): GitOpsDeployment => ({
+  apiVersion: 'managed-gitops.redhat.com/v1alpha1',
+  kind: 'GitOpsDeployment',
+  metadata: { name, namespace },
+  spec: { type: 'automated', source: { repoURL, path: name, targetRevision: 'main' }, ...spec },
+})
+
+/** What would keep a program busy for minutes, or for ever, each at the largest size that is let through. */
+describe('hostile: work that has no end', (it) => {
+  let berth: Installation
+  let app: TestRepository
+  let refusing: Server
+  it.before(async () => {
+    berth = await bringUp(['team-a', 'evil'])
+    refusing = createServer((_, response) => response.writeHead(403, { 'content-type': 'text/plain' }).end('a'.repeat(1_000_000)))
+    refusing.listen(0, '127.0.0.1')
+    app = await followed('team-a', 'app', {})
+    await live('first')
+  })
+  it.after(async () => {
+    refusing.closeAllConnections()
+    refusing.close()
+    await berth.stop()
+  })
+
+  /** A repository whose folder of this name is brought to the namespace. */
+  async function followed(namespace: string, name: string, spec: Partial<GitOpsDeployment['spec']>): Promise<TestRepository> {
+    const { kube, host } = berth
+    const repository = await host.repository(`${namespace}-${name}`)
+    await repository.commit({ [`${name}/app.yaml`]: map({ is: 'new' }) })
+    await bindUser(kube, namespace, `system:serviceaccount:${namespace}:default`, 'edit').catch(() => undefined)
+    await createProject(kube, namespace, name, { url: repository.url })
+    await kube.create(GitOpsDeployments, deployment(namespace, name, repository.url, spec))
+    return repository
+  }
+  /** What the other tenant pushes is brought into his namespace. */
+  const live = async (is: string) => {
+    await app.commit({ 'app/app.yaml': map({ is }) })
+    await expectObject(berth.kube, ConfigMaps, { name: 'app', namespace: 'team-a' }, ({ data }) => data?.is === is)
+  }
+  const told = (name: string, words: RegExp) =>
+    expectObject(berth.kube, GitOpsDeployments, { name, namespace: 'evil' }, ({ status }) => words.test(JSON.stringify(status)))
+
+  it('is not done for a health rule', async () => {
+    await followed('evil', 'rule', { healthRules: [{ group: '', kind: 'ConfigMap', healthy: explosion }] })
+    await told('rule', /spec\.healthRules\[0\]\.healthy: the budget of 20000 steps for one object is used up/)
+    await live('beside a health rule')
+  })
+
+  it('is not done for the refusal of a Git server', async () => {
+    const address = refusing.address()
+    if (address === null || typeof address === 'string') throw new Failure('internal', 'the refusing server listens nowhere')
+    const url = `http://127.0.0.1:${address.port}/x.git`
+    await createProject(berth.kube, 'evil', 'refusing', { url })
+    const { status } = await expectObject(
+      berth.kube,
+      GitProjects,
+      { name: 'refusing', namespace: 'evil' },
+      (project) => conditionOf(project.status?.conditions, 'Ready')?.reason === 'AuthenticationFailed',
+    )
+    match(conditionOf(status?.conditions, 'Ready')?.message ?? '', 'the credentials may not read the repository')
+    await live('beside a refusal')
+  })
+
+  it('is not done for the references of a kustomization', async () => {
+    const repository = await followed('evil', 'reference', {})
+    await repository.commit({ 'reference/kustomization.yaml': `resources: ["${'@'.repeat(250_000)}"]` })
+    await told('reference', /a reference has 250000 characters, more than 4096/)
+    await live('beside a reference')
+  })
+
+  it('is not done for variables that do not end', async () => {
+    const repository = await followed('evil', 'variables', { variables: { values: { a: 'x' } } })
+    const endless = '${a:-'.repeat(150_000)
+    await repository.commit({ 'variables/app.yaml': map({ is: 'changed', endless }).replace('"app"', '"endless"') })
+    const made = { name: 'endless', namespace: 'evil' }
+    await expectObject(berth.kube, ConfigMaps, made, ({ data }) => data?.endless === endless)
+    await live('beside variables')
+  })
+
+  it('has left all that is whole in good order', async () => {
+    await expectObject(berth.kube, GitProjects, { name: 'app', namespace: 'team-a' }, ({ status }) =>
+      isTrue(status?.conditions, 'Ready'),
+    )
+  })
+})
