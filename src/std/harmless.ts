@@ -9,13 +9,13 @@ const HARMFUL = /[\u0000-\u0009\u000B-\u001F\u007F-\u009F\u061C\u200E\u200F\u202
 /** One or more lines of text in which nothing speaks to the terminal; what would is written as `\u001b`. */
 export const harmless = (text: string): string => text.replace(HARMFUL, escaped)
 
-/** The same on one line. */
-export const harmlessLine = (text: string): string =>
-  harmless(text)
-    .split('\n')
-    .map((line) => line.trim())
-    .filter(Boolean)
-    .join(' ')
+/** The same on one line: a space stands for each end of a line with the blanks around it. */
+export function harmlessLine(text: string): string {
+  const [first = '', ...others] = harmless(text).split('\n')
+  const last = others.pop()
+  if (last === undefined) return first
+  return [first.trimEnd(), ...others.map((line) => line.trim()).filter(Boolean), last.trimStart()].join(' ')
+}
 
 export const isHarmless = (text: string): boolean => harmless(text) === text
 

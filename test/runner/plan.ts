@@ -24,6 +24,7 @@ export const ALONE = [
   'test/operator/workspace/after-stop.test.ts',
   'test/kas/agent-configuration.test.ts',
   'test/hostile/paths.test.ts',
+  'test/hostile/costly.test.ts',
   'test/kas/several.test.ts',
   'test/cli/tour.test.ts',
   'test/operator/bad-lines.test.ts',

@@ -17,6 +17,7 @@ describe('a text', (it) => {
 
   it('of several lines becomes one', () => {
     assert.is(harmlessLine('one  \n\n  two\nthree'), 'one two three')
-    assert.is(harmlessLine('  one'), 'one')
+    assert.is(harmlessLine('  one  '), '  one  ')
+    assert.is(harmlessLine('\n one \n'), ' one ')
   })
 })
