@@ -1,3 +1,5 @@
+import { beginningOf } from '../std/index.ts'
+
 /** One thing that is wrong with a configuration file, fit to be shown to who wrote it. */
 export interface ConfigurationMistake {
   /** What is wrong and how to mend it: `gitops.manifest_projects[0].prune is "yes"; write true or false`. */
@@ -26,7 +28,7 @@ export function createFindings(): Findings {
   const found: ConfigurationMistake[] = []
   return {
     add({ line, column }, message) {
-      const text = message.length > LONGEST ? `${message.slice(0, LONGEST)}…` : message
+      const text = beginningOf(message, LONGEST)
       // The same mistake by way of many aliases is one.
       const isKnown = found.some((one) => one.line === line && one.column === column && one.message === text)
       if (found.length < MOST && !isKnown) found.push({ message: text, line, column })

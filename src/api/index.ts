@@ -82,7 +82,7 @@ export {
   type DeploymentTargetClassStatus,
 } from './deployment-target-class.ts'
 export { type Environment, type EnvironmentSpec, type EnvironmentStatus, Environments } from './environment.ts'
-export { type GitProject, type GitProjectSpec, type GitProjectStatus, GitProjects } from './git-project.ts'
+export { type GitProject, type GitProjectSpec, type GitProjectStatus, GitProjects, withoutGit } from './git-project.ts'
 export {
   type GitOpsDeployment,
   type GitOpsDeploymentSpec,

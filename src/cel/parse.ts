@@ -22,12 +22,8 @@ export function parsed(text: string): Parsed {
   const deep = tooDeepAt(blanked(text, asides))
   if (deep !== undefined) throw error(deep, `is nested more than ${DEEPEST} deep`)
   // The parser knows comments, but no two in a row and none at the end.
-  const { expr, sourceInfo } = expressionIn(
-    blanked(
-      text,
-      asides.filter(({ isComment }) => isComment),
-    ),
-  )
+  const comments = asides.filter(({ at }) => text.startsWith('//', at))
+  const { expr, sourceInfo } = expressionIn(blanked(text, comments))
   if (!expr) throw error(0, 'is empty')
   return { expr, errorAt: ({ id }, words) => error(sourceInfo?.positions[String(id)] ?? 0, words) }
 }
@@ -35,7 +31,6 @@ export function parsed(text: string): Parsed {
 interface Aside {
   at: number
   end: number
-  isComment: boolean
 }
 
 /** Literal texts, in which brackets and slashes mean nothing, and comments. */
@@ -43,11 +38,11 @@ function asidesIn(text: string, error: (offset: number, words: string) => CelErr
   const asides: Aside[] = []
   const opening = /\/\/.*|([rR]?)("""|'''|"|')/g
   for (let found = opening.exec(text); found; found = opening.exec(text)) {
-    const [written, raw, quote] = found
+    const [, raw, quote] = found
     const at = found.index
     const end = quote === undefined ? opening.lastIndex : endOf(text, opening.lastIndex, quote, raw !== '')
     if (end === undefined) throw error(at, `the text that begins here does not end with ${quote}`)
-    asides.push({ at, end, isComment: written.startsWith('//') })
+    asides.push({ at, end })
     opening.lastIndex = end
   }
   return asides

@@ -1,7 +1,15 @@
 import type { Kube } from '../adapters/kube/index.ts'
-import { type GitProject, GitProjects, type Workspace, WorkspaceClasses, type WorkspaceSpec, Workspaces } from '../api/index.ts'
+import {
+  type GitProject,
+  GitProjects,
+  type Workspace,
+  WorkspaceClasses,
+  type WorkspaceSpec,
+  Workspaces,
+  withoutGit,
+} from '../api/index.ts'
 import { sentenceOf, validateDevfile } from '../devfile/index.ts'
-import { Failure, withoutEnd } from '../std/index.ts'
+import { Failure } from '../std/index.ts'
 import { type Child, type Html, html } from './html.ts'
 import type { Library } from './library.ts'
 import type { Page } from './page.ts'
@@ -63,11 +71,9 @@ function isMeant({ spec: { url, path } }: GitProject, sought: string): boolean {
 }
 
 const plain = (url: string): string =>
-  withoutEnd(url, '/')
-    .toLowerCase()
+  withoutGit(url.toLowerCase())
     .replace(/^(https?|ssh):\/\/([^@/]*@)?/, '')
     .replace(/^git@([^:]+):/, '$1/')
-    .replace(/\.git$/, '')
 
 interface Chosen {
   namespace: string

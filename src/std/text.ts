@@ -1,8 +1,8 @@
 /** What of a stranger's text is looked at: more is for nobody to read, and patterns take longer the longer it is. */
 const MOST = 4096
 
-/** The beginning of a text that a server, a repository or a tenant wrote. */
-export const beginningOf = (text: string): string => (text.length > MOST ? `${text.slice(0, MOST)}…` : text)
+/** The beginning of a text that a server, a repository or a tenant wrote; an ellipsis stands for the rest. */
+export const beginningOf = (text: string, most = MOST): string => (text.length > most ? `${text.slice(0, most)}…` : text)
 
 /** The text without any of these characters at its end. A pattern such as `/x+$/` takes the square of the length for it. */
 export function withoutEnd(text: string, characters: string): string {

@@ -8,6 +8,7 @@ import * as assert from 'uvu/assert'
 import type { AnyObject } from '../../src/api/index.ts'
 import { troubleOf } from '../../src/cli/doctor/objects.ts'
 import { minutes, timestamp } from '../../src/std/index.ts'
+import { portOf } from '../support/addresses.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
 import { berth } from './berth.ts'
@@ -118,10 +119,9 @@ describe('doctor', (it) => {
     const dir = mkdtempSync(join(tmpdir(), 'berth-doctor-'))
     const plain = createServer().listen(0, '127.0.0.1')
     await once(plain, 'listening')
-    const address = plain.address()
     const file = join(dir, 'kubeconfig')
     const found: unknown[] = []
-    for (const server of [cluster.kube.server, `https://127.0.0.1:${typeof address === 'object' && address?.port}`]) {
+    for (const server of [cluster.kube.server, `https://127.0.0.1:${portOf(plain)}`]) {
       writeFileSync(file, kubeconfigWithoutAuthority(server))
       found.push((await examined('--kubeconfig', file)).of('api')[0])
     }

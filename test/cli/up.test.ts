@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { acquireTools, TOOLS } from '../../src/adapters/control-plane/index.ts'
+import { portOf } from '../support/addresses.ts'
 import { describe } from '../support/suite.ts'
 import { eventually } from '../support/verbs.ts'
 import { berth, startBerth, tooWide } from './berth.ts'
@@ -187,8 +188,7 @@ describe('up', (it) => {
     await once(silent, 'listening')
     const reached = once(silent, 'connection')
     const file = join(root, 'silent.yaml')
-    const address = silent.address()
-    const server = `https://127.0.0.1:${typeof address === 'object' && address?.port}`
+    const server = `https://127.0.0.1:${portOf(silent)}`
     const cluster = { name: 'a', cluster: { server } }
     const context = { name: 'a', context: { cluster: 'a', user: 'a' } }
     writeFileSync(

@@ -1,8 +1,9 @@
+import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import { match } from 'uvu/assert'
 import { ConfigMaps, conditionOf, type GitOpsDeployment, GitOpsDeployments, GitProjects, isTrue } from '../../src/api/index.ts'
-import { Failure } from '../../src/std/index.ts'
 import { createProject } from '../kas/running-kas.ts'
+import { portOf } from '../support/addresses.ts'
 import { bindUser } from '../support/builders/credentials.ts'
 import type { TestRepository } from '../support/git-host.ts'
 import { describe } from '../support/suite.ts'
@@ -36,9 +37,11 @@ describe('hostile: work that has no end', (it) => {
   let app: TestRepository
   let refusing: Server
   it.before(async () => {
-    berth = await bringUp(['team-a', 'evil'])
+    const namespaces = ['team-a', 'evil']
+    berth = await bringUp(namespaces)
+    for (const name of namespaces) await bindUser(berth.kube, name, `system:serviceaccount:${name}:default`, 'edit')
     refusing = createServer((_, response) => response.writeHead(403, { 'content-type': 'text/plain' }).end('a'.repeat(1_000_000)))
-    refusing.listen(0, '127.0.0.1')
+    await once(refusing.listen(0, '127.0.0.1'), 'listening')
     app = await followed('team-a', 'app', {})
     await live('first')
   })
@@ -53,7 +56,6 @@ describe('hostile: work that has no end', (it) => {
     const { kube, host } = berth
     const repository = await host.repository(`${namespace}-${name}`)
     await repository.commit({ [`${name}/app.yaml`]: map({ is: 'new' }) })
-    await bindUser(kube, namespace, `system:serviceaccount:${namespace}:default`, 'edit').catch(() => undefined)
     await createProject(kube, namespace, name, { url: repository.url })
     await kube.create(GitOpsDeployments, deployment(namespace, name, repository.url, spec))
     return repository
@@ -73,10 +75,7 @@ describe('hostile: work that has no end', (it) => {
   })
 
   it('is not done for the refusal of a Git server', async () => {
-    const address = refusing.address()
-    if (address === null || typeof address === 'string') throw new Failure('internal', 'the refusing server listens nowhere')
-    const url = `http://127.0.0.1:${address.port}/x.git`
-    await createProject(berth.kube, 'evil', 'refusing', { url })
+    await createProject(berth.kube, 'evil', 'refusing', { url: `http://127.0.0.1:${portOf(refusing)}/x.git` })
     const { status } = await expectObject(
       berth.kube,
       GitProjects,

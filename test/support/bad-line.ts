@@ -2,6 +2,7 @@ import { createServer as createHttpServer, type IncomingMessage, type ServerResp
 import { request } from 'node:https'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { pause, systemClock } from '../../src/std/index.ts'
+import { portOf } from './addresses.ts'
 
 /** A way to the API server that can go bad. */
 export interface BadLine {
@@ -128,10 +129,7 @@ function passOn(asked: IncomingMessage, answer: ServerResponse, { server, ca, lo
 
 const listening = (server: Server): Promise<string> =>
   new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const at = server.address()
-      resolve(`127.0.0.1:${typeof at === 'object' ? at?.port : at}`)
-    })
+    server.listen(0, '127.0.0.1', () => resolve(`127.0.0.1:${portOf(server)}`))
   })
 
 const closed = (server: Server): Promise<void> => new Promise((resolve) => void server.close(() => resolve()))

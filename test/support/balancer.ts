@@ -1,4 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net'
+import { portOf } from './addresses.ts'
 
 /** A Service: one address for several servers. New connections go to the first of `order` that takes them. */
 export interface Balancer {
@@ -35,9 +36,8 @@ export async function balancer(): Promise<Balancer> {
     pass(client, order)
   })
   await new Promise<void>((resolve) => tcp.listen(0, '127.0.0.1', resolve))
-  const at = tcp.address()
   return {
-    address: `127.0.0.1:${typeof at === 'object' ? at?.port : at}`,
+    address: `127.0.0.1:${portOf(tcp)}`,
     prefer(given) {
       order = given
     },

@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { arch } from 'node:process'
 import { promisify } from 'node:util'
 import { readRecipe, TOOLS, type Tool } from '../../src/adapters/control-plane/index.ts'
+import { portOf } from './addresses.ts'
 import { eventually } from './verbs.ts'
 
 /** What goes wrong with one file. */
@@ -118,7 +118,7 @@ export async function releaseSite(): Promise<ReleaseSite> {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // as: it listens on TCP
+    url: `http://127.0.0.1:${portOf(server)}`,
     asked,
     mishaps,
     files,

@@ -89,8 +89,7 @@ export async function git(settings: GitSettings, run: Run, words: readonly strin
 export const contentsOf = (settings: GitSettings, run: Run): PromiseLike<Uint8Array> =>
   runnerOf(settings, run).binaryCatFile(['--batch'])
 
-const tooMuch = (command = ''): Failure =>
-  new Failure('too-large', `git ${command} says more than is read`, { reason: 'AnswerTooLarge' })
+const tooMuch = (command = ''): Failure => new Failure('too-large', `git ${command} says more than is read`)
 
 function runnerOf(settings: GitSettings, run: Run, excess?: AbortSignal): SimpleGit {
   const { folder, patience, input, signal } = run

@@ -40,7 +40,7 @@ interface Kubeconfig {
 const MOST_BYTES = 256 * 2 ** 20
 
 /** A few hundred clusters. Nothing else is done while it is read. */
-const LIMITS = { characters: 2 ** 20, tokens: 30_000 }
+const LIMITS = { characters: 2 ** 20, tokens: 30_000, expanded: 2 ** 21 }
 
 const ANYWHERE: Reach = { refuseLocal: false }
 
@@ -138,9 +138,9 @@ function contextFor({ clusters, contexts }: Kubeconfig, server: string) {
 function parseKubeconfig(kubeconfig: Secret<string>): Kubeconfig {
   const remedy = 'Store a kubeconfig as `kubectl config view --raw --minify` prints it under the key `kubeconfig`.'
   const { documents, problem } = parseYaml(kubeconfig.reveal(), LIMITS)
-  if (problem?.isTooLarge) throw broken('UnableToParseKubeconfigData', 'the kubeconfig is too large', remedy)
-  if (problem) throw broken('UnableToParseKubeconfigData', 'the kubeconfig is not YAML', remedy)
-  const [{ value: document } = { value: undefined }] = documents
+  if (problem)
+    throw broken('UnableToParseKubeconfigData', `the kubeconfig is ${problem.isTooLarge ? 'too large' : 'not YAML'}`, remedy)
+  const document = documents.length === 1 ? documents[0]?.value : undefined
   if (!isRecord(document)) throw broken('UnableToParseKubeconfigData', 'the kubeconfig is not a mapping', remedy)
   return {
     clusters: namedOf(document.clusters, 'cluster', (value) => value),

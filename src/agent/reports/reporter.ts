@@ -2,7 +2,7 @@ import { create } from '@bufbuild/protobuf'
 import { timestampFromMs } from '@bufbuild/protobuf/wkt'
 import { type Connection, UNIMPLEMENTED } from '../../adapters/grpc/index.ts'
 import { AgentReports, ProjectReportSchema, ReportRequestSchema } from '../../rpc/index.ts'
-import { type Backoff, type Clock, Failure, type Log, minutes, pause, seconds, waitOf } from '../../std/index.ts'
+import { type Backoff, beginningOf, type Clock, Failure, type Log, minutes, pause, seconds, waitOf } from '../../std/index.ts'
 import type { Board, Told } from '../ports.ts'
 
 export interface Reporter extends Board {
@@ -37,7 +37,7 @@ export function createReporter({ connection, clock, log, podName }: Reporting): 
       create(ReportRequestSchema, {
         podName,
         configurationCommitId: state.commitId,
-        configurationError: short(state.error),
+        configurationError: beginningOf(state.error, LONGEST),
         projects: [...projects.values()].map(reportOf),
       }),
       { signal },
@@ -85,8 +85,6 @@ const isSame = (before: Told | undefined, after: Told): boolean => JSON.stringif
 const reportOf = ({ syncedAt, message, ...told }: Told) =>
   create(ProjectReportSchema, {
     ...told,
-    message: short(message),
+    message: beginningOf(message, LONGEST),
     ...(syncedAt !== undefined && { syncedAt: timestampFromMs(syncedAt) }),
   })
-
-const short = (text: string): string => (text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text)

@@ -1,4 +1,4 @@
-import type { Failure } from '../../std/index.ts'
+import { beginningOf, type Failure } from '../../std/index.ts'
 import { causesOf } from './causes.ts'
 import { type ObjectId, sayId } from './object-id.ts'
 
@@ -11,8 +11,7 @@ export function sentenceAbout(id: ObjectId, failure: Failure): string {
       missingRight(failure) ?? `the API server refused it (${failure.reason ?? failure.code})${fieldsOf(failure)}`,
       failure,
     )
-  const text = withRemedy(bare(failure), failure)
-  return text.length > 1000 ? `${text.slice(0, 1000)}…` : text
+  return beginningOf(withRemedy(bare(failure), failure), 1000)
 }
 
 /** The authorizer's wording is fixed and knows no content: who may not do what. An admission's refusal may quote the object. */

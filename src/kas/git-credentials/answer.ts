@@ -1,7 +1,7 @@
 import { type Protocol, remoteUrl } from '../../adapters/git/index.ts'
 import type { Answer, Counter, Question, Responder } from '../../adapters/http/index.ts'
-import { gitAudienceOf, isDeleting, nameOf, type Workspace, Workspaces } from '../../api/index.ts'
-import { Failure, LRUCache, minutes, withoutEnd } from '../../std/index.ts'
+import { gitAudienceOf, isDeleting, nameOf, type Workspace, Workspaces, withoutGit } from '../../api/index.ts'
+import { Failure, LRUCache, minutes } from '../../std/index.ts'
 import { digestOf } from '../digest.ts'
 import { createPodProof, type ProofDesk, type ProvePod } from '../pod-proof.ts'
 import type { Project, Projects } from '../project.ts'
@@ -137,8 +137,7 @@ function personOf(owner: string): Person {
 function isSame(own: string, asked: string): boolean {
   if (!URL.canParse(asked)) return false
   const [is, wanted] = [new URL(own), new URL(asked)]
-  const bare = (path: string) => withoutEnd(path, '/').replace(/\.git$/, '')
-  return is.origin === wanted.origin && bare(is.pathname) === bare(wanted.pathname)
+  return is.origin === wanted.origin && withoutGit(is.pathname) === withoutGit(wanted.pathname)
 }
 
 const STATUS: Partial<Record<Failure['code'], number>> = { invalid: 409, 'not-found': 404, unavailable: 503, timeout: 503 }

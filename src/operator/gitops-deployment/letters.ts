@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import type { Letter } from '../../adapters/http/index.ts'
-import { type CoreSecret, conditionOf, type GitOpsDeployment, textIn } from '../../api/index.ts'
+import { type CoreSecret, conditionOf, type GitOpsDeployment, textIn, withoutGit } from '../../api/index.ts'
 import { Failure, redactUrls, withoutEnd } from '../../std/index.ts'
 import type { Outcome } from './news.ts'
 
@@ -115,7 +115,7 @@ export function placeOf(repoURL: string): Place {
     throw new Failure('invalid', 'spec.source.repoURL names no Git host', { remedy: 'Set the key url in the Secret' })
   const { protocol, host, hostname, pathname } = new URL(text)
   const origin = protocol === 'ssh:' ? `https://${hostname}` : `${protocol}//${host}`
-  return { origin, project: withoutEnd(pathname.replace(/^\/+/, ''), '/').replace(/\.git$/, '') }
+  return { origin, project: withoutGit(pathname.replace(/^\/+/, '')) }
 }
 
 interface Contents {

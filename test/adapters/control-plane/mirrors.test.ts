@@ -1,11 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net'
+import { createServer as createTcpServer, type Server } from 'node:net'
 import { platform, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { equal, is, match, not, ok } from 'uvu/assert'
 import { acquireTools } from '../../../src/adapters/control-plane/index.ts'
 import { isFailure } from '../../../src/std/index.ts'
+import { portOf } from '../../support/addresses.ts'
 import { type ReleaseSite, releaseSite } from '../../support/release-site.ts'
 import { describe } from '../../support/suite.ts'
 
@@ -53,7 +54,7 @@ describe(
         socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n')
       })
       const BERTH_RELEASES = 'https://mirror.test'
-      const why = await whyNot({ BERTH_RELEASES, https_proxy: `me:pw@127.0.0.1:${await portOf(proxy)}` })
+      const why = await whyNot({ BERTH_RELEASES, https_proxy: `me:pw@127.0.0.1:${await listeningOn(proxy)}` })
       proxy.close()
       match(why, /502/)
       equal(new Set(asked), new Set(['mirror.test:443']))
@@ -66,7 +67,7 @@ describe(
     it('are not asked for by TLS where none is spoken', async () => {
       // A server that closes the connection too may be quicker with that.
       const plain = createTcpServer((socket) => socket.on('error', () => undefined).once('data', () => socket.write(BAD_REQUEST)))
-      const host = `127.0.0.1:${await portOf(plain)}`
+      const host = `127.0.0.1:${await listeningOn(plain)}`
       const why = await whyNot({ BERTH_RELEASES: `https://${host}` })
       plain.close()
       match(why, `${host}, or an https:// proxy on the way to it, speaks no TLS`)
@@ -102,7 +103,7 @@ describe(
   platform() === 'linux' ? undefined : 'a whole control plane is released for Linux only',
 )
 
-async function portOf(server: Server): Promise<number> {
+async function listeningOn(server: Server): Promise<number> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return (server.address() as AddressInfo).port // as: it listens on TCP
+  return portOf(server)
 }

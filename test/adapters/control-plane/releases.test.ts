@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { platform, tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { equal, is, match, not, ok } from 'uvu/assert'
 import { acquireTools, findSources, readRecipe, TOOLS, type Tool } from '../../../src/adapters/control-plane/index.ts'
 import { hours, isFailure, seconds, systemClock } from '../../../src/std/index.ts'
+import { portOf } from '../../support/addresses.ts'
 import { type ReleaseSite, releaseSite } from '../../support/release-site.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
@@ -277,7 +277,7 @@ describe(
     it('are given up where nothing is answered', async () => {
       const silent = createServer(() => clock.endLimits())
       await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
-      const address = `http://127.0.0.1:${(silent.address() as AddressInfo).port}` // as: it listens on TCP
+      const address = `http://127.0.0.1:${portOf(silent)}`
       match(await whyNot({ BERTH_RELEASES: address }), /only 0 bytes in 10 s/)
       match(await whyNot({ http_proxy: address }), /only 0 bytes in 10 s/)
       await new Promise((resolve) => silent.close(resolve))

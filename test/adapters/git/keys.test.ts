@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import { equal, is, match } from 'uvu/assert'
 import { type Access, type Mirrors, openMirrors, remoteUrl } from '../../../src/adapters/git/index.ts'
 import { Failure, Secret, systemClock } from '../../../src/std/index.ts'
+import { portOf } from '../../support/addresses.ts'
 import { selfSigned } from '../../support/builders/certificate.ts'
 import { type GitHost, gitHost } from '../../support/git-host.ts'
 import { goPeer, goSshHost, lacksGo, type SshHost } from '../../support/go-peer.ts'
@@ -144,8 +145,7 @@ describe('git over https with an authority of its own', (it) => {
       asked.pipe(onward)
     })
     await once(server.listen(0, '127.0.0.1'), 'listening')
-    const address = server.address()
-    url = `https://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/shop.git`
+    url = `https://127.0.0.1:${portOf(server)}/shop.git`
   })
   it.after(async () => {
     server.closeAllConnections()

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { equal, is, match, ok } from 'uvu/assert'
 import { anywhere, type MirrorOptions, openMirrors } from '../../../src/adapters/git/index.ts'
-import { Failure, isFailure, Secret, systemClock } from '../../../src/std/index.ts'
+import { isFailure, Secret, systemClock } from '../../../src/std/index.ts'
+import { portOf } from '../../support/addresses.ts'
 import { type GitHost, gitHost } from '../../support/git-host.ts'
 import { describe } from '../../support/suite.ts'
 
@@ -148,10 +149,8 @@ async function listening(
     response.writeHead(location ? 302 : 404, location ? { location } : {}).end()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const bound = server.address()
-  if (typeof bound !== 'object' || !bound) throw new Failure('internal', 'no address')
   return {
-    url: `http://127.0.0.1:${bound.port}`,
+    url: `http://127.0.0.1:${portOf(server)}`,
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve())

@@ -2,6 +2,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { is, match, ok } from 'uvu/assert'
 import { dial } from '../../../src/adapters/grpc/index.ts'
 import { isFailure, Secret, seconds } from '../../../src/std/index.ts'
+import { portOf } from '../../support/addresses.ts'
 import { selfSigned } from '../../support/builders/certificate.ts'
 import { steppedClock } from '../../support/clock.ts'
 import { describe } from '../../support/suite.ts'
@@ -27,9 +28,7 @@ describe('a client of gRPC', (it) => {
       for (const socket of sockets) socket.destroy()
       server.close()
     })
-    const address = server.address()
-    ok(address && typeof address === 'object')
-    return { authority: `127.0.0.1:${address.port}`, sockets }
+    return { authority: `127.0.0.1:${portOf(server)}`, sockets }
   }
 
   const MUTE: [scheme: string, answer: string][] = [

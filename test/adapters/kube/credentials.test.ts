@@ -7,6 +7,7 @@ import { KubeConfig } from '@kubernetes/client-node'
 import * as assert from 'uvu/assert'
 import { type Connection, openConnection } from '../../../src/adapters/kube/connection.ts'
 import { minutes } from '../../../src/std/index.ts'
+import { portOf } from '../../support/addresses.ts'
 import { selfSigned } from '../../support/builders/certificate.ts'
 import { type SteppedClock, steppedClock } from '../../support/clock.ts'
 import { failureOf } from '../../support/refusal.ts'
@@ -44,8 +45,7 @@ describe('the credentials of a connection', (it) => {
       socket.on('close', () => sockets.delete(socket))
     })
     await new Promise<void>((resolve) => void http.listen(0, '127.0.0.1', () => resolve()))
-    const at = http.address()
-    url = `http://127.0.0.1:${typeof at === 'object' ? at?.port : at}`
+    url = `http://127.0.0.1:${portOf(http)}`
     clock = steppedClock(Date.now())
     const config = new KubeConfig()
     config.loadFromClusterAndUser({ name: 'c', server: url, skipTLSVerify: true, caFile: authority }, { name: 'u', token: 't' })

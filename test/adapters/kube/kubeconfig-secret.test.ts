@@ -70,6 +70,7 @@ describe('a kubeconfig that somebody else wrote', (it) => {
     assert.is(refusal(kubeconfig(), 'https://other.example').reason, 'UnableToLocateContext')
     assert.is(refusal(new Secret('a: b: c: [')).reason, 'UnableToParseKubeconfigData')
     assert.is(refusal(new Secret('just text')).reason, 'UnableToParseKubeconfigData')
+    assert.is(refusal(new Secret('a: 1\n---\nb: 2\n')).reason, 'UnableToParseKubeconfigData')
     assert.match(refusal(new Secret('[]: x\n'.repeat(10_000))).message, 'is too large')
   })
 

@@ -6,6 +6,7 @@ import { openConnection } from '../../../src/adapters/kube/connection.ts'
 import { kubeFromSecret } from '../../../src/adapters/kube/index.ts'
 import { createGate, type Reach } from '../../../src/adapters/kube/reach.ts'
 import { type Failure, isFailure, Secret, systemClock } from '../../../src/std/index.ts'
+import { portOf } from '../../support/addresses.ts'
 import { describe } from '../../support/suite.ts'
 import { kubeconfigFor } from '../../support/targets.ts'
 
@@ -101,8 +102,7 @@ describe('where a client of a stranger may lead', (it) => {
       http.closeAllConnections()
       return new Promise((resolve) => void http.close(resolve))
     })
-    const at = http.address()
-    return { port: typeof at === 'object' ? at?.port : undefined, seen, connections: () => connections }
+    return { port: portOf(http), seen, connections: () => connections }
   }
   const open = (url: string, reach: Reach, lookup?: LookupFunction) => {
     const connection = openConnection(withConfig(url), { clock: systemClock, gate: createGate(reach, SUBJECT, lookup) })

@@ -4,6 +4,7 @@ import { createReader } from '../../../src/adapters/http/index.ts'
 import { allowedUrl } from '../../../src/kas/devfiles/hosts.ts'
 import { createShelf } from '../../../src/kas/devfiles/index.ts'
 import { Failure } from '../../../src/std/index.ts'
+import { portOf } from '../../support/addresses.ts'
 import { selfSigned } from '../../support/builders/certificate.ts'
 import { steppedClock } from '../../support/clock.ts'
 import { describe } from '../../support/suite.ts'
@@ -54,8 +55,7 @@ describe('kas: devfiles from web servers', (it) => {
       else response.end(`text of ${url}`)
     })
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    const address = server.address()
-    port = typeof address === 'object' && address ? address.port : 0
+    port = portOf(server)
     base = `https://devfiles.example.com:${port}`
   })
   it.beforeEach(() => void asked.splice(0))

@@ -6,6 +6,7 @@ import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
+import { portOf } from '../../support/addresses.ts'
 import { selfSigned } from '../../support/builders/certificate.ts'
 
 /** A server behind the agent that is no Kubernetes API: it speaks what an API server would only with kubelets, or never would. */
@@ -19,8 +20,7 @@ export async function upstream(listener: RequestListener, onUpgrade?: (request: 
   if (onUpgrade) server.on('upgrade', onUpgrade)
   server.listen({ host: '127.0.0.1', port: 0 })
   await once(server, 'listening')
-  const address = server.address()
-  const port = typeof address === 'object' && address ? address.port : 0
+  const port = portOf(server)
   const folder = await mkdtemp(join(tmpdir(), 'berth-upstream-'))
   const kubeconfig = join(folder, 'kubeconfig')
   const config = {

@@ -20,6 +20,7 @@ import type { DevfileSource } from '../../../src/operator/workspace/devfile-sour
 import { workspaces } from '../../../src/operator/workspace/index.ts'
 import { Failure, seconds } from '../../../src/std/index.ts'
 import { createProject, type RunningKas, runKas } from '../../kas/running-kas.ts'
+import { portOf } from '../../support/addresses.ts'
 import { selfSigned } from '../../support/builders/certificate.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { type GitHost, gitHost, type TestRepository } from '../../support/git-host.ts'
@@ -93,8 +94,7 @@ describe('workspace: devfiles of projects', (it) => {
     const { key, cert } = selfSigned('127.0.0.1')
     web = createServer({ key, cert }, ({ url }, response) => response.end(url === '/devfiles/base/1.0.0' ? WEB : CACHE))
     await new Promise<void>((resolve) => web.listen(0, '127.0.0.1', resolve))
-    const address = web.address()
-    registry = `127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
+    registry = `127.0.0.1:${portOf(web)}`
     folder = await mkdtemp(join(tmpdir(), 'berth-ca-'))
     const devfileCa = join(folder, 'ca.pem')
     await writeFile(devfileCa, cert)

@@ -1,5 +1,6 @@
 import { createServer as createTlsServer, type Server as HttpsServer } from 'node:https'
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
+import { portOf } from '../addresses.ts'
 import { selfSigned } from './certificate.ts'
 
 /** A server at the other end of an API URL that is no Kubernetes API. */
@@ -89,10 +90,7 @@ export async function silentServer(): Promise<StrangeServer> {
 
 const listening = (server: Server | HttpsServer): Promise<string> =>
   new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => {
-      const at = server.address()
-      resolve(`https://127.0.0.1:${typeof at === 'object' ? at?.port : at}`)
-    })
+    server.listen(0, '127.0.0.1', () => resolve(`https://127.0.0.1:${portOf(server)}`))
   })
 
 /** Who is connected, also before a handshake that may never end. */

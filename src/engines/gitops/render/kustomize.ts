@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { Failure, seconds } from '../../../std/index.ts'
+import { beginningOf, Failure, seconds } from '../../../std/index.ts'
 import { guardMemory } from './memory-guard.ts'
 import { checkPath, isLink, refused, type SourceFile } from './source.ts'
 
@@ -52,8 +52,7 @@ async function place(checkout: string, file: SourceFile): Promise<void> {
 /** Git keeps names that no file system takes. */
 function unplaced({ source }: SourceFile, thrown: unknown): never {
   if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'ENAMETOOLONG')) throw thrown
-  const shown = source.length > 100 ? `${source.slice(0, 100)}…` : source
-  throw refused(`${shown}: is longer than a file's name may be (255 bytes each part, 4095 all)`, 'Shorten it.')
+  throw refused(`${beginningOf(source, 100)}: is longer than a file's name may be (255 bytes each part, 4095 all)`, 'Shorten it.')
 }
 
 interface Confinement {

@@ -1,4 +1,4 @@
-import { withoutEnd } from '../../../std/index.ts'
+import { withoutGit } from '../../../api/index.ts'
 import { CLONE_SCRIPT } from './clone-script.ts'
 import { CREDENTIAL_SCRIPT } from './credential-script.ts'
 import { configText, type Section } from './git-config.ts'
@@ -27,7 +27,7 @@ export function gitFiles(git: GitPlan, { folder = FOLDER, secret = SECRET_FOLDER
     // As Git names the parts of it to its helpers.
     protocol: url.protocol.slice(0, -1),
     host: url.host,
-    path: withoutEnd(decoded(url.pathname).replace(/^\/+/, ''), '/').replace(/\.git$/, ''),
+    path: withoutGit(decoded(url.pathname).replace(/^\/+/, '')),
     ref,
     folder: git.folder,
     secret,
