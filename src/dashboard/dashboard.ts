@@ -1,4 +1,4 @@
-import { type Cache, createCaches, type Kube } from '../adapters/kube/index.ts'
+import { type Cache, createAnswers, createCaches, type Kube } from '../adapters/kube/index.ts'
 import { type Ref, type Workspace, Workspaces } from '../api/index.ts'
 import type { Sight } from '../engines/lookout/index.ts'
 import { type Clock, Failure, isFailure, type Log } from '../std/index.ts'
@@ -60,16 +60,13 @@ interface House {
   log: Log
 }
 
-/** What a target may say to one question. */
-const MOST_BYTES = 16 * 2 ** 20
-
 export async function createDashboard(options: DashboardOptions): Promise<Dashboard> {
   const { origin, kube, as, workspaces, roll, scope, refusesLocal, clock, log } = options
   const shelf = await readShelf()
   const caches = createCaches({ kube, clock, log, scope })
   const library = createLibrary({ kube, clock, log, scope })
   const rights = createRights({ kube, caches, clock })
-  const sight: Sight = { reach: { refuseLocal: refusesLocal, own: kube.server }, maxBytes: MOST_BYTES }
+  const sight: Sight = { reach: { refuseLocal: refusesLocal, own: kube.server, answers: createAnswers() } }
   const live = createLive({ clock, log })
   const house: House = {
     origin,

@@ -106,6 +106,7 @@ async function clusterOf({ kube, reach, clock }: ProofDesk, workspace: Workspace
     insecureSkipTLSVerify: credentials.allowInsecureSkipTLSVerify ?? false,
     clock,
     reach,
+    tenant: namespace,
     subject: { object: `${DeploymentTargets.kind} ${name}`, field: 'spec.kubernetesCredentials.apiURL' },
   })
 }

@@ -5,6 +5,7 @@ import { createMetrics, createReader, type Metrics, serveHttp, serveOperations }
 import {
   type Caches,
   connect,
+  createAnswers,
   createCaches,
   createEvents,
   type Events,
@@ -301,7 +302,7 @@ const limitsOf = ({ maxPaths, maxFiles, maxFileSize, maxTotalSize }: Config): Li
 /** In whose cluster the pods of workspaces are: the own one, by either of its names, or another. */
 const clustersOf = ({ apiUrl, refuseLocalTargets: refuseLocal }: Config, { server }: Kube) => ({
   own: apiUrl === undefined ? [server] : [server, apiUrl],
-  reach: { refuseLocal, own: apiUrl ?? server },
+  reach: { refuseLocal, own: apiUrl ?? server, answers: createAnswers() },
 })
 
 interface WorkspacesDesk {

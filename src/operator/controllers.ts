@@ -1,4 +1,4 @@
-import type { Meter, Reach } from '../adapters/kube/index.ts'
+import { createAnswers, type Meter, type Reach } from '../adapters/kube/index.ts'
 import type { Controller, Workshop } from '../engines/controller/index.ts'
 import { createRenderer } from '../engines/gitops/index.ts'
 import type { Config } from './config.ts'
@@ -84,4 +84,5 @@ const gitopsSettings = (config: Config, source: Source, reach: Reach): GitOpsSet
 const reachOf = ({ refuseLocalTargets, apiUrl }: Config, { kube }: Workshop): Reach => ({
   refuseLocal: refuseLocalTargets,
   own: apiUrl ?? kube.server,
+  answers: createAnswers(),
 })

@@ -32,17 +32,21 @@ export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
  * Does the work with a signal that aborts with the given one, or with a TimeoutError after `ms` of real time. Nothing is left
  * when the work is done: the timer of an `AbortSignal.timeout` stays until its time is over, and holds half a kilobyte.
  */
-export async function within<T>(ms: number, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function within<T>(
+  ms: number,
+  signal: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const limit = new AbortController()
-  const stop = () => limit.abort(signal.reason)
-  if (signal.aborted) stop()
-  signal.addEventListener('abort', stop, { once: true })
+  const stop = () => limit.abort(signal?.reason)
+  if (signal?.aborted) stop()
+  signal?.addEventListener('abort', stop, { once: true })
   const cancel = systemClock.after(ms, () => limit.abort(new DOMException(`not done within ${ms} ms`, 'TimeoutError')))
   try {
     return await work(limit.signal)
   } finally {
     cancel()
-    signal.removeEventListener('abort', stop)
+    signal?.removeEventListener('abort', stop)
   }
 }
 

@@ -1,12 +1,24 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import { match } from 'uvu/assert'
-import { ConfigMaps, conditionOf, type GitOpsDeployment, GitOpsDeployments, GitProjects, isTrue } from '../../src/api/index.ts'
+import { match, ok } from 'uvu/assert'
+import {
+  ConfigMaps,
+  conditionOf,
+  type GitOpsDeployment,
+  GitOpsDeploymentManagedEnvironments,
+  GitOpsDeployments,
+  GitProjects,
+  isTrue,
+  Secrets,
+} from '../../src/api/index.ts'
 import { createProject } from '../kas/running-kas.ts'
 import { portOf } from '../support/addresses.ts'
 import { bindUser } from '../support/builders/credentials.ts'
+import { managedEnvironment, managedSecret } from '../support/builders/environments.ts'
+import { endlessServer, type StrangeServer } from '../support/builders/strange-server.ts'
 import type { TestRepository } from '../support/git-host.ts'
 import { describe } from '../support/suite.ts'
+import { kubeconfigFor } from '../support/targets.ts'
 import { expectObject } from '../support/verbs.ts'
 import { bringUp, type Installation } from './installation.ts'
 
@@ -31,15 +43,19 @@ const deployment = (
   spec: { type: 'automated', source: { repoURL, path: name, targetRevision: 'main' }, ...spec },
 })
 
+const TARGETS = 11
+
 /** What would keep a program busy for minutes, or for ever, each at the largest size that is let through. */
 describe('hostile: work that has no end', (it) => {
   let berth: Installation
   let app: TestRepository
   let refusing: Server
+  let flooding: StrangeServer
   it.before(async () => {
     const namespaces = ['team-a', 'evil']
     berth = await bringUp(namespaces)
     for (const name of namespaces) await bindUser(berth.kube, name, `system:serviceaccount:${name}:default`, 'edit')
+    flooding = await endlessServer()
     refusing = createServer((_, response) => response.writeHead(403, { 'content-type': 'text/plain' }).end('a'.repeat(1_000_000)))
     await once(refusing.listen(0, '127.0.0.1'), 'listening')
     app = await followed('team-a', 'app', {})
@@ -48,16 +64,21 @@ describe('hostile: work that has no end', (it) => {
   it.after(async () => {
     refusing.closeAllConnections()
     refusing.close()
+    await flooding.close()
     await berth.stop()
   })
 
-  /** A repository whose folder of this name is brought to the namespace. */
-  async function followed(namespace: string, name: string, spec: Partial<GitOpsDeployment['spec']>): Promise<TestRepository> {
-    const { kube, host } = berth
-    const repository = await host.repository(`${namespace}-${name}`)
+  /** A repository with a folder of this name. */
+  async function repositoryOf(namespace: string, name: string): Promise<TestRepository> {
+    const repository = await berth.host.repository(`${namespace}-${name}`)
     await repository.commit({ [`${name}/app.yaml`]: map({ is: 'new' }) })
-    await createProject(kube, namespace, name, { url: repository.url })
-    await kube.create(GitOpsDeployments, deployment(namespace, name, repository.url, spec))
+    await createProject(berth.kube, namespace, name, { url: repository.url })
+    return repository
+  }
+  /** The same, and the folder is brought to the namespace. */
+  async function followed(namespace: string, name: string, spec: Partial<GitOpsDeployment['spec']>): Promise<TestRepository> {
+    const repository = await repositoryOf(namespace, name)
+    await berth.kube.create(GitOpsDeployments, deployment(namespace, name, repository.url, spec))
     return repository
   }
   /** What the other tenant pushes is brought into his namespace. */
@@ -100,6 +121,25 @@ describe('hostile: work that has no end', (it) => {
     const made = { name: 'endless', namespace: 'evil' }
     await expectObject(berth.kube, ConfigMaps, made, ({ data }) => data?.endless === endless)
     await live('beside variables')
+  })
+
+  it('is not done, and no memory taken, for targets whose answers do not end', async () => {
+    const { kube } = berth
+    const before = berth.peakOf('operator')
+    const { url: repoURL } = await repositoryOf('evil', 'endless')
+    for (const name of Array.from({ length: TARGETS }, (_, at) => `endless-${at}`)) {
+      await kube.create(Secrets, managedSecret('evil', name, kubeconfigFor(flooding.url)))
+      const spec = { apiURL: flooding.url, credentialsSecret: name, allowInsecureSkipTLSVerify: true }
+      await kube.create(GitOpsDeploymentManagedEnvironments, managedEnvironment('evil', name, spec))
+      const source = { repoURL, path: 'endless', targetRevision: 'main' }
+      const destination = { environment: name, namespace: 'evil' }
+      await kube.create(GitOpsDeployments, deployment('evil', name, repoURL, { source, destination }))
+    }
+    await live('beside targets')
+    for (let at = 0; at < TARGETS; at++) await told(`endless-${at}`, /the answer has more than 8388608 bytes/)
+    await live('beside many answers')
+    const grown = berth.peakOf('operator') - before
+    ok(grown < 256, `${grown} MiB more`)
   })
 
   it('has left all that is whole in good order', async () => {

@@ -1,8 +1,11 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { ok } from 'uvu/assert'
+import { memoryOf } from '../../hack/bench/program.ts'
 import { connect, type Kube, kubeFromSecret } from '../../src/adapters/kube/index.ts'
 import { DeploymentTargetClaims, DeploymentTargets, Namespaces, Secrets } from '../../src/api/index.ts'
+import { partsOf } from '../../src/cli/local/parts.ts'
 import { Failure, Secret } from '../../src/std/index.ts'
 import { type Berth, berth, exportedIn, startBerth } from '../cli/berth.ts'
 import { createAgent } from '../kas/running-kas.ts'
@@ -22,6 +25,8 @@ export interface Installation {
   person(name: string, namespace: string, role: 'edit' | 'admin'): Promise<Kube>
   /** What the holder of a claim's kubeconfig can do: with `edit`, anybody gets one. */
   space(as: Kube, namespace: string, claim: string): Promise<{ kube: Kube; namespace: string }>
+  /** The most memory that a program of it has had so far, MiB. */
+  peakOf(program: string): number
   /** A running agent with all rights in the cluster, as `berth agent manifest` gives them. */
   agent(namespace: string, name: string, configuration: { path: string; namespace?: string }): Promise<{ token: string }>
   stop(): Promise<void>
@@ -76,6 +81,11 @@ export async function bringUp(namespaces: readonly string[]): Promise<Installati
       const own = kubeFromSecret(kubeconfig, { server: kube.server, reach: undefined })
       spaces.push(own)
       return { kube: own, namespace: defaultNamespace }
+    },
+    peakOf(program) {
+      const part = partsOf(dir).find(({ name }) => name === program)
+      ok(part, `${program} does not run`)
+      return memoryOf(part.pid).peak
     },
     async agent(namespace, name, { path, namespace: home }) {
       const token = await createAgent(kube, namespace, name, {

@@ -129,6 +129,7 @@ describe('an operator with --refuse-local-targets', (it) => {
       name: 'dev',
       namespace,
       apiURL,
+      tenant: 'team-a',
       skipTLSVerify: true,
       kubeconfig: new Secret(kubeconfigFor(apiURL)),
       version: '1',

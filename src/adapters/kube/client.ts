@@ -6,7 +6,7 @@ import { createDiscovery, type Discovery } from './discovery.ts'
 import { KIND_NOT_SERVED } from './errors.ts'
 import { asHeader } from './header.ts'
 import type { ApplyHow, DeleteHow, Identity, JsonPatchStep, Kube, ListQuery, PatchHow } from './kube.ts'
-import { createPageLimit } from './page-limit.ts'
+import { createPageLimit, createPageSize } from './page-limit.ts'
 import { collectionPath, objectPath, queryString, selectors } from './paths.ts'
 
 interface Page<T> {
@@ -47,9 +47,13 @@ export function createKube(
 ): Kube {
   const headers = identity ? impersonation(identity) : {}
   const call = caller(connection, discovery, headers)
-  const pages = <T extends KubeObject>(kind: Kind<T>, query: ListQuery = {}, signal?: AbortSignal) => {
+  const pageOf = <T extends KubeObject>(kind: Kind<T>, query: ListQuery, signal?: AbortSignal): FetchPage<T> => {
     const accept = query.metadataOnly ? METADATA_LIST : undefined
-    return pagesOf(kind, query, (path) => call<Page<T>>('GET', path, kind.plural, { signal, accept }))
+    const path = collectionPath(kind, query.namespace)
+    return (part) => {
+      const asked = queryString({ ...selectors(query), ...part })
+      return call('GET', path + asked, kind.plural, { signal, accept })
+    }
   }
 
   return {
@@ -60,15 +64,10 @@ export function createKube(
       return absentIsUndefined(found)
     },
 
-    pages,
-    list: <T extends KubeObject>(kind: Kind<T>, query: ListQuery = {}, signal?: AbortSignal) => {
-      const fetch = () => allOf(pages(kind, query, signal))
-      return fetch().catch((failure: unknown) => {
-        // Only a later page can be too old; a list that is begun anew is not.
-        if (isFailure(failure, 'expired')) return fetch()
-        throw failure
-      })
-    },
+    pages: <T extends KubeObject>(kind: Kind<T>, query: ListQuery = {}, signal?: AbortSignal) =>
+      pagesOf(kind, pageOf(kind, query, signal)),
+    list: <T extends KubeObject>(kind: Kind<T>, query: ListQuery = {}, signal?: AbortSignal) =>
+      (connection.isStrange ? wholeOf : allOf)(kind, pageOf(kind, query, signal)),
 
     create: <T extends KubeObject>(kind: Kind<T>, object: T, how: { manager?: string; dryRun?: boolean } = {}) => {
       const query = queryString({ fieldManager: how.manager, dryRun: how.dryRun ? 'All' : undefined, fieldValidation: 'Strict' })
@@ -126,26 +125,50 @@ interface Extra {
   signal?: AbortSignal | undefined
 }
 
-async function* pagesOf<T extends KubeObject>(
-  kind: Kind<T>,
-  query: ListQuery,
-  fetch: (path: string) => Promise<Page<T>>,
-): AsyncGenerator<T[]> {
+interface Part {
+  limit?: number
+  continue?: string | undefined
+}
+
+type FetchPage<T> = (part: Part) => Promise<Page<T>>
+
+async function* pagesOf<T extends KubeObject>(kind: Kind<T>, fetch: FetchPage<T>): AsyncGenerator<T[]> {
   const count = createPageLimit(kind.plural)
+  const ask = createPageSize(PAGE)
   for (let next: string | undefined = ''; next !== undefined; ) {
-    const asked = queryString({ ...selectors(query), limit: PAGE, continue: next || undefined })
-    const page: Page<T> = await fetch(collectionPath(kind, query.namespace) + asked)
+    const from = next || undefined
+    const page: Page<T> = await ask((limit) => fetch({ limit, continue: from }))
     count(page.items?.length ?? 0)
-    yield (page.items ?? []).map((item) => ({ ...item, apiVersion: apiVersionOf(kind), kind: kind.kind }))
+    yield itemsOf(kind, page)
     next = page.metadata?.continue || undefined
   }
 }
 
-async function allOf<T>(pages: AsyncIterable<T[]>): Promise<T[]> {
-  const items: T[] = []
-  for await (const page of pages) for (const item of page) items.push(item)
-  return items
+async function allOf<T extends KubeObject>(kind: Kind<T>, fetch: FetchPage<T>): Promise<T[]> {
+  const collect = async () => {
+    const items: T[] = []
+    for await (const page of pagesOf(kind, fetch)) for (const item of page) items.push(item)
+    return items
+  }
+  try {
+    return await collect()
+  } catch (failure) {
+    // Only a later page can be too old; a list that is begun anew is not.
+    if (isFailure(failure, 'expired')) return collect()
+    throw failure
+  }
 }
+
+/** At once: of a stranger's list no more is held than of any answer. */
+async function wholeOf<T extends KubeObject>(kind: Kind<T>, fetch: FetchPage<T>): Promise<T[]> {
+  const page = await fetch({})
+  if (page.metadata?.continue)
+    throw new Failure('unavailable', `the list of ${kind.plural} comes in pages, which nobody asked for`)
+  return itemsOf(kind, page)
+}
+
+const itemsOf = <T extends KubeObject>(kind: Kind<T>, { items }: Page<T>): T[] =>
+  (items ?? []).map((item) => ({ ...item, apiVersion: apiVersionOf(kind), kind: kind.kind }))
 
 /** One request; a kind that turns out not to be served is forgotten. */
 function caller(connection: Connection, discovery: Discovery, headers: Record<string, string | string[]>) {

@@ -1,9 +1,11 @@
 import { KubeConfig } from '@kubernetes/client-node'
-import { type Clock, Failure, type Secret, seconds, withoutEnd } from '../../std/index.ts'
+import { type Clock, Failure, type Secret, seconds, within, withoutEnd } from '../../std/index.ts'
+import type { Share } from './answers.ts'
 import { createCredentials } from './credentials.ts'
 import { type ApiStatus, failureFromStatus } from './errors.ts'
 import { unreachable } from './no-answer.ts'
 import type { Gate } from './reach.ts'
+import { firstBytesOf, splitLines, textWithin } from './reading.ts'
 
 export interface Call {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -26,6 +28,8 @@ export interface Connection {
   readonly server: string
   json<T>(call: Call): Promise<T>
   lines(call: Call): Promise<AsyncIterable<string>>
+  /** Somebody else's server: what it answers is bounded. */
+  readonly isStrange: boolean
   close(): Promise<void>
 }
 
@@ -36,8 +40,8 @@ export interface ConnectionOptions {
   timeout?: number
   /** Connections for requests; watches have their own beside them. */
   connections?: number
-  /** Longest answer to a request, bytes. For servers that strangers run: one may answer without end. */
-  maxBytes?: number | undefined
+  /** Bounds what is held of answers. For servers that strangers run: one may answer without end. */
+  openShare?: (() => Share) | undefined
   /** Instead of what the kubeconfig says: asked before each request, for tokens that change under way. */
   token?: (() => Promise<Secret<string>>) | undefined
   /** Judges each address before it is connected to; all are allowed without it. */
@@ -49,77 +53,76 @@ export interface ConnectionOptions {
  * The library's own way opens a TLS connection for every request: 462 creates/s instead of 1,897.
  */
 export function openConnection(config: KubeConfig, options: ConnectionOptions): Connection {
-  const { clock, meter, timeout = seconds(30), connections = 64, maxBytes = -1, gate, token } = options
+  const { clock, meter, timeout = seconds(30), connections = 64, openShare, gate, token } = options
   const { server, url } = serverOf(config)
   gate?.judge(url)
   const { origin, pathname } = url
   const prefix = pathname === '/' ? '' : pathname
   const lookup = gate?.lookupFor(url)
-  const credentials = createCredentials(config, { clock, token }, { connections, maxResponseSize: maxBytes, lookup })
+  const credentials = createCredentials(config, { clock, token }, { connections, lookup, isStrange: openShare !== undefined })
+
+  const heard = createHearing({ clock, server, meter, onUnauthorized: () => credentials.forget() })
 
   const send = async (call: Call, agent: 'requests' | 'watches', verb: string) => {
     const { agents, authorization } = await credentials.current()
-    const began = clock.now()
-    const answer = await agents[agent]
-      .request({
-        origin,
-        path: prefix + call.path,
-        method: call.method,
-        headers: {
-          accept: 'application/json',
-          ...(call.body !== undefined && { 'content-type': call.contentType ?? 'application/json' }),
-          ...authorization,
-          ...call.headers,
-        },
-        body: call.body === undefined ? null : JSON.stringify(call.body),
-        signal: call.signal ?? null,
-        headersTimeout: timeout,
-        bodyTimeout: agent === 'watches' ? 0 : timeout,
-      })
-      .catch((thrown: unknown) => {
-        meter?.({ verb, status: 0, ms: clock.now() - began })
-        throw unreachable(thrown, server, call.about)
-      })
-    meter?.({ verb, status: answer.statusCode, ms: clock.now() - began })
-    if (answer.statusCode === 401) credentials.forget()
-    if (answer.statusCode >= 300) throw await refusal(answer, call.about)
-    return answer
+    const coming = agents[agent].request({
+      origin,
+      path: prefix + call.path,
+      method: call.method,
+      headers: {
+        accept: 'application/json',
+        ...(call.body !== undefined && { 'content-type': call.contentType ?? 'application/json' }),
+        ...authorization,
+        ...call.headers,
+      },
+      body: call.body === undefined ? null : JSON.stringify(call.body),
+      signal: call.signal ?? null,
+      headersTimeout: timeout,
+      bodyTimeout: agent === 'watches' ? 0 : timeout,
+    })
+    return heard(coming, call.about, verb)
   }
 
-  const share = async (call: Call) => {
+  const openShared = async (call: Call) => {
     const { agents, authorization } = await credentials.current()
-    const began = clock.now()
-    const request = {
+    const coming = agents.streams.open({
       url: new URL(prefix + call.path, origin),
       headers: { accept: 'application/json', ...authorization, ...call.headers },
       timeout,
       signal: call.signal,
-    }
-    const answer = await agents.streams.open(request).catch((thrown: unknown) => {
-      meter?.({ verb: 'watch', status: 0, ms: clock.now() - began })
+    })
+    return heard(coming, call.about, 'watch')
+  }
+
+  const ask = async <T>(call: Call, share?: Share): Promise<T> => {
+    const { body } = await send(call, 'requests', call.method.toLowerCase())
+    const text = await (share ? textWithin(share, body, call.signal) : body.text()).catch((thrown: unknown) => {
       throw unreachable(thrown, server, call.about)
     })
-    if (!answer) return
-    meter?.({ verb: 'watch', status: answer.statusCode, ms: clock.now() - began })
-    if (answer.statusCode === 401) credentials.forget()
-    if (answer.statusCode >= 300) throw await refusal(answer, call.about)
-    return answer
+    return parse<T>(text, call.about)
   }
 
   return {
     server,
     async json<T>(call: Call) {
-      const answer = await send(call, 'requests', call.method.toLowerCase())
-      const text = await answer.body.text().catch((thrown: unknown) => {
-        throw unreachable(thrown, server, call.about)
-      })
-      return parse<T>(text, call.about)
+      if (!openShare) return ask<T>(call)
+      const share = openShare()
+      try {
+        return await within(timeout * WHOLE, call.signal, (signal) => ask<T>({ ...call, signal }, share))
+      } finally {
+        share.clear()
+      }
     },
     async lines(call) {
-      const shared = call.shared && url.protocol === 'https:' ? await share(call) : undefined
-      const answer = shared ?? (await send(call, 'watches', 'watch'))
-      return splitLines(answer.body)
+      const shared = call.shared && url.protocol === 'https:' ? await openShared(call) : undefined
+      const { body } = shared ?? (await send(call, 'watches', 'watch'))
+      const late = () => body.destroy(new Failure('timeout', `a line of ${call.about} did not end in time`))
+      return splitLines(
+        body,
+        openShare && { share: openShare(), signal: call.signal, late: () => clock.after(timeout * WHOLE, late) },
+      )
     },
+    isStrange: openShare !== undefined,
     close: () => credentials.close(),
   }
 }
@@ -142,6 +145,32 @@ export function serverOf(config: KubeConfig): { server: string; url: URL } {
   })
 }
 
+interface Hearing {
+  clock: Clock
+  server: string
+  meter: Meter | undefined
+  onUnauthorized: () => void
+}
+
+/** Waits for an answer, whatever way it comes, and meters it. Throws what is none, and refusals. */
+function createHearing({ clock, server, meter, onUnauthorized }: Hearing) {
+  return async <T extends Refusal | undefined>(coming: Promise<T>, about: string, verb: string): Promise<T> => {
+    const began = clock.now()
+    const answer = await coming.catch((thrown: unknown) => {
+      meter?.({ verb, status: 0, ms: clock.now() - began })
+      throw unreachable(thrown, server, about)
+    })
+    if (!answer) return answer
+    meter?.({ verb, status: answer.statusCode, ms: clock.now() - began })
+    if (answer.statusCode === 401) onUnauthorized()
+    if (answer.statusCode >= 300) throw await refusal(answer, about)
+    return answer
+  }
+}
+
+/** Until an answer of a stranger has ended, in times of what it may take to begin. */
+const WHOLE = 6
+
 /** What is left of an answer when it is a refusal. */
 interface Refusal {
   statusCode: number
@@ -149,31 +178,12 @@ interface Refusal {
   body: AsyncIterable<Uint8Array>
 }
 
-/** Bytes of a refusal that are read. A server that strangers run may refuse without end. */
-const LONGEST_REFUSAL = 64 * 2 ** 10
-
 async function refusal(answer: Refusal, about: string): Promise<Failure> {
-  const status = parseStatus(await beginningOf(answer.body))
+  const status = parseStatus(await firstBytesOf(answer.body))
   const wait = Number(answer.headers['retry-after'])
   if (Number.isFinite(wait) && status.details?.retryAfterSeconds === undefined)
     status.details = { ...status.details, retryAfterSeconds: wait }
   return failureFromStatus(answer.statusCode, status, about)
-}
-
-/** What comes after it is not waited for: whoever leaves the loop destroys the body. */
-async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  try {
-    for await (const chunk of body) {
-      chunks.push(chunk)
-      length += chunk.length
-      if (length >= LONGEST_REFUSAL) break
-    }
-  } catch {
-    // Half a refusal is one too: its status has come.
-  }
-  return Buffer.concat(chunks).subarray(0, LONGEST_REFUSAL).toString('utf8')
 }
 
 function parseStatus(text: string): ApiStatus {
@@ -191,30 +201,6 @@ function parse<T>(text: string, about: string): T {
   } catch (cause) {
     throw new Failure('unavailable', 'the API server answered something that is not JSON', { object: about, cause })
   }
-}
-
-/** No object is this large. A server that strangers run may send a line without end. */
-const LONGEST_LINE = 16 * 2 ** 20
-
-/** Each piece is looked at once: a line that comes in a thousand pieces must not cost a thousand times its length. */
-async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncIterable<string> {
-  const decoder = new TextDecoder()
-  let begun: string[] = []
-  let length = 0
-  for await (const chunk of chunks) {
-    const pieces = decoder.decode(chunk, { stream: true }).split('\n')
-    const rest = pieces.pop() ?? ''
-    for (const piece of pieces) {
-      yield begun.join('') + piece
-      begun = []
-      length = 0
-    }
-    begun.push(rest)
-    length += rest.length
-    if (length > LONGEST_LINE) throw new Failure('too-large', `the answer has a line of more than ${LONGEST_LINE} characters`)
-  }
-  const last = begun.join('')
-  if (last) yield last
 }
 
 /** Where a program's own kubeconfig comes from: the file, else `KUBECONFIG`, the service account of the pod, `~/.kube/config`. */

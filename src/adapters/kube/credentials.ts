@@ -29,9 +29,10 @@ type Agents = Record<'requests' | 'watches', Agent> & { streams: Multiplex }
 
 interface Limits {
   connections: number
-  maxResponseSize: number
   /** How the server's name becomes addresses; the system's way without it. */
   lookup?: LookupFunction | undefined
+  /** Somebody else's server. */
+  isStrange: boolean
 }
 
 interface Source {
@@ -79,7 +80,7 @@ export function createCredentials(config: KubeConfig, { clock, token }: Source, 
 }
 
 /** Connections with one TLS material at a time; those with an older one end when what goes over them has ended. */
-function createPools({ lookup, ...limits }: Limits, clock: Clock) {
+function createPools({ lookup, connections, isStrange }: Limits, clock: Clock) {
   let open: { material: string; pool: Pool } | undefined
   let isClosed = false
   const retired = new Set<Agent>()
@@ -107,8 +108,8 @@ function createPools({ lookup, ...limits }: Limits, clock: Clock) {
       if (open) retire(open.pool.agents)
       const connect = buildConnector({ ...tls, allowH2: false, keepAlive: true, ...(lookup && { lookup }) })
       const common = { connect, pipelining: 1, keepAliveTimeout: minutes(1) }
-      const streams = createMultiplex({ tls, clock, lookup })
-      const agents = { requests: new Agent({ ...common, ...limits }), watches: new Agent(common), streams }
+      const streams = createMultiplex({ tls, clock, lookup, isStrange })
+      const agents = { requests: new Agent({ ...common, connections }), watches: new Agent(common), streams }
       open = { material, pool: { tls, agents } }
       return open.pool
     },

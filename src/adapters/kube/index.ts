@@ -5,6 +5,7 @@
  * Read kube.ts (the port), then client.ts, connection.ts (the wire), watch.ts and store.ts (the caches).
  */
 export { isAllowed } from './access-review.ts'
+export { type Answers, createAnswers } from './answers.ts'
 export { type CacheOptions, type Caches, type CacheWiring, createCaches, untilListed, waitingFor } from './caches.ts'
 export { connect, connectTo, type ServerOptions } from './client.ts'
 export type { Meter } from './connection.ts'
@@ -19,4 +20,4 @@ export { type Login, loginOf } from './person.ts'
 export type { Reach } from './reach.ts'
 export { matchesSelector } from './selector.ts'
 export { type Cache, isNewer } from './store.ts'
-export { keepFed, type Sink } from './watch.ts'
+export { keepFed, type Listing, type Sink } from './watch.ts'

@@ -1,5 +1,6 @@
 import { KubeConfig } from '@kubernetes/client-node'
 import { type Clock, Failure, isRecord, parseYaml, Secret, seconds, systemClock } from '../../std/index.ts'
+import { createAnswers } from './answers.ts'
 import { createKube } from './client.ts'
 import { type Meter, openConnection } from './connection.ts'
 import type { Kube } from './kube.ts'
@@ -12,10 +13,12 @@ export interface TargetOptions {
   clock?: Clock
   /** Milliseconds until an answer must begin. */
   timeout?: number
-  /** Longest answer to a request, bytes; the server is a stranger's. */
+  /** Longest answer to a request, bytes; the server is a stranger's. A list that is not taken in pages is one. */
   maxBytes?: number
   /** Where it may lead; everywhere without it. It must be said, so that it can't be forgotten. */
   reach: Reach | undefined
+  /** On whose behalf, by namespace: large answers to one tenant wait for one another. */
+  tenant?: string | undefined
   /** Counts requests. */
   meter?: Meter | undefined
   /** Whose URL `server` is, when it is refused. */
@@ -36,8 +39,8 @@ interface Kubeconfig {
   current: string | undefined
 }
 
-/** A page of 500 big objects fits; what goes on for ever does not. */
-const MOST_BYTES = 256 * 2 ** 20
+/** Of every object several fit; of a list whose objects are large, shorter pages are asked for. */
+const MOST_BYTES = 8 * 2 ** 20
 
 /** A few hundred clusters. Nothing else is done while it is read. */
 const LIMITS = { characters: 2 ** 20, tokens: 30_000, expanded: 2 ** 21 }
@@ -64,7 +67,15 @@ const REFUSED_OF_CLUSTER = ['certificate-authority', 'proxy-url']
  * A name that leads to a refused address is found out when it is connected to: then it is the requests that fail, with UnsupportedAPIURL.
  */
 export function kubeFromSecret(kubeconfig: Secret<string>, options: TargetOptions): Kube {
-  const { clock = systemClock, timeout = seconds(10), maxBytes = MOST_BYTES, reach = ANYWHERE, subject = KUBECONFIG } = options
+  const {
+    clock = systemClock,
+    timeout = seconds(10),
+    maxBytes = MOST_BYTES,
+    reach = ANYWHERE,
+    tenant = '',
+    subject = KUBECONFIG,
+  } = options
+  const { answers = createAnswers() } = reach
   const gate = createGate(reach, subject)
   if (options.server !== undefined && URL.canParse(options.server)) gate.judge(new URL(options.server))
   const { server, ca, token, insecure } = readTarget(kubeconfig, options)
@@ -73,7 +84,8 @@ export function kubeFromSecret(kubeconfig: Secret<string>, options: TargetOption
     { name: 'target', server, skipTLSVerify: insecure, ...(ca !== undefined && { caData: ca }) },
     { name: 'target', token: token.reveal() },
   )
-  return createKube(openConnection(config, { clock, timeout, maxBytes, connections: 8, gate, meter: options.meter }))
+  const openShare = () => answers.open(tenant, maxBytes)
+  return createKube(openConnection(config, { clock, timeout, openShare, connections: 8, gate, meter: options.meter }))
 }
 
 /** The parts of a tenant's kubeconfig that are used, after everything dangerous was refused. */

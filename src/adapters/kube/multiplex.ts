@@ -24,7 +24,7 @@ export interface StreamRequest {
 export interface StreamAnswer {
   statusCode: number
   headers: IncomingHttpHeaders
-  body: AsyncIterable<Uint8Array>
+  body: ClientHttp2Stream
 }
 
 export type TlsOptions = Pick<ConnectionOptions, 'secureContext' | 'rejectUnauthorized' | 'servername'>
@@ -33,6 +33,8 @@ export interface MultiplexOptions {
   tls: TlsOptions
   clock: Clock
   lookup?: LookupFunction | undefined
+  /** Somebody else's server. */
+  isStrange: boolean
 }
 
 interface Line {
@@ -45,7 +47,9 @@ interface Line {
 /** A connection that is cut without a word would hold a hundred watches. */
 const HEARTBEAT = seconds(30)
 const HEARTBEAT_WITHIN = seconds(45)
+/** What a server may send before it is read. */
 const WINDOW = 8 * 2 ** 20
+const WINDOW_OF_STRANGERS = 2 ** 18
 
 export function createMultiplex(options: MultiplexOptions): Multiplex {
   const lines = new Set<Line>()
@@ -119,11 +123,12 @@ async function sessionTo(origin: URL, options: MultiplexOptions): Promise<Client
     socket.destroy()
     return undefined
   }
-  const settings = { enablePush: false, initialWindowSize: WINDOW }
+  const window = options.isStrange ? WINDOW_OF_STRANGERS : WINDOW
+  const settings = { enablePush: false, initialWindowSize: window }
   const session = connect(origin, { createConnection: () => socket, settings })
   const ready = Promise.withResolvers<ClientHttp2Session>()
   session.once('remoteSettings', () => {
-    session.setLocalWindowSize(WINDOW)
+    session.setLocalWindowSize(window)
     ready.resolve(session)
   })
   session.on('error', ready.reject)

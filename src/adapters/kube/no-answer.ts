@@ -17,6 +17,8 @@ export const isAnswer = ({ cause }: Failure): boolean => cause !== undefined && 
 export function unreachable(thrown: unknown, server: string, about: string): Failure {
   const failure = Failure.from(thrown)
   if (failure.code === 'cancelled' || failure.code === 'invalid') return failure
+  if (failure.code === 'too-large')
+    return new Failure('too-large', failure.message, { object: about, ...(failure.reason && { reason: failure.reason }) })
   const code = failure.code === 'internal' ? 'unavailable' : failure.code
   const { message, remedy } = troubleWith(server, failure)
   return new Failure(code, message, { object: about, cause: thrown, ...(remedy && { remedy }) })

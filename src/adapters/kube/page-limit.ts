@@ -1,4 +1,5 @@
-import { Failure } from '../../std/index.ts'
+import { Failure, isFailure } from '../../std/index.ts'
+import { ANSWER_TOO_LARGE } from './answers.ts'
 
 /** Pages of one list: a hundred times as many as the largest cluster has. */
 const MOST = 10_000
@@ -16,5 +17,20 @@ export function createPageLimit(about: string): (items: number) => void {
       throw new Failure('unavailable', `the list of ${about} does not end: there were ${pages} pages, the last ${empty} empty`, {
         reason: 'EndlessList',
       })
+  }
+}
+
+/** Asks for a page of so many objects. Where that is too large an answer it asks for fewer, and goes on so. */
+export function createPageSize(most: number): <T>(ask: (limit: number) => Promise<T>) => Promise<T> {
+  let limit = most
+  return async (ask) => {
+    for (;;) {
+      try {
+        return await ask(limit)
+      } catch (thrown) {
+        if (limit === 1 || !isFailure(thrown, 'too-large') || thrown.reason !== ANSWER_TOO_LARGE) throw thrown
+        limit = Math.ceil(limit / 8)
+      }
+    }
   }
 }

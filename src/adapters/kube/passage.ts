@@ -51,7 +51,7 @@ const CONNECT_WITHIN = seconds(30)
 export function openPassage(from: { kubeconfig?: string | undefined; context?: string | undefined; clock: Clock }): Passage {
   const config = loadKubeConfig({ file: from.kubeconfig, context: from.context })
   const { server, url } = serverOf(config)
-  const credentials = createCredentials(config, { clock: from.clock }, { connections: 1, maxResponseSize: -1 })
+  const credentials = createCredentials(config, { clock: from.clock }, { connections: 1, isStrange: false })
   const prefix = url.pathname === '/' ? '' : url.pathname
   const isSecure = url.protocol === 'https:'
   const options = { keepAlive: true, maxFreeSockets: 64, scheduling: 'lifo' as const }

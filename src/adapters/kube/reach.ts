@@ -1,13 +1,16 @@
 import { lookup as systemLookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { type AddressRule, Failure, guardedLookup, isRefusedHost } from '../../std/index.ts'
+import type { Answers } from './answers.ts'
 
-/** Where clients made from other people's kubeconfigs may lead. One value, carried from the operator's configuration. */
+/** Where clients made from other people's kubeconfigs may lead, and how much they may hold. One value for a whole program. */
 export interface Reach {
   /** Refuse addresses of the machine itself and of its networks. Those of its cloud, such as metadata, are refused always. */
   refuseLocal: boolean
   /** This installation's own API as the platform engineers wrote it: allowed wherever it is. */
   own?: string | undefined
+  /** For the answers to all of them; each client has its own without it. */
+  answers?: Answers | undefined
 }
 
 /** Whose URL it is, for the refusal: `GitOpsDeploymentManagedEnvironment team-a/dev`, `spec.apiURL`. */

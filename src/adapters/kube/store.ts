@@ -1,5 +1,6 @@
 import { type KubeObject, keyOf, type Ref, refOf } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
+import type { Listing } from './watch.ts'
 
 export type IndexFunctions<T> = Record<string, (object: T) => string[]>
 export type Listener<T> = (now: T | undefined, before: T | undefined) => void
@@ -111,6 +112,17 @@ export class Store<T extends KubeObject> implements Cache<T> {
     const known = this.#objects.has(keyOf(refOf(object)))
     if (!known && !isNewer(version, this.#seen)) return
     this.#set(object)
+  }
+
+  /** Nobody sees half a list. */
+  list(): Listing<T> {
+    const objects: T[] = []
+    return {
+      page(some) {
+        for (const object of some) objects.push(object)
+      },
+      end: (version) => this.replace(objects, version),
+    }
   }
 
   /** A fresh list: what is not in it is gone, except own writes that are younger than the list. */

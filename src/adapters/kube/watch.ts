@@ -2,7 +2,7 @@ import { apiVersionOf, type Kind, type KubeObject } from '../../api/index.ts'
 import { type Clock, Failure, isFailure, type Log, minutes, pause, seconds, waitOf } from '../../std/index.ts'
 import { type ApiStatus, failureFromStatus } from './errors.ts'
 import type { Kube } from './kube.ts'
-import { createPageLimit } from './page-limit.ts'
+import { createPageLimit, createPageSize } from './page-limit.ts'
 import { collectionPath, queryString } from './paths.ts'
 
 export interface WatchScope {
@@ -17,12 +17,19 @@ export interface WatchScope {
 export interface Sink<T extends KubeObject> {
   put(object: T): void
   remove(object: T): void
-  /** A complete list as of that version. */
-  replace(objects: T[], version: string): void
+  /** A list begins. */
+  list(): Listing<T>
   /** Nothing changed up to that version. */
   saw(version: string): void
   /** How many it has. */
   readonly size?: number
+}
+
+/** Where the pages of a list go. One that does not end, because a page could not be had, counts for nothing. */
+export interface Listing<T extends KubeObject> {
+  page(objects: readonly T[]): void
+  /** That was all, as of that version. */
+  end(version: string): void
 }
 
 export interface Feed<T extends KubeObject> {
@@ -109,23 +116,25 @@ const waitAfter = ({ retryAfter = 0 }: Failure, attempt: number): number =>
 
 async function list<T extends KubeObject>(feed: Feed<T>, signal: AbortSignal): Promise<string> {
   const { kube, kind, scope, store } = feed
-  const objects: T[] = []
+  const { most = Number.POSITIVE_INFINITY } = feed
+  const listing = store.list()
+  let length = 0
   let version = ''
   const count = createPageLimit(kind.plural)
+  const ask = createPageSize(PAGE)
+  const how = { about: `list of ${kind.plural}`, accept: accept(scope, 'List'), signal }
   for (let next: string | undefined = ''; next !== undefined; ) {
-    const path: string = pathOf(kind, scope, { limit: PAGE, continue: next || undefined })
-    const page: Page<T> = await kube.read<Page<T>>(path, {
-      about: `list of ${kind.plural}`,
-      accept: accept(scope, 'List'),
-      signal,
-    })
-    count(page.items?.length ?? 0)
-    for (const item of page.items ?? []) objects.push(kept(feed, item))
-    if (objects.length > (feed.most ?? objects.length)) throw tooMany(feed)
+    const rest = { continue: next || undefined }
+    const page: Page<T> = await ask((limit) => kube.read<Page<T>>(pathOf(kind, scope, { ...rest, limit }), how))
+    const items = page.items ?? []
+    count(items.length)
+    length += items.length
+    if (length > most) throw tooMany(feed)
+    listing.page(items.map((item) => kept(feed, item)))
     version = page.metadata.resourceVersion
     next = page.metadata.continue || undefined
   }
-  store.replace(objects, version)
+  listing.end(version)
   return version
 }
 

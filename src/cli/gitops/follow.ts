@@ -1,4 +1,4 @@
-import { type Kube, keepFed, type Sink } from '../../adapters/kube/index.ts'
+import { type Kube, keepFed, type Listing, type Sink } from '../../adapters/kube/index.ts'
 import { type Kind, type KubeObject, keyOf, type Ref } from '../../api/index.ts'
 import { Failure, isFailure, silentLog, systemClock } from '../../std/index.ts'
 
@@ -44,7 +44,7 @@ export async function follow<T extends KubeObject, Answer>(
       const store: Sink<T> = {
         put: see,
         remove: () => see(undefined),
-        replace: ([object]: T[]) => see(object),
+        list: () => listingOf(see),
         saw: () => undefined,
       }
       const failed = (failure: Failure) => {
@@ -59,6 +59,17 @@ export async function follow<T extends KubeObject, Answer>(
     cancel()
     ending.abort()
     await feed
+  }
+}
+
+/** Of a list of one object. */
+function listingOf<T extends KubeObject>(see: (object: T | undefined) => void): Listing<T> {
+  let found: T | undefined
+  return {
+    page([object]) {
+      found ??= object
+    },
+    end: () => see(found),
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Failure, minutes, seconds, waitOf } from '../../std/index.ts'
+import { type Failure, type FailureCode, minutes, seconds, waitOf } from '../../std/index.ts'
 
 /** What happens after a failed reconcile: it is tried again after this many milliseconds, or when something watched changes. */
 export interface Retry {
@@ -30,6 +30,9 @@ export function retryAfter(failure: Failure, attempt: number): Retry {
 const waitAsAsked = (asked: number | undefined, own: number): number =>
   asked === undefined ? own : Math.min(Math.max(asked, own), SELDOM.max)
 
+/** What only a user can mend. */
+const AT_ONCE: readonly FailureCode[] = ['invalid', 'forbidden', 'too-large']
+
 /** A failure that the user should hear of at once; a lost race or a passing outage is told only when it stays. */
 export const isWorthTelling = (failure: Failure, attempt: number): boolean =>
-  failure.code !== 'cancelled' && (failure.code === 'invalid' || failure.code === 'forbidden' || attempt >= 3)
+  AT_ONCE.includes(failure.code) || (failure.code !== 'cancelled' && attempt >= 3)

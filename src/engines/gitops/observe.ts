@@ -2,6 +2,7 @@ import type { Kube } from '../../adapters/kube/index.ts'
 import { type AnyObject, apiVersionOf, type Kind } from '../../api/index.ts'
 import { isFailure } from '../../std/index.ts'
 import { type Book, type Judge, type Line, lineOf, type Unreadable } from './book.ts'
+import { eachListed } from './each.ts'
 import { groupsOf, type Held } from './inventory/inventory.ts'
 import { apiVersionFor, byKey, idOf, keyOfId, type ObjectId, refOfId } from './object-id.ts'
 import { type Desired, OWNER_LABEL } from './place.ts'
@@ -27,12 +28,13 @@ export async function observe(
   for (const group of groupsOf(held)) {
     const [first] = group
     const kind = first && (await kube.resolve(apiVersionFor(first.id.group, first.version), first.id.kind))
-    const objects = kind && (await listGroup(kube, kind, group, owner, signal))
-    const seenByKey = new Map(objects?.map((object) => [keyOfId(idOf(object)), object]))
+    const write = (key: string, seen: AnyObject) => book.set(key, lineOf(seen, wanted.get(key), judge, before?.get(key)))
+    const isListed = kind && (await listGroup(kube, kind, group, { owner, signal, write }))
     for (const { id, key } of group) {
-      const seen = objects || !kind ? seenByKey.get(key) : await readOne(kube, kind, id, owner, signal)
+      if (book.has(key)) continue
+      const seen = isListed || !kind ? undefined : await readOne(kube, kind, id, owner, signal)
       if (isLine(seen)) book.set(key, seen)
-      else if (seen) book.set(key, lineOf(seen, wanted.get(key), judge, before?.get(key)))
+      else if (seen) write(key, seen)
       else book.set(key, { word: 'absent', version: '' })
     }
   }
@@ -41,20 +43,26 @@ export async function observe(
 
 const isLine = (seen: AnyObject | Unreadable | undefined): seen is Unreadable => seen !== undefined && 'word' in seen
 
-/** `undefined` where it does not pay or is not allowed. */
-async function listGroup(
-  kube: Kube,
-  kind: Kind,
-  group: Held[],
-  owner: string,
-  signal?: AbortSignal,
-): Promise<AnyObject[] | undefined> {
-  if (group.length < 2) return undefined
+interface Listing {
+  owner: string
+  signal: AbortSignal | undefined
+  write: (key: string, seen: AnyObject) => void
+}
+
+/** `false` where it does not pay or is not allowed. */
+async function listGroup(kube: Kube, kind: Kind, group: Held[], { owner, signal, write }: Listing): Promise<boolean> {
+  if (group.length < 2) return false
   const namespace = group[0]?.id.namespace
+  const query = { ...(namespace && { namespace }), labels: `${OWNER_LABEL}=${owner}` }
+  const held = new Set(group.map(({ key }) => key))
   try {
-    return await kube.list(kindOfAny(kind), { ...(namespace && { namespace }), labels: `${OWNER_LABEL}=${owner}` }, signal)
+    await eachListed(kube, { kind: kindOfAny(kind), query, signal }, (object) => {
+      const key = keyOfId(idOf(object))
+      if (held.has(key)) write(key, object)
+    })
+    return true
   } catch (failure) {
-    if (isFailure(failure, 'forbidden')) return undefined
+    if (isFailure(failure, 'forbidden')) return false
     throw failure
   }
 }

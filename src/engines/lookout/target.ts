@@ -3,7 +3,7 @@ import { DeploymentTargets, kubeconfigIn, nameOf, Secrets, type Workspace } from
 import { Failure } from '../../std/index.ts'
 
 /** Where a target may lie, and how much it may say. */
-export type Sight = Pick<TargetOptions, 'reach' | 'maxBytes'>
+export type Sight = Pick<TargetOptions, 'reach'>
 
 /** Does the work where the workspace runs, with the credentials of its target, which the person must be allowed to read. */
 export async function withTarget<T>(
@@ -34,6 +34,7 @@ export async function withTarget<T>(
   const { kubeFromSecret } = await import('../../adapters/kube/index.ts')
   const there = kubeFromSecret(kubeconfig, {
     ...sight,
+    tenant: namespace,
     server: apiURL,
     insecureSkipTLSVerify: allowInsecureSkipTLSVerify,
   })

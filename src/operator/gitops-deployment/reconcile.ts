@@ -122,7 +122,7 @@ async function carryOut(
     return { ...next, status: { ...next.status, lastSyncRun } }
   } catch (thrown) {
     const failure = Failure.from(thrown)
-    if (!isFailure(failure, 'invalid', 'forbidden', 'not-found')) throw failure
+    if (!isFailure(failure, 'invalid', 'forbidden', 'not-found', 'too-large')) throw failure
     return failedRun(run, deployment, failure, revision)
   }
 }

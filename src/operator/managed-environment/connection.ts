@@ -10,7 +10,7 @@ const VERDICT = 'UnableToValidateClusterCredentials'
 
 /** Asks the cluster as a delivery would: the first namespace of the list, or any. The answer is its version, when it says one. */
 export async function tryConnection(
-  { spec }: GitOpsDeploymentManagedEnvironment,
+  { metadata, spec }: GitOpsDeploymentManagedEnvironment,
   kubeconfig: Secret<string>,
   { reach, patience, signal }: { reach: Reach | undefined; patience: number; signal: AbortSignal },
 ): Promise<string | undefined> {
@@ -21,6 +21,7 @@ export async function tryConnection(
     timeout: patience,
     maxBytes: MOST_BYTES,
     reach,
+    tenant: metadata.namespace,
     subject: { field: 'spec.apiURL' },
   })
   const [first] = namespaces

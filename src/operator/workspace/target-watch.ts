@@ -98,7 +98,7 @@ export function createTargetWatch(tools: Tools): TargetWatch {
 
 /** The way to a target with its own credentials; whoever opens it closes it. */
 export const callTarget = (
-  { name, apiURL, kubeconfig, skipTLSVerify }: Target,
+  { name, tenant, apiURL, kubeconfig, skipTLSVerify }: Target,
   { clock, reach, meter }: Pick<Tools, 'clock' | 'reach' | 'meter'>,
 ): Kube =>
   kubeFromSecret(kubeconfig, {
@@ -106,6 +106,7 @@ export const callTarget = (
     insecureSkipTLSVerify: skipTLSVerify,
     clock,
     reach,
+    tenant,
     meter,
     subject: { object: `${DeploymentTargets.kind} ${name}`, field: 'spec.kubernetesCredentials.apiURL' },
   })

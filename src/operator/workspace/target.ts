@@ -22,6 +22,8 @@ export interface Target {
   claimName: string
   name: string
   namespace: string
+  /** The namespace of the DeploymentTarget. */
+  tenant: string
   apiURL: string
   skipTLSVerify: boolean
   kubeconfig: Secret<string>
@@ -145,6 +147,7 @@ function withCredentials(
     claimName,
     name: target.metadata.name,
     namespace,
+    tenant: target.metadata.namespace ?? '',
     apiURL,
     skipTLSVerify: allowInsecureSkipTLSVerify,
     kubeconfig,

@@ -25,10 +25,22 @@ describe('a list whose pages have no end', (it) => {
 
   it('is a fault of the server, however often it says that there is more', async () => {
     const { kube, server, close } = await open()
-    const failure = await kube.list(ConfigMaps).catch((thrown: unknown) => thrown)
+    const all = async () => {
+      for await (const page of kube.pages(ConfigMaps)) assert.equal(page, [])
+    }
+    const failure = await all().catch((thrown: unknown) => thrown)
     assert.ok(isFailure(failure, 'unavailable'))
     assert.match(failure.message, /the list of configmaps does not end/)
     assert.ok(server.seen < 200)
+    await close()
+  })
+
+  it('is one where the list was to come at once', async () => {
+    const { kube, server, close } = await open()
+    const failure = await kube.list(ConfigMaps).catch((thrown: unknown) => thrown)
+    assert.ok(isFailure(failure, 'unavailable'))
+    assert.match(failure.message, /the list of configmaps comes in pages, which nobody asked for/)
+    assert.is(server.seen, 1)
     await close()
   })
 
@@ -36,7 +48,8 @@ describe('a list whose pages have no end', (it) => {
     const { kube, close } = await open()
     const ending = new AbortController()
     const told = Promise.withResolvers<string>()
-    const store = { put: () => undefined, remove: () => undefined, replace: () => undefined, saw: () => undefined }
+    const nothing = () => undefined
+    const store = { put: nothing, remove: nothing, list: () => ({ page: nothing, end: nothing }), saw: nothing }
     const failed = ({ message }: Error) => {
       told.resolve(message)
       ending.abort()

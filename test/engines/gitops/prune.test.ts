@@ -219,10 +219,11 @@ describe('a prune', (it) => {
   it('takes a namespace that may not be looked into for one in use', async () => {
     const name = `${namespace}-dark`
     const held = await given(space(name))
-    const blind = via({ list: () => Promise.reject(new Failure('forbidden', 'User "x" cannot list resource "pods"')) })
-    const entries = await run(held, blind)
-    assert.is(reason(entries, name), 'NamespaceInUse')
-    assert.match(why(entries, name), /cannot list resource "pods"/)
+    const pages = () => {
+      throw new Failure('forbidden', 'User "x" cannot list resource "pods"')
+    }
+    const entries = await run(held, via({ pages }))
+    assert.match(`${reason(entries, name)}: ${why(entries, name)}`, /^NamespaceInUse: .*cannot list resource "pods"/)
     assert.equal(told(await run(held)), [`Namespace ${name} terminating`], 'what Kubernetes puts there does not count')
   })
 

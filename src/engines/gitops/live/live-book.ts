@@ -1,4 +1,4 @@
-import { isNewer, type Kube } from '../../../adapters/kube/index.ts'
+import { isNewer, type Kube, type Listing } from '../../../adapters/kube/index.ts'
 import type { AnyObject } from '../../../api/index.ts'
 import type { Clock } from '../../../std/index.ts'
 import { type Book, type Judge, type Line, lineAfterWrite, lineOf, type There, versionOf } from '../book.ts'
@@ -9,7 +9,7 @@ import { managersOf } from './managers.ts'
 import { createBell, newsIn } from './news.ts'
 import { createPlaces, nameOf, type Place, type Tracked } from './places.ts'
 import { createSeating } from './seating.ts'
-import type { Watches } from './watches.ts'
+import type { Reader, Watches } from './watches.ts'
 
 /** What a sync has in the cluster, and how it is to be looked at. */
 export interface Followed {
@@ -45,6 +45,8 @@ export interface LiveBookOptions {
 
 export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions): LiveBook {
   const lines = new Map<string, Line>()
+  /** What came to be followed while it was being listed, and may have been on a page before: nobody will tell of it. */
+  const missed = new Set<string>()
   const bell = createBell(clock, ring)
   const places = createPlaces()
   const { tracked } = places
@@ -53,36 +55,38 @@ export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions)
   let edition = 0
 
   const write = (key: string, line: Line) => {
+    const news = newsIn(lines.get(key), line)
     lines.set(key, line)
+    missed.delete(key)
     edition++
-  }
-  const turn = (key: string, line: Line) => {
-    const before = lines.get(key)
-    write(key, line)
-    bell.tell(newsIn(before, line))
+    return news
   }
   const isOld = (key: string, version: string | undefined) => isNoNews(lines.get(key), version)
-  const seating = createSeating(watches, clock, {
+  const lost = (key: string, version = '') => {
+    if (tracked.has(key) && !isOld(key, version)) bell.tell(write(key, { word: 'absent', version }))
+  }
+  const reader: Reader = {
     saw(object) {
       const known = tracked.get(keyOfId(idOf(object)))
       if (!known || isOld(known.key, object.metadata.resourceVersion)) return
-      turn(known.key, lineSeen(object, known.desired, { owner, judge, before: lines.get(known.key) }))
+      const line = lineSeen(object, known.desired, { owner, judge, before: lines.get(known.key) })
+      bell.tell(write(known.key, line))
     },
-    lost(object) {
-      const key = keyOfId(idOf(object))
-      const version = object.metadata.resourceVersion ?? ''
-      if (tracked.has(key) && !isOld(key, version)) turn(key, { word: 'absent', version })
-    },
-    listed(spot, keys, version) {
-      const name = nameOf(spot)
-      for (const [key, { place }] of tracked)
-        if (place.name === name && !keys.has(key) && !isOld(key, version)) write(key, { word: 'absent', version })
-      ring()
-    },
+    lost: (object) => lost(keyOfId(idOf(object)), object.metadata.resourceVersion),
+    list: (spot) =>
+      listingOf(reader, places.keysAt(nameOf(spot)), (unseen, version) => {
+        for (const key of places.keysAt(nameOf(spot))) {
+          if (unseen.has(key)) lost(key, version)
+          if (!lines.has(key)) missed.add(key)
+        }
+        ring()
+      }),
     blind: (_, why) => why && ring(),
-  })
-  const isMute = (place: Place | undefined) => place === undefined || ['blind', undefined].includes(seating.wordAt(place.name))
-  const isUnheard = ({ key, held, place }: Tracked) => held !== undefined && !lines.has(key) && !isMute(place)
+  }
+  const seating = createSeating(watches, clock, reader)
+  const isMute = (key: string, place: Place | undefined) =>
+    missed.has(key) || ['blind', undefined].includes(seating.wordAt(place?.name ?? ''))
+  const isUnheard = ({ key, held, place }: Tracked) => held !== undefined && !lines.has(key) && !isMute(key, place)
   const isAnyUnheard = remembering(() => isAny(tracked.values(), isUnheard))
 
   return {
@@ -103,24 +107,38 @@ export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions)
       seating.wroteAt(tracked.get(item.key)?.place)
     },
     read(book) {
-      for (const [key, line] of book) {
-        const before = lines.get(key)
-        // A watch may have told of something newer while the answer was under way.
-        if (line.word !== 'there' || !before || !isNewer(versionOf(before), line.version)) write(key, line)
-      }
+      for (const [key, line] of book) if (!isOvertaken(line, lines.get(key))) write(key, line)
     },
-    unwatched: (held) => held.filter(({ key }) => isMute(tracked.get(key)?.place)),
+    unwatched: (held) => held.filter(({ key }) => isMute(key, tracked.get(key)?.place)),
     get edition() {
       return edition
     },
     get isYoung() {
-      return isAnyUnheard(`${edition} ${[...places.all.keys()].map((name) => seating.wordAt(name))}`)
+      return isAnyUnheard(`${edition} ${missed.size} ${[...places.all.keys()].map((name) => seating.wordAt(name))}`)
     },
     end() {
       bell.silence()
       seating.leave()
       places.clear()
     },
+  }
+}
+
+/** What was followed there when it began, and is on no page of it, is unseen at the end. */
+function listingOf(
+  { saw }: Reader,
+  followed: readonly string[],
+  end: (unseen: ReadonlySet<string>, version: string) => void,
+): Listing<AnyObject> {
+  const unseen = new Set(followed)
+  return {
+    page(objects) {
+      for (const object of objects) {
+        unseen.delete(keyOfId(idOf(object)))
+        saw(object)
+      }
+    },
+    end: (version) => end(unseen, version),
   }
 }
 
@@ -147,6 +165,10 @@ function latest(told: Line | undefined, answered: There): Line {
   if (told.word !== 'there' || !rewritten) return told
   return { ...told, rewritten, drift: told.drift.filter((pointer) => !rewritten.has(pointer)) }
 }
+
+/** A watch may have told of something newer while the answer was under way. */
+const isOvertaken = (line: Line, before: Line | undefined): boolean =>
+  line.word === 'there' && before !== undefined && isNewer(versionOf(before), line.version)
 
 const isNoNews = (before: Line | undefined, version: string | undefined): boolean =>
   before !== undefined && !isNewer(version, versionOf(before))

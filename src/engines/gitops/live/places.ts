@@ -28,6 +28,8 @@ export interface Tracked {
 export interface Places {
   readonly all: ReadonlyMap<string, Place>
   readonly tracked: ReadonlyMap<string, Tracked>
+  /** What it has or wants there. */
+  keysAt(place: string): string[]
   /** From now on it has this. Tells whether that is anything new. */
   move(kube: Kube, desired: readonly Desired[], held: readonly Held[]): Promise<boolean>
   clear(): void
@@ -107,6 +109,7 @@ export function createPlaces(): Places {
       last = { ...last, isLocated: true }
       return true
     },
+    keysAt: (name) => [...tracked.values()].flatMap(({ key, place }) => (place.name === name ? [key] : [])),
     clear,
   }
 }

@@ -1,7 +1,6 @@
-import { type Kube, keepFed, type Sink } from '../../../adapters/kube/index.ts'
+import { type Kube, keepFed, type Listing, type Sink } from '../../../adapters/kube/index.ts'
 import { type AnyObject, apiVersionOf, type Kind } from '../../../api/index.ts'
 import { type Clock, type Failure, isFailure, type Log, seconds } from '../../../std/index.ts'
-import { idOf, keyOfId } from '../object-id.ts'
 import { OWNER_LABEL } from '../place.ts'
 import { createLine } from './line.ts'
 
@@ -17,8 +16,8 @@ export interface Reader {
   saw(object: AnyObject): void
   /** It is gone, or does not carry anybody's mark any more. */
   lost(object: AnyObject): void
-  /** All that is there was told; these are the keys. */
-  listed(spot: Spot, keys: ReadonlySet<string>, version: string): void
+  /** All that is there is told from now on, page by page; what was there before and is not among it is gone. */
+  list(spot: Spot): Listing<AnyObject>
   /** From now on nothing is told of this spot. */
   blind(spot: Spot, why: Failure | undefined): void
 }
@@ -162,11 +161,16 @@ const sinkOf = ({ spot, readers }: Watched): Sink<AnyObject> => ({
   remove(object) {
     for (const reader of readers) reader.lost(object)
   },
-  replace(objects, version) {
-    const keys = new Set(objects.map((object) => keyOfId(idOf(object))))
-    for (const reader of readers) {
-      for (const object of objects) reader.saw(object)
-      reader.listed(spot, keys, version)
+  list() {
+    const listings = [...readers].map((reader) => ({ reader, listing: reader.list(spot) }))
+    const stillThere = () => listings.filter(({ reader }) => readers.has(reader))
+    return {
+      page(objects) {
+        for (const { listing } of stillThere()) listing.page(objects)
+      },
+      end(version) {
+        for (const { listing } of stillThere()) listing.end(version)
+      },
     }
   },
   saw: () => undefined,

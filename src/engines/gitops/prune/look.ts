@@ -4,7 +4,7 @@ import { Failure, isFailure } from '../../../std/index.ts'
 import { wishesOf } from '../annotations.ts'
 import { dependenciesOf } from '../apply/depends-on.ts'
 import type { Mark } from '../book.ts'
-import { eachOf } from '../each.ts'
+import { eachListed, eachOf } from '../each.ts'
 import { groupsOf, type Held } from '../inventory/inventory.ts'
 import { idOf, keyOfId, type ObjectId, refOfId } from '../object-id.ts'
 import { kindOfAny } from '../observe.ts'
@@ -108,9 +108,14 @@ async function list(group: readonly Held[], kind: Kind, looking: Looking): Promi
   if (!first || READ.includes(first.id.kind) || group.length <= 2 + pagesOf(first, looking.held)) return undefined
   const { kube, owner, signal } = looking
   const query = { namespace: first.id.namespace, labels: `${OWNER_LABEL}=${owner}`, metadataOnly: true }
+  const asked = new Set(group.map(({ id }) => keyOfId(id)))
+  const found = new Map<string, AnyObject>()
   try {
-    const objects = await kube.list(kindOfAny(kind), query, signal)
-    return new Map(objects.map((object) => [keyOfId(idOf(object)), object]))
+    await eachListed(kube, { kind: kindOfAny(kind), query, signal }, (object) => {
+      const key = keyOfId(idOf(object))
+      if (asked.has(key)) found.set(key, object)
+    })
+    return found
   } catch {
     signal?.throwIfAborted()
     // Where a list fails, the single object says why, to the user too.

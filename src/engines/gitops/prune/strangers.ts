@@ -1,6 +1,7 @@
 import type { Kube } from '../../../adapters/kube/index.ts'
 import type { AnyObject, Kind, KubeObject } from '../../../api/index.ts'
 import { Failure, isRecord } from '../../../std/index.ts'
+import { eachListed } from '../each.ts'
 import { idOf, keyOfId, type ObjectId } from '../object-id.ts'
 import { kindOfAny } from '../observe.ts'
 import { OWNER_LABEL } from '../place.ts'
@@ -21,6 +22,8 @@ const DERIVED = new Set(['Event', 'Endpoints', 'EndpointSlice', 'PodMetrics'])
 const TOKEN_OF = 'kubernetes.io/service-account.name'
 /** So many are enough to say that somebody is there. */
 const ENOUGH = 3
+/** So many of one kind are counted. */
+const MOST = 1000
 
 /** What in a namespace is not ours, in words; `undefined` when it is ours alone. */
 export function strangersIn(namespace: string, searching: Searching): Promise<string | undefined> {
@@ -55,11 +58,12 @@ async function unlessBlind(search: () => Promise<ObjectId[]>, { signal }: Search
 
 async function strangersOf(kind: Kind, namespace: string | undefined, searching: Searching): Promise<ObjectId[]> {
   const { kube, owner, holds, signal } = searching
-  const objects = await kube.list(kindOfAny(kind), { namespace, metadataOnly: true }, signal)
-  return objects
-    .filter((object) => !isOrdinary(object))
-    .filter((object) => !(object.metadata.labels?.[OWNER_LABEL] === owner && holds.has(keyOfId(idOf(object)))))
-    .map(idOf)
+  const isOurs = (object: AnyObject) => object.metadata.labels?.[OWNER_LABEL] === owner && holds.has(keyOfId(idOf(object)))
+  const found = new Map<string, ObjectId>()
+  await eachListed(kube, { kind: kindOfAny(kind), query: { namespace, metadataOnly: true }, signal }, (object) => {
+    if (found.size < MOST && !isOrdinary(object) && !isOurs(object)) found.set(keyOfId(idOf(object)), idOf(object))
+  })
+  return [...found.values()]
 }
 
 /** What goes with its owner counts where the owner does. */

@@ -8,7 +8,7 @@ const MOST_BYTES = 2 ** 16
 
 /** Asks the API behind a target for its version, with the target's own token. */
 export async function askTarget(
-  { spec }: DeploymentTarget,
+  { metadata, spec }: DeploymentTarget,
   secret: CoreSecret,
   { reach, patience, signal }: { reach: Reach | undefined; patience: number; signal: AbortSignal },
 ): Promise<Answer> {
@@ -24,6 +24,7 @@ export async function askTarget(
       timeout: patience,
       maxBytes: MOST_BYTES,
       reach,
+      tenant: metadata.namespace,
       subject: { field: 'spec.kubernetesCredentials.apiURL' },
     })
     try {

@@ -1,0 +1,80 @@
+import { Failure } from '../../std/index.ts'
+import type { Share } from './answers.ts'
+
+/** While there is no place for more of it, nothing is read: the other side waits. */
+export async function textWithin(
+  share: Share,
+  body: AsyncIterable<Uint8Array>,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of body) {
+    chunks.push(chunk)
+    await share.grow(chunk.length, signal)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** Bytes of a refusal that are read. A server that strangers run may refuse without end. */
+const LONGEST_REFUSAL = 64 * 2 ** 10
+
+/** What comes after it is not waited for: whoever leaves the loop destroys the body. */
+export async function firstBytesOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk)
+      length += chunk.length
+      if (length >= LONGEST_REFUSAL) break
+    }
+  } catch {
+    // Half a refusal is one too: its status has come.
+  }
+  return Buffer.concat(chunks).subarray(0, LONGEST_REFUSAL).toString('utf8')
+}
+
+/** No object is this large. A server that strangers run may send a line without end. */
+const LONGEST_LINE = 16 * 2 ** 20
+
+/** Where a part of a line is held, and what is set going when it needs a place there: nobody may hold one for ever. */
+export interface LineBounds {
+  share: Share
+  signal: AbortSignal | undefined
+  late: () => () => void
+}
+
+/** Each piece is looked at once: a line that comes in a thousand pieces must not cost a thousand times its length. */
+export async function* splitLines(chunks: AsyncIterable<Uint8Array>, bounds?: LineBounds): AsyncIterable<string> {
+  const decoder = new TextDecoder()
+  let begun: string[] = []
+  let length = 0
+  let calm: (() => void) | undefined
+  const clear = () => {
+    begun = []
+    length = 0
+    calm?.()
+    calm = undefined
+    bounds?.share.clear()
+  }
+  try {
+    for await (const chunk of chunks) {
+      const pieces = decoder.decode(chunk, { stream: true }).split('\n')
+      const rest = pieces.pop() ?? ''
+      for (const piece of pieces) {
+        const line = begun.join('') + piece
+        if (length > 0) clear()
+        yield line
+      }
+      if (rest === '') continue
+      begun.push(rest)
+      length += rest.length
+      if (length > LONGEST_LINE) throw new Failure('too-large', `the answer has a line of more than ${LONGEST_LINE} characters`)
+      if (await bounds?.share.grow(rest.length, bounds.signal)) calm ??= bounds?.late()
+    }
+    const last = begun.join('')
+    if (last) yield last
+  } finally {
+    clear()
+  }
+}
