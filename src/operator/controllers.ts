@@ -41,7 +41,11 @@ export function controllersOf(
   return [
     claimBinding(workshop),
     sandboxProvisioning(workshop),
-    spaceRequests(workshop, { server: config.apiUrl, insecureSkipTLSVerify: config.insecureTargets, agents }),
+    spaceRequests(workshop, {
+      server: config.apiUrl,
+      insecureSkipTLSVerify: config.insecureTargets,
+      agents: agents && { ...agents, answers: reach.answers },
+    }),
     sandboxTargets(workshop, { insecureSkipTLSVerify: config.insecureTargets }),
     targetLifecycle(workshop, { reach }),
     sandboxReclaim(workshop),

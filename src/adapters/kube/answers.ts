@@ -5,8 +5,8 @@ import { Failure } from '../../std/index.ts'
  * place, and one tenant gets few of them; until there is one, the rest stays unread, and the other side waits.
  */
 export interface Answers {
-  /** For one answer on behalf of that tenant, of so many bytes at most. */
-  open(tenant: string, most: number): Share
+  /** For one answer on behalf of that tenant, of so many bytes at most; 8 MiB without it. */
+  open(tenant: string, most?: number): Share
 }
 
 /** What one answer, or one line of it, takes while it is read. */
@@ -20,6 +20,8 @@ export interface Share {
 /** The reason of a failure where a shorter answer may be asked for. */
 export const ANSWER_TOO_LARGE = 'AnswerTooLarge'
 
+/** Of every object several fit; of a list whose objects are large, shorter pages are asked for. */
+const MOST = 8 * 2 ** 20
 /** So much of an answer comes without a place, bytes. */
 const SMALL = 2 ** 17
 const ALL_SMALL = 32 * 2 ** 20
@@ -31,7 +33,7 @@ export function createAnswers(): Answers {
   let small = 0
 
   return {
-    open(tenant, most) {
+    open(tenant, most = MOST) {
       let size = 0
       let counted = 0
       let hasPlace = false

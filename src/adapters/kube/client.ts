@@ -6,7 +6,7 @@ import { createDiscovery, type Discovery } from './discovery.ts'
 import { KIND_NOT_SERVED } from './errors.ts'
 import { asHeader } from './header.ts'
 import type { ApplyHow, DeleteHow, Identity, JsonPatchStep, Kube, ListQuery, PatchHow } from './kube.ts'
-import { createPageLimit, createPageSize } from './page-limit.ts'
+import { createPageLimit, createPageSize, orBegunAnew } from './page-limit.ts'
 import { collectionPath, objectPath, queryString, selectors } from './paths.ts'
 
 interface Page<T> {
@@ -144,20 +144,12 @@ async function* pagesOf<T extends KubeObject>(kind: Kind<T>, fetch: FetchPage<T>
   }
 }
 
-async function allOf<T extends KubeObject>(kind: Kind<T>, fetch: FetchPage<T>): Promise<T[]> {
-  const collect = async () => {
+const allOf = <T extends KubeObject>(kind: Kind<T>, fetch: FetchPage<T>): Promise<T[]> =>
+  orBegunAnew(async () => {
     const items: T[] = []
     for await (const page of pagesOf(kind, fetch)) for (const item of page) items.push(item)
     return items
-  }
-  try {
-    return await collect()
-  } catch (failure) {
-    // Only a later page can be too old; a list that is begun anew is not.
-    if (isFailure(failure, 'expired')) return collect()
-    throw failure
-  }
-}
+  })
 
 /** At once: of a stranger's list no more is held than of any answer. */
 async function wholeOf<T extends KubeObject>(kind: Kind<T>, fetch: FetchPage<T>): Promise<T[]> {

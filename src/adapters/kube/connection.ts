@@ -60,7 +60,6 @@ export function openConnection(config: KubeConfig, options: ConnectionOptions): 
   const prefix = pathname === '/' ? '' : pathname
   const lookup = gate?.lookupFor(url)
   const credentials = createCredentials(config, { clock, token }, { connections, lookup, isStrange: openShare !== undefined })
-
   const heard = createHearing({ clock, server, meter, onUnauthorized: () => credentials.forget() })
 
   const send = async (call: Call, agent: 'requests' | 'watches', verb: string) => {
@@ -116,11 +115,13 @@ export function openConnection(config: KubeConfig, options: ConnectionOptions): 
     async lines(call) {
       const shared = call.shared && url.protocol === 'https:' ? await openShared(call) : undefined
       const { body } = shared ?? (await send(call, 'watches', 'watch'))
-      const late = () => body.destroy(new Failure('timeout', `a line of ${call.about} did not end in time`))
-      return splitLines(
-        body,
-        openShare && { share: openShare(), signal: call.signal, late: () => clock.after(timeout * WHOLE, late) },
-      )
+      if (!openShare) return splitLines(body)
+      const end = () => body.destroy(new Failure('timeout', `a line of ${call.about} did not end in time`))
+      return splitLines(body, {
+        share: openShare(),
+        signal: call.signal,
+        hurry: () => clock.after(timeout * WHOLE, end),
+      })
     },
     isStrange: openShare !== undefined,
     close: () => credentials.close(),

@@ -39,9 +39,6 @@ interface Kubeconfig {
   current: string | undefined
 }
 
-/** Of every object several fit; of a list whose objects are large, shorter pages are asked for. */
-const MOST_BYTES = 8 * 2 ** 20
-
 /** A few hundred clusters. Nothing else is done while it is read. */
 const LIMITS = { characters: 2 ** 20, tokens: 30_000, expanded: 2 ** 21 }
 
@@ -67,14 +64,7 @@ const REFUSED_OF_CLUSTER = ['certificate-authority', 'proxy-url']
  * A name that leads to a refused address is found out when it is connected to: then it is the requests that fail, with UnsupportedAPIURL.
  */
 export function kubeFromSecret(kubeconfig: Secret<string>, options: TargetOptions): Kube {
-  const {
-    clock = systemClock,
-    timeout = seconds(10),
-    maxBytes = MOST_BYTES,
-    reach = ANYWHERE,
-    tenant = '',
-    subject = KUBECONFIG,
-  } = options
+  const { clock = systemClock, timeout = seconds(10), reach = ANYWHERE, tenant = '', subject = KUBECONFIG } = options
   const { answers = createAnswers() } = reach
   const gate = createGate(reach, subject)
   if (options.server !== undefined && URL.canParse(options.server)) gate.judge(new URL(options.server))
@@ -84,7 +74,7 @@ export function kubeFromSecret(kubeconfig: Secret<string>, options: TargetOption
     { name: 'target', server, skipTLSVerify: insecure, ...(ca !== undefined && { caData: ca }) },
     { name: 'target', token: token.reveal() },
   )
-  const openShare = () => answers.open(tenant, maxBytes)
+  const openShare = () => answers.open(tenant, options.maxBytes)
   return createKube(openConnection(config, { clock, timeout, openShare, connections: 8, gate, meter: options.meter }))
 }
 

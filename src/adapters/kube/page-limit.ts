@@ -34,3 +34,13 @@ export function createPageSize(most: number): <T>(ask: (limit: number) => Promis
     }
   }
 }
+
+/** Goes through a list, once more from its beginning where the rest of it expires on the way: only a later page can be too old. */
+export async function orBegunAnew<T>(goThrough: () => Promise<T>): Promise<T> {
+  try {
+    return await goThrough()
+  } catch (failure) {
+    if (isFailure(failure, 'expired')) return goThrough()
+    throw failure
+  }
+}

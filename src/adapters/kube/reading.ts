@@ -37,11 +37,12 @@ export async function firstBytesOf(body: AsyncIterable<Uint8Array>): Promise<str
 /** No object is this large. A server that strangers run may send a line without end. */
 const LONGEST_LINE = 16 * 2 ** 20
 
-/** Where a part of a line is held, and what is set going when it needs a place there: nobody may hold one for ever. */
+/** Where a part of a line is held. */
 export interface LineBounds {
   share: Share
   signal: AbortSignal | undefined
-  late: () => () => void
+  /** It has a place, which nobody may hold for ever. The answer calls it off. */
+  hurry: () => () => void
 }
 
 /** Each piece is looked at once: a line that comes in a thousand pieces must not cost a thousand times its length. */
@@ -70,7 +71,7 @@ export async function* splitLines(chunks: AsyncIterable<Uint8Array>, bounds?: Li
       begun.push(rest)
       length += rest.length
       if (length > LONGEST_LINE) throw new Failure('too-large', `the answer has a line of more than ${LONGEST_LINE} characters`)
-      if (await bounds?.share.grow(rest.length, bounds.signal)) calm ??= bounds?.late()
+      if (await bounds?.share.grow(rest.length, bounds.signal)) calm ??= bounds?.hurry()
     }
     const last = begun.join('')
     if (last) yield last

@@ -25,10 +25,10 @@ export async function observe(
 ): Promise<Book> {
   const book = new Map<string, Line>()
   const wanted = byKey(desired)
+  const write = (key: string, seen: AnyObject) => book.set(key, lineOf(seen, wanted.get(key), judge, before?.get(key)))
   for (const group of groupsOf(held)) {
     const [first] = group
     const kind = first && (await kube.resolve(apiVersionFor(first.id.group, first.version), first.id.kind))
-    const write = (key: string, seen: AnyObject) => book.set(key, lineOf(seen, wanted.get(key), judge, before?.get(key)))
     const isListed = kind && (await listGroup(kube, kind, group, { owner, signal, write }))
     for (const { id, key } of group) {
       if (book.has(key)) continue
@@ -43,14 +43,14 @@ export async function observe(
 
 const isLine = (seen: AnyObject | Unreadable | undefined): seen is Unreadable => seen !== undefined && 'word' in seen
 
-interface Listing {
+interface Noting {
   owner: string
   signal: AbortSignal | undefined
   write: (key: string, seen: AnyObject) => void
 }
 
 /** `false` where it does not pay or is not allowed. */
-async function listGroup(kube: Kube, kind: Kind, group: Held[], { owner, signal, write }: Listing): Promise<boolean> {
+async function listGroup(kube: Kube, kind: Kind, group: Held[], { owner, signal, write }: Noting): Promise<boolean> {
   if (group.length < 2) return false
   const namespace = group[0]?.id.namespace
   const query = { ...(namespace && { namespace }), labels: `${OWNER_LABEL}=${owner}` }

@@ -73,7 +73,7 @@ export function createTargets(reach: Reach | undefined, tidiness?: Tidiness): Ta
         server: apiURL,
         insecureSkipTLSVerify: allowInsecureSkipTLSVerify,
         reach,
-        tenant: environment.metadata.namespace ?? '',
+        tenant: environment.metadata.namespace,
         subject: { object: nameOf(environment), field: 'spec.apiURL' },
       })
       open.set(key, { version, kube })

@@ -1,4 +1,4 @@
-import { type Cache, connectTo, createCaches, type Kube } from '../../adapters/kube/index.ts'
+import { type Answers, type Cache, connectTo, createCaches, type Kube } from '../../adapters/kube/index.ts'
 import {
   apiVersionOf,
   type KubeObject,
@@ -26,6 +26,8 @@ export interface AgentAccess {
   ca?: Uint8Array | undefined
   /** Shows kas that it is the operator who asks. */
   token: () => Promise<Secret<string>>
+  /** For what those clusters answer. */
+  answers?: Answers | undefined
   /** For whom the tokens of members must be issued, so that kas takes them. */
   audience: string
 }
@@ -51,7 +53,9 @@ export function agentSite(
 ): OpenSite {
   const { clock, log } = workshop
   const server = `${withoutEnd(access.url, '/')}/k8s/namespaces/${agent.namespace}/agents/${agent.name}`
-  const kube = connectTo({ server, ca: access.ca, token: access.token, clock })
+  const { ca, token, answers } = access
+  const openShare = answers && (() => answers.open(agent.namespace ?? ''))
+  const kube = connectTo({ server, ca, token, clock, openShare })
   const caches = createCaches({ kube, clock, log: log.with({ agent: `${agent.namespace}/${agent.name}` }), most: MOST })
   const namespaces = caches.of(Namespaces, { ...OF_SPACES, metadataOnly: true, indexes: byRequest })
   const far = caches.of(ServiceAccounts, { ...OF_SPACES, metadataOnly: true })
@@ -69,7 +73,7 @@ export function agentSite(
     pieces: createPieces(workshop, caches.kube, caches),
     endpoint: () => ({
       server,
-      certificateAuthority: Buffer.from(access.ca ?? '').toString('base64'),
+      certificateAuthority: Buffer.from(ca ?? '').toString('base64'),
       insecureSkipTLSVerify: false,
     }),
     issue: (space) => issue(workshop.kube, space, access.audience),

@@ -1,11 +1,9 @@
 import type { ServerResponse } from 'node:http'
-import { createServer } from 'node:https'
 import { equal, is, match, ok } from 'uvu/assert'
 import { createAnswers, type Kube, keepFed, kubeFromSecret, type TargetOptions } from '../../../src/adapters/kube/index.ts'
 import { type ConfigMap, ConfigMaps } from '../../../src/api/index.ts'
 import { isFailure, Secret, silentLog, systemClock } from '../../../src/std/index.ts'
-import { portOf } from '../../support/addresses.ts'
-import { selfSigned } from '../../support/builders/certificate.ts'
+import { answeringServer } from '../../support/builders/strange-server.ts'
 import { describe } from '../../support/suite.ts'
 import { kubeconfigFor } from '../../support/targets.ts'
 import { eventually } from '../../support/verbs.ts'
@@ -20,13 +18,9 @@ describe('what strangers answer, all of it together', (it) => {
   })
 
   const serverThat = async (answers: (response: ServerResponse, url: URL) => void): Promise<string> => {
-    const server = createServer(selfSigned(), ({ url = '' }, response) => answers(response, new URL(url, 'https://localhost')))
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    closing.push(async () => {
-      server.closeAllConnections()
-      server.close()
-    })
-    return `https://127.0.0.1:${portOf(server)}`
+    const server = await answeringServer(({ url = '' }, response) => answers(response, new URL(url, 'https://localhost')))
+    closing.push(() => server.close())
+    return server.url
   }
   const clientOf = (url: string, options: Partial<TargetOptions>): Kube => {
     const kubeconfig = new Secret(kubeconfigFor(url))

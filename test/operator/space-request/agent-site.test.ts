@@ -1,5 +1,5 @@
 import { equal, is, match, ok } from 'uvu/assert'
-import { kubeFromSecret } from '../../../src/adapters/kube/index.ts'
+import { type Answers, createAnswers, kubeFromSecret } from '../../../src/adapters/kube/index.ts'
 import {
   AGENT_PROVISIONER,
   Agents,
@@ -49,6 +49,8 @@ describe('spaces in the cluster of an agent', (it) => {
   let shop: RunningShop
   let namespace = ''
   let suffix = ''
+  /** Namespaces on whose behalf answers were read. */
+  const bounded = new Set<string>()
 
   it.beforeEach(async () => {
     namespace = await cluster.namespace('far')
@@ -57,7 +59,20 @@ describe('spaces in the cluster of an agent', (it) => {
     await house.agent('dev', {})
     await kube.patch(Agents, at('dev'), { spec: { spaces: true } })
     const { token } = await deployer(kube, namespace, { name: 'operator' })
-    const agents = { url: house.secureUrl, ca: house.authority, token: async () => new Secret(token), audience: 'berth-kas' }
+    const { open } = createAnswers()
+    const answers: Answers = {
+      open(tenant, most) {
+        bounded.add(tenant)
+        return open(tenant, most)
+      },
+    }
+    const agents = {
+      url: house.secureUrl,
+      ca: house.authority,
+      token: async () => new Secret(token),
+      audience: 'berth-kas',
+      answers,
+    }
     await kube.create(SpaceTiers, spaceTier(`tier-${suffix}`))
     await kube.create(DeploymentTargetClasses, classFor(`far-${suffix}`, `${namespace}/dev`))
     shop = await openShop({
@@ -107,6 +122,7 @@ describe('spaces in the cluster of an agent', (it) => {
     const secret = await kube.get(Secrets, at(clusterCredentialsSecret))
     const kubeconfig = secret && kubeconfigIn(secret)
     ok(kubeconfig)
+    ok(bounded.has(namespace))
     const member = kubeFromSecret(kubeconfig, { server: apiURL, reach: undefined })
     const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'mine', namespace: defaultNamespace }, data: { a: 'b' } }
     // A role that was bound is heard of a moment later.

@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http'
 import { createServer as createTlsServer, type Server as HttpsServer } from 'node:https'
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { portOf } from '../addresses.ts'
@@ -12,54 +13,45 @@ export interface StrangeServer {
 }
 
 /** Answers every request with this status, and with the caller's own credentials in the text, as a malicious one would. */
-export async function echoingServer(status: number): Promise<StrangeServer> {
-  let seen = 0
-  const server = createTlsServer(selfSigned(), ({ headers }, response) => {
-    seen++
+export const echoingServer = (status: number): Promise<StrangeServer> =>
+  answeringServer(({ headers }, response) => {
     response.writeHead(status, { 'content-type': 'application/json' })
     response.end(
       JSON.stringify({ kind: 'Status', message: `you sent ${headers.authorization}`, reason: `${headers.authorization}` }),
     )
   })
-  const held = connectionsTo(server)
-  return {
-    url: await listening(server),
-    get seen() {
-      return seen
-    },
-    close: () => closed(server, held),
-  }
-}
 
-/** Answers with a text that has no end. */
+/** Answers with a text that has no end; what is seen are its blocks of 64 KiB. */
 export async function endlessServer(status = 200): Promise<StrangeServer> {
-  let seen = 0
-  const server = createTlsServer(selfSigned(), (_request, response) => {
+  let blocks = 0
+  const { url, close } = await answeringServer((_, response) => {
     response.writeHead(status)
     const more = () => {
-      while (response.writable && response.write(FILLER)) seen++
+      while (response.writable && response.write(FILLER)) blocks++
     }
     response.on('drain', more).on('error', () => response.destroy())
     more()
   })
-  const held = connectionsTo(server)
   return {
-    url: await listening(server),
+    url,
+    close,
     get seen() {
-      return seen
+      return blocks
     },
-    close: () => closed(server, held),
   }
 }
 
 const FILLER = Buffer.alloc(2 ** 16, ' ')
 
 /** Answers every request with this text. */
-export async function tellingServer(text: string): Promise<StrangeServer> {
+export const tellingServer = (text: string): Promise<StrangeServer> => answeringServer((_, response) => response.end(text))
+
+/** Answers every request in this way. */
+export async function answeringServer(answer: RequestListener): Promise<StrangeServer> {
   let seen = 0
-  const server = createTlsServer(selfSigned(), (_request, response) => {
+  const server = createTlsServer(selfSigned(), (request, response) => {
     seen++
-    response.end(text)
+    answer(request, response)
   })
   const held = connectionsTo(server)
   return {

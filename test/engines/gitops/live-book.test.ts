@@ -1,0 +1,79 @@
+import { equal, is } from 'uvu/assert'
+import { connectTo } from '../../../src/adapters/kube/index.ts'
+import { type AnyObject, ConfigMaps } from '../../../src/api/index.ts'
+import type { Held } from '../../../src/engines/gitops/inventory/inventory.ts'
+import { createLiveBook } from '../../../src/engines/gitops/live/live-book.ts'
+import type { Reader, Spot, Watches } from '../../../src/engines/gitops/live/watches.ts'
+import { keyOfId } from '../../../src/engines/gitops/object-id.ts'
+import { OWNER_LABEL } from '../../../src/engines/gitops/place.ts'
+import { Failure, systemClock } from '../../../src/std/index.ts'
+import { describe } from '../../support/suite.ts'
+
+const held = (name: string): Held => {
+  const id = { group: '', kind: 'ConfigMap', namespace: 'a', name }
+  return { id, key: keyOfId(id), version: 'v1' }
+}
+const configMap = (name: string): AnyObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'a', uid: name, resourceVersion: '5', labels: { [OWNER_LABEL]: 'me' } },
+})
+
+describe('a book that is fed page by page', (it) => {
+  /** A book that follows these, and the way to tell it what a watch would. */
+  const open = async (...names: string[]) => {
+    const own = connectTo({ server: 'https://localhost:1', clock: systemClock })
+    const kube = { ...own, resolve: () => Promise.resolve(ConfigMaps) }
+    let seat: { reader: Reader; spot: Spot } | undefined
+    const watches: Watches = {
+      join(at, by) {
+        seat = { reader: by, spot: at }
+        return { spot: at, word: 'told', hurry: () => undefined, leave: () => undefined }
+      },
+      joinOpen: () => undefined,
+      hold: () => () => undefined,
+      count: 0,
+      close: () => undefined,
+    }
+    const book = createLiveBook({ watches, clock: systemClock, owner: 'me', ring: () => undefined })
+    const follow = (...these: string[]) =>
+      book.follow({ kube, judge: { now: systemClock.now }, desired: [], held: these.map(held) })
+    await follow(...names)
+    if (!seat) throw new Failure('internal', 'it has no seat')
+    const { reader, spot } = seat
+    const words = () => Object.fromEntries([...book.lines].map(([key, { word }]) => [key.split('/').at(-1), word]))
+    return { book, follow, words, listing: reader.list(spot), reader }
+  }
+
+  it('takes for gone what was on none of them', async () => {
+    const { book, listing, words } = await open('first', 'second', 'gone')
+    listing.page([configMap('first'), configMap('strange')])
+    listing.page([configMap('second')])
+    is(book.isYoung, true)
+    listing.end('9')
+    equal(words(), { first: 'there', second: 'there', gone: 'absent' })
+    is(book.isYoung, false)
+  })
+
+  it('has asked for what it came to follow when its page had passed', async () => {
+    const { book, follow, listing, words } = await open('first')
+    listing.page([configMap('first'), configMap('late')])
+    await follow('first', 'late', 'later')
+    listing.page([configMap('later')])
+    listing.end('9')
+    equal(words(), { first: 'there', later: 'there' })
+    equal(book.unwatched(['first', 'late', 'later'].map(held)), [held('late')])
+    is(book.isYoung, false)
+    book.read(new Map([[held('late').key, { word: 'absent', version: '' }]]))
+    equal(book.unwatched(['first', 'late', 'later'].map(held)), [])
+  })
+
+  it('keeps what it heard meanwhile', async () => {
+    const { listing, words, reader } = await open('first', 'deleted')
+    listing.page([configMap('first')])
+    const before = configMap('deleted')
+    reader.saw({ ...before, metadata: { ...before.metadata, resourceVersion: '11' } })
+    listing.end('9')
+    equal(words(), { first: 'there', deleted: 'there' })
+  })
+})
