@@ -68,6 +68,14 @@ describe('a book that is fed page by page', (it) => {
     equal(book.unwatched(['first', 'late', 'later'].map(held)), [])
   })
 
+  it('has asked for what it came to hold beside a watch that had told all there is', async () => {
+    const { book, follow, listing } = await open('first')
+    listing.page([configMap('first')])
+    listing.end('9')
+    await follow('first', 'refused')
+    equal([book.isYoung, book.unwatched(['first', 'refused'].map(held))], [false, [held('refused')]])
+  })
+
   it('keeps what it heard meanwhile', async () => {
     const { listing, words, reader } = await open('first', 'deleted')
     listing.page([configMap('first')])

@@ -45,8 +45,6 @@ export interface LiveBookOptions {
 
 export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions): LiveBook {
   const lines = new Map<string, Line>()
-  /** What came to be followed while it was being listed, and may have been on a page before: nobody will tell of it. */
-  const missed = new Set<string>()
   const bell = createBell(clock, ring)
   const places = createPlaces()
   const { tracked } = places
@@ -57,7 +55,6 @@ export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions)
   const write = (key: string, line: Line) => {
     const news = newsIn(lines.get(key), line)
     lines.set(key, line)
-    missed.delete(key)
     edition++
     return news
   }
@@ -75,18 +72,17 @@ export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions)
     lost: (object) => lost(keyOfId(idOf(object)), object.metadata.resourceVersion),
     list: (spot) =>
       listingOf(reader, places.keysAt(nameOf(spot)), (unseen, version) => {
-        for (const key of places.keysAt(nameOf(spot))) {
-          if (unseen.has(key)) lost(key, version)
-          if (!lines.has(key)) missed.add(key)
-        }
+        for (const key of places.keysAt(nameOf(spot))) if (unseen.has(key)) lost(key, version)
+        seating.listed(nameOf(spot))
         ring()
       }),
     blind: (_, why) => why && ring(),
   }
   const seating = createSeating(watches, clock, reader)
-  const isMute = (key: string, place: Place | undefined) =>
-    missed.has(key) || ['blind', undefined].includes(seating.wordAt(place?.name ?? ''))
-  const isUnheard = ({ key, held, place }: Tracked) => held !== undefined && !lines.has(key) && !isMute(key, place)
+  const isUnheard = ({ key, held, place }: Tracked) => held !== undefined && !lines.has(key) && seating.expects(place.name)
+  /** Where no list is to come, of what came to be followed since the last one nobody tells. */
+  const isMute = (key: string, { name }: Place) =>
+    ['blind', undefined].includes(seating.wordAt(name)) || (!lines.has(key) && !seating.expects(name))
   const isAnyUnheard = remembering(() => isAny(tracked.values(), isUnheard))
 
   return {
@@ -109,12 +105,16 @@ export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions)
     read(book) {
       for (const [key, line] of book) if (!isOvertaken(line, lines.get(key))) write(key, line)
     },
-    unwatched: (held) => held.filter(({ key }) => isMute(key, tracked.get(key)?.place)),
+    unwatched: (held) =>
+      held.filter(({ key }) => {
+        const place = tracked.get(key)?.place
+        return !place || isMute(key, place)
+      }),
     get edition() {
       return edition
     },
     get isYoung() {
-      return isAnyUnheard(`${edition} ${missed.size} ${[...places.all.keys()].map((name) => seating.wordAt(name))}`)
+      return isAnyUnheard(`${edition} ${[...places.all.keys()].map((name) => seating.expects(name))}`)
     },
     end() {
       bell.silence()

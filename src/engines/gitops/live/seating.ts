@@ -10,6 +10,10 @@ export interface Seating {
   take(places: ReadonlyMap<string, Place>, lines: Book): void
   /** How it is told of what happens at a place; `undefined` where it has no seat. */
   wordAt(place: string): Seat['word'] | undefined
+  /** Whether all that is there will be told, and was not yet. */
+  expects(place: string): boolean
+  /** All that is there was told. */
+  listed(place: string): void
   /** Something was written there: who may write by now may watch as well. */
   wroteAt(place: Place | undefined): void
   leave(): void
@@ -20,6 +24,7 @@ const RETRY = minutes(5)
 
 export function createSeating(watches: Watches, clock: Clock, reader: Reader): Seating {
   const seats = new Map<string, { seat: Seat; since: number }>()
+  const expecting = new Set<string>()
 
   const drop = (places: ReadonlyMap<string, Place>) => {
     for (const [name, { seat, since }] of seats) {
@@ -30,9 +35,13 @@ export function createSeating(watches: Watches, clock: Clock, reader: Reader): S
       seats.delete(name)
     }
   }
-  const join = ({ spot, held }: Place, lines: Book): Seat | undefined => {
+  const join = ({ name, spot, held }: Place, lines: Book): Seat | undefined => {
+    expecting.delete(name)
     if (!spot) return undefined
-    return held.size > 0 ? watches.join(spot, reader, versionKnown(held, lines)) : watches.joinOpen(spot, reader)
+    if (held.size === 0) return watches.joinOpen(spot, reader)
+    const from = versionKnown(held, lines)
+    if (from === undefined) expecting.add(name)
+    return watches.join(spot, reader, from)
   }
 
   return {
@@ -47,6 +56,8 @@ export function createSeating(watches: Watches, clock: Clock, reader: Reader): S
       }
     },
     wordAt: (place) => seats.get(place)?.seat.word,
+    expects: (place) => expecting.has(place) && seats.get(place)?.seat.word !== 'blind',
+    listed: (place) => void expecting.delete(place),
     wroteAt(place) {
       const known = seats.get(place?.name ?? '')
       if (known?.seat.word === 'blind') known.since = Number.NEGATIVE_INFINITY
@@ -54,6 +65,7 @@ export function createSeating(watches: Watches, clock: Clock, reader: Reader): S
     leave() {
       for (const { seat } of seats.values()) seat.leave()
       seats.clear()
+      expecting.clear()
     },
   }
 }
