@@ -29,6 +29,8 @@ export interface Surroundings {
 
 /** After what failed in the cluster; agentk's. */
 const APPLY: Backoff = { base: seconds(10), max: minutes(1) }
+/** Bytes; the agent's container has 512 MiB. */
+const KUSTOMIZE_MEMORY = 160 * 2 ** 20
 /** Room for what was never decided by the configuration: the wrapper decides. */
 const EVERYTHING: LogLevel = 'debug'
 
@@ -54,7 +56,10 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
     board,
     home: podNamespace,
     means: { stream: objectStreamOver(connection, clock, true), backoff: paces.source },
-    renderers: { kustomize: createRenderer({ kubectl: config.kubectl }), readFiles: createFileReader() },
+    renderers: {
+      kustomize: createRenderer({ kubectl: config.kubectl, limits: { memory: KUSTOMIZE_MEMORY } }),
+      readFiles: createFileReader(),
+    },
     meter: syncMeter(metrics),
     backoff: paces.apply ?? APPLY,
   })

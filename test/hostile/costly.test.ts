@@ -123,6 +123,13 @@ describe('hostile: work that has no end', (it) => {
     await live('beside variables')
   })
 
+  it('takes no memory for a folder that has no end', async () => {
+    const repository = await followed('evil', 'crowd', {})
+    await repository.crowd(10_000_000)
+    await told('crowd', /git takes more memory than there is for all repositories/)
+    await live('beside a folder')
+  })
+
   it('is not done, and no memory taken, for targets whose answers do not end', async () => {
     const { kube } = berth
     const before = berth.peakOf('operator')

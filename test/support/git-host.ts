@@ -17,6 +17,8 @@ export interface TestRepository {
   link(path: string, kind: 'symbolic link' | 'submodule'): Promise<string>
   /** A commit on main of nothing but these files, however many; gives the commit. */
   fill(files: Iterable<[path: string, content: string]>): Promise<string>
+  /** A commit on main with one folder, in which one empty file has so many names: 37 bytes each, and almost nothing to transfer. */
+  crowd(names: number): Promise<string>
   /** A commit on top of main in which only these files differ; gives the commit. Its time does not grow with the repository. */
   change(files: Iterable<[path: string, content: string]>): Promise<string>
   tag(name: string, commit: string): Promise<void>
@@ -106,6 +108,7 @@ function repositoryIn(bare: string, work: string, url: string): TestRepository {
         ? imported(bare, ['from refs/heads/main^0', `D ${path}`, `M 160000 ${'5'.repeat(40)} ${path}`], [])
         : imported(bare, ['from refs/heads/main^0', `D ${path}`, `M 120000 inline ${path}`, 'data 10', '../x/y.yml'], []),
     fill: (files) => imported(bare, ['deleteall'], files),
+    crowd: (names) => crowded(bare, names),
     change: (files) => imported(bare, ['from refs/heads/main^0'], files),
     async tag(name, commit) {
       await git(bare, '-c', 'user.name=test', '-c', 'user.email=test@example.com', 'tag', '-a', '-m', 'tag', name, commit)
@@ -130,6 +133,25 @@ async function imported(bare: string, start: string[], files: Iterable<[path: st
   importing.stdin?.end(`${stream.join('\n')}\n`)
   await once(importing, 'close')
   return git(bare, 'rev-parse', 'refs/heads/main')
+}
+
+async function crowded(bare: string, names: number): Promise<string> {
+  const write = async (type: string, content: Buffer) => {
+    const writing = execFile('git', ['hash-object', '-w', '--stdin', '-t', type], { cwd: bare })
+    writing.stdin?.end(content)
+    const [id] = await once(writing.stdout ?? writing, 'data')
+    return String(id).trim()
+  }
+  const blob = Buffer.from(await write('blob', Buffer.alloc(0)), 'hex')
+  const folder = Buffer.alloc(names * 37)
+  for (let at = 0; at < names; at++) {
+    folder.write(`100644 f${String(at).padStart(8, '0')}\0`, at * 37, 'latin1')
+    blob.copy(folder, at * 37 + 17)
+  }
+  const identity = ['-c', 'user.name=test', '-c', 'user.email=test@example.com']
+  const commit = await git(bare, ...identity, 'commit-tree', '-m', 'crowd', await write('tree', folder))
+  await git(bare, 'update-ref', 'refs/heads/main', commit)
+  return commit
 }
 
 async function git(folder: string, ...words: string[]): Promise<string> {

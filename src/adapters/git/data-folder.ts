@@ -20,6 +20,8 @@ export interface DataFolder {
   /** Work that lets a mirror grow. It is called off, and the mirror dropped, when that becomes too large. Gives the bytes it grew by. */
   growing(name: string, about: string, work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<number>
   drop(name: string): Promise<void>
+  /** Takes away what a git left behind that was ended while it wrote. Nobody else may write there meanwhile. */
+  tidy(name: string): Promise<void>
   /** Bytes of all mirrors, as they were last measured. */
   readonly bytes: number
 }
@@ -103,6 +105,10 @@ class MeasuredFolder implements DataFolder {
   async drop(name: string): Promise<void> {
     this.#folders.delete(name)
     await remove(this.place(name))
+  }
+
+  async tidy(name: string): Promise<void> {
+    await tidied(this.place(name))
   }
 
   async #watched(name: string, about: string, work: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {

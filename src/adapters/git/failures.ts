@@ -11,8 +11,17 @@ interface Sign {
   remedy: string
 }
 
+const LESS = { reason: 'AnswerTooLarge', remedy: 'Follow a repository with fewer refs and files, and smaller ones.' }
+
 /** Words of git and curl, first match wins, so that what is special comes before what is general. */
 const SIGNS: readonly Sign[] = [
+  {
+    // Nobody else ends it so: what is called off is interrupted.
+    says: /died of signal 9/,
+    code: 'too-large',
+    ...LESS,
+    tells: 'git takes more memory than there is for all repositories',
+  },
   {
     says: /returned error: 30\d|unable to update url base from redirection/,
     code: 'invalid',
@@ -105,8 +114,6 @@ const SIGNS: readonly Sign[] = [
     remedy: 'Check spec.url, and that kas can reach the host.',
   },
 ]
-
-const LESS = { reason: 'AnswerTooLarge', remedy: 'Follow a repository with fewer refs and files.' }
 
 /** Characters of git's words that are looked at. */
 const LONGEST = 4096

@@ -1,6 +1,7 @@
-import { mkdir, readFile, stat } from 'node:fs/promises'
+import { mkdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, Failure, isFailure, seconds } from '../../std/index.ts'
+import { childrenIn, createMemoryGuard } from '../processes/index.ts'
 import { type DataFolder, type DiskLimits, defaultDiskLimits, openDataFolder } from './data-folder.ts'
 import { failureFromDisk, failureFromGit } from './failures.ts'
 import { withKeys } from './keys.ts'
@@ -44,7 +45,7 @@ export interface Transfer {
   failure?: Failure
 }
 
-export interface MirrorOptions extends Omit<GitSettings, 'home'> {
+export interface MirrorOptions extends Omit<GitSettings, 'home' | 'guard'> {
   /** Belongs to one process. All of it can be deleted while that does not run. */
   folder: string
   clock: Clock
@@ -52,12 +53,17 @@ export interface MirrorOptions extends Omit<GitSettings, 'home'> {
   rules?: ReachRules
   resolve?: Resolve
   disk?: DiskLimits
+  /** Bytes that all processes of git may take together. */
+  memory?: number
   /** Told of each transfer. */
   onTransfer?: (transfer: Transfer) => void
 }
 
 /** A list of refs is short: a server that does not come with it hangs. */
 const LIST_PATIENCE = seconds(30)
+
+/** A transfer of a hundred thousand files takes 8 MiB, and most take 2. */
+const MEMORY = 256 * 2 ** 20
 
 /** What all mirrors share. */
 interface Yard {
@@ -75,12 +81,14 @@ export const anywhere: ReachRules = { addresses: ['public', 'private', 'loopback
 
 /** Opens the data folder and hands out mirrors. */
 export async function openMirrors(options: MirrorOptions): Promise<Mirrors> {
-  const { folder, clock, rules = anywhere, resolve = systemResolve, disk = defaultDiskLimits } = options
+  const { folder, clock, rules = anywhere, resolve = systemResolve, disk = defaultDiskLimits, memory = MEMORY } = options
   const { environment, protocols, patience, onTransfer = () => undefined } = options
   const home = join(folder, 'home')
   const data = await openDataFolder(join(folder, 'mirrors'), disk, clock)
+  const own = await realpath(folder)
+  const guard = createMemoryGuard({ bytes: memory, roots: () => childrenIn(own) })
   const yard: Yard = {
-    settings: { environment, protocols, home, ...(patience === undefined ? {} : { patience }) },
+    settings: { environment, protocols, home, guard, ...(patience === undefined ? {} : { patience }) },
     data,
     approach: createApproach({ rules, resolve, environment }),
     clock,
@@ -130,6 +138,7 @@ class BareMirror implements Mirror {
       try {
         await this.#transfer(commit, signal)
       } catch (thrown) {
+        if (isFailure(thrown, 'too-large')) await this.#yard.data.tidy(this.#name)
         if (!isFailure(thrown) || thrown.reason !== 'MirrorDamaged') throw thrown
         await this.#yard.data.drop(this.#name)
         await this.#transfer(commit, signal)
@@ -223,6 +232,7 @@ class BareMirror implements Mirror {
       await this.#git(['gc', '--auto', '--quiet'], { signal })
     } catch (thrown) {
       if (!isFailure(thrown)) throw thrown
+      if (thrown.code === 'too-large') await this.#yard.data.tidy(this.#name)
     }
   }
 

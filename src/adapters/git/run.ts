@@ -1,5 +1,6 @@
 import { type SimpleGit, simpleGit } from 'simple-git'
 import { Failure, minutes } from '../../std/index.ts'
+import type { MemoryGuard } from '../processes/index.ts'
 import type { Settings } from './keys.ts'
 import type { Pin } from './reach.ts'
 import { authorizationOf, type Protocol, type Remote } from './remote.ts'
@@ -12,6 +13,7 @@ export interface GitSettings {
   protocols: readonly Protocol[]
   /** Longest silence of a git process, milliseconds. */
   patience?: number
+  guard: MemoryGuard
 }
 
 export interface Run {
@@ -54,6 +56,10 @@ const CONFINEMENT: Settings = [
   ['gc.pruneExpire', '1.hour.ago'],
   // Mirrors are tidied when nobody waits for it.
   ['maintenance.auto', 'false'],
+  // What is larger passes through in pieces, and is never compared with another. It is more than any file that is read may have.
+  ['core.bigFileThreshold', '8m'],
+  // Each thread has a memory of its own.
+  ['pack.threads', '1'],
 ]
 
 /** The credential, the pin and two for keys come on top. */
@@ -79,15 +85,15 @@ export async function git(settings: GitSettings, run: Run, words: readonly strin
     bound(stderr, MOST_COMPLAINT)
   })
   try {
-    return await runner.raw([...words])
+    return await settings.guard.during(async () => await runner.raw([...words]))
   } catch (thrown) {
     throw excess.signal.aborted ? tooMuch(words[0]) : thrown
   }
 }
 
 /** As `git cat-file --batch`, whose answer is as long as the files that `input` names. */
-export const contentsOf = (settings: GitSettings, run: Run): PromiseLike<Uint8Array> =>
-  runnerOf(settings, run).binaryCatFile(['--batch'])
+export const contentsOf = (settings: GitSettings, run: Run): Promise<Uint8Array> =>
+  settings.guard.during(async () => await runnerOf(settings, run).binaryCatFile(['--batch']))
 
 const tooMuch = (command = ''): Failure => new Failure('too-large', `git ${command} says more than is read`)
 
@@ -112,8 +118,7 @@ function runnerOf(settings: GitSettings, run: Run, excess?: AbortSignal): Simple
     },
     // By itself simple-git takes a failure that prints nothing for a success.
     errors: (error, { exitCode, stdErr }) =>
-      error ??
-      (exitCode === 0 ? undefined : new Failure('internal', Buffer.concat(stdErr).toString() || `git ended with ${exitCode}`)),
+      error ?? (exitCode === 0 ? undefined : new Failure('internal', lastWords(exitCode, Buffer.concat(stdErr).toString()))),
     ...(input === undefined ? {} : { input: () => input }),
   })
   return runner.env({
@@ -128,6 +133,12 @@ function runnerOf(settings: GitSettings, run: Run, excess?: AbortSignal): Simple
     GIT_ALLOW_PROTOCOL: settings.protocols.join(':'),
     ...settingsOf(run),
   })
+}
+
+/** What git says of its end; where it has no words, those that it has for what it started itself. */
+function lastWords(exitCode: number | null, complaint: string): string {
+  if (exitCode === null) return `${complaint}\ngit died of signal 9`
+  return complaint || `git ended with ${exitCode}`
 }
 
 /** In the environment, so that nothing that happens to a file can loosen it. The credential is nowhere else, and for its host alone. */

@@ -167,6 +167,40 @@ describe('the data folder of mirrors', (it) => {
     )
   })
 
+  it('takes no memory for large files that are not read', async () => {
+    const repository = await host.repository('heavy')
+    const commit = await repository.commit({ heavy: Buffer.alloc(200 * MIB), light: 'x' })
+    const mirror = (await open({ memory: 64 * MIB })).of({ url: repository.url, owner: '' })
+    await mirror.fetch(commit, never)
+    const files = await mirror.files(commit, never)
+    equal(
+      files.map(({ path, size }) => [path, size]),
+      [
+        ['heavy', 200 * MIB],
+        ['light', 1],
+      ],
+    )
+    is(String((await mirror.read(files.slice(1), never))[0]), 'x')
+  })
+
+  it('ends a git that takes too much memory, tells it of the repository, and leaves nothing half', async () => {
+    const repository = await host.repository('crowd')
+    const small = await repository.commit({ a: 'x' })
+    const large = await repository.crowd(4_000_000)
+    const mirror = (await open({ memory: 64 * MIB })).of({ url: repository.url, owner: '' })
+    await mirror.fetch(small, never)
+    const failure = await failureOf(mirror.fetch(large, never))
+    equal([failure?.code, failure?.reason], ['too-large', 'AnswerTooLarge'])
+    match(failure?.message ?? '', `${repository.url}: git takes more memory than there is`)
+    const [name = ''] = await kept()
+    const left = await readdir(join(folder, 'mirrors', name), { recursive: true })
+    equal(
+      left.filter((file) => /\.lock$|tmp_/.test(file)),
+      [],
+    )
+    is((await mirror.files(small, never)).length, 1)
+  })
+
   it('keeps the time of the last use for the next start', async () => {
     const { repository, commit } = await given('remembered')
     await (await open()).of({ url: repository.url, owner: '' }).fetch(commit, never)

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { createMemoryGuard } from '../../../adapters/processes/index.ts'
 import { beginningOf, Failure, seconds } from '../../../std/index.ts'
-import { guardMemory } from './memory-guard.ts'
 import { checkPath, isLink, refused, type SourceFile } from './source.ts'
 
 export interface KustomizeLimits {
@@ -11,30 +11,33 @@ export interface KustomizeLimits {
   time: number
   /** Of the output. */
   bytes: number
-  /** Bytes in memory; it collects garbage harder from half of it on. */
+  /** Bytes in memory of all that run at once; each collects garbage harder from half of it on. */
   memory: number
 }
 
-export const KUSTOMIZE_LIMITS: KustomizeLimits = { time: seconds(20), bytes: 32 * 2 ** 20, memory: 512 * 2 ** 20 }
+/** 5,000 objects take 126 MiB, and kustomize more than this time for them. */
+export const KUSTOMIZE_LIMITS: KustomizeLimits = { time: seconds(20), bytes: 32 * 2 ** 20, memory: 384 * 2 ** 20 }
+
+/** What kustomize makes of these files. */
+export type Kustomize = (files: readonly SourceFile[], path: string, signal?: AbortSignal) => Promise<string>
 
 /**
  * Runs the real kustomize (`kubectl kustomize`) where it can do no harm: a folder of its own that holds nothing but the
  * given files, an empty PATH and home, and a dead end for a proxy. Its own load restriction keeps it below its root.
  */
-export async function kustomize(
-  kubectl: string,
-  files: readonly SourceFile[],
-  path: string,
-  limits: KustomizeLimits,
-  signal?: AbortSignal,
-): Promise<string> {
+export function createKustomize(kubectl: string, limits: KustomizeLimits): Kustomize {
+  const running = new Set<number>()
+  const guard = createMemoryGuard({ bytes: limits.memory, roots: async () => [...running] })
+  return (files, path, signal) =>
+    inRoom(files, (room) => guard.during(() => run({ kubectl, path, room, limits, running, signal })))
+}
+
+async function inRoom(files: readonly SourceFile[], work: (room: string) => Promise<string>): Promise<string> {
   const room = await mkdtemp(join(tmpdir(), 'berth-render-'))
   try {
-    const checkout = join(room, 'checkout')
-    const home = join(room, 'home')
-    await mkdir(home)
-    for (const file of files) await place(checkout, file).catch((thrown: unknown) => unplaced(file, thrown))
-    return await run(kubectl, ['kustomize', join(checkout, path)], { room, home, limits, signal })
+    await mkdir(join(room, 'home'))
+    for (const file of files) await place(join(room, 'checkout'), file).catch((thrown: unknown) => unplaced(file, thrown))
+    return await work(room)
   } finally {
     await rm(room, { recursive: true, force: true })
   }
@@ -55,16 +58,20 @@ function unplaced({ source }: SourceFile, thrown: unknown): never {
   throw refused(`${beginningOf(source, 100)}: is longer than a file's name may be (255 bytes each part, 4095 all)`, 'Shorten it.')
 }
 
-interface Confinement {
+interface Run {
+  kubectl: string
+  path: string
   room: string
-  home: string
   limits: KustomizeLimits
+  /** Its process is in it while it runs. */
+  running: Set<number>
   signal: AbortSignal | undefined
 }
 
-function run(program: string, args: string[], { room, home, limits, signal }: Confinement): Promise<string> {
+function run({ kubectl, path, room, limits, running, signal }: Run): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
-  const child = spawn(program, args, {
+  const home = join(room, 'home')
+  const child = spawn(kubectl, ['kustomize', join(room, 'checkout', path)], {
     cwd: home,
     env: {
       HOME: home,
@@ -80,7 +87,8 @@ function run(program: string, args: string[], { room, home, limits, signal }: Co
     killSignal: 'SIGKILL',
     ...(signal && { signal }),
   })
-  const guard = guardMemory(child, limits.memory)
+  const { pid } = child
+  if (pid) running.add(pid)
   const output: Buffer[] = []
   let complaint = ''
   let size = 0
@@ -93,11 +101,12 @@ function run(program: string, args: string[], { room, home, limits, signal }: Co
     if (complaint.length < 4000) complaint += chunk.toString('utf8')
   })
   child.on('error', (thrown) =>
-    reject('code' in thrown && thrown.code === 'ENOENT' ? noProgram(program) : Failure.from(thrown, 'kustomize')),
+    reject('code' in thrown && thrown.code === 'ENOENT' ? noProgram(kubectl) : Failure.from(thrown, 'kustomize')),
   )
   child.on('close', (code, killed) => {
+    if (pid) running.delete(pid)
     if (size > limits.bytes) reject(broken('too-large', `kustomize wrote more than ${limits.bytes} bytes`))
-    else if (guard.isExceeded) reject(broken('too-large', `kustomize took more than ${limits.memory >> 20} MiB of memory`))
+    else if (killed && !child.killed) reject(tooMuchMemory(limits))
     else if (killed) reject(broken('invalid', `kustomize was ended after ${limits.time / 1000} s`))
     else if (code === 0) resolve(Buffer.concat(output).toString('utf8'))
     else reject(broken('invalid', plain(complaint, room)))
@@ -114,6 +123,10 @@ const noProgram = (program: string): Failure =>
 
 const broken = (code: 'invalid' | 'too-large', message: string): Failure =>
   new Failure(code, message, { reason: 'RenderFailed', remedy: 'Correct the kustomization and push' })
+
+/** Nobody here called it off: the guard ended it, or the kernel. */
+const tooMuchMemory = ({ memory }: KustomizeLimits): Failure =>
+  broken('too-large', `kustomize took more than there is of the ${memory >> 20} MiB of memory for all that run at once`)
 
 const DEAD_END = 'http://127.0.0.1:9'
 

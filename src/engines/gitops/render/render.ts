@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createTurnstile, createYamlReader, Failure, LRUCache, type ReadYaml } from '../../../std/index.ts'
 import { createReader, type Found } from './documents.ts'
 import { kustomizationIn, reachOf } from './kustomization.ts'
-import { KUSTOMIZE_LIMITS, type KustomizeLimits, kustomize } from './kustomize.ts'
+import { createKustomize, KUSTOMIZE_LIMITS, type KustomizeLimits } from './kustomize.ts'
 import { checkRendered, type Manifest } from './manifest.ts'
 import { plainFiles } from './plain.ts'
 import { checkPath, folderOf, isBelow, isLink, refused, type Snapshot, type SourceFile } from './source.ts'
@@ -28,12 +28,12 @@ export function createRenderer({ kubectl, limits }: RendererOptions): Render {
   const yaml = createYamlReader()
   const reader = createReader(yaml)
   const turnstile = createTurnstile(KUSTOMIZE_AT_ONCE)
-  const all = { ...KUSTOMIZE_LIMITS, ...limits }
+  const kustomize = createKustomize(kubectl, { ...KUSTOMIZE_LIMITS, ...limits })
   const kustomized = async (needed: readonly SourceFile[], folder: string, signal?: AbortSignal) => {
     const key = digestOf(folder, needed)
     const before = known.get(key)
     if (before) return before
-    const text = await turnstile(() => kustomize(kubectl, needed, folder, all, signal))
+    const text = await turnstile(() => kustomize(needed, folder, signal))
     const read = await reader.read(`in what kustomize made of ${folder || '.'}`, text, { withoutLines: true })
     const rendered = checkRendered(read.manifests, read.problems)
     known.set(key, rendered, { size: needed.reduce((sum, { data }) => sum + data.length, 1) })

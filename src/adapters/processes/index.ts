@@ -1,0 +1,5 @@
+/**
+ * Programs that are started on behalf of tenants: how much memory they may take together. Not here: what they are asked to do
+ * (adapters/git, engines/gitops), and the servers of a local control plane (adapters/control-plane).
+ */
+export { childrenIn, createMemoryGuard, type MemoryGuard, type MemoryGuardOptions } from './memory-guard.ts'
