@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { type GitCredential, serveGit } from '../../src/adapters/git/index.ts'
 
 const run = promisify(execFile)
+const IDENTITY = ['-c', 'user.name=test', '-c', 'user.email=test@example.com']
 
 export interface TestRepository {
   /** Without credentials. */
@@ -87,18 +88,7 @@ function repositoryIn(bare: string, work: string, url: string): TestRepository {
         await (content === undefined ? rm(file) : writeFile(file, content))
       }
       await git(work, 'add', '--all')
-      await git(
-        work,
-        '-c',
-        'user.name=test',
-        '-c',
-        'user.email=test@example.com',
-        'commit',
-        '--quiet',
-        '--allow-empty',
-        '-m',
-        'change',
-      )
+      await git(work, ...IDENTITY, 'commit', '--quiet', '--allow-empty', '-m', 'change')
       await git(work, 'push', '--quiet', '--force', bare, branch)
       return git(work, 'rev-parse', 'HEAD')
     },
@@ -111,7 +101,7 @@ function repositoryIn(bare: string, work: string, url: string): TestRepository {
     crowd: (names) => crowded(bare, names),
     change: (files) => imported(bare, ['from refs/heads/main^0'], files),
     async tag(name, commit) {
-      await git(bare, '-c', 'user.name=test', '-c', 'user.email=test@example.com', 'tag', '-a', '-m', 'tag', name, commit)
+      await git(bare, ...IDENTITY, 'tag', '-a', '-m', 'tag', name, commit)
     },
     async branch(name, commit) {
       await git(bare, 'branch', '--force', name, commit)
@@ -148,8 +138,7 @@ async function crowded(bare: string, names: number): Promise<string> {
     folder.write(`100644 f${String(at).padStart(8, '0')}\0`, at * 37, 'latin1')
     blob.copy(folder, at * 37 + 17)
   }
-  const identity = ['-c', 'user.name=test', '-c', 'user.email=test@example.com']
-  const commit = await git(bare, ...identity, 'commit-tree', '-m', 'crowd', await write('tree', folder))
+  const commit = await git(bare, ...IDENTITY, 'commit-tree', '-m', 'crowd', await write('tree', folder))
   await git(bare, 'update-ref', 'refs/heads/main', commit)
   return commit
 }

@@ -85,7 +85,7 @@ export async function git(settings: GitSettings, run: Run, words: readonly strin
     bound(stderr, MOST_COMPLAINT)
   })
   try {
-    return await settings.guard.during(async () => await runner.raw([...words]))
+    return await settings.guard.during(() => runner.raw([...words]))
   } catch (thrown) {
     throw excess.signal.aborted ? tooMuch(words[0]) : thrown
   }
@@ -93,7 +93,7 @@ export async function git(settings: GitSettings, run: Run, words: readonly strin
 
 /** As `git cat-file --batch`, whose answer is as long as the files that `input` names. */
 export const contentsOf = (settings: GitSettings, run: Run): Promise<Uint8Array> =>
-  settings.guard.during(async () => await runnerOf(settings, run).binaryCatFile(['--batch']))
+  settings.guard.during(() => runnerOf(settings, run).binaryCatFile(['--batch']))
 
 const tooMuch = (command = ''): Failure => new Failure('too-large', `git ${command} says more than is read`)
 

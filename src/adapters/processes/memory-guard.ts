@@ -4,7 +4,7 @@ import { type Clock, seconds, systemClock } from '../../std/index.ts'
 
 export interface MemoryGuard {
   /** Looks on for as long as the work takes. */
-  during<T>(work: () => Promise<T>): Promise<T>
+  during<T>(work: () => PromiseLike<T>): Promise<T>
 }
 
 export interface MemoryGuardOptions {
@@ -27,7 +27,7 @@ export function createMemoryGuard({ bytes, roots, clock = systemClock }: MemoryG
   let isLooking = false
   const look = async () => {
     const families = await Promise.all((await roots()).map(familyOf))
-    if (sumOf(families.map(taken)) > bytes) end(families.reduce((most, family) => (taken(family) > taken(most) ? family : most)))
+    if (sumOf(families) > bytes) end(families.reduce((most, family) => (family.bytes > most.bytes ? family : most)))
     if (working > 0) clock.after(PAUSE, () => void look())
     else isLooking = false
   }
@@ -54,18 +54,18 @@ export async function childrenIn(folder: string): Promise<number[]> {
   return children.filter((_, at) => `${places[at]}/`.startsWith(`${folder}/`))
 }
 
-interface Process {
-  id: number
+/** A process and all that descend from it. */
+interface Family {
+  ids: readonly number[]
   /** Resident, and mapped from no file. */
   bytes: number
 }
 
-/** A process and all that descend from it. */
-async function familyOf(eldest: number): Promise<Process[]> {
+async function familyOf(eldest: number): Promise<Family> {
   const threads = await readdir(`/proc/${eldest}/task`).catch(() => [])
   const children = await Promise.all(threads.map((thread) => startedBy(eldest, Number(thread))))
   const families = await Promise.all(children.flat().map(familyOf))
-  return [{ id: eldest, bytes: await bytesOf(eldest) }, ...families.flat()]
+  return { ids: [eldest, ...families.flatMap(({ ids }) => ids)], bytes: (await bytesOf(eldest)) + sumOf(families) }
 }
 
 const startedBy = async (parent: number, thread: number): Promise<number[]> =>
@@ -80,11 +80,10 @@ async function bytesOf(id: number): Promise<number> {
 /** Nothing of a process that has just ended, or where there is no such kernel. */
 const textOf = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '')
 
-const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, number) => sum + number, 0)
-const taken = (family: readonly Process[]): number => sumOf(family.map(({ bytes }) => bytes))
+const sumOf = (families: readonly Family[]): number => families.reduce((sum, { bytes }) => sum + bytes, 0)
 
-function end(family: readonly Process[]): void {
-  for (const { id } of family) {
+function end({ ids }: Family): void {
+  for (const id of ids) {
     try {
       kill(id, 'SIGKILL')
     } catch {

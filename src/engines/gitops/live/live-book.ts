@@ -79,10 +79,13 @@ export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions)
     blind: (_, why) => why && ring(),
   }
   const seating = createSeating(watches, clock, reader)
-  const isUnheard = ({ key, held, place }: Tracked) => held !== undefined && !lines.has(key) && seating.expects(place.name)
-  /** Where no list is to come, of what came to be followed since the last one nobody tells. */
-  const isMute = (key: string, { name }: Place) =>
-    ['blind', undefined].includes(seating.wordAt(name)) || (!lines.has(key) && !seating.expects(name))
+  const isUnheard = ({ key, held, place }: Tracked) =>
+    held !== undefined && !lines.has(key) && seating.wordAt(place.name) === 'list'
+  /** What came to be followed after the list is told of when it changes, and not before. */
+  const isMute = (key: string, place: Place | undefined) => {
+    const word = seating.wordAt(place?.name ?? '')
+    return word === 'nothing' || (word === 'changes' && !lines.has(key))
+  }
   const isAnyUnheard = remembering(() => isAny(tracked.values(), isUnheard))
 
   return {
@@ -105,16 +108,12 @@ export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions)
     read(book) {
       for (const [key, line] of book) if (!isOvertaken(line, lines.get(key))) write(key, line)
     },
-    unwatched: (held) =>
-      held.filter(({ key }) => {
-        const place = tracked.get(key)?.place
-        return !place || isMute(key, place)
-      }),
+    unwatched: (held) => held.filter(({ key }) => isMute(key, tracked.get(key)?.place)),
     get edition() {
       return edition
     },
     get isYoung() {
-      return isAnyUnheard(`${edition} ${[...places.all.keys()].map((name) => seating.expects(name))}`)
+      return isAnyUnheard(`${edition} ${[...places.all.keys()].map((name) => seating.wordAt(name))}`)
     },
     end() {
       bell.silence()

@@ -8,10 +8,8 @@ import type { Reader, Seat, Watches } from './watches.ts'
 export interface Seating {
   /** Takes a seat at each place where something is held, and leaves the others. */
   take(places: ReadonlyMap<string, Place>, lines: Book): void
-  /** How it is told of what happens at a place; `undefined` where it has no seat. */
-  wordAt(place: string): Seat['word'] | undefined
-  /** Whether all that is there will be told, and was not yet. */
-  expects(place: string): boolean
+  /** What comes of a place: a list of all that is there, only what changes from now on, or nothing. */
+  wordAt(place: string): 'list' | 'changes' | 'nothing'
   /** All that is there was told. */
   listed(place: string): void
   /** Something was written there: who may write by now may watch as well. */
@@ -23,8 +21,7 @@ export interface Seating {
 const RETRY = minutes(5)
 
 export function createSeating(watches: Watches, clock: Clock, reader: Reader): Seating {
-  const seats = new Map<string, { seat: Seat; since: number }>()
-  const expecting = new Set<string>()
+  const seats = new Map<string, { seat: Seat; isListed: boolean; since: number }>()
 
   const drop = (places: ReadonlyMap<string, Place>) => {
     for (const [name, { seat, since }] of seats) {
@@ -36,28 +33,31 @@ export function createSeating(watches: Watches, clock: Clock, reader: Reader): S
     }
   }
   const join = ({ name, spot, held }: Place, lines: Book): Seat | undefined => {
-    expecting.delete(name)
     if (!spot) return undefined
-    if (held.size === 0) return watches.joinOpen(spot, reader)
     const from = versionKnown(held, lines)
-    if (from === undefined) expecting.add(name)
-    return watches.join(spot, reader, from)
+    const seat = held.size > 0 ? watches.join(spot, reader, from) : watches.joinOpen(spot, reader)
+    if (seat) seats.set(name, { seat, isListed: held.size === 0 || from !== undefined, since: clock.now() })
+    return seat
   }
 
   return {
     take(places, lines) {
       drop(places)
       for (const place of places.values()) {
-        const known = seats.get(place.name)?.seat
-        const seat = known ?? join(place, lines)
-        if (!known && seat) seats.set(place.name, { seat, since: clock.now() })
+        const seat = seats.get(place.name)?.seat ?? join(place, lines)
         // Somebody waits for these: they do not wait for a calm moment.
         if (seat?.word === 'waiting' && [...place.held].some((key) => isOnItsWay(lines.get(key)))) seat.hurry()
       }
     },
-    wordAt: (place) => seats.get(place)?.seat.word,
-    expects: (place) => expecting.has(place) && seats.get(place)?.seat.word !== 'blind',
-    listed: (place) => void expecting.delete(place),
+    wordAt(place) {
+      const known = seats.get(place)
+      if (!known || known.seat.word === 'blind') return 'nothing'
+      return known.isListed ? 'changes' : 'list'
+    },
+    listed(place) {
+      const known = seats.get(place)
+      if (known) known.isListed = true
+    },
     wroteAt(place) {
       const known = seats.get(place?.name ?? '')
       if (known?.seat.word === 'blind') known.since = Number.NEGATIVE_INFINITY
@@ -65,7 +65,6 @@ export function createSeating(watches: Watches, clock: Clock, reader: Reader): S
     leave() {
       for (const { seat } of seats.values()) seat.leave()
       seats.clear()
-      expecting.clear()
     },
   }
 }
