@@ -7,7 +7,16 @@ import { leadInTurns, requestMeter } from '../engines/controller/index.ts'
 import { createFileReader, createRenderer, syncMeter } from '../engines/gitops/index.ts'
 import { serveTunnels } from '../engines/tunnel/index.ts'
 import { MAKE_REQUEST } from '../rpc/index.ts'
-import { type Backoff, createLog, type LogLevel, minutes, redactUrls, seconds, systemClock } from '../std/index.ts'
+import {
+  type Backoff,
+  createLog,
+  createYamlReader,
+  type LogLevel,
+  minutes,
+  redactUrls,
+  seconds,
+  systemClock,
+} from '../std/index.ts'
 import type { Config } from './config.ts'
 import { followConfiguration } from './configuration/index.ts'
 import { createSupervisor } from './gitops/index.ts'
@@ -49,16 +58,17 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
   const { podNamespace, podName } = config
   const meta = { version, commitId: '', podNamespace, podName }
   const board = createReporter({ connection, clock, log, podName })
+  const yaml = createYamlReader()
   const supervisor = createSupervisor({
     kube,
     clock,
     log,
     board,
     home: podNamespace,
-    means: { stream: objectStreamOver(connection, clock, true), backoff: paces.source },
+    means: { stream: objectStreamOver(connection, clock, true), backoff: paces.source, yaml },
     renderers: {
-      kustomize: createRenderer({ kubectl: config.kubectl, limits: { memory: KUSTOMIZE_MEMORY } }),
-      readFiles: createFileReader(),
+      kustomize: createRenderer({ kubectl: config.kubectl, limits: { memory: KUSTOMIZE_MEMORY }, yaml }),
+      readFiles: createFileReader(yaml),
     },
     meter: syncMeter(metrics),
     backoff: paces.apply ?? APPLY,

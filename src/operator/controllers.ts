@@ -1,6 +1,7 @@
 import { createAnswers, type Meter, type Reach } from '../adapters/kube/index.ts'
 import type { Controller, Workshop } from '../engines/controller/index.ts'
 import { createRenderer } from '../engines/gitops/index.ts'
+import { createYamlReader } from '../std/index.ts'
 import type { Config } from './config.ts'
 import { targetLifecycle } from './deployment-target/lifecycle/index.ts'
 import { sandboxTargets } from './deployment-target/provisioned/index.ts'
@@ -76,13 +77,17 @@ const devfilesOf = ({ fetchObjects, fetchDevfile }: Partial<DevfileSource>): Dev
 const ownApis = ({ namespace, apiUrl }: Config, { kube }: Workshop): string[] | undefined =>
   namespace === undefined ? [kube.server, ...(apiUrl === undefined ? [] : [apiUrl])] : undefined
 
-const gitopsSettings = (config: Config, source: Source, reach: Reach): GitOpsSettings => ({
-  source,
-  render: createRenderer({ kubectl: config.kubectl }),
-  reach,
-  crossNamespace: config.crossNamespaceDependencies,
-  mostWatches: config.mostWatches,
-})
+function gitopsSettings(config: Config, source: Source, reach: Reach): GitOpsSettings {
+  const yaml = createYamlReader()
+  return {
+    source,
+    render: createRenderer({ kubectl: config.kubectl, yaml }),
+    yaml,
+    reach,
+    crossNamespace: config.crossNamespaceDependencies,
+    mostWatches: config.mostWatches,
+  }
+}
 
 /** One switch for everybody who connects to where a tenant says. The own API is what kubeconfigs that are handed out name. */
 const reachOf = ({ refuseLocalTargets, apiUrl }: Config, { kube }: Workshop): Reach => ({

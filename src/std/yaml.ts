@@ -38,7 +38,8 @@ const MAX_ALIASES = 100
 
 /**
  * Several documents in one text, read as Kubernetes' own tools do: YAML 1.1 without base-60 numbers and dates, so that
- * `0644` is octal, `on` is true, and `22:22` and `2024-01-01` stay texts. Documents without content are left out.
+ * `0644` is octal, `on` is true, and `22:22` and `2024-01-01` stay texts. Documents without content are left out, and what JSON
+ * has no value for (`!!binary`, `!!set`, tags of one's own, `.nan`) is a problem: another program would read something else.
  * Problems never quote the text: it may hold secrets. The limits hold before anything is built: time grows with the text.
  */
 export function parseYaml(text: string, limits: Partial<YamlLimits> = {}): YamlText {
@@ -86,6 +87,7 @@ export function* composeYaml(text: string, limits: Partial<YamlLimits>): Generat
   if (scan.flaw) yield problem(scan.flaw)
 }
 
+const NOT_PLAIN = 'Only what JSON has a value for is read: no !!binary, !!set or other tags, and no .nan or .inf'
 const BAD_ALIAS = 'An alias leads nowhere or expands to too much'
 
 const likeKubernetes = (tags: Tags): Tags =>
@@ -146,11 +148,21 @@ function weigh(node: unknown, survey: Survey): number {
   if (survey.flaw || node === null || node === undefined) return 0
   const offset = offsetOf(node)
   if (isAlias(node)) return survey.anchors.get(node.source) ?? blame(survey, { offset, message: BAD_ALIAS })
+  if (!isPlain(node)) return blame(survey, { offset, message: NOT_PLAIN })
   const weight =
     16 + (isScalar(node) ? lengthOf(node.value) : isSeq(node) ? weighAll(node.items, survey) : weighMap(node, survey))
   if (weight > survey.most) return blame(survey, { offset, message: BAD_ALIAS, isTooLarge: true })
   if ((isScalar(node) || isSeq(node) || isMap(node)) && node.anchor !== undefined) survey.anchors.set(node.anchor, weight)
   return weight
+}
+
+/** The library makes a text of `!!float 1`. */
+const PLAIN_TAGS = new Set(['!', ...['str', 'int', 'bool', 'null', 'map', 'seq'].map((type) => `tag:yaml.org,2002:${type}`)])
+
+function isPlain(node: unknown): boolean {
+  if (!isScalar(node) && !isSeq(node) && !isMap(node)) return true
+  const value = isScalar(node) ? node.value : undefined
+  return (node.tag === undefined || PLAIN_TAGS.has(node.tag)) && (typeof value !== 'number' || Number.isFinite(value))
 }
 
 function weighMap(node: unknown, survey: Survey): number {

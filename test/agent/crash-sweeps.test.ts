@@ -6,7 +6,7 @@ import { createSupervisor } from '../../src/agent/gitops/index.ts'
 import { ConfigMaps } from '../../src/api/index.ts'
 import { createFileReader, createRenderer, noMeter } from '../../src/engines/gitops/index.ts'
 import { AgentConfigurationSchema } from '../../src/rpc/index.ts'
-import { seconds, silentLog, systemClock } from '../../src/std/index.ts'
+import { createYamlReader, seconds, silentLog, systemClock } from '../../src/std/index.ts'
 import { configMap } from '../support/builders/snapshots.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { deathsOf, dieAtEach, lifeOf, mortal } from '../support/mortal.ts'
@@ -26,6 +26,7 @@ describe('an agent that is killed', (it) => {
   const live = (as: Kube, kas: ForeignKas, namespace: string) => {
     const clock = systemClock
     const connection = dial({ address: kas.address })
+    const yaml = createYamlReader()
     const quick = { base: seconds(0.1), max: seconds(0.5) }
     const supervisor = createSupervisor({
       kube: as,
@@ -33,8 +34,8 @@ describe('an agent that is killed', (it) => {
       log: silentLog,
       board: { configuration: () => undefined, project: () => undefined, forget: () => undefined },
       home: namespace,
-      means: { stream: objectStreamOver(connection, clock, true), backoff: quick },
-      renderers: { kustomize: createRenderer({ kubectl: 'kubectl' }), readFiles: createFileReader() },
+      means: { stream: objectStreamOver(connection, clock, true), backoff: quick, yaml },
+      renderers: { kustomize: createRenderer({ kubectl: 'kubectl', yaml }), readFiles: createFileReader(yaml) },
       meter: noMeter,
       backoff: quick,
     })

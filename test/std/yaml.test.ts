@@ -13,6 +13,8 @@ const tenfold = (below: string, name: string) => `${name}: &${name} [${Array.fro
 const BOMB = ['a0: &a0 [x, x]', ...Array.from({ length: 8 }, (_, at) => tenfold(`a${at}`, `a${at + 1}`))].join('\n')
 const merged = Array.from({ length: 40 }, (_, at) => `m${at + 1}: &m${at + 1} {<<: [*m${at}, *m${at}]}`)
 
+const NOT_PLAIN = 'Only what JSON has a value for is read: no !!binary, !!set or other tags, and no .nan or .inf'
+
 const WRONG: [why: string, text: string, said: string][] = [
   ['a key twice', 'a: 1\nb:\n  c: 1\n  c: 2\n', '4:3 Map keys must be unique'],
   ['a key twice within braces', '{a: 1, b: 2, a: 3}', '1:14 Map keys must be unique'],
@@ -21,12 +23,25 @@ const WRONG: [why: string, text: string, said: string][] = [
   ['an alias without an anchor', 'a: *b\n', '1:4 An alias leads nowhere or expands to too much'],
   ['an alias within what it stands for', 'a: &a [*a]\n', '1:8 An alias leads nowhere or expands to too much'],
   ['aliases of aliases', BOMB, '7:9 An alias leads nowhere or expands to too much'],
+  ['bytes', 'a: !!binary aGk=\n', `1:13 ${NOT_PLAIN}`],
+  ['bytes for a key', '!!binary aGk=: a\n', `1:10 ${NOT_PLAIN}`],
+  ['bytes under another name', '%TAG ! tag:yaml.org,2002:\n---\na: !binary aGk=\n', `3:12 ${NOT_PLAIN}`],
+  ['a set', 'a: !!set {b}\n', `1:10 ${NOT_PLAIN}`],
+  ['a tag of its own', 'a: !secret b\n', `1:12 ${NOT_PLAIN}`],
+  ['no number', 'a: [.nan]\n', `1:5 ${NOT_PLAIN}`],
+  ['a number without end', 'a: -.inf\n', `1:4 ${NOT_PLAIN}`],
 ]
 
 describe('YAML', (it) => {
   it('is read with merges, and with the same key in different mappings', () => {
     const text = 'base: &base {a: 1}\nmore: &more {b: 2}\nall:\n  <<: *base\n  <<: *more\n  c: 3\n'
     assert.equal(values(text), [{ base: { a: 1 }, more: { b: 2 }, all: { a: 1, b: 2, c: 3 } }])
+  })
+
+  it('is read with tags that say what a value is anyway', () => {
+    assert.equal(values('a: !!str 1\nb: !!int "2"\nc: !!map {d: !!seq [!!bool yes, !!null ~, ! e]}\n'), [
+      { a: '1', b: 2, c: { d: [true, null, 'e'] } },
+    ])
   })
 
   for (const [why, text, said] of WRONG) it(`is not read with ${why}`, () => assert.is(problem(text), said))

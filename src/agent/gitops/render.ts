@@ -7,7 +7,7 @@ import {
   type Snapshot,
   type SourceFile,
 } from '../../engines/gitops/index.ts'
-import { createYamlReader, Failure, isFailure, type ReadYaml, withoutEnd } from '../../std/index.ts'
+import { Failure, isFailure, type ReadYaml, withoutEnd } from '../../std/index.ts'
 
 type Paths = Pick<ManifestProject, 'globs' | 'kustomize'>
 
@@ -42,14 +42,12 @@ export interface Renderers {
   readFiles: ReadFiles
 }
 
-const yamlOf = () => createYamlReader()
-
 /** The objects of a project. A file that a kustomization reads is no manifest by itself. */
 export function renderingOf(
   { globs, kustomize }: Paths,
   renderers: Renderers,
+  yaml: ReadYaml,
 ): (snapshot: Snapshot, signal?: AbortSignal) => Promise<readonly Manifest[]> {
-  const yaml = yamlOf()
   return async (snapshot, signal) => {
     const manifests: Manifest[] = []
     for (const folder of kustomize) {

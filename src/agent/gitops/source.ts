@@ -1,7 +1,7 @@
 import type { ObjectStream } from '../../adapters/grpc/index.ts'
 import type { ManifestProject } from '../../agentcfg/index.ts'
 import type { SourceFile } from '../../engines/gitops/index.ts'
-import { type Backoff, createYamlReader, type Failure, minutes, seconds } from '../../std/index.ts'
+import { type Backoff, type Failure, minutes, type ReadYaml, seconds } from '../../std/index.ts'
 import { patternsOf } from './render.ts'
 
 /** The files of one commit of a project. */
@@ -24,6 +24,7 @@ const BACKOFF: Backoff = { base: seconds(10), max: minutes(5), jitter: 1 }
 export interface Means {
   stream: Pick<ObjectStream, 'follow'>
   backoff?: Backoff | undefined
+  yaml: ReadYaml
 }
 
 /**
@@ -31,7 +32,7 @@ export interface Means {
  * round; the next one asks for them as well.
  */
 export async function followProject(project: ManifestProject, means: Means, ears: Ears, signal: AbortSignal): Promise<void> {
-  const yaml = createYamlReader()
+  const { yaml } = means
   let globs: readonly string[] | undefined = await patternsOf(project, [], yaml)
   while (globs && !signal.aborted) {
     const asked: readonly string[] = globs

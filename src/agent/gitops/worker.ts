@@ -104,7 +104,7 @@ interface State {
 
 function createWork(project: ManifestProject, { term, desk, ring }: Around): Work {
   const { clock, log, board } = term
-  const render = renderingOf(project, term.renderers)
+  const render = renderingOf(project, term.renderers, term.means.yaml)
   const state: State = { tries: 0, next: 'calm', compareAt: 0, openSince: undefined, leftAlone: [] }
   let told: Told = fresh(project.id)
   let opened: Opened | undefined

@@ -3,7 +3,7 @@ import type { Reach } from '../../adapters/kube/index.ts'
 import { type GitOpsDeployment, GitOpsDeployments, keyOf, type Ref } from '../../api/index.ts'
 import { type Controller, settled, type Workshop } from '../../engines/controller/index.ts'
 import { createLedgers, createWants, noMeter, type Render } from '../../engines/gitops/index.ts'
-import { minutes } from '../../std/index.ts'
+import { minutes, type ReadYaml } from '../../std/index.ts'
 import { BY, openBooks } from './books.ts'
 import { createFollowing, type Source } from './following.ts'
 import { inHiding } from './hidden.ts'
@@ -22,6 +22,8 @@ export interface GitOpsSettings {
   source: Source
   /** One for all, dry runs too: it says how many kustomizations are built at once. */
   render: Render
+  /** The one that `render` has: each is a thread. */
+  yaml?: ReadYaml
   /** Where managed environments may lead; everywhere without it. */
   reach?: Reach
   /** Watches on deployed objects that are open at once; beyond it, objects are compared each interval. */
@@ -33,10 +35,11 @@ export interface GitOpsSettings {
 
 /** Applies what repositories say, in the destination and as the tenant that each GitOpsDeployment names. */
 export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings): Controller<GitOpsDeployment> {
-  const { source, render, reach, mostWatches } = settings
+  const { source, render, yaml, reach, mostWatches } = settings
   const books = openBooks(workshop)
   const meter = settings.meter ?? { ...noMeter, watches: () => undefined }
-  const following = createFollowing(source, workshop.clock, (milliseconds) => meter.took('source', milliseconds))
+  const waited = (milliseconds: number) => meter.took('source', milliseconds)
+  const following = createFollowing({ source, clock: workshop.clock, yaml, waited })
   const targets = createTargets(reach, { clock: workshop.clock, inUse: () => targetsIn(books) })
   const variables = createVariableReader(workshop.kube, workshop.clock)
   const { clock, log } = workshop

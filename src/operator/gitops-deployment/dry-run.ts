@@ -40,7 +40,7 @@ const AT_ONCE = 2
 
 /** Answers GitOpsDeploymentSyncRuns with `dryRun`: tells what a sync would do, and does nothing. */
 export function dryRuns(workshop: Workshop, settings: GitOpsSettings): Controller<GitOpsDeploymentSyncRun> {
-  const following = createFollowing(settings.source, workshop.clock)
+  const following = createFollowing({ source: settings.source, yaml: settings.yaml, clock: workshop.clock })
   const bench: Bench = { workshop, books: openBooks(workshop), following, settings }
   return {
     name: 'gitops-dry-run',

@@ -47,14 +47,22 @@ export interface Following {
 const CROWD = 100
 const LATER = seconds(1)
 
-/** `waited`: how long it took until the files of a revision were there. */
-export function createFollowing(
-  source: Source,
-  clock: Clock,
-  waited: (milliseconds: number) => void = () => undefined,
-): Following {
+export interface FollowingOptions {
+  source: Source
+  clock: Clock
+  /** Reads the kustomizations that say what else must be asked for. */
+  yaml?: ReadYaml | undefined
+  /** How long it took until the files of a revision were there. */
+  waited?: (milliseconds: number) => void
+}
+
+export function createFollowing({
+  source,
+  clock,
+  yaml = createYamlReader(),
+  waited = () => undefined,
+}: FollowingOptions): Following {
   const streams = new Map<string, Stream>()
-  const yaml = createYamlReader()
   let ring: (ref: Ref) => void = () => undefined
   let heardAt = Number.NEGATIVE_INFINITY
 

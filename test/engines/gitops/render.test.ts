@@ -159,25 +159,6 @@ describe('rendering', (it) => {
     assert.ok(JSON.stringify(found).includes('"URL":"https://example.com"'))
   })
 
-  it('refuses a reference that only becomes one when the configuration is patched', async () => {
-    for (const change of [
-      {
-        patches: [
-          { target: { kind: 'ConfigMapGenerator' }, patch: '[{op: add, path: /files/0, value: "http://127.0.0.1:1/x"}]' },
-        ],
-      },
-      { configMapGenerator: [{ name: 'x', literals: ['u=http://127.0.0.1:1/x'] }], replacements: [{ path: 'copy.yaml' }] },
-    ]) {
-      const files = snapshot({
-        'kustomization.yaml': 'generators: [made]\n',
-        'made/kustomization.yaml': JSON.stringify({ resources: ['made.yaml'], ...change }),
-        'made/made.yaml': 'kind: ConfigMapGenerator\nfiles: []\n',
-        'made/copy.yaml': 'source: {}\n',
-      })
-      assert.match((await failureOf(render(files, '.'))).message, /made\/kustomization\.yaml.*remote/)
-    }
-  })
-
   it('refuses every field by which a plug-in loads something, in any case', async () => {
     for (const [field, value] of Object.entries({
       files: ['key=https://example.com/x'],
@@ -185,6 +166,7 @@ describe('rendering', (it) => {
       env: 'https://example.com/x',
       path: 'https://example.com/x',
       paths: ['https://example.com/x'],
+      targetFilePath: 'https://example.com/x',
       replacements: [{ path: 'https://example.com/x' }],
     })) {
       const files = snapshot({

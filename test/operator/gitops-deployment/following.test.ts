@@ -28,7 +28,7 @@ function given(play: (follow: Follow) => Promise<void> | void) {
     },
   }
   const clock = steppedClock()
-  const following = createFollowing(source, clock)
+  const following = createFollowing({ source, clock })
   const ending = new AbortController()
   const seen = (): Seen => following.of(REF, WISH)
   following.ringing(() => undefined, ending.signal)

@@ -1,5 +1,5 @@
-import { Failure, isRecord, type ReadYaml } from '../../../std/index.ts'
-import { refuseRemote, refuseRemoteLoads, refuseRemoteReference } from './remote-references.ts'
+import { beginningOf, Failure, isRecord, type ReadYaml } from '../../../std/index.ts'
+import { refuseRemoteLoads, refuseRemoteReference } from './remote-references.ts'
 import { folderOf, isBelow, isLink, LIMITS, refused, resolvePath, type SourceFile } from './source.ts'
 
 const NAMES = ['kustomization.yaml', 'kustomization.yml', 'Kustomization']
@@ -10,6 +10,10 @@ export interface Reach {
   paths: string[]
   /** Of these, what the snapshot does not hold. It may be that it was not asked for. */
   missing: { path: string; from: string; written: string }[]
+  /** The kustomizations and configurations of plug-ins, by path: what was checked of them, written anew. */
+  checked: Map<string, string>
+  /** Files whose bytes become data: they stay as they are. */
+  data: Set<string>
 }
 
 export const kustomizationIn = (files: ReadonlyMap<string, SourceFile>, folder: string): SourceFile | undefined =>
@@ -18,9 +22,10 @@ export const kustomizationIn = (files: ReadonlyMap<string, SourceFile>, folder: 
 /**
  * Follows every reference of a kustomization through bases and components before anything runs. Remote references,
  * whatever their field, and those that leave the repository are refused here: the program never gets to see them.
+ * That only holds for what kustomize reads as we do, so it gets what was read here instead of the files (`asChecked`).
  */
 export async function reachOf(files: ReadonlyMap<string, SourceFile>, path: string, yaml: ReadYaml): Promise<Reach> {
-  const reach: Reach = { paths: [], missing: [] }
+  const reach: Reach = { paths: [], missing: [], checked: new Map(), data: new Set() }
   const seen = new Set<string>()
   const follow = async (folder: string, depth: number, role: Role): Promise<void> => {
     const visit = `${folder}:${role}`
@@ -30,52 +35,97 @@ export async function reachOf(files: ReadonlyMap<string, SourceFile>, path: stri
     reach.paths.push(folder)
     const kustomization = kustomizationIn(files, folder)
     if (!kustomization) return
+    const { source } = kustomization
     const documents = await documentsOf(kustomization, yaml)
-    const inner = roleWithin(role, documents)
-    check(inner, kustomization.source, documents)
-    for (const { written, plugin } of referencesOf(kustomization, documents)) {
-      const use = plugin && inner === 'objects' ? 'plugin' : inner
-      if (written.includes('\n')) {
-        check(use, kustomization.source, await inlineOf(written, kustomization.source, yaml))
+    if (role === 'plugin') refuseChanges(source, documents)
+    const inlines = new Map<string, string>()
+    for (const { written, use = role, isInline } of referencesOf(kustomization, documents)) {
+      if (isInline) {
+        inlines.set(written, textOf(checkedAs(use, source, await inlineOf(written, source, yaml))))
         continue
       }
-      const target = resolvePath(folder, written, kustomization.source)
+      const target = resolvePath(folder, written, source)
       const file = files.get(target)
       if (file) {
         reach.paths.push(target)
-        if (use !== 'objects') check(use, file.source, await documentsOf(file, yaml))
-      } else if (holds(files, target)) await follow(target, depth + 1, use)
-      else reach.missing.push({ path: target, from: kustomization.source, written })
+        if (use === 'data') reach.data.add(target)
+        if (use === 'plugin') reach.checked.set(target, textOf(checkedAs(use, target, await documentsOf(file, yaml))))
+      } else if (!holds(files, target)) reach.missing.push({ path: target, from: source, written })
+      else if (use !== 'data') await follow(target, depth + 1, use)
     }
+    reach.checked.set(source, textOf(documents.map((document) => withInlines(document, inlines))))
   }
   await follow(folderOf(path), 0, 'objects')
   return reach
 }
 
-/** What comes of files: objects; what configures a plug-in; or such a thing that is changed before it is used, in any way. */
-type Role = 'objects' | 'plugin' | 'changed plugin'
+/** The files for kustomize. A kustomization that nothing led to was not checked, and is not there. */
+export function asChecked(files: readonly SourceFile[], { checked, data }: Reach): SourceFile[] {
+  return files.flatMap((file) => {
+    const text = checked.get(file.source)
+    if (text === undefined) return isKustomization(file.source) && !data.has(file.source) ? [] : [file]
+    if (!data.has(file.source)) return [{ source: file.source, data: Buffer.from(text) }]
+    throw refused(
+      `${file.source}: is both a configuration for kustomize and the content of a ConfigMap or Secret`,
+      'Commit a copy of it for the content.',
+    )
+  })
+}
+
+const isKustomization = (path: string): boolean => NAMES.includes(path.slice(path.lastIndexOf('/') + 1))
+
+/** As JSON, which is YAML that nobody reads in another way once the signs are escaped that YAML takes for line breaks or refuses. */
+const textOf = (documents: readonly unknown[]): string =>
+  documents
+    .map((document) => `${JSON.stringify(document)}\n`.replaceAll(/[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g, escaped))
+    .join('---\n')
+
+const escaped = (sign: string): string => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+/** What comes of files and folders: objects, or what configures a plug-in. */
+type Role = 'objects' | 'plugin'
+/** Of a file also: the content of a ConfigMap or Secret. */
+type Use = Role | 'data'
 
 /** A kustomization with these alone adds no value to what it names. */
 const PLAIN = ['apiVersion', 'kind', 'metadata', 'resources', 'bases', 'namespace', 'namePrefix', 'nameSuffix']
 
-function roleWithin(role: Role, documents: readonly unknown[]): Role {
-  if (role !== 'plugin') return role
-  return documents.every((one) => isRecord(one) && Object.keys(one).every((key) => PLAIN.includes(key))) ? role : 'changed plugin'
+/** Patches and replacements could put a reference together, of parts that are none, after it was looked for. */
+function refuseChanges(source: string, documents: readonly unknown[]): void {
+  const changing = documents
+    .filter(isRecord)
+    .flatMap(Object.keys)
+    .find((key) => !PLAIN.includes(key))
+  if (changing !== undefined)
+    throw refused(
+      `${source}: ${JSON.stringify(beginningOf(changing, 100))} may not change what configures a generator, transformer or validator`,
+      'Write the configuration as it should be.',
+    )
 }
 
-/** A URL among the values of an object is nobody's reference. */
-function check(role: Role, source: string, documents: readonly unknown[]): void {
-  if (role === 'plugin') refuseRemoteLoads(source, documents)
-  if (role === 'changed plugin') refuseRemote(source, documents)
+/** A URL among the values of an object is nobody's reference; in the fields by which a plug-in loads something it is one. */
+function checkedAs(use: Use, source: string, documents: readonly unknown[]): readonly unknown[] {
+  if (use === 'plugin') refuseRemoteLoads(source, documents)
+  return documents
 }
 
-/** Patches and configurations may stand in place of their path. What only looks so is refused as a path would be. */
+/** Patches and configurations may stand in place of their path: what has lines is read here, and kustomize gets what was read. */
 async function inlineOf(written: string, source: string, yaml: ReadYaml): Promise<unknown[]> {
-  const { documents = [] } = await yaml(written)
+  const { documents, problem } = await yaml(written)
+  if (problem) throw refused(`${source}: line ${problem.line} of what stands there in place of a path: ${problem.message}`)
   const values = documents.map(({ value }) => value)
-  const isInline = values.length > 0 && values.every((value) => isRecord(value) || Array.isArray(value))
-  if (!isInline) refuseRemote(source, [written])
+  if (values.length === 0 || !values.every((value) => isRecord(value) || Array.isArray(value)))
+    throw refused(`${source}: what has several lines in place of a path must be a YAML mapping or list`)
   return values
+}
+
+function withInlines(document: unknown, inlines: ReadonlyMap<string, string>): unknown {
+  if (!isRecord(document) || inlines.size === 0) return document
+  const replaced = INLINE.flatMap((field) => {
+    const value = document[field]
+    return Array.isArray(value) ? [[field, value.map((entry) => inlines.get(entry) ?? entry)]] : []
+  })
+  return { ...document, ...Object.fromEntries(replaced) }
 }
 
 /**
@@ -104,9 +154,16 @@ function holds(files: ReadonlyMap<string, SourceFile>, folder: string): boolean 
 
 interface Reference {
   written: string
-  /** The file, or the folder with its files, configures a plug-in, whose fields are references again. */
-  plugin?: boolean
+  /** Where it is not that of the kustomization itself. */
+  use?: Use
+  /** It stands there itself. */
+  isInline?: boolean
 }
+
+/** What names a file or a folder that configures a plug-in, whose fields are references again. */
+const PLUGINS = ['generators', 'transformers', 'validators']
+/** Fields with entries that may stand in place of their path. */
+const INLINE = ['patchesStrategicMerge', ...PLUGINS]
 
 /** https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/ */
 function referencesOf(file: SourceFile, documents: readonly unknown[]): Reference[] {
@@ -116,10 +173,18 @@ function referencesOf(file: SourceFile, documents: readonly unknown[]): Referenc
     refuseMisspelt(file.source, document)
     for (const field of ['helmCharts', 'helmChartInflationGenerator', 'helmGlobals'])
       if (field in document) throw refused(`${file.source}: ${field} is not supported`, 'Commit the rendered chart.')
-    for (const field of ['resources', 'bases', 'components', 'crds', 'configurations', 'patchesStrategicMerge'])
+    for (const field of ['resources', 'bases', 'components', 'crds', 'configurations'])
       references.push(...textsOf(document[field]).map((written) => ({ written })))
-    for (const field of ['generators', 'transformers', 'validators'])
-      references.push(...textsOf(document[field]).map((written) => ({ written, plugin: true })))
+    for (const field of INLINE)
+      references.push(
+        ...textsOf(document[field]).map(
+          (written): Reference => ({
+            written,
+            isInline: written.includes('\n'),
+            ...(PLUGINS.includes(field) && { use: 'plugin' }),
+          }),
+        ),
+      )
     for (const field of ['patches', 'patchesJson6902', 'replacements'])
       for (const entry of listOf(document[field])) references.push(...textsOf([entry.path]).map((written) => ({ written })))
     const { openapi } = document
@@ -127,7 +192,7 @@ function referencesOf(file: SourceFile, documents: readonly unknown[]): Referenc
     for (const field of ['configMapGenerator', 'secretGenerator'])
       references.push(...listOf(document[field]).flatMap(generatorFiles))
   }
-  for (const { written } of references) if (!written.includes('\n')) refuseRemoteReference(file.source, written)
+  for (const { written, isInline } of references) if (!isInline) refuseRemoteReference(file.source, written)
   return references
 }
 
@@ -153,7 +218,7 @@ const generatorFiles = (generator: Record<string, unknown>): Reference[] =>
     ...textsOf(generator.files).map((entry) => entry.slice(entry.indexOf('=') + 1)),
     ...textsOf(generator.envs),
     ...textsOf([generator.env]),
-  ].map((written) => ({ written }))
+  ].map((written) => ({ written, use: 'data' }))
 
 async function documentsOf(file: SourceFile, yaml: ReadYaml): Promise<unknown[]> {
   if (file.link !== undefined) throw isLink(file)

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { createMemoryGuard } from '../../../adapters/processes/index.ts'
+import { createMemoryGuard, wordsForNoNetwork } from '../../../adapters/processes/index.ts'
 import { beginningOf, Failure, seconds } from '../../../std/index.ts'
 import { checkPath, isLink, refused, type SourceFile } from './source.ts'
 
@@ -23,13 +23,20 @@ export type Kustomize = (files: readonly SourceFile[], path: string, signal?: Ab
 
 /**
  * Runs the real kustomize (`kubectl kustomize`) where it can do no harm: a folder of its own that holds nothing but the
- * given files, an empty PATH and home, and a dead end for a proxy. Its own load restriction keeps it below its root.
+ * given files, an empty PATH and home, and no network. Its own load restriction keeps it below its root. Where the machine
+ * does not let us take the network away, a dead end for a proxy stands for it, past which kustomize still reaches this
+ * machine's own addresses: then that no remote reference comes so far is all there is.
  */
 export function createKustomize(kubectl: string, limits: KustomizeLimits): Kustomize {
   const running = new Set<number>()
   const guard = createMemoryGuard({ bytes: limits.memory, roots: async () => [...running] })
+  let words: Promise<readonly string[]> | undefined
   return (files, path, signal) =>
-    inRoom(files, (room) => guard.during(() => run({ kubectl, path, room, limits, running, signal })))
+    inRoom(files, async (room) => {
+      words ??= wordsForNoNetwork()
+      const command = [...(await words), kubectl]
+      return guard.during(() => run({ command, path, room, limits, running, signal }))
+    })
 }
 
 async function inRoom(files: readonly SourceFile[], work: (room: string) => Promise<string>): Promise<string> {
@@ -59,7 +66,8 @@ function unplaced({ source }: SourceFile, thrown: unknown): never {
 }
 
 interface Run {
-  kubectl: string
+  /** What to start, and its first words. */
+  command: readonly string[]
   path: string
   room: string
   limits: KustomizeLimits
@@ -68,10 +76,11 @@ interface Run {
   signal: AbortSignal | undefined
 }
 
-function run({ kubectl, path, room, limits, running, signal }: Run): Promise<string> {
+function run({ command, path, room, limits, running, signal }: Run): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const home = join(room, 'home')
-  const child = spawn(kubectl, ['kustomize', join(room, 'checkout', path)], {
+  const [program = '', ...words] = command
+  const child = spawn(program, [...words, 'kustomize', join(room, 'checkout', path)], {
     cwd: home,
     env: {
       HOME: home,
@@ -101,22 +110,26 @@ function run({ kubectl, path, room, limits, running, signal }: Run): Promise<str
     if (complaint.length < 4000) complaint += chunk.toString('utf8')
   })
   child.on('error', (thrown) =>
-    reject('code' in thrown && thrown.code === 'ENOENT' ? noProgram(kubectl) : Failure.from(thrown, 'kustomize')),
+    reject('code' in thrown && thrown.code === 'ENOENT' ? noProgram(command) : Failure.from(thrown, 'kustomize')),
   )
   child.on('close', (code, killed) => {
     if (pid) running.delete(pid)
     if (size > limits.bytes) reject(broken('too-large', `kustomize wrote more than ${limits.bytes} bytes`))
     else if (killed && !child.killed) reject(tooMuchMemory(limits))
     else if (killed) reject(broken('invalid', `kustomize was ended after ${limits.time / 1000} s`))
+    else if (code === NOT_FOUND) reject(noProgram(command))
     else if (code === 0) resolve(Buffer.concat(output).toString('utf8'))
     else reject(broken('invalid', plain(complaint, room)))
   })
   return promise
 }
 
+/** What starts another program ends so when there is none, as a shell does. */
+const NOT_FOUND = 127
+
 /** The search path is empty, so that nothing else is found either. */
-const noProgram = (program: string): Failure =>
-  new Failure('unavailable', `kustomizations cannot be rendered: there is no program ${program}`, {
+const noProgram = (command: readonly string[]): Failure =>
+  new Failure('unavailable', `kustomizations cannot be rendered: there is no program ${command.at(-1)}`, {
     reason: 'KubectlNotFound',
     remedy: 'Give the operator the full path of kubectl (--kubectl)',
   })

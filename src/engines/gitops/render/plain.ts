@@ -1,4 +1,4 @@
-import { createYamlReader, Failure } from '../../../std/index.ts'
+import { Failure, type ReadYaml } from '../../../std/index.ts'
 import { createReader, type Found, type Reader } from './documents.ts'
 import { checkRendered, type Manifest } from './manifest.ts'
 import { checkPath, isLink, LIMITS, type SourceFile } from './source.ts'
@@ -6,9 +6,9 @@ import { checkPath, isLink, LIMITS, type SourceFile } from './source.ts'
 /** All objects in these files, for whoever chose them by himself; a kustomization among them is a file like any other. */
 export type ReadFiles = (files: readonly SourceFile[]) => Promise<readonly Manifest[]>
 
-export function createFileReader(): ReadFiles {
+export function createFileReader(yaml: ReadYaml): ReadFiles {
   const known = new WeakMap<SourceFile, Found>()
-  const reader = createReader(createYamlReader())
+  const reader = createReader(yaml)
   return async (files) => {
     for (const { source } of files) checkPath(source)
     const link = files.find((file) => file.link !== undefined)

@@ -29,17 +29,8 @@ const remote = (source: string, written: string): Failure =>
     'Commit a copy of it.',
   )
 
-/** Wherever it stands: for what may become a reference yet. */
-export function refuseRemote(source: string, values: readonly unknown[]): void {
-  for (const value of values) {
-    if (typeof value === 'string' && /[a-z0-9+.-]:\/\/|git@/i.test(value)) throw remote(source, value.split('\n')[0] ?? '')
-    if (Array.isArray(value)) refuseRemote(source, value)
-    else if (isRecord(value)) refuseRemote(source, Object.values(value))
-  }
-}
-
 /** The fields by which the plug-ins that are built into kustomize load something. All others hold values, and a value may be a URL. */
-const LOADING = ['files', 'envs', 'env', 'path', 'paths', 'repo', 'valuesfile', 'additionalvaluesfiles']
+const LOADING = ['files', 'envs', 'env', 'path', 'paths', 'targetfilepath', 'repo', 'valuesfile', 'additionalvaluesfiles']
 
 /** In the configuration of a plug-in: only where something would be loaded. Field names count as kustomize reads them, in any case. */
 export function refuseRemoteLoads(source: string, values: readonly unknown[]): void {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { createTurnstile, createYamlReader, Failure, LRUCache, type ReadYaml } from '../../../std/index.ts'
 import { createReader, type Found } from './documents.ts'
-import { kustomizationIn, reachOf } from './kustomization.ts'
+import { asChecked, kustomizationIn, type Reach, reachOf } from './kustomization.ts'
 import { createKustomize, KUSTOMIZE_LIMITS, type KustomizeLimits } from './kustomize.ts'
 import { checkRendered, type Manifest } from './manifest.ts'
 import { plainFiles } from './plain.ts'
@@ -11,6 +11,8 @@ export interface RendererOptions {
   /** The kubectl program; it contains kustomize. */
   kubectl: string
   limits?: Partial<KustomizeLimits>
+  /** One for all who read YAML in a program: each is a thread. */
+  yaml?: ReadYaml
 }
 
 /** Turns files into objects. The same files give the same objects, without running anything again. */
@@ -21,19 +23,19 @@ const MOST = 64 * 2 ** 20
 /** Each runs on more than one core by itself. */
 const KUSTOMIZE_AT_ONCE = 2
 
-export function createRenderer({ kubectl, limits }: RendererOptions): Render {
+export function createRenderer({ kubectl, limits, yaml = createYamlReader() }: RendererOptions): Render {
   const known = new LRUCache<string, readonly Manifest[]>({ maxSize: MOST })
   // A file that no commit changes is the same from snapshot to snapshot.
   const files = new WeakMap<SourceFile, Found>()
-  const yaml = createYamlReader()
   const reader = createReader(yaml)
   const turnstile = createTurnstile(KUSTOMIZE_AT_ONCE)
   const kustomize = createKustomize(kubectl, { ...KUSTOMIZE_LIMITS, ...limits })
-  const kustomized = async (needed: readonly SourceFile[], folder: string, signal?: AbortSignal) => {
+  const kustomized = async ({ needed, reach }: Needed, folder: string, signal?: AbortSignal) => {
     const key = digestOf(folder, needed)
     const before = known.get(key)
     if (before) return before
-    const text = await turnstile(() => kustomize(needed, folder, signal))
+    const checked = asChecked(needed, reach)
+    const text = await turnstile(() => kustomize(checked, folder, signal))
     const read = await reader.read(`in what kustomize made of ${folder || '.'}`, text, { withoutLines: true })
     const rendered = checkRendered(read.manifests, read.problems)
     known.set(key, rendered, { size: needed.reduce((sum, { data }) => sum + data.length, 1) })
@@ -41,9 +43,9 @@ export function createRenderer({ kubectl, limits }: RendererOptions): Render {
   }
   return async (snapshot, path, signal) => {
     const folder = folderOf(path)
-    const { needed, isKustomized } = await neededOf(snapshot, folder, yaml)
-    if (isKustomized) return kustomized(needed, folder, signal)
-    const { manifests, problems } = await plainFiles(needed, reader, files)
+    const found = await neededOf(snapshot, folder, yaml)
+    if (found.isKustomized) return kustomized(found, folder, signal)
+    const { manifests, problems } = await plainFiles(found.needed, reader, files)
     return checkRendered(manifests, problems)
   }
 }
@@ -51,6 +53,7 @@ export function createRenderer({ kubectl, limits }: RendererOptions): Render {
 interface Needed {
   /** In the order of their paths. */
   needed: SourceFile[]
+  reach: Reach
   isKustomized: boolean
 }
 
@@ -58,7 +61,8 @@ interface Needed {
 async function neededOf(snapshot: Snapshot, folder: string, yaml: ReadYaml): Promise<Needed> {
   const byPath = new Map<string, SourceFile>()
   for (const file of snapshot.files) byPath.set(checkPath(file.source), file)
-  const { paths, missing } = await reachOf(byPath, folder, yaml)
+  const reach = await reachOf(byPath, folder, yaml)
+  const { paths, missing } = reach
   const wanted = [...paths, ...missing.map(({ path }) => path)]
   const link = snapshot.files.find((file) => file.link !== undefined && wanted.some((path) => touches(file.source, path)))
   if (link) throw isLink(link)
@@ -78,7 +82,7 @@ async function neededOf(snapshot: Snapshot, folder: string, yaml: ReadYaml): Pro
     )
   }
   const inOrder = files.sort((a, b) => (a.source < b.source ? -1 : 1))
-  return { needed: inOrder, isKustomized: kustomizationIn(byPath, folder) !== undefined }
+  return { needed: inOrder, reach, isKustomized: kustomizationIn(byPath, folder) !== undefined }
 }
 
 /** It lies below the path, or the path lies behind it. */

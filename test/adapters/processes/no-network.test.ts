@@ -1,0 +1,59 @@
+import { spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { execPath } from 'node:process'
+import { equal, is, match } from 'uvu/assert'
+import { wordsForNoNetwork } from '../../../src/adapters/processes/index.ts'
+import { createKustomize, KUSTOMIZE_LIMITS } from '../../../src/engines/gitops/render/kustomize.ts'
+import { minutes } from '../../../src/std/index.ts'
+import { portOf } from '../../support/addresses.ts'
+import { kubectl } from '../../support/builders/snapshots.ts'
+import { failureOf } from '../../support/refusal.ts'
+import { describe } from '../../support/suite.ts'
+
+const words = await wordsForNoNetwork()
+
+describe('words for no network', (it) => {
+  it('are none where no program makes one', async () => {
+    equal(await wordsForNoNetwork([]), [])
+    equal(await wordsForNoNetwork(['/nonexistent/unshare']), [])
+    equal(await wordsForNoNetwork(['/bin/false']), [])
+  })
+})
+
+describe(
+  'a process without a network',
+  (it) => {
+    let server: Server
+    let asked = 0
+    it.before(async () => {
+      server = createServer((_, response) => {
+        asked++
+        response.end('{}')
+      })
+      await once(server.listen(0, '127.0.0.1'), 'listening')
+    })
+    it.after(() => {
+      server.close()
+      is(asked, 0)
+    })
+    const url = () => `http://127.0.0.1:${portOf(server)}/x.yaml`
+
+    it('does not reach this machine, and is the one that was started', () => {
+      const script = `fetch('${url()}').catch(({ cause }) => process.stdout.write(process.ppid + ' ' + cause.code))`
+      const { stdout } = spawnSync(words[0] ?? '', [...words.slice(1), execPath, '--eval', script], {
+        encoding: 'utf8',
+        timeout: minutes(1),
+      })
+      is(stdout, `${process.pid} ENETUNREACH`)
+    })
+
+    it('is what kustomize runs as', async () => {
+      const kustomize = createKustomize(await kubectl(), KUSTOMIZE_LIMITS)
+      const files = [{ source: 'kustomization.yaml', data: Buffer.from(`resources: ["${url()}"]\n`) }]
+      const { message } = await failureOf(() => kustomize(files, ''))
+      match(message, 'connect: network is unreachable')
+    })
+  },
+  words.length === 0 ? 'making a network namespace is not allowed here' : undefined,
+)

@@ -1,0 +1,86 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { is } from 'uvu/assert'
+import { ConfigMaps, GitOpsDeployments } from '../../src/api/index.ts'
+import { createProject } from '../kas/running-kas.ts'
+import { portOf } from '../support/addresses.ts'
+import { bindUser } from '../support/builders/credentials.ts'
+import { configMap } from '../support/builders/snapshots.ts'
+import { describe } from '../support/suite.ts'
+import { expectObject } from '../support/verbs.ts'
+import { bringUp, type Installation } from './installation.ts'
+
+/** What listens on the operator's own machine is reached by whoever gets kustomize to load a URL. */
+describe('hostile: references that hide', (it) => {
+  let berth: Installation
+  let internal: Server
+  let url = ''
+  let asked = 0
+  it.before(async () => {
+    internal = createServer((_, response) => {
+      asked++
+      response.end(JSON.stringify(configMap('from-loopback')))
+    })
+    await once(internal.listen(0, '127.0.0.1'), 'listening')
+    url = `http://127.0.0.1:${portOf(internal)}/x.yaml`
+    berth = await bringUp(['evil'])
+    await bindUser(berth.kube, 'evil', 'system:serviceaccount:evil:default', 'edit')
+  })
+  it.after(async () => {
+    internal.closeAllConnections()
+    internal.close()
+    await berth.stop()
+    is(asked, 0, 'nothing asked for the URL')
+  })
+
+  /** Its repository is followed as it stands, and the reason why nothing comes of it is told. */
+  const isRefused = async (name: string, files: Record<string, string>, words: RegExp) => {
+    const repository = await berth.host.repository(name)
+    await repository.commit(files)
+    await createProject(berth.kube, 'evil', name, { url: repository.url })
+    await berth.kube.create(GitOpsDeployments, {
+      apiVersion: 'managed-gitops.redhat.com/v1alpha1',
+      kind: 'GitOpsDeployment',
+      metadata: { name, namespace: 'evil' },
+      spec: { type: 'automated', source: { repoURL: repository.url, path: '.', targetRevision: 'main' } },
+    })
+    const isTold = ({ status }: { status?: unknown }) => words.test(JSON.stringify(status))
+    await expectObject(berth.kube, GitOpsDeployments, { name, namespace: 'evil' }, isTold)
+    is(await berth.kube.get(ConfigMaps, { name: 'from-loopback', namespace: 'evil' }), undefined)
+  }
+  const hidden = () => `!!binary ${Buffer.from(url).toString('base64')}`
+  const generator = (...fields: string[]) =>
+    ['apiVersion: builtin', 'kind: ConfigMapGenerator', 'metadata: {name: x}', ...fields, ''].join('\n')
+
+  it('are not followed from a value that is written as bytes', () =>
+    isRefused('value', { 'kustomization.yaml': `resources:\n  - ${hidden()}\n` }, /kustomization\.yaml:2:\d+: Only what JSON/))
+
+  it('are not followed from a field whose name is written as bytes', async () => {
+    const field = `!!binary ${Buffer.from('resources').toString('base64')}`
+    await isRefused('field', { 'kustomization.yaml': `${field}: ["${url}"]\n` }, /kustomization\.yaml:1:\d+: Only what JSON/)
+  })
+
+  it('are not followed from a generator that stands in place of its path', () =>
+    isRefused(
+      'inline',
+      { 'kustomization.yaml': JSON.stringify({ generators: [generator(`files: [${hidden()}]`)] }) },
+      /line 4 of what stands there in place of a path: Only what JSON/,
+    ))
+
+  it('are not put together by a replacement', async () => {
+    const targets = [{ select: { name: 'x' }, fieldPaths: ['files.0'], options: { delimiter: '/', index: 1 } }]
+    const replacements = [{ source: { kind: 'ConfigMapGenerator', name: 'x', fieldPath: 'behavior' }, targets }]
+    const files = {
+      'kustomization.yaml': 'generators: [made]\n',
+      'made/kustomization.yaml': JSON.stringify({ resources: ['x.yaml'], replacements }),
+      'made/x.yaml': generator('files: ["http:/x"]', `behavior: ${url.slice('http:/'.length)}`),
+    }
+    await isRefused('replaced', files, /replacements\\?" may not change what configures a generator/)
+  })
+
+  it('are not followed from where a value that is added is read', async () => {
+    const adding = ['apiVersion: builtin', 'kind: ValueAddTransformer', 'metadata: {name: x}', `targetFilePath: ${url}`, '']
+    const files = { 'kustomization.yaml': 'transformers: [x.yaml]\n', 'x.yaml': adding.join('\n') }
+    await isRefused('added', files, /x\.yaml: .* is remote; only files of the repository are used/)
+  })
+})
