@@ -1,4 +1,4 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, parseDocument } from 'yaml'
+import { type Document, isAlias, isMap, isNode, isScalar, isSeq, parseDocument } from 'yaml'
 import { Failure, isFailure } from '../std/index.ts'
 import { DEEPEST } from './cursor.ts'
 import { type Finding, type Findings, problemAt } from './problem.ts'
@@ -89,8 +89,7 @@ function deeper(reading: Reading, spot: Spot, read: () => Tree): Tree {
   return tree
 }
 
-const startOf = (node: unknown): number =>
-  isScalar(node) || isMap(node) || isSeq(node) || isAlias(node) ? (node.range?.[0] ?? 0) : 0
+const startOf = (node: unknown): number => (isNode(node) && node.range?.[0]) || 0
 
 const keyOf = (key: unknown): string => (isScalar(key) ? (key.source ?? String(key.value)) : String(key))
 

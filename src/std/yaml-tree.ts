@@ -1,4 +1,4 @@
-import { isAlias, isMap, isScalar, isSeq } from 'yaml'
+import { isAlias, isMap, isNode, isScalar, isSeq } from 'yaml'
 import { composeYaml, type YamlLimits, type YamlPlace, type YamlProblem } from './yaml.ts'
 
 /** A value with its place, so that who reads a file for people can say where something is wrong. */
@@ -52,7 +52,7 @@ function grow(growth: Growth, node: unknown): YamlTree {
   const tree = isScalar(node)
     ? { ...nothing, value: plain(node.value) }
     : (growList(growth, node) ?? growMap(growth, node) ?? nothing)
-  if ((isScalar(node) || isSeq(node) || isMap(node)) && node.anchor !== undefined) growth.anchors.set(node.anchor, tree)
+  if (isNode(node) && node.anchor !== undefined) growth.anchors.set(node.anchor, tree)
   return tree
 }
 
@@ -76,8 +76,7 @@ function growMap(growth: Growth, node: unknown): YamlTree | undefined {
   return { kind: 'map', entries, ...placeOf(growth, node) }
 }
 
-const placeOf = ({ at }: Growth, node: unknown): YamlPlace =>
-  at(((isScalar(node) || isMap(node) || isSeq(node) || isAlias(node)) && node.range?.[0]) || 0)
+const placeOf = ({ at }: Growth, node: unknown): YamlPlace => at((isNode(node) && node.range?.[0]) || 0)
 
 const plain = (value: unknown): YamlScalar['value'] =>
   value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : undefined

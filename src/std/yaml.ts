@@ -1,4 +1,17 @@
-import { Composer, type CST, type Document, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, Parser, type Tags } from 'yaml'
+import {
+  Composer,
+  type CST,
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  Parser,
+  type Tags,
+} from 'yaml'
 
 export interface YamlDocument {
   /** Line on which the document begins, from 1. */
@@ -152,7 +165,7 @@ function weigh(node: unknown, survey: Survey): number {
   const weight =
     16 + (isScalar(node) ? lengthOf(node.value) : isSeq(node) ? weighAll(node.items, survey) : weighMap(node, survey))
   if (weight > survey.most) return blame(survey, { offset, message: BAD_ALIAS, isTooLarge: true })
-  if ((isScalar(node) || isSeq(node) || isMap(node)) && node.anchor !== undefined) survey.anchors.set(node.anchor, weight)
+  if (isNode(node) && node.anchor !== undefined) survey.anchors.set(node.anchor, weight)
   return weight
 }
 
@@ -160,7 +173,7 @@ function weigh(node: unknown, survey: Survey): number {
 const PLAIN_TAGS = new Set(['!', ...['str', 'int', 'bool', 'null', 'map', 'seq'].map((type) => `tag:yaml.org,2002:${type}`)])
 
 function isPlain(node: unknown): boolean {
-  if (!isScalar(node) && !isSeq(node) && !isMap(node)) return true
+  if (!isNode(node)) return true
   const value = isScalar(node) ? node.value : undefined
   return (node.tag === undefined || PLAIN_TAGS.has(node.tag)) && (typeof value !== 'number' || Number.isFinite(value))
 }
@@ -191,5 +204,4 @@ function blame(survey: Survey, flaw: Flaw): number {
 
 const lengthOf = (value: unknown): number => (typeof value === 'string' ? value.length : 0)
 
-const offsetOf = (node: unknown): number =>
-  ((isScalar(node) || isMap(node) || isSeq(node) || isAlias(node)) && node.range?.[0]) || 0
+const offsetOf = (node: unknown): number => (isNode(node) && node.range?.[0]) || 0

@@ -1,21 +1,17 @@
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
 import { match, ok } from 'uvu/assert'
 import {
   ConfigMaps,
   conditionOf,
   type GitOpsDeployment,
   GitOpsDeploymentManagedEnvironments,
-  GitOpsDeployments,
   GitProjects,
   isTrue,
   Secrets,
 } from '../../src/api/index.ts'
 import { createProject } from '../kas/running-kas.ts'
-import { portOf } from '../support/addresses.ts'
 import { bindUser } from '../support/builders/credentials.ts'
 import { managedEnvironment, managedSecret } from '../support/builders/environments.ts'
-import { endlessServer, type StrangeServer } from '../support/builders/strange-server.ts'
+import { endlessServer, plainServer, type StrangeServer } from '../support/builders/strange-server.ts'
 import type { TestRepository } from '../support/git-host.ts'
 import { describe } from '../support/suite.ts'
 import { kubeconfigFor } from '../support/targets.ts'
@@ -31,54 +27,38 @@ const explosion = Array.from({ length: 8 }, (_, at) => `v${8 - at}`).reduce(
   'v8 == v8',
 )
 
-const deployment = (
-  namespace: string,
-  name: string,
-  repoURL: string,
-  spec: Partial<GitOpsDeployment['spec']> = {},
-): GitOpsDeployment => ({
-  apiVersion: 'managed-gitops.redhat.com/v1alpha1',
-  kind: 'GitOpsDeployment',
-  metadata: { name, namespace },
-  spec: { type: 'automated', source: { repoURL, path: name, targetRevision: 'main' }, ...spec },
-})
-
 const TARGETS = 11
 
 /** What would keep a program busy for minutes, or for ever, each at the largest size that is let through. */
 describe('hostile: work that has no end', (it) => {
   let berth: Installation
   let app: TestRepository
-  let refusing: Server
+  let refusing: StrangeServer
   let flooding: StrangeServer
   it.before(async () => {
     const namespaces = ['team-a', 'evil']
     berth = await bringUp(namespaces)
     for (const name of namespaces) await bindUser(berth.kube, name, `system:serviceaccount:${name}:default`, 'edit')
     flooding = await endlessServer()
-    refusing = createServer((_, response) => response.writeHead(403, { 'content-type': 'text/plain' }).end('a'.repeat(1_000_000)))
-    await once(refusing.listen(0, '127.0.0.1'), 'listening')
+    refusing = await plainServer((_, response) =>
+      response.writeHead(403, { 'content-type': 'text/plain' }).end('a'.repeat(1_000_000)),
+    )
     app = await followed('team-a', 'app', {})
     await live('first')
   })
   it.after(async () => {
-    refusing.closeAllConnections()
-    refusing.close()
+    await refusing.close()
     await flooding.close()
     await berth.stop()
   })
 
-  /** A repository with a folder of this name. */
-  async function repositoryOf(namespace: string, name: string): Promise<TestRepository> {
-    const repository = await berth.host.repository(`${namespace}-${name}`)
-    await repository.commit({ [`${name}/app.yaml`]: map({ is: 'new' }) })
-    await createProject(berth.kube, namespace, name, { url: repository.url })
-    return repository
-  }
-  /** The same, and the folder is brought to the namespace. */
+  const sourceOf = (repository: TestRepository, path: string) => ({ repoURL: repository.url, path, targetRevision: 'main' })
+  const repositoryOf = (namespace: string, name: string) =>
+    berth.repository(namespace, name, { [`${name}/app.yaml`]: map({ is: 'new' }) })
+  /** The folder of this name is brought to the namespace. */
   async function followed(namespace: string, name: string, spec: Partial<GitOpsDeployment['spec']>): Promise<TestRepository> {
     const repository = await repositoryOf(namespace, name)
-    await berth.kube.create(GitOpsDeployments, deployment(namespace, name, repository.url, spec))
+    await berth.follow(namespace, name, { source: sourceOf(repository, name), ...spec })
     return repository
   }
   /** What the other tenant pushes is brought into his namespace. */
@@ -86,8 +66,7 @@ describe('hostile: work that has no end', (it) => {
     await app.commit({ 'app/app.yaml': map({ is }) })
     await expectObject(berth.kube, ConfigMaps, { name: 'app', namespace: 'team-a' }, ({ data }) => data?.is === is)
   }
-  const told = (name: string, words: RegExp) =>
-    expectObject(berth.kube, GitOpsDeployments, { name, namespace: 'evil' }, ({ status }) => words.test(JSON.stringify(status)))
+  const told = (name: string, words: RegExp) => berth.told('evil', name, words)
 
   it('is not done for a health rule', async () => {
     await followed('evil', 'rule', { healthRules: [{ group: '', kind: 'ConfigMap', healthy: explosion }] })
@@ -96,7 +75,7 @@ describe('hostile: work that has no end', (it) => {
   })
 
   it('is not done for the refusal of a Git server', async () => {
-    await createProject(berth.kube, 'evil', 'refusing', { url: `http://127.0.0.1:${portOf(refusing)}/x.git` })
+    await createProject(berth.kube, 'evil', 'refusing', { url: `${refusing.url}/x.git` })
     const { status } = await expectObject(
       berth.kube,
       GitProjects,
@@ -133,14 +112,12 @@ describe('hostile: work that has no end', (it) => {
   it('is not done, and no memory taken, for targets whose answers do not end', async () => {
     const { kube } = berth
     const before = berth.peakOf('operator')
-    const { url: repoURL } = await repositoryOf('evil', 'endless')
+    const source = sourceOf(await repositoryOf('evil', 'endless'), 'endless')
     for (const name of Array.from({ length: TARGETS }, (_, at) => `endless-${at}`)) {
       await kube.create(Secrets, managedSecret('evil', name, kubeconfigFor(flooding.url)))
       const spec = { apiURL: flooding.url, credentialsSecret: name, allowInsecureSkipTLSVerify: true }
       await kube.create(GitOpsDeploymentManagedEnvironments, managedEnvironment('evil', name, spec))
-      const source = { repoURL, path: 'endless', targetRevision: 'main' }
-      const destination = { environment: name, namespace: 'evil' }
-      await kube.create(GitOpsDeployments, deployment('evil', name, repoURL, { source, destination }))
+      await berth.follow('evil', name, { source, destination: { environment: name, namespace: 'evil' } })
     }
     await live('beside targets')
     for (let at = 0; at < TARGETS; at++) await told(`endless-${at}`, /the answer has more than 8388608 bytes/)

@@ -4,18 +4,35 @@ import { join } from 'node:path'
 import { ok } from 'uvu/assert'
 import { memoryOf } from '../../hack/bench/program.ts'
 import { connect, type Kube, kubeFromSecret } from '../../src/adapters/kube/index.ts'
-import { DeploymentTargetClaims, DeploymentTargets, Namespaces, Secrets } from '../../src/api/index.ts'
+import {
+  DeploymentTargetClaims,
+  DeploymentTargets,
+  type GitOpsDeployment,
+  GitOpsDeployments,
+  Namespaces,
+  Secrets,
+} from '../../src/api/index.ts'
 import { partsOf } from '../../src/cli/local/parts.ts'
 import { Failure, Secret } from '../../src/std/index.ts'
 import { type Berth, berth, exportedIn, startBerth } from '../cli/berth.ts'
-import { createAgent } from '../kas/running-kas.ts'
+import { createAgent, createProject } from '../kas/running-kas.ts'
 import { bindUser, untilMay } from '../support/builders/credentials.ts'
 import { kubectl } from '../support/builders/snapshots.ts'
-import { type GitHost, gitHost } from '../support/git-host.ts'
+import { type GitHost, gitHost, type TestRepository } from '../support/git-host.ts'
 import { expectObject } from '../support/verbs.ts'
 
+/** What a tenant has brought from Git. */
+interface Deliveries {
+  /** A repository of the namespace with these files, and its project. */
+  repository(namespace: string, name: string, files: Record<string, string>): Promise<TestRepository>
+  /** What lies at its source is brought to the namespace. */
+  follow(namespace: string, name: string, spec: Omit<GitOpsDeployment['spec'], 'type'>): Promise<void>
+  /** Waits until the status of a deployment says so. */
+  told(namespace: string, name: string, words: RegExp): Promise<void>
+}
+
 /** A local installation as people bring it up, with tenants in it who mean each other no good. */
-export interface Installation {
+export interface Installation extends Deliveries {
   /** As cluster-admin. */
   kube: Kube
   host: GitHost
@@ -82,6 +99,7 @@ export async function bringUp(namespaces: readonly string[]): Promise<Installati
       spaces.push(own)
       return { kube: own, namespace: defaultNamespace }
     },
+    ...deliveries(kube, host),
     peakOf(program) {
       const part = partsOf(dir).find(({ name }) => name === program)
       ok(part, `${program} does not run`)
@@ -105,3 +123,23 @@ export async function bringUp(namespaces: readonly string[]): Promise<Installati
     },
   }
 }
+
+const deliveries = (kube: Kube, host: GitHost): Deliveries => ({
+  async repository(namespace, name, files) {
+    const repository = await host.repository(`${namespace}-${name}`)
+    await repository.commit(files)
+    await createProject(kube, namespace, name, { url: repository.url })
+    return repository
+  },
+  async follow(namespace, name, spec) {
+    await kube.create(GitOpsDeployments, {
+      apiVersion: 'managed-gitops.redhat.com/v1alpha1',
+      kind: 'GitOpsDeployment',
+      metadata: { name, namespace },
+      spec: { type: 'automated', ...spec },
+    })
+  },
+  async told(namespace, name, words) {
+    await expectObject(kube, GitOpsDeployments, { name, namespace }, ({ status }) => words.test(JSON.stringify(status)))
+  },
+})

@@ -1,51 +1,33 @@
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
 import { is } from 'uvu/assert'
-import { ConfigMaps, GitOpsDeployments } from '../../src/api/index.ts'
-import { createProject } from '../kas/running-kas.ts'
-import { portOf } from '../support/addresses.ts'
+import { ConfigMaps } from '../../src/api/index.ts'
 import { bindUser } from '../support/builders/credentials.ts'
 import { configMap } from '../support/builders/snapshots.ts'
+import { plainServer, type StrangeServer } from '../support/builders/strange-server.ts'
 import { describe } from '../support/suite.ts'
-import { expectObject } from '../support/verbs.ts'
 import { bringUp, type Installation } from './installation.ts'
 
 /** What listens on the operator's own machine is reached by whoever gets kustomize to load a URL. */
 describe('hostile: references that hide', (it) => {
   let berth: Installation
-  let internal: Server
+  let internal: StrangeServer
   let url = ''
-  let asked = 0
   it.before(async () => {
-    internal = createServer((_, response) => {
-      asked++
-      response.end(JSON.stringify(configMap('from-loopback')))
-    })
-    await once(internal.listen(0, '127.0.0.1'), 'listening')
-    url = `http://127.0.0.1:${portOf(internal)}/x.yaml`
+    internal = await plainServer((_, response) => response.end(JSON.stringify(configMap('from-loopback'))))
+    url = `${internal.url}/x.yaml`
     berth = await bringUp(['evil'])
     await bindUser(berth.kube, 'evil', 'system:serviceaccount:evil:default', 'edit')
   })
   it.after(async () => {
-    internal.closeAllConnections()
-    internal.close()
+    await internal.close()
     await berth.stop()
-    is(asked, 0, 'nothing asked for the URL')
+    is(internal.seen, 0, 'nothing asked for the URL')
   })
 
   /** Its repository is followed as it stands, and the reason why nothing comes of it is told. */
   const isRefused = async (name: string, files: Record<string, string>, words: RegExp) => {
-    const repository = await berth.host.repository(name)
-    await repository.commit(files)
-    await createProject(berth.kube, 'evil', name, { url: repository.url })
-    await berth.kube.create(GitOpsDeployments, {
-      apiVersion: 'managed-gitops.redhat.com/v1alpha1',
-      kind: 'GitOpsDeployment',
-      metadata: { name, namespace: 'evil' },
-      spec: { type: 'automated', source: { repoURL: repository.url, path: '.', targetRevision: 'main' } },
-    })
-    const isTold = ({ status }: { status?: unknown }) => words.test(JSON.stringify(status))
-    await expectObject(berth.kube, GitOpsDeployments, { name, namespace: 'evil' }, isTold)
+    const { url: repoURL } = await berth.repository('evil', name, files)
+    await berth.follow('evil', name, { source: { repoURL, path: '.', targetRevision: 'main' } })
+    await berth.told('evil', name, words)
     is(await berth.kube.get(ConfigMaps, { name: 'from-loopback', namespace: 'evil' }), undefined)
   }
   const hidden = () => `!!binary ${Buffer.from(url).toString('base64')}`

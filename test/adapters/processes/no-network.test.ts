@@ -1,13 +1,11 @@
 import { spawnSync } from 'node:child_process'
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
 import { execPath } from 'node:process'
 import { equal, is, match } from 'uvu/assert'
 import { wordsForNoNetwork } from '../../../src/adapters/processes/index.ts'
 import { createKustomize, KUSTOMIZE_LIMITS } from '../../../src/engines/gitops/render/kustomize.ts'
 import { minutes } from '../../../src/std/index.ts'
-import { portOf } from '../../support/addresses.ts'
 import { kubectl } from '../../support/builders/snapshots.ts'
+import { plainServer, type StrangeServer } from '../../support/builders/strange-server.ts'
 import { failureOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'
 
@@ -24,20 +22,15 @@ describe('words for no network', (it) => {
 describe(
   'a process without a network',
   (it) => {
-    let server: Server
-    let asked = 0
+    let server: StrangeServer
     it.before(async () => {
-      server = createServer((_, response) => {
-        asked++
-        response.end('{}')
-      })
-      await once(server.listen(0, '127.0.0.1'), 'listening')
+      server = await plainServer((_, response) => response.end('{}'))
     })
-    it.after(() => {
-      server.close()
-      is(asked, 0)
+    it.after(async () => {
+      await server.close()
+      is(server.seen, 0)
     })
-    const url = () => `http://127.0.0.1:${portOf(server)}/x.yaml`
+    const url = () => `${server.url}/x.yaml`
 
     it('does not reach this machine, and is the one that was started', () => {
       const script = `fetch('${url()}').catch(({ cause }) => process.stdout.write(process.ppid + ' ' + cause.code))`

@@ -1,11 +1,9 @@
-import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
 import { equal, is, match } from 'uvu/assert'
 import { createRenderer, type Render } from '../../../src/engines/gitops/index.ts'
 import { asChecked, reachOf } from '../../../src/engines/gitops/render/kustomization.ts'
 import { createYamlReader } from '../../../src/std/index.ts'
-import { portOf } from '../../support/addresses.ts'
 import { configMap, kubectl, snapshot } from '../../support/builders/snapshots.ts'
+import { plainServer, type StrangeServer } from '../../support/builders/strange-server.ts'
 import { failureOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'
 
@@ -13,21 +11,16 @@ const base64 = (text: string) => Buffer.from(text).toString('base64')
 
 describe('what kustomize gets', (it) => {
   let render: Render
-  let internal: Server
+  let internal: StrangeServer
   let url = ''
-  let asked = 0
   it.before(async () => {
     render = createRenderer({ kubectl: await kubectl() })
-    internal = createServer((_, response) => {
-      asked++
-      response.end(JSON.stringify(configMap('internal')))
-    })
-    await once(internal.listen(0, '127.0.0.1'), 'listening')
-    url = `http://127.0.0.1:${portOf(internal)}/x.yaml`
+    internal = await plainServer((_, response) => response.end(JSON.stringify(configMap('internal'))))
+    url = `${internal.url}/x.yaml`
   })
-  it.after(() => {
-    internal.close()
-    is(asked, 0, 'nothing was fetched')
+  it.after(async () => {
+    await internal.close()
+    is(internal.seen, 0, 'nothing was fetched')
   })
   const refused = async (files: Record<string, string | object>, said: RegExp, why?: string) => {
     const failure = await failureOf(() => render(snapshot({ 'a.yaml': configMap('a'), ...files }), '.'))

@@ -1,4 +1,5 @@
-import type { RequestListener } from 'node:http'
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
 import { createServer as createTlsServer, type Server as HttpsServer } from 'node:https'
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net'
 import { portOf } from '../addresses.ts'
@@ -47,43 +48,37 @@ const FILLER = Buffer.alloc(2 ** 16, ' ')
 export const tellingServer = (text: string): Promise<StrangeServer> => answeringServer((_, response) => response.end(text))
 
 /** Answers every request in this way. */
-export async function answeringServer(answer: RequestListener): Promise<StrangeServer> {
-  let seen = 0
-  const server = createTlsServer(selfSigned(), (request, response) => {
-    seen++
-    answer(request, response)
-  })
-  const held = connectionsTo(server)
-  return {
-    url: await listening(server),
-    get seen() {
-      return seen
-    },
-    close: () => closed(server, held),
-  }
-}
+export const answeringServer = (answer: RequestListener): Promise<StrangeServer> =>
+  counting((told) => createTlsServer(selfSigned(), told(answer)))
+
+/** The same without TLS, for whoever asks for what is no API. */
+export const plainServer = (answer: RequestListener): Promise<StrangeServer> =>
+  counting((told) => createServer(told(answer)), 'http')
 
 /** Takes connections and says nothing, ever. */
-export async function silentServer(): Promise<StrangeServer> {
+export const silentServer = (): Promise<StrangeServer> =>
+  counting((told) => createTcpServer(told((socket: Socket) => socket.on('error', () => socket.destroy()))))
+
+/** Serves with what `serverOf` makes of a listener that is told, and counts how often that is. */
+async function counting(
+  serverOf: (told: <Of extends unknown[]>(listener: (...of: Of) => unknown) => (...of: Of) => void) => Server | HttpsServer,
+  scheme = 'https',
+): Promise<StrangeServer> {
   let seen = 0
-  const server = createTcpServer((socket) => {
+  const server = serverOf((listener) => (...of) => {
     seen++
-    socket.on('error', () => socket.destroy())
+    listener(...of)
   })
   const held = connectionsTo(server)
+  await once(server.listen(0, '127.0.0.1'), 'listening')
   return {
-    url: await listening(server),
+    url: `${scheme}://127.0.0.1:${portOf(server)}`,
     get seen() {
       return seen
     },
     close: () => closed(server, held),
   }
 }
-
-const listening = (server: Server | HttpsServer): Promise<string> =>
-  new Promise((resolve) => {
-    server.listen(0, '127.0.0.1', () => resolve(`https://127.0.0.1:${portOf(server)}`))
-  })
 
 /** Who is connected, also before a handshake that may never end. */
 function connectionsTo(server: Server | HttpsServer): Set<Socket> {

@@ -10,8 +10,8 @@ export interface Reach {
   paths: string[]
   /** Of these, what the snapshot does not hold. It may be that it was not asked for. */
   missing: { path: string; from: string; written: string }[]
-  /** The kustomizations and configurations of plug-ins, by path: what was checked of them, written anew. */
-  checked: Map<string, string>
+  /** The documents of the kustomizations and of what configures plug-ins, by path, as they were checked. */
+  checked: Map<string, readonly unknown[]>
   /** Files whose bytes become data: they stay as they are. */
   data: Set<string>
 }
@@ -41,7 +41,9 @@ export async function reachOf(files: ReadonlyMap<string, SourceFile>, path: stri
     const inlines = new Map<string, string>()
     for (const { written, use = role, isInline } of referencesOf(kustomization, documents)) {
       if (isInline) {
-        inlines.set(written, textOf(checkedAs(use, source, await inlineOf(written, source, yaml))))
+        const values = await inlineOf(written, source, yaml)
+        if (use === 'plugin') refuseRemoteLoads(source, values)
+        inlines.set(written, textOf(values))
         continue
       }
       const target = resolvePath(folder, written, source)
@@ -49,22 +51,25 @@ export async function reachOf(files: ReadonlyMap<string, SourceFile>, path: stri
       if (file) {
         reach.paths.push(target)
         if (use === 'data') reach.data.add(target)
-        if (use === 'plugin') reach.checked.set(target, textOf(checkedAs(use, target, await documentsOf(file, yaml))))
+        if (use === 'plugin') reach.checked.set(target, await pluginsIn(file, yaml))
       } else if (!holds(files, target)) reach.missing.push({ path: target, from: source, written })
       else if (use !== 'data') await follow(target, depth + 1, use)
     }
-    reach.checked.set(source, textOf(documents.map((document) => withInlines(document, inlines))))
+    reach.checked.set(
+      source,
+      documents.map((document) => withInlines(document, inlines)),
+    )
   }
   await follow(folderOf(path), 0, 'objects')
   return reach
 }
 
-/** The files for kustomize. A kustomization that nothing led to was not checked, and is not there. */
+/** The files for kustomize: what was checked is written anew. A kustomization that nothing led to was not, and is not there. */
 export function asChecked(files: readonly SourceFile[], { checked, data }: Reach): SourceFile[] {
   return files.flatMap((file) => {
-    const text = checked.get(file.source)
-    if (text === undefined) return isKustomization(file.source) && !data.has(file.source) ? [] : [file]
-    if (!data.has(file.source)) return [{ source: file.source, data: Buffer.from(text) }]
+    const documents = checked.get(file.source)
+    if (!documents) return isKustomization(file.source) && !data.has(file.source) ? [] : [file]
+    if (!data.has(file.source)) return [{ source: file.source, data: Buffer.from(textOf(documents)) }]
     throw refused(
       `${file.source}: is both a configuration for kustomize and the content of a ConfigMap or Secret`,
       'Commit a copy of it for the content.',
@@ -104,8 +109,9 @@ function refuseChanges(source: string, documents: readonly unknown[]): void {
 }
 
 /** A URL among the values of an object is nobody's reference; in the fields by which a plug-in loads something it is one. */
-function checkedAs(use: Use, source: string, documents: readonly unknown[]): readonly unknown[] {
-  if (use === 'plugin') refuseRemoteLoads(source, documents)
+async function pluginsIn(file: SourceFile, yaml: ReadYaml): Promise<unknown[]> {
+  const documents = await documentsOf(file, yaml)
+  refuseRemoteLoads(file.source, documents)
   return documents
 }
 
