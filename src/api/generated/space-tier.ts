@@ -6,6 +6,10 @@ import type { Condition } from '../conditions.ts'
  */
 export interface SpaceTierSpec {
   /**
+   * A namespace that has as many spaces, of whatever tier, gets no more of this one; -1 means any number.
+   */
+  spacesPerNamespaceQuota?: number
+  /**
    * Labels for the namespace.
    */
   labels?: Record<string, string>

@@ -16,6 +16,7 @@ import {
   SpaceTiers,
 } from '../../api/index.ts'
 import { type Controller, settled, type Watch, type Workshop } from '../../engines/controller/index.ts'
+import { createAllowance } from './allowance.ts'
 import { byOwner } from './credentials.ts'
 import { ROOT_CA_WATCH, type SpaceSettings } from './endpoint.ts'
 import { ownSite } from './own-site.ts'
@@ -28,17 +29,22 @@ import { afterFailure } from './status.ts'
 export function spaceRequests(workshop: Workshop, settings: SpaceSettings = {}): Controller<SpaceRequest> {
   const { caches } = workshop
   const requests = caches.of(SpaceRequests, { indexes: { tierName: ({ spec }) => [spec.tierName] } })
+  const allowance = createAllowance(caches)
   const site = ownSite(workshop, settings)
   const desk: Desk = {
     workshop,
     sites: createSites(workshop, site, settings.agents),
     tiers: caches.of(SpaceTiers),
+    allowance,
     secrets: caches.of(Secrets, { labels: OF_SPACES.labels, indexes: byOwner }),
   }
   return {
     name: MANAGER,
     kind: SpaceRequests,
-    watches: watchesOf(requests, site.namespaces),
+    watches: [
+      ...watchesOf(requests, site.namespaces),
+      { kind: SpaceRequests, wakes: (request: SpaceRequest) => allowance.wokenBy(request) },
+    ],
     doorbell: (ring, signal) => desk.sites.begin(ring, signal),
     async reconcile(request) {
       try {

@@ -13,6 +13,7 @@ import {
 } from '../../api/index.ts'
 import { type Next, sentenceOf, settled, type Workshop } from '../../engines/controller/index.ts'
 import { Failure, minutes, seconds } from '../../std/index.ts'
+import type { Allowance } from './allowance.ts'
 import { cleanUp, leaveBehind } from './clean-up.ts'
 import { type Access, type Keyring, keepCredentials } from './credentials.ts'
 import { keepNamespace, uidOf } from './namespace.ts'
@@ -26,6 +27,7 @@ export interface Desk extends Pick<Keyring, 'secrets'> {
   workshop: Workshop
   sites: Sites
   tiers: Cache<SpaceTier>
+  allowance: Allowance
 }
 
 /** With the cluster that the request is about. */
@@ -38,12 +40,14 @@ export async function reconcileRequest(request: SpaceRequest, desk: Desk): Promi
   try {
     const found = sites.of(request)
     if ('site' in found) return await workOn(request, { ...desk, site: found.site })
+    desk.allowance.withdraw(request)
     // Its watches wake the request when they have begun.
     return settled({
       status: isDeleting(request) ? terminating(request, found.why) : provisioning(request, found.why),
       recheck: minutes(1),
     })
   } catch (thrown) {
+    desk.allowance.withdraw(request)
     return told(request, Failure.from(thrown), undefined, desk)
   }
 }
@@ -114,9 +118,11 @@ interface Plan {
 
 function planOf(request: SpaceRequest, desk: Desk): Plan | Failure {
   try {
-    const { metadata, spec } = tierOf(request, desk)
-    return { tier: spec, quota: quotaOf(request, metadata.name, spec) }
+    const tier = tierOf(request, desk)
+    const quota = quotaOf(request, tier.metadata.name, tier.spec)
+    return desk.allowance.reserve(request, tier) ?? { tier: tier.spec, quota }
   } catch (thrown) {
+    desk.allowance.withdraw(request)
     return Failure.from(thrown)
   }
 }

@@ -1,0 +1,113 @@
+import type { Caches } from '../../adapters/kube/index.ts'
+import {
+  keyOf,
+  labels,
+  type Namespace,
+  Namespaces,
+  type Ref,
+  refFromKey,
+  refOf,
+  type SpaceRequest,
+  SpaceRequests,
+  type SpaceTier,
+} from '../../api/index.ts'
+import { Failure } from '../../std/index.ts'
+import { uidOf } from './namespace.ts'
+import { OF_SPACES } from './pieces.ts'
+
+/** How many spaces a namespace gets: as many as the tier of the next one allows, whatever tiers the others are of. */
+export interface Allowance {
+  /** Takes a place for the request, or says why there is none; it waits for one then. Who has a place keeps it. */
+  reserve(request: SpaceRequest, tier: SpaceTier): Failure | undefined
+  /** The request waits no longer. */
+  withdraw(request: SpaceRequest): void
+  /** After a change of a request: those of its namespace that waited longest, as many as there are places. */
+  wokenBy(request: SpaceRequest): Ref[]
+}
+
+/** Those of one tier that wait in one namespace, by key, in the order in which they came. */
+interface Line {
+  most: number
+  keys: Set<string>
+}
+
+export function createAllowance(caches: Caches): Allowance {
+  const requests = caches.of(SpaceRequests, { indexes: { [WITH_ACCESS]: accessIn } })
+  const spaces = caches.of(Namespaces, { ...OF_SPACES, metadataOnly: true, indexes: { [MADE_FOR]: madeFor } })
+  /** Places given a moment ago, by namespace and uid. */
+  const given = new Map<string, Map<string, Ref>>()
+  /** By namespace and tier. */
+  const lines = new Map<string, Map<string, Line>>()
+
+  /**
+   * The uids of those that have a place. Only what tenants cannot write says so: what was made for a request, and its status. A
+   * finalizer would not.
+   */
+  function holdersIn(namespace: string): Set<string> {
+    const uids = new Set([...requests.by(WITH_ACCESS, namespace).map(uidOf), ...spaces.by(MADE_FOR, namespace).map(requestUid)])
+    const fresh = given.get(namespace)
+    for (const [uid, ref] of fresh ?? []) {
+      if (uids.has(uid) || requests.get(ref)?.metadata.uid !== uid) fresh?.delete(uid)
+      else uids.add(uid)
+    }
+    if (fresh?.size === 0) given.delete(namespace)
+    return uids
+  }
+
+  /** From the lines of all tiers but this one. */
+  function leave(request: SpaceRequest, tier?: string): void {
+    const ofNamespace = lines.get(namespaceOf(request)) ?? new Map<string, Line>()
+    for (const [name, { keys }] of ofNamespace) {
+      if (name !== tier) keys.delete(keyOf(refOf(request)))
+      if (keys.size === 0) ofNamespace.delete(name)
+    }
+    if (ofNamespace.size === 0) lines.delete(namespaceOf(request))
+  }
+
+  return {
+    reserve(request, { metadata: { name: tier }, spec: { spacesPerNamespaceQuota: most = -1 } }) {
+      const namespace = namespaceOf(request)
+      const holders = most < 0 ? new Set() : holdersIn(namespace)
+      if (most < 0 || holders.has(uidOf(request)) || holders.size < most) {
+        leave(request)
+        if (most >= 0 && !holders.has(uidOf(request)))
+          given.set(namespace, (given.get(namespace) ?? new Map()).set(uidOf(request), refOf(request)))
+        return
+      }
+      leave(request, tier)
+      const ofNamespace = lines.get(namespace) ?? new Map<string, Line>()
+      const keys = ofNamespace.get(tier)?.keys ?? new Set()
+      lines.set(namespace, ofNamespace.set(tier, { most, keys: keys.add(keyOf(refOf(request))) }))
+      return refusal(namespace, tier, most)
+    },
+    withdraw: leave,
+    wokenBy(request) {
+      const namespace = namespaceOf(request)
+      if (!requests.get(refOf(request))) leave(request)
+      const ofNamespace = lines.get(namespace)
+      if (!ofNamespace) return []
+      const { size } = holdersIn(namespace)
+      return [...ofNamespace.values()].flatMap(({ most, keys }) =>
+        most > size ? [...keys].slice(0, most - size).map(refFromKey) : [],
+      )
+    },
+  }
+}
+
+const WITH_ACCESS = 'namespace of those with access'
+const MADE_FOR = 'namespace of the request'
+const accessIn = (request: SpaceRequest): string[] => (request.status?.namespaceAccess?.[0] ? [namespaceOf(request)] : [])
+const madeFor = ({ metadata }: Namespace): string[] => [metadata.labels?.[labels.spaceRequestNamespace] ?? '']
+const requestUid = ({ metadata }: Namespace): string => metadata.labels?.[labels.spaceRequestUid] ?? ''
+const namespaceOf = ({ metadata }: SpaceRequest): string => metadata.namespace ?? ''
+
+const refusal = (namespace: string, tier: string, most: number): Failure =>
+  new Failure(
+    'invalid',
+    `namespace ${namespace} has the ${most} spaces that SpaceTier ${tier} allows it (spacesPerNamespaceQuota)`,
+    {
+      reason: 'UnableToProvision',
+      remedy:
+        'Delete a claim, workspace or SpaceRequest that nobody needs, or have the quota raised; this one goes on by itself then',
+    },
+  )
