@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { match } from 'uvu/assert'
 import type { Kube } from '../../src/adapters/kube/index.ts'
 import { ClusterRoles, DeploymentTargetClaims, type KubeObject, SpaceRequests, Workspaces } from '../../src/api/index.ts'
-import { bindUser, untilMay } from '../support/builders/credentials.ts'
+import { allowUse, bindUser, untilMay } from '../support/builders/credentials.ts'
 import { kubectl } from '../support/builders/snapshots.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { refusalOf } from '../support/refusal.ts'
@@ -64,14 +64,13 @@ describe('who may use classes and tiers', (it) => {
   const tenant = kube.as({ user: MALLORY })
   // Not of the group system:authenticated, which may use all classes.
   const stranger = kube.as({ user: STRANGER })
-  const roles: string[] = []
   let namespace = ''
   it.before(async () => {
     namespace = await cluster.namespace('use')
     await letIn(namespace)
   })
   it.after(async () => {
-    for (const name of roles) await kube.delete(ClusterRoles, { name })
+    await kube.delete(ClusterRoles, { name: `use-gpu-${namespace}` })
     await cluster.close()
   })
 
@@ -81,27 +80,14 @@ describe('who may use classes and tiers', (it) => {
       await untilMay(kube, where, user, { verb: 'create', group: 'berth.dev', resource: 'workspaces' })
     }
   }
-  const allow = async ({ group, resource }: Named, name: string) => {
-    const role = `use-${name}-${namespace}`
-    roles.push(role)
-    await kube.create(ClusterRoles, {
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'ClusterRole',
-      metadata: { name: role },
-      rules: [{ apiGroups: [group], resources: [resource], resourceNames: [name], verbs: ['use'] }],
-    })
-    await bindUser(kube, namespace, STRANGER, role)
-    await untilMay(kube, namespace, STRANGER, { verb: 'use', group, resource, name })
-  }
 
-  for (const each of NAMED) {
-    const { what, group, resource, make, shipped } = each
+  for (const { what, group, resource, make, shipped } of NAMED) {
     it(`is everybody for the ${what} that is shipped, and else who has the verb use on it in the namespace`, async () => {
       await make(tenant, namespace, 'shipped', shipped)
       const refused = await refusalOf(make(stranger, namespace, 'mine', `gold-${resource}`))
       match(refused, `you may not use ${what} "gold-${resource}" of spec.`)
       match(refused, `in namespace ${namespace}; ask a platform engineer for the verb use on ${resource}.${group}`)
-      await allow(each, `gold-${resource}`)
+      await allowUse(kube, namespace, STRANGER, { group, resource, name: `gold-${resource}` })
       await make(stranger, namespace, 'mine', `gold-${resource}`)
       const elsewhere = await cluster.namespace('use-elsewhere')
       await letIn(elsewhere)
@@ -114,13 +100,14 @@ describe('who may use classes and tiers', (it) => {
     const page = readFileSync(new URL('../../docs/spec/v1/deploymenttargetclass.md', import.meta.url), 'utf8')
     const { give = '', ask = '' } =
       /```sh\n(?<give>kubectl apply[^`]*)(?<ask>kubectl auth can-i .*\n)```/.exec(page)?.groups ?? {}
-    const role = `use-gpu-${namespace}`
-    roles.push(role)
     const env = { ...process.env, PATH: `${dirname(await kubectl())}:${process.env.PATH}`, KUBECONFIG: cluster.kubeconfig }
-    const execute = (script: string) =>
-      run('sh', ['-ec', script.replaceAll('use-gpu', role).replaceAll('team-a', namespace)], { env })
-    match((await execute(give)).stdout, /clusterrole.*created\nrolebinding.*created/)
-    match((await eventually(() => execute(ask))).stdout, /^yes/)
+    const execute = async (script: string) => {
+      const ours = script.replaceAll('use-gpu', `use-gpu-${namespace}`).replaceAll('team-a', namespace)
+      return (await run('sh', ['-c', ours], { env }).catch((thrown: { stdout: string }) => thrown)).stdout
+    }
+    match(await execute(ask), /^no/)
+    match(await execute(give), /clusterrole.*created\nrolebinding.*created/)
+    await eventually(async () => (await execute(ask)).startsWith('yes'))
   })
 
   it('is asked again when another is named, and not for what was named before', async () => {

@@ -12,7 +12,7 @@ import {
   type SpaceTier,
 } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
-import { uidOf } from './namespace.ts'
+import { requestUidOf, uidOf } from './namespace.ts'
 import { OF_SPACES } from './pieces.ts'
 
 /** How many spaces a namespace gets: as many as the tier of the next one allows, whatever tiers the others are of. */
@@ -44,7 +44,7 @@ export function createAllowance(caches: Caches): Allowance {
    * finalizer would not.
    */
   function holdersIn(namespace: string): Set<string> {
-    const uids = new Set([...requests.by(WITH_ACCESS, namespace).map(uidOf), ...spaces.by(MADE_FOR, namespace).map(requestUid)])
+    const uids = new Set([...requests.by(WITH_ACCESS, namespace).map(uidOf), ...spaces.by(MADE_FOR, namespace).map(requestUidOf)])
     const fresh = given.get(namespace)
     for (const [uid, ref] of fresh ?? []) {
       if (uids.has(uid) || requests.get(ref)?.metadata.uid !== uid) fresh?.delete(uid)
@@ -54,27 +54,34 @@ export function createAllowance(caches: Caches): Allowance {
     return uids
   }
 
+  /** Whether the request has a place now: its own, or one that was free. */
+  function takePlace(request: SpaceRequest, most: number): boolean {
+    const namespace = homeOf(request)
+    const holders = holdersIn(namespace)
+    if (holders.has(uidOf(request))) return true
+    if (holders.size >= most) return false
+    given.set(namespace, (given.get(namespace) ?? new Map()).set(uidOf(request), refOf(request)))
+    return true
+  }
+
   /** From the lines of all tiers but this one. */
   function leave(request: SpaceRequest, tier?: string): void {
-    const ofNamespace = lines.get(namespaceOf(request)) ?? new Map<string, Line>()
+    const ofNamespace = lines.get(homeOf(request)) ?? new Map<string, Line>()
     for (const [name, { keys }] of ofNamespace) {
       if (name !== tier) keys.delete(keyOf(refOf(request)))
       if (keys.size === 0) ofNamespace.delete(name)
     }
-    if (ofNamespace.size === 0) lines.delete(namespaceOf(request))
+    if (ofNamespace.size === 0) lines.delete(homeOf(request))
   }
 
   return {
     reserve(request, { metadata: { name: tier }, spec: { spacesPerNamespaceQuota: most = -1 } }) {
-      const namespace = namespaceOf(request)
-      const holders = most < 0 ? new Set() : holdersIn(namespace)
-      if (most < 0 || holders.has(uidOf(request)) || holders.size < most) {
+      if (most < 0 || takePlace(request, most)) {
         leave(request)
-        if (most >= 0 && !holders.has(uidOf(request)))
-          given.set(namespace, (given.get(namespace) ?? new Map()).set(uidOf(request), refOf(request)))
         return
       }
       leave(request, tier)
+      const namespace = homeOf(request)
       const ofNamespace = lines.get(namespace) ?? new Map<string, Line>()
       const keys = ofNamespace.get(tier)?.keys ?? new Set()
       lines.set(namespace, ofNamespace.set(tier, { most, keys: keys.add(keyOf(refOf(request))) }))
@@ -82,7 +89,7 @@ export function createAllowance(caches: Caches): Allowance {
     },
     withdraw: leave,
     wokenBy(request) {
-      const namespace = namespaceOf(request)
+      const namespace = homeOf(request)
       if (!requests.get(refOf(request))) leave(request)
       const ofNamespace = lines.get(namespace)
       if (!ofNamespace) return []
@@ -96,10 +103,9 @@ export function createAllowance(caches: Caches): Allowance {
 
 const WITH_ACCESS = 'namespace of those with access'
 const MADE_FOR = 'namespace of the request'
-const accessIn = (request: SpaceRequest): string[] => (request.status?.namespaceAccess?.[0] ? [namespaceOf(request)] : [])
+const accessIn = (request: SpaceRequest): string[] => (request.status?.namespaceAccess?.[0] ? [homeOf(request)] : [])
 const madeFor = ({ metadata }: Namespace): string[] => [metadata.labels?.[labels.spaceRequestNamespace] ?? '']
-const requestUid = ({ metadata }: Namespace): string => metadata.labels?.[labels.spaceRequestUid] ?? ''
-const namespaceOf = ({ metadata }: SpaceRequest): string => metadata.namespace ?? ''
+const homeOf = ({ metadata }: SpaceRequest): string => metadata.namespace ?? ''
 
 const refusal = (namespace: string, tier: string, most: number): Failure =>
   new Failure(

@@ -17,8 +17,8 @@ import {
 } from '../../api/index.ts'
 import { type Controller, settled, type Watch, type Workshop } from '../../engines/controller/index.ts'
 import { createAllowance } from './allowance.ts'
-import { byOwner } from './credentials.ts'
 import { ROOT_CA_WATCH, type SpaceSettings } from './endpoint.ts'
+import { byRequest } from './namespace.ts'
 import { ownSite } from './own-site.ts'
 import { MANAGER, OF_SPACES, PIECE_KINDS } from './pieces.ts'
 import { type Desk, reconcileRequest } from './reconcile.ts'
@@ -36,7 +36,7 @@ export function spaceRequests(workshop: Workshop, settings: SpaceSettings = {}):
     sites: createSites(workshop, site, settings.agents),
     tiers: caches.of(SpaceTiers),
     allowance,
-    secrets: caches.of(Secrets, { labels: OF_SPACES.labels, indexes: byOwner }),
+    secrets: caches.of(Secrets, { labels: OF_SPACES.labels, indexes: byRequest }),
   }
   return {
     name: MANAGER,

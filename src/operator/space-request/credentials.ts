@@ -38,8 +38,6 @@ export interface Keyring {
   secrets: Cache<CoreSecret>
 }
 
-export const byOwner = { request: ({ metadata }: CoreSecret) => [metadata.labels?.[labels.spaceRequestUid] ?? ''] }
-
 /** A kubeconfig with a bound token, in the namespace of the request; renewed in time, put back when changed or deleted. */
 export async function keepCredentials(keyring: Keyring, space: Space): Promise<Access> {
   const access = await keepSecret(keyring, space)

@@ -2,6 +2,7 @@ import type { Kube } from '../../adapters/kube/index.ts'
 import {
   annotations,
   isDeleting,
+  type KubeObject,
   labels,
   type Namespace,
   Namespaces,
@@ -16,8 +17,11 @@ import type { Site } from './site.ts'
 
 export const uidOf = ({ metadata }: SpaceRequest): string => metadata.uid ?? ''
 
-/** The index of the namespaces' cache: the UID of the request that each was made for. */
-export const byRequest = { request: ({ metadata }: Namespace) => [metadata.labels?.[labels.spaceRequestUid] ?? ''] }
+/** Of the request that this was made for. */
+export const requestUidOf = ({ metadata }: KubeObject): string => metadata.labels?.[labels.spaceRequestUid] ?? ''
+
+/** The index of a cache of what is made for requests: of which each is. */
+export const byRequest = { request: (object: KubeObject) => [requestUidOf(object)] }
 
 /** The namespace of the request, as the tier wants it: the one that was made for it, or a new one. Never one that somebody else made. */
 export async function keepNamespace(
@@ -38,7 +42,7 @@ async function makeNamespace(kube: Kube, request: SpaceRequest, tier: SpaceTierS
     } catch (failure) {
       if (!isFailure(failure, 'already-exists')) throw failure
       const there = await kube.get(Namespaces, { name })
-      if (there?.metadata.labels?.[labels.spaceRequestUid] === uidOf(request)) return there
+      if (there && requestUidOf(there) === uidOf(request)) return there
     }
   }
   throw new Failure('invalid', `namespaces of other owners have every name that could be given: ${names.join(', ')}`, {

@@ -4,6 +4,7 @@ import {
   ConfigMaps,
   type RoleBinding,
   RoleBindings,
+  Roles,
   ServiceAccounts,
   type TokenRequest,
 } from '../../../src/api/index.ts'
@@ -81,6 +82,26 @@ export const bindUser = (kube: Kube, namespace: string, user: string, role: stri
     roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: role },
     subjects: [{ apiGroup: RBAC, kind: 'User', name: user }],
   })
+
+/** Gives a person the verb `use` on a class or tier in a namespace; ends when the API server has heard of it. */
+export async function allowUse(
+  kube: Kube,
+  namespace: string,
+  user: string,
+  { group, resource, name }: { group: string; resource: string; name: string },
+): Promise<void> {
+  const metadata = { name: `use-${resource}-${name}`, namespace }
+  const rules = [{ apiGroups: [group], resources: [resource], resourceNames: [name], verbs: ['use'] }]
+  await kube.create(Roles, { apiVersion: `${RBAC}/v1`, kind: 'Role', metadata, rules })
+  await kube.create(RoleBindings, {
+    apiVersion: `${RBAC}/v1`,
+    kind: 'RoleBinding',
+    metadata,
+    roleRef: { apiGroup: RBAC, kind: 'Role', name: metadata.name },
+    subjects: [{ apiGroup: RBAC, kind: 'User', name: user }],
+  })
+  await untilMay(kube, namespace, user, { verb: 'use', group, resource, name })
+}
 
 /** What the account may do in its namespace, once the API server has heard of it. */
 export async function grant(kube: Kube, namespace: string, name: string, role: string): Promise<void> {
