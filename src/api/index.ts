@@ -142,6 +142,7 @@ export { kubeconfigIn, textIn } from './secret-content.ts'
 export {
   claimKeysOf,
   isMadeFor,
+  requesterOf,
   type SpaceRequest,
   type SpaceRequestSpec,
   type SpaceRequestStatus,

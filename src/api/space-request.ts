@@ -1,6 +1,6 @@
 import type { SpaceRequestSpec, SpaceRequestStatus } from './generated/space-request.ts'
 import type { CustomObject, Kind, KubeObject } from './kube-object.ts'
-import { labels } from './labels.ts'
+import { annotations, labels } from './labels.ts'
 
 export type { SpaceRequestSpec, SpaceRequestStatus }
 
@@ -26,6 +26,15 @@ export function isMadeFor({ metadata }: SpaceRequest, claim: KubeObject): boolea
   const isYounger = (metadata.creationTimestamp ?? '') >= (claim.metadata.creationTimestamp ?? '')
   return metadata.labels?.[labels.claim] === claim.metadata.name && isYounger
 }
+
+/**
+ * Who asked for a space, or for what it is made for: the user's name and groups, on a line each, as admission wrote them
+ * (deploy/policies/requester.yaml). Of what admission never saw: `otherwise`, or nobody in particular.
+ */
+export const requesterOf = ({ metadata }: KubeObject, otherwise = EVERYBODY): string =>
+  metadata.annotations?.[annotations.requester] || otherwise || EVERYBODY
+
+const EVERYBODY = '\nsystem:authenticated'
 
 /** Index values by which a claim's requests are found: the UID, and `namespace/name` for those without. */
 export function claimKeysOf({ metadata }: SpaceRequest): string[] {

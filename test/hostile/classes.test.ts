@@ -1,6 +1,7 @@
 import { equal, is, match, ok } from 'uvu/assert'
 import { isAllowed, type Kube } from '../../src/adapters/kube/index.ts'
 import {
+  annotations,
   ClusterRoles,
   conditionOf,
   DeploymentTargetClaims,
@@ -22,6 +23,9 @@ import { claim, targetClass } from '../support/targets.ts'
 import { eventually, expectObject } from '../support/verbs.ts'
 import { bringUp, type Installation } from './installation.ts'
 
+/** Claims of the first test: one made before its class was, one of a class that is there, and that of a workspace. */
+const EARLY = ['later', 'early', 'workspace-early']
+
 /** What decides what is made for people: mallory asks for what is meant for the platform's own, and for more than there is. */
 describe('hostile: classes and tiers', (it) => {
   let berth: Installation
@@ -31,14 +35,19 @@ describe('hostile: classes and tiers', (it) => {
     await berth.kube.create(SpaceTiers, spaceTier('platform-ops', { podSecurityLevel: 'privileged', clusterRole: 'admin' }))
     const parameters = { tierName: 'platform-ops' }
     await berth.kube.create(DeploymentTargetClasses, targetClass('ops', { provisioner: SANDBOX_PROVISIONER, parameters }))
+    const shipped = await berth.kube.get(WorkspaceClasses, { name: 'default' })
     await berth.kube.create(WorkspaceClasses, {
       apiVersion: 'berth.dev/v1alpha1',
       kind: 'WorkspaceClass',
       metadata: { name: 'ops' },
-      spec: { deploymentTargetClassName: 'ops' },
+      spec: { ...shipped?.spec, deploymentTargetClassName: 'ops' },
     })
     mallory = await berth.person('mallory', 'evil', 'edit')
-    // As the documentation says for classes that are not for everybody.
+  })
+  it.after(() => berth.stop())
+
+  /** As the documentation says for classes that are not for everybody. */
+  const closeClasses = async () => {
     const open = [
       ['appstudio.redhat.com', 'deploymenttargetclasses', 'isolation-level-namespace'],
       ['berth.dev', 'workspaceclasses', 'default'],
@@ -51,8 +60,7 @@ describe('hostile: classes and tiers', (it) => {
     ]
     const heard = { group: 'berth.dev', resource: 'workspaceclasses', ...ops }
     await eventually(async () => !(await isAllowed(berth.kube, everybody, heard)))
-  })
-  it.after(() => berth.stop())
+  }
 
   const workspace = (name: string, workspaceClassName?: string) => ({
     apiVersion: 'berth.dev/v1alpha1',
@@ -61,9 +69,39 @@ describe('hostile: classes and tiers', (it) => {
     spec: workspaceClassName ? { workspaceClassName } : {},
   })
   const bound = (ref: Ref) => expectObject(berth.kube, DeploymentTargetClaims, ref, ({ status }) => status?.phase === 'Bound')
+  const expectRefusedTier = (name: string) =>
+    expectObject(berth.kube, DeploymentTargetClaims, { name, namespace: 'evil' }, ({ status }) =>
+      JSON.stringify(status).includes('mallory may not use SpaceTier \\"platform-ops\\"'),
+    )
+  const spacesOf = async (namespace: string) =>
+    (await berth.kube.list(Namespaces)).filter(({ metadata }) => metadata.name.startsWith(`${namespace}-`))
   const requestsIn = (namespace: string) => berth.kube.list(SpaceRequests, { namespace })
 
-  it('are refused by every door to whoever has no leave, and a claim or workspace is no way around', async () => {
+  it('lead nobody to a tier that he may not use, though the class is open to everybody', async () => {
+    const later = claim('evil', 'later', { deploymentTargetClassName: 'later' })
+    await mallory.create(DeploymentTargetClaims, later)
+    const forged = { [annotations.requester]: 'root\nsystem:masters' }
+    const ops = claim('evil', 'early', { deploymentTargetClassName: 'ops' })
+    await mallory.create(DeploymentTargetClaims, { ...ops, metadata: { ...ops.metadata, annotations: forged } })
+    const web = workspace('early', 'ops')
+    await mallory.create(Workspaces, { ...web, metadata: { ...web.metadata, annotations: forged } })
+    const parameters = { tierName: 'platform-ops' }
+    await berth.kube.create(DeploymentTargetClasses, targetClass('later', { provisioner: SANDBOX_PROVISIONER, parameters }))
+    for (const name of EARLY) await expectRefusedTier(name)
+    // Nor by what she writes into the request that was made for her.
+    for (const { metadata } of await requestsIn('evil'))
+      await mallory.patch(SpaceRequests, { name: metadata.name, namespace: 'evil' }, { metadata: { annotations: forged } })
+    await mallory.patch(DeploymentTargetClaims, { name: 'early', namespace: 'evil' }, { metadata: { annotations: forged } })
+    for (const name of EARLY) await expectRefusedTier(name)
+    equal(
+      (await requestsIn('evil')).map(({ status }) => status?.namespaceAccess),
+      [undefined, undefined, undefined],
+    )
+    equal(await spacesOf('evil'), [])
+  })
+
+  it('are refused by every door to whoever has no leave, where the classes are not for everybody', async () => {
+    await closeClasses()
     const tierName = 'platform-ops'
     match(await refusalOf(mallory.create(SpaceRequests, spaceRequest('evil', 'root', { tierName }))), 'may not use SpaceTier')
     const ops = claim('evil', 'root', { deploymentTargetClassName: 'ops' })
@@ -74,10 +112,7 @@ describe('hostile: classes and tiers', (it) => {
     await mallory.create(SpaceRequests, spaceRequest('evil', 'plain', { tierName: 'appstudio-env' }))
     const changed = mallory.patch(SpaceRequests, { name: 'plain', namespace: 'evil' }, { spec: { tierName } })
     match(await refusalOf(changed), 'may not use SpaceTier')
-    equal(
-      (await requestsIn('evil')).map(({ spec }) => spec.tierName),
-      ['appstudio-env'],
-    )
+    equal((await requestsIn('evil')).map(({ spec }) => spec.tierName).sort(), ['appstudio-env', ...EARLY.map(() => tierName)])
   })
 
   it('that are shipped are for everybody, and others for whoever gets the verb', async () => {
@@ -88,7 +123,9 @@ describe('hostile: classes and tiers', (it) => {
     const ops = { group: 'appstudio.redhat.com', resource: 'deploymenttargetclasses', name: 'ops' }
     await allowUse(berth.kube, 'evil', 'mallory', ops)
     await mallory.create(DeploymentTargetClaims, claim('evil', 'ops', { deploymentTargetClassName: 'ops' }))
-    await bound({ name: 'ops', namespace: 'evil' })
+    await expectRefusedTier('ops')
+    await allowUse(berth.kube, 'evil', 'mallory', { group: 'berth.dev', resource: 'spacetiers', name: 'platform-ops' })
+    for (const name of [...EARLY, 'ops']) await bound({ name, namespace: 'evil' })
   })
 
   it('give a namespace as many spaces as they allow, however many it asks for; others get theirs meanwhile', async () => {
@@ -103,9 +140,8 @@ describe('hostile: classes and tiers', (it) => {
       const reasons = (await requestsIn('evil')).map(({ status }) => conditionOf(status?.conditions, 'Ready')?.reason)
       return [reasons.length, reasons.filter((each) => each === 'Provisioned').length]
     }
-    await eventually(async () => equal(await told(), [204, most]) ?? true)
-    const spaces = (await berth.kube.list(Namespaces)).filter(({ metadata }) => metadata.name.startsWith('evil-'))
-    is(spaces.length, most)
+    await eventually(async () => equal(await told(), [207, most]) ?? true)
+    is((await spacesOf('evil')).length, most)
     await mallory.create(
       DeploymentTargetClaims,
       claim('evil', 'more', { deploymentTargetClassName: 'isolation-level-namespace' }),

@@ -16,6 +16,7 @@ import { Failure, minutes, seconds } from '../../std/index.ts'
 import type { Allowance } from './allowance.ts'
 import { cleanUp, leaveBehind } from './clean-up.ts'
 import { type Access, type Keyring, keepCredentials } from './credentials.ts'
+import { assertLeave } from './leave.ts'
 import { keepNamespace, uidOf } from './namespace.ts'
 import { MANAGER } from './pieces.ts'
 import { quotaOf } from './quota.ts'
@@ -56,7 +57,7 @@ async function workOn(before: SpaceRequest, desk: Bench): Promise<Next> {
   const { workshop, site } = desk
   if (isDeleting(before)) return cleanUp(before, site, workshop)
 
-  const plan = planOf(before, desk)
+  const plan = await planOf(before, desk)
   if (plan instanceof Failure) return refuse(before, plan, desk)
   const { tier, quota } = plan
   // Nothing may exist elsewhere before the finalizer does, or a fast delete would leave it behind.
@@ -116,9 +117,11 @@ interface Plan {
   quota: Quantities
 }
 
-function planOf(request: SpaceRequest, desk: Desk): Plan | Failure {
+async function planOf(request: SpaceRequest, desk: Bench): Promise<Plan | Failure> {
   try {
     const tier = tierOf(request, desk)
+    const [there] = desk.site.namespaces.by('request', uidOf(request))
+    await assertLeave(desk.workshop.kube, request, tier, there)
     const quota = quotaOf(request, tier.metadata.name, tier.spec)
     return desk.allowance.reserve(request, tier) ?? { tier: tier.spec, quota }
   } catch (thrown) {

@@ -8,6 +8,7 @@ import {
   finalizers,
   labels,
   MANAGED_BY_BERTH,
+  requesterOf,
   SANDBOX_TIER,
   type SpaceRequest,
   SpaceRequests,
@@ -58,6 +59,7 @@ export function requestFor(claim: DeploymentTargetClaim, from: DeploymentTargetC
       namespace,
       labels: { [labels.claim]: labelValueOf(name), [labels.claimUid]: uid, [labels.managedBy]: MANAGED_BY_BERTH },
       annotations: {
+        [annotations.requester]: requesterOf(claim),
         [annotations.reclaimPolicy]: reclaimPolicy,
         ...(agent !== undefined && { [annotations.agent]: agent }),
         ...(Object.keys(parameters).length > 0 && { [annotations.parameters]: JSON.stringify(parameters) }),

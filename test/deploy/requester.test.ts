@@ -1,0 +1,106 @@
+import { equal, is } from 'uvu/assert'
+import type { Kube } from '../../src/adapters/kube/index.ts'
+import {
+  annotations,
+  DeploymentTargetClaims,
+  type Kind,
+  type KubeObject,
+  SpaceRequests,
+  Workspaces,
+} from '../../src/api/index.ts'
+import { bindUser, untilMay } from '../support/builders/credentials.ts'
+import { testCluster } from '../support/control-plane.ts'
+import { spaceRequest } from '../support/spaces.ts'
+import { describe } from '../support/suite.ts'
+import { claim } from '../support/targets.ts'
+
+const ADA = 'ada@example.com'
+const BOB = 'bob@example.com'
+const SHIPPED = 'isolation-level-namespace'
+
+interface Asked {
+  what: string
+  kind: Kind
+  object: (namespace: string, name: string) => KubeObject
+  /** Another class or tier; absent where the schema lets nobody change it. */
+  renamed?: object
+}
+
+const ASKED: Asked[] = [
+  {
+    what: 'SpaceRequest',
+    kind: SpaceRequests,
+    object: (namespace, name) => spaceRequest(namespace, name, { tierName: 'appstudio-env' }),
+    renamed: { tierName: '' },
+  },
+  {
+    what: 'DeploymentTargetClaim',
+    kind: DeploymentTargetClaims,
+    object: (namespace, name) => claim(namespace, name, { deploymentTargetClassName: SHIPPED }),
+    renamed: { deploymentTargetClassName: 'another' },
+  },
+  {
+    what: 'Workspace',
+    kind: Workspaces,
+    object: (namespace, name) =>
+      ({ apiVersion: 'berth.dev/v1alpha1', kind: 'Workspace', metadata: { name, namespace }, spec: {} }) as KubeObject,
+  },
+]
+
+const requesterIn = ({ metadata }: KubeObject): string[] | undefined => metadata.annotations?.[annotations.requester]?.split('\n')
+const saying = (object: KubeObject, requester: string): KubeObject => ({
+  ...object,
+  metadata: { ...object.metadata, annotations: { [annotations.requester]: requester } },
+})
+
+describe('who asked', (it) => {
+  const cluster = testCluster()
+  const { kube } = cluster
+  const ada = kube.as({ user: ADA, groups: ['team-a', 'system:authenticated'] })
+  const bob = kube.as({ user: BOB })
+  let namespace = ''
+  it.before(async () => {
+    namespace = await cluster.namespace('requester')
+    for (const user of [ADA, BOB]) {
+      await bindUser(kube, namespace, user, 'admin')
+      await untilMay(kube, namespace, user, { verb: 'create', group: 'berth.dev', resource: 'workspaces' })
+    }
+  })
+  it.after(() => cluster.close())
+
+  for (const { what, kind, object, renamed } of ASKED) {
+    const named = what.toLowerCase()
+    const say = (as: Kube, requester: string | null) =>
+      as.patch(
+        kind,
+        { name: named, namespace },
+        { metadata: { annotations: { [annotations.requester]: requester, touched: `${requester}` } } },
+      )
+
+    it(`for a ${what} is written down with all groups, whatever the manifest says`, async () => {
+      const forged = saying(object(namespace, named), 'root\nsystem:masters')
+      equal(requesterIn(await ada.create(kind, forged)), [ADA, 'team-a', 'system:authenticated'])
+    })
+
+    it(`for a ${what} is changed by nobody who may write it, and kept when others touch it`, async () => {
+      for (const requester of ['root\nsystem:masters', '', null])
+        equal(requesterIn(await say(bob, requester)), [ADA, 'team-a', 'system:authenticated'])
+    })
+
+    if (renamed)
+      it(`for a ${what} is who named its class or tier last`, async () => {
+        const changed = bob.patch(kind, { name: named, namespace }, { spec: renamed })
+        // Bob may use the class whether there is one or not: all are open as shipped.
+        equal(requesterIn(await changed), [BOB, 'system:authenticated'])
+        equal(requesterIn(await ada.patch(kind, { name: named, namespace }, { spec: renamed })), [BOB, 'system:authenticated'])
+      })
+
+    it(`for a ${what} is said for somebody else by who may use all tiers`, async () => {
+      is(requesterIn(await say(kube, 'grace\nteam-g'))?.join(), 'grace,team-g')
+      const restored = saying(object(namespace, `${named}-restored`), 'grace\nteam-g')
+      is(requesterIn(await kube.create(kind, restored))?.join(), 'grace,team-g')
+      const own = requesterIn(await kube.create(kind, object(namespace, `${named}-own`)))
+      is(own?.includes('system:masters'), true, String(own))
+    })
+  }
+})
