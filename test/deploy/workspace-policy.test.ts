@@ -1,4 +1,6 @@
-import { is, match } from 'uvu/assert'
+import { readFileSync } from 'node:fs'
+import { equal, is, match } from 'uvu/assert'
+import { parse } from 'yaml'
 import { type WorkspaceSpec, Workspaces } from '../../src/api/index.ts'
 import { bindUser, untilMay } from '../support/builders/credentials.ts'
 import { testCluster } from '../support/control-plane.ts'
@@ -33,9 +35,19 @@ describe('what others may change of a workspace', (it) => {
     ports: [{ name: 'web', port: 8080 }],
     shares: [{ name: 'me', user: COLLEAGUE, ports: ['web'] }],
     schedule: { stop: '0 19 * * *' },
+    git: { userName: 'Carl', delivery: 'ByCopy', credentialsSecretRef: { name: 'adas-git' } },
+    resources: [{ container: 'tools', limits: { cpu: '2' } }],
     upgradedAt: '2030-01-01T00:00:00Z',
   }
 
+  it('is said of every field of the spec', async () => {
+    const crd = parse(readFileSync(new URL('../../crds/berth.dev_workspaces.yaml', import.meta.url), 'utf8'))
+    const { spec } = crd.spec.versions[0].schema.openAPIV3Schema.properties
+    const rules: { rule: string }[] = spec['x-kubernetes-validations']
+    const fields = Object.keys(spec.properties)
+    const unchangeable = fields.filter((field) => rules.some(({ rule }) => rule.includes(`self.${field} == oldSelf.${field}`)))
+    equal(fields.sort(), [...unchangeable, ...Object.keys(INSIDE), 'desiredState', 'restartedAt', 'keepUntil'].sort())
+  })
   it('is whether it runs, and for how long', async () => {
     await create('busy')
     await change(COLLEAGUE, 'busy', { desiredState: 'Stopped' })
@@ -51,6 +63,17 @@ describe('what others may change of a workspace', (it) => {
       await change(OWNER, name, { [field]: value })
       await change(ADMIN, name, { [field]: null })
     })
+  it('is no annotation of ours, but for those that say of its use', async () => {
+    await create('noted')
+    const note = (user: string, annotations: Record<string, string | null>) =>
+      cluster.kube.as({ user }).patch(Workspaces, { name: 'noted', namespace }, { metadata: { annotations } })
+    const words = 'annotation berth.dev/refresh-variables can be changed by the owner'
+    match(await refusalOf(note(COLLEAGUE, { 'berth.dev/refresh-variables': 'now' })), words)
+    for (const user of [OWNER, ADMIN]) await note(user, { 'berth.dev/refresh-variables': user })
+    match(await refusalOf(note(COLLEAGUE, { 'berth.dev/refresh-variables': null })), words)
+    match(await refusalOf(note(COLLEAGUE, { 'berth.dev/what-comes-later': 'now' })), 'annotation berth.dev/what-comes-later')
+    await note(COLLEAGUE, { 'berth.dev/last-activity': '2030-01-01T00:00:00Z', 'team.example/seen': 'yes' })
+  })
   it('is not what the owner has, when they apply the same manifest', async () => {
     await create('same', { ports: [{ name: 'web', port: 8080 }] })
     await change(COLLEAGUE, 'same', { ports: [{ name: 'web', port: 8080 }], desiredState: 'Stopped' })

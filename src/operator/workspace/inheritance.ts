@@ -1,6 +1,7 @@
 import { annotations, type CoreSecret, labels } from '../../api/index.ts'
 import { withoutEnd } from '../../std/index.ts'
 import type { FrozenVariables } from './desired/index.ts'
+import { whyReserved } from './reserved-names.ts'
 
 /** From the weakest to the strongest. */
 export const LEVELS = ['group', 'project', 'user', 'workspace'] as const
@@ -30,18 +31,17 @@ export interface Inheritance {
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/
 const LONGEST_NAME = 255
-/** Set for every workspace, or read by the tools that are put into it. */
-const RESERVED = /^(GL_.*|BERTH_.*|GIT_CONFIG_.*|GITLAB_WORKFLOW_(INSTANCE_URL|TOKEN_FILE)|PROJECTS_ROOT|PROJECT_SOURCE)$/
 /** An environment variable longer than this cannot be given to a program. */
 const LONGEST_VARIABLE = 64 * 1024
 const LONGEST_FILE = 512 * 1024
 const MOST_TOLD = 64
 
 /** Why a variable cannot be; undefined where it can. Its value is not told. */
-export function whyNot({ name, type, data }: Value): string | undefined {
+export function whyNot({ name, type, level, data }: Value): string | undefined {
   if (name.length > LONGEST_NAME || !NAME.test(name))
     return 'its name must be letters, digits, "_", "." and "-", and begin with none of the digits and the last two'
-  if (RESERVED.test(name)) return 'its name is reserved, because it is set for every workspace'
+  const reserved = whyReserved(name, level !== 'workspace')
+  if (reserved) return reserved
   const bytes = Buffer.from(data, 'base64')
   const most = type === 'file' ? LONGEST_FILE : LONGEST_VARIABLE
   if (bytes.length > most) return `its value has ${bytes.length} bytes; ${type} variables have ${most} at most`

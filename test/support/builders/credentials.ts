@@ -84,14 +84,22 @@ export const bindUser = (kube: Kube, namespace: string, user: string, role: stri
   })
 
 /** Gives a person the verb `use` on a class or tier in a namespace; ends when the API server has heard of it. */
-export async function allowUse(
+export const allowUse = (
   kube: Kube,
   namespace: string,
   user: string,
-  { group, resource, name }: { group: string; resource: string; name: string },
+  used: { group: string; resource: string; name: string },
+): Promise<void> => allow(kube, namespace, user, { ...used, verbs: ['use'] })
+
+/** Gives a person these verbs in a namespace, by a role of their own; ends when the API server has heard of it. */
+export async function allow(
+  kube: Kube,
+  namespace: string,
+  user: string,
+  { group, resource, name, verbs }: { group: string; resource: string; name?: string; verbs: [string, ...string[]] },
 ): Promise<void> {
-  const metadata = { name: `use-${resource}-${name}`, namespace }
-  const rules = [{ apiGroups: [group], resources: [resource], resourceNames: [name], verbs: ['use'] }]
+  const metadata = { name: [verbs[0], resource, name].filter(Boolean).join('-'), namespace }
+  const rules = [{ apiGroups: [group], resources: [resource], ...(name && { resourceNames: [name] }), verbs }]
   await kube.create(Roles, { apiVersion: `${RBAC}/v1`, kind: 'Role', metadata, rules })
   await kube.create(RoleBindings, {
     apiVersion: `${RBAC}/v1`,
@@ -100,7 +108,7 @@ export async function allowUse(
     roleRef: { apiGroup: RBAC, kind: 'Role', name: metadata.name },
     subjects: [{ apiGroup: RBAC, kind: 'User', name: user }],
   })
-  await untilMay(kube, namespace, user, { verb: 'use', group, resource, name })
+  await untilMay(kube, namespace, user, { verb: verbs[0], group, resource, ...(name && { name }) })
 }
 
 /** What the account may do in its namespace, once the API server has heard of it. */

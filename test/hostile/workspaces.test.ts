@@ -1,0 +1,100 @@
+import { equal, is, match, ok } from 'uvu/assert'
+import type { Kube } from '../../src/adapters/kube/index.ts'
+import { annotations, conditionOf, DeploymentTargets, labels, Secrets, Workspaces } from '../../src/api/index.ts'
+import { allow } from '../support/builders/credentials.ts'
+import { refusalOf } from '../support/refusal.ts'
+import { describe } from '../support/suite.ts'
+import { expectObject } from '../support/verbs.ts'
+import { bringUp, type Installation } from './installation.ts'
+
+const WEB = { name: 'web', namespace: 'team-a' }
+const RUNNING = ['BASH_ENV', 'GIT_ASKPASS', 'LD_PRELOAD', 'NODE_OPTIONS']
+const base64 = (text: string) => Buffer.from(text).toString('base64')
+
+/** Alice develops in `web`. Carl may patch workspaces and nothing else; Bob has `edit`, as she has. */
+describe('hostile: another’s workspace', (it) => {
+  let berth: Installation
+  let alice: Kube
+  let bob: Kube
+  let carl: Kube
+  it.before(async () => {
+    berth = await bringUp(['team-a'])
+    alice = await berth.person('alice', 'team-a', 'edit')
+    bob = await berth.person('bob', 'team-a', 'edit')
+    await allow(berth.kube, 'team-a', 'carl', {
+      group: 'berth.dev',
+      resource: 'workspaces',
+      verbs: ['get', 'list', 'update', 'patch'],
+    })
+    carl = berth.kube.as({ user: 'carl', groups: ['system:authenticated'] })
+    await alice.create(Secrets, {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: {
+        name: 'alice-git',
+        namespace: 'team-a',
+        labels: { [labels.gitCredentials]: 'true' },
+        annotations: { [annotations.gitOwner]: 'alice' },
+      },
+      data: { username: base64('alice'), password: base64('hers alone') },
+    })
+    await berth.repository('team-a', 'shop', { 'README.md': 'A shop.' })
+    const spec = { project: { gitProject: 'shop' } }
+    await alice.create(Workspaces, { apiVersion: 'berth.dev/v1alpha1', kind: 'Workspace', metadata: WEB, spec })
+    await expectObject(berth.kube, Workspaces, WEB, ({ status }) => status?.actualState === 'Running')
+  })
+  it.after(() => berth.stop())
+
+  const inTarget = async () => {
+    const [target] = await berth.kube.list(DeploymentTargets, { namespace: 'team-a' })
+    return { name: 'workspace-web-git', namespace: target?.spec.kubernetesCredentials.defaultNamespace ?? '' }
+  }
+  const byCopy = { spec: { git: { userName: 'Carl', delivery: 'ByCopy', credentialsSecretRef: { name: 'alice-git' } } } }
+  const refresh = (value: string) => ({ metadata: { annotations: { [annotations.refreshVariables]: value } } })
+
+  it('keeps its way to Git, so that nobody has the owner’s password copied to where he can read it', async () => {
+    for (const as of [carl, bob])
+      match(await refusalOf(as.patch(Workspaces, WEB, byCopy)), 'spec.git can be changed by the owner, alice,')
+    const ref = await inTarget()
+    is(await berth.kube.get(Secrets, ref), undefined)
+    // She may: so it would have been there.
+    await alice.patch(Workspaces, WEB, byCopy)
+    const copy = await expectObject(berth.kube, Secrets, ref, ({ data }) => data?.password !== undefined)
+    is(copy.data?.password, base64('hers alone'))
+  })
+
+  it('takes nothing that makes its programs run code from a Secret that others can write', async () => {
+    const data = Object.fromEntries([...RUNNING, 'REGION'].map((name) => [name, base64('/bin/evil')]))
+    for (const [level, of] of [
+      ['group', ''],
+      ['user', 'alice'],
+    ] as const) {
+      const notes = { [annotations.variablesOf]: of, [annotations.variablesType]: level === 'user' ? 'file' : 'environment' }
+      await bob.create(Secrets, {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: { name: `evil-${level}`, namespace: 'team-a', labels: { [labels.variablesLevel]: level }, annotations: notes },
+        data,
+      })
+    }
+    const words = 'annotation berth.dev/refresh-variables can be changed by the owner, alice,'
+    for (const as of [carl, bob]) match(await refusalOf(as.patch(Workspaces, WEB, refresh('now'))), words)
+    await alice.patch(Workspaces, WEB, refresh('hers'))
+    const { status } = await expectObject(berth.kube, Workspaces, WEB, (now) => now.status?.variables?.refresh === 'hers')
+    equal(
+      status?.variables?.list?.map(({ name }) => name),
+      ['REGION'],
+    )
+    is(status?.variables?.leftOut?.length, 2 * RUNNING.length)
+    match(conditionOf(status?.conditions, 'VariablesInherited')?.message ?? '', 'it makes programs run code')
+    const frozen = await berth.kube.get(Secrets, { name: 'workspace-web-variables', namespace: 'team-a' })
+    ok(!Object.keys(frozen?.data ?? {}).some((name) => RUNNING.includes(name)))
+  })
+
+  it('can be stopped and started by those who may patch it, as before', async () => {
+    for (const desiredState of ['Stopped', 'Running'] as const) {
+      await carl.patch(Workspaces, WEB, { spec: { desiredState } })
+      await expectObject(berth.kube, Workspaces, WEB, ({ status }) => status?.actualState === desiredState)
+    }
+  })
+})
