@@ -103,4 +103,13 @@ describe('who asked', (it) => {
       is(own?.includes('system:masters'), true, String(own))
     })
   }
+
+  it('for a claim that named a target of its namespace is who takes that away', async () => {
+    const named = claim(namespace, 'by-hand', { deploymentTargetClassName: SHIPPED, targetName: 'mine' })
+    equal(requesterIn(await ada.create(DeploymentTargetClaims, named))?.[0], ADA)
+    const change = (targetName: string) =>
+      bob.patch(DeploymentTargetClaims, { name: 'by-hand', namespace }, { spec: { targetName } })
+    equal(requesterIn(await change('another'))?.[0], ADA)
+    equal(requesterIn(await change(''))?.[0], BOB)
+  })
 })
