@@ -67,11 +67,11 @@ describe('what others may change of a workspace', (it) => {
     await create('noted')
     const note = (user: string, annotations: Record<string, string | null>) =>
       cluster.kube.as({ user }).patch(Workspaces, { name: 'noted', namespace }, { metadata: { annotations } })
-    const words = 'annotation berth.dev/refresh-variables can be changed by the owner'
+    const words = 'berth.dev/refresh-variables of annotations can be changed by the owner'
     match(await refusalOf(note(COLLEAGUE, { 'berth.dev/refresh-variables': 'now' })), words)
     for (const user of [OWNER, ADMIN]) await note(user, { 'berth.dev/refresh-variables': user })
     match(await refusalOf(note(COLLEAGUE, { 'berth.dev/refresh-variables': null })), words)
-    match(await refusalOf(note(COLLEAGUE, { 'berth.dev/what-comes-later': 'now' })), 'annotation berth.dev/what-comes-later')
+    match(await refusalOf(note(COLLEAGUE, { 'berth.dev/what-comes-later': 'now' })), 'berth.dev/what-comes-later of annotations')
     await note(COLLEAGUE, { 'berth.dev/last-activity': '2030-01-01T00:00:00Z', 'team.example/seen': 'yes' })
   })
   it('is not what the owner has, when they apply the same manifest', async () => {

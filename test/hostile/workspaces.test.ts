@@ -77,7 +77,7 @@ describe('hostile: another’s workspace', (it) => {
         data,
       })
     }
-    const words = 'annotation berth.dev/refresh-variables can be changed by the owner, alice,'
+    const words = 'berth.dev/refresh-variables of annotations can be changed by the owner, alice,'
     for (const as of [carl, bob]) match(await refusalOf(as.patch(Workspaces, WEB, refresh('now'))), words)
     await alice.patch(Workspaces, WEB, refresh('hers'))
     const { status } = await expectObject(berth.kube, Workspaces, WEB, (now) => now.status?.variables?.refresh === 'hers')
