@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { acquireTools, startControlPlane } from '../../src/adapters/control-plane/index.ts'
 import { connect, type Kube } from '../../src/adapters/kube/index.ts'
-import { apiVersionOf, Environments, Workspaces } from '../../src/api/index.ts'
+import { Environments } from '../../src/api/index.ts'
+import { untilPoliciesHold } from '../../src/cli/local/readiness.ts'
 import { Failure, isFailure } from '../../src/std/index.ts'
 import { environment, viaCredentials } from '../support/builders/environments.ts'
 import { eventually } from '../support/verbs.ts'
@@ -54,21 +55,16 @@ export async function install(kubectl: string, kubeconfig: string): Promise<void
     })
   }
   const kube = connect({ kubeconfig })
-  await eventually(async () => (await refusesPlainUrls(kube)) && (await namesOwners(kube)))
+  await untilPoliciesHold(kubeconfig)
+  await eventually(() => refusesPlainUrls(kube))
   await kube.close()
 }
 
-/** The API server gathers new policies about once a second, the refusing ones and the changing ones each in their turn. */
+/** The API server gathers new policies about once a second, the refusing ones in a turn of their own. */
 async function refusesPlainUrls(kube: Kube): Promise<boolean> {
   const plain = environment('default', 'policies', viaCredentials({ apiURL: 'http://plain.example' }))
   const outcome = await kube.create(Environments, plain, { dryRun: true }).catch((thrown: unknown) => thrown)
   return isFailure(outcome, 'invalid')
-}
-
-async function namesOwners(kube: Kube): Promise<boolean> {
-  const metadata = { name: 'policies', namespace: 'default' }
-  const workspace = { apiVersion: apiVersionOf(Workspaces), kind: Workspaces.kind, metadata, spec: {} }
-  return (await kube.create(Workspaces, workspace, { dryRun: true })).spec.owner !== undefined
 }
 
 function reportTo(print: (line: string) => void) {

@@ -10,10 +10,8 @@ import {
   statusOf,
   stopControlPlane,
 } from '../../adapters/control-plane/index.ts'
-import { connect, type Kube } from '../../adapters/kube/index.ts'
-import { type CustomResourceDefinition, CustomResourceDefinitions } from '../../api/index.ts'
-import { Failure, pause, seconds, systemClock } from '../../std/index.ts'
-import { definitionsIn } from '../manifests.ts'
+import { connect } from '../../adapters/kube/index.ts'
+import { Failure, systemClock } from '../../std/index.ts'
 import { WIDTH } from '../output.ts'
 import { type Report, reportTo } from '../report.ts'
 import { OUTPUT_CLOSED, type Shell } from '../shell.ts'
@@ -21,6 +19,7 @@ import { gitPortOf } from './git-port.ts'
 import { findKubectl } from './kubectl.ts'
 import { endParts, isRunning, type Part, partsOf, startPart } from './parts.ts'
 import { runProgram } from './program.ts'
+import { untilEstablished, untilPoliciesHold } from './readiness.ts'
 
 /** Where a local installation is, and what runs in it. */
 export interface Installation {
@@ -103,23 +102,20 @@ export async function install({ shell }: Pick<BringUp, 'shell'>, { kubeconfig, k
   }
 }
 
-async function untilEstablished(shell: Shell, kube: Kube): Promise<void> {
-  const names = definitionsIn(shell.home).map(({ definition }) => definition.metadata.name)
-  const deadline = systemClock.now() + seconds(30)
-  for (const name of names) {
-    while (!isEstablished(await kube.get(CustomResourceDefinitions, { name }, shell.signal))) {
-      if (systemClock.now() > deadline)
-        throw new Failure('timeout', `CustomResourceDefinition ${name} was not established within 30 s`)
-      await pause(systemClock, 50, shell.signal)
-    }
+/** The programs; meanwhile the API server takes up the policies. */
+export async function startPrograms(plan: BringUp, ground: Ground): Promise<Installation> {
+  const work = [startInTurn(plan, ground), untilPoliciesHold(ground.kubeconfig, plan.shell.signal)] as const
+  try {
+    const [installation] = await Promise.all(work)
+    return installation
+  } finally {
+    // Who ends what runs after a failure would miss what is still being started.
+    await Promise.allSettled(work)
   }
 }
 
-const isEstablished = (definition: CustomResourceDefinition | undefined): boolean =>
-  definition?.status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True') ?? false
-
 /** The Git server and kas, then the operator, which has to know where kas is. */
-export async function startPrograms(plan: BringUp, { kubeconfig, kubectl, tls }: Ground): Promise<Installation> {
+async function startInTurn(plan: BringUp, { kubeconfig, kubectl, tls }: Ground): Promise<Installation> {
   const { shell, detached } = plan
   const dir = realpathSync(plan.dir)
   const env = environmentOf(shell)
@@ -177,7 +173,6 @@ export async function startPrograms(plan: BringUp, { kubeconfig, kubectl, tls }:
       authority: tls?.authority,
     }
   } finally {
-    // Who ends what runs after a failure would miss one that is still being started.
     await Promise.allSettled(first)
   }
 }
