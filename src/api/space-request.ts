@@ -31,7 +31,7 @@ export function isMadeFor({ metadata }: SpaceRequest, claim: KubeObject): boolea
  * Who asked for a space, or for what it is made for: the user's name and groups, on a line each, as admission wrote them
  * (deploy/policies/requester.yaml). Of what admission never saw: `otherwise`, or nobody in particular.
  */
-export const requesterOf = ({ metadata }: KubeObject, otherwise = EVERYBODY): string =>
+export const requesterOf = ({ metadata }: KubeObject, otherwise?: string): string =>
   metadata.annotations?.[annotations.requester] || otherwise || EVERYBODY
 
 const EVERYBODY = '\nsystem:authenticated'

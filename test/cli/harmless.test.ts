@@ -7,6 +7,7 @@ import { reportTo } from '../../src/cli/report.ts'
 import { coloured } from '../../src/cli/shell.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
+import { workspace } from '../support/workspaces.ts'
 import { berth } from './berth.ts'
 
 /** Moves the cursor, sets the title, hides text, rings, overwrites the line, turns the direction of reading. */
@@ -55,7 +56,7 @@ describe('what strangers wrote', (it) => {
     const namespace = await cluster.namespace('harmless')
     const ref = { name: 'web', namespace }
     const { kube, kubeconfig } = cluster
-    await kube.create(Workspaces, { apiVersion: 'berth.dev/v1alpha1', kind: 'Workspace', metadata: ref, spec: {} })
+    await kube.create(Workspaces, workspace(namespace, 'web'))
     const failure = { reason: 'CrashLoopBackOff', message: EVIL.replace('\u0000', ''), remedy: 'Read its log.' }
     await kube.patch(Workspaces, ref, { status: { actualState: 'Failed', failure } }, { subresource: 'status' })
     for (const format of ['table', 'json', 'yaml']) {

@@ -7,6 +7,7 @@ import { Workspaces } from '../../src/api/index.ts'
 import { exitCodes } from '../../src/cli/exit-codes.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
+import { workspace } from '../support/workspaces.ts'
 import { berth, startBerth } from './berth.ts'
 
 describe('status', (it) => {
@@ -17,7 +18,7 @@ describe('status', (it) => {
     const namespace = await cluster.namespace('status')
     const ref = { name: 'web', namespace }
     const { kube, kubeconfig } = cluster
-    await kube.create(Workspaces, { apiVersion: 'berth.dev/v1alpha1', kind: 'Workspace', metadata: ref, spec: {} })
+    await kube.create(Workspaces, workspace(namespace, 'web'))
     const failure = { reason: 'CrashLoopBackOff', message: 'the container ends again and again', remedy: 'Read its log.' }
     await kube.patch(Workspaces, ref, { status: { actualState: 'Failed', failure } }, { subresource: 'status' })
     const { code, stdout } = await berth(['status', '--kubeconfig', kubeconfig, '-o', 'json'])

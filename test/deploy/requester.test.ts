@@ -10,9 +10,10 @@ import {
 } from '../../src/api/index.ts'
 import { bindUser, untilMay } from '../support/builders/credentials.ts'
 import { testCluster } from '../support/control-plane.ts'
-import { spaceRequest } from '../support/spaces.ts'
+import { requestedBy, spaceRequest } from '../support/spaces.ts'
 import { describe } from '../support/suite.ts'
 import { claim } from '../support/targets.ts'
+import { workspace } from '../support/workspaces.ts'
 
 const ADA = 'ada@example.com'
 const BOB = 'bob@example.com'
@@ -42,17 +43,11 @@ const ASKED: Asked[] = [
   {
     what: 'Workspace',
     kind: Workspaces,
-    object: (namespace, name) =>
-      ({ apiVersion: 'berth.dev/v1alpha1', kind: 'Workspace', metadata: { name, namespace }, spec: {} }) as KubeObject,
+    object: workspace,
   },
 ]
 
 const requesterIn = ({ metadata }: KubeObject): string[] | undefined => metadata.annotations?.[annotations.requester]?.split('\n')
-const saying = (object: KubeObject, requester: string): KubeObject => ({
-  ...object,
-  metadata: { ...object.metadata, annotations: { [annotations.requester]: requester } },
-})
-
 describe('who asked', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
@@ -78,7 +73,7 @@ describe('who asked', (it) => {
       )
 
     it(`for a ${what} is written down with all groups, whatever the manifest says`, async () => {
-      const forged = saying(object(namespace, named), 'root\nsystem:masters')
+      const forged = requestedBy('root\nsystem:masters', object(namespace, named))
       equal(requesterIn(await ada.create(kind, forged)), [ADA, 'team-a', 'system:authenticated'])
     })
 
@@ -97,7 +92,7 @@ describe('who asked', (it) => {
 
     it(`for a ${what} is said for somebody else by who may use all tiers`, async () => {
       is(requesterIn(await say(kube, 'grace\nteam-g'))?.join(), 'grace,team-g')
-      const restored = saying(object(namespace, `${named}-restored`), 'grace\nteam-g')
+      const restored = requestedBy('grace\nteam-g', object(namespace, `${named}-restored`))
       is(requesterIn(await kube.create(kind, restored))?.join(), 'grace,team-g')
       const own = requesterIn(await kube.create(kind, object(namespace, `${named}-own`)))
       is(own?.includes('system:masters'), true, String(own))

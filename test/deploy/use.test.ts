@@ -13,6 +13,7 @@ import { spaceRequest } from '../support/spaces.ts'
 import { describe } from '../support/suite.ts'
 import { claim } from '../support/targets.ts'
 import { eventually } from '../support/verbs.ts'
+import { workspace } from '../support/workspaces.ts'
 
 const run = promisify(execFile)
 const MALLORY = 'mallory@example.com'
@@ -47,13 +48,7 @@ const NAMED: Named[] = [
     what: 'WorkspaceClass',
     group: 'berth.dev',
     resource: 'workspaceclasses',
-    make: (as, namespace, name, workspaceClassName) =>
-      as.create(Workspaces, {
-        apiVersion: 'berth.dev/v1alpha1',
-        kind: 'Workspace',
-        metadata: { name, namespace },
-        spec: { workspaceClassName },
-      }),
+    make: (as, namespace, name, workspaceClassName) => as.create(Workspaces, workspace(namespace, name, { workspaceClassName })),
     shipped: 'default',
   },
 ]

@@ -3,6 +3,7 @@ import { type Workspace, Workspaces } from '../../src/api/index.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { refusalOf } from '../support/refusal.ts'
 import { describe } from '../support/suite.ts'
+import { workspace } from '../support/workspaces.ts'
 
 describe('the owner of a Workspace', (it) => {
   const cluster = testCluster()
@@ -13,27 +14,22 @@ describe('the owner of a Workspace', (it) => {
   })
   it.after(() => cluster.close())
 
-  const workspace = (name: string, owner?: string): Workspace => ({
-    apiVersion: 'berth.dev/v1alpha1',
-    kind: 'Workspace',
-    metadata: { name, namespace },
-    spec: owner === undefined ? {} : { owner },
-  })
+  const owned = (name: string, owner?: string): Workspace => workspace(namespace, name, owner === undefined ? {} : { owner })
   const change = (name: string, spec: object) => cluster.kube.patch(Workspaces, { name, namespace }, { spec })
 
   it('is whoever creates it', async () => {
-    equal((await ada.create(Workspaces, workspace('plain'))).spec.owner, 'ada@example.com')
+    equal((await ada.create(Workspaces, owned('plain'))).spec.owner, 'ada@example.com')
   })
   it('is nobody else, whatever the manifest says', async () => {
-    equal((await ada.create(Workspaces, workspace('pretended', 'grace@example.com'))).spec.owner, 'ada@example.com')
+    equal((await ada.create(Workspaces, owned('pretended', 'grace@example.com'))).spec.owner, 'ada@example.com')
   })
   it('is whoever applies it first, and stays so when others apply it', async () => {
-    await ada.apply(Workspaces, workspace('applied'), { manager: 'ada' })
-    const again = await cluster.kube.apply(Workspaces, workspace('applied'), { manager: 'grace' })
+    await ada.apply(Workspaces, owned('applied'), { manager: 'ada' })
+    const again = await cluster.kube.apply(Workspaces, owned('applied'), { manager: 'grace' })
     equal(again.spec.owner, 'ada@example.com')
   })
   it('cannot change or be removed', async () => {
-    await ada.create(Workspaces, workspace('kept'))
+    await ada.create(Workspaces, owned('kept'))
     match(await refusalOf(change('kept', { owner: 'grace@example.com' })), /owner cannot change/)
     match(await refusalOf(change('kept', { owner: null })), /owner cannot change/)
   })

@@ -6,6 +6,7 @@ import { bindUser, untilMay } from '../support/builders/credentials.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { refusalOf } from '../support/refusal.ts'
 import { describe } from '../support/suite.ts'
+import { workspace } from '../support/workspaces.ts'
 
 const OWNER = 'ada@example.com'
 const COLLEAGUE = 'grace@example.com'
@@ -25,9 +26,7 @@ describe('what others may change of a workspace', (it) => {
   it.after(() => cluster.close())
 
   const create = (name: string, spec: WorkspaceSpec = {}) =>
-    cluster.kube
-      .as({ user: OWNER })
-      .create(Workspaces, { apiVersion: 'berth.dev/v1alpha1', kind: 'Workspace', metadata: { name, namespace }, spec })
+    cluster.kube.as({ user: OWNER }).create(Workspaces, workspace(namespace, name, spec))
   const change = (user: string, name: string, spec: object) =>
     cluster.kube.as({ user }).patch(Workspaces, { name, namespace }, { spec })
   const INSIDE: Record<string, object | string> = {

@@ -3,6 +3,7 @@ import { type Workspace, type WorkspaceClass, WorkspaceClasses, Workspaces } fro
 import { testCluster } from '../support/control-plane.ts'
 import { refusalOf } from '../support/refusal.ts'
 import { describe } from '../support/suite.ts'
+import { workspace } from '../support/workspaces.ts'
 
 describe('the schemas of workspaces', (it) => {
   const cluster = testCluster()
@@ -13,8 +14,7 @@ describe('the schemas of workspaces', (it) => {
   })
   it.after(() => cluster.close())
 
-  const create = (name: string, spec: Workspace['spec'] = {}) =>
-    kube.create(Workspaces, { apiVersion: 'berth.dev/v1alpha1', kind: 'Workspace', metadata: { name, namespace }, spec })
+  const create = (name: string, spec: Workspace['spec'] = {}) => kube.create(Workspaces, workspace(namespace, name, spec))
   const change = (name: string, spec: object) => kube.patch(Workspaces, { name, namespace }, { spec })
   const tryClass = (spec: WorkspaceClass['spec']) =>
     kube.create(

@@ -17,10 +17,11 @@ import {
 import { allowUse } from '../support/builders/credentials.ts'
 import { inParallel } from '../support/parallel.ts'
 import { refusalOf } from '../support/refusal.ts'
-import { spaceRequest, spaceTier } from '../support/spaces.ts'
+import { requestedBy, spaceRequest, spaceTier } from '../support/spaces.ts'
 import { describe } from '../support/suite.ts'
 import { claim, targetClass } from '../support/targets.ts'
 import { eventually, expectObject } from '../support/verbs.ts'
+import { workspace } from '../support/workspaces.ts'
 import { bringUp, type Installation } from './installation.ts'
 
 /** Claims of the first test: one made before its class was, one of a class that is there, and that of a workspace. */
@@ -62,12 +63,6 @@ describe('hostile: classes and tiers', (it) => {
     await eventually(async () => !(await isAllowed(berth.kube, everybody, heard)))
   }
 
-  const workspace = (name: string, workspaceClassName?: string) => ({
-    apiVersion: 'berth.dev/v1alpha1',
-    kind: 'Workspace',
-    metadata: { name, namespace: 'evil' },
-    spec: workspaceClassName ? { workspaceClassName } : {},
-  })
   const bound = (ref: Ref) => expectObject(berth.kube, DeploymentTargetClaims, ref, ({ status }) => status?.phase === 'Bound')
   const expectRefusedTier = (name: string) =>
     expectObject(berth.kube, DeploymentTargetClaims, { name, namespace: 'evil' }, ({ status }) =>
@@ -80,18 +75,17 @@ describe('hostile: classes and tiers', (it) => {
   it('lead nobody to a tier that he may not use, though the class is open to everybody', async () => {
     const later = claim('evil', 'later', { deploymentTargetClassName: 'later' })
     await mallory.create(DeploymentTargetClaims, later)
-    const forged = { [annotations.requester]: 'root\nsystem:masters' }
-    const ops = claim('evil', 'early', { deploymentTargetClassName: 'ops' })
-    await mallory.create(DeploymentTargetClaims, { ...ops, metadata: { ...ops.metadata, annotations: forged } })
-    const web = workspace('early', 'ops')
-    await mallory.create(Workspaces, { ...web, metadata: { ...web.metadata, annotations: forged } })
+    const root = 'root\nsystem:masters'
+    await mallory.create(DeploymentTargetClaims, requestedBy(root, claim('evil', 'early', { deploymentTargetClassName: 'ops' })))
+    await mallory.create(Workspaces, requestedBy(root, workspace('evil', 'early', { workspaceClassName: 'ops' })))
     const parameters = { tierName: 'platform-ops' }
     await berth.kube.create(DeploymentTargetClasses, targetClass('later', { provisioner: SANDBOX_PROVISIONER, parameters }))
     for (const name of EARLY) await expectRefusedTier(name)
+    const forged = { metadata: { annotations: { [annotations.requester]: root } } }
     // Nor by what she writes into the request that was made for her.
     for (const { metadata } of await requestsIn('evil'))
-      await mallory.patch(SpaceRequests, { name: metadata.name, namespace: 'evil' }, { metadata: { annotations: forged } })
-    await mallory.patch(DeploymentTargetClaims, { name: 'early', namespace: 'evil' }, { metadata: { annotations: forged } })
+      await mallory.patch(SpaceRequests, { name: metadata.name, namespace: 'evil' }, forged)
+    await mallory.patch(DeploymentTargetClaims, { name: 'early', namespace: 'evil' }, forged)
     for (const name of EARLY) await expectRefusedTier(name)
     equal(
       (await requestsIn('evil')).map(({ status }) => status?.namespaceAccess),
@@ -106,9 +100,15 @@ describe('hostile: classes and tiers', (it) => {
     match(await refusalOf(mallory.create(SpaceRequests, spaceRequest('evil', 'root', { tierName }))), 'may not use SpaceTier')
     const ops = claim('evil', 'root', { deploymentTargetClassName: 'ops' })
     match(await refusalOf(mallory.create(DeploymentTargetClaims, ops)), 'may not use DeploymentTargetClass')
-    match(await refusalOf(mallory.create(Workspaces, workspace('root', 'ops'))), 'may not use WorkspaceClass')
+    match(
+      await refusalOf(mallory.create(Workspaces, workspace('evil', 'root', { workspaceClassName: 'ops' }))),
+      'may not use WorkspaceClass',
+    )
     // Asked for before there is such a class, or under another name first.
-    match(await refusalOf(mallory.create(Workspaces, workspace('root', 'later'))), 'may not use WorkspaceClass')
+    match(
+      await refusalOf(mallory.create(Workspaces, workspace('evil', 'root', { workspaceClassName: 'later' }))),
+      'may not use WorkspaceClass',
+    )
     await mallory.create(SpaceRequests, spaceRequest('evil', 'plain', { tierName: 'appstudio-env' }))
     const changed = mallory.patch(SpaceRequests, { name: 'plain', namespace: 'evil' }, { spec: { tierName } })
     match(await refusalOf(changed), 'may not use SpaceTier')
@@ -118,7 +118,7 @@ describe('hostile: classes and tiers', (it) => {
   it('that are shipped are for everybody, and others for whoever gets the verb', async () => {
     const { namespace } = await berth.space(mallory, 'evil', 'mine')
     ok(namespace.startsWith('evil'))
-    await mallory.create(Workspaces, workspace('web'))
+    await mallory.create(Workspaces, workspace('evil', 'web'))
     await bound({ name: 'workspace-web', namespace: 'evil' })
     const ops = { group: 'appstudio.redhat.com', resource: 'deploymenttargetclasses', name: 'ops' }
     await allowUse(berth.kube, 'evil', 'mallory', ops)

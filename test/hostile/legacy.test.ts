@@ -12,16 +12,16 @@ import {
   SANDBOX_PROVISIONER,
   SpaceRequests,
   SpaceTiers,
-  type Workspace,
   Workspaces,
 } from '../../src/api/index.ts'
 import { allowUse } from '../support/builders/credentials.ts'
 import { kubectl } from '../support/builders/snapshots.ts'
 import { refusalOf } from '../support/refusal.ts'
-import { spaceRequest, spaceTier } from '../support/spaces.ts'
+import { requestedBy, spaceRequest, spaceTier } from '../support/spaces.ts'
 import { describe } from '../support/suite.ts'
 import { claim, targetClass } from '../support/targets.ts'
 import { apply, documents, eventually, expectObject } from '../support/verbs.ts'
+import { workspace } from '../support/workspaces.ts'
 import { bringUp, type Installation } from './installation.ts'
 
 const run = promisify(execFile)
@@ -35,12 +35,14 @@ describe('hostile: the policies for older API servers', (it) => {
     berth = await bringUp(['evil'])
     const { stdout } = await run(await kubectl(), ['kustomize', policies('policies-legacy')])
     const { stdout: ours } = await run(await kubectl(), ['kustomize', policies('policies')])
-    for (const { kind, metadata } of documents(ours).filter((object) => object.kind.startsWith('MutatingAdmissionPolicy')))
-      await berth.kube.delete(mutating(kind), { name: metadata.name })
+    for (const { apiVersion, kind, metadata } of documents(ours)) {
+      const served = kind.startsWith('Mutating') ? await berth.kube.resolve(apiVersion, kind) : undefined
+      if (served) await berth.kube.delete(served, { name: metadata.name })
+    }
     await apply(berth.kube, stdout)
     mallory = await berth.person('mallory', 'evil', 'edit')
     const forged = () =>
-      mallory.create(SpaceRequests, saying(spaceRequest('evil', 'probe', { tierName: 'appstudio-env' }), 'root'), {
+      mallory.create(SpaceRequests, requestedBy('root', spaceRequest('evil', 'probe', { tierName: 'appstudio-env' })), {
         dryRun: true,
       })
     await eventually(async () => (await refusalOf(forged())).includes('berth.dev/requester'))
@@ -50,12 +52,6 @@ describe('hostile: the policies for older API servers', (it) => {
   })
   it.after(() => berth.stop())
 
-  const workspace = (name: string, spec: Workspace['spec'] = {}): Workspace => ({
-    apiVersion: 'berth.dev/v1alpha1',
-    kind: 'Workspace',
-    metadata: { name, namespace: 'evil' },
-    spec,
-  })
   const ops = (name: string) => claim('evil', name, { deploymentTargetClassName: 'ops' })
   const told = (name: string, words: string) =>
     expectObject(berth.kube, DeploymentTargetClaims, { name, namespace: 'evil' }, ({ status }) =>
@@ -64,22 +60,22 @@ describe('hostile: the policies for older API servers', (it) => {
 
   it('let nobody own a workspace for somebody else, or ask in the name of another', async () => {
     match(
-      await refusalOf(mallory.create(Workspaces, workspace('theirs', { owner: 'ada' }))),
+      await refusalOf(mallory.create(Workspaces, workspace('evil', 'theirs', { owner: 'ada' }))),
       'spec.owner must be your own user name',
     )
     for (const [kind, object] of [
       [SpaceRequests, spaceRequest('evil', 'theirs', { tierName: 'appstudio-env' })],
       [DeploymentTargetClaims, ops('theirs')],
-      [Workspaces, workspace('theirs', { owner: 'mallory' })],
+      [Workspaces, workspace('evil', 'theirs', { owner: 'mallory' })],
     ] as [Kind, KubeObject][])
       for (const requester of ['ada', 'mallory\nsystem:masters', '\nsystem:masters'])
-        match(await refusalOf(mallory.create(kind, saying(object, requester))), 'can name nobody but you; write "mallory"')
+        match(await refusalOf(mallory.create(kind, requestedBy(requester, object))), 'can name nobody but you; write "mallory"')
   })
 
   it('let whoever names nobody, or himself, have what he may use', async () => {
     await mallory.create(DeploymentTargetClaims, ops('unnamed'))
     await told('unnamed', 'nobody knows who asked for this')
-    await mallory.create(DeploymentTargetClaims, saying(ops('named'), 'mallory'))
+    await mallory.create(DeploymentTargetClaims, requestedBy('mallory', ops('named')))
     await told('named', 'mallory may not use SpaceTier')
     for (const requester of ['ada', null]) {
       const forged = { metadata: { annotations: { [annotations.requester]: requester } } }
@@ -88,7 +84,7 @@ describe('hostile: the policies for older API servers', (it) => {
     }
     await allowUse(berth.kube, 'evil', 'mallory', { group: 'berth.dev', resource: 'spacetiers', name: 'platform-ops' })
     await told('named', '"phase":"Bound"')
-    const made = await mallory.create(Workspaces, workspace('web', { owner: 'mallory' }))
+    const made = await mallory.create(Workspaces, workspace('evil', 'web', { owner: 'mallory' }))
     is(made.metadata.annotations?.[annotations.requester], undefined)
     const owned = await told('workspace-web', '"phase":"Bound"')
     equal(owned.metadata.annotations?.[annotations.requester], 'mallory')
@@ -104,17 +100,4 @@ describe('hostile: the policies for older API servers', (it) => {
     match(await refusalOf(rename('ada')), 'can name nobody but you')
     is((await rename('mallory')).metadata.annotations?.[annotations.requester], 'mallory')
   })
-})
-
-const saying = <T extends KubeObject>(object: T, requester: string): T => ({
-  ...object,
-  metadata: { ...object.metadata, annotations: { [annotations.requester]: requester } },
-})
-
-const mutating = (kind: string): Kind => ({
-  group: 'admissionregistration.k8s.io',
-  version: 'v1',
-  kind,
-  plural: kind === 'MutatingAdmissionPolicy' ? 'mutatingadmissionpolicies' : 'mutatingadmissionpolicybindings',
-  namespaced: false,
 })

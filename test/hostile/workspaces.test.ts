@@ -5,6 +5,7 @@ import { allow } from '../support/builders/credentials.ts'
 import { refusalOf } from '../support/refusal.ts'
 import { describe } from '../support/suite.ts'
 import { expectObject } from '../support/verbs.ts'
+import { workspace } from '../support/workspaces.ts'
 import { bringUp, type Installation } from './installation.ts'
 
 const WEB = { name: 'web', namespace: 'team-a' }
@@ -39,8 +40,7 @@ describe('hostile: another’s workspace', (it) => {
       data: { username: base64('alice'), password: base64('hers alone') },
     })
     await berth.repository('team-a', 'shop', { 'README.md': 'A shop.' })
-    const spec = { project: { gitProject: 'shop' } }
-    await alice.create(Workspaces, { apiVersion: 'berth.dev/v1alpha1', kind: 'Workspace', metadata: WEB, spec })
+    await alice.create(Workspaces, workspace('team-a', 'web', { project: { gitProject: 'shop' } }))
     await expectObject(berth.kube, Workspaces, WEB, ({ status }) => status?.actualState === 'Running')
   })
   it.after(() => berth.stop())

@@ -1,15 +1,14 @@
 import { once } from 'node:events'
 import { equal, is, match, not, ok } from 'uvu/assert'
 import { WebSocket } from 'ws'
-import { RoleBindings, Roles, Workspaces } from '../../src/api/index.ts'
+import { RoleBindings, Workspaces } from '../../src/api/index.ts'
 import { berth } from '../cli/berth.ts'
+import { allow } from '../support/builders/credentials.ts'
 import { describe } from '../support/suite.ts'
 import { eventually } from '../support/verbs.ts'
 import type { Browser } from './browser.ts'
 import { hostOf } from './running-proxy.ts'
 import { type Stage, setStage } from './stage.ts'
-
-const RBAC = 'rbac.authorization.k8s.io'
 
 describe('what lets others into a workspace', (it) => {
   let stage: Stage
@@ -94,20 +93,18 @@ describe('what lets others into a workspace', (it) => {
     await stage.workspace('role')
     const grace = await stage.signedIn('grace@example.com', 'role')
     is((await grace.ask(home('role'))).status, 403)
-    const metadata = { name: 'opener', namespace }
-    const rules = [{ apiGroups: ['berth.dev'], resources: ['workspaces'], resourceNames: ['role'], verbs: ['open'] }]
-    await kube.create(Roles, { apiVersion: `${RBAC}/v1`, kind: 'Role', metadata, rules })
-    await kube.create(RoleBindings, {
-      ...{ apiVersion: `${RBAC}/v1`, kind: 'RoleBinding', metadata },
-      roleRef: { apiGroup: RBAC, kind: 'Role', name: 'opener' },
-      subjects: [{ kind: 'User', apiGroup: RBAC, name: 'grace@example.com' }],
+    await allow(kube, namespace, 'grace@example.com', {
+      group: 'berth.dev',
+      resource: 'workspaces',
+      name: 'role',
+      verbs: ['open'],
     })
     await eventually(async () => (await grace.ask(home('role'))).status === 200)
     await stage.workspace('other')
     is((await (await stage.signedIn('grace@example.com', 'other')).ask(home('other'))).status, 403)
     const socket = await socketOf(grace, 'role')
     const over = once(socket, 'close')
-    await kube.delete(RoleBindings, metadata)
+    await kube.delete(RoleBindings, { name: 'open-workspaces-role', namespace })
     await over
     equal([(await grace.ask(home('role'))).status], [403])
   })

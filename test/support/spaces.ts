@@ -1,4 +1,11 @@
-import { type SpaceRequest, SpaceRequests, type SpaceTier, SpaceTiers } from '../../src/api/index.ts'
+import {
+  annotations,
+  type KubeObject,
+  type SpaceRequest,
+  SpaceRequests,
+  type SpaceTier,
+  SpaceTiers,
+} from '../../src/api/index.ts'
 
 /** A tier with a bit of everything; tiers are cluster-scoped, so each test names its own. */
 export const spaceTier = (name: string, spec: Partial<SpaceTier['spec']> = {}): SpaceTier => ({
@@ -29,4 +36,10 @@ export const spaceRequest = (
   kind: SpaceRequests.kind,
   metadata: { name, namespace, ...metadata },
   spec: { tierName: 'none', ...spec },
+})
+
+/** The object as one writes it who says that this person asked for it: name and groups, a line each. */
+export const requestedBy = <T extends KubeObject>(requester: string, object: T): T => ({
+  ...object,
+  metadata: { ...object.metadata, annotations: { [annotations.requester]: requester } },
 })

@@ -23,15 +23,19 @@ export const requestUidOf = ({ metadata }: KubeObject): string => metadata.label
 /** The index of a cache of what is made for requests: of which each is. */
 export const byRequest = { request: (object: KubeObject) => [requestUidOf(object)] }
 
+/** The namespace that was made for the request, as far as the cache knows. */
+export const namespaceFor = ({ namespaces }: Pick<Site, 'namespaces'>, request: SpaceRequest): Namespace | undefined =>
+  namespaces.by('request', uidOf(request))[0]
+
 /** The namespace of the request, as the tier wants it: the one that was made for it, or a new one. Never one that somebody else made. */
 export async function keepNamespace(
-  { kube, namespaces }: Pick<Site, 'kube' | 'namespaces'>,
+  site: Pick<Site, 'kube' | 'namespaces'>,
   request: SpaceRequest,
   tier: SpaceTierSpec,
 ): Promise<Namespace> {
-  const [mine] = namespaces.by('request', uidOf(request))
-  if (!mine) return makeNamespace(kube, request, tier)
-  return isDeleting(mine) ? mine : follow(kube, mine, namespaceOf(request, tier, mine.metadata.name))
+  const mine = namespaceFor(site, request)
+  if (!mine) return makeNamespace(site.kube, request, tier)
+  return isDeleting(mine) ? mine : follow(site.kube, mine, namespaceOf(request, tier, mine.metadata.name))
 }
 
 async function makeNamespace(kube: Kube, request: SpaceRequest, tier: SpaceTierSpec): Promise<Namespace> {

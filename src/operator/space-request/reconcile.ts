@@ -17,7 +17,7 @@ import type { Allowance } from './allowance.ts'
 import { cleanUp, leaveBehind } from './clean-up.ts'
 import { type Access, type Keyring, keepCredentials } from './credentials.ts'
 import { assertLeave } from './leave.ts'
-import { keepNamespace, uidOf } from './namespace.ts'
+import { keepNamespace, namespaceFor } from './namespace.ts'
 import { MANAGER } from './pieces.ts'
 import { quotaOf } from './quota.ts'
 import type { Sites } from './sites.ts'
@@ -100,7 +100,7 @@ function told(request: SpaceRequest, why: Failure, kept: Kept | undefined, desk:
 }
 
 async function keepUp(request: SpaceRequest, desk: Bench): Promise<Kept | undefined> {
-  const [there] = desk.site.namespaces.by('request', uidOf(request))
+  const there = namespaceFor(desk.site, request)
   const account = there && desk.site.accountIn(there.metadata.name)
   if (!there || !account || isDeleting(there)) return undefined
   const { name: namespace } = there.metadata
@@ -120,8 +120,7 @@ interface Plan {
 async function planOf(request: SpaceRequest, desk: Bench): Promise<Plan | Failure> {
   try {
     const tier = tierOf(request, desk)
-    const [there] = desk.site.namespaces.by('request', uidOf(request))
-    await assertLeave(desk.workshop.kube, request, tier, there)
+    await assertLeave(desk.workshop.kube, request, tier, namespaceFor(desk.site, request))
     const quota = quotaOf(request, tier.metadata.name, tier.spec)
     return desk.allowance.reserve(request, tier) ?? { tier: tier.spec, quota }
   } catch (thrown) {

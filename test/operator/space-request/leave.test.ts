@@ -3,7 +3,7 @@ import { annotations, conditionOf, Namespaces, RoleBindings, SpaceRequests, Spac
 import { spaceRequests } from '../../../src/operator/space-request/index.ts'
 import { allowUse, untilMay } from '../../support/builders/credentials.ts'
 import { testCluster } from '../../support/control-plane.ts'
-import { spaceRequest, spaceTier } from '../../support/spaces.ts'
+import { requestedBy, spaceRequest, spaceTier } from '../../support/spaces.ts'
 import { describe } from '../../support/suite.ts'
 import { sweep } from '../../support/sweep.ts'
 import { expectObject } from '../../support/verbs.ts'
@@ -31,10 +31,7 @@ describe('whose leave a space needs', (it) => {
 
   /** As the provisioner makes one for a claim of theirs. */
   const ask = (name: string, requester: string) =>
-    kube.create(
-      SpaceRequests,
-      spaceRequest(namespace, name, { tierName: tier }, { annotations: { [annotations.requester]: requester } }),
-    )
+    kube.create(SpaceRequests, requestedBy(requester, spaceRequest(namespace, name, { tierName: tier })))
   const told = (name: string, reason: string) =>
     expectObject(
       kube,
@@ -88,15 +85,8 @@ describe('whose leave a space needs', (it) => {
     match((await messageOf('nobodys')) ?? '', 'nobody knows who asked for this, and not everybody may use SpaceTier')
     await ask('admins', 'grace\nsystem:masters')
     await told('admins', 'Provisioned')
-    await kube.create(
-      SpaceRequests,
-      spaceRequest(
-        namespace,
-        'plain',
-        { tierName: 'appstudio-env' },
-        { annotations: { [annotations.requester]: '\nsystem:authenticated' } },
-      ),
-    )
+    const plain = spaceRequest(namespace, 'plain', { tierName: 'appstudio-env' })
+    await kube.create(SpaceRequests, requestedBy('\nsystem:authenticated', plain))
     await told('plain', 'Provisioned')
   })
 })

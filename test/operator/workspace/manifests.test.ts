@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
-import { ConfigMaps, RoleBindings, Roles, WorkspaceClasses, Workspaces } from '../../../src/api/index.ts'
+import { ConfigMaps, WorkspaceClasses, Workspaces } from '../../../src/api/index.ts'
+import { allow } from '../../support/builders/credentials.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { expectGone, expectObject } from '../../support/verbs.ts'
@@ -49,18 +50,8 @@ describe('workspace: the Kubernetes objects of its devfile', (it) => {
   const becomes = (state: string) => expectObject(kube, Workspaces, web(), ({ status }) => status?.actualState === state)
   const failsFor = (reason: string) => expectObject(kube, Workspaces, web(), ({ status }) => status?.failure?.reason === reason)
 
-  async function allow(owner: string): Promise<void> {
-    const metadata = { name: 'owner', namespace }
-    const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['create', 'patch', 'delete'] }]
-    await kube.create(Roles, { apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata, rules })
-    await kube.create(RoleBindings, {
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'RoleBinding',
-      metadata,
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'owner' },
-      subjects: [{ kind: 'User', name: owner, apiGroup: 'rbac.authorization.k8s.io' }],
-    })
-  }
+  const allowConfig = (owner: string) =>
+    allow(kube, namespace, owner, { group: '', resource: 'configmaps', verbs: ['create', 'patch', 'delete'] })
 
   it('are made when their owner may make them, and not before', async () => {
     const owner = await create(config('settings'))
@@ -71,14 +62,14 @@ describe('workspace: the Kubernetes objects of its devfile', (it) => {
       /ConfigMap settings of the devfile: its owner .* may not create, patch, delete configmaps in/,
     )
     assert.is(await kube.get(ConfigMaps, { name: 'settings', namespace }), undefined)
-    await allow(owner)
+    await allowConfig(owner)
     await becomes('Running')
     assert.equal((await kube.get(ConfigMaps, { name: 'settings', namespace }))?.data, { a: 'b' })
   })
 
   it('come and go with the devfile, and with the workspace', async () => {
     const owner = await create(config('one'), config('two'))
-    await allow(owner)
+    await allowConfig(owner)
     await becomes('Running')
     await kube.patch(Workspaces, web(), { spec: { devfile: inlined(config('two'), config('three')) } })
     await expectGone(kube, ConfigMaps, { name: 'one', namespace })
@@ -98,7 +89,7 @@ describe('workspace: the Kubernetes objects of its devfile', (it) => {
       metadata: { name: 'guest', namespace },
       data: { a: 'mine' },
     })
-    await allow(await create(config('guest', ', labels: { berth.dev/workspace-manifest: x }')))
+    await allowConfig(await create(config('guest', ', labels: { berth.dev/workspace-manifest: x }')))
     await failsFor('ObjectTaken')
     assert.equal((await kube.get(ConfigMaps, { name: 'guest', namespace }))?.data, { a: 'mine' })
     await kube.delete(Workspaces, web())
@@ -107,7 +98,7 @@ describe('workspace: the Kubernetes objects of its devfile', (it) => {
   })
 
   it('stay in the namespace of the workspace', async () => {
-    await allow(await create(config('away', ', namespace: kube-system')))
+    await allowConfig(await create(config('away', ', namespace: kube-system')))
     const { status } = await failsFor('ManifestElsewhere')
     assert.match(status?.failure?.remedy ?? '', /leave out its metadata\.namespace/)
     await kube.patch(Workspaces, web(), {
