@@ -37,7 +37,7 @@ export function controllersOf(
   source: Source & Partial<DevfileSource>,
   { agents, meter, targets, authorities = {} }: ControllerMeans = {},
 ): Controller[] {
-  const reach = reachOf(config, workshop)
+  const reach = reachOf(config, workshop, agents)
   const gitops = gitopsSettings(config, source, reach)
   return [
     claimBinding(workshop),
@@ -90,8 +90,8 @@ function gitopsSettings(config: Config, source: Source, reach: Reach): GitOpsSet
 }
 
 /** One switch for everybody who connects to where a tenant says. The own API is what kubeconfigs that are handed out name. */
-const reachOf = ({ refuseLocalTargets, apiUrl }: Config, { kube }: Workshop): Reach => ({
+const reachOf = ({ refuseLocalTargets, apiUrl }: Config, { kube }: Workshop, agents: AgentAccess | undefined): Reach => ({
   refuseLocal: refuseLocalTargets,
-  own: apiUrl ?? kube.server,
+  own: [apiUrl ?? kube.server, ...(agents ? [agents.url] : [])],
   answers: createAnswers(),
 })

@@ -58,6 +58,7 @@ export function createKube(
 
   return {
     server: connection.server,
+    refuse: connection.refuse,
 
     async get<T extends KubeObject>(kind: Kind<T>, ref: Ref, signal?: AbortSignal) {
       const found = call<T>('GET', objectPath(kind, ref), title(kind, ref), { signal })

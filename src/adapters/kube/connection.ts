@@ -2,10 +2,11 @@ import { KubeConfig } from '@kubernetes/client-node'
 import { type Clock, Failure, type Secret, seconds, within, withoutEnd } from '../../std/index.ts'
 import type { Share } from './answers.ts'
 import { createCredentials } from './credentials.ts'
-import { type ApiStatus, failureFromStatus } from './errors.ts'
+import { type ApiStatus, failureFromStatus, type Refuse } from './errors.ts'
 import { unreachable } from './no-answer.ts'
 import type { Gate } from './reach.ts'
 import { firstBytesOf, splitLines, textWithin } from './reading.ts'
+import { failureFromStranger } from './stranger.ts'
 
 export interface Call {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -30,6 +31,7 @@ export interface Connection {
   lines(call: Call): Promise<AsyncIterable<string>>
   /** Somebody else's server: what it answers is bounded. */
   readonly isStrange: boolean
+  readonly refuse: Refuse
   close(): Promise<void>
 }
 
@@ -42,6 +44,8 @@ export interface ConnectionOptions {
   connections?: number
   /** Bounds what is held of answers. For servers that strangers run: one may answer without end. */
   openShare?: (() => Share) | undefined
+  /** Whether what it says may be shown to whoever named it. */
+  isQuoted?: boolean | undefined
   /** Instead of what the kubeconfig says: asked before each request, for tokens that change under way. */
   token?: (() => Promise<Secret<string>>) | undefined
   /** Judges each address before it is connected to; all are allowed without it. */
@@ -53,14 +57,16 @@ export interface ConnectionOptions {
  * The library's own way opens a TLS connection for every request: 462 creates/s instead of 1,897.
  */
 export function openConnection(config: KubeConfig, options: ConnectionOptions): Connection {
-  const { clock, meter, timeout = seconds(30), connections = 64, openShare, gate, token } = options
+  const { clock, meter, timeout = seconds(30), connections = 64, openShare, isQuoted = true, gate, token } = options
   const { server, url } = serverOf(config)
   gate?.judge(url)
   const { origin, pathname } = url
   const prefix = pathname === '/' ? '' : pathname
   const lookup = gate?.lookupFor(url)
   const credentials = createCredentials(config, { clock, token }, { connections, lookup, isStrange: openShare !== undefined })
-  const heard = createHearing({ clock, server, meter, onUnauthorized: () => credentials.forget() })
+  const unheard = (thrown: unknown, about: string) => unreachable(thrown, { server, about, isQuoted })
+  const refuse = isQuoted ? failureFromStatus : failureFromStranger
+  const heard = createHearing({ clock, meter, unheard, refuse, onUnauthorized: () => credentials.forget() })
 
   const send = async (call: Call, agent: 'requests' | 'watches', verb: string) => {
     const { agents, authorization } = await credentials.current()
@@ -96,7 +102,7 @@ export function openConnection(config: KubeConfig, options: ConnectionOptions): 
   const ask = async <T>(call: Call, share?: Share): Promise<T> => {
     const { body } = await send(call, 'requests', call.method.toLowerCase())
     const text = await (share ? textWithin(share, body, call.signal) : body.text()).catch((thrown: unknown) => {
-      throw unreachable(thrown, server, call.about)
+      throw unheard(thrown, call.about)
     })
     return parse<T>(text, call.about)
   }
@@ -124,6 +130,7 @@ export function openConnection(config: KubeConfig, options: ConnectionOptions): 
       })
     },
     isStrange: openShare !== undefined,
+    refuse,
     close: () => credentials.close(),
   }
 }
@@ -148,23 +155,25 @@ export function serverOf(config: KubeConfig): { server: string; url: URL } {
 
 interface Hearing {
   clock: Clock
-  server: string
+  /** What is told of a request without an answer. */
+  unheard: (thrown: unknown, about: string) => Failure
+  refuse: Refuse
   meter: Meter | undefined
   onUnauthorized: () => void
 }
 
 /** Waits for an answer, whatever way it comes, and meters it. Throws what is none, and refusals. */
-function createHearing({ clock, server, meter, onUnauthorized }: Hearing) {
+function createHearing({ clock, unheard, refuse, meter, onUnauthorized }: Hearing) {
   return async <T extends Refusal | undefined>(coming: Promise<T>, about: string, verb: string): Promise<T> => {
     const began = clock.now()
     const answer = await coming.catch((thrown: unknown) => {
       meter?.({ verb, status: 0, ms: clock.now() - began })
-      throw unreachable(thrown, server, about)
+      throw unheard(thrown, about)
     })
     if (!answer) return answer
     meter?.({ verb, status: answer.statusCode, ms: clock.now() - began })
     if (answer.statusCode === 401) onUnauthorized()
-    if (answer.statusCode >= 300) throw await refusal(answer, about)
+    if (answer.statusCode >= 300) throw refuse(answer.statusCode, await statusOf(answer), about)
     return answer
   }
 }
@@ -179,12 +188,12 @@ interface Refusal {
   body: AsyncIterable<Uint8Array>
 }
 
-async function refusal(answer: Refusal, about: string): Promise<Failure> {
+async function statusOf(answer: Refusal): Promise<ApiStatus> {
   const status = parseStatus(await firstBytesOf(answer.body))
   const wait = Number(answer.headers['retry-after'])
   if (Number.isFinite(wait) && status.details?.retryAfterSeconds === undefined)
     status.details = { ...status.details, retryAfterSeconds: wait }
-  return failureFromStatus(answer.statusCode, status, about)
+  return status
 }
 
 function parseStatus(text: string): ApiStatus {

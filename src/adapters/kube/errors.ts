@@ -8,6 +8,9 @@ export interface ApiStatus {
   details?: { name?: string; retryAfterSeconds?: number; causes?: { reason?: string; message?: string; field?: string }[] }
 }
 
+/** Makes a Failure of a refusal. `about` names the object: `DeploymentTarget team-a/dev`. */
+export type Refuse = (httpStatus: number, status: ApiStatus, about: string) => Failure
+
 const BY_REASON: Record<string, FailureCode> = {
   NotFound: 'not-found',
   AlreadyExists: 'already-exists',
@@ -42,16 +45,24 @@ const BY_HTTP_STATUS: Record<number, FailureCode> = {
 /** The reason of a 404 that means the whole kind, not one object: its CRD is not installed, or not any more. */
 export const KIND_NOT_SERVED = 'KindNotServed'
 
-/** The server's refusal as a Failure. `about` names the object: `DeploymentTarget team-a/dev`. */
-export function failureFromStatus(httpStatus: number, status: ApiStatus, about: string): Failure {
+export const isKnownReason = (reason: unknown): reason is string => typeof reason === 'string' && Object.hasOwn(BY_REASON, reason)
+
+/** The refusal of the own API server, in its words. */
+export function failureFromStatus(
+  httpStatus: number,
+  status: ApiStatus,
+  about: string,
+  { remedy, cause = status }: { remedy?: string; cause?: ApiStatus } = {},
+): Failure {
   const code = BY_REASON[status.reason ?? ''] ?? BY_HTTP_STATUS[httpStatus] ?? (httpStatus >= 500 ? 'unavailable' : 'internal')
   const seconds = status.details?.retryAfterSeconds
   const reason = code === 'not-found' && !status.details?.name ? KIND_NOT_SERVED : status.reason
   return new Failure(httpStatus < 400 ? 'unavailable' : code, messageOf(httpStatus, status), {
     object: about,
     ...(reason && { reason }),
+    ...(remedy && { remedy }),
     ...(seconds !== undefined && { retryAfter: seconds * 1000 }),
-    cause: status,
+    cause,
   })
 }
 

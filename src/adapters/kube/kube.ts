@@ -1,4 +1,5 @@
 import type { Kind, KubeObject, Ref } from '../../api/index.ts'
+import type { Refuse } from './errors.ts'
 
 export interface ListQuery {
   namespace?: string | undefined
@@ -60,6 +61,8 @@ export interface Identity {
 export interface Kube {
   /** The server's URL, for messages. */
   readonly server: string
+  /** What it refused in the middle of an answer, as a Failure. */
+  readonly refuse: Refuse
   /** `undefined` when there is no such object. */
   get<T extends KubeObject>(kind: Kind<T>, ref: Ref, signal?: AbortSignal): Promise<T | undefined>
   /** Objects page by page, for who needs not all of them at once; `expired` when the rest is not to be had any more. */

@@ -2,7 +2,7 @@ import { KubeConfig } from '@kubernetes/client-node'
 import { type Clock, Failure, isRecord, parseYaml, Secret, seconds, systemClock } from '../../std/index.ts'
 import { createAnswers } from './answers.ts'
 import { createKube } from './client.ts'
-import { type Meter, openConnection } from './connection.ts'
+import { type Meter, openConnection, serverOf } from './connection.ts'
 import type { Kube } from './kube.ts'
 import { createGate, type Reach, type Subject } from './reach.ts'
 
@@ -15,7 +15,10 @@ export interface TargetOptions {
   timeout?: number
   /** Longest answer to a request, bytes; the server is a stranger's. A list that is not taken in pages is one. */
   maxBytes?: number
-  /** Where it may lead; everywhere without it. It must be said, so that it can't be forgotten. */
+  /**
+   * Where it may lead, and that it is a stranger's. Without it everywhere, and the server's words are shown: on a person's own machine.
+   * It must be said, so that it can't be forgotten.
+   */
   reach: Reach | undefined
   /** On whose behalf, by namespace: large answers to one tenant wait for one another. */
   tenant?: string | undefined
@@ -75,7 +78,8 @@ export function kubeFromSecret(kubeconfig: Secret<string>, options: TargetOption
     { name: 'target', token: token.reveal() },
   )
   const openShare = () => answers.open(tenant, options.maxBytes)
-  return createKube(openConnection(config, { clock, timeout, openShare, connections: 8, gate, meter: options.meter }))
+  const isQuoted = options.reach === undefined || gate.isOwn(serverOf(config).url)
+  return createKube(openConnection(config, { clock, timeout, openShare, isQuoted, connections: 8, gate, meter: options.meter }))
 }
 
 /** The parts of a tenant's kubeconfig that are used, after everything dangerous was refused. */

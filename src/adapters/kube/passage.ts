@@ -80,7 +80,7 @@ export function openPassage(from: { kubeconfig?: string | undefined; context?: s
     })
     const answer = await exchange(sent, request).catch((thrown: unknown) => {
       if (sent.reusedSocket && isResent(request, thrown)) return attempt(request)
-      throw unreachable(thrown, server, `${request.method} request`)
+      throw unreachable(thrown, { server, about: `${request.method} request`, isQuoted: true })
     })
     if (answer.status === 401) credentials.forget()
     return answer

@@ -7,8 +7,8 @@ import type { Answers } from './answers.ts'
 export interface Reach {
   /** Refuse addresses of the machine itself and of its networks. Those of its cloud, such as metadata, are refused always. */
   refuseLocal: boolean
-  /** This installation's own API as the platform engineers wrote it: allowed wherever it is. */
-  own?: string | undefined
+  /** This installation's own API, and kas, as the platform engineers wrote them: allowed wherever they are, and quoted. */
+  own?: string | readonly string[] | undefined
   /** For the answers to all of them; each client has its own without it. */
   answers?: Answers | undefined
 }
@@ -25,18 +25,22 @@ export interface Gate {
   judge(url: URL): void
   /** For the connections to this URL: names become addresses, and a name with one refused address is refused as a whole. */
   lookupFor(url: URL): LookupFunction | undefined
+  /** Whether it is this installation's own. */
+  isOwn(url: URL): boolean
 }
 
 export function createGate(reach: Reach, subject: Subject, lookup: LookupFunction = systemLookup): Gate {
   const rule: AddressRule = reach.refuseLocal ? 'public' : 'own-too'
-  const own = reach.own !== undefined && URL.canParse(reach.own) ? new URL(reach.own).origin : undefined
+  const own = [reach.own ?? []].flat().flatMap((url) => (URL.canParse(url) ? new URL(url).origin : []))
+  const isOwn = (url: URL): boolean => own.includes(url.origin)
   return {
     judge(url) {
-      if (url.origin !== own && isRefusedHost(url, rule)) throw refusal(url, rule, subject)
+      if (!isOwn(url) && isRefusedHost(url, rule)) throw refusal(url, rule, subject)
     },
     lookupFor(url) {
-      return url.origin === own ? undefined : guardedLookup(lookup, rule, () => refusal(url, rule, subject))
+      return isOwn(url) ? undefined : guardedLookup(lookup, rule, () => refusal(url, rule, subject))
     },
+    isOwn,
   }
 }
 

@@ -1,6 +1,6 @@
 import { apiVersionOf, type Kind, type KubeObject } from '../../api/index.ts'
 import { type Clock, Failure, isFailure, type Log, minutes, pause, seconds, waitOf } from '../../std/index.ts'
-import { type ApiStatus, failureFromStatus } from './errors.ts'
+import type { ApiStatus } from './errors.ts'
 import type { Kube } from './kube.ts'
 import { createPageLimit, createPageSize } from './page-limit.ts'
 import { collectionPath, queryString } from './paths.ts'
@@ -173,9 +173,9 @@ async function watch<T extends KubeObject>(
 
 /** One watch event into the store; the answer is the version to resume from. */
 function take<T extends KubeObject>(feed: Feed<T>, line: string): string {
-  const { kind, store } = feed
+  const { kube, kind, store } = feed
   const { type, object }: WatchEvent<T> = parseEvent(line)
-  if (type === 'ERROR') throw failureFromStatus(object?.code ?? 500, object ?? {}, `watch of ${kind.plural}`)
+  if (type === 'ERROR') throw kube.refuse(object?.code ?? 500, object ?? {}, `watch of ${kind.plural}`)
   const version = object?.metadata?.resourceVersion
   // To resume from no version means to start anew at some time, and to miss what was deleted until then.
   if (!version) throw new Failure('unavailable', `the watch of ${kind.plural} sent an event without a resourceVersion`)

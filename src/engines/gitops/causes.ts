@@ -16,3 +16,6 @@ export function causesOf({ cause }: Failure): Cause[] {
     field: String(field ?? ''),
   }))
 }
+
+/** What the server said as a whole, for telling one refusal from another. It may be a stranger's text, which is not for showing. */
+export const saidIn = ({ cause }: Failure): string => (isRecord(cause) && typeof cause.message === 'string' ? cause.message : '')

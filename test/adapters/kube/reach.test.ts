@@ -218,6 +218,7 @@ describe('where a client of a stranger may lead', (it) => {
     const { port } = await server()
     const own = `http://127.0.0.1:${port}`
     assert.is(await ask(open(own, { ...REFUSE, own: `${own}/` })), undefined)
+    assert.is(await ask(open(own, { ...REFUSE, own: ['https://kas.example.com', own] })), undefined)
     assert.is(failureOf(() => open('http://127.0.0.1:1', { ...REFUSE, own }))?.reason, 'UnsupportedAPIURL')
   })
 

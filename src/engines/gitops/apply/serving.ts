@@ -1,4 +1,5 @@
 import { pause, seconds } from '../../../std/index.ts'
+import { saidIn } from '../causes.ts'
 import type { Entry } from '../change-set.ts'
 import type { Desired } from '../place.ts'
 import { kindKey, kindsDeclaredBy } from './course.ts'
@@ -58,5 +59,5 @@ export function createServing(desired: readonly Desired[], by: Writing): Serving
 
 function patienceFor({ failure }: Entry): number | undefined {
   if (failure?.code === 'not-found') return SERVED_WITHIN
-  return failure?.code === 'invalid' && /unknown field|not declared in schema/.test(failure.message) ? CHANGED_WITHIN : undefined
+  return failure?.code === 'invalid' && /unknown field|not declared in schema/.test(saidIn(failure)) ? CHANGED_WITHIN : undefined
 }

@@ -1,0 +1,44 @@
+import { isRecord } from '../../std/index.ts'
+import { type ApiStatus, failureFromStatus, isKnownReason, type Refuse } from './errors.ts'
+
+/** Whoever wants to see more fields at fault than these reads on with kubectl. */
+const MOST_FIELDS = 8
+/** Names and indexes between the dots of a field. Longer ones could be anything, the caller's token too. */
+const PART = /^[\w-]{0,63}$/
+const BETWEEN_PARTS = /[.[\]/]/
+const LONGEST_FIELD = 200
+
+/**
+ * The refusal of a server that a tenant named, in our words: its URL may lead to a machine that the tenant can't read from otherwise,
+ * and a server may echo the token. What is told is the code and, of a Status, the reason and the fields at fault. The cause keeps
+ * what it said, for who has to tell one refusal from another; but for the fields it is not for showing.
+ */
+export const failureFromStranger: Refuse = (httpStatus, said, about) => {
+  const { kind, reason } = said
+  const details = detailsOf(said.details)
+  const cause = { ...said, details }
+  if (kind !== 'Status' || !isKnownReason(reason)) return failureFromStatus(httpStatus, { details }, about, { cause })
+  const fields = details.causes.flatMap(({ field }) => field || []).slice(0, MOST_FIELDS)
+  const where = fields.length > 0 ? `, at ${fields.join(', ')}` : ''
+  const message = `the API server answered HTTP ${httpStatus} (${reason})${where}`
+  const remedy = 'Ask it with kubectl for its own words'
+  return failureFromStatus(httpStatus, { reason, message, details }, about, { remedy, cause })
+}
+
+function detailsOf(details: unknown): Required<Pick<Details, 'causes'>> & Details {
+  const { name, retryAfterSeconds, causes } = isRecord(details) ? details : {}
+  return {
+    ...(typeof name === 'string' && { name }),
+    ...(Number.isFinite(retryAfterSeconds) && { retryAfterSeconds: Number(retryAfterSeconds) }),
+    causes: (Array.isArray(causes) ? causes : []).filter(isRecord).map(({ reason, message, field }) => ({
+      reason: String(reason ?? ''),
+      message: String(message ?? ''),
+      field: isField(field) ? field : '',
+    })),
+  }
+}
+
+type Details = NonNullable<ApiStatus['details']>
+
+const isField = (field: unknown): field is string =>
+  typeof field === 'string' && field.length <= LONGEST_FIELD && field.split(BETWEEN_PARTS).every((part) => PART.test(part))
