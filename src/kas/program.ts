@@ -270,7 +270,7 @@ async function furnish(config: Config, caches: Caches, metrics: Metrics, log: Lo
         log,
       }),
     gitCredentials: ({ tls }: Pick<GitCredentialsServer, 'tls'>) =>
-      answerPods(config, { tls, answered: meters.credentialed, kube: caches.kube, projects, credentials, log }),
+      answerPods(config, { tls, answered: meters.credentialed, kube: caches.kube, projects, credentials, prove, log }),
     report: (events: Events) => reportStatus({ kube: caches.kube, cache, holders, polls, events, clock, log }),
   }
 }
@@ -329,7 +329,7 @@ function receiveWorkspaces(config: Config, { caches, prove, rate, refused, proxy
 /** Pods of workspaces ask for Git credentials. */
 function answerPods(
   config: Config,
-  desk: Pick<GitCredentialsServer, 'tls' | 'answered' | 'kube' | 'projects' | 'credentials' | 'log'>,
+  desk: Pick<GitCredentialsServer, 'tls' | 'answered' | 'kube' | 'projects' | 'credentials' | 'prove' | 'log'>,
 ) {
   const { gitCredentials: address, protocols } = config
   return serveGitCredentials({

@@ -28,7 +28,7 @@ export function createProve(slowed: () => void, clock: Clock): Prove {
       proved.set(digest, true)
       return answer
     } catch (thrown) {
-      if (isFailure(thrown, 'unauthorized')) proved.delete(digest)
+      if (isFailure(thrown, 'unauthorized', 'forbidden')) proved.delete(digest)
       throw thrown
     }
   }

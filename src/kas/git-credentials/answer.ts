@@ -1,11 +1,10 @@
 import { type Protocol, remoteUrl } from '../../adapters/git/index.ts'
 import type { Answer, Counter, Question, Responder } from '../../adapters/http/index.ts'
 import { gitAudienceOf, isDeleting, nameOf, type Workspace, Workspaces, withoutGit } from '../../api/index.ts'
-import { Failure, LRUCache, minutes } from '../../std/index.ts'
-import { digestOf } from '../digest.ts'
+import { Failure, minutes, seconds } from '../../std/index.ts'
 import { createPodProof, type ProofDesk, type ProvePod } from '../pod-proof.ts'
 import type { Project, Projects } from '../project.ts'
-import { createLimiter, type Rate } from '../rate.ts'
+import type { Prove } from '../strangers.ts'
 import { advertisementOf } from './advertisement.ts'
 import { type Ask, readAsk } from './ask.ts'
 import { credentialFor, type SecretDesk, WITHHELD } from './secret.ts'
@@ -15,6 +14,8 @@ export interface CredentialsDesk extends Omit<ProofDesk, 'audienceOf'>, SecretDe
   /** Whether somebody develops a project. */
   develops: (person: Person, project: Project) => Promise<boolean>
   protocols: readonly Protocol[]
+  /** Slows down whoever makes tokens up. */
+  prove: Prove
   /** Counts answers by status. */
   answered: Counter
 }
@@ -26,38 +27,25 @@ interface Person {
   extra: Readonly<Record<string, readonly string[]>>
 }
 
-/** What proves nothing. Pods that have proved who they are are never held up by it. */
-const STRANGERS: Rate = { burst: 100, perSecond: 10 }
-/** Tokens that were good a moment ago. */
-const KNOWN_FOR = minutes(10)
-const MOST_KNOWN = 10_000
 /** Git forgets what it was told by then; the helper asks for each connection anyway. */
 const LASTS = minutes(5)
 
 /** Answers pods, and strangers alike whatever it is that they lack. */
 export function answerPods(desk: CredentialsDesk): Responder {
-  const { clock, log } = desk
-  const strangers = createLimiter(STRANGERS, clock)
-  const known = new LRUCache<string, true>({ max: MOST_KNOWN, ttl: KNOWN_FOR, perf: clock, ttlResolution: 0 })
-  const prove = createPodProof({ ...desk, audienceOf: gitAudienceOf })
-  let closedUntil = 0
-  const refuse = (): Answer => {
-    closedUntil = clock.now() + strangers('')
-    return REFUSED
-  }
+  const { log } = desk
+  const provePod = createPodProof({ ...desk, audienceOf: gitAudienceOf })
   const respond = async (question: Question): Promise<Answer> => {
     const ask = readAsk(question)
-    if (clock.now() < closedUntil && !(ask && known.has(digestOf(ask.token)))) return hurry(closedUntil - clock.now())
-    if (!ask) return refuse()
+    if (!ask) return REFUSED
     try {
-      const proved = await admit(desk, prove, ask)
-      known.set(digestOf(ask.token), true)
+      const proved = await desk.prove(ask.token, question.peer, () => admit(desk, provePod, ask))
       return { status: 200, contentType: TYPE, text: advertisementOf(await answer(desk, ask, proved)) }
     } catch (thrown) {
       const failure = Failure.from(thrown)
+      if (failure.reason === 'TooManyRequests') return hurry(failure.retryAfter ?? seconds(1))
       if (failure.reason === 'NotItsPod') {
         log.warn('A stranger asked for a Git credential', { peer: question.peer, workspace: nameOfAsk(ask) })
-        return refuse()
+        return REFUSED
       }
       return told(failure, () => log.error('A Git credential could not be given', { workspace: nameOfAsk(ask), error: failure }))
     }
@@ -86,11 +74,11 @@ interface Proved {
 }
 
 /** The Workspace is read anew each time: what has ended gets nothing any more. */
-async function admit({ kube }: CredentialsDesk, prove: ProvePod, { workspace: ref, token }: Ask): Promise<Proved> {
+async function admit({ kube }: CredentialsDesk, provePod: ProvePod, { workspace: ref, token }: Ask): Promise<Proved> {
   const workspace = await kube.get(Workspaces, ref)
   if (!workspace || isDeleting(workspace) || workspace.spec.desiredState === 'Terminated')
     throw new Failure('forbidden', 'there is no such workspace', { reason: 'NotItsPod' })
-  return { workspace, pod: await prove({ workspace, token }) }
+  return { workspace, pod: await provePod({ workspace, token }) }
 }
 
 /** The credential for the workspace's own repository; nothing when none is needed. */
