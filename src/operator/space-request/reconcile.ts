@@ -82,8 +82,9 @@ async function workOn(before: SpaceRequest, desk: Bench): Promise<Next> {
 /** What was made before goes on working while the request is at fault: its credentials are renewed, and in time. */
 async function refuse(request: SpaceRequest, why: Failure, desk: Bench): Promise<Next> {
   // A user's mistake is told once, and looked at again when the request or its tier changes; the rest is the loop's.
-  if (why.code !== 'invalid') throw why
-  return told(request, why, await keepUp(request, desk), desk)
+  if (why.code === 'invalid') return told(request, why, await keepUp(request, desk), desk)
+  if (why.code === 'forbidden') await keepUp(request, desk)
+  throw why
 }
 
 interface Kept {
@@ -120,8 +121,8 @@ interface Plan {
 async function planOf(request: SpaceRequest, desk: Bench): Promise<Plan | Failure> {
   try {
     const tier = tierOf(request, desk)
-    await assertLeave(desk.workshop.kube, request, tier, namespaceFor(desk.site, request))
     const quota = quotaOf(request, tier.metadata.name, tier.spec)
+    await assertLeave(desk.workshop.kube, request, tier, namespaceFor(desk.site, request))
     return desk.allowance.reserve(request, tier) ?? { tier: tier.spec, quota }
   } catch (thrown) {
     desk.allowance.withdraw(request)

@@ -1,5 +1,5 @@
 import { is, match } from 'uvu/assert'
-import { annotations, conditionOf, Namespaces, RoleBindings, SpaceRequests, SpaceTiers } from '../../../src/api/index.ts'
+import { annotations, conditionOf, Namespaces, RoleBindings, Secrets, SpaceRequests, SpaceTiers } from '../../../src/api/index.ts'
 import { spaceRequests } from '../../../src/operator/space-request/index.ts'
 import { allowUse, untilMay } from '../../support/builders/credentials.ts'
 import { testCluster } from '../../support/control-plane.ts'
@@ -77,7 +77,13 @@ describe('whose leave a space needs', (it) => {
     const hers = { metadata: { annotations: { [annotations.requester]: 'mallory' } }, spec: { tierName: tier } }
     await kube.patch(SpaceRequests, { name: 'mallorys', namespace }, hers)
     const refused = await told('mallorys', 'UnableToProvision')
-    is(refused.status?.namespaceAccess?.[0]?.name, space.name)
+    const [access] = refused.status?.namespaceAccess ?? []
+    is(access?.name, space.name)
+    // What she has goes on working meanwhile, and its credentials with it.
+    const secret = { name: access?.secretRef ?? '', namespace }
+    const { uid } = (await expectObject(kube, Secrets, secret, () => true)).metadata
+    await kube.delete(Secrets, secret)
+    await expectObject(kube, Secrets, secret, ({ metadata }) => metadata.uid !== uid)
   })
 
   it('is everybody’s where nobody knows who asked, and that of a group for its members', async () => {
