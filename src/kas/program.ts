@@ -19,7 +19,6 @@ import { aborted, createLog, type Log, pause, systemClock } from '../std/index.t
 import { type ConfigurationDesk, createAccessRules, createAgentConfigurationService } from './agent-configuration/index.ts'
 import { connectedAgents, createRegistrationServices, createRoll, createStatusWriter } from './agent-registration/index.ts'
 import {
-  BY_TOKEN,
   createAgentGate,
   createGate,
   createOperatorGate,
@@ -52,6 +51,7 @@ import { createRefusals, type Refusals } from './refusals.ts'
 import { layRoutes } from './routes.ts'
 import type { RegistryHub } from './routing/index.ts'
 import { createProve, type Prove } from './strangers.ts'
+import { BY_TOKEN } from './token-holder.ts'
 import { receiveWebhooks } from './webhooks/index.ts'
 import { BY_UID, createPortsService } from './workspace-ports/index.ts'
 

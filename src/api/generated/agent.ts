@@ -200,6 +200,19 @@ export interface AgentStatus {
     }
   }[]
   /**
+   * What is known of the tokens. A digest opens for the Agent that had it first, and for no other; what was found stays until the digest is taken out.
+   */
+  tokens?: {
+    /**
+     * The digest, as in the spec.
+     */
+    sha256: string
+    /**
+     * Another Agent had it first. It is not accepted here, even when that Agent is gone.
+     */
+    copied?: boolean
+  }[]
+  /**
    * The generation of the spec that this status speaks of.
    */
   observedGeneration?: number

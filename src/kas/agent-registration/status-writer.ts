@@ -5,6 +5,7 @@ import type { ReportRequest } from '../../rpc/index.ts'
 import { type Clock, createWorkQueue, Failure, isFailure, isRecord, type Log, seconds } from '../../std/index.ts'
 import type { AgentPass, ConfigurationFinding, ConfigurationFindings, OnUsed, Presence, UsedProject } from '../ports.ts'
 import type { Project, Projects } from '../project.ts'
+import { knownTokensOf } from '../token-holder.ts'
 import type { Pod } from './pod.ts'
 import type { RollOfPods } from './roll.ts'
 import { type AgentFacts, type Holders, PROJECTS_TRUSTED, statusAfter } from './status.ts'
@@ -13,7 +14,7 @@ import { type Told, toldIn } from './told.ts'
 export interface StatusWriterOptions {
   /** Its writes show in the cache at once. */
   kube: Kube
-  /** Must have the index `BY_KNOWN_PROJECT`. */
+  /** Must have the indexes `BY_KNOWN_PROJECT` and `BY_TOKEN`. */
   agents: Cache<Agent>
   projects: Pick<Projects, 'onChange'>
   /** What the agent would get under this path. */
@@ -71,7 +72,7 @@ export function createStatusWriter(options: StatusWriterOptions): AgentStatusWri
     const pods = roll.of(here.uid)
     const lookAgain = (after: number) => queue.addAfter(key, after)
     const holders = holdersOf(agent, { pods, unheld: here.unheld, presence, now: clock.now(), lookAgain })
-    const news = newsIn(here)
+    const news = { ...newsIn(here), tokens: knownTokensOf(agent, agents) }
     const status = statusAfter(agent, { pods, isSettled, holders, ...news, projectOf }, clock.now())
     if (await isWritten(options, agent, status)) written.set(key, clock.now())
     forgetTold(here, news)

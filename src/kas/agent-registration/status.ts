@@ -3,6 +3,7 @@ import { type Failure, timestamp } from '../../std/index.ts'
 import { isAnother } from '../known-project.ts'
 import type { ConfigurationFinding, UsedProject } from '../ports.ts'
 import type { Project } from '../project.ts'
+import type { KnownToken } from '../token-holder.ts'
 import { isDerived, type Pod } from './pod.ts'
 import type { Told } from './told.ts'
 
@@ -16,6 +17,7 @@ export interface AgentFacts {
   report: Told | undefined
   /** To which projects it was let in. */
   used: readonly UsedProject[]
+  tokens: readonly KnownToken[]
   /** What it would get under this path now. */
   projectOf(agent: Agent, path: string): Pick<Project, 'uid' | 'ref'> | undefined
 }
@@ -37,7 +39,7 @@ export function statusAfter(agent: Agent, facts: AgentFacts, now: number): Agent
   const configuration = configurationAfter(before.configuration, facts.configuration)
   const projects = facts.report?.projects ?? before.projects
   const observedGeneration = agent.metadata.generation ?? 0
-  const connected = connectedStatement(agent, connectedPods.length, observedGeneration)
+  const connected = connectedStatement(agent, facts, connectedPods.length)
   const valid = validStatement(agent, facts, observedGeneration)
   const knownProjects = knownAfter(agent, facts)
   const trusted = trustedStatement(agent, knownProjects, observedGeneration)
@@ -48,6 +50,7 @@ export function statusAfter(agent: Agent, facts: AgentFacts, now: number): Agent
     ...(configuration ? { configuration } : {}),
     ...(projects && projects.length > 0 ? { projects } : {}),
     ...(knownProjects.length > 0 ? { knownProjects } : {}),
+    ...(facts.tokens.length > 0 ? { tokens: [...facts.tokens] } : {}),
     observedGeneration,
     conditions,
   }
@@ -138,14 +141,19 @@ function knownAfter(agent: Agent, { used, projectOf }: AgentFacts): KnownProject
 
 type Short = Pick<Statement, 'status' | 'reason' | 'message'>
 
-function connectedStatement({ metadata, spec }: Agent, pods: number, observedGeneration: number): Statement {
-  const about = { type: 'Connected', observedGeneration }
+function connectedStatement({ metadata, spec }: Agent, { tokens }: AgentFacts, pods: number): Statement {
+  const about = { type: 'Connected', observedGeneration: metadata.generation ?? 0 }
   if (pods > 0)
     return { ...about, status: 'True', reason: 'Connected', message: `${pods} ${pods === 1 ? 'pod is' : 'pods are'} connected.` }
   const names = `${metadata.name} --namespace ${metadata.namespace}`
   if ((spec.tokens ?? []).length === 0) {
     const message = `The Agent has no token. Run: berth agent token add ${names}.`
     return { ...about, status: 'False', reason: 'NoToken', message }
+  }
+  const shut = spec.tokens?.find(({ sha256 }) => !tokens.some((token) => token.sha256 === sha256 && !token.copied))
+  if (shut) {
+    const message = `The token ${shut.name} stands in another Agent, too, and does not open for this one. Take it out, and run: berth agent token add ${names}.`
+    return { ...about, status: 'False', reason: 'TokenCopied', message }
   }
   const message = `No pod of the agent is connected. Look at its pods, or install it: berth agent manifest ${names}.`
   return { ...about, status: 'False', reason: 'NotConnected', message }

@@ -3,8 +3,9 @@ import { Failure } from '../../std/index.ts'
 import { digestOf } from '../digest.ts'
 import { numberOf } from '../number.ts'
 import type { AgentGate, AgentPass, Knock } from '../ports.ts'
+import { holderOf } from '../token-holder.ts'
 import { revoked } from './gate.ts'
-import { bearerOf, holderOf, type Identities } from './identify.ts'
+import { bearerOf, type Identities } from './identify.ts'
 import type { TokenRate } from './token-rate.ts'
 
 type Tokens = Pick<Identities, 'agents' | 'clock'>
@@ -29,7 +30,7 @@ function shown(tokens: Tokens, authorization: string | undefined) {
   if (holder) return { sha256, holder }
   throw new Failure('unauthorized', 'the token is not known', {
     reason: 'TokenUnknown',
-    remedy: 'Show a token that stands in one Agent, and in no other.',
+    remedy: 'Show a token that was made for one Agent: berth agent token add.',
   })
 }
 

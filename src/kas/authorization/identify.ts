@@ -1,8 +1,9 @@
 import type { Cache } from '../../adapters/kube/index.ts'
-import { type Agent, isDeleting } from '../../api/index.ts'
+import type { Agent } from '../../api/index.ts'
 import { type Clock, Failure, Secret } from '../../std/index.ts'
 import { digestOf } from '../digest.ts'
 import type { Caller, Claim } from '../ports.ts'
+import { holderOf } from '../token-holder.ts'
 import type { ReviewToken, ServiceAccountName } from './token-reviews.ts'
 
 export interface Identities {
@@ -13,8 +14,6 @@ export interface Identities {
   operator: ServiceAccountName
   clock: Clock
 }
-
-export const BY_TOKEN = { token: (agent: Agent): string[] => (agent.spec.tokens ?? []).map(({ sha256 }) => sha256) }
 
 /** Who a caller is. Asked again before each poll, because tokens end. */
 export async function identify(identities: Identities, claim: Claim): Promise<Caller> {
@@ -48,20 +47,3 @@ export const agentOf = (identities: Pick<Identities, 'agents' | 'clock'>, token:
   holderOf(identities, digestOf(token))?.agent
 
 export const callerOf = ({ metadata: { namespace = '', name } }: Agent): Caller => ({ kind: 'agent', namespace, name })
-
-/**
- * The agent that has the token of this digest now, and until when it counts. A digest that stands in several Agents counts for none:
- * whoever may read one Agent could copy it into another, and be taken for the first.
- */
-export function holderOf(
-  { agents, clock }: Pick<Identities, 'agents' | 'clock'>,
-  sha256: string,
-): { agent: Agent; expiresAt: string | undefined } | undefined {
-  const [agent, ...others] = agents.by('token', sha256)
-  if (!agent || others.length > 0 || isDeleting(agent)) return undefined
-  const token = agent.spec.tokens?.find((one) => one.sha256 === sha256 && !hasEnded(one.expiresAt, clock))
-  return token && { agent, expiresAt: token.expiresAt }
-}
-
-const hasEnded = (expiresAt: string | undefined, clock: Clock): boolean =>
-  expiresAt !== undefined && Date.parse(expiresAt) <= clock.now()

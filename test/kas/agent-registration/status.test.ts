@@ -18,6 +18,7 @@ const agentWith = (status?: Agent['status'], tokens = [{ name: 'first', sha256 }
 const alone = { self: 'kas-1', isAlive: () => false, isAwaited: () => false }
 const nothing = {
   ...{ pods: [], isSettled: true, holders: alone, configuration: undefined, report: undefined, used: [] },
+  tokens: [{ sha256 }],
   projectOf: () => undefined,
 }
 const pod = { podId: '1', name: 'a', namespace: 'ns', version: 'v1', kubernetesVersion: '', connectedAt: now, meta: undefined }
@@ -29,6 +30,9 @@ describe('Agent status', (it) => {
   it('says what to do while nobody has connected', () => {
     const reasons = (agent: Agent) => statusAfter(agent, nothing, now).conditions?.map(({ reason }) => reason)
     equal(reasons(agentWith()), ['NotConnected', 'NotConnected', 'NotRead'])
+    const copied = statusAfter(agentWith(), { ...nothing, tokens: [{ sha256, copied: true }] }, now)
+    is(conditionOf(copied.conditions, 'Connected')?.reason, 'TokenCopied')
+    equal(copied.tokens, [{ sha256, copied: true }])
     const { conditions } = statusAfter(agentWith(undefined, []), nothing, now)
     match(conditionOf(conditions, 'Ready')?.message ?? '', 'berth agent token add dev --namespace home')
   })
