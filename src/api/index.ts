@@ -105,6 +105,7 @@ export { covers, type Grantee } from './grantee.ts'
 export {
   type AnyObject,
   apiVersionOf,
+  byAge,
   type CustomObject,
   hasFinalizer,
   isDeleting,

@@ -73,6 +73,12 @@ export function refFromKey(key: string): Ref {
 /** How an object is named in messages: `DeploymentTargetClaim team-a/dev`. */
 export const nameOf = (object: KubeObject): string => `${object.kind} ${keyOf(refOf(object))}`
 
+/** The one that was there first comes first; the same answer whoever asks. */
+export const byAge = ({ metadata: a }: KubeObject, { metadata: b }: KubeObject): number =>
+  compare(a.creationTimestamp ?? '', b.creationTimestamp ?? '') || compare(a.uid ?? '', b.uid ?? '')
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
 export const isDeleting = (object: KubeObject): boolean => object.metadata.deletionTimestamp !== undefined
 
 export const hasFinalizer = (object: KubeObject, finalizer: string): boolean =>

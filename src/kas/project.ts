@@ -1,5 +1,5 @@
 import type { Cache } from '../adapters/kube/index.ts'
-import { type Agent, type GitProject, type Grantee, isDeleting, keyOf, type Ref, refOf } from '../api/index.ts'
+import { type Agent, byAge, type GitProject, type Grantee, isDeleting, keyOf, type Ref, refOf } from '../api/index.ts'
 import { durationOf } from '../std/index.ts'
 import { numberOf } from './number.ts'
 import type { PathHolders } from './path-holders.ts'
@@ -127,12 +127,5 @@ const isSame = (now: GitProject | undefined, before: GitProject | undefined): bo
   now.metadata.generation === before.metadata.generation &&
   isDeleting(now) === isDeleting(before)
 
-/** Of two projects the one that was there first; the same answer whoever asks. */
-export const isOlder = (one: GitProject, other: GitProject): boolean => byAge(one, other) < 0
-
-const byAge = ({ metadata: a }: GitProject, { metadata: b }: GitProject): number =>
-  compare(a.creationTimestamp ?? '', b.creationTimestamp ?? '') || compare(a.uid ?? '', b.uid ?? '')
-
 const namespaceOf = ({ metadata }: GitProject): string => metadata.namespace ?? ''
 const rank = (object: GitProject, namespace: string): number => (namespaceOf(object) === namespace ? 0 : 1)
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

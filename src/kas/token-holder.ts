@@ -1,5 +1,5 @@
 import type { Cache } from '../adapters/kube/index.ts'
-import { type Agent, isDeleting } from '../api/index.ts'
+import { type Agent, byAge, isDeleting } from '../api/index.ts'
 import type { Clock } from '../std/index.ts'
 
 export type KnownToken = NonNullable<NonNullable<Agent['status']>['tokens']>[number]
@@ -48,13 +48,6 @@ function firstOf(agents: TokenHolders['agents'], sha256: string): Agent | undefi
 
 const knownOf = ({ status }: Agent, sha256: string): KnownToken | undefined =>
   status?.tokens?.find((token) => token.sha256 === sha256)
-
-const byAge = (one: Agent, other: Agent): number => compare(ageOf(one), ageOf(other))
-
-/** Times of the API have one length. Made in one second, the uid decides, so that every kas finds the same. */
-const ageOf = ({ metadata: { creationTimestamp = '', uid = '' } }: Agent): string => `${creationTimestamp} ${uid}`
-
-const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
 
 const hasEnded = (expiresAt: string | undefined, clock: Clock): boolean =>
   expiresAt !== undefined && Date.parse(expiresAt) <= clock.now()

@@ -1,4 +1,4 @@
-import { beginningOf, Failure, type FailureCode } from '../../std/index.ts'
+import { beginningOf, Failure, type FailureCode, isRecord } from '../../std/index.ts'
 
 /** meta.k8s.io/v1 Status, as the API server answers when it refuses. */
 export interface ApiStatus {
@@ -76,10 +76,27 @@ const messageOf = (httpStatus: number, { message }: ApiStatus): string =>
 export const isNamespaceTerminating = (failure: unknown): boolean =>
   failure instanceof Failure && causesOf(failure).some((cause) => cause.reason === 'NamespaceTerminating')
 
-const causesOf = (failure: Failure): { reason?: string }[] => {
-  const { cause } = failure
-  if (typeof cause !== 'object' || cause === null || !('details' in cause)) return []
-  const { details } = cause
-  if (typeof details !== 'object' || details === null || !('causes' in details)) return []
-  return Array.isArray(details.causes) ? details.causes : []
+/** One thing that the API server holds against an object. */
+export interface Cause {
+  readonly reason: string
+  readonly message: string
+  readonly field: string
 }
+
+/** Of a refusal. */
+export const causesOf = ({ cause }: Failure): Cause[] => (isRecord(cause) ? causesIn(cause.details) : [])
+
+/** meta.k8s.io/v1 StatusDetails.causes. */
+export function causesIn(details: unknown): Cause[] {
+  if (!isRecord(details) || !Array.isArray(details.causes)) return []
+  return details.causes.filter(isRecord).map(({ reason, message, field }) => ({
+    reason: textIn(reason),
+    message: textIn(message),
+    field: textIn(field),
+  }))
+}
+
+const textIn = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** What the server said as a whole, for telling one refusal from another. It may be a stranger's text, which is not for showing. */
+export const saidIn = ({ cause }: Failure): string => (isRecord(cause) ? textIn(cause.message) : '')

@@ -10,7 +10,7 @@ export { type CacheOptions, type Caches, type CacheWiring, createCaches, untilLi
 export { connect, connectTo, type ServerOptions } from './client.ts'
 export type { Meter } from './connection.ts'
 export { type Bell, createDoorbell } from './doorbell.ts'
-export { isNamespaceTerminating } from './errors.ts'
+export { type Cause, causesOf, isNamespaceTerminating, saidIn } from './errors.ts'
 export { createEvents, type Events, type Occurrence } from './events.ts'
 export type { ApplyHow, DeleteHow, Identity, JsonPatchStep, Kube, ListQuery, PatchHow, ReadOptions } from './kube.ts'
 export { kubeFromSecret, readTarget, type TargetOptions } from './kubeconfig-secret.ts'

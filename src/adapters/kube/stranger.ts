@@ -1,12 +1,12 @@
 import { isRecord } from '../../std/index.ts'
-import { type ApiStatus, failureFromStatus, isKnownReason, type Refuse } from './errors.ts'
+import { type ApiStatus, type Cause, causesIn, failureFromStatus, isKnownReason, type Refuse } from './errors.ts'
 
 /** Whoever wants to see more fields at fault than these reads on with kubectl. */
 const MOST_FIELDS = 8
-/** Names and indexes between the dots of a field. Longer ones could be anything, the caller's token too. */
+/** Names, indexes and values of a field's way. Longer ones could be anything, the caller's token too. */
 const PART = /^[\w-]{0,63}$/
-const BETWEEN_PARTS = /[.[\]/]/
-const LONGEST_FIELD = 200
+const BETWEEN_PARTS = /[.[\]/="\\,:]/
+const LONGEST_FIELD = 512
 
 /**
  * The refusal of a server that a tenant named, in our words: its URL may lead to a machine that the tenant can't read from otherwise,
@@ -25,14 +25,15 @@ export const failureFromStranger: Refuse = (httpStatus, said, about) => {
   return failureFromStatus(httpStatus, { reason, message, details }, about, { remedy, cause })
 }
 
-function detailsOf(details: unknown): Required<Pick<Details, 'causes'>> & Details {
-  const { name, retryAfterSeconds, causes } = isRecord(details) ? details : {}
+function detailsOf(details: unknown): Details & { causes: Cause[] } {
+  const { name, retryAfterSeconds } = isRecord(details) ? details : {}
   return {
     ...(typeof name === 'string' && { name }),
     ...(Number.isFinite(retryAfterSeconds) && { retryAfterSeconds: Number(retryAfterSeconds) }),
-    causes: (Array.isArray(causes) ? causes : []).filter(isRecord).map(({ reason, message, field }) => ({
-      reason: String(reason ?? ''),
-      message: String(message ?? ''),
+    causes: causesIn(details).map(({ reason, message, field }) => ({
+      reason,
+      // Whom a field belongs to is said in it, and would be shown.
+      message: reason === 'FieldManagerConflict' ? '' : message,
       field: isField(field) ? field : '',
     })),
   }
@@ -40,5 +41,5 @@ function detailsOf(details: unknown): Required<Pick<Details, 'causes'>> & Detail
 
 type Details = NonNullable<ApiStatus['details']>
 
-const isField = (field: unknown): field is string =>
-  typeof field === 'string' && field.length <= LONGEST_FIELD && field.split(BETWEEN_PARTS).every((part) => PART.test(part))
+const isField = (field: string): boolean =>
+  field.length <= LONGEST_FIELD && field.split(BETWEEN_PARTS).every((part) => PART.test(part))

@@ -1,5 +1,5 @@
+import { causesOf } from '../../adapters/kube/index.ts'
 import { beginningOf, type Failure } from '../../std/index.ts'
-import { causesOf } from './causes.ts'
 import { type ObjectId, sayId } from './object-id.ts'
 
 /** A failure about an object as users may read it: what the server says about a Secret may quote the Secret. */

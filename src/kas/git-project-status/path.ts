@@ -1,6 +1,5 @@
-import { conditionOf, type GitProject, type GitProjectStatus, isDeleting, type Statement } from '../../api/index.ts'
+import { byAge, conditionOf, type GitProject, type GitProjectStatus, isDeleting, type Statement } from '../../api/index.ts'
 import { type PathHolders, PROJECT_PATHS } from '../path-holders.ts'
-import { isOlder } from '../project.ts'
 
 /** Whether callers who ask for the project's path get this project. */
 const PATH_UNIQUE = 'PathUnique'
@@ -16,7 +15,7 @@ export function pathStatement(
   { holds }: Pick<PathHolders, 'holds'>,
 ): Statement | undefined {
   const { namespace = '' } = object.metadata
-  const older = ofPath.filter((other) => !isDeleting(other) && isOlder(other, object))
+  const older = ofPath.filter((other) => !isDeleting(other) && byAge(other, object) < 0)
   const about = { type: PATH_UNIQUE, observedGeneration: object.metadata.generation ?? 0 }
   const path = `spec.path "${object.spec.path}"`
   const remedy = 'Give this one a path of its own, such as its namespace and name'

@@ -81,10 +81,8 @@ async function workOn(before: SpaceRequest, desk: Bench): Promise<Next> {
 
 /** What was made before goes on working while the request is at fault: its credentials are renewed, and in time. */
 async function refuse(request: SpaceRequest, why: Failure, desk: Bench): Promise<Next> {
-  // A user's mistake is told once, and looked at again when the request or its tier changes; the rest is the loop's.
-  if (why.code === 'invalid') return told(request, why, await keepUp(request, desk), desk)
-  if (why.code === 'forbidden') await keepUp(request, desk)
-  throw why
+  const isAtFault = why.code === 'invalid' || why.code === 'forbidden'
+  return told(request, why, isAtFault ? await keepUp(request, desk) : undefined, desk)
 }
 
 interface Kept {
@@ -92,6 +90,7 @@ interface Kept {
   access: Access
 }
 
+/** A user's mistake is told once, and looked at again when the request or its tier changes; the rest is the loop's. */
 function told(request: SpaceRequest, why: Failure, kept: Kept | undefined, desk: Desk): Next {
   if (why.code !== 'invalid') throw why
   const status = refused(request, why, kept)

@@ -1,10 +1,11 @@
 import * as assert from 'uvu/assert'
-import { keepFed, kubeFromSecret } from '../../../src/adapters/kube/index.ts'
+import { kubeFromSecret } from '../../../src/adapters/kube/index.ts'
 import { ConfigMaps } from '../../../src/api/index.ts'
-import { isFailure, Secret, silentLog, systemClock } from '../../../src/std/index.ts'
+import { isFailure, Secret } from '../../../src/std/index.ts'
 import { tellingServer } from '../../support/builders/strange-server.ts'
 import { describe } from '../../support/suite.ts'
 import { kubeconfigFor } from '../../support/targets.ts'
+import { whyNotFollowed } from './failing-watch.ts'
 
 const PAGE = JSON.stringify({ metadata: { continue: 'more', resourceVersion: '1' }, items: [] })
 
@@ -46,17 +47,7 @@ describe('a list whose pages have no end', (it) => {
 
   it('is one for a watch too', async () => {
     const { kube, close } = await open()
-    const ending = new AbortController()
-    const told = Promise.withResolvers<string>()
-    const nothing = () => undefined
-    const store = { put: nothing, remove: nothing, list: () => ({ page: nothing, end: nothing }), saw: nothing }
-    const failed = ({ message }: Error) => {
-      told.resolve(message)
-      ending.abort()
-    }
-    const feed = { kube, kind: ConfigMaps, scope: {}, store, clock: systemClock, log: silentLog }
-    await keepFed({ ...feed, listed: () => told.resolve('listed'), failed }, ending.signal)
-    assert.match(await told.promise, /the list of configmaps does not end/)
+    assert.match((await whyNotFollowed(kube)).message, /the list of configmaps does not end/)
     await close()
   })
 })

@@ -1,10 +1,12 @@
-import { equal, is, match, not, ok } from 'uvu/assert'
-import { type Kube, keepFed, kubeFromSecret } from '../../../src/adapters/kube/index.ts'
+import { equal, is, match, not } from 'uvu/assert'
+import { causesOf, type Kube, kubeFromSecret } from '../../../src/adapters/kube/index.ts'
 import { ConfigMaps } from '../../../src/api/index.ts'
-import { type Failure, isFailure, Secret, sayFailure, silentLog, systemClock } from '../../../src/std/index.ts'
+import { type Failure, Secret, sayFailure } from '../../../src/std/index.ts'
 import { answeringServer, echoingServer } from '../../support/builders/strange-server.ts'
+import { failureOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'
 import { kubeconfigFor } from '../../support/targets.ts'
+import { whyNotFollowed } from './failing-watch.ts'
 
 const INSIDE = 'the-inside-of-another-machine'
 /** As long as the tokens of service accounts are. */
@@ -72,28 +74,36 @@ describe('what a server that a tenant named says', (it) => {
     )
     return kube
   }
-  const failureOf = async (coming: Promise<unknown>): Promise<Failure> => {
-    const thrown = await coming.then(
-      () => undefined,
-      (failure: unknown) => failure,
-    )
-    ok(isFailure(thrown))
-    return thrown
-  }
   const answering = (http: number, text: string) =>
     answeringServer((_, response) => response.writeHead(http, { 'content-type': 'application/json' }).end(text))
 
   for (const { what, http, text, told, code } of refusals)
     it(`is not shown: ${what}`, async () => {
-      const failure = await failureOf(clientOf(await answering(http, text)).get(ConfigMaps, { name: 'x', namespace: 'y' }))
+      const kube = clientOf(await answering(http, text))
+      const failure = await failureOf(() => kube.get(ConfigMaps, { name: 'x', namespace: 'y' }))
       is(failure.code, code)
       match(sayFailure(failure), told)
       not.match(`${sayFailure(failure)} ${failure.reason}`, INSIDE)
       not.match(sayFailure(failure), 'zzzz')
     })
 
+  it('still tells which fields others hold, and not in whose name', async () => {
+    const fields = [
+      '.spec.template.spec.containers[name="web"].ports[containerPort=80,protocol="TCP"]',
+      '.metadata.finalizers[="a/b"]',
+    ]
+    const causes = fields.map((field) => ({ reason: 'FieldManagerConflict', field, message: `conflict with "${INSIDE}"` }))
+    const kube = clientOf(await answering(409, status({ reason: 'Conflict', details: { causes } })))
+    const failure = await failureOf(() => kube.get(ConfigMaps, { name: 'x', namespace: 'y' }))
+    equal(
+      causesOf(failure),
+      fields.map((field) => ({ reason: 'FieldManagerConflict', field, message: '' })),
+    )
+  })
+
   it('is not shown, though it is the caller’s own token', async () => {
-    const failure = await failureOf(clientOf(await echoingServer(418)).read('/api'))
+    const kube = clientOf(await echoingServer(418))
+    const failure = await failureOf(() => kube.read('/api'))
     not.match(`${sayFailure(failure)} ${failure.reason}`, /bearer|x{40}/i)
   })
 
@@ -103,28 +113,19 @@ describe('what a server that a tenant named says', (it) => {
       const page = { metadata: { resourceVersion: '7' }, items: [] }
       response.end(url.includes('watch=true') ? `${error}\n` : JSON.stringify(page))
     })
-    const ending = new AbortController()
-    const told = Promise.withResolvers<Failure>()
-    const nothing = () => undefined
-    const store = { put: nothing, remove: nothing, list: () => ({ page: nothing, end: nothing }), saw: nothing }
-    const feed = { kube: clientOf(server), kind: ConfigMaps, scope: {}, store, clock: systemClock, log: silentLog }
-    const failed = (failure: Failure) => {
-      told.resolve(failure)
-      ending.abort()
-    }
-    await keepFed({ ...feed, listed: nothing, failed }, ending.signal)
-    const { code, message } = await told.promise
+    const { code, message } = await whyNotFollowed(clientOf(server))
     equal([code, message], ['forbidden', 'watch of configmaps: the API server answered HTTP 403 (Forbidden)'])
   })
 
   it('is told by a code where there is no answer, for a certificate says whose it is', async () => {
-    const failure = await failureOf(clientOf(await answering(200, '{}'), undefined, false).read('/api'))
+    const kube = clientOf(await answering(200, '{}'), undefined, false)
+    const failure = await failureOf(() => kube.read('/api'))
     match(failure.message, /the certificate of https:\S+ is not trusted: [A-Z_]+$/)
   })
 
   it('is shown where it is this installation’s own API', async () => {
     const server = await answering(403, status({ reason: 'Forbidden', message: 'exceeded quota: compute' }))
-    const failure = await failureOf(clientOf(server, server.url).get(ConfigMaps, { name: 'x', namespace: 'y' }))
+    const failure = await failureOf(() => clientOf(server, server.url).get(ConfigMaps, { name: 'x', namespace: 'y' }))
     is(failure.message, 'ConfigMap y/x: exceeded quota: compute')
   })
 })

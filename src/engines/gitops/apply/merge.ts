@@ -1,6 +1,6 @@
+import { causesOf } from '../../../adapters/kube/index.ts'
 import type { AnyObject } from '../../../api/index.ts'
 import { type Failure, isFailure, isRecord } from '../../../std/index.ts'
-import { causesOf } from '../causes.ts'
 import { withValueAt } from '../fields/pointer.ts'
 import { type Case, type Outcome, outcomeAfter, patch, put, read, versionKnown } from './case.ts'
 import { formerKeeper } from './keeper.ts'

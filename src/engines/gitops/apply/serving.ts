@@ -1,5 +1,5 @@
+import { saidIn } from '../../../adapters/kube/index.ts'
 import { pause, seconds } from '../../../std/index.ts'
-import { saidIn } from '../causes.ts'
 import type { Entry } from '../change-set.ts'
 import type { Desired } from '../place.ts'
 import { kindKey, kindsDeclaredBy } from './course.ts'
