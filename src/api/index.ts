@@ -139,6 +139,7 @@ export {
   tunnelAudienceOf,
   YES,
 } from './labels.ts'
+export { credentialsKeyOf, credentialsRefOf, isForWorkspace, isPrivate, isPrivateBy, opens, privateToOf } from './privacy.ts'
 export { kubeconfigIn, textIn } from './secret-content.ts'
 export {
   claimKeysOf,

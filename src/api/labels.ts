@@ -66,6 +66,11 @@ export const annotations = {
   warmNamespace: 'berth.dev/warm-namespace',
   /** On a claim: the volume in its target that was made before there was a workspace. */
   volume: 'berth.dev/volume',
+  /**
+   * On a claim, SpaceRequest and target that are private. On the first two it says who gets in, one person's user name; empty while there
+   * is none. Absent: the credentials are beside the claim, for all who read Secrets there. Policy private.berth.dev keeps it.
+   */
+  privateTo: 'berth.dev/private-to',
   /** On a DeploymentTargetClass: `true` for the one that is meant when nobody names one. */
   defaultClass: 'berth.dev/is-default-class',
 } as const

@@ -49,7 +49,7 @@ export interface SpaceRequestStatus {
      */
     name: string
     /**
-     * Name of the Secret in the namespace of the request, with a kubeconfig under the key `kubeconfig`. Empty when the tier has no service account.
+     * Name of the Secret in the namespace of the request, or of a private one in the namespace itself, with a kubeconfig under the key `kubeconfig`. Empty when the tier has no service account.
      */
     secretRef: string
     /**

@@ -20,7 +20,7 @@ export const verb = {
   define(command: Command, shell: Shell, finish: Finish): void {
     withWorkspace(command)
       .description(
-        'Print the logs of a workspace: first what prepared it (init containers, such as the clone), then its containers. You must be allowed to read the credentials of its target.',
+        'Print the logs of a workspace: first what prepared it (init containers, such as the clone), then its containers. In a space of its own only the owner sees them; elsewhere whoever may read the credentials of its target.',
       )
       .option('-c, --container <name>', 'of one container only')
       .option('-p, --previous', 'of the run before: why it crashed')

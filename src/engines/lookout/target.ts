@@ -1,11 +1,14 @@
 import type { Kube, TargetOptions } from '../../adapters/kube/index.ts'
-import { DeploymentTargets, kubeconfigIn, nameOf, Secrets, type Workspace } from '../../api/index.ts'
-import { Failure } from '../../std/index.ts'
+import { DeploymentTargets, isPrivate, kubeconfigIn, nameOf, Secrets, type Workspace } from '../../api/index.ts'
+import { Failure, isFailure } from '../../std/index.ts'
 
 /** Where a target may lie, and how much it may say. */
 export type Sight = Pick<TargetOptions, 'reach'>
 
-/** Does the work where the workspace runs, with the credentials of its target, which the person must be allowed to read. */
+/**
+ * Does the work where the workspace runs, with the credentials of its target, which the person must be allowed to read; where the target is
+ * private, in the person's own name.
+ */
 export async function withTarget<T>(
   kube: Kube,
   workspace: Workspace,
@@ -28,6 +31,7 @@ export async function withTarget<T>(
       remedy: `Let its spec.kubernetesCredentials.apiURL be ${itsURL ?? 'what it was'} again.`,
     })
   }
+  if (isPrivate(target)) return await work(kube, home).catch((thrown: unknown) => Promise.reject(shut(thrown, workspace)))
   const secret = await kube.get(Secrets, { name: clusterCredentialsSecret, namespace })
   const kubeconfig = secret && kubeconfigIn(secret)
   if (!kubeconfig) throw gone(`Secret ${clusterCredentialsSecret} with the credentials of DeploymentTarget ${name}`)
@@ -43,6 +47,15 @@ export async function withTarget<T>(
   } finally {
     await there.close()
   }
+}
+
+/** What the API server refuses to all but the owner says nothing of him. */
+function shut(thrown: unknown, workspace: Workspace): unknown {
+  if (!isFailure(thrown, 'forbidden')) return thrown
+  return new Failure('forbidden', `only its owner sees into ${nameOf(workspace)}.`, {
+    remedy: `Ask ${workspace.spec.owner ?? 'the owner'}.`,
+    cause: thrown,
+  })
 }
 
 const gone = (what: string): Failure =>

@@ -4,6 +4,7 @@ import {
   type DeploymentTarget,
   type DeploymentTargetClaim,
   type Environment,
+  isPrivate,
   refOf,
 } from '../../api/index.ts'
 import { type Books, BY, claimNameOf, credentialsOf, targetNameOf } from './books.ts'
@@ -61,6 +62,7 @@ function behindClaim({ metadata }: Environment, claimName: string, books: Books)
   if (!claim) return { kind: 'claimGone', problem: noClaim(claimName) }
   const phase = claim.status?.phase
   if (phase !== 'Bound') return { kind: 'waiting', claim, lost: phase === 'Lost' }
+  if (isPrivate(claim)) return wrong(privateClaim(claimName))
   const found = targetOf(claim, books)
   return 'reason' in found ? wrong(found) : reachedBy(accessTo(found, claim))
 }
@@ -117,6 +119,12 @@ const noClaim = (claim: string): Problem => ({
   reason: 'DeploymentTargetClaimNotFound',
   message: 'DeploymentTargetClaim not found while generating the desired Environment resource',
   advice: `spec.configuration.target.deploymentTargetClaim.claimName names "${claim}". Create that DeploymentTargetClaim in this namespace, or name another`,
+})
+
+const privateClaim = (claim: string): Problem => ({
+  reason: 'DeploymentTargetClaimPrivate',
+  message: 'DeploymentTargetClaim is private, and its credentials are not given to an Environment',
+  advice: `DeploymentTargetClaim ${claim} was made for a workspace, or its class says parameters.credentials: Private. Name a claim of another class`,
 })
 
 const targetProblem = (message: string, advice: string): Problem => ({ reason: 'DeploymentTargetNotFound', message, advice })

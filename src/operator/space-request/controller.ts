@@ -36,7 +36,7 @@ export function spaceRequests(workshop: Workshop, settings: SpaceSettings = {}):
     sites: createSites(workshop, site, settings.agents),
     tiers: caches.of(SpaceTiers),
     allowance,
-    secrets: caches.of(Secrets, { labels: OF_SPACES.labels, indexes: byRequest }),
+    secrets: caches.of(Secrets, { ...OF_SPACES, indexes: byRequest }),
   }
   return {
     name: MANAGER,
@@ -64,11 +64,12 @@ function watchesOf(requests: Cache<SpaceRequest>, namespaces: Cache<Namespace>):
     const key = namespace?.metadata.annotations?.[annotations.spaceRequest]
     return key ? [refFromKey(key)] : []
   }
+  const ofPiece = ({ metadata }: KubeObject) => ofNamespace(namespaces.get({ name: metadata.namespace ?? '' }))
   const pieces = PIECE_KINDS.map(({ kind, metadataOnly }) => ({
     kind,
     ...OF_SPACES,
     ...(metadataOnly && { metadataOnly }),
-    wakes: ({ metadata }: KubeObject) => ofNamespace(namespaces.get({ name: metadata.namespace ?? '' })),
+    wakes: ofPiece,
   }))
   return [
     {
@@ -77,7 +78,7 @@ function watchesOf(requests: Cache<SpaceRequest>, namespaces: Cache<Namespace>):
     },
     { kind: SpaceTiers, wakes: ({ metadata }) => requests.by('tierName', metadata.name).map(refOf) },
     { kind: Namespaces, ...OF_SPACES, metadataOnly: true, wakes: ofNamespace },
-    { kind: Secrets, labels: OF_SPACES.labels, wakes: ownerOf },
+    { kind: Secrets, ...OF_SPACES, wakes: (secret) => [...ownerOf(secret), ...ofPiece(secret)] },
     // New certificates of the API server go into every kubeconfig.
     { kind: ConfigMaps, ...ROOT_CA_WATCH, wakes: () => [...requests.all()].map(refOf) },
     ...pieces,

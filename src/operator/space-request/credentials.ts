@@ -2,6 +2,7 @@ import type { Cache } from '../../adapters/kube/index.ts'
 import {
   apiVersionOf,
   type CoreSecret,
+  isPrivate,
   KUBECONFIG_KEY,
   keyOf,
   kubeconfigIn,
@@ -9,7 +10,6 @@ import {
   ownedBy,
   refOf,
   Secrets,
-  type SpaceRequest,
   secretTypes,
 } from '../../api/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
@@ -38,7 +38,10 @@ export interface Keyring {
   secrets: Cache<CoreSecret>
 }
 
-/** A kubeconfig with a bound token, in the namespace of the request; renewed in time, put back when changed or deleted. */
+/**
+ * A kubeconfig with a bound token, in the namespace of the request, or of a private one in its space; renewed in time, put back when changed
+ * or deleted.
+ */
 export async function keepCredentials(keyring: Keyring, space: Space): Promise<Access> {
   const access = await keepSecret(keyring, space)
   const { agent } = keyring.site
@@ -46,7 +49,7 @@ export async function keepCredentials(keyring: Keyring, space: Space): Promise<A
 }
 
 async function keepSecret(keyring: Keyring, space: Space): Promise<Access> {
-  const secret = secretOf(keyring, space.request)
+  const secret = secretOf(keyring, space)
   if (serviceAccountOf(space.tier) === '') return withdraw(keyring, secret)
   const facts = secret && factsOfGood(keyring, space, secret)
   if (secret && facts && renewalOf(facts) > keyring.workshop.clock.now()) return accessOf(secret, facts)
@@ -58,16 +61,23 @@ async function keepSecret(keyring: Keyring, space: Space): Promise<Access> {
   return issued ? accessOf(written, issued) : { secretRef: written.metadata.name }
 }
 
-function secretOf({ secrets }: Keyring, request: SpaceRequest): CoreSecret | undefined {
-  const mine = secrets.by('request', uidOf(request)).filter((secret) => isOurs(secret, request))
+function secretOf({ secrets }: Keyring, space: Space): CoreSecret | undefined {
+  const { request } = space
+  const mine = secrets.by('request', uidOf(request)).filter((secret) => isOurs(secret, space))
   const recorded = request.status?.namespaceAccess?.[0]?.secretRef
   return mine.find(({ metadata }) => metadata.name === recorded) ?? mine[0]
 }
 
-/** Labels and owners can be forged in any namespace; a Secret of another one would carry the token out of this one. */
-const isOurs = ({ metadata }: CoreSecret, request: SpaceRequest): boolean =>
-  metadata.namespace === request.metadata.namespace &&
-  (metadata.ownerReferences?.some(({ uid }) => uid === uidOf(request)) ?? false)
+/** Where nobody else reads it, if the request is private. */
+const homeOf = ({ request, namespace }: Space): string => (isPrivate(request) ? namespace : (request.metadata.namespace ?? ''))
+
+/**
+ * Labels and owners can be forged in any namespace; a Secret of another one would carry the token out of this one. In a private space it has
+ * no owner, who would be in another namespace: there a Secret with our name is ours.
+ */
+const isOurs = ({ metadata }: CoreSecret, space: Space): boolean =>
+  metadata.namespace === homeOf(space) &&
+  (isPrivate(space.request) || (metadata.ownerReferences?.some(({ uid }) => uid === uidOf(space.request)) ?? false))
 
 /** The token's facts if the Secret says, letter for letter, what we would write with it; `undefined` if it has to be written anew. */
 function factsOfGood({ site }: Keyring, space: Space, secret: CoreSecret): TokenFacts | undefined {
@@ -94,7 +104,7 @@ async function writeSecret(keyring: Keyring, space: Space, there: CoreSecret | u
   const recorded = space.request.status?.namespaceAccess?.[0]?.secretRef
   const names = secretNames(space.request.metadata.name, uidOf(space.request))
   for (const name of recorded ? [recorded, ...names] : names) {
-    const written = await makeSecret(keyring, space.request, { ...wanted, metadata: { ...wanted.metadata, name } })
+    const written = await makeSecret(keyring, space, { ...wanted, metadata: { ...wanted.metadata, name } })
     if (written) return written
   }
   throw new Failure('invalid', `Secrets of other owners have every name that could be given: ${names.join(', ')}`, {
@@ -104,14 +114,14 @@ async function writeSecret(keyring: Keyring, space: Space, there: CoreSecret | u
 }
 
 /** `undefined` when somebody else's Secret has the name. */
-async function makeSecret(keyring: Keyring, request: SpaceRequest, wanted: CoreSecret): Promise<CoreSecret | undefined> {
+async function makeSecret(keyring: Keyring, space: Space, wanted: CoreSecret): Promise<CoreSecret | undefined> {
   const { kube } = keyring.workshop
   try {
     return await kube.create(Secrets, wanted, { manager: MANAGER })
   } catch (failure) {
     if (!isFailure(failure, 'already-exists')) throw failure
     const there = await kube.get(Secrets, refOf(wanted))
-    return there && isOurs(there, request) ? replace(keyring, there, wanted) : undefined
+    return there && isOurs(there, space) ? replace(keyring, there, wanted) : undefined
   }
 }
 
@@ -121,19 +131,22 @@ async function replace({ workshop }: Keyring, there: CoreSecret, wanted: CoreSec
   return workshop.kube.patch(Secrets, refOf(there), { metadata: { labels: wanted.metadata.labels }, data }, { manager: MANAGER })
 }
 
-function secretFor({ request, namespace }: Space, name: string, kubeconfig: Secret<string>): CoreSecret {
+function secretFor(space: Space, name: string, kubeconfig: Secret<string>): CoreSecret {
+  const { request, namespace } = space
+  const { [labels.claimUid]: claimUid } = request.metadata.labels ?? {}
   return {
     apiVersion: apiVersionOf(Secrets),
     kind: Secrets.kind,
     metadata: {
       name,
-      namespace: request.metadata.namespace ?? '',
+      namespace: homeOf(space),
       labels: {
         ...asLabel(labels.spaceRequest, request.metadata.name),
         [labels.provisionedNamespace]: namespace,
         ...ownLabels(request),
+        ...(isPrivate(request) && claimUid !== undefined && { [labels.claimUid]: claimUid }),
       },
-      ownerReferences: [ownedBy(request)],
+      ...(!isPrivate(request) && { ownerReferences: [ownedBy(request)] }),
     },
     type: secretTypes.opaque,
     data: { [KUBECONFIG_KEY]: Buffer.from(kubeconfig.reveal(), 'utf8').toString('base64') },

@@ -12,6 +12,7 @@ import {
   NetworkPolicies,
   type ObjectMeta,
   type PolicyRule,
+  privateToOf,
   ResourceQuotas,
   RoleBindings,
   Roles,
@@ -100,12 +101,19 @@ function accessOf(space: Space, nameRole: NameRole): Piece[] {
   ]
 }
 
-/** A binding can't be turned to another role; so its name says which, and another role is another binding. */
+/**
+ * A binding can't be turned to another role; so its name says which, and another role is another binding. Nobody has the credentials of a
+ * private space: so who is to get in has the same rights in his own name.
+ */
 function bindingOf(space: Space, kind: 'Role' | 'ClusterRole', role: string): Piece {
   const account = serviceAccountOf(space.tier)
+  const person = privateToOf(space.request)
   return piece(space, RoleBindings, `${account}-${role}`, {
     roleRef: { apiGroup: Roles.group, kind, name: role },
-    subjects: [{ kind: 'ServiceAccount', name: account, namespace: space.namespace }],
+    subjects: [
+      { kind: 'ServiceAccount', name: account, namespace: space.namespace },
+      ...(person ? [{ kind: 'User', apiGroup: Roles.group, name: person }] : []),
+    ],
   })
 }
 

@@ -3,9 +3,13 @@ import {
   apiVersionOf,
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
+  type DeploymentTargetClass,
+  isPrivate,
+  isPrivateBy,
   labels,
   MANAGED_BY_BERTH,
   ownedBy,
+  privateToOf,
   requesterOf,
   type Workspace,
   type WorkspaceClassSpec,
@@ -22,19 +26,23 @@ export const ownersOf = ({ metadata }: DeploymentTargetClaim): string[] =>
   (metadata.ownerReferences ?? []).filter(({ kind }) => kind === Workspaces.kind).map(({ uid }) => uid)
 
 export const isOwnClaim = (workspace: Workspace, claim: DeploymentTargetClaim): boolean =>
-  claim.metadata.ownerReferences?.some(({ uid }) => uid === workspace.metadata.uid) ?? false
+  ownersOf(claim).includes(workspace.metadata.uid ?? '')
+
+/** The class of targets that has the name. */
+export type TargetClasses = (name: string) => DeploymentTargetClass | undefined
 
 /** The claim to make for the workspace; nothing when there is one, or when it uses somebody else's. */
 export function claimToMake(
   workspace: Workspace,
   { name, settings }: { name: string; settings: WorkspaceClassSpec },
   claim: DeploymentTargetClaim | undefined,
+  targetClass: TargetClasses,
 ): DeploymentTargetClaim | Obstacle | undefined {
   if (workspace.spec.target) return undefined
   const claimName = claimNameOf(workspace)
   if (claim) return isOwnClaim(workspace, claim) ? undefined : taken(claimName)
-  const targetClass = settings.deploymentTargetClassName
-  if (!targetClass) return noTargetClass(name)
+  const className = settings.deploymentTargetClassName
+  if (!className) return noTargetClass(name)
   return {
     apiVersion: apiVersionOf(DeploymentTargetClaims),
     kind: DeploymentTargetClaims.kind,
@@ -46,12 +54,26 @@ export function claimToMake(
         [labels.workspace]: workspace.metadata.name,
         [labels.workspaceUid]: workspace.metadata.uid ?? '',
       },
-      annotations: { [annotations.requester]: requesterOf(workspace, workspace.spec.owner) },
+      annotations: {
+        [annotations.requester]: requesterOf(workspace, workspace.spec.owner),
+        ...(isPrivateTo(targetClass(className)) && { [annotations.privateTo]: workspace.spec.owner ?? '' }),
+      },
       ownerReferences: [ownedBy(workspace)],
     },
-    spec: { deploymentTargetClassName: targetClass },
+    spec: { deploymentTargetClassName: className },
   }
 }
+
+const isPrivateTo = (targetClass: DeploymentTargetClass | undefined): boolean =>
+  targetClass !== undefined && isPrivateBy(targetClass, true)
+
+/** What a private claim says of the owner of the workspace that takes it. */
+export const privacyFor = ({ spec }: Workspace, claim: DeploymentTargetClaim): Record<string, string> =>
+  isPrivate(claim) ? { [annotations.privateTo]: spec.owner ?? '' } : {}
+
+/** Whether the workspace's own claim says of another owner, or of none, that he gets in. */
+export const saysOtherwise = (workspace: Workspace, claim: DeploymentTargetClaim | undefined): claim is DeploymentTargetClaim =>
+  claim !== undefined && isOwnClaim(workspace, claim) && isPrivate(claim) && privateToOf(claim) !== (workspace.spec.owner ?? '')
 
 const taken = (claimName: string): Obstacle => ({
   step: 'TargetReady',

@@ -1,9 +1,11 @@
-import type { Meter, Reach } from '../../adapters/kube/index.ts'
+import { type Meter, OF_TARGETS, type Reach, targetSecrets } from '../../adapters/kube/index.ts'
 import {
   type CoreSecret,
+  credentialsKeyOf,
   type DeploymentTarget,
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
+  DeploymentTargetClasses,
   DeploymentTargets,
   type GitProject,
   GitProjects,
@@ -11,7 +13,6 @@ import {
   type Ref,
   refOf,
   Secrets,
-  secretTypes,
   type Workspace,
   type WorkspaceClass,
   WorkspaceClasses,
@@ -43,8 +44,6 @@ import { createTargetWatch } from './target-watch.ts'
 
 /** As many as change at the same time, roughly: a start has a dozen looks at one devfile within seconds. */
 const MOST_PARSED = 128
-
-const SECRET_TYPES = Object.values(secretTypes)
 
 /** Names of indexes are shared with whoever else reads the kind; so these are the workspaces' own. */
 const BY_SECRET = 'workspaces by secret'
@@ -101,16 +100,16 @@ function roomOf(workshop: Workshop, { reach, own, meter, git = {}, tunnels, devf
   const targets = caches.of(DeploymentTargets)
   const projects = caches.of(GitProjects)
   const parsed = new LRUCache<string, ParsedDevfile>({ max: MOST_PARSED, memoMethod: (text) => parseDevfile(text) })
-  const ofType = (type: string) => caches.of(Secrets, { fields: `type=${type}` })
-  const secrets = SECRET_TYPES.map(ofType)
-  const pullSecrets = PULL_TYPES.map(ofType)
+  const targetClasses = caches.of(DeploymentTargetClasses)
+  const pullSecrets = PULL_TYPES.map((type) => caches.of(Secrets, { fields: `type=${type}` }))
   return {
     workshop,
     workspaces: caches.of(Workspaces, { indexes }),
     classes: caches.of(WorkspaceClasses),
     claim: (ref) => claims.get(ref),
     target: (ref) => targets.get(ref),
-    secret: (ref) => secrets.map((cache) => cache.get(ref)).find((secret) => secret !== undefined),
+    targetClass: (name) => targetClasses.get({ name }),
+    secret: targetSecrets(caches),
     ownClaim: ({ metadata, ...workspace }) =>
       claims.by(BY_OWNER, metadata.uid ?? '').find((claim) => claim.metadata.namespace === metadata.namespace) ??
       claims.get({ name: objectNameOf({ metadata, ...workspace }), namespace: metadata.namespace }),
@@ -134,7 +133,7 @@ function roomOf(workshop: Workshop, { reach, own, meter, git = {}, tunnels, devf
 }
 
 function watchesOf({ caches }: Workshop, room: Room): Watch[] {
-  const targets = caches.of(DeploymentTargets, { indexes: { [BY_SECRET]: ofSecret } })
+  const targets = caches.of(DeploymentTargets, { indexes: { [BY_SECRET]: (target) => [credentialsKeyOf(target)] } })
   const claims = caches.of(DeploymentTargetClaims, { indexes: { [BY_TARGET]: ofTarget } })
   const ofClaim = (claim: DeploymentTargetClaim): Ref[] => [
     ...room.workspaces.by('claim', keyOf(refOf(claim))).map(refOf),
@@ -167,10 +166,10 @@ function watchesOf({ caches }: Workshop, room: Room): Watch[] {
       fields: `type=${type}`,
       wakes: (secret: CoreSecret) => room.workspaces.by('pullSecret', keyOf(refOf(secret))).map(refOf),
     })),
-    ...SECRET_TYPES.map((type) => ({
+    ...OF_TARGETS.map((options) => ({
       kind: Secrets,
-      fields: `type=${type}`,
-      wakes: ({ metadata }: CoreSecret) => targets.by(BY_SECRET, `${metadata.namespace}/${metadata.name}`).flatMap(byTarget),
+      ...options,
+      wakes: (secret: CoreSecret) => targets.by(BY_SECRET, keyOf(refOf(secret))).flatMap(byTarget),
     })),
   ]
 }
@@ -181,10 +180,6 @@ const waitingFor = (room: Room, name: string): Ref[] =>
     .by('class', name)
     .filter((workspace) => !hasPlace(workspace))
     .map(refOf)
-
-const ofSecret = ({ metadata, spec }: DeploymentTarget): string[] => [
-  `${metadata.namespace}/${spec.kubernetesCredentials.clusterCredentialsSecret}`,
-]
 
 const ofTarget = ({ metadata, spec, status }: DeploymentTargetClaim): string[] => [
   `${metadata.namespace}/${status?.target?.name ?? spec.targetName ?? ''}`,

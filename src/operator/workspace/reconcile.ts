@@ -22,7 +22,7 @@ import { backUp } from './care/backup/backup.ts'
 import { restoreFor } from './care/backup/restore.ts'
 import { adopt } from './care/pool/adopt.ts'
 import { sizesOf } from './care/sizes.ts'
-import { claimToMake } from './claim.ts'
+import { claimToMake, privacyFor, saysOtherwise } from './claim.ts'
 import { type ChosenClass, classNameOf, frozenClass } from './class.ts'
 import { cleanUp } from './clean-up.ts'
 import type { Plan } from './desired/index.ts'
@@ -194,7 +194,12 @@ async function stopAt(workspace: Workspace, situation: Situation, room: Room, re
 }
 
 async function claim(workspace: Workspace, devfile: Devfile, room: Room, chosen: ChosenClass): Promise<Obstacle | undefined> {
-  const wanted = claimToMake(workspace, chosen, room.ownClaim(workspace))
+  const mine = room.ownClaim(workspace)
+  if (saysOtherwise(workspace, mine)) {
+    const metadata = { annotations: privacyFor(workspace, mine) }
+    await room.workshop.kube.patch(DeploymentTargetClaims, refOf(mine), { metadata }, { manager: CONTROLLER })
+  }
+  const wanted = claimToMake(workspace, chosen, mine, room.targetClass)
   if (!wanted || isObstacle(wanted)) return wanted
   if (await adopt(workspace, devfile, chosen, room)) return undefined
   await room.workshop.kube.create(DeploymentTargetClaims, wanted, { manager: CONTROLLER })

@@ -14,6 +14,7 @@ import {
   withoutFinalizer,
 } from '../../api/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
+import type { TargetClasses } from './claim.ts'
 import type { Plan, TunnelSettings } from './desired/index.ts'
 import type { ParsedDevfile, Pinned } from './devfile.ts'
 import type { DevfileSource } from './devfile-source.ts'
@@ -37,6 +38,7 @@ export interface Room extends Signposts {
   workshop: Workshop
   workspaces: Cache<Workspace>
   classes: Cache<WorkspaceClass>
+  targetClass: TargetClasses
   /** Claims of the class of this UID, in this namespace, that wait for a workspace. */
   spares(uid: string, namespace: string): DeploymentTargetClaim[]
   targets: TargetWatch

@@ -4,11 +4,14 @@ import {
   type CoreSecret,
   claims,
   conditionOf,
+  credentialsRefOf,
   type DeploymentTarget,
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
+  isPrivate,
   KUBECONFIG_KEY,
   kubeconfigIn,
+  opens,
   type Ref,
   type Workspace,
 } from '../../api/index.ts'
@@ -58,8 +61,10 @@ export function findTarget(workspace: Workspace, sharedNamespace: string, signpo
       named,
     )
   }
+  const isOwn = isOwnClaim(workspace, claim)
+  if (isPrivate(claim) && !isOwn) return notShared(claim)
   const target = targetOf(claim, sharedNamespace, signposts)
-  const name = isOwnClaim(workspace, claim) ? claim.metadata.annotations?.[annotations.volume] : undefined
+  const name = isOwn ? claim.metadata.annotations?.[annotations.volume] : undefined
   return isObstacle(target) || !name ? target : { ...target, volume: { name, claimUid: claim.metadata.uid ?? '' } }
 }
 
@@ -86,8 +91,26 @@ export function targetOf(
       `DeploymentTarget ${name}`,
     )
   }
+  if (isPrivate(claim) !== isPrivate(target)) return notMadeFor(named, name)
   return withCredentials(target, { claimName, sharedNamespace }, signposts)
 }
+
+const notShared = ({ metadata }: DeploymentTargetClaim): Obstacle =>
+  missing(
+    'ClaimPrivate',
+    `DeploymentTargetClaim ${metadata.name} is private: only the workspace that it was made for runs in its target`,
+    'Share a claim whose class says parameters.credentials: Shared, or leave spec.target out, so that the workspace gets its own.',
+    `DeploymentTargetClaim ${metadata.name}`,
+  )
+
+/** Where the one is private, the other was made by somebody for a claim that is not his. */
+const notMadeFor = (named: string, target: string): Obstacle =>
+  missing(
+    'TargetNotFound',
+    `DeploymentTarget ${target} was not made for ${named}: one is private, and the other is not`,
+    'Delete that DeploymentTarget, or the claim, so that a new one finds another target.',
+    `DeploymentTarget ${target}`,
+  )
 
 function whyUnbound(claim: DeploymentTargetClaim, named: string): Obstacle | undefined {
   if (claim.status?.phase === 'Bound') return undefined
@@ -119,7 +142,8 @@ function withCredentials(
     clusterCredentialsSecret,
     allowInsecureSkipTLSVerify = false,
   } = target.spec.kubernetesCredentials
-  const secret = signposts.secret({ name: clusterCredentialsSecret, namespace: target.metadata.namespace })
+  const there = signposts.secret(credentialsRefOf(target))
+  const secret = there && opens(there, target) ? there : undefined
   const named = `Secret ${clusterCredentialsSecret}`
   const kubeconfig = secret && kubeconfigIn(secret)
   if (!kubeconfig) {

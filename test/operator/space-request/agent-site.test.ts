@@ -186,14 +186,19 @@ describe('spaces in the cluster of an agent', (it) => {
     match(outcome.message, /does not exist, or you may not reach it/)
   })
 
-  it('names the class whose parameters name no agent', async () => {
+  it('names the class whose parameters name no agent, or want private spaces, which an agent’s cannot be', async () => {
     await kube.create(DeploymentTargetClasses, classFor(`odd-${suffix}`, 7))
+    const { spec, ...wanting } = classFor(`wanting-${suffix}`, `${namespace}/dev`)
+    const parameters = { ...spec.parameters, credentials: 'Private' }
+    await kube.create(DeploymentTargetClasses, { ...wanting, spec: { ...spec, parameters } })
     await ask('shop', `odd-${suffix}`)
-    const says = async () => {
+    await ask('vault', `wanting-${suffix}`)
+    const says = (words: RegExp) => async () => {
       const { items } = await kube.read<{ items: { message: string }[] }>(`/api/v1/namespaces/${namespace}/events`)
-      return items.some(({ message }) => /odd-.*parameters.agent is 7/.test(message))
+      return items.some(({ message }) => words.test(message))
     }
-    await eventually(says)
+    await eventually(says(/odd-.*parameters.agent is 7/))
+    await eventually(says(/wanting-.*parameters.credentials is "Private"/))
   })
 
   it('lets a request go whose agent is gone, and says what stays behind', async () => {

@@ -1,4 +1,12 @@
-import { claimRefOf, claims, type DeploymentTarget, type DeploymentTargetClaim, isDeleting, isTrue } from '../../../api/index.ts'
+import {
+  claimRefOf,
+  claims,
+  type DeploymentTarget,
+  type DeploymentTargetClaim,
+  isDeleting,
+  isPrivate,
+  isTrue,
+} from '../../../api/index.ts'
 import { quantity } from '../../../std/index.ts'
 
 /**
@@ -10,6 +18,8 @@ export function mismatch(claim: DeploymentTargetClaim, target: DeploymentTarget)
     return "DeploymentTarget already references another DeploymentTargetClaim via DeploymentTarget's .spec.claimRef field"
   if (target.spec.deploymentTargetClassName !== claim.spec.deploymentTargetClassName)
     return 'deploymentTargetClassName does not match'
+  if (isPrivate(target) && claimRefOf(target)?.uid === undefined)
+    return 'DeploymentTarget was made for a private DeploymentTargetClaim'
   return unsuitable(claim, target)
 }
 
@@ -18,6 +28,8 @@ export function unsuitable(claim: DeploymentTargetClaim, target: DeploymentTarge
   const { apiURL, clusterCredentialsSecret } = target.spec.kubernetesCredentials
   if (isDeleting(target)) return 'DeploymentTarget is being deleted'
   if (!apiURL && !clusterCredentialsSecret) return 'DeploymentTarget does not have cluster credentials'
+  if (isPrivate(claim) !== isPrivate(target))
+    return `${isPrivate(claim) ? 'the claim' : 'DeploymentTarget'} is private, and the other is not`
   if (!isAvailable(target)) return 'DeploymentTarget is not in Available phase'
   if (!sameArch(claim.spec.arch, target.spec.arch))
     return `DeploymentTarget has arch "${target.spec.arch ?? ''}", the claim asks for "${claim.spec.arch ?? ''}"`

@@ -10,6 +10,9 @@ import {
   hasFinalizer,
   isBindComplete,
   isDeleting,
+  isForWorkspace,
+  isPrivate,
+  isPrivateBy,
   refOf,
   withoutFinalizer,
   YES,
@@ -143,6 +146,8 @@ async function askForOne(claim: DeploymentTargetClaim, binding: Binding, news: s
     : `. If nobody serves that name, install it, or correct the provisioner of DeploymentTargetClass "${name}"`
   return say(claim, { ...waiting(`waiting for provisioner ${provisioner}${remedy}`), reason: 'Provisioning' }, binding, {
     [annotations.provisioner]: provisioner,
+    // Before anything is made for it. Workspaces make theirs so; of others the class may want it.
+    ...(!isPrivate(claim) && isPrivateBy(found, isForWorkspace(claim)) && { [annotations.privateTo]: '' }),
   })
 }
 

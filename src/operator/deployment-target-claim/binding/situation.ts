@@ -7,6 +7,7 @@ import {
   type DeploymentTargetClass,
   type Environment,
   isDeleting,
+  isPrivate,
   labels,
   type SpaceRequest,
 } from '../../../api/index.ts'
@@ -45,9 +46,17 @@ export const indexes = {
 export const poolOf = ({ metadata, spec }: DeploymentTarget | DeploymentTargetClaim): string =>
   `${metadata.namespace}/${spec.deploymentTargetClassName}`
 
-/** Targets that carry this claim's UID. More than one only for a moment, or when somebody made a second one. One in another namespace is forged. */
-export const ownTargets = ({ targets }: Books, { metadata }: DeploymentTargetClaim): DeploymentTarget[] =>
-  metadata.uid ? targets.by('claimUid', metadata.uid).filter((target) => target.metadata.namespace === metadata.namespace) : []
+/**
+ * Targets that carry this claim's UID. More than one only for a moment, or when somebody made a second one. One in another namespace is
+ * forged, and so is one for a private claim that is not private itself: those only Berth makes.
+ */
+export function ownTargets({ targets }: Books, claim: DeploymentTargetClaim): DeploymentTarget[] {
+  const { uid, namespace } = claim.metadata
+  if (!uid) return []
+  return targets
+    .by('claimUid', uid)
+    .filter((target) => target.metadata.namespace === namespace && (!isPrivate(claim) || isPrivate(target)))
+}
 
 /** Targets that a user reserved for a claim of this name. */
 export const reservedTargets = ({ targets }: Books, { metadata }: DeploymentTargetClaim): DeploymentTarget[] =>

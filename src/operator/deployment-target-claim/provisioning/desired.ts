@@ -8,6 +8,7 @@ import {
   finalizers,
   labels,
   MANAGED_BY_BERTH,
+  privateToOf,
   requesterOf,
   SANDBOX_TIER,
   type SpaceRequest,
@@ -42,6 +43,21 @@ function agentOf({ metadata, spec: { parameters = {} } }: DeploymentTargetClass)
   })
 }
 
+/** Of an agent's space the credentials can lie nowhere but beside the claim: it has no namespace here. */
+function assertCredentials({ metadata, spec: { provisioner, parameters = {} } }: DeploymentTargetClass): void {
+  const { credentials = 'Shared' } = parameters
+  const known = provisioner === AGENT_PROVISIONER ? ['Shared'] : ['Shared', 'Private']
+  if (known.some((each) => each === credentials)) return
+  throw new Failure(
+    'invalid',
+    `DeploymentTargetClass ${metadata.name}: parameters.credentials is ${JSON.stringify(credentials)}`,
+    {
+      reason: 'ClassParametersInvalid',
+      remedy: `Make a class whose parameters.credentials are ${known.join(' or ')}, or leave them out`,
+    },
+  )
+}
+
 const AGENT = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?\/[a-z0-9]([-.a-z0-9]*[a-z0-9])?$/
 
 /** Without an owner reference: under Retain the request outlives its claim. */
@@ -50,6 +66,8 @@ export function requestFor(claim: DeploymentTargetClaim, from: DeploymentTargetC
   const { parameters = {}, reclaimPolicy } = from.spec
   const { tierName } = parameters
   const agent = from.spec.provisioner === AGENT_PROVISIONER ? agentOf(from) : undefined
+  assertCredentials(from)
+  const privateTo = privateToOf(claim)
   const { resources } = claim.spec
   return {
     apiVersion: apiVersionOf(SpaceRequests),
@@ -62,6 +80,7 @@ export function requestFor(claim: DeploymentTargetClaim, from: DeploymentTargetC
         [annotations.requester]: requesterOf(claim),
         [annotations.reclaimPolicy]: reclaimPolicy,
         ...(agent !== undefined && { [annotations.agent]: agent }),
+        ...(privateTo !== undefined && { [annotations.privateTo]: privateTo }),
         ...(Object.keys(parameters).length > 0 && { [annotations.parameters]: JSON.stringify(parameters) }),
       },
       // Here already, so that the request needs no write of its own for it.

@@ -1,12 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Cache, isNamespaceTerminating } from '../../../adapters/kube/index.ts'
 import {
+  annotations,
   askedProvisionerOf,
   type DeploymentTargetClaim,
   type DeploymentTargetClass,
   isDeleting,
   isMadeFor,
+  isPrivate,
   keyOf,
+  privateToOf,
   refOf,
   SPACE_PROVISIONERS,
   type SpaceRequest,
@@ -62,7 +65,10 @@ async function ask(claim: DeploymentTargetClaim, from: DeploymentTargetClass, { 
   }
 }
 
-/** A claim that grew makes its request grow, where the class allows it. One that is on its way out is waited for. */
+/**
+ * A claim that grew makes its request grow, where the class allows it; a private one that a workspace took, or got an owner, says who gets in.
+ * One that is on its way out is waited for.
+ */
 async function follow(
   claim: DeploymentTargetClaim,
   from: DeploymentTargetClass,
@@ -71,12 +77,18 @@ async function follow(
 ): Promise<Next> {
   const { resources } = claim.spec
   const mayChange = claim.status?.phase !== 'Bound' || from.spec.allowTargetResourceExpansion === true
-  if (isDeleting(request) || !mayChange || !resources || isDeepStrictEqual(resources, request.spec.resources)) return settled()
+  const grows = mayChange && resources !== undefined && !isDeepStrictEqual(resources, request.spec.resources)
+  const privateTo = privateToOf(claim)
+  const isTaken = isPrivate(request) && privateTo !== undefined && privateTo !== privateToOf(request)
+  if (isDeleting(request) || !(grows || isTaken)) return settled()
   const { resourceVersion } = request.metadata
   await workshop.kube.patch(
     SpaceRequests,
     refOf(request),
-    { metadata: { resourceVersion }, spec: { resources } },
+    {
+      metadata: { resourceVersion, ...(isTaken && { annotations: { [annotations.privateTo]: privateTo } }) },
+      ...(grows && { spec: { resources } }),
+    },
     { manager: MANAGER },
   )
   return settled()

@@ -1,19 +1,22 @@
-import type { Reach } from '../../../adapters/kube/index.ts'
+import { OF_TARGETS, type Reach, targetSecrets } from '../../../adapters/kube/index.ts'
 import {
   type CoreSecret,
   claimRefOf,
+  credentialsKeyOf,
+  credentialsRefOf,
   type DeploymentTarget,
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
   type DeploymentTargetClass,
   DeploymentTargetClasses,
   DeploymentTargets,
+  keyOf,
   labels,
+  opens,
   refOf,
   Secrets,
   type SpaceRequest,
   SpaceRequests,
-  secretTypes,
 } from '../../../api/index.ts'
 import { type Controller, settled, type Watch, type Workshop } from '../../../engines/controller/index.ts'
 import { createJudge } from './credentials.ts'
@@ -22,9 +25,7 @@ import { type Lifecycle, reconcileTarget } from './reconcile.ts'
 import { statusAfter } from './status.ts'
 
 const indexes = {
-  secret: ({ metadata, spec }: DeploymentTarget) => [
-    `${metadata.namespace}/${spec.kubernetesCredentials.clusterCredentialsSecret}`,
-  ],
+  secret: (target: DeploymentTarget) => [credentialsKeyOf(target)],
   holder: (target: DeploymentTarget) => [`${target.metadata.namespace}/${claimRefOf(target)?.name ?? ''}`],
   class: ({ spec }: DeploymentTarget) => [spec.deploymentTargetClassName],
 }
@@ -41,11 +42,10 @@ export interface LifecycleSettings {
 export function targetLifecycle(workshop: Workshop, { reach }: LifecycleSettings = {}): Controller<DeploymentTarget> {
   const { caches } = workshop
   const targets = caches.of(DeploymentTargets, { indexes })
-  const types = Object.values(secretTypes)
-  const secrets = types.map((type) => caches.of(Secrets, { fields: `type=${type}` }))
-  const secretOf = ({ metadata, spec }: DeploymentTarget): CoreSecret | undefined => {
-    const ref = { name: spec.kubernetesCredentials.clusterCredentialsSecret, namespace: metadata.namespace }
-    return secrets.map((cache) => cache.get(ref)).find((secret) => secret !== undefined)
+  const secretBy = targetSecrets(caches)
+  const secretOf = (target: DeploymentTarget): CoreSecret | undefined => {
+    const secret = secretBy(credentialsRefOf(target))
+    return secret && opens(secret, target) ? secret : undefined
   }
   const reachability = createReachability({ workshop, targets, secretOf, reach })
   const lifecycle: Lifecycle = {
@@ -66,10 +66,10 @@ export function targetLifecycle(workshop: Workshop, { reach }: LifecycleSettings
         return [...named, ...targets.by('holder', `${metadata.namespace}/${metadata.name}`).map(refOf)]
       },
     },
-    ...types.map((type) => ({
+    ...OF_TARGETS.map((options) => ({
       kind: Secrets,
-      fields: `type=${type}`,
-      wakes: ({ metadata }: CoreSecret) => targets.by('secret', `${metadata.namespace}/${metadata.name}`).map(refOf),
+      ...options,
+      wakes: (secret: CoreSecret) => targets.by('secret', keyOf(refOf(secret))).map(refOf),
     })),
     {
       kind: DeploymentTargetClasses,

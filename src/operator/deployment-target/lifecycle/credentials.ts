@@ -1,5 +1,12 @@
 import { readTarget } from '../../../adapters/kube/index.ts'
-import { type CoreSecret, type DeploymentTarget, KUBECONFIG_KEY, kubeconfigIn, secretTypes } from '../../../api/index.ts'
+import {
+  type CoreSecret,
+  type DeploymentTarget,
+  isPrivate,
+  KUBECONFIG_KEY,
+  kubeconfigIn,
+  secretTypes,
+} from '../../../api/index.ts'
 import { Failure } from '../../../std/index.ts'
 
 /** What can be said of a target's credentials without calling anybody. */
@@ -17,7 +24,12 @@ const USABLE: Opinion = { usable: true, reason: 'Valid', message: 'the Secret ho
 export function createJudge(): Judge {
   const known = new WeakMap<CoreSecret, { url: string; opinion: Opinion }>()
   return (target, secret) => {
-    const { clusterCredentialsSecret: name, apiURL } = target.spec.kubernetesCredentials
+    const { clusterCredentialsSecret: name, apiURL, defaultNamespace } = target.spec.kubernetesCredentials
+    if (!secret && isPrivate(target))
+      return bad(
+        'SecretNotFound',
+        `Secret "${name}" in namespace ${defaultNamespace} has no credentials of its claim; Berth makes it anew`,
+      )
     if (!secret)
       return bad(
         'SecretNotFound',

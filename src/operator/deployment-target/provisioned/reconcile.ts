@@ -10,6 +10,7 @@ import {
   DeploymentTargets,
   isDeleting,
   isMadeFor,
+  isPrivate,
   labels,
   MANAGED_BY_BERTH,
   refOf,
@@ -94,10 +95,15 @@ function accessOf(request: SpaceRequest, { workshop, insecureSkipTLSVerify }: Ma
 }
 
 /** The one that was made of this request before, or that holds the claim already. */
-function targetFor(claim: DeploymentTargetClaim, { metadata }: SpaceRequest, { targets }: Making): DeploymentTarget | undefined {
+function targetFor(claim: DeploymentTargetClaim, request: SpaceRequest, { targets }: Making): DeploymentTarget | undefined {
+  const { metadata } = request
+  // Those of private claims only Berth makes.
+  const isGood = (target: DeploymentTarget) => isPrivate(target) || !isPrivate(request)
   const named = targets.get({ name: metadata.labels?.[labels.target] ?? '', namespace: metadata.namespace })
-  if (named && claimRefOf(named)?.uid === claim.metadata.uid) return named
-  return targets.by('ofClaim', claim.metadata.uid ?? '').find((target) => target.metadata.namespace === metadata.namespace)
+  if (named && claimRefOf(named)?.uid === claim.metadata.uid && isGood(named)) return named
+  return targets
+    .by('ofClaim', claim.metadata.uid ?? '')
+    .find((target) => target.metadata.namespace === metadata.namespace && isGood(target))
 }
 
 async function create(
@@ -113,7 +119,8 @@ async function create(
     } catch (failure) {
       if (!isFailure(failure, 'already-exists')) throw failure
       const there = await workshop.kube.get(DeploymentTargets, refOf(target))
-      if (there && !isDeleting(there) && there.metadata.labels?.[labels.claimUid] === claim.metadata.uid) return there
+      const isOfClaim = there?.metadata.labels?.[labels.claimUid] === claim.metadata.uid
+      if (there && !isDeleting(there) && isOfClaim && isPrivate(there) === isPrivate(target)) return there
     }
   }
   throw new Failure('invalid', `other DeploymentTargets have every name that could be given: ${targetNames(claim).join(', ')}`, {

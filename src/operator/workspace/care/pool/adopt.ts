@@ -9,6 +9,7 @@ import {
 } from '../../../../api/index.ts'
 import type { Devfile } from '../../../../devfile/index.ts'
 import { isFailure, quantity } from '../../../../std/index.ts'
+import { privacyFor } from '../../claim.ts'
 import type { ChosenClass } from '../../class.ts'
 import { volumeSizeOf } from '../../desired/volumes.ts'
 import { CONTROLLER, type Room } from '../../room.ts'
@@ -24,7 +25,10 @@ export async function adopt(workspace: Workspace, devfile: Devfile, chosen: Chos
   const { namespace = '' } = workspace.metadata
   // One that brings its files along gets a volume that is made for them.
   if (!found || workspace.spec.restoreFrom || needsMore(devfile, settings)) return false
-  const spares = room.spares(found.metadata.uid ?? '', namespace).filter((spare) => isReady(spare) && fits(spare, settings))
+  const targetClass = room.targetClass(settings.deploymentTargetClassName ?? '')
+  const spares = room
+    .spares(found.metadata.uid ?? '', namespace)
+    .filter((spare) => isReady(spare) && fits(spare, settings, targetClass))
   for (const spare of spares.sort(byAge)) if (await take(spare, workspace, room)) return true
   return false
 }
@@ -43,7 +47,7 @@ async function take(spare: DeploymentTargetClaim, workspace: Workspace, { worksh
   const mine = {
     resourceVersion: spare.metadata.resourceVersion,
     labels: { [labels.warmPool]: null, [labels.workspace]: name, [labels.workspaceUid]: uid },
-    annotations: Object.fromEntries(WARM.map((key) => [key, null])),
+    annotations: { ...Object.fromEntries(WARM.map((key) => [key, null])), ...privacyFor(workspace, spare) },
     ownerReferences: [ownedBy(workspace)],
   }
   try {

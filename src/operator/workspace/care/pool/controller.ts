@@ -1,13 +1,16 @@
-import type { Reach } from '../../../../adapters/kube/index.ts'
+import { OF_TARGETS, type Reach, targetSecrets } from '../../../../adapters/kube/index.ts'
 import {
   type CoreSecret,
+  credentialsKeyOf,
   type DeploymentTarget,
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
+  DeploymentTargetClasses,
   DeploymentTargets,
+  keyOf,
   type Ref,
+  refOf,
   Secrets,
-  secretTypes,
   type WorkspaceClass,
   WorkspaceClasses,
   type WorkspaceClassStatus,
@@ -15,6 +18,9 @@ import {
 import { type Controller, type Next, settled, type Workshop } from '../../../../engines/controller/index.ts'
 import { BY_CLASS_NAME, BY_NAMESPACE, classOf, indexes, sparesBy } from './spare.ts'
 import { type PoolRoom, type Tended, tend } from './tend.ts'
+
+/** Names of indexes are shared with whoever else reads the kind. */
+const BY_CREDENTIALS = 'targets of spares by credentials'
 
 export interface PoolSettings {
   reach?: Reach
@@ -28,26 +34,30 @@ type Pool = NonNullable<WorkspaceClassStatus['warmPool']>
 export function workspacePools(workshop: Workshop, { reach, namespace: only }: PoolSettings = {}): Controller<WorkspaceClass> {
   const { caches } = workshop
   const claims = caches.of(DeploymentTargetClaims, { indexes })
-  const targets = caches.of(DeploymentTargets)
-  const secrets = Object.values(secretTypes).map((type) => caches.of(Secrets, { fields: `type=${type}` }))
+  const targets = caches.of(DeploymentTargets, { indexes: { [BY_CREDENTIALS]: (target) => [credentialsKeyOf(target)] } })
+  const targetClasses = caches.of(DeploymentTargetClasses)
   const room: PoolRoom = {
     workshop,
     claims,
     reach,
     target: (ref) => targets.get(ref),
-    secret: (ref) => secrets.map((cache) => cache.get(ref)).find((secret) => secret !== undefined),
+    targetClass: (name) => targetClasses.get({ name }),
+    secret: targetSecrets(caches),
   }
   const wakes = (claim: DeploymentTargetClaim): Ref[] => (sparesBy(claim).length > 0 ? [{ name: classOf(claim) }] : [])
   const spares = () => [...claims.all()].filter((claim) => sparesBy(claim).length > 0)
-  const ofNamespace = ({ metadata }: DeploymentTarget | CoreSecret): Ref[] =>
-    claims.by(BY_NAMESPACE, metadata.namespace ?? '').flatMap(wakes)
+  const ofNamespace = ({ metadata }: DeploymentTarget): Ref[] => claims.by(BY_NAMESPACE, metadata.namespace ?? '').flatMap(wakes)
   return {
     name: 'workspace-pool',
     kind: WorkspaceClasses,
     watches: [
       { kind: DeploymentTargetClaims, wakes },
       { kind: DeploymentTargets, wakes: ofNamespace },
-      ...Object.values(secretTypes).map((type) => ({ kind: Secrets, fields: `type=${type}`, wakes: ofNamespace })),
+      ...OF_TARGETS.map((options) => ({
+        kind: Secrets,
+        ...options,
+        wakes: (secret: CoreSecret) => targets.by(BY_CREDENTIALS, keyOf(refOf(secret))).flatMap(ofNamespace),
+      })),
     ],
     reconcile: (owner) => keep(owner, room, only),
     gone: async ({ name }) => settled({ recheck: soonest(await clear(room.claims.by(BY_CLASS_NAME, name), room)) }),

@@ -3,7 +3,10 @@ import {
   apiVersionOf,
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
+  type DeploymentTargetClass,
   isDeleting,
+  isPrivate,
+  isPrivateBy,
   labels,
   MANAGED_BY_BERTH,
   type WorkspaceClass,
@@ -51,8 +54,13 @@ export const recipeOf = ({ deploymentTargetClassName, sharedNamespace, storage }
     ]),
   ).slice(0, 16)
 
-export const fits = ({ metadata }: DeploymentTargetClaim, settings: WorkspaceClassSpec): boolean =>
-  metadata.annotations?.[annotations.warmRecipe] === recipeOf(settings)
+export const fits = (
+  spare: DeploymentTargetClaim,
+  settings: WorkspaceClassSpec,
+  targetClass: DeploymentTargetClass | undefined,
+): boolean =>
+  spare.metadata.annotations?.[annotations.warmRecipe] === recipeOf(settings) &&
+  (isPrivate(spare) || !(targetClass && isPrivateBy(targetClass, true)))
 
 /** Where its volume is, as the class said when it was made; empty for the namespace of its target. */
 export const sharedNamespaceOf = ({ metadata }: DeploymentTargetClaim): string =>
@@ -65,17 +73,21 @@ export const classOf = ({ metadata }: DeploymentTargetClaim): string => metadata
 export const nameOfSpare = ({ metadata }: WorkspaceClass, n: number): string =>
   `warm-${digest(metadata.uid ?? '').slice(0, 8)}-${n}`
 
-export const spareOf = (owner: WorkspaceClass, namespace: string, name: string): DeploymentTargetClaim => ({
+export const spareOf = (
+  owner: WorkspaceClass,
+  ref: { name: string; namespace: string },
+  targetClass: DeploymentTargetClass | undefined,
+): DeploymentTargetClaim => ({
   apiVersion: apiVersionOf(DeploymentTargetClaims),
   kind: DeploymentTargetClaims.kind,
   metadata: {
-    name,
-    namespace,
+    ...ref,
     labels: { [labels.managedBy]: MANAGED_BY_BERTH, [labels.warmPool]: owner.metadata.uid ?? '' },
     annotations: {
       [annotations.warmClass]: owner.metadata.name,
       [annotations.warmRecipe]: recipeOf(owner.spec),
       [annotations.warmNamespace]: owner.spec.sharedNamespace ?? '',
+      ...(targetClass && isPrivateBy(targetClass, true) && { [annotations.privateTo]: '' }),
     },
   },
   spec: { deploymentTargetClassName: owner.spec.deploymentTargetClassName ?? '' },

@@ -3,6 +3,7 @@ import {
   annotations,
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
+  type DeploymentTargetClass,
   isDeleting,
   nameOf,
   refOf,
@@ -10,6 +11,7 @@ import {
 } from '../../../../api/index.ts'
 import type { Workshop } from '../../../../engines/controller/index.ts'
 import { Failure, isFailure, minutes, seconds, timestamp } from '../../../../std/index.ts'
+import type { TargetClasses } from '../../claim.ts'
 import { isObstacle } from '../../obstacle.ts'
 import { type Signposts, type Target, targetOf } from '../../target.ts'
 import { callTarget } from '../../target-watch.ts'
@@ -35,6 +37,7 @@ const LATER = seconds(15)
 export interface PoolRoom extends Pick<Signposts, 'target' | 'secret' | 'judged'> {
   workshop: Workshop
   claims: Cache<DeploymentTargetClaim>
+  targetClass: TargetClasses
   /** Where targets may lead; everywhere without it. */
   reach: Reach | undefined
 }
@@ -55,7 +58,8 @@ export async function tend(
   room: PoolRoom,
 ): Promise<Tended> {
   const there = spares.filter((spare) => !isDeleting(spare))
-  const fresh = owner ? there.filter((spare) => isGood(spare, owner)) : []
+  const targetClass = room.targetClass(owner?.spec.deploymentTargetClassName ?? '')
+  const fresh = owner ? there.filter((spare) => isGood(spare, owner, targetClass)) : []
   // Those that are ready stay; of the others the youngest goes first.
   const kept = [...fresh].sort(byUse).slice(0, size)
   const gone = there.filter((spare) => !kept.includes(spare))
@@ -73,8 +77,11 @@ export async function tend(
 }
 
 /** One that lost its target is of no use, as one that was made from other settings. */
-const isGood = (spare: DeploymentTargetClaim, { spec }: WorkspaceClass): boolean =>
-  retiredSince(spare) === undefined && fits(spare, spec) && spare.status?.phase !== 'Lost'
+const isGood = (
+  spare: DeploymentTargetClaim,
+  { spec }: WorkspaceClass,
+  targetClass: DeploymentTargetClass | undefined,
+): boolean => retiredSince(spare) === undefined && fits(spare, spec, targetClass) && spare.status?.phase !== 'Lost'
 
 const byUse = (one: DeploymentTargetClaim, other: DeploymentTargetClaim): number =>
   Number(isReady(other)) - Number(isReady(one)) ||
@@ -92,9 +99,10 @@ async function make(owner: WorkspaceClass, namespace: string, missing: number, r
   return made.filter(Boolean).length
 }
 
-async function create(owner: WorkspaceClass, namespace: string, name: string, { workshop }: PoolRoom): Promise<boolean> {
+async function create(owner: WorkspaceClass, namespace: string, name: string, room: PoolRoom): Promise<boolean> {
   try {
-    await workshop.kube.create(DeploymentTargetClaims, spareOf(owner, namespace, name), { manager: MANAGER })
+    const spare = spareOf(owner, { name, namespace }, room.targetClass(owner.spec.deploymentTargetClassName ?? ''))
+    await room.workshop.kube.create(DeploymentTargetClaims, spare, { manager: MANAGER })
     return true
   } catch (thrown) {
     // Somebody else's of that name, or a namespace that is gone or going.

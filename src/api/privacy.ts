@@ -1,0 +1,43 @@
+import type { CoreSecret } from './core.ts'
+import { claimRefOf, type DeploymentTarget } from './deployment-target.ts'
+import type { DeploymentTargetClaim } from './deployment-target-claim.ts'
+import type { DeploymentTargetClass } from './deployment-target-class.ts'
+import { type KubeObject, keyOf, type Ref } from './kube-object.ts'
+import { annotations, labels, SANDBOX_PROVISIONER } from './labels.ts'
+import { Workspaces } from './workspace.ts'
+
+/** Whether a claim, a SpaceRequest or a target is private: its credentials lie in the space itself and not beside the claim (ADR 273). */
+export const isPrivate = (object: KubeObject): boolean => privateToOf(object) !== undefined
+
+/** The one person who gets into a private space besides Berth; empty while there is none, `undefined` where it is not private. */
+export const privateToOf = ({ metadata }: KubeObject): string | undefined => metadata.annotations?.[annotations.privateTo]
+
+/**
+ * Whether a claim of the class is private: as its `parameters.credentials` say, else those that are made for workspaces. Only the namespaces
+ * of the own cluster can be.
+ */
+export function isPrivateBy({ spec }: DeploymentTargetClass, madeForWorkspace: boolean): boolean {
+  if (spec.provisioner !== SANDBOX_PROVISIONER) return false
+  const credentials = spec.parameters?.credentials
+  return credentials === 'Private' || (madeForWorkspace && credentials !== 'Shared')
+}
+
+/** Whether a claim is a workspace's, or a warm pool's. */
+export const isForWorkspace = ({ metadata }: DeploymentTargetClaim): boolean =>
+  metadata.labels?.[labels.warmPool] !== undefined ||
+  (metadata.ownerReferences?.some(({ kind }) => kind === Workspaces.kind) ?? false)
+
+/** The Secret with the credentials of a target. */
+export const credentialsRefOf = (target: DeploymentTarget): Ref => ({
+  name: target.spec.kubernetesCredentials.clusterCredentialsSecret,
+  namespace: isPrivate(target) ? target.spec.kubernetesCredentials.defaultNamespace : target.metadata.namespace,
+})
+
+/** The same as the value of an index. */
+export const credentialsKeyOf = (target: DeploymentTarget): string => keyOf(credentialsRefOf(target))
+
+/** Whether the Secret is for this target: whoever writes targets must not get at the credentials of another claim's space. */
+export function opens(secret: CoreSecret, target: DeploymentTarget): boolean {
+  const claimUid = claimRefOf(target)?.uid
+  return !isPrivate(target) || claimUid === undefined || secret.metadata.labels?.[labels.claimUid] === claimUid
+}
