@@ -1,6 +1,7 @@
 import type { SpaceRequestSpec, SpaceRequestStatus } from './generated/space-request.ts'
 import type { CustomObject, Kind, KubeObject } from './kube-object.ts'
 import { annotations, labels } from './labels.ts'
+import { isPrivate } from './privacy.ts'
 
 export type { SpaceRequestSpec, SpaceRequestStatus }
 
@@ -17,10 +18,11 @@ export const SpaceRequests: Kind<SpaceRequest> = {
 
 /**
  * Was the request made for this claim, in its namespace? Its UID decides. A request without one was not made by Berth; then the name decides,
- * and the age: what is older than the claim was made for an earlier claim of the same name.
+ * and the age: what is older than the claim was made for an earlier claim of the same name. That of a private claim is private, or somebody's.
  */
-export function isMadeFor({ metadata }: SpaceRequest, claim: KubeObject): boolean {
-  if (metadata.namespace !== claim.metadata.namespace) return false
+export function isMadeFor(request: SpaceRequest, claim: KubeObject): boolean {
+  const { metadata } = request
+  if (metadata.namespace !== claim.metadata.namespace || (isPrivate(claim) && !isPrivate(request))) return false
   const uid = metadata.labels?.[labels.claimUid]
   if (uid !== undefined) return uid === claim.metadata.uid
   const isYounger = (metadata.creationTimestamp ?? '') >= (claim.metadata.creationTimestamp ?? '')

@@ -1,5 +1,14 @@
 import { type Kube, kubeFromSecret, type Reach } from '../adapters/kube/index.ts'
-import { DeploymentTargets, kubeconfigIn, nameOf, Secrets, type Workspace, workspaceObjectName } from '../api/index.ts'
+import {
+  type DeploymentTarget,
+  DeploymentTargets,
+  isPrivate,
+  kubeconfigIn,
+  nameOf,
+  Secrets,
+  type Workspace,
+  workspaceObjectName,
+} from '../api/index.ts'
 import { type Clock, Failure, type Log, remembered, type Secret } from '../std/index.ts'
 import { digestOf } from './digest.ts'
 
@@ -72,7 +81,10 @@ async function withCluster<T>(desk: ProofDesk, workspace: Workspace, work: (kube
   const { target } = workspace.status ?? {}
   if (desk.own.some((server) => isSameServer(server, target?.apiURL))) return work(desk.kube)
   try {
-    const kube = await clusterOf(desk, workspace)
+    const there = await targetOf(desk, workspace)
+    // A private space is in this cluster, by whatever name its members call it.
+    if (isPrivate(there)) return await work(desk.kube)
+    const kube = await clusterOf(desk, there)
     try {
       return await work(kube)
     } finally {
@@ -91,18 +103,22 @@ async function withCluster<T>(desk: ProofDesk, workspace: Workspace, work: (kube
   }
 }
 
-async function clusterOf({ kube, reach, clock }: ProofDesk, workspace: Workspace): Promise<Kube> {
+async function targetOf({ kube }: ProofDesk, workspace: Workspace): Promise<DeploymentTarget> {
   const { namespace } = workspace.metadata
   const { name = '', apiURL } = workspace.status?.target ?? {}
   const target = await kube.get(DeploymentTargets, { name, namespace })
-  const credentials = target?.spec.kubernetesCredentials
-  if (!credentials || !apiURL || credentials.apiURL !== apiURL)
-    throw new Failure('not-found', `there is no DeploymentTarget ${name} that leads to ${apiURL}`)
+  if (target && apiURL && target.spec.kubernetesCredentials.apiURL === apiURL) return target
+  throw new Failure('not-found', `there is no DeploymentTarget ${name} that leads to ${apiURL}`)
+}
+
+async function clusterOf({ kube, reach, clock }: ProofDesk, { metadata, spec }: DeploymentTarget): Promise<Kube> {
+  const { name, namespace } = metadata
+  const { kubernetesCredentials: credentials } = spec
   const secret = await kube.get(Secrets, { name: credentials.clusterCredentialsSecret, namespace })
   const kubeconfig = secret && kubeconfigIn(secret)
   if (!kubeconfig) throw new Failure('not-found', `Secret ${credentials.clusterCredentialsSecret} has no kubeconfig`)
   return kubeFromSecret(kubeconfig, {
-    server: apiURL,
+    server: credentials.apiURL,
     insecureSkipTLSVerify: credentials.allowInsecureSkipTLSVerify ?? false,
     clock,
     reach,

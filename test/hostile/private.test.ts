@@ -19,6 +19,7 @@ import {
 } from '../../src/api/index.ts'
 import { withTarget } from '../../src/engines/lookout/index.ts'
 import { refusalOf } from '../support/refusal.ts'
+import { spaceRequest } from '../support/spaces.ts'
 import { describe } from '../support/suite.ts'
 import { claim, credentialsSecret, target, targetClass } from '../support/targets.ts'
 import { eventually, expectObject } from '../support/verbs.ts'
@@ -116,10 +117,19 @@ describe('hostile: the space behind another’s workspace', (it) => {
     const claimRef = { name: 'workspace-web', uid: metadata.uid ?? '' }
     const forged = target(NAMESPACE, 'bobs', { claimRef, deploymentTargetClassName: CLASS })
     await bob.create(DeploymentTargets, forged)
+    const marks = { [labels.claim]: 'workspace-web', [labels.claimUid]: metadata.uid ?? '' }
+    await bob.create(SpaceRequests, spaceRequest(NAMESPACE, 'bobs', { tierName: 'appstudio-env' }, { labels: marks }))
+    await expectObject(berth.kube, SpaceRequests, ref('bobs'), saying('Provisioned'))
     await develop('witness')
+    const made = (await berth.kube.list(DeploymentTargets, { namespace: NAMESPACE })).filter(
+      ({ metadata: { annotations: notes } }) => notes?.[annotations.spaceRequest]?.endsWith('/bobs'),
+    )
+    equal(made, [])
     const still = await berth.kube.get(DeploymentTargetClaims, ref('workspace-web'))
     is(still?.status?.target?.name, 'workspace-web-dt')
     await bob.delete(DeploymentTargets, ref('bobs'))
+    await bob.delete(SpaceRequests, ref('bobs'))
+    await eventually(async () => (await berth.kube.get(SpaceRequests, ref('bobs'))) === undefined)
     await bob.delete(Secrets, ref('bobs'))
   })
 

@@ -49,7 +49,7 @@ export async function withTarget<T>(
   }
 }
 
-/** What the API server refuses to all but the owner says nothing of him. */
+/** The API server says which role is missing, and not that nobody but the owner is to have it. */
 function shut(thrown: unknown, workspace: Workspace): unknown {
   if (!isFailure(thrown, 'forbidden')) return thrown
   return new Failure('forbidden', `only its owner sees into ${nameOf(workspace)}.`, {

@@ -2,6 +2,8 @@ import { access, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { equal, is, match, not, ok } from 'uvu/assert'
 import {
+  annotations,
+  DeploymentTargets,
   GitProjects,
   Pods,
   RoleBindings,
@@ -16,6 +18,7 @@ import { createProject, createSecret, type RunningKas, runKas } from '../../../k
 import { testCluster } from '../../../support/control-plane.ts'
 import { type GitHost, gitHost, type TestRepository } from '../../../support/git-host.ts'
 import { describe } from '../../../support/suite.ts'
+import { target } from '../../../support/targets.ts'
 import { eventually, expectGone } from '../../../support/verbs.ts'
 import { letDevelop, type PodFolder, podFolder, podToken, runningWorkspace } from './pod.ts'
 
@@ -72,7 +75,7 @@ describe('workspace: Git credentials', (it) => {
     return `protocol=${protocol.slice(0, -1)}\nhost=${name}\npath=${pathname.slice(1)}\n\n`
   }
   /** The answer of kas, without the helper's eyes. */
-  const status = async (made: Workspace, token: string, url = repository.url) => {
+  const answerTo = async (made: Workspace, token: string, url = repository.url) => {
     const { namespace: home, name } = made.metadata
     const answer = await fetch(`http://${kas.addresses.gitCredentials}/git/${home}/${name}/info/refs`, {
       headers: { authorization: `Bearer ${token}`, 'berth-git-url': url },
@@ -127,7 +130,7 @@ describe('workspace: Git credentials', (it) => {
     is(kas.log(), before)
     const refused = await folder.git('.', 'clone', other.url)
     is(refused.code, 128)
-    const byKas = await status(made, await podToken(kube, made), other.url)
+    const byKas = await answerTo(made, await podToken(kube, made), other.url)
     is(byKas.code, 403)
     match(byKas.text, 'for nothing else')
   })
@@ -147,14 +150,31 @@ describe('workspace: Git credentials', (it) => {
       expired,
       'nonsense',
     ]) {
-      const { code, text } = await status(made, token)
+      const { code, text } = await answerTo(made, token)
       is(code, 403)
       words.add(text)
     }
     const absent: Workspace = { ...made, metadata: { ...made.metadata, name: 'absent' } }
-    words.add((await status(absent, await podToken(kube, made))).text)
+    words.add((await answerTo(absent, await podToken(kube, made))).text)
     is(words.size, 1, [...words].join('|'))
-    is((await status(made, await podToken(kube, made))).code, 200)
+    is((await answerTo(made, await podToken(kube, made))).code, 200)
+  })
+
+  it('are for a pod in a private space, too, which is in this cluster by whatever name', async () => {
+    const made = await workspace('outside')
+    const apiURL = 'https://api.outside.example:6443'
+    const kubernetesCredentials = { defaultNamespace: namespace, apiURL, clusterCredentialsSecret: 'none' }
+    await kube.create(DeploymentTargets, target(namespace, 'outside', { kubernetesCredentials }))
+    const status = { target: { claimName: 'outside', name: 'outside', namespace, apiURL } }
+    await kube.patch(Workspaces, { name: 'outside', namespace }, { status }, { subresource: 'status' })
+    const token = await podToken(kube, made)
+    await eventually(async () => (await answerTo(made, token)).code === 403)
+    await kube.patch(
+      DeploymentTargets,
+      { name: 'outside', namespace },
+      { metadata: { annotations: { [annotations.privateTo]: '' } } },
+    )
+    await eventually(async () => (await answerTo(made, token)).code === 200)
   })
 
   it('open no other door of kas', async () => {
@@ -173,20 +193,20 @@ describe('workspace: Git credentials', (it) => {
   it('end with the pod', async () => {
     const made = await workspace('podless')
     const token = await podToken(kube, made)
-    is((await status(made, token)).code, 200)
+    is((await answerTo(made, token)).code, 200)
     const ref = { name: workspaceObjectName(made), namespace }
     await kube.delete(Pods, ref)
     await expectGone(kube, Pods, ref)
-    await eventually(async () => (await status(made, token)).code === 403, { within: 20_000 })
+    await eventually(async () => (await answerTo(made, token)).code === 403, { within: 20_000 })
   })
 
   it('end with the workspace at once', async () => {
     const made = await workspace('ends')
     const folder = await pod(made, await podToken(kube, made))
     const token = await podToken(kube, made)
-    is((await status(made, token)).code, 200)
+    is((await answerTo(made, token)).code, 200)
     await kube.patch(Workspaces, { name: 'ends', namespace }, { spec: { desiredState: 'Terminated' } })
-    is((await status(made, token)).code, 403)
+    is((await answerTo(made, token)).code, 403)
     const { code, err } = await folder.clone()
     is(code, 1)
     match(err, 'cannot clone')
@@ -204,11 +224,11 @@ describe('workspace: Git credentials', (it) => {
     const binding = await letDevelop(kube, namespace, owner)
     const made = await workspace('bobs', { owner })
     const token = await podToken(kube, made)
-    await eventually(async () => (await status(made, token)).code === 200)
+    await eventually(async () => (await answerTo(made, token)).code === 200)
     await kube.delete(RoleBindings, { name: binding.metadata.name, namespace })
     const { text } = await eventually(
       async () => {
-        const answer = await status(made, token)
+        const answer = await answerTo(made, token)
         return answer.code === 403 && answer
       },
       { within: 30_000 },
@@ -226,30 +246,30 @@ describe('workspace: Git credentials', (it) => {
       labels: { 'berth.dev/git-credentials': 'true' },
       annotations: { 'berth.dev/git-owner': owner },
     })
-    is((await status(made, token)).code, 403)
+    is((await answerTo(made, token)).code, 403)
     const stringData = { token: 'mine' }
     await kube.create(Secrets, { apiVersion: 'v1', kind: 'Secret', metadata: metadata('bob@example.com'), stringData })
-    match((await status(made, token)).text, 'there is no Secret own')
+    match((await answerTo(made, token)).text, 'there is no Secret own')
     await kube.patch(Secrets, { name: 'own', namespace }, { metadata: metadata(OWNER) })
-    match((await status(made, token)).text, /refs\/berth\/password\/mine\W/)
+    match((await answerTo(made, token)).text, /refs\/berth\/password\/mine\W/)
   })
 
   it('are asked for in vain by strangers who come too often, and given all the same to those who are known', async () => {
     const made = await workspace('busy')
     const token = await podToken(kube, made)
-    is((await status(made, token)).code, 200)
+    is((await answerTo(made, token)).code, 200)
     // Many beside one another, because in ten of them a second nobody sees anything; each comes again, because those who come
     // together are all let in.
     const codes = new Set<number>()
     const insist = async () => {
-      for (let n = 0; n < 10; n++) codes.add((await status(made, 'nonsense')).code)
+      for (let n = 0; n < 10; n++) codes.add((await answerTo(made, 'nonsense')).code)
     }
     await eventually(async () => {
       await Promise.all(Array.from({ length: 40 }, insist))
       return codes.has(429)
     })
     equal([...codes].sort(), [403, 429])
-    is((await status(made, token)).code, 200)
+    is((await answerTo(made, token)).code, 200)
   })
 
   it('are nowhere in what kas logs', () => {
@@ -263,7 +283,7 @@ describe('workspace: Git credentials', (it) => {
     const token = await podToken(kube, made)
     // Who is new waits behind the strangers who came too often.
     const { code, text } = await eventually(async () => {
-      const answer = await status(made, token)
+      const answer = await answerTo(made, token)
       return answer.code !== 429 && answer
     })
     is(code, 404)
