@@ -56,7 +56,8 @@ describe('an operator on bad days', (it) => {
     const asked = kube.create(DeploymentTargets, target(namespace, 'two'))
     plane.servers.resume('kube-apiserver')
     await asked
-    await kube.create(DeploymentTargetClaims, claim(namespace, 'two'))
+    // An API server that has just started answers 503 until its policies have read the schemas of our kinds.
+    await eventually(() => kube.create(DeploymentTargetClaims, claim(namespace, 'two')), { within: 60_000 })
     await bound('two')
   })
 
