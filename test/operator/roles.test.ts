@@ -23,8 +23,8 @@ import { claimBinding } from '../../src/operator/deployment-target-claim/binding
 import { sandboxProvisioning } from '../../src/operator/deployment-target-claim/provisioning/index.ts'
 import { parseConfig } from '../../src/operator/index.ts'
 import { spaceRequests } from '../../src/operator/space-request/index.ts'
-import type { Fields, Log } from '../../src/std/index.ts'
 import { testCluster } from '../support/control-plane.ts'
+import { listeningForRefusals } from '../support/refusal.ts'
 import { spaceRequest, spaceTier } from '../support/spaces.ts'
 import { describe } from '../support/suite.ts'
 import { sweep } from '../support/sweep.ts'
@@ -50,23 +50,9 @@ describe('roles', (it) => {
   const cluster = testCluster()
   const { kube } = cluster
   const shops: RunningShop[] = []
-  const refusals: string[] = []
+  const { log: listening, refusals } = listeningForRefusals()
   let namespace = ''
   let suffix = ''
-
-  /** What the loop logs about a refused request. */
-  const listening: Log = {
-    debug: () => undefined,
-    info: (message, fields) => listen(message, fields),
-    warn: (message, fields) => listen(message, fields),
-    error: (message, fields) => listen(message, fields),
-    with: () => listening,
-  }
-  const listen = (message: string, fields: Fields = {}) => {
-    const text = fields.failure instanceof Error ? fields.failure.message : ''
-    // "Operation cannot be fulfilled" is a lost race, not a refusal.
-    if (/cannot (?!be fulfilled)|orbidden/.test(text)) refusals.push(`${message}: ${text}`)
-  }
 
   it.before(async () => {
     namespace = await cluster.namespace('roles')
@@ -142,7 +128,7 @@ describe('roles', (it) => {
       ({ status }) => conditionOf(status?.conditions, 'Ready')?.reason === 'UnableToProvision',
     )
     const { message = '' } = conditionOf(refused.status?.conditions, 'Ready') ?? {}
-    assert.match(message, /ClusterRole berth-space-request, verb bind/)
+    assert.match(message, /ClusterRole berth-space-keeper, verb bind/)
     assert.is(refused.status?.namespaceAccess, undefined)
     await kube.delete(SpaceRequests, { name: 'mighty', namespace })
     await expectGone(kube, SpaceRequests, { name: 'mighty', namespace })

@@ -1,4 +1,4 @@
-import { Failure, isFailure } from '../../src/std/index.ts'
+import { Failure, type Fields, isFailure, type Log } from '../../src/std/index.ts'
 
 /** The words with which the API server refuses a write; fails when it does not refuse. */
 export async function refusalOf(write: Promise<unknown>): Promise<string> {
@@ -20,4 +20,16 @@ export async function failureOf(work: () => Promise<unknown>): Promise<Failure> 
     throw thrown
   }
   throw new Failure('internal', 'it did not fail')
+}
+
+/** A log that keeps what the loop tells of requests that the API server refused. */
+export function listeningForRefusals(): { log: Log; refusals: string[] } {
+  const refusals: string[] = []
+  const listen = (message: string, fields: Fields = {}) => {
+    const text = fields.failure instanceof Error ? fields.failure.message : ''
+    // "Operation cannot be fulfilled" is a lost race, not a refusal.
+    if (/cannot (?!be fulfilled)|orbidden/.test(text)) refusals.push(`${message}: ${text}`)
+  }
+  const log: Log = { debug: () => undefined, info: listen, warn: listen, error: listen, with: () => log }
+  return { log, refusals }
 }

@@ -34,3 +34,22 @@ export async function isAllowed(kube: Kube, subject: Subject, resourceAttributes
   })
   return status?.allowed === true
 }
+
+/** Whether we ourselves may do it. Everybody who is known to the API server may ask that. */
+export async function isAllowedToUs(kube: Kube, resourceAttributes: Attributes): Promise<boolean> {
+  const { status } = await kube.post<AccessReview>('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
+    apiVersion: 'authorization.k8s.io/v1',
+    kind: 'SelfSubjectAccessReview',
+    spec: { resourceAttributes },
+  })
+  return status?.allowed === true
+}
+
+/** Our user name, as the API server has it; `undefined` if it does not say. */
+export async function whoWeAre(kube: Kube): Promise<string | undefined> {
+  const { status } = await kube.post<{ status?: { userInfo?: { username?: string } } }>(
+    '/apis/authentication.k8s.io/v1/selfsubjectreviews',
+    { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' },
+  )
+  return status?.userInfo?.username
+}

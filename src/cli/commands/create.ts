@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
-import type { Kube } from '../../adapters/kube/index.ts'
+import { type Kube, whoWeAre } from '../../adapters/kube/index.ts'
 import { GitProjects, keyOf, type Workspace, type WorkspaceSpec, Workspaces } from '../../api/index.ts'
 import { Failure, isFailure } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
@@ -128,12 +128,7 @@ function backupNamed(text: string): NonNullable<WorkspaceSpec['restoreFrom']> {
 /** Who asks; older clusters want it in the manifest, the others put it there whatever stands there. */
 async function selfOf(kube: Kube): Promise<string | undefined> {
   try {
-    const review = { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' }
-    const { status } = await kube.post<{ status?: { userInfo?: { username?: string } } }>(
-      '/apis/authentication.k8s.io/v1/selfsubjectreviews',
-      review,
-    )
-    return status?.userInfo?.username
+    return await whoWeAre(kube)
   } catch {
     return undefined
   }

@@ -1,10 +1,7 @@
+import { type Attributes, isAllowedToUs } from '../../adapters/kube/index.ts'
 import { Failure } from '../../std/index.ts'
 import { remedyFor } from '../local/answer.ts'
-import { type Examination, type Finding, fail, ok, type Patient, warn } from './finding.ts'
-
-interface Review {
-  status?: { allowed?: boolean; reason?: string }
-}
+import { type Examination, type Finding, fail, ok, warn } from './finding.ts'
 
 const OLDEST_MINOR = 30
 
@@ -27,17 +24,17 @@ export const examineApi: Examination = async ({ kube }) => {
 }
 
 /** What whoever asks may do: what is needed to install Berth, and what a developer needs. */
-const NEEDED: readonly { group: string; resource: string; verb: string; namespaced: boolean }[] = [
-  { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions', verb: 'create', namespaced: false },
-  { group: 'admissionregistration.k8s.io', resource: 'validatingadmissionpolicies', verb: 'create', namespaced: false },
-  { group: 'rbac.authorization.k8s.io', resource: 'clusterroles', verb: 'create', namespaced: false },
-  { group: 'appstudio.redhat.com', resource: 'deploymenttargetclaims', verb: 'create', namespaced: true },
-  { group: 'managed-gitops.redhat.com', resource: 'gitopsdeployments', verb: 'create', namespaced: true },
-  { group: 'berth.dev', resource: 'workspaces', verb: 'create', namespaced: true },
+const NEEDED: readonly Attributes[] = [
+  { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions', verb: 'create', namespace: '' },
+  { group: 'admissionregistration.k8s.io', resource: 'validatingadmissionpolicies', verb: 'create', namespace: '' },
+  { group: 'rbac.authorization.k8s.io', resource: 'clusterroles', verb: 'create', namespace: '' },
+  { group: 'appstudio.redhat.com', resource: 'deploymenttargetclaims', verb: 'create', namespace: 'default' },
+  { group: 'managed-gitops.redhat.com', resource: 'gitopsdeployments', verb: 'create', namespace: 'default' },
+  { group: 'berth.dev', resource: 'workspaces', verb: 'create', namespace: 'default' },
 ]
 
 export const examinePermissions: Examination = async (patient) => {
-  const answers = await Promise.all(NEEDED.map((need) => mayI(patient, need)))
+  const answers = await Promise.all(NEEDED.map((need) => isAllowedToUs(patient.kube, need)))
   const refused = NEEDED.filter((_, at) => !answers[at])
   if (refused.length === 0) return [ok('permissions', 'you may install Berth and use it')]
   return refused.map(refusedFinding)
@@ -49,14 +46,4 @@ function refusedFinding({ group, resource, verb }: (typeof NEEDED)[number]): Fin
     `you may not ${verb} ${resource}.${group}`,
     'Ask an administrator for a role that allows it, if you need it.',
   )
-}
-
-async function mayI({ kube }: Patient, { group, resource, verb, namespaced }: (typeof NEEDED)[number]): Promise<boolean> {
-  const resourceAttributes = { group, resource, verb, ...(namespaced && { namespace: 'default' }) }
-  const review = await kube.post<Review>('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
-    apiVersion: 'authorization.k8s.io/v1',
-    kind: 'SelfSubjectAccessReview',
-    spec: { resourceAttributes },
-  })
-  return review.status?.allowed === true
 }

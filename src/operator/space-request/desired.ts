@@ -120,7 +120,7 @@ function bindingOf(space: Space, kind: 'Role' | 'ClusterRole', role: string): Pi
 /** RBAC wants groups and resources written out; a tier may leave out what is the core group. */
 const plainRule = ({ apiGroups, ...rule }: PolicyRule): PolicyRule => ({ apiGroups: apiGroups ?? [''], ...rule })
 
-function piece(space: Space, kind: Kind, name: string, body: object): Piece {
+export function piece(space: Space, kind: Kind, name: string, body: object): Piece {
   const metadata: ObjectMeta = { name, namespace: space.namespace, labels: ownLabels(space.request) }
   return { kind, object: { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata, ...body } }
 }

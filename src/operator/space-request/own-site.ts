@@ -4,6 +4,7 @@ import type { Workshop } from '../../engines/controller/index.ts'
 import { Failure, Secret } from '../../std/index.ts'
 import { serviceAccountOf, withoutBerth } from './desired.ts'
 import { endpointOf, ROOT_CA_WATCH, type SpaceSettings } from './endpoint.ts'
+import { ownEntry } from './entry.ts'
 import { byRequest } from './namespace.ts'
 import { createPieces, OF_SPACES } from './pieces.ts'
 import type { Site } from './site.ts'
@@ -17,7 +18,7 @@ export function ownSite(workshop: Workshop, settings: SpaceSettings): Site {
   return {
     kube,
     namespaces: caches.of(Namespaces, { ...OF_SPACES, metadataOnly: true, indexes: byRequest }),
-    pieces: createPieces(workshop, kube, caches, withoutBerth),
+    pieces: createPieces(workshop, kube, caches, { nameRole: withoutBerth, entry: ownEntry(workshop) }),
     endpoint: () => endpointOf(kube, settings, certificates),
     issue: ({ namespace, tier }) =>
       requestToken(kube, { namespace, name: serviceAccountOf(tier) }, secondsOf(tier.tokenLifetime)),

@@ -18,6 +18,7 @@ import type { Workshop } from '../../engines/controller/index.ts'
 import { Failure, isFailure } from '../../std/index.ts'
 import { type Canonical, createCanonical } from './canonical.ts'
 import { type NameRole, type Piece, piecesOf, type Space } from './desired.ts'
+import type { Entry } from './entry.ts'
 import { settleAll } from './settle-all.ts'
 
 export const MANAGER = 'space-request'
@@ -37,6 +38,8 @@ export const OF_SPACES = { labels: labels.spaceRequestUid, everywhere: true } as
 
 /** The objects in the namespaces: made where they are missing, put back where they were changed, removed where the tier dropped them. */
 export interface Pieces {
+  /** Makes sure that we may work in the namespace. `keep` does it, too. */
+  enter(space: Space): Promise<void>
   keep(space: Space): Promise<void>
 }
 
@@ -49,18 +52,32 @@ export function createPieces(
   { events }: Pick<Workshop, 'events'>,
   kube: Kube,
   caches: Caches,
-  nameRole: NameRole = (role) => role,
+  { nameRole = (role) => role, entry }: { nameRole?: NameRole; entry?: Entry } = {},
 ): Pieces {
   const shelves: Shelf[] = PIECE_KINDS.map(({ kind, metadataOnly }) => ({
     kind,
     cache: caches.of(kind, { ...OF_SPACES, ...(metadataOnly && { metadataOnly }) }),
   }))
   const canonical = createCanonical(kube, MANAGER)
+  const keepPiece = (space: Space, piece: Piece) => ensure({ kube, events }, shelves, canonical, space, piece)
+  /** What lets us in comes first. Who has the space may take it away, and shuts nobody out but for a moment. */
+  const enter = async (space: Space): Promise<Piece[]> => {
+    const key = await entry?.bindingFor(space)
+    if (!key) return []
+    const isNew = !shelves.some(({ kind, cache }) => kind === key.kind && cache.get(refOf(key.object)))
+    await keepPiece(space, key)
+    if (isNew) await entry?.untilHeld(space.namespace)
+    return [key]
+  }
   return {
+    async enter(space) {
+      await enter(space)
+    },
     async keep(space) {
+      const keys = await enter(space)
       const wanted = piecesOf(space, nameRole)
-      await settleAll(wanted.map((piece) => ensure({ kube, events }, shelves, canonical, space, piece)))
-      await settleAll(leftOver(shelves, space, wanted).map((piece) => remove(kube, piece)))
+      await settleAll(wanted.map((piece) => keepPiece(space, piece)))
+      await settleAll(leftOver(shelves, space, [...keys, ...wanted]).map((piece) => remove(kube, piece)))
     },
   }
 }
@@ -100,7 +117,7 @@ function explained(kind: Kind, failure: unknown): unknown {
   return new Failure('forbidden', failure.message, {
     reason: 'UnableToProvision',
     remedy:
-      'Let the tier name another ClusterRole, or allow the operator to bind this one: ClusterRole berth-space-request, verb bind',
+      'Let the tier name another ClusterRole, or allow the operator to bind this one: ClusterRole berth-space-keeper, verb bind',
     cause: failure,
   })
 }

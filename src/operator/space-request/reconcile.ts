@@ -105,7 +105,9 @@ async function keepUp(request: SpaceRequest, desk: Bench): Promise<Kept | undefi
   if (!there || !account || isDeleting(there)) return undefined
   const { name: namespace } = there.metadata
   const tier = { serviceAccountName: account.metadata.name }
-  const access = await keepCredentials(desk, { request, namespace, tier, quota: {} })
+  const space = { request, namespace, tier, quota: {} }
+  await desk.site.pieces.enter(space)
+  const access = await keepCredentials(desk, space)
   return { namespace, access }
 }
 

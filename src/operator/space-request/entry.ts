@@ -1,0 +1,61 @@
+import { isAllowedToUs, type Kube, whoWeAre } from '../../adapters/kube/index.ts'
+import { RoleBindings, Roles } from '../../api/index.ts'
+import type { Workshop } from '../../engines/controller/index.ts'
+import { Failure, pause, seconds, waitOf } from '../../std/index.ts'
+import { type Piece, piece, type Space } from './desired.ts'
+
+/** What the operator may do in the namespaces that it makes (deploy/operator/space-keeper.yaml). */
+const ROLE = 'berth-space-keeper'
+const BINDING = 'berth-operator'
+/** What stands for that role: nobody who is held to it has this in all namespaces. */
+const SIGN = { group: Roles.group, resource: Roles.plural, verb: 'escalate' }
+/** API servers hear of a binding in milliseconds. */
+const PATIENCE = seconds(10)
+const PACE = { base: 10, max: 500 }
+
+/** How the operator gets into the namespaces that it makes, where its account has no rights in others. */
+export interface Entry {
+  /** What gives it rights in this one; none, where it has them anyway. */
+  bindingFor(space: Space): Promise<Piece | undefined>
+  /** Waits until the API server knows them. */
+  untilHeld(namespace: string): Promise<void>
+}
+
+export function ownEntry({ kube, clock }: Pick<Workshop, 'kube' | 'clock'>): Entry {
+  let asked: Promise<string | undefined> | undefined
+  const whoAsks = () => {
+    asked ??= whoNeedsRights(kube)
+    asked.catch(() => {
+      asked = undefined
+    })
+    return asked
+  }
+  return {
+    async bindingFor(space) {
+      const user = await whoAsks()
+      if (user === undefined) return
+      const roleRef = { apiGroup: Roles.group, kind: 'ClusterRole', name: ROLE }
+      return piece(space, RoleBindings, BINDING, { roleRef, subjects: [subjectOf(user)] })
+    },
+    async untilHeld(namespace) {
+      const end = clock.now() + PATIENCE
+      for (let attempt = 0; !(await isAllowedToUs(kube, { ...SIGN, namespace })); attempt++) {
+        if (clock.now() > end)
+          throw new Failure('unavailable', `the API server does not let the operator into namespace ${namespace}`, {
+            remedy: `Look whether RoleBinding ${namespace}/${BINDING} and ClusterRole ${ROLE} are there`,
+          })
+        await pause(clock, waitOf(PACE, attempt))
+      }
+    },
+  }
+}
+
+/** Our user name; `undefined` where we may do everything everywhere. */
+async function whoNeedsRights(kube: Kube): Promise<string | undefined> {
+  return (await isAllowedToUs(kube, { ...SIGN, namespace: '' })) ? undefined : whoWeAre(kube)
+}
+
+function subjectOf(user: string) {
+  const [, , namespace, name] = user.startsWith('system:serviceaccount:') ? user.split(':') : []
+  return name === undefined ? { kind: 'User', apiGroup: Roles.group, name: user } : { kind: 'ServiceAccount', namespace, name }
+}
