@@ -141,6 +141,7 @@ export {
 } from './labels.ts'
 export { credentialsKeyOf, credentialsRefOf, isForWorkspace, isPrivate, isPrivateBy, opens, privateToOf } from './privacy.ts'
 export { kubeconfigIn, textIn } from './secret-content.ts'
+export { accountOfUser, groupsOfUser, type ServiceAccountName, userOfAccount } from './service-account.ts'
 export {
   claimKeysOf,
   isMadeFor,

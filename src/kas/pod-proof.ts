@@ -6,6 +6,7 @@ import {
   kubeconfigIn,
   nameOf,
   Secrets,
+  userOfAccount,
   type Workspace,
   workspaceObjectName,
 } from '../api/index.ts'
@@ -65,7 +66,7 @@ async function prove(desk: ProofDesk, { workspace, token }: Claim): Promise<stri
       spec: { token: token.reveal(), audiences: [audience] },
     }),
   )
-  const account = `system:serviceaccount:${target.namespace}:${workspaceObjectName(workspace)}`
+  const account = userOfAccount({ namespace: target.namespace, name: workspaceObjectName(workspace) })
   const pod = status?.user?.extra?.['authentication.kubernetes.io/pod-name']?.[0]
   // A server that does not know audiences answers without them: then the token was not checked for ours.
   const isProved = status?.authenticated === true && status.audiences?.includes(audience) === true

@@ -1,4 +1,4 @@
-import { type Agent, isDeleting, type Ref } from '../../api/index.ts'
+import { type Agent, isDeleting, type Ref, type ServiceAccountName } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
 import { digestOf } from '../digest.ts'
 import { isAnother, trustOf } from '../known-project.ts'
@@ -9,7 +9,7 @@ import { findFor } from './find.ts'
 import { refusal, replaced } from './grants.ts'
 import { agentOf, bearerOf, callerOf, type Identities, identify, known } from './identify.ts'
 import type { TokenRate } from './token-rate.ts'
-import type { ReviewToken, ServiceAccountName } from './token-reviews.ts'
+import type { ReviewToken } from './token-reviews.ts'
 
 export interface GateOptions {
   projects: Projects

@@ -1,10 +1,10 @@
 import type { Cache } from '../../adapters/kube/index.ts'
-import type { Agent } from '../../api/index.ts'
+import type { Agent, ServiceAccountName } from '../../api/index.ts'
 import { type Clock, Failure, Secret } from '../../std/index.ts'
 import { digestOf } from '../digest.ts'
 import type { Caller, Claim } from '../ports.ts'
 import { holderOf } from '../token-holder.ts'
-import type { ReviewToken, ServiceAccountName } from './token-reviews.ts'
+import type { ReviewToken } from './token-reviews.ts'
 
 export interface Identities {
   /** Must have the index `BY_TOKEN`. */

@@ -1,12 +1,8 @@
 import type { Kube } from '../../adapters/kube/index.ts'
+import { accountOfUser, type ServiceAccountName } from '../../api/index.ts'
 import { type Clock, Failure, remembered, type Secret } from '../../std/index.ts'
 import { digestOf } from '../digest.ts'
 import type { Prove } from '../strangers.ts'
-
-export interface ServiceAccountName {
-  namespace: string
-  name: string
-}
 
 export type ReviewToken = (token: Secret<string>, peer: string) => Promise<ServiceAccountName>
 
@@ -23,18 +19,16 @@ export function createTokenReviews(kube: Kube, audience: string, prove: Prove, c
   return (token, peer) => prove(token, peer, () => ask(token))
 }
 
-const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/
-
 async function review(kube: Kube, audience: string, token: Secret<string>): Promise<ServiceAccountName> {
   const { status } = await kube.post<TokenReview>('/apis/authentication.k8s.io/v1/tokenreviews', {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenReview',
     spec: { token: token.reveal(), audiences: [audience] },
   })
-  const [, namespace, name] = SERVICE_ACCOUNT.exec(status?.user?.username ?? '') ?? []
+  const account = accountOfUser(status?.user?.username ?? '')
   // A server that does not know audiences answers without them: then the token was not checked for ours.
-  if (!status?.authenticated || !status.audiences?.includes(audience) || !namespace || !name) throw unknownToken(audience)
-  return { namespace, name }
+  if (!status?.authenticated || !status.audiences?.includes(audience) || !account) throw unknownToken(audience)
+  return account
 }
 
 const unknownToken = (audience: string) =>

@@ -1,6 +1,6 @@
 import { type Protocol, remoteUrl } from '../../adapters/git/index.ts'
 import type { Answer, Counter, Question, Responder } from '../../adapters/http/index.ts'
-import { gitAudienceOf, isDeleting, nameOf, type Workspace, Workspaces, withoutGit } from '../../api/index.ts'
+import { gitAudienceOf, groupsOfUser, isDeleting, nameOf, type Workspace, Workspaces, withoutGit } from '../../api/index.ts'
 import { Failure, minutes, seconds } from '../../std/index.ts'
 import { createPodProof, type ProofDesk, type ProvePod } from '../pod-proof.ts'
 import type { Project, Projects } from '../project.ts'
@@ -103,7 +103,8 @@ async function projectOf({ projects, develops }: CredentialsDesk, { metadata, sp
   const project = name === undefined ? undefined : projects.get({ name, namespace: metadata.namespace })
   if (!project) throw new Failure('not-found', 'the GitProject of the workspace does not exist', { remedy: 'Create it' })
   const { owner } = spec
-  if (owner !== undefined && (await develops(personOf(owner), project))) return project
+  if (owner !== undefined && (await develops({ name: owner, uid: '', groups: groupsOfUser(owner), extra: {} }, project)))
+    return project
   throw new Failure(
     'forbidden',
     `${owner ?? 'nobody'}, the owner of the workspace, may not develop GitProject ${project.ref.name}`,
@@ -112,13 +113,6 @@ async function projectOf({ projects, develops }: CredentialsDesk, { metadata, sp
       remedy: `Have the verb develop on gitprojects granted in namespace ${project.ref.namespace}, as the role edit has it`,
     },
   )
-}
-
-/** What the name says of the groups of a user; of others the API server tells only the user's own requests. */
-function personOf(owner: string): Person {
-  const [, namespace] = /^system:serviceaccount:([^:]+):[^:]+$/.exec(owner) ?? []
-  const accounts = namespace === undefined ? [] : ['system:serviceaccounts', `system:serviceaccounts:${namespace}`]
-  return { name: owner, uid: '', groups: [...accounts, 'system:authenticated'], extra: {} }
 }
 
 /** The same repository, with or without `.git`. */

@@ -1,4 +1,5 @@
 import type { Kube } from '../../adapters/kube/index.ts'
+import { accountOfUser } from '../../api/index.ts'
 import { type Clock, Failure, remembered, type Secret } from '../../std/index.ts'
 import { digestOf } from '../digest.ts'
 
@@ -45,12 +46,11 @@ async function review(kube: Kube, token: Secret<string>, audience?: string): Pro
   if (!status?.authenticated || !user?.username) return undefined
   // A server that does not know audiences answers without them: then the token was not checked for ours.
   if (audience !== undefined && !status.audiences?.includes(audience)) return undefined
-  const [, namespace, name] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user.username) ?? []
   return {
     name: user.username,
     uid: user.uid ?? '',
     groups: user.groups ?? [],
     extra: user.extra ?? {},
-    account: namespace && name ? { namespace, name } : undefined,
+    account: accountOfUser(user.username),
   }
 }

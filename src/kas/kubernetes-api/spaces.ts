@@ -1,5 +1,14 @@
 import type { Cache } from '../../adapters/kube/index.ts'
-import { type Agent, annotations, keyOf, nameOfSpaceAccount, type Ref, refOf, type SpaceRequest } from '../../api/index.ts'
+import {
+  type Agent,
+  annotations,
+  keyOf,
+  nameOfSpaceAccount,
+  type Ref,
+  refOf,
+  type SpaceRequest,
+  userOfAccount,
+} from '../../api/index.ts'
 import type { Person } from './people.ts'
 import type { Right } from './rules.ts'
 
@@ -31,6 +40,6 @@ export function spaceRight({ requests, operator }: Spaces, agent: Agent, { accou
   const space = request?.status?.namespaceAccess?.[0]
   // Only what the operator said in the status counts: tenants write annotations.
   if (!space?.serviceAccountName) return undefined
-  const user = `system:serviceaccount:${space.name}:${space.serviceAccountName}`
+  const user = userOfAccount({ namespace: space.name, name: space.serviceAccountName })
   return { by: 'spaces', impersonation: { user, groups: [], uid: '', extra: {} } }
 }

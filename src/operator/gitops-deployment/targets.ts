@@ -9,6 +9,7 @@ import {
   nameOf,
   refOf,
   secretTypes,
+  userOfAccount,
 } from '../../api/index.ts'
 import type { Destination } from '../../engines/gitops/index.ts'
 import { type Clock, Failure, minutes, type Secret } from '../../std/index.ts'
@@ -106,7 +107,7 @@ export const targetsIn = ({ environments, deployments }: Books): InUse => ({
 
 /** The service account in the namespace of a deployment that stands for its tenant. */
 export const tenantOf = ({ metadata, spec }: GitOpsDeployment): Identity => ({
-  user: `system:serviceaccount:${metadata.namespace}:${spec.serviceAccountName || 'default'}`,
+  user: userOfAccount({ namespace: metadata.namespace ?? '', name: spec.serviceAccountName || 'default' }),
 })
 
 /**

@@ -1,7 +1,7 @@
 import { isAllowedToUs, type Kube, whoWeAre } from '../../adapters/kube/index.ts'
-import { RoleBindings, Roles } from '../../api/index.ts'
+import { accountOfUser, RoleBindings, Roles } from '../../api/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
-import { Failure, pause, seconds, waitOf } from '../../std/index.ts'
+import { Failure, pause, remembered, seconds, waitOf } from '../../std/index.ts'
 import { type Piece, piece, type Space } from './desired.ts'
 
 /** What the operator may do in the namespaces that it makes (deploy/operator/space-keeper.yaml). */
@@ -22,17 +22,10 @@ export interface Entry {
 }
 
 export function ownEntry({ kube, clock }: Pick<Workshop, 'kube' | 'clock'>): Entry {
-  let asked: Promise<string | undefined> | undefined
-  const whoAsks = () => {
-    asked ??= whoNeedsRights(kube)
-    asked.catch(() => {
-      asked = undefined
-    })
-    return asked
-  }
+  const whoAsks = remembered(whoNeedsRights, () => '', clock, { fresh: Number.POSITIVE_INFINITY, most: 1 })
   return {
     async bindingFor(space) {
-      const user = await whoAsks()
+      const user = await whoAsks(kube)
       if (user === undefined) return
       const roleRef = { apiGroup: Roles.group, kind: 'ClusterRole', name: ROLE }
       return piece(space, RoleBindings, BINDING, { roleRef, subjects: [subjectOf(user)] })
@@ -56,6 +49,6 @@ async function whoNeedsRights(kube: Kube): Promise<string | undefined> {
 }
 
 function subjectOf(user: string) {
-  const [, , namespace, name] = user.startsWith('system:serviceaccount:') ? user.split(':') : []
-  return name === undefined ? { kind: 'User', apiGroup: Roles.group, name: user } : { kind: 'ServiceAccount', namespace, name }
+  const account = accountOfUser(user)
+  return account ? { kind: 'ServiceAccount', ...account } : { kind: 'User', apiGroup: Roles.group, name: user }
 }

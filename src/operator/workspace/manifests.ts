@@ -3,6 +3,7 @@ import {
   apiVersionOf,
   type ConfigMap,
   ConfigMaps,
+  groupsOfUser,
   isDeleting,
   type Kind,
   type KubeObject,
@@ -119,7 +120,7 @@ interface Question {
 async function isAllowed({ kube }: ManifestWork, { owner, verb, kind, object }: Question): Promise<boolean> {
   const { name, namespace } = object.metadata
   const resourceAttributes = { namespace, verb, group: groupOf(object), version: kind.version, resource: kind.plural, name }
-  const spec = { user: owner, groups: groupsOf(owner), resourceAttributes }
+  const spec = { user: owner, groups: groupsOfUser(owner), resourceAttributes }
   const review = { apiVersion: REVIEWS, kind: 'LocalSubjectAccessReview', metadata: { namespace }, spec }
   try {
     const answer = await kube.post<unknown>(`/apis/${REVIEWS}/namespaces/${namespace}/localsubjectaccessreviews`, review)
@@ -133,13 +134,6 @@ async function isAllowed({ kube }: ManifestWork, { owner, verb, kind, object }: 
       cause: failure,
     })
   }
-}
-
-/** Those that follow from a name alone. */
-function groupsOf(owner: string): string[] {
-  const [, namespace] = /^system:serviceaccount:([^:]+):[^:]+$/.exec(owner) ?? []
-  const ofAccount = namespace ? ['system:serviceaccounts', `system:serviceaccounts:${namespace}`] : []
-  return [...ofAccount, 'system:authenticated']
 }
 
 async function applyOne({ kube, workspace, manager }: ManifestWork, kind: Kind, object: KubeObject): Promise<boolean> {
