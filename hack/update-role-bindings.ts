@@ -7,7 +7,8 @@ import { parseAllDocuments } from 'yaml'
 const folder = join(resolve(dirname(fileURLToPath(import.meta.url)), '..'), 'deploy/operator')
 
 const HEAD = `# Written by hack/update-role-bindings.ts.
-# Everything that a controller of the operator needs, one role each, so that a controller can also run with its own alone.
+# Everything that a controller of the operator needs, one role each, so that a controller can also run with its own alone; what it needs in
+# tenants' namespaces it gets there.
 apiVersion: kustomize.config.k8s.io/v1beta1
 kind: Kustomization
 resources:

@@ -126,6 +126,7 @@ export {
   AGENT_PROVISIONER,
   annotations,
   BERTH_NAMESPACE,
+  CREDENTIALS_NAMESPACE,
   finalizers,
   gitAudienceOf,
   KUBECONFIG_KEY,
@@ -139,6 +140,7 @@ export {
   tunnelAudienceOf,
   YES,
 } from './labels.ts'
+export { notOnboarded, tenantRoles } from './onboarding.ts'
 export { credentialsKeyOf, credentialsRefOf, isForWorkspace, isPrivate, isPrivateBy, opens, privateToOf } from './privacy.ts'
 export { kubeconfigIn, textIn } from './secret-content.ts'
 export { accountOfUser, groupsOfUser, type ServiceAccountName, userOfAccount } from './service-account.ts'

@@ -162,6 +162,9 @@ export const nameOfSpaceAccount = (uid: string): string => `berth-space-${uid.re
 /** Where Berth itself lives. */
 export const BERTH_NAMESPACE = 'berth-system'
 
+/** Where the credentials of private spaces lie, which nobody reads but Berth. */
+export const CREDENTIALS_NAMESPACE = 'berth-credentials'
+
 /**
  * For whom the token of a workspace's pod is issued that it shows kas. It names the workspace, so that the token is of no use at
  * any other door of kas, nor for another workspace.

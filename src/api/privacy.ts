@@ -3,10 +3,10 @@ import { claimRefOf, type DeploymentTarget } from './deployment-target.ts'
 import type { DeploymentTargetClaim } from './deployment-target-claim.ts'
 import type { DeploymentTargetClass } from './deployment-target-class.ts'
 import { type KubeObject, keyOf, type Ref } from './kube-object.ts'
-import { annotations, labels, SANDBOX_PROVISIONER } from './labels.ts'
+import { annotations, CREDENTIALS_NAMESPACE, labels, SANDBOX_PROVISIONER } from './labels.ts'
 import { Workspaces } from './workspace.ts'
 
-/** Whether a claim, a SpaceRequest or a target is private: its credentials lie in the space itself and not beside the claim (ADR 273). */
+/** Whether a claim, a SpaceRequest or a target is private: its credentials lie with Berth and not beside the claim (ADR 273). */
 export const isPrivate = (object: KubeObject): boolean => privateToOf(object) !== undefined
 
 /** The one person who gets into a private space besides Berth; empty while there is none, `undefined` where it is not private. */
@@ -30,7 +30,7 @@ export const isForWorkspace = ({ metadata }: DeploymentTargetClaim): boolean =>
 /** The Secret with the credentials of a target. */
 export const credentialsRefOf = (target: DeploymentTarget): Ref => ({
   name: target.spec.kubernetesCredentials.clusterCredentialsSecret,
-  namespace: isPrivate(target) ? target.spec.kubernetesCredentials.defaultNamespace : target.metadata.namespace,
+  namespace: isPrivate(target) ? CREDENTIALS_NAMESPACE : target.metadata.namespace,
 })
 
 /** The same as the value of an index. */

@@ -7,6 +7,7 @@ export const verbs: readonly Entry[] = [
   { name: 'down', summary: 'end what `up --detach` left running', load: () => import('./commands/down.ts') },
   { name: 'status', summary: 'show what runs, and how many objects of each kind', load: () => import('./commands/status.ts') },
   { name: 'doctor', summary: 'say what is wrong with a cluster or an installation', load: () => import('./commands/doctor.ts') },
+  { name: 'onboard', summary: 'let Berth work in a namespace', load: () => import('./commands/onboard.ts') },
   { name: 'crds', summary: 'print the CustomResourceDefinitions', load: () => import('./commands/crds.ts') },
   { name: 'operator', summary: 'run the operator', load: () => import('./commands/operator.ts') },
   { name: 'kas', summary: 'run kas, the server that holds the Git credentials', load: () => import('./commands/kas.ts') },

@@ -5,13 +5,13 @@ import {
   isPrivate,
   kubeconfigIn,
   nameOf,
-  Secrets,
   userOfAccount,
   type Workspace,
   workspaceObjectName,
 } from '../api/index.ts'
 import { type Clock, Failure, type Log, remembered, type Secret } from '../std/index.ts'
 import { digestOf } from './digest.ts'
+import { readSecret } from './read-secret.ts'
 
 export interface ProofDesk {
   kube: Kube
@@ -115,7 +115,7 @@ async function targetOf({ kube }: ProofDesk, workspace: Workspace): Promise<Depl
 async function clusterOf({ kube, reach, clock }: ProofDesk, { metadata, spec }: DeploymentTarget): Promise<Kube> {
   const { name, namespace } = metadata
   const { kubernetesCredentials: credentials } = spec
-  const secret = await kube.get(Secrets, { name: credentials.clusterCredentialsSecret, namespace })
+  const secret = await readSecret(kube, { name: credentials.clusterCredentialsSecret, namespace })
   const kubeconfig = secret && kubeconfigIn(secret)
   if (!kubeconfig) throw new Failure('not-found', `Secret ${credentials.clusterCredentialsSecret} has no kubeconfig`)
   return kubeFromSecret(kubeconfig, {

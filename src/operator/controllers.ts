@@ -18,6 +18,7 @@ import {
   syncRuns,
 } from './gitops-deployment/index.ts'
 import { managedEnvironments } from './managed-environment/index.ts'
+import { inOnboarded } from './onboarded.ts'
 import { onboarding } from './onboarding/index.ts'
 import { type AgentAccess, spaceRequests } from './space-request/index.ts'
 import { type DevfileSource, type GitSettings, workspaceClasses, workspacePools, workspaces } from './workspace/index.ts'
@@ -39,34 +40,38 @@ export function controllersOf(
 ): Controller[] {
   const reach = reachOf(config, workshop, agents)
   const gitops = gitopsSettings(config, source, reach)
+  const spaces = {
+    server: config.apiUrl,
+    insecureSkipTLSVerify: config.insecureTargets,
+    agents: agents && { ...agents, answers: reach.answers },
+  }
   return [
     claimBinding(workshop),
     sandboxProvisioning(workshop),
-    spaceRequests(workshop, {
-      server: config.apiUrl,
-      insecureSkipTLSVerify: config.insecureTargets,
-      agents: agents && { ...agents, answers: reach.answers },
-    }),
+    inOnboarded(spaceRequests(workshop, spaces), workshop),
     sandboxTargets(workshop, { insecureSkipTLSVerify: config.insecureTargets }),
     targetLifecycle(workshop, { reach }),
     sandboxReclaim(workshop),
-    environments(workshop),
-    managedEnvironments(workshop, { reach }),
+    inOnboarded(environments(workshop), workshop),
+    inOnboarded(managedEnvironments(workshop, { reach }), workshop),
     onboarding(workshop),
-    gitopsDeployments(workshop, { ...gitops, ...(meter && { meter }) }),
+    inOnboarded(gitopsDeployments(workshop, { ...gitops, ...(meter && { meter }) }), workshop),
     syncRuns(workshop),
-    dryRuns(workshop, gitops),
+    inOnboarded(dryRuns(workshop, gitops), workshop),
     workspacePools(workshop, { reach, namespace: config.namespace }),
     // Whoever sees one namespace only cannot count for all.
     ...(config.namespace === undefined ? [workspaceClasses(workshop)] : []),
-    workspaces(workshop, {
-      reach,
-      own: ownApis(config, workshop),
-      meter: targets,
-      git: { kas: config.kasGit, ...authorities },
-      tunnels: config.tunnels && { ...config.tunnels, kasCa: authorities.kasCa },
-      devfiles: devfilesOf(source),
-    }),
+    inOnboarded(
+      workspaces(workshop, {
+        reach,
+        own: ownApis(config, workshop),
+        meter: targets,
+        git: { kas: config.kasGit, ...authorities },
+        tunnels: config.tunnels && { ...config.tunnels, kasCa: authorities.kasCa },
+        devfiles: devfilesOf(source),
+      }),
+      workshop,
+    ),
   ]
 }
 

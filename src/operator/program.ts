@@ -3,6 +3,7 @@ import { readNamed } from '../adapters/files/index.ts'
 import { createObjectStream } from '../adapters/grpc/index.ts'
 import { createMetrics, serveOperations } from '../adapters/http/index.ts'
 import { connect, createCaches, createEvents, waitingFor } from '../adapters/kube/index.ts'
+import { tenantRoles } from '../api/index.ts'
 import { leadInTurns, loopMeter, requestMeter, runControllers, type Workshop } from '../engines/controller/index.ts'
 import { createLog, type Log, systemClock } from '../std/index.ts'
 import type { Config } from './config.ts'
@@ -85,7 +86,7 @@ const textOf = async (file: string | undefined, flag: string): Promise<string | 
 
 function openShop({ config, kube, log, source, means }: Shop) {
   const clock = systemClock
-  const caches = createCaches({ kube, clock, log, scope: config.namespace })
+  const caches = createCaches({ kube, clock, log, scope: config.namespace, tenantRole: tenantRoles.operator })
   const workshop: Workshop = {
     kube: caches.kube,
     caches,

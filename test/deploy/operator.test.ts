@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { equal, match } from 'uvu/assert'
+import { isAllowed } from '../../src/adapters/kube/index.ts'
 import {
   apiVersionOf,
   ClusterRoleBindings,
@@ -21,9 +22,11 @@ import {
   ServiceAccounts,
   SpaceRequests,
   SpaceTiers,
+  tenantRoles,
 } from '../../src/api/index.ts'
 import { controllersOf } from '../../src/operator/controllers.ts'
 import { parseConfig } from '../../src/operator/index.ts'
+import { letBerthIn } from '../support/builders/credentials.ts'
 import { environment, viaClaim } from '../support/builders/environments.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { listeningForRefusals, refusalOf } from '../support/refusal.ts'
@@ -50,12 +53,15 @@ describe('the rights of the operator', (it) => {
   let shop: RunningShop
   let namespace = ''
   let foreign = ''
+  let closed = ''
   let space = ''
   let kept: string[] = []
 
   it.before(async () => {
     namespace = await cluster.namespace('rights')
     foreign = await cluster.namespace('foreign')
+    closed = await cluster.namespace('closed')
+    for (const home of [namespace, foreign]) await letBerthIn(kube, home)
     const suffix = namespace.slice(-8)
     kept = [`rights-${suffix}`, `privileged-${suffix}`]
     for (const [at, podSecurityLevel] of (['baseline', 'privileged'] as const).entries()) {
@@ -69,6 +75,7 @@ describe('the rights of the operator', (it) => {
       kubeconfig: cluster.kubeconfig,
       namespace,
       log: listening,
+      tenantRole: tenantRoles.operator,
       via: (admin) => admin.as({ user: OPERATOR, groups: GROUPS }),
       controllers: (workshop) => controllersOf(workshop, parseConfig({}, {}), { follow }),
     })
@@ -98,6 +105,13 @@ describe('the rights of the operator', (it) => {
     ...object(RoleBindings, home, 'mine'),
     roleRef: { apiGroup: Roles.group, kind: 'ClusterRole' as const, name: 'berth-space-keeper' },
     subjects: [{ kind: 'ServiceAccount' as const, namespace: 'berth-system', name: 'berth-operator' }],
+  })
+  const impersonating = (home: string) => ({
+    group: '',
+    resource: 'serviceaccounts',
+    verb: 'impersonate',
+    namespace: home,
+    name: 'default',
   })
   const tokenOf = (home: string, name: string, audiences?: string[]) =>
     operator.post(`/api/v1/namespaces/${home}/serviceaccounts/${name}/token`, {
@@ -146,8 +160,12 @@ describe('the rights of the operator', (it) => {
     await operator.create(ServiceAccounts, object(ServiceAccounts, foreign, 'berth-space-1'))
     match(await refusalOf(tokenOf(foreign, 'mighty')), /asks for tokens in namespaces that it made only/)
     match(await refusalOf(tokenOf(foreign, 'berth-space-1')), /asks for tokens in namespaces that it made only/)
-    match(await refusalOf(tokenOf('kube-system', 'default')), /in namespaces that it made only/)
-    match(await refusalOf(tokenOf('berth-system', 'berth-kas')), /in namespaces that it made only/)
+    for (const [home, name] of [
+      ['kube-system', 'default'],
+      ['berth-system', 'berth-kas'],
+      [closed, 'default'],
+    ] as const)
+      match(await refusalOf(tokenOf(home, name)), /cannot create resource "serviceaccounts\/token"/, home)
     await tokenOf(foreign, 'berth-space-1', ['berth-kas'])
     await tokenOf('berth-system', 'berth-operator', ['berth-kas'])
     match(
@@ -156,14 +174,25 @@ describe('the rights of the operator', (it) => {
     )
   })
 
+  it('let it read no Secret, and act as nobody, in a namespace that did not let it in', async () => {
+    for (const home of ['', closed, 'kube-system', 'berth-system', space]) {
+      match(await refusalOf(operator.list(Secrets, { namespace: home })), /cannot list resource "secrets"/, home)
+      equal(await isAllowed(kube, { user: OPERATOR, groups: GROUPS }, impersonating(home)), false, home)
+    }
+    for (const home of [namespace, foreign]) {
+      await operator.list(Secrets, { namespace: home })
+      equal(await isAllowed(kube, { user: OPERATOR, groups: GROUPS }, impersonating(home)), true, home)
+    }
+  })
+
   it('let it write no Secret and no ConfigMap that is not its own', async () => {
     const marked = { metadata: { name: 'theirs', labels: { [labels.spaceRequestUid]: '1' } } }
     for (const kind of [Secrets, ConfigMaps]) await kube.create(kind, object(kind, foreign, 'theirs'))
     match(await refusalOf(operator.create(Secrets, object(Secrets, foreign, 'mine'))), /those that it made for a SpaceRequest/)
     match(await refusalOf(operator.patch(Secrets, { name: 'theirs', namespace: foreign }, marked)), /those that it made/)
     match(await refusalOf(operator.delete(Secrets, { name: 'theirs', namespace: foreign })), /those that it made/)
-    for (const home of ['kube-system', 'berth-system'])
-      match(await refusalOf(operator.create(Secrets, object(Secrets, home, 'theirs', marked))), /those that it made/, home)
+    for (const home of ['kube-system', 'berth-system', closed])
+      match(await refusalOf(operator.create(Secrets, object(Secrets, home, 'theirs', marked))), /cannot create/, home)
     match(await refusalOf(operator.create(ConfigMaps, object(ConfigMaps, foreign, 'mine'))), /gitops.berth.dev\/inventory only/)
     const own = { metadata: { name: 'ours', labels: { 'gitops.berth.dev/inventory': 'true' } } }
     await operator.create(ConfigMaps, object(ConfigMaps, foreign, 'ours', own))

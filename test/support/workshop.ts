@@ -25,6 +25,8 @@ export interface ShopOptions {
   via?: (kube: Kube) => Kube
   clock?: Clock
   log?: Log
+  /** The ClusterRole by which namespaces let it read their Secrets. Without it they all do. */
+  tenantRole?: string
 }
 
 /** Controllers at work in one namespace, as the operator would run them. */
@@ -36,6 +38,7 @@ export async function openShop({
   via = (kube) => kube,
   clock = systemClock,
   log = silentLog,
+  tenantRole,
 }: ShopOptions): Promise<RunningShop> {
   const requests: Record<string, number> = {}
   const meter = ({ verb }: { verb: string }) => {
@@ -44,7 +47,7 @@ export async function openShop({
   const own = connect({ kubeconfig, clock, meter })
   const flying = new Set<Promise<unknown>>()
   const kube = via(noting(own, flying))
-  const caches = createCaches({ kube, clock, log, scope: neighbours.length > 0 ? undefined : namespace })
+  const caches = createCaches({ kube, clock, log, scope: neighbours.length > 0 ? undefined : namespace, tenantRole })
   const events = createEvents({ kube, clock, log, reporter: 'berth-operator' })
   const workshop: Workshop = { kube: caches.kube, caches, events, clock, log }
   const closing = new AbortController()

@@ -1,3 +1,4 @@
+import { accountOfUser, type Subject as BindingSubject, Roles } from '../../api/index.ts'
 import type { Kube } from './kube.ts'
 
 /** Somebody, as the API server knows them: with all groups, `system:authenticated` among them. */
@@ -52,4 +53,15 @@ export async function whoWeAre(kube: Kube): Promise<string | undefined> {
     { apiVersion: 'authentication.k8s.io/v1', kind: 'SelfSubjectReview' },
   )
   return status?.userInfo?.username
+}
+
+/** Our user name; `undefined` where we may do this in all namespaces, so that nobody needs to let us into one. */
+export async function whoNeedsEntry(kube: Kube, attributes: Omit<Attributes, 'namespace'>): Promise<string | undefined> {
+  return (await isAllowedToUs(kube, { ...attributes, namespace: '' })) ? undefined : whoWeAre(kube)
+}
+
+/** A user as role bindings name them. */
+export function subjectOf(user: string): BindingSubject {
+  const account = accountOfUser(user)
+  return account ? { kind: 'ServiceAccount', ...account } : { kind: 'User', apiGroup: Roles.group, name: user }
 }

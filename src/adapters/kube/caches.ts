@@ -1,8 +1,9 @@
-import { apiVersionOf, type Kind, type KubeObject } from '../../api/index.ts'
+import { apiVersionOf, CREDENTIALS_NAMESPACE, type Kind, type KubeObject, Secrets } from '../../api/index.ts'
 import type { Clock, Failure, Log } from '../../std/index.ts'
 import type { Kube } from './kube.ts'
 import { matchesSelector } from './selector.ts'
 import { type Cache, type IndexFunctions, Store } from './store.ts'
+import { createTenants, keepPartsFed, type Tenants } from './tenants.ts'
 import { keepFed, type WatchScope } from './watch.ts'
 
 export interface CacheOptions<T extends KubeObject> extends WatchScope {
@@ -24,6 +25,10 @@ export interface Caches {
   ready(signal?: AbortSignal): Promise<void>
   /** Kinds whose first list is still missing, with the last reason: for readiness and doctor. */
   waitingFor(): { kind: string; why: string }[]
+  /** Whether the Secrets of the namespace can be seen here. */
+  isOpen(namespace: string): boolean
+  /** Called for each namespace that `isOpen` says something else of than before. */
+  onOpen(listener: (namespace: string) => void): void
   stop(): Promise<void>
 }
 
@@ -52,6 +57,8 @@ export interface CacheWiring {
   stall?: number | undefined
   /** Objects of one kind, where a stranger's server is asked. */
   most?: number | undefined
+  /** The ClusterRole by which namespaces let the program read their Secrets, unless it may read all. */
+  tenantRole?: string | undefined
 }
 
 interface Watched {
@@ -61,14 +68,25 @@ interface Watched {
   listed: Promise<void>
   isListed: boolean
   why: string
+  /** Namespaces that have been listed, where each has a watch of its own. */
+  open?: Set<string>
   done: Promise<void>
 }
 
-export function createCaches({ kube, clock, log, scope, stall, most }: CacheWiring): Caches {
+export function createCaches({ kube, clock, log, scope, stall, most, tenantRole }: CacheWiring): Caches {
   const watched = new Map<string, Watched>()
   const stopping = new AbortController()
+  const openings = new Set<(namespace: string) => void>()
+  const tenants = tenantRole ? createTenants({ kube, clock, log, scope, role: tenantRole }, stopping.signal) : undefined
+  const isOpen = (namespace: string) => [...watched.values()].every(({ open }) => open?.has(namespace) ?? true)
+  const mark = ({ open }: Watched, namespace: string, isListed: boolean) => {
+    const before = isOpen(namespace)
+    if (isListed) open?.add(namespace)
+    else open?.delete(namespace)
+    if (isOpen(namespace) !== before) for (const listener of openings) listener(namespace)
+  }
 
-  const start = (kind: Kind, limits: WatchScope): Watched => {
+  const start = (kind: Kind, limits: WatchScope, own: readonly string[] | undefined): Watched => {
     const store = new Store<KubeObject>()
     const first = Promise.withResolvers<void>()
     const entry: Watched = {
@@ -88,7 +106,15 @@ export function createCaches({ kube, clock, log, scope, stall, most }: CacheWiri
     const failed = (failure: Failure) => {
       entry.why = failure.message
     }
-    entry.done = keepFed({ kube, kind, scope: limits, store, clock, log, stall, most, listed, failed }, stopping.signal)
+    const feed = { kube, kind, scope: limits, store, clock, log, stall, most, listed, failed }
+    const feedParts = async (from: Tenants, ours: readonly string[]) => {
+      if (await from.areAll()) return keepFed(feed, stopping.signal)
+      entry.open = new Set()
+      const opened = (namespace: string) => mark(entry, namespace, true)
+      const closed = (namespace: string) => mark(entry, namespace, false)
+      return keepPartsFed({ ...feed, own: ours, opened, closed }, from, stopping.signal)
+    }
+    entry.done = own && tenants ? feedParts(tenants, own) : keepFed(feed, stopping.signal)
     return entry
   }
 
@@ -96,7 +122,9 @@ export function createCaches({ kube, clock, log, scope, stall, most }: CacheWiri
     kube: remembering(kube, watched),
     through: (other) => remembering(other, watched),
     of<T extends KubeObject>(kind: Kind<T>, { indexes, everywhere, ...asked }: CacheOptions<T> = {}) {
-      const limits = kind.namespaced && scope && !everywhere && !asked.namespace ? { ...asked, namespace: scope } : asked
+      const isParted = tenants !== undefined && kind.plural === Secrets.plural && kind.group === Secrets.group && !asked.namespace
+      const isLimited = kind.namespaced && scope && !everywhere && !asked.namespace
+      const limits = isLimited ? { ...asked, namespace: scope } : asked
       const key = JSON.stringify([
         apiVersionOf(kind),
         kind.plural,
@@ -105,7 +133,8 @@ export function createCaches({ kube, clock, log, scope, stall, most }: CacheWiri
         limits.fields,
         limits.metadataOnly === true,
       ])
-      const entry = watched.get(key) ?? start(kind, limits)
+      const own = everywhere ? [CREDENTIALS_NAMESPACE] : []
+      const entry = watched.get(key) ?? start(kind, limits, isParted ? own : undefined)
       watched.set(key, entry)
       const store = entry.store as unknown as Store<T> // as: the key holds the kind, and the kind says the type
       if (indexes) store.addIndexes(indexes)
@@ -121,6 +150,8 @@ export function createCaches({ kube, clock, log, scope, stall, most }: CacheWiri
     },
     waitingFor: () =>
       [...watched.values()].filter(({ isListed }) => !isListed).map(({ kind, why }) => ({ kind: kind.kind, why })),
+    isOpen,
+    onOpen: (listener) => void openings.add(listener),
     async stop() {
       stopping.abort()
       await Promise.all([...watched.values()].map(({ done }) => done))

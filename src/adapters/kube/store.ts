@@ -1,6 +1,6 @@
 import { type KubeObject, keyOf, type Ref, refOf } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
-import type { Listing } from './watch.ts'
+import type { Listing, Sink } from './watch.ts'
 
 export type IndexFunctions<T> = Record<string, (object: T) => string[]>
 export type Listener<T> = (now: T | undefined, before: T | undefined) => void
@@ -26,18 +26,29 @@ interface Index<T> {
   buckets: Map<string, Set<string>>
 }
 
+/** The part of a store that one watch of all namespaces feeds. */
+const WHOLE = ''
 const BY_NAMESPACE = ' namespace'
 const BY_KEY = ' key'
 
-/** The memory of one watch: objects by key, and indexes kept with every change. */
+/** One namespace of a store. */
+export interface Part<T extends KubeObject> extends Sink<T> {
+  /** Nothing of the namespace is kept any more, whatever its watch still brings. */
+  close(): void
+}
+
+/** The memory of one watch, or of one for each namespace: objects by key, and indexes kept with every change. */
 export class Store<T extends KubeObject> implements Cache<T> {
   readonly #objects = new Map<string, T>()
   readonly #indexes = new Map<string, Index<T>>()
   readonly #listeners = new Set<Listener<T>>()
   /** Of single objects and of values of indexes. */
   readonly #topics = new Map<string, Set<Listener<T>>>()
-  /** The newest resourceVersion that the watch has seen; an own write that is older and not here was deleted since. */
-  #seen = ''
+  /**
+   * The newest resourceVersion that the watch has seen, or the watch of each namespace; an own write that is older and not here was deleted
+   * since.
+   */
+  readonly #seen = new Map<string, string>()
 
   constructor() {
     this.addIndexes({ [BY_NAMESPACE]: ({ metadata }) => (metadata.namespace ? [metadata.namespace] : []) })
@@ -93,13 +104,13 @@ export class Store<T extends KubeObject> implements Cache<T> {
   }
 
   /** A watch event. */
-  put(object: T): void {
-    this.saw(object.metadata.resourceVersion ?? '')
+  put(object: T, part = WHOLE): void {
+    this.saw(object.metadata.resourceVersion ?? '', part)
     this.#set(object)
   }
 
-  remove(object: T): void {
-    this.saw(object.metadata.resourceVersion ?? '')
+  remove(object: T, part = WHOLE): void {
+    this.saw(object.metadata.resourceVersion ?? '', part)
     const key = keyOf(refOf(object))
     const before = this.#objects.get(key)
     if (!before || isNewer(before.metadata.resourceVersion, object.metadata.resourceVersion)) return
@@ -110,33 +121,54 @@ export class Store<T extends KubeObject> implements Cache<T> {
   remember(object: T): void {
     const version = object.metadata.resourceVersion
     const known = this.#objects.has(keyOf(refOf(object)))
-    if (!known && !isNewer(version, this.#seen)) return
+    const seen = this.#seen.get(object.metadata.namespace ?? WHOLE) ?? this.#seen.get(WHOLE)
+    if (!known && !isNewer(version, seen)) return
     this.#set(object)
   }
 
   /** Nobody sees half a list. */
-  list(): Listing<T> {
+  list(part = WHOLE): Listing<T> {
     const objects: T[] = []
     return {
       page(some) {
         for (const object of some) objects.push(object)
       },
-      end: (version) => this.replace(objects, version),
+      end: (version) => this.replace(objects, version, part),
     }
   }
 
   /** A fresh list: what is not in it is gone, except own writes that are younger than the list. */
-  replace(objects: T[], version: string): void {
+  replace(objects: T[], version: string, part = WHOLE): void {
     const keys = new Set(objects.map((object) => keyOf(refOf(object))))
-    for (const [key, before] of this.#objects) {
+    for (const before of part === WHOLE ? [...this.all()] : this.in(part)) {
+      const key = keyOf(refOf(before))
       if (!keys.has(key) && !isNewer(before.metadata.resourceVersion, version)) this.#drop(key, before)
     }
     for (const object of objects) this.#set(object)
-    this.saw(version)
+    this.saw(version, part)
   }
 
-  saw(version: string): void {
-    if (isNewer(version, this.#seen)) this.#seen = version
+  saw(version: string, part = WHOLE): void {
+    if (isNewer(version, this.#seen.get(part))) this.#seen.set(part, version)
+  }
+
+  /** Where the watch of one namespace puts what it sees. */
+  part(namespace: string): Part<T> {
+    let isClosed = false
+    return {
+      put: (object) => isClosed || this.put(object, namespace),
+      remove: (object) => isClosed || this.remove(object, namespace),
+      saw: (version) => isClosed || this.saw(version, namespace),
+      list: () => {
+        const { page, end } = this.list(namespace)
+        return { page, end: (version) => isClosed || end(version) }
+      },
+      close: () => {
+        isClosed = true
+        this.#seen.delete(namespace)
+        for (const object of this.in(namespace)) this.#drop(keyOf(refOf(object)), object)
+      },
+    }
   }
 
   #set(object: T): void {

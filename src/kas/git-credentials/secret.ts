@@ -1,9 +1,10 @@
 import type { GitCredential } from '../../adapters/git/index.ts'
 import type { Kube } from '../../adapters/kube/index.ts'
-import { annotations, labels, Secrets, type Workspace, YES } from '../../api/index.ts'
+import { annotations, labels, type Workspace, YES } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
 import type { Credentials } from '../ports.ts'
 import type { Project } from '../project.ts'
+import { readSecret } from '../read-secret.ts'
 
 export interface SecretDesk {
   kube: Kube
@@ -22,7 +23,7 @@ export async function credentialFor(
   const name = spec.git?.credentialsSecretRef?.name
   if (name === undefined) return (await credentials.forGit(project)).credential
   const ref = { name, namespace: metadata.namespace }
-  const secret = await kube.get(Secrets, ref)
+  const secret = await readSecret(kube, ref)
   const isOpen = secret?.metadata.labels?.[labels.gitCredentials] === YES
   // Who may create a Workspace must not get at what belongs to somebody else in the namespace.
   if (!isOpen || !spec.owner || secret.metadata.annotations?.[annotations.gitOwner] !== spec.owner)

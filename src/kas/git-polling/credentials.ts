@@ -1,9 +1,10 @@
 import type { Access, GitCredential, SshKey } from '../../adapters/git/index.ts'
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type CoreSecret, keyOf, type Ref, Secrets, textIn } from '../../api/index.ts'
+import { type CoreSecret, keyOf, type Ref, textIn } from '../../api/index.ts'
 import { Failure, Secret } from '../../std/index.ts'
 import type { Credentials } from '../ports.ts'
 import type { Project } from '../project.ts'
+import { readSecret } from '../read-secret.ts'
 
 const LOGIN = ['username', 'password', 'token']
 
@@ -15,7 +16,7 @@ export const createCredentials = (kube: Kube): Credentials => ({
   },
   async versionOf({ credentials }) {
     // That it cannot be read is told by the next look, with words for it.
-    const secret = credentials && (await kube.get(Secrets, credentials).catch(() => undefined))
+    const secret = credentials && (await readSecret(kube, credentials).catch(() => undefined))
     return secret && `${secret.metadata.uid}/${secret.metadata.resourceVersion}`
   },
   async forWebhooks(project) {
@@ -35,7 +36,7 @@ export const createCredentials = (kube: Kube): Credentials => ({
 })
 
 async function read(kube: Kube, project: Project, ref: Ref, field: string): Promise<CoreSecret> {
-  const secret = await kube.get(Secrets, ref)
+  const secret = await readSecret(kube, ref)
   if (!secret)
     throw failure(project, 'SecretNotFound', `Secret ${keyOf(ref)} does not exist`, `Create it, or correct spec.${field}.`)
   return secret

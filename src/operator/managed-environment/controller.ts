@@ -12,7 +12,7 @@ import {
 import { type Controller, settled, type Workshop } from '../../engines/controller/index.ts'
 import { seconds } from '../../std/index.ts'
 import { reconcileManagedEnvironment } from './reconcile.ts'
-import { undecided } from './status.ts'
+import { refused, statusOf, undecided } from './status.ts'
 
 export interface ManagedEnvironmentSettings {
   /** Where managed environments may lead; everywhere without it, since the own cluster may be anywhere. */
@@ -56,6 +56,7 @@ export function managedEnvironments(
       asked.delete(keyOf(ref))
       return settled()
     },
-    failed: ({ status }) => undecided(status),
+    failed: ({ status }, failure) =>
+      failure.code === 'invalid' ? statusOf(refused(failure, false), status, workshop.clock.now()) : undecided(status),
   }
 }

@@ -13,6 +13,7 @@ import {
 } from '../../api/index.ts'
 import { type Next, settled, type Workshop } from '../../engines/controller/index.ts'
 import { isFailure, minutes } from '../../std/index.ts'
+import { type Keyring, withdrawPrivate } from './credentials.ts'
 import { uidOf } from './namespace.ts'
 import { MANAGER } from './pieces.ts'
 import type { Site } from './site.ts'
@@ -24,10 +25,15 @@ const PATIENCE = minutes(2)
 const LOOK_AGAIN = minutes(1)
 
 /** The request is going: its namespace goes first, and nothing of it is left when the finalizer comes off. */
-export async function cleanUp(request: SpaceRequest, site: Site, { kube, clock }: Workshop): Promise<Next> {
+export async function cleanUp(request: SpaceRequest, keyring: Keyring): Promise<Next> {
   if (!hasFinalizer(request, finalizers.spaceRequest)) return settled()
+  const { site } = keyring
+  const { kube, clock } = keyring.workshop
   const left = await namespacesOf(request, site)
-  if (left.length === 0) return release(request, kube)
+  if (left.length === 0) {
+    await withdrawPrivate(keyring, request)
+    return release(request, kube)
+  }
 
   for (const { metadata } of left.filter((namespace) => !isDeleting(namespace))) {
     await site.kube.delete(Namespaces, { name: metadata.name }, { uid: metadata.uid })

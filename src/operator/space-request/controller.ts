@@ -5,6 +5,7 @@ import {
   ConfigMaps,
   type KubeObject,
   keyOf,
+  labels,
   type Namespace,
   Namespaces,
   type Ref,
@@ -65,6 +66,8 @@ function watchesOf(requests: Cache<SpaceRequest>, namespaces: Cache<Namespace>):
     return key ? [refFromKey(key)] : []
   }
   const ofPiece = ({ metadata }: KubeObject) => ofNamespace(namespaces.get({ name: metadata.namespace ?? '' }))
+  const ofCredentials = ({ metadata }: KubeObject) =>
+    ofNamespace(namespaces.get({ name: metadata.labels?.[labels.provisionedNamespace] ?? '' }))
   const pieces = PIECE_KINDS.map(({ kind, metadataOnly }) => ({
     kind,
     ...OF_SPACES,
@@ -78,7 +81,7 @@ function watchesOf(requests: Cache<SpaceRequest>, namespaces: Cache<Namespace>):
     },
     { kind: SpaceTiers, wakes: ({ metadata }) => requests.by('tierName', metadata.name).map(refOf) },
     { kind: Namespaces, ...OF_SPACES, metadataOnly: true, wakes: ofNamespace },
-    { kind: Secrets, ...OF_SPACES, wakes: (secret) => [...ownerOf(secret), ...ofPiece(secret)] },
+    { kind: Secrets, ...OF_SPACES, wakes: (secret) => [...ownerOf(secret), ...ofCredentials(secret)] },
     // New certificates of the API server go into every kubeconfig.
     { kind: ConfigMaps, ...ROOT_CA_WATCH, wakes: () => [...requests.all()].map(refOf) },
     ...pieces,

@@ -2,6 +2,7 @@ import type { Cache } from '../../adapters/kube/index.ts'
 import {
   apiVersionOf,
   type CoreSecret,
+  CREDENTIALS_NAMESPACE,
   isPrivate,
   KUBECONFIG_KEY,
   keyOf,
@@ -10,6 +11,7 @@ import {
   ownedBy,
   refOf,
   Secrets,
+  type SpaceRequest,
   secretTypes,
 } from '../../api/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
@@ -17,7 +19,7 @@ import { Failure, isFailure, type Secret } from '../../std/index.ts'
 import { ownLabels, type Space, serviceAccountOf } from './desired.ts'
 import { kubeconfigOf, tokenIn } from './kubeconfig.ts'
 import { asLabel, secretNames } from './names.ts'
-import { uidOf } from './namespace.ts'
+import { requestUidOf, uidOf } from './namespace.ts'
 import { MANAGER } from './pieces.ts'
 import type { Site } from './site.ts'
 import { factsOf, renewalOf, type TokenFacts } from './token.ts'
@@ -39,8 +41,8 @@ export interface Keyring {
 }
 
 /**
- * A kubeconfig with a bound token, in the namespace of the request, or of a private one in its space; renewed in time, put back when changed
- * or deleted.
+ * A kubeconfig with a bound token, in the namespace of the request, or of a private one in Berth's own; renewed in time, put back when
+ * changed or deleted.
  */
 export async function keepCredentials(keyring: Keyring, space: Space): Promise<Access> {
   const access = await keepSecret(keyring, space)
@@ -49,7 +51,7 @@ export async function keepCredentials(keyring: Keyring, space: Space): Promise<A
 }
 
 async function keepSecret(keyring: Keyring, space: Space): Promise<Access> {
-  const secret = secretOf(keyring, space)
+  const secret = secretOf(keyring, space.request)
   if (serviceAccountOf(space.tier) === '') return withdraw(keyring, secret)
   const facts = secret && factsOfGood(keyring, space, secret)
   if (secret && facts && renewalOf(facts) > keyring.workshop.clock.now()) return accessOf(secret, facts)
@@ -61,23 +63,25 @@ async function keepSecret(keyring: Keyring, space: Space): Promise<Access> {
   return issued ? accessOf(written, issued) : { secretRef: written.metadata.name }
 }
 
-function secretOf({ secrets }: Keyring, space: Space): CoreSecret | undefined {
-  const { request } = space
-  const mine = secrets.by('request', uidOf(request)).filter((secret) => isOurs(secret, space))
+function secretOf({ secrets }: Keyring, request: SpaceRequest): CoreSecret | undefined {
+  const mine = secrets.by('request', uidOf(request)).filter((secret) => isOurs(secret, request))
   const recorded = request.status?.namespaceAccess?.[0]?.secretRef
   return mine.find(({ metadata }) => metadata.name === recorded) ?? mine[0]
 }
 
 /** Where nobody else reads it, if the request is private. */
-const homeOf = ({ request, namespace }: Space): string => (isPrivate(request) ? namespace : (request.metadata.namespace ?? ''))
+const homeOf = (request: SpaceRequest): string =>
+  isPrivate(request) ? CREDENTIALS_NAMESPACE : (request.metadata.namespace ?? '')
 
 /**
- * Labels and owners can be forged in any namespace; a Secret of another one would carry the token out of this one. In a private space it has
- * no owner, who would be in another namespace: there a Secret with our name is ours.
+ * Labels and owners can be forged in any namespace; a Secret of another one would carry the token out of this one. In Berth's own nobody else
+ * writes: one with our name that has lost its labels is ours.
  */
-const isOurs = ({ metadata }: CoreSecret, space: Space): boolean =>
-  metadata.namespace === homeOf(space) &&
-  (isPrivate(space.request) || (metadata.ownerReferences?.some(({ uid }) => uid === uidOf(space.request)) ?? false))
+const isOurs = (secret: CoreSecret, request: SpaceRequest): boolean =>
+  secret.metadata.namespace === homeOf(request) &&
+  (isPrivate(request)
+    ? ['', uidOf(request)].includes(requestUidOf(secret))
+    : (secret.metadata.ownerReferences?.some(({ uid }) => uid === uidOf(request)) ?? false))
 
 /** The token's facts if the Secret says, letter for letter, what we would write with it; `undefined` if it has to be written anew. */
 function factsOfGood({ site }: Keyring, space: Space, secret: CoreSecret): TokenFacts | undefined {
@@ -121,7 +125,7 @@ async function makeSecret(keyring: Keyring, space: Space, wanted: CoreSecret): P
   } catch (failure) {
     if (!isFailure(failure, 'already-exists')) throw failure
     const there = await kube.get(Secrets, refOf(wanted))
-    return there && isOurs(there, space) ? replace(keyring, there, wanted) : undefined
+    return there && isOurs(there, space.request) ? replace(keyring, there, wanted) : undefined
   }
 }
 
@@ -139,7 +143,7 @@ function secretFor(space: Space, name: string, kubeconfig: Secret<string>): Core
     kind: Secrets.kind,
     metadata: {
       name,
-      namespace: homeOf(space),
+      namespace: homeOf(request),
       labels: {
         ...asLabel(labels.spaceRequest, request.metadata.name),
         [labels.provisionedNamespace]: namespace,
@@ -154,7 +158,20 @@ function secretFor(space: Space, name: string, kubeconfig: Secret<string>): Core
 }
 
 /** The tier has no service account (any more): what was given out is taken back. */
-async function withdraw({ workshop }: Keyring, secret: CoreSecret | undefined): Promise<Access> {
+async function withdraw({ workshop }: Pick<Keyring, 'workshop'>, secret: CoreSecret | undefined): Promise<Access> {
   if (secret) await workshop.kube.delete(Secrets, refOf(secret), { uid: secret.metadata.uid })
   return { secretRef: '' }
+}
+
+/** What was given out for a private request has no owner that takes it along. What no cache shows is asked for live, or it would stay for ever. */
+export async function withdrawPrivate(
+  { workshop, secrets }: Pick<Keyring, 'workshop' | 'secrets'>,
+  request: SpaceRequest,
+): Promise<void> {
+  if (!isPrivate(request)) return
+  const uid = uidOf(request)
+  const known = secrets.by('request', uid).filter((secret) => isOurs(secret, request))
+  const query = { namespace: homeOf(request), labels: `${labels.spaceRequestUid}=${uid}` }
+  const left = known.length > 0 ? known : await workshop.kube.list(Secrets, query)
+  for (const secret of left) await withdraw({ workshop }, secret)
 }

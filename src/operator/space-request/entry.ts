@@ -1,5 +1,5 @@
-import { isAllowedToUs, type Kube, whoWeAre } from '../../adapters/kube/index.ts'
-import { accountOfUser, RoleBindings, Roles } from '../../api/index.ts'
+import { isAllowedToUs, type Kube, subjectOf, whoNeedsEntry } from '../../adapters/kube/index.ts'
+import { RoleBindings, Roles } from '../../api/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
 import { Failure, pause, remembered, seconds, waitOf } from '../../std/index.ts'
 import { type Piece, piece, type Space } from './desired.ts'
@@ -22,7 +22,12 @@ export interface Entry {
 }
 
 export function ownEntry({ kube, clock }: Pick<Workshop, 'kube' | 'clock'>): Entry {
-  const whoAsks = remembered(whoNeedsRights, () => '', clock, { fresh: Number.POSITIVE_INFINITY, most: 1 })
+  const whoAsks = remembered(
+    (ours: Kube) => whoNeedsEntry(ours, SIGN),
+    () => '',
+    clock,
+    { fresh: Number.POSITIVE_INFINITY, most: 1 },
+  )
   return {
     async bindingFor(space) {
       const user = await whoAsks(kube)
@@ -41,14 +46,4 @@ export function ownEntry({ kube, clock }: Pick<Workshop, 'kube' | 'clock'>): Ent
       }
     },
   }
-}
-
-/** Our user name; `undefined` where we may do everything everywhere. */
-async function whoNeedsRights(kube: Kube): Promise<string | undefined> {
-  return (await isAllowedToUs(kube, { ...SIGN, namespace: '' })) ? undefined : whoWeAre(kube)
-}
-
-function subjectOf(user: string) {
-  const account = accountOfUser(user)
-  return account ? { kind: 'ServiceAccount', ...account } : { kind: 'User', apiGroup: Roles.group, name: user }
 }

@@ -55,7 +55,7 @@ export async function reconcileRequest(request: SpaceRequest, desk: Desk): Promi
 
 async function workOn(before: SpaceRequest, desk: Bench): Promise<Next> {
   const { workshop, site } = desk
-  if (isDeleting(before)) return cleanUp(before, site, workshop)
+  if (isDeleting(before)) return cleanUp(before, desk)
 
   const plan = await planOf(before, desk)
   if (plan instanceof Failure) return refuse(before, plan, desk)

@@ -2,6 +2,7 @@ import type { Cache } from '../../adapters/kube/index.ts'
 import {
   DeploymentTargetClasses,
   keyOf,
+  notOnboarded,
   type Ref,
   Secrets,
   type Statement,
@@ -13,7 +14,7 @@ import {
 } from '../../api/index.ts'
 import { parseDevfile, sentenceOf } from '../../devfile/index.ts'
 import { type Controller, type Next, settled, type Workshop } from '../../engines/controller/index.ts'
-import { seconds } from '../../std/index.ts'
+import { sayFailure, seconds } from '../../std/index.ts'
 import { classNameOf, counts, mistakesIn } from './class.ts'
 import { PULL_TYPES } from './pull-types.ts'
 import { scheduleFrom } from './schedule.ts'
@@ -27,6 +28,8 @@ interface Room {
   workspaces: Cache<Workspace>
   hasTargetClass(name: string): boolean
   hasPullSecret(ref: Ref): boolean
+  /** Whether its Secrets can be seen. */
+  isOpen(namespace: string): boolean
 }
 
 /** Says of each class what is wrong in it, and how many workspaces it has. Nothing of it decides anything. */
@@ -38,6 +41,7 @@ export function workspaceClasses({ caches, clock }: Workshop): Controller<Worksp
     workspaces: caches.of(Workspaces, { indexes: { [BY_CLASS]: (workspace) => [classNameOf(workspace)] } }),
     hasTargetClass: (name) => targetClasses.get({ name }) !== undefined,
     hasPullSecret: (ref) => secrets.some((cache) => cache.get(ref) !== undefined),
+    isOpen: caches.isOpen,
   }
   const told = new Map<string, number>()
   const whose = (is: (found: WorkspaceClass) => boolean): Ref[] =>
@@ -58,6 +62,12 @@ export function workspaceClasses({ caches, clock }: Workshop): Controller<Worksp
           whose(({ spec }) => (spec.imagePullSecrets ?? []).some((ref) => keyOf(ref) === keyOf(metadata))),
       })),
     ],
+    doorbell(ring) {
+      caches.onOpen((namespace) => {
+        for (const ref of whose(({ spec }) => (spec.imagePullSecrets ?? []).some((pull) => pull.namespace === namespace)))
+          ring(ref)
+      })
+    },
     async reconcile(found): Promise<Next> {
       const now = clock.now()
       const { name, generation = 0 } = found.metadata
@@ -109,6 +119,11 @@ function readyOf(found: WorkspaceClass, room: Room): Omit<Statement, 'type'> {
   return { status: 'True', reason: 'Ready', message: 'it takes new workspaces' }
 }
 
+const whyNoPullSecret = (ref: Ref, room: Room): string =>
+  room.isOpen(ref.namespace ?? '')
+    ? `there is no Secret ${keyOf(ref)} with credentials of a registry`
+    : sayFailure(notOnboarded(ref.namespace ?? ''))
+
 /** Everything that would keep a workspace of the class from what it is to be. */
 function wrongIn({ spec }: WorkspaceClass, room: Room): string[] {
   const { deploymentTargetClassName: targetClass, imagePullSecrets = [], devfile, schedule } = spec
@@ -123,7 +138,7 @@ function wrongIn({ spec }: WorkspaceClass, room: Room): string[] {
       : []),
     ...imagePullSecrets
       .filter((ref) => !room.hasPullSecret(ref))
-      .map((ref) => `spec.imagePullSecrets: there is no Secret ${keyOf(ref)} with credentials of a registry`),
+      .map((ref) => `spec.imagePullSecrets: ${whyNoPullSecret(ref, room)}`),
     ...problems.map((problem) => `spec.devfile: ${sentenceOf(problem)}`),
     ...(times && 'wrong' in times ? [`spec.schedule.${times.wrong}`] : []),
   ]

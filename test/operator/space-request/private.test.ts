@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import {
   annotations,
+  CREDENTIALS_NAMESPACE,
   conditionOf,
   kubeconfigIn,
   labels,
@@ -14,7 +15,7 @@ import { testCluster } from '../../support/control-plane.ts'
 import { spaceRequest, spaceTier } from '../../support/spaces.ts'
 import { describe } from '../../support/suite.ts'
 import { sweep } from '../../support/sweep.ts'
-import { expectObject } from '../../support/verbs.ts'
+import { expectGone, expectObject } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
 
 const CLAIM_UID = '5f8d2c1e-0000-4000-8000-000000000001'
@@ -54,7 +55,7 @@ describe('private space', (it) => {
     )
     const [access] = status?.namespaceAccess ?? []
     const space = access?.name ?? ''
-    return { ref, space, secret: { name: access?.secretRef ?? '', namespace: space } }
+    return { ref, space, secret: { name: access?.secretRef ?? '', namespace: CREDENTIALS_NAMESPACE } }
   }
   const peopleIn = (space: string, wanted: string[]) =>
     expectObject(kube, RoleBindings, { name: 'namespace-manager-berth-space-admin', namespace: space }, ({ subjects = [] }) => {
@@ -62,14 +63,21 @@ describe('private space', (it) => {
       return people.join() === wanted.join()
     })
 
-  it('has its credentials in itself, for the claim that it was made for', async () => {
+  it('has its credentials where only Berth reads them, for the claim that it was made for', async () => {
     const { space, secret } = await ask('ada')
     const held = await kube.get(Secrets, secret)
     assert.ok(held && kubeconfigIn(held))
     assert.is(held?.metadata.labels?.[labels.claimUid], CLAIM_UID)
     assert.is(held?.metadata.ownerReferences, undefined)
-    assert.equal(await kube.list(Secrets, { namespace }), [])
+    for (const home of [namespace, space]) assert.equal(await kube.list(Secrets, { namespace: home }), [])
     await peopleIn(space, ['ada'])
+  })
+
+  it('takes its credentials along when it goes', async () => {
+    const { ref, secret } = await ask('ada')
+    await kube.delete(SpaceRequests, ref)
+    await expectGone(kube, SpaceRequests, ref)
+    assert.is(await kube.get(Secrets, secret), undefined)
   })
 
   it('gives its rights to whom the request names, and takes them back when it names another, or nobody', async () => {

@@ -1,12 +1,16 @@
 import { isAllowed, type Kube } from '../../../src/adapters/kube/index.ts'
 import {
+  BERTH_NAMESPACE,
   ClusterRoles,
   ConfigMaps,
   type RoleBinding,
   RoleBindings,
   Roles,
+  type ServiceAccountName,
   ServiceAccounts,
   type TokenRequest,
+  tenantRoles,
+  userOfAccount,
 } from '../../../src/api/index.ts'
 import { Failure } from '../../../src/std/index.ts'
 import { eventually } from '../verbs.ts'
@@ -29,6 +33,11 @@ export async function deployer(
 ) {
   await kube.create(ServiceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } })
   if (role) await grant(kube, namespace, name, role)
+  return signIn(kube, { namespace, name })
+}
+
+/** A token of an account that is there, and the kubeconfig with it. */
+export async function signIn(kube: Kube, { namespace, name }: ServiceAccountName): Promise<Deployer> {
   const { status } = await kube.post<TokenRequest>(`/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenRequest',
@@ -36,7 +45,7 @@ export async function deployer(
   })
   if (!status) throw new Failure('internal', 'the API server made no token')
   const { token } = status
-  return { token, kubeconfig: kubeconfigText(kube.server, token, await authorityOf(kube, namespace)) } satisfies Deployer
+  return { token, kubeconfig: kubeconfigText(kube.server, token, await authorityOf(kube, namespace)) }
 }
 
 /** The token of a new account, for whoever is to believe it. */
@@ -82,6 +91,21 @@ export const bindUser = (kube: Kube, namespace: string, user: string, role: stri
     roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: role },
     subjects: [{ apiGroup: RBAC, kind: 'User', name: user }],
   })
+
+/** Lets Berth's programs, by their shipped accounts, work in a namespace, as its admin would; ends when the API server has heard of it. */
+export async function letBerthIn(kube: Kube, namespace: string): Promise<void> {
+  for (const [program, role] of Object.entries(tenantRoles)) {
+    await kube.create(RoleBindings, {
+      apiVersion: `${RBAC}/v1`,
+      kind: 'RoleBinding',
+      metadata: { name: role, namespace },
+      roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: role },
+      subjects: [{ kind: 'ServiceAccount', name: `berth-${program}`, namespace: BERTH_NAMESPACE }],
+    })
+    const user = userOfAccount({ namespace: BERTH_NAMESPACE, name: `berth-${program}` })
+    await untilMay(kube, namespace, user, { resource: 'secrets', verb: 'get' })
+  }
+}
 
 /** Gives a person the verb `use` on a class or tier in a namespace; ends when the API server has heard of it. */
 export const allowUse = (

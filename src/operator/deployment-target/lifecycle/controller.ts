@@ -19,6 +19,7 @@ import {
   SpaceRequests,
 } from '../../../api/index.ts'
 import { type Controller, settled, type Watch, type Workshop } from '../../../engines/controller/index.ts'
+import { ringWhenOpened } from '../../onboarded.ts'
 import { createJudge } from './credentials.ts'
 import { createReachability } from './reachability.ts'
 import { type Lifecycle, reconcileTarget } from './reconcile.ts'
@@ -55,7 +56,7 @@ export function targetLifecycle(workshop: Workshop, { reach }: LifecycleSettings
     classes: caches.of(DeploymentTargetClasses),
     secretOf,
     requests: caches.of(SpaceRequests, { indexes: requestIndexes }),
-    judge: createJudge(),
+    judge: createJudge(caches.isOpen),
     reachability,
   }
   const watches: Watch[] = [
@@ -92,7 +93,10 @@ export function targetLifecycle(workshop: Workshop, { reach }: LifecycleSettings
       reachability.forget(ref)
       return settled()
     },
-    doorbell: reachability.run,
+    doorbell(ring, signal) {
+      ringWhenOpened(targets, caches, ring)
+      reachability.run(ring, signal)
+    },
     failed: (target, failure) => statusAfter(target, failure, lifecycle.judge(target, secretOf(target))),
   }
 }

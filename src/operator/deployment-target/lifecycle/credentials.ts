@@ -1,13 +1,15 @@
 import { readTarget } from '../../../adapters/kube/index.ts'
 import {
   type CoreSecret,
+  CREDENTIALS_NAMESPACE,
   type DeploymentTarget,
   isPrivate,
   KUBECONFIG_KEY,
   kubeconfigIn,
+  notOnboarded,
   secretTypes,
 } from '../../../api/index.ts'
-import { Failure } from '../../../std/index.ts'
+import { Failure, sayFailure } from '../../../std/index.ts'
 
 /** What can be said of a target's credentials without calling anybody. */
 export interface Opinion {
@@ -21,15 +23,17 @@ export type Judge = (target: DeploymentTarget, secret: CoreSecret | undefined) =
 const USABLE: Opinion = { usable: true, reason: 'Valid', message: 'the Secret holds a kubeconfig for the API URL' }
 
 /** Judges credentials, each version of a Secret once: parsing a kubeconfig costs more than the rest of a reconcile. */
-export function createJudge(): Judge {
+export function createJudge(isOpen: (namespace: string) => boolean): Judge {
   const known = new WeakMap<CoreSecret, { url: string; opinion: Opinion }>()
   return (target, secret) => {
-    const { clusterCredentialsSecret: name, apiURL, defaultNamespace } = target.spec.kubernetesCredentials
+    const { clusterCredentialsSecret: name, apiURL } = target.spec.kubernetesCredentials
     if (!secret && isPrivate(target))
       return bad(
         'SecretNotFound',
-        `Secret "${name}" in namespace ${defaultNamespace} has no credentials of its claim; Berth makes it anew`,
+        `Secret "${name}" in namespace ${CREDENTIALS_NAMESPACE} has no credentials of its claim; Berth makes it anew`,
       )
+    const { namespace = '' } = target.metadata
+    if (!secret && !isOpen(namespace)) return bad('NamespaceNotOnboarded', sayFailure(notOnboarded(namespace)))
     if (!secret)
       return bad(
         'SecretNotFound',

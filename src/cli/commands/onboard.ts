@@ -1,0 +1,135 @@
+import type { Command } from 'commander'
+import type { Kube } from '../../adapters/kube/index.ts'
+import {
+  apiVersionOf,
+  BERTH_NAMESPACE,
+  ClusterRoles,
+  CREDENTIALS_NAMESPACE,
+  type RoleBinding,
+  RoleBindings,
+  Roles,
+  refOf,
+  tenantRoles,
+} from '../../api/index.ts'
+import { Failure, isFailure } from '../../std/index.ts'
+import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import { type ClusterOptions, examples, withKube, withKubeconfig, withOutput } from '../options.ts'
+import { type Format, renderData, table } from '../output.ts'
+import type { Shell } from '../shell.ts'
+import type { Finish } from '../verb.ts'
+
+interface Options extends ClusterOptions {
+  berthNamespace: string
+  remove?: boolean
+  dryRun?: boolean
+  output: Format
+}
+
+/** No tenant works there, and what lies there is the cluster's or Berth's. */
+const NEVER = ['kube-system', 'kube-public', 'kube-node-lease', BERTH_NAMESPACE, CREDENTIALS_NAMESPACE]
+
+const MAY = {
+  operator: 'read its Secrets, write those it made, act as its service accounts',
+  kas: 'read Secrets that GitProjects and Workspaces name',
+} as const
+const PROGRAMS = ['operator', 'kas'] as const
+
+export const verb = {
+  define(command: Command, shell: Shell, finish: Finish): void {
+    withOutput(withKubeconfig(command))
+      .argument('<namespaces...>', 'where Berth is to work')
+      .description(
+        'Let Berth work in a namespace: its programs get the role bindings there by which they read Secrets and act as service accounts. Elsewhere they may do neither. Whoever has the role admin in the namespace may let them in.',
+      )
+      .option('--remove', 'take the role bindings away; what Berth made there stays as it is, and is not looked after any more')
+      .option('--dry-run', 'change nothing; with -o yaml print what would be applied')
+      .option('--berth-namespace <name>', 'where the programs of Berth run', BERTH_NAMESPACE)
+      .addHelpText(
+        'after',
+        examples(
+          ['berth onboard team-a', 'let Berth work in team-a'],
+          ['berth onboard team-a --dry-run -o yaml > berth.yaml', 'the same by kubectl apply, or by Git'],
+          ['berth onboard team-a --remove', 'and no more'],
+        ),
+      )
+      .action(finish((namespaces: string[], options: Options) => onboard(shell, namespaces, options)))
+  },
+}
+
+async function onboard(shell: Shell, namespaces: string[], options: Options): Promise<ExitCode> {
+  const never = namespaces.find((name) => [...NEVER, options.berthNamespace].includes(name))
+  if (never !== undefined)
+    throw new Failure('invalid', `Berth does not work in namespace ${never}, which belongs to the cluster or to Berth itself.`, {
+      remedy: 'Name a namespace of tenants.',
+    })
+  const bindings = namespaces.flatMap((namespace) => PROGRAMS.map((program) => bindingOf(program, namespace, options)))
+  if (!options.dryRun) await withKube(shell, options, (kube) => (options.remove ? remove(kube, bindings) : make(kube, bindings)))
+  shell.print(options.output === 'table' ? report(namespaces, options) : renderData(options.output, listOf(bindings)))
+  return exitCodes.ok
+}
+
+const bindingOf = (program: (typeof PROGRAMS)[number], namespace: string, { berthNamespace }: Options): RoleBinding => ({
+  apiVersion: apiVersionOf(RoleBindings),
+  kind: RoleBindings.kind,
+  metadata: { name: tenantRoles[program], namespace, labels: { 'app.kubernetes.io/part-of': 'berth' } },
+  roleRef: { apiGroup: Roles.group, kind: 'ClusterRole', name: tenantRoles[program] },
+  subjects: [{ kind: 'ServiceAccount', name: `berth-${program}`, namespace: berthNamespace }],
+})
+
+const listOf = (items: RoleBinding[]) => ({ apiVersion: 'v1', kind: 'List', items })
+
+async function make(kube: Kube, bindings: RoleBinding[]): Promise<void> {
+  for (const role of Object.values(tenantRoles)) await assertThere(kube, role)
+  for (const binding of bindings) {
+    try {
+      await kube.apply(RoleBindings, binding, { manager: 'berth' })
+    } catch (thrown) {
+      throw explained(thrown, binding)
+    }
+  }
+}
+
+/** A binding to a role that is not there would be made, and give nothing. Who may not look is not kept from it. */
+async function assertThere(kube: Kube, name: string): Promise<void> {
+  const isMissing = (await kube.get(ClusterRoles, { name }).catch(unlessForbidden)) === undefined
+  if (isMissing)
+    throw new Failure('not-found', `there is no ClusterRole ${name} in the cluster.`, {
+      remedy: 'Install this version of Berth first: kubectl apply --server-side -k deploy.',
+    })
+}
+
+function unlessForbidden(thrown: unknown): 'hidden' {
+  if (isFailure(thrown, 'forbidden')) return 'hidden'
+  throw thrown
+}
+
+function explained(thrown: unknown, { metadata: { name, namespace } }: RoleBinding): unknown {
+  if (isFailure(thrown, 'forbidden'))
+    return new Failure('forbidden', `RoleBinding ${namespace}/${name} cannot be made: ${thrown.message}`, {
+      cause: thrown,
+      remedy: `Ask somebody who has the role admin in namespace ${namespace}.`,
+    })
+  if (isFailure(thrown, 'conflict'))
+    return new Failure('conflict', `RoleBinding ${namespace}/${name} was made by somebody else, with other subjects.`, {
+      cause: thrown,
+      remedy: `Delete it first: kubectl delete rolebinding ${name} -n ${namespace}`,
+    })
+  return thrown
+}
+
+async function remove(kube: Kube, bindings: RoleBinding[]): Promise<void> {
+  for (const binding of bindings) await kube.delete(RoleBindings, refOf(binding))
+}
+
+function report(namespaces: string[], { remove: isRemoved, dryRun }: Options): string {
+  const would = dryRun ? 'would be' : 'is'
+  const rows = namespaces.flatMap((namespace) => PROGRAMS.map((program) => ({ namespace, program })))
+  const what = namespaces.length === 1 ? `Namespace ${namespaces[0]}` : `Each of ${namespaces.length} namespaces`
+  const head = isRemoved ? `${what} ${would} closed to Berth.` : `${what} ${would} open to Berth:`
+  if (isRemoved) return head
+  return `${head}\n\n${table(rows, [
+    { title: 'NAMESPACE', of: ({ namespace }) => namespace },
+    { title: 'PROGRAM', of: ({ program }) => program },
+    { title: 'MAY', of: ({ program }) => MAY[program] },
+  ])}`
+}
