@@ -7,6 +7,7 @@ import {
   type Condition,
   ConfigMaps,
   conditionOf,
+  DeploymentTargetClaims,
   DeploymentTargets,
   GitOpsDeploymentManagedEnvironments,
   GitOpsDeployments,
@@ -33,7 +34,7 @@ import { type GitHost, gitHost } from '../support/git-host.ts'
 import { listeningForRefusals } from '../support/refusal.ts'
 import { spaceRequest } from '../support/spaces.ts'
 import { describe } from '../support/suite.ts'
-import { API_URL, credentialsSecret, target } from '../support/targets.ts'
+import { API_URL, claim, credentialsSecret, target } from '../support/targets.ts'
 import { expectGone, expectObject } from '../support/verbs.ts'
 import { openShop, type RunningShop } from '../support/workshop.ts'
 import { workspace } from '../support/workspaces.ts'
@@ -114,6 +115,7 @@ describe('a namespace', (it) => {
     await kube.create(Secrets, credentialsSecret(home))
     await kube.create(DeploymentTargets, target(home, 'shop'))
     await kube.create(SpaceRequests, spaceRequest(home, 'shop', { tierName: 'appstudio-env' }))
+    await kube.create(DeploymentTargetClaims, claim(home, 'shop', { deploymentTargetClassName: 'isolation-level-namespace' }))
     await kube.create(Workspaces, workspace(home, 'shop'))
   }
 
@@ -137,6 +139,7 @@ describe('a namespace', (it) => {
     { kind: GitOpsDeploymentManagedEnvironments, reason: CLOSED },
     { kind: DeploymentTargets, reason: CLOSED },
     { kind: SpaceRequests, reason: 'UnableToProvision' },
+    { kind: DeploymentTargetClaims, reason: 'Provisioning' },
     { kind: Workspaces, reason: CLOSED },
     ...(home === namespace ? [{ kind: GitProjects, reason: CLOSED }] : []),
   ]
@@ -192,8 +195,9 @@ describe('a namespace', (it) => {
     is(seen.in(namespace).length, 1)
     const { code, stderr } = await berth(['onboard', namespace, '--remove', '--kubeconfig', join(folder, 'boss')])
     is(code, 0, stderr)
-    const { [GitProjects.kind]: _, ...rest } = Object.fromEntries(whatIsIn(namespace).map((one) => [one.kind.kind, one]))
-    for (const { kind, reason } of Object.values(rest))
+    // What is bound stays bound, and kas has fetched what it was asked for.
+    const asBefore = [GitProjects.kind, DeploymentTargetClaims.kind]
+    for (const { kind, reason } of whatIsIn(namespace).filter((one) => !asBefore.includes(one.kind.kind)))
       await expectObject<WithStatus>(kube, kind, { name: 'shop', namespace }, (one) => says(one, reason))
     equal(seen.in(namespace), [])
     await untilMay(

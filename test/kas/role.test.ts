@@ -5,9 +5,10 @@ import { join } from 'node:path'
 import { is, not, ok } from 'uvu/assert'
 import { parse, parseAllDocuments } from 'yaml'
 import { connect } from '../../src/adapters/kube/index.ts'
-import { GitProjects, isTrue, type KubeObject, Leases, ServiceAccounts } from '../../src/api/index.ts'
+import { GitProjects, isTrue, type KubeObject, Leases, ServiceAccounts, tenantRoles } from '../../src/api/index.ts'
 import { Secret } from '../../src/std/index.ts'
 import { letDevelop, podToken, runningWorkspace } from '../operator/workspace/git/pod.ts'
+import { grant } from '../support/builders/credentials.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { gitHost } from '../support/git-host.ts'
 import { describe } from '../support/suite.ts'
@@ -66,6 +67,7 @@ describe('kas: its own role', (it) => {
     const bindingOfRole = { ...binding, kind: 'RoleBinding', metadata: home, roleRef: ofRole }
     await apply(cluster.kube, bindingOfRole)
     const kubeconfig = await kubeconfigWith(folder, await accountToken(namespace, 'kas'))
+    await grant(cluster.kube, namespace, 'kas', tenantRoles.kas)
     // The API server hears of new roles in its own time; what it refuses before would stand in kas' log.
     const own = connect({ kubeconfig })
     await eventually(() => own.list(GitProjects, { namespace }))

@@ -13,6 +13,7 @@ import {
   SANDBOX_PROVISIONER,
   SpaceRequests,
   SpaceTiers,
+  tenantRoles,
 } from '../../src/api/index.ts'
 import type { Controller, Workshop } from '../../src/engines/controller/index.ts'
 import { controllersOf } from '../../src/operator/controllers.ts'
@@ -23,6 +24,7 @@ import { claimBinding } from '../../src/operator/deployment-target-claim/binding
 import { sandboxProvisioning } from '../../src/operator/deployment-target-claim/provisioning/index.ts'
 import { parseConfig } from '../../src/operator/index.ts'
 import { spaceRequests } from '../../src/operator/space-request/index.ts'
+import { letUsersIn } from '../support/builders/credentials.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { listeningForRefusals } from '../support/refusal.ts'
 import { spaceRequest, spaceTier } from '../support/spaces.ts'
@@ -67,6 +69,8 @@ describe('roles', (it) => {
         subjects: [{ kind: 'User', name: `${name}-${suffix}`, apiGroup: 'rbac.authorization.k8s.io' }],
       })
     }
+    const users = CONTROLLERS.map((name) => `${name}-${suffix}`)
+    await letUsersIn(kube, namespace, users)
     await kube.create(SpaceTiers, spaceTier(`tier-${suffix}`))
     const spec = { provisioner: SANDBOX_PROVISIONER, parameters: { tierName: `tier-${suffix}` } }
     await kube.create(DeploymentTargetClasses, targetClass(`class-${suffix}`, spec))
@@ -86,6 +90,7 @@ describe('roles', (it) => {
       kubeconfig: cluster.kubeconfig,
       namespace,
       log: listening,
+      tenantRole: tenantRoles.operator,
       via: (admin) => admin.as({ user: `${name}-${suffix}`, groups: ['system:authenticated'] }),
       controllers: (workshop) => [factory(workshop)],
     })

@@ -4,7 +4,7 @@ import type { Kube } from './kube.ts'
 import { matchesSelector } from './selector.ts'
 import { type Cache, type IndexFunctions, Store } from './store.ts'
 import { createTenants, keepPartsFed, type Tenants } from './tenants.ts'
-import { keepFed, type WatchScope } from './watch.ts'
+import { type Feed, keepFed, type WatchScope } from './watch.ts'
 
 export interface CacheOptions<T extends KubeObject> extends WatchScope {
   indexes?: IndexFunctions<T>
@@ -79,45 +79,17 @@ export function createCaches({ kube, clock, log, scope, stall, most, tenantRole 
   const openings = new Set<(namespace: string) => void>()
   const tenants = tenantRole ? createTenants({ kube, clock, log, scope, role: tenantRole }, stopping.signal) : undefined
   const isOpen = (namespace: string) => [...watched.values()].every(({ open }) => open?.has(namespace) ?? true)
-  const mark = ({ open }: Watched, namespace: string, isListed: boolean) => {
+  const changing = (namespace: string, change: () => unknown) => {
     const before = isOpen(namespace)
-    if (isListed) open?.add(namespace)
-    else open?.delete(namespace)
+    change()
     if (isOpen(namespace) !== before) for (const listener of openings) listener(namespace)
   }
-
-  const start = (kind: Kind, limits: WatchScope, own: readonly string[] | undefined): Watched => {
-    const store = new Store<KubeObject>()
-    const first = Promise.withResolvers<void>()
-    const entry: Watched = {
-      kind,
-      scope: limits,
-      store,
-      listed: first.promise,
-      isListed: false,
-      why: 'not listed yet',
-      done: Promise.resolve(),
-    }
-    const listed = () => {
-      entry.isListed = true
-      entry.why = ''
-      first.resolve()
-    }
-    const failed = (failure: Failure) => {
-      entry.why = failure.message
-    }
-    const feed = { kube, kind, scope: limits, store, clock, log, stall, most, listed, failed }
-    const feedParts = async (from: Tenants, ours: readonly string[]) => {
-      if (await from.areAll()) return keepFed(feed, stopping.signal)
-      entry.open = new Set()
-      const opened = (namespace: string) => mark(entry, namespace, true)
-      const closed = (namespace: string) => mark(entry, namespace, false)
-      return keepPartsFed({ ...feed, own: ours, opened, closed }, from, stopping.signal)
-    }
-    entry.done = own && tenants ? feedParts(tenants, own) : keepFed(feed, stopping.signal)
-    return entry
-  }
-
+  const start = (kind: Kind, limits: WatchScope, own: readonly string[] | undefined): Watched =>
+    keepWatched(
+      { kube, clock, log, stall, most, kind, scope: limits },
+      own && tenants ? { tenants, own, changing } : undefined,
+      stopping.signal,
+    )
   return {
     kube: remembering(kube, watched),
     through: (other) => remembering(other, watched),
@@ -157,6 +129,51 @@ export function createCaches({ kube, clock, log, scope, stall, most, tenantRole 
       await Promise.all([...watched.values()].map(({ done }) => done))
     },
   }
+}
+
+/** For a cache that is fed from some namespaces only. */
+interface Parts {
+  tenants: Tenants
+  /** Namespaces that are read in any case. */
+  own: readonly string[]
+  /** Makes a change to what of the namespace is open. */
+  changing(namespace: string, change: () => unknown): void
+}
+
+type Source = Omit<Feed<KubeObject>, 'store' | 'listed' | 'failed'>
+
+function keepWatched(source: Source, parts: Parts | undefined, signal: AbortSignal): Watched {
+  const store = new Store<KubeObject>()
+  const first = Promise.withResolvers<void>()
+  const { kind, scope } = source
+  const entry: Watched = {
+    kind,
+    scope,
+    store,
+    listed: first.promise,
+    isListed: false,
+    why: 'not listed yet',
+    done: Promise.resolve(),
+  }
+  const listed = () => {
+    entry.isListed = true
+    entry.why = ''
+    first.resolve()
+  }
+  const failed = (failure: Failure) => {
+    entry.why = failure.message
+  }
+  const feed = { ...source, store, listed, failed }
+  const feedParts = async ({ tenants, own, changing }: Parts) => {
+    if (await tenants.areAll()) return keepFed(feed, signal)
+    const open = new Set<string>()
+    entry.open = open
+    const opened = (namespace: string) => changing(namespace, () => open.add(namespace))
+    const closed = (namespace: string) => changing(namespace, () => open.delete(namespace))
+    return keepPartsFed({ ...feed, own, opened, closed }, tenants, signal)
+  }
+  entry.done = parts ? feedParts(parts) : keepFed(feed, signal)
+  return entry
 }
 
 /** Puts the answer of every write into the caches that would show the object. */

@@ -158,6 +158,7 @@ function socketTo({ hostname, port }: URL, { tls, lookup }: MultiplexOptions): P
 
 function beat(session: ClientHttp2Session, clock: Clock): void {
   const rest = clock.after(HEARTBEAT, () => {
+    session.removeListener('close', rest)
     if (session.destroyed) return
     const late = clock.after(HEARTBEAT_WITHIN, () => session.destroy(new Failure('unavailable', 'the connection is silent')))
     session.once('close', late)

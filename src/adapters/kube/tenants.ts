@@ -120,7 +120,9 @@ export async function keepPartsFed<T extends KubeObject>(
     }
     const failed = (failure: Failure) => {
       feed.failed(failure)
-      if (isFailure(failure, 'forbidden')) arrive(namespace)
+      if (!isFailure(failure, 'forbidden')) return
+      feed.closed(namespace)
+      arrive(namespace)
     }
     const watched = { ...feed, scope: { ...feed.scope, namespace }, store: part, shared: true, listed, failed }
     const run = keepFed(watched, AbortSignal.any([signal, end.signal])).finally(() => running.delete(run))

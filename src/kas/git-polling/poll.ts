@@ -118,7 +118,7 @@ export class Poll {
     const sighting = await this.#work.look()
     if (signal.aborted) return
     // What the user has to mend in the cluster costs nothing to look at again, so it is not made to wait.
-    const isOurs = 'failure' in sighting && !/^Secret/.test(sighting.failure.reason ?? '')
+    const isOurs = 'failure' in sighting && !/^(?:Secret|NamespaceNotOnboarded$)/.test(sighting.failure.reason ?? '')
     this.#failures = isOurs ? this.#failures + 1 : 0
     const known = this.#last?.sighting
     const kept = known && isSameAndHere(known, sighting) ? known : sighting

@@ -54,6 +54,33 @@ describe('the store behind a watch', (it) => {
     assert.is(store.get(ref), undefined)
   })
 
+  it('keeps namespaces apart that are watched one by one', () => {
+    const store = new Store()
+    const [one, other] = [store.part('n'), store.part('m')]
+    const elsewhere = (name: string, version: number) => ({
+      ...object(name, version),
+      metadata: { ...object(name, version).metadata, namespace: 'm' },
+    })
+    one.put(object('a', 5))
+    other.put(elsewhere('a', 20))
+    // What the other has seen says nothing about an own write here.
+    store.remember(object('b', 9))
+    const listing = one.list()
+    listing.page([object('b', 9)])
+    listing.end('10')
+    assert.equal([...store.all()].map(refOf), [
+      { name: 'a', namespace: 'm' },
+      { name: 'b', namespace: 'n' },
+    ])
+    const late = other.list()
+    late.page([elsewhere('c', 21)])
+    other.close()
+    late.end('22')
+    other.put(elsewhere('d', 23))
+    assert.equal(store.in('m'), [])
+    assert.equal(store.in('n').length, 1)
+  })
+
   it('reports what a fresh list no longer has as deleted, but keeps younger own writes', () => {
     const store = new Store()
     store.put(object('a', 5))

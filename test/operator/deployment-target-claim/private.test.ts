@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import {
   annotations,
+  CREDENTIALS_NAMESPACE,
   conditionOf,
   DeploymentTargetClaims,
   DeploymentTargetClasses,
@@ -26,13 +27,21 @@ describe('binding of private claims', (it) => {
     stage = await openBinding(cluster, 'private-binding')
     namespace = stage.namespace
   })
-  it.afterEach(() => stage.stop())
+  it.afterEach(async () => {
+    await stage.stop()
+    const left = await kube.list(Secrets, { namespace: CREDENTIALS_NAMESPACE, labels: `${labels.spaceRequestUid}=${namespace}` })
+    for (const { metadata } of left) await kube.delete(Secrets, metadata)
+  })
   it.after(() => cluster.close())
 
-  /** The space of a private target is where its Secret is. */
-  const inSpace = (clusterCredentialsSecret: string) => ({
-    kubernetesCredentials: { defaultNamespace: namespace, apiURL: API_URL, clusterCredentialsSecret },
-  })
+  /** With a Secret of its own where those of private targets are. */
+  const inSpace = async (name: string, claimUid: string) => {
+    const { metadata, ...secret } = credentialsSecret(CREDENTIALS_NAMESPACE, `${name}-${namespace}`)
+    const marks = { [labels.spaceRequestUid]: namespace, [labels.claimUid]: claimUid }
+    await kube.create(Secrets, { ...secret, metadata: { ...metadata, labels: marks } })
+    const clusterCredentialsSecret = metadata.name
+    return { kubernetesCredentials: { defaultNamespace: namespace, apiURL: API_URL, clusterCredentialsSecret } }
+  }
   const make = async (name: string, spec: object, metadata: object = {}) => {
     await kube.create(DeploymentTargets, target(namespace, name, spec, metadata))
     await eventually(() => stage.shop.caches.of(DeploymentTargets).get({ name, namespace })?.status?.phase === 'Available')
@@ -66,15 +75,14 @@ describe('binding of private claims', (it) => {
     await ready('dev', 'ClassNotFound')
     const claimRef = { name: 'dev', uid }
     await kube.create(DeploymentTargets, target(namespace, 'forged', { claimRef }))
-    const secret = credentialsSecret(namespace, 'of-the-space')
-    await kube.create(Secrets, { ...secret, metadata: { ...secret.metadata, labels: { [labels.claimUid]: uid } } })
-    await kube.create(DeploymentTargets, target(namespace, 'made', { claimRef, ...inSpace('of-the-space') }, PRIVATE))
+    const spec = { claimRef, ...(await inSpace('made', uid)) }
+    await kube.create(DeploymentTargets, target(namespace, 'made', spec, PRIVATE))
     const dev = await ready('dev', 'Bound')
     assert.is(dev.status?.target?.name, 'made')
   })
 
   it('what was made for one of them is on offer to no other claim', async () => {
-    await make('used', inSpace('credentials'), PRIVATE)
+    await make('used', await inSpace('used', ''), PRIVATE)
     await claimed('shared')
     await claimed('secret', {}, PRIVATE)
     await ready('secret', 'ClassNotFound')

@@ -11,13 +11,14 @@ import {
   labels,
   Namespaces,
   Secrets,
+  tenantRoles,
 } from '../../../src/api/index.ts'
 import type { Controller, Workshop } from '../../../src/engines/controller/index.ts'
 import { environments } from '../../../src/operator/environment/index.ts'
 import { managedEnvironments } from '../../../src/operator/managed-environment/index.ts'
 import { onboarding } from '../../../src/operator/onboarding/index.ts'
 import { Failure } from '../../../src/std/index.ts'
-import { deployer } from '../../support/builders/credentials.ts'
+import { deployer, letUsersIn } from '../../support/builders/credentials.ts'
 import { boundTo, environment, viaClaim } from '../../support/builders/environments.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
@@ -45,6 +46,7 @@ describe('each environment controller with its own role alone', (it) => {
     openShop({
       kubeconfig: cluster.kubeconfig,
       namespace,
+      tenantRole: tenantRoles.operator,
       via: (admin) => admin.as({ user: `${name}-${namespace}`, groups: ['system:authenticated'] }),
       controllers: (workshop) => [noting(onlyIn([namespace], factory(workshop)))],
     })
@@ -76,6 +78,7 @@ describe('each environment controller with its own role alone', (it) => {
       })
       bindings.push(binding)
     }
+    await letUsersIn(kube, namespace, bindings)
     for (const [name, factory] of Object.entries(FACTORIES)) shops.push(await employ(name, factory))
   })
   it.after(async () => {

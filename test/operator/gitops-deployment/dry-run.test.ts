@@ -9,11 +9,13 @@ import {
   GitOpsDeploymentSyncRuns,
   GitOpsDeployments,
   Secrets,
+  tenantRoles,
+  userOfAccount,
 } from '../../../src/api/index.ts'
 import { createRenderer, type Render } from '../../../src/engines/gitops/index.ts'
 import { dryRuns } from '../../../src/operator/gitops-deployment/index.ts'
 import { systemClock, timestamp } from '../../../src/std/index.ts'
-import { deployer } from '../../support/builders/credentials.ts'
+import { deployer, letUsersIn } from '../../support/builders/credentials.ts'
 import { configMap, kubectl } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { openStage, type Stage } from '../../support/deployments.ts'
@@ -185,10 +187,16 @@ describe('a dry run', (it) => {
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'berth-gitops-dry-run' },
       subjects: [{ kind: 'ServiceAccount', name: 'operator', namespace }],
     })
+    await letUsersIn(kube, namespace, [userOfAccount({ namespace, name: 'operator' })])
     const kubeconfig = join(mkdtempSync(join(tmpdir(), 'berth-test-')), 'kubeconfig')
     writeFileSync(kubeconfig, account.kubeconfig)
     const settings = { source: git.source, render: createRenderer({ kubectl: await kubectl() }) }
-    const shop = await openShop({ kubeconfig, namespace, controllers: (workshop) => [dryRuns(workshop, settings)] })
+    const shop = await openShop({
+      kubeconfig,
+      namespace,
+      tenantRole: tenantRoles.operator,
+      controllers: (workshop) => [dryRuns(workshop, settings)],
+    })
     try {
       assert.equal(wouldBe(await ask())[0]?.slice(0, 3), ['ConfigMap', 'a', 'Create'])
       await shop.quiet()

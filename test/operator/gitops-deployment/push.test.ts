@@ -15,11 +15,13 @@ import {
   GitProjects,
   isTrue,
   Secrets,
+  tenantRoles,
+  userOfAccount,
 } from '../../../src/api/index.ts'
 import { createRenderer, type Snapshot } from '../../../src/engines/gitops/index.ts'
 import { gitopsDeployments, type Source, syncRuns } from '../../../src/operator/gitops-deployment/index.ts'
 import { Failure } from '../../../src/std/index.ts'
-import { deployer, grant } from '../../support/builders/credentials.ts'
+import { deployer, grant, letUsersIn } from '../../support/builders/credentials.ts'
 import { managedEnvironment, managedSecret } from '../../support/builders/environments.ts'
 import { configMap, kubectl, snapshot } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
@@ -100,6 +102,7 @@ describe('a GitOpsDeployment', (it) => {
     const render = createRenderer({ kubectl: await kubectl() })
     shop = await openShop({
       kubeconfig: await operatorWithItsRolesOnly(),
+      tenantRole: tenantRoles.operator,
       namespace,
       controllers: (workshop) => [gitopsDeployments(workshop, { source: git.source, render }), syncRuns(workshop)],
     })
@@ -137,6 +140,7 @@ describe('a GitOpsDeployment', (it) => {
       })
       bindings.push(name)
     }
+    await letUsersIn(kube, namespace, [userOfAccount({ namespace, name: 'operator' })])
     const file = join(folder, namespace)
     writeFileSync(file, kubeconfig)
     return file

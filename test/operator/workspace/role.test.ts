@@ -6,12 +6,14 @@ import {
   DeploymentTargetClaims,
   DeploymentTargets,
   Secrets,
+  tenantRoles,
   WorkspaceClasses,
   Workspaces,
 } from '../../../src/api/index.ts'
 import { targetLifecycle } from '../../../src/operator/deployment-target/lifecycle/index.ts'
 import { claimBinding } from '../../../src/operator/deployment-target-claim/binding/index.ts'
 import { workspaces } from '../../../src/operator/workspace/index.ts'
+import { letUsersIn } from '../../support/builders/credentials.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { credentialsSecret, target } from '../../support/targets.ts'
@@ -38,6 +40,7 @@ describe('workspace: role', (it) => {
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'berth-workspace' },
       subjects: [{ kind: 'User', name: namespace, apiGroup: 'rbac.authorization.k8s.io' }],
     })
+    await letUsersIn(kube, namespace, [namespace])
     const apiURL: string = parse(readFileSync(cluster.kubeconfig, 'utf8')).clusters[0].cluster.server
     const data = { kubeconfig: readFileSync(cluster.kubeconfig).toString('base64') }
     await kube.create(Secrets, { ...credentialsSecret(namespace), data })
@@ -55,6 +58,7 @@ describe('workspace: role', (it) => {
     const own = await openShop({
       kubeconfig,
       namespace,
+      tenantRole: tenantRoles.operator,
       via: (admin) => admin.as({ user: namespace }),
       controllers: (shop) => [workspaces(shop, { own: [kube.server], meter })],
     })

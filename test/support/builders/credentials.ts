@@ -1,4 +1,4 @@
-import { isAllowed, type Kube } from '../../../src/adapters/kube/index.ts'
+import { isAllowed, type Kube, subjectOf } from '../../../src/adapters/kube/index.ts'
 import {
   BERTH_NAMESPACE,
   ClusterRoles,
@@ -8,6 +8,7 @@ import {
   Roles,
   type ServiceAccountName,
   ServiceAccounts,
+  type Subject,
   type TokenRequest,
   tenantRoles,
   userOfAccount,
@@ -95,17 +96,30 @@ export const bindUser = (kube: Kube, namespace: string, user: string, role: stri
 /** Lets Berth's programs, by their shipped accounts, work in a namespace, as its admin would; ends when the API server has heard of it. */
 export async function letBerthIn(kube: Kube, namespace: string): Promise<void> {
   for (const [program, role] of Object.entries(tenantRoles)) {
-    await kube.create(RoleBindings, {
-      apiVersion: `${RBAC}/v1`,
-      kind: 'RoleBinding',
-      metadata: { name: role, namespace },
-      roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: role },
-      subjects: [{ kind: 'ServiceAccount', name: `berth-${program}`, namespace: BERTH_NAMESPACE }],
-    })
-    const user = userOfAccount({ namespace: BERTH_NAMESPACE, name: `berth-${program}` })
-    await untilMay(kube, namespace, user, { resource: 'secrets', verb: 'get' })
+    const name = `berth-${program}`
+    await kube.create(RoleBindings, bindingOf(namespace, role, [{ kind: 'ServiceAccount', name, namespace: BERTH_NAMESPACE }]))
+    await untilMay(kube, namespace, userOfAccount({ namespace: BERTH_NAMESPACE, name }), { resource: 'secrets', verb: 'get' })
   }
 }
+
+/** The same for controllers that run alone, as users with their own roles. */
+export async function letUsersIn(kube: Kube, namespace: string, users: readonly string[]): Promise<void> {
+  const subjects = users.map(subjectOf)
+  await kube.create(RoleBindings, bindingOf(namespace, tenantRoles.operator, subjects))
+  await kube.create(RoleBindings, bindingOf(namespace, 'berth-tenants', subjects))
+  for (const user of users) {
+    await untilMay(kube, namespace, user, { resource: 'secrets', verb: 'list' })
+    await untilMay(kube, namespace, user, { group: RBAC, resource: 'rolebindings', verb: 'list' })
+  }
+}
+
+const bindingOf = (namespace: string, role: string, subjects: Subject[]): RoleBinding => ({
+  apiVersion: `${RBAC}/v1`,
+  kind: 'RoleBinding',
+  metadata: { name: role, namespace },
+  roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: role },
+  subjects,
+})
 
 /** Gives a person the verb `use` on a class or tier in a namespace; ends when the API server has heard of it. */
 export const allowUse = (
