@@ -15,7 +15,6 @@ import {
   type Kind,
   type KubeObject,
   Namespaces,
-  type RoleBinding,
   RoleBindings,
   Secrets,
   SpaceRequests,
@@ -27,7 +26,7 @@ import { controllersOf } from '../../src/operator/controllers.ts'
 import { parseConfig } from '../../src/operator/index.ts'
 import { berth } from '../cli/berth.ts'
 import { createProject, createSecret, type RunningKas, runKas } from '../kas/running-kas.ts'
-import { deployer, grant, signIn, untilMay } from '../support/builders/credentials.ts'
+import { bindingOf, deployer, grant, signIn, untilMay } from '../support/builders/credentials.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { memoryRepository } from '../support/deployments.ts'
 import { type GitHost, gitHost } from '../support/git-host.ts'
@@ -64,7 +63,7 @@ describe('a namespace', (it) => {
     await git.push({ 'deploy/config.json': CONFIG })
     for (const home of [namespace, forged]) await fill(home)
     await forge(forged)
-    const operator = await fileOf('operator', await signIn(kube, { namespace: BERTH_NAMESPACE, name: 'berth-operator' }))
+    const operator = fileOf('operator', await signIn(kube, { namespace: BERTH_NAMESPACE, name: 'berth-operator' }))
     shop = await openShop({
       kubeconfig: operator,
       namespace,
@@ -73,7 +72,7 @@ describe('a namespace', (it) => {
       tenantRole: tenantRoles.operator,
       controllers: (workshop) => controllersOf(workshop, parseConfig({}, {}), git.source),
     })
-    const server = await fileOf('kas', await signIn(kube, { namespace: BERTH_NAMESPACE, name: 'berth-kas' }))
+    const server = fileOf('kas', await signIn(kube, { namespace: BERTH_NAMESPACE, name: 'berth-kas' }))
     kas = await runKas({ kubeconfig: server, namespace, flags: { leaseNamespace: BERTH_NAMESPACE } })
   })
   it.after(async () => {
@@ -84,7 +83,7 @@ describe('a namespace', (it) => {
     await cluster.close()
   })
 
-  const fileOf = async (name: string, { kubeconfig }: { kubeconfig: string }) => {
+  const fileOf = (name: string, { kubeconfig }: { kubeconfig: string }) => {
     const file = join(folder, name)
     writeFileSync(file, kubeconfig)
     return file
@@ -119,33 +118,27 @@ describe('a namespace', (it) => {
     await kube.create(Workspaces, workspace(home, 'shop'))
   }
 
-  /** What looks as if it let the operator in, and does not. */
-  async function forge(home: string): Promise<void> {
-    const binding = (over: Partial<RoleBinding>): RoleBinding => ({
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'RoleBinding',
-      metadata: { name: tenantRoles.operator, namespace: home },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: tenantRoles.operator },
-      subjects: [{ kind: 'ServiceAccount', name: 'berth-operator', namespace: home }],
-      ...over,
-    })
-    await kube.create(RoleBindings, binding({}))
-  }
+  /** What looks as if it let the operator in: its role, and an account of its name that is another's. */
+  const forge = (home: string) =>
+    kube.create(
+      RoleBindings,
+      bindingOf(home, tenantRoles.operator, [{ kind: 'ServiceAccount', name: 'berth-operator', namespace: home }]),
+    )
 
   const conditionsOf = ({ status }: WithStatus) => status?.conditions ?? []
   const says = (object: WithStatus, reason: string) => conditionsOf(object).some((condition) => condition.reason === reason)
-  const whatIsIn = (home: string): { kind: Kind; reason: string }[] => [
-    { kind: GitOpsDeployments, reason: CLOSED },
-    { kind: GitOpsDeploymentManagedEnvironments, reason: CLOSED },
-    { kind: DeploymentTargets, reason: CLOSED },
-    { kind: SpaceRequests, reason: 'UnableToProvision' },
-    { kind: DeploymentTargetClaims, reason: 'Provisioning' },
-    { kind: Workspaces, reason: CLOSED },
-    ...(home === namespace ? [{ kind: GitProjects, reason: CLOSED }] : []),
+  /** `reason`: what they say while it is closed. kas looks after one of the two namespaces. */
+  const whatIsIn = (home: string): { kind: Kind; name: string; reason: string }[] => [
+    { kind: GitOpsDeployments, name: 'shop', reason: CLOSED },
+    { kind: GitOpsDeploymentManagedEnvironments, name: 'shop', reason: CLOSED },
+    { kind: DeploymentTargets, name: 'shop', reason: CLOSED },
+    { kind: SpaceRequests, name: 'shop', reason: 'UnableToProvision' },
+    { kind: DeploymentTargetClaims, name: 'shop', reason: 'Provisioning' },
+    { kind: Workspaces, name: 'shop', reason: CLOSED },
+    ...(home === namespace ? [{ kind: GitProjects, name: 'private', reason: CLOSED }] : []),
   ]
   async function expectClosed(home: string): Promise<void> {
-    for (const { kind, reason } of whatIsIn(home)) {
-      const name = kind.kind === GitProjects.kind ? 'private' : 'shop'
+    for (const { kind, name, reason } of whatIsIn(home)) {
       const object = await expectObject<WithStatus>(kube, kind, { name, namespace: home }, (one) => says(one, reason))
       const { message = '' } = conditionsOf(object).find((condition) => condition.reason === reason) ?? {}
       match(message, `namespace ${home} does not let Berth read its Secrets`, kind.kind)
@@ -167,10 +160,10 @@ describe('a namespace', (it) => {
       await deployer(kube, namespace, { name: 'boss', role: 'admin' }),
       await deployer(kube, namespace, { name: 'editor', role: 'edit' }),
     ]
-    const refused = await berth(['onboard', namespace, '--kubeconfig', await fileOf('editor', editor)])
+    const refused = await berth(['onboard', namespace, '--kubeconfig', fileOf('editor', editor)])
     is(refused.code, 4)
     match(refused.stderr, `Ask somebody who has the role admin in namespace ${namespace}`)
-    const { code, stdout, stderr } = await berth(['onboard', namespace, '--kubeconfig', await fileOf('boss', boss)])
+    const { code, stdout, stderr } = await berth(['onboard', namespace, '--kubeconfig', fileOf('boss', boss)])
     is(code, 0, stderr)
     match(stdout, `Namespace ${namespace} is open to Berth`)
   })
@@ -181,8 +174,7 @@ describe('a namespace', (it) => {
     ok(await kube.get(ConfigMaps, { name: 'from-git', namespace }))
     const { status } = await expectObject(kube, SpaceRequests, { name: 'shop', namespace }, ready('Ready'))
     ok(await kube.get(Secrets, { name: status?.namespaceAccess?.[0]?.secretRef ?? '', namespace }))
-    for (const { kind } of whatIsIn(namespace)) {
-      const name = kind.kind === GitProjects.kind ? 'private' : 'shop'
+    for (const { kind, name } of whatIsIn(namespace)) {
       const open = (object: WithStatus) => conditionsOf(object).length > 0 && !says(object, CLOSED)
       await expectObject<WithStatus>(kube, kind, { name, namespace }, open)
     }
@@ -197,8 +189,8 @@ describe('a namespace', (it) => {
     is(code, 0, stderr)
     // What is bound stays bound, and kas has fetched what it was asked for.
     const asBefore = [GitProjects.kind, DeploymentTargetClaims.kind]
-    for (const { kind, reason } of whatIsIn(namespace).filter((one) => !asBefore.includes(one.kind.kind)))
-      await expectObject<WithStatus>(kube, kind, { name: 'shop', namespace }, (one) => says(one, reason))
+    for (const { kind, name, reason } of whatIsIn(namespace).filter((one) => !asBefore.includes(one.kind.kind)))
+      await expectObject<WithStatus>(kube, kind, { name, namespace }, (one) => says(one, reason))
     equal(seen.in(namespace), [])
     await untilMay(
       kube,

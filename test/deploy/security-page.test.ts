@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { is, ok } from 'uvu/assert'
 import { Namespaces, RoleBindings, ServiceAccounts } from '../../src/api/index.ts'
-import { letBerthIn, untilMay } from '../support/builders/credentials.ts'
+import { bindingOf, letBerthIn, untilMay } from '../support/builders/credentials.ts'
 import { kubectl } from '../support/builders/snapshots.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { describe } from '../support/suite.ts'
@@ -57,13 +57,8 @@ describe('docs/security.md', (it) => {
   it.before(async () => {
     for (const place of ['onboarded', 'space', 'closed'] as const) places[place] = await cluster.namespace(place)
     await letBerthIn(kube, places.onboarded)
-    await kube.create(RoleBindings, {
-      apiVersion: 'rbac.authorization.k8s.io/v1',
-      kind: 'RoleBinding',
-      metadata: { name: 'berth-operator', namespace: places.space },
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'berth-space-keeper' },
-      subjects: [{ kind: 'ServiceAccount', name: 'berth-operator', namespace: 'berth-system' }],
-    })
+    const operator = [{ kind: 'ServiceAccount' as const, name: 'berth-operator', namespace: 'berth-system' }]
+    await kube.create(RoleBindings, bindingOf(places.space, 'berth-space-keeper', operator))
     const tokens = { resource: 'serviceaccounts', subresource: 'token', verb: 'create' }
     await untilMay(kube, places.space, 'system:serviceaccount:berth-system:berth-operator', tokens)
   })

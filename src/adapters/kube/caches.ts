@@ -27,7 +27,7 @@ export interface Caches {
   waitingFor(): { kind: string; why: string }[]
   /** Whether the Secrets of the namespace can be seen here. */
   isOpen(namespace: string): boolean
-  /** Called for each namespace that `isOpen` says something else of than before. */
+  /** Called for each namespace of which `isOpen` says something else than before. */
   onOpen(listener: (namespace: string) => void): void
   stop(): Promise<void>
 }

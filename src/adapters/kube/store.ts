@@ -31,12 +31,6 @@ const WHOLE = ''
 const BY_NAMESPACE = ' namespace'
 const BY_KEY = ' key'
 
-/** One namespace of a store. */
-export interface Part<T extends KubeObject> extends Sink<T> {
-  /** Nothing of the namespace is kept any more, whatever its watch still brings. */
-  close(): void
-}
-
 /** The memory of one watch, or of one for each namespace: objects by key, and indexes kept with every change. */
 export class Store<T extends KubeObject> implements Cache<T> {
   readonly #objects = new Map<string, T>()
@@ -152,21 +146,20 @@ export class Store<T extends KubeObject> implements Cache<T> {
     if (isNewer(version, this.#seen.get(part))) this.#seen.set(part, version)
   }
 
-  /** Where the watch of one namespace puts what it sees. */
-  part(namespace: string): Part<T> {
-    let isClosed = false
+  /** Where the watch of one namespace puts what it sees. After the signal nothing of it is kept, whatever the watch still brings. */
+  part(namespace: string, signal: AbortSignal): Sink<T> {
+    const forget = () => {
+      this.#seen.delete(namespace)
+      for (const object of this.in(namespace)) this.#drop(keyOf(refOf(object)), object)
+    }
+    signal.addEventListener('abort', forget, { once: true })
     return {
-      put: (object) => isClosed || this.put(object, namespace),
-      remove: (object) => isClosed || this.remove(object, namespace),
-      saw: (version) => isClosed || this.saw(version, namespace),
+      put: (object) => signal.aborted || this.put(object, namespace),
+      remove: (object) => signal.aborted || this.remove(object, namespace),
+      saw: (version) => signal.aborted || this.saw(version, namespace),
       list: () => {
         const { page, end } = this.list(namespace)
-        return { page, end: (version) => isClosed || end(version) }
-      },
-      close: () => {
-        isClosed = true
-        this.#seen.delete(namespace)
-        for (const object of this.in(namespace)) this.#drop(keyOf(refOf(object)), object)
+        return { page, end: (version) => signal.aborted || end(version) }
       },
     }
   }

@@ -1,11 +1,9 @@
 import { isDeleting, type KubeObject, type RoleBinding, RoleBindings, Roles, Secrets, type Subject } from '../../api/index.ts'
-import { aborted, type Clock, type Failure, isFailure, type Log, pause, seconds, waitOf } from '../../std/index.ts'
+import { aborted, type Clock, type Failure, isFailure, type Log, pause, waitOf } from '../../std/index.ts'
 import { subjectOf, whoNeedsEntry } from './access-review.ts'
 import type { Kube } from './kube.ts'
-import { type Part, Store } from './store.ts'
-import { type Feed, keepFed } from './watch.ts'
-
-const BACKOFF = { base: 200, max: seconds(15), jitter: 0.5 }
+import { Store } from './store.ts'
+import { BACKOFF, type Feed, keepFed } from './watch.ts'
 
 /** Hears of each namespace that lets the program in, and of each that does so no more. */
 export interface Visitor {
@@ -103,16 +101,16 @@ export async function keepPartsFed<T extends KubeObject>(
   tenants: Tenants,
   signal: AbortSignal,
 ): Promise<void> {
-  const parts = new Map<string, { part: Part<T>; end: AbortController }>()
+  const parts = new Map<string, AbortController>()
   const running = new Set<Promise<void>>()
   const awaited = new Set<string>()
   const arrive = (namespace: string) => {
     if (awaited.delete(namespace) && awaited.size === 0) feed.listed()
   }
   const enter = (namespace: string) => {
-    const part = feed.store.part(namespace)
     const end = new AbortController()
-    parts.set(namespace, { part, end })
+    const store = feed.store.part(namespace, end.signal)
+    parts.set(namespace, end)
     const listed = () => {
       if (end.signal.aborted) return
       feed.opened(namespace)
@@ -124,15 +122,13 @@ export async function keepPartsFed<T extends KubeObject>(
       feed.closed(namespace)
       arrive(namespace)
     }
-    const watched = { ...feed, scope: { ...feed.scope, namespace }, store: part, shared: true, listed, failed }
+    const watched = { ...feed, scope: { ...feed.scope, namespace }, store, shared: true, listed, failed }
     const run = keepFed(watched, AbortSignal.any([signal, end.signal])).finally(() => running.delete(run))
     running.add(run)
   }
   const leave = (namespace: string) => {
-    const { part, end } = parts.get(namespace) ?? {}
+    parts.get(namespace)?.abort()
     parts.delete(namespace)
-    end?.abort()
-    part?.close()
     feed.closed(namespace)
     arrive(namespace)
   }

@@ -72,7 +72,8 @@ const PAGE = 100
 const BRIEF = seconds(1)
 /** Failed attempts to resume in a row before everything is listed again. */
 const RESUMES = 6
-const BACKOFF = { base: 200, max: seconds(15), jitter: 0.5 }
+/** Between questions to a server that does not answer. */
+export const BACKOFF = { base: 200, max: seconds(15), jitter: 0.5 }
 /** The longest wait that a server gets by asking for one. */
 const LONGEST_WAIT = minutes(1)
 /** The API server sends a bookmark each minute; a watch that is silent for longer than two is dead without knowing it. */

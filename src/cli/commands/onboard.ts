@@ -123,11 +123,10 @@ async function remove(kube: Kube, bindings: RoleBinding[]): Promise<void> {
 
 function report(namespaces: string[], { remove: isRemoved, dryRun }: Options): string {
   const would = dryRun ? 'would be' : 'is'
-  const rows = namespaces.flatMap((namespace) => PROGRAMS.map((program) => ({ namespace, program })))
   const what = namespaces.length === 1 ? `Namespace ${namespaces[0]}` : `Each of ${namespaces.length} namespaces`
-  const head = isRemoved ? `${what} ${would} closed to Berth.` : `${what} ${would} open to Berth:`
-  if (isRemoved) return head
-  return `${head}\n\n${table(rows, [
+  if (isRemoved) return `${what} ${would} closed to Berth.`
+  const rows = namespaces.flatMap((namespace) => PROGRAMS.map((program) => ({ namespace, program })))
+  return `${what} ${would} open to Berth:\n\n${table(rows, [
     { title: 'NAMESPACE', of: ({ namespace }) => namespace },
     { title: 'PROGRAM', of: ({ program }) => program },
     { title: 'MAY', of: ({ program }) => MAY[program] },

@@ -55,6 +55,9 @@ function assemble<T extends KubeObject>(workshop: Workshop, controller: Controll
     loop,
     begin(signal) {
       for (const object of cache.all()) loop.enqueue(keyOf(refOf(object)))
+      caches.onOpen((namespace) => {
+        for (const object of cache.in(namespace)) loop.enqueue(keyOf(refOf(object)))
+      })
       controller.doorbell?.((ref) => loop.enqueue(keyOf(ref)), signal)
     },
   }

@@ -56,7 +56,8 @@ describe('the store behind a watch', (it) => {
 
   it('keeps namespaces apart that are watched one by one', () => {
     const store = new Store()
-    const [one, other] = [store.part('n'), store.part('m')]
+    const ending = new AbortController()
+    const [one, other] = [store.part('n', new AbortController().signal), store.part('m', ending.signal)]
     const elsewhere = (name: string, version: number) => ({
       ...object(name, version),
       metadata: { ...object(name, version).metadata, namespace: 'm' },
@@ -74,7 +75,7 @@ describe('the store behind a watch', (it) => {
     ])
     const late = other.list()
     late.page([elsewhere('c', 21)])
-    other.close()
+    ending.abort()
     late.end('22')
     other.put(elsewhere('d', 23))
     assert.equal(store.in('m'), [])

@@ -39,23 +39,21 @@ export async function deployer(
 
 /** A token of an account that is there, and the kubeconfig with it. */
 export async function signIn(kube: Kube, { namespace, name }: ServiceAccountName): Promise<Deployer> {
-  const { status } = await kube.post<TokenRequest>(`/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, {
-    apiVersion: 'authentication.k8s.io/v1',
-    kind: 'TokenRequest',
-    spec: { expirationSeconds: 3600 },
-  })
-  if (!status) throw new Failure('internal', 'the API server made no token')
-  const { token } = status
+  const token = await tokenOf(kube, { namespace, name })
   return { token, kubeconfig: kubeconfigText(kube.server, token, await authorityOf(kube, namespace)) }
 }
 
 /** The token of a new account, for whoever is to believe it. */
 export async function accountToken(kube: Kube, namespace: string, name: string, audiences: string[]): Promise<string> {
   await kube.create(ServiceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } })
+  return tokenOf(kube, { namespace, name }, audiences)
+}
+
+async function tokenOf(kube: Kube, { namespace, name }: ServiceAccountName, audiences?: string[]): Promise<string> {
   const { status } = await kube.post<TokenRequest>(`/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenRequest',
-    spec: { audiences, expirationSeconds: 3600 },
+    spec: { ...(audiences && { audiences }), expirationSeconds: 3600 },
   })
   if (!status) throw new Failure('internal', 'the API server made no token')
   return status.token
@@ -85,13 +83,10 @@ export const untilDeveloper = (kube: Kube, namespace: string, user: string) =>
 
 /** Gives a person a ClusterRole in a namespace, which the API server hears of in its own time. */
 export const bindUser = (kube: Kube, namespace: string, user: string, role: string): Promise<RoleBinding> =>
-  kube.create(RoleBindings, {
-    apiVersion: `${RBAC}/v1`,
-    kind: 'RoleBinding',
-    metadata: { name: `${user.replace(/[^a-z0-9]/g, '-')}-${role}`, namespace },
-    roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: role },
-    subjects: [{ apiGroup: RBAC, kind: 'User', name: user }],
-  })
+  kube.create(
+    RoleBindings,
+    bindingOf(namespace, role, [{ apiGroup: RBAC, kind: 'User', name: user }], `${user.replace(/[^a-z0-9]/g, '-')}-${role}`),
+  )
 
 /** Lets Berth's programs, by their shipped accounts, work in a namespace, as its admin would; ends when the API server has heard of it. */
 export async function letBerthIn(kube: Kube, namespace: string): Promise<void> {
@@ -113,10 +108,11 @@ export async function letUsersIn(kube: Kube, namespace: string, users: readonly 
   }
 }
 
-const bindingOf = (namespace: string, role: string, subjects: Subject[]): RoleBinding => ({
+/** Gives a ClusterRole in a namespace; `name` is the binding's. */
+export const bindingOf = (namespace: string, role: string, subjects: Subject[], name = role): RoleBinding => ({
   apiVersion: `${RBAC}/v1`,
   kind: 'RoleBinding',
-  metadata: { name: role, namespace },
+  metadata: { name, namespace },
   roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: role },
   subjects,
 })
@@ -151,13 +147,7 @@ export async function allow(
 
 /** What the account may do in its namespace, once the API server has heard of it. */
 export async function grant(kube: Kube, namespace: string, name: string, role: string): Promise<void> {
-  await kube.create(RoleBindings, {
-    apiVersion: `${RBAC}/v1`,
-    kind: 'RoleBinding',
-    metadata: { name: `${name}-${role}`, namespace },
-    roleRef: { apiGroup: RBAC, kind: 'ClusterRole', name: role },
-    subjects: [{ kind: 'ServiceAccount', name, namespace }],
-  })
+  await kube.create(RoleBindings, bindingOf(namespace, role, [{ kind: 'ServiceAccount', name, namespace }], `${name}-${role}`))
   const right = await firstRightOf(kube, role)
   if (right) await untilMay(kube, namespace, `system:serviceaccount:${namespace}:${name}`, right)
 }

@@ -19,7 +19,6 @@ import {
   SpaceRequests,
 } from '../../../api/index.ts'
 import { type Controller, settled, type Watch, type Workshop } from '../../../engines/controller/index.ts'
-import { ringWhenOpened } from '../../onboarded.ts'
 import { createJudge } from './credentials.ts'
 import { createReachability } from './reachability.ts'
 import { type Lifecycle, reconcileTarget } from './reconcile.ts'
@@ -93,10 +92,7 @@ export function targetLifecycle(workshop: Workshop, { reach }: LifecycleSettings
       reachability.forget(ref)
       return settled()
     },
-    doorbell(ring, signal) {
-      ringWhenOpened(targets, caches, ring)
-      reachability.run(ring, signal)
-    },
+    doorbell: reachability.run,
     failed: (target, failure) => statusAfter(target, failure, lifecycle.judge(target, secretOf(target))),
   }
 }

@@ -26,25 +26,29 @@ const USABLE: Opinion = { usable: true, reason: 'Valid', message: 'the Secret ho
 export function createJudge(isOpen: (namespace: string) => boolean): Judge {
   const known = new WeakMap<CoreSecret, { url: string; opinion: Opinion }>()
   return (target, secret) => {
-    const { clusterCredentialsSecret: name, apiURL } = target.spec.kubernetesCredentials
-    if (!secret && isPrivate(target))
-      return bad(
-        'SecretNotFound',
-        `Secret "${name}" in namespace ${CREDENTIALS_NAMESPACE} has no credentials of its claim; Berth makes it anew`,
-      )
-    const { namespace = '' } = target.metadata
-    if (!secret && !isOpen(namespace)) return bad('NamespaceNotOnboarded', sayFailure(notOnboarded(namespace)))
-    if (!secret)
-      return bad(
-        'SecretNotFound',
-        `spec.kubernetesCredentials.clusterCredentialsSecret names Secret "${name}", which does not exist (or has another type than ${Object.values(secretTypes).join(', ')}). Create it in this namespace`,
-      )
+    if (!secret) return missing(target, isOpen)
+    const { apiURL } = target.spec.kubernetesCredentials
     const remembered = known.get(secret)
     if (remembered?.url === apiURL) return remembered.opinion
     const opinion = judge(target, secret)
     known.set(secret, { url: apiURL, opinion })
     return opinion
   }
+}
+
+function missing(target: DeploymentTarget, isOpen: (namespace: string) => boolean): Opinion {
+  const { namespace = '' } = target.metadata
+  const { clusterCredentialsSecret: name } = target.spec.kubernetesCredentials
+  if (isPrivate(target))
+    return bad(
+      'SecretNotFound',
+      `Secret "${name}" in namespace ${CREDENTIALS_NAMESPACE} has no credentials of its claim; Berth makes it anew`,
+    )
+  if (!isOpen(namespace)) return bad('NamespaceNotOnboarded', sayFailure(notOnboarded(namespace)))
+  return bad(
+    'SecretNotFound',
+    `spec.kubernetesCredentials.clusterCredentialsSecret names Secret "${name}", which does not exist (or has another type than ${Object.values(secretTypes).join(', ')}). Create it in this namespace`,
+  )
 }
 
 function judge({ spec }: DeploymentTarget, secret: CoreSecret): Opinion {
