@@ -32,6 +32,8 @@ export interface CoreSecret extends KubeObject {
   immutable?: boolean
   data?: Record<string, string>
   stringData?: Record<string, string>
+  /** Never sent: why a cache has kept the metadata only. */
+  leftOut?: string
 }
 
 export interface ConfigMap extends KubeObject {

@@ -1,15 +1,28 @@
-import { Secret } from '../std/index.ts'
+import { Failure, Secret } from '../std/index.ts'
 import type { CoreSecret } from './core.ts'
 import { KUBECONFIG_KEY } from './labels.ts'
 
-/** The text under a key of a Secret; `undefined` when there is no such key. */
-export function textIn({ data }: CoreSecret, key: string): string | undefined {
-  const encoded = data?.[key]
+/** The base64 texts of a Secret. Throws `invalid` where a cache has left them out. */
+export function dataOf(secret: CoreSecret): Record<string, string> {
+  if (secret.leftOut !== undefined) throw notRead(secret, secret.leftOut)
+  return secret.data ?? {}
+}
+
+/** The text under a key of a Secret; `undefined` when there is no such key. Throws as `dataOf` does. */
+export function textIn(secret: CoreSecret, key: string): string | undefined {
+  const encoded = dataOf(secret)[key]
   return encoded === undefined ? undefined : Buffer.from(encoded, 'base64').toString('utf8')
 }
 
-/** The kubeconfig that a Secret holds; `undefined` when its key is missing or empty. */
+/** The kubeconfig that a Secret holds; `undefined` when its key is missing or empty. Throws as `dataOf` does. */
 export function kubeconfigIn(secret: CoreSecret): Secret<string> | undefined {
   const text = textIn(secret, KUBECONFIG_KEY)
   return text ? new Secret(text) : undefined
 }
+
+/** Why nothing is known of its data. */
+export const notRead = ({ metadata }: CoreSecret, why: string): Failure =>
+  new Failure('invalid', `Secret ${metadata.name} is not read: ${why}`, {
+    reason: 'SecretTooLarge',
+    remedy: 'Delete what nobody reads from it and from the Secrets beside it, then write it again.',
+  })

@@ -1,12 +1,15 @@
 import { match, ok } from 'uvu/assert'
 import {
   ConfigMaps,
+  type CoreSecret,
   conditionOf,
   type GitOpsDeployment,
   GitOpsDeploymentManagedEnvironments,
   GitProjects,
   isTrue,
+  KUBECONFIG_KEY,
   Secrets,
+  secretTypes,
 } from '../../src/api/index.ts'
 import { createProject } from '../kas/running-kas.ts'
 import { bindUser } from '../support/builders/credentials.ts'
@@ -28,6 +31,10 @@ const explosion = Array.from({ length: 8 }, (_, at) => `v${8 - at}`).reduce(
 )
 
 const TARGETS = 11
+/** Secrets, 280 MB as they are sent. */
+const LARGE = 300
+/** And 72 MB. */
+const MANY = 600
 
 /** What would keep a program busy for minutes, or for ever, each at the largest size that is let through. */
 describe('hostile: work that has no end', (it) => {
@@ -36,7 +43,7 @@ describe('hostile: work that has no end', (it) => {
   let refusing: StrangeServer
   let flooding: StrangeServer
   it.before(async () => {
-    const namespaces = ['team-a', 'evil']
+    const namespaces = ['team-a', 'evil', 'hoard']
     berth = await bringUp(namespaces)
     for (const name of namespaces) await bindUser(berth.kube, name, `system:serviceaccount:${name}:default`, 'edit')
     flooding = await endlessServer()
@@ -67,6 +74,31 @@ describe('hostile: work that has no end', (it) => {
     await expectObject(berth.kube, ConfigMaps, { name: 'app', namespace: 'team-a' }, ({ data }) => data?.is === is)
   }
   const told = (name: string, words: RegExp) => berth.told('evil', name, words)
+
+  it('takes no memory for Secrets that are large, or many', async () => {
+    const { kube } = berth
+    const before = berth.peakOf('operator')
+    const secretOf = (name: string, bytes: number): CoreSecret => ({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name, namespace: 'hoard' },
+      type: secretTypes.managedEnvironment,
+      data: { [KUBECONFIG_KEY]: Buffer.alloc(bytes, name).toString('base64') },
+    })
+    for (let at = 0; at < LARGE; at++) await kube.create(Secrets, secretOf(`large-${at}`, 700_000))
+    for (let at = 0; at < MANY; at++) await kube.create(Secrets, secretOf(`many-${at}`, 90_000))
+    for (const name of ['large-0', `many-${MANY - 1}`]) {
+      const spec = { apiURL: flooding.url, credentialsSecret: name, allowInsecureSkipTLSVerify: true }
+      await kube.create(GitOpsDeploymentManagedEnvironments, managedEnvironment('hoard', name, spec))
+      const named = { name, namespace: 'hoard' }
+      await expectObject(kube, GitOpsDeploymentManagedEnvironments, named, ({ status }) =>
+        JSON.stringify(status?.conditions ?? []).includes(`Secret ${name} is not read: `),
+      )
+    }
+    await live('beside Secrets')
+    const grown = berth.peakOf('operator') - before
+    ok(grown < 128, `${grown} MiB more`)
+  })
 
   it('is not done for a health rule', async () => {
     await followed('evil', 'rule', { healthRules: [{ group: '', kind: 'ConfigMap', healthy: explosion }] })

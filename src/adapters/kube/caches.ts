@@ -1,6 +1,7 @@
 import { apiVersionOf, CREDENTIALS_NAMESPACE, type Kind, type KubeObject, Secrets } from '../../api/index.ts'
 import type { Clock, Failure, Log } from '../../std/index.ts'
 import type { Kube } from './kube.ts'
+import { secretRation } from './ration.ts'
 import { matchesSelector } from './selector.ts'
 import { type Cache, type IndexFunctions, Store } from './store.ts'
 import { createTenants, keepPartsFed, type Tenants } from './tenants.ts'
@@ -94,7 +95,7 @@ export function createCaches({ kube, clock, log, scope, stall, most, tenantRole 
     kube: remembering(kube, watched),
     through: (other) => remembering(other, watched),
     of<T extends KubeObject>(kind: Kind<T>, { indexes, everywhere, ...asked }: CacheOptions<T> = {}) {
-      const isParted = tenants !== undefined && kind.plural === Secrets.plural && kind.group === Secrets.group && !asked.namespace
+      const isParted = tenants !== undefined && isSecrets(kind) && !asked.namespace
       const isLimited = kind.namespaced && scope && !everywhere && !asked.namespace
       const limits = isLimited ? { ...asked, namespace: scope } : asked
       const key = JSON.stringify([
@@ -131,6 +132,8 @@ export function createCaches({ kube, clock, log, scope, stall, most, tenantRole 
   }
 }
 
+const isSecrets = ({ group, plural }: Kind): boolean => group === Secrets.group && plural === Secrets.plural
+
 /** For a cache that is fed from some namespaces only. */
 interface Parts {
   tenants: Tenants
@@ -143,7 +146,7 @@ interface Parts {
 type Source = Omit<Feed<KubeObject>, 'store' | 'listed' | 'failed'>
 
 function keepWatched(source: Source, parts: Parts | undefined, signal: AbortSignal): Watched {
-  const store = new Store<KubeObject>()
+  const store = new Store<KubeObject>(isSecrets(source.kind) ? secretRation() : undefined)
   const first = Promise.withResolvers<void>()
   const { kind, scope } = source
   const entry: Watched = {

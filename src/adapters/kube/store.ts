@@ -1,5 +1,6 @@
 import { type KubeObject, keyOf, type Ref, refOf } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
+import type { Ration } from './ration.ts'
 import type { Listing, Sink } from './watch.ts'
 
 export type IndexFunctions<T> = Record<string, (object: T) => string[]>
@@ -44,7 +45,11 @@ export class Store<T extends KubeObject> implements Cache<T> {
    */
   readonly #seen = new Map<string, string>()
 
-  constructor() {
+  readonly #ration: Ration<T> | undefined
+
+  /** Without a ration everything is kept, whole. */
+  constructor(ration?: Ration<T>) {
+    this.#ration = ration
     this.addIndexes({ [BY_NAMESPACE]: ({ metadata }) => (metadata.namespace ? [metadata.namespace] : []) })
   }
 
@@ -123,9 +128,10 @@ export class Store<T extends KubeObject> implements Cache<T> {
   /** Nobody sees half a list. */
   list(part = WHOLE): Listing<T> {
     const objects: T[] = []
+    const ration = this.#ration?.anew()
     return {
       page(some) {
-        for (const object of some) objects.push(object)
+        for (const object of some) objects.push(ration?.take(object) ?? object)
       },
       end: (version) => this.replace(objects, version, part),
     }
@@ -164,10 +170,11 @@ export class Store<T extends KubeObject> implements Cache<T> {
     }
   }
 
-  #set(object: T): void {
-    const key = keyOf(refOf(object))
+  #set(whole: T): void {
+    const key = keyOf(refOf(whole))
     const before = this.#objects.get(key)
-    if (before && !isNewer(object.metadata.resourceVersion, before.metadata.resourceVersion)) return
+    if (before && !isNewer(whole.metadata.resourceVersion, before.metadata.resourceVersion)) return
+    const object = this.#ration?.take(whole) ?? whole
     this.#objects.set(key, object)
     for (const index of this.#indexes.values()) {
       if (before) empty(index, key, before)
@@ -178,6 +185,7 @@ export class Store<T extends KubeObject> implements Cache<T> {
 
   #drop(key: string, before: T): void {
     this.#objects.delete(key)
+    this.#ration?.giveBack(before)
     for (const index of this.#indexes.values()) empty(index, key, before)
     this.#tell(key, undefined, before)
   }

@@ -37,7 +37,7 @@ export interface Feed<T extends KubeObject> {
   kind: Kind<T>
   scope: WatchScope
   store: Sink<T>
-  /** What of an object is kept; all but managedFields without it. It must keep the metadata. */
+  /** What of an object is kept; all but managedFields and kubectl's copy without it. It must keep the metadata. */
   keep?: ((object: T) => T) | undefined
   /** The resourceVersion of which the store holds everything: without it a list comes first. */
   from?: string | undefined
@@ -66,6 +66,8 @@ interface WatchEvent<T> {
   object?: T & ApiStatus & { code?: number }
 }
 
+/** What `kubectl apply` writes: the whole object once more. */
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 /** Objects in a page of a list: small pages leave little garbage, and V8 keeps a heap that was large once. */
 const PAGE = 100
 /** A watch that ends sooner than this is not opened again at once, milliseconds. */
@@ -214,10 +216,14 @@ function kept<T extends KubeObject>({ kind, keep = slim }: Feed<T>, object: T): 
   return keep(object)
 }
 
-/** managedFields are half of an object's size and nobody here reads them. Made anew: with `delete`, V8 keeps the rest as a dictionary. */
+/** What tools write for themselves is half of an object's size or more, and nobody here reads it. */
 function slim<T extends KubeObject>(object: T): T {
+  // Made anew: with `delete`, V8 keeps the rest as a dictionary.
+  const { [LAST_APPLIED]: _, ...annotations } = object.metadata.annotations ?? {}
   object.metadata = Object.fromEntries(
-    Object.entries(object.metadata).filter(([key]) => key !== 'managedFields'),
-  ) as T['metadata'] // as: the same but for a key that our types do not know
+    Object.entries({ ...object.metadata, ...(object.metadata.annotations && { annotations }) }).filter(
+      ([key]) => key !== 'managedFields',
+    ),
+  ) as unknown as T['metadata'] // as: the same but for a key that our types do not know
   return object
 }

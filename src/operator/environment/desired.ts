@@ -1,6 +1,7 @@
 import {
   apiVersionOf,
   type CoreSecret,
+  dataOf,
   type Environment,
   type GitOpsDeploymentManagedEnvironment,
   GitOpsDeploymentManagedEnvironments,
@@ -60,7 +61,7 @@ export function managedEnvironmentFor(environment: Environment, access: Access, 
 }
 
 /** The copy has the type that managed environments want; users are not asked to know that type. */
-export function secretCopyFor(environment: Environment, { data = {} }: CoreSecret): CoreSecret {
+export function secretCopyFor(environment: Environment, source: CoreSecret): CoreSecret {
   const { name, namespace } = secretCopyRef(environment)
   return {
     apiVersion: 'v1',
@@ -72,6 +73,6 @@ export function secretCopyFor(environment: Environment, { data = {} }: CoreSecre
       ownerReferences: [ownedBy(environment)],
     },
     type: secretTypes.managedEnvironment,
-    data,
+    data: dataOf(source),
   }
 }

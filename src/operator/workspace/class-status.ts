@@ -1,8 +1,10 @@
 import type { Cache } from '../../adapters/kube/index.ts'
 import {
+  type CoreSecret,
   DeploymentTargetClasses,
   keyOf,
   notOnboarded,
+  notRead,
   type Ref,
   Secrets,
   type Statement,
@@ -27,7 +29,7 @@ const MOST_TOLD = 10
 interface Room {
   workspaces: Cache<Workspace>
   hasTargetClass(name: string): boolean
-  hasPullSecret(ref: Ref): boolean
+  pullSecret(ref: Ref): CoreSecret | undefined
   /** Whether its Secrets can be seen. */
   isOpen(namespace: string): boolean
 }
@@ -40,7 +42,7 @@ export function workspaceClasses({ caches, clock }: Workshop): Controller<Worksp
   const room: Room = {
     workspaces: caches.of(Workspaces, { indexes: { [BY_CLASS]: (workspace) => [classNameOf(workspace)] } }),
     hasTargetClass: (name) => targetClasses.get({ name }) !== undefined,
-    hasPullSecret: (ref) => secrets.some((cache) => cache.get(ref) !== undefined),
+    pullSecret: (ref) => secrets.map((cache) => cache.get(ref)).find((secret) => secret !== undefined),
     isOpen: caches.isOpen,
   }
   const told = new Map<string, number>()
@@ -119,10 +121,13 @@ function readyOf(found: WorkspaceClass, room: Room): Omit<Statement, 'type'> {
   return { status: 'True', reason: 'Ready', message: 'it takes new workspaces' }
 }
 
-const whyNoPullSecret = (ref: Ref, room: Room): string =>
-  room.isOpen(ref.namespace ?? '')
-    ? `there is no Secret ${keyOf(ref)} with credentials of a registry`
-    : sayFailure(notOnboarded(ref.namespace ?? ''))
+function whyNoPullSecret(ref: Ref, room: Room): string[] {
+  const secret = room.pullSecret(ref)
+  if (secret) return secret.leftOut === undefined ? [] : [notRead(secret, secret.leftOut).message]
+  const { namespace = '' } = ref
+  if (!room.isOpen(namespace)) return [sayFailure(notOnboarded(namespace))]
+  return [`there is no Secret ${keyOf(ref)} with credentials of a registry`]
+}
 
 /** Everything that would keep a workspace of the class from what it is to be. */
 function wrongIn({ spec }: WorkspaceClass, room: Room): string[] {
@@ -136,9 +141,7 @@ function wrongIn({ spec }: WorkspaceClass, room: Room): string[] {
     ...(targetClass && !room.hasTargetClass(targetClass)
       ? [`spec.deploymentTargetClassName: there is no DeploymentTargetClass ${targetClass}`]
       : []),
-    ...imagePullSecrets
-      .filter((ref) => !room.hasPullSecret(ref))
-      .map((ref) => `spec.imagePullSecrets: ${whyNoPullSecret(ref, room)}`),
+    ...imagePullSecrets.flatMap((ref) => whyNoPullSecret(ref, room)).map((why) => `spec.imagePullSecrets: ${why}`),
     ...problems.map((problem) => `spec.devfile: ${sentenceOf(problem)}`),
     ...(times && 'wrong' in times ? [`spec.schedule.${times.wrong}`] : []),
   ]

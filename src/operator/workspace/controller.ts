@@ -122,7 +122,7 @@ function roomOf(workshop: Workshop, { reach, own, meter, git = {}, tunnels, devf
     errands: createErrands(clock),
     readings: createErrands(clock),
     wake: () => undefined,
-    pullSecret: (ref) => pullSecrets.map((cache) => cache.get(ref)).find((secret) => secret !== undefined),
+    pullSecret: (ref) => pullSecrets.map((cache) => cache.get(ref)).find((secret) => secret && secret.leftOut === undefined),
     project: (ref) => projects.get(ref),
     git,
     tunnels,

@@ -11,6 +11,7 @@ import {
   isPrivate,
   KUBECONFIG_KEY,
   kubeconfigIn,
+  notRead,
   opens,
   type Ref,
   type Workspace,
@@ -145,6 +146,10 @@ function withCredentials(
   const there = signposts.secret(credentialsRefOf(target))
   const secret = there && opens(there, target) ? there : undefined
   const named = `Secret ${clusterCredentialsSecret}`
+  if (secret?.leftOut !== undefined) {
+    const { reason = '', message, remedy = '' } = notRead(secret, secret.leftOut)
+    return missing(reason, message, remedy, named)
+  }
   const kubeconfig = secret && kubeconfigIn(secret)
   if (!kubeconfig) {
     const message = secret

@@ -7,6 +7,7 @@ import {
   KUBECONFIG_KEY,
   kubeconfigIn,
   notOnboarded,
+  notRead,
   secretTypes,
 } from '../../../api/index.ts'
 import { Failure, sayFailure } from '../../../std/index.ts'
@@ -53,6 +54,7 @@ function missing(target: DeploymentTarget, isOpen: (namespace: string) => boolea
 
 function judge({ spec }: DeploymentTarget, secret: CoreSecret): Opinion {
   const { name } = secret.metadata
+  if (secret.leftOut !== undefined) return bad('SecretTooLarge', sayFailure(notRead(secret, secret.leftOut)))
   const kubeconfig = kubeconfigIn(secret)
   if (!kubeconfig)
     return bad('MissingKubeConfigField', `Secret "${name}" has no key "${KUBECONFIG_KEY}". Store a kubeconfig under it`)
