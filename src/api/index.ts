@@ -142,7 +142,7 @@ export {
 } from './labels.ts'
 export { notOnboarded, tenantRoles } from './onboarding.ts'
 export { credentialsKeyOf, credentialsRefOf, isForWorkspace, isPrivate, isPrivateBy, opens, privateToOf } from './privacy.ts'
-export { dataOf, kubeconfigIn, notRead, textIn } from './secret-content.ts'
+export { dataOf, kubeconfigIn, textIn, whyNotRead } from './secret-content.ts'
 export { accountOfUser, groupsOfUser, type ServiceAccountName, userOfAccount } from './service-account.ts'
 export {
   claimKeysOf,

@@ -4,7 +4,8 @@ import { KUBECONFIG_KEY } from './labels.ts'
 
 /** The base64 texts of a Secret. Throws `invalid` where a cache has left them out. */
 export function dataOf(secret: CoreSecret): Record<string, string> {
-  if (secret.leftOut !== undefined) throw notRead(secret, secret.leftOut)
+  const failure = whyNotRead(secret)
+  if (failure) throw failure
   return secret.data ?? {}
 }
 
@@ -20,9 +21,11 @@ export function kubeconfigIn(secret: CoreSecret): Secret<string> | undefined {
   return text ? new Secret(text) : undefined
 }
 
-/** Why nothing is known of its data. */
-export const notRead = ({ metadata }: CoreSecret, why: string): Failure =>
-  new Failure('invalid', `Secret ${metadata.name} is not read: ${why}`, {
-    reason: 'SecretTooLarge',
-    remedy: 'Delete what nobody reads from it and from the Secrets beside it, then write it again.',
-  })
+/** `invalid` where a cache has left out its data. */
+export const whyNotRead = ({ metadata, leftOut }: CoreSecret): Failure | undefined =>
+  leftOut === undefined
+    ? undefined
+    : new Failure('invalid', `Secret ${metadata.name} is not read: ${leftOut}`, {
+        reason: 'SecretTooLarge',
+        remedy: 'Delete what nobody reads from it and from the Secrets beside it, then write it again.',
+      })

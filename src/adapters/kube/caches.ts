@@ -95,7 +95,7 @@ export function createCaches({ kube, clock, log, scope, stall, most, tenantRole 
     kube: remembering(kube, watched),
     through: (other) => remembering(other, watched),
     of<T extends KubeObject>(kind: Kind<T>, { indexes, everywhere, ...asked }: CacheOptions<T> = {}) {
-      const isParted = tenants !== undefined && isSecrets(kind) && !asked.namespace
+      const isParted = tenants !== undefined && isSameKind(kind, Secrets) && !asked.namespace
       const isLimited = kind.namespaced && scope && !everywhere && !asked.namespace
       const limits = isLimited ? { ...asked, namespace: scope } : asked
       const key = JSON.stringify([
@@ -132,7 +132,7 @@ export function createCaches({ kube, clock, log, scope, stall, most, tenantRole 
   }
 }
 
-const isSecrets = ({ group, plural }: Kind): boolean => group === Secrets.group && plural === Secrets.plural
+const isSameKind = (one: Kind, other: Kind): boolean => one.group === other.group && one.plural === other.plural
 
 /** For a cache that is fed from some namespaces only. */
 interface Parts {
@@ -146,7 +146,7 @@ interface Parts {
 type Source = Omit<Feed<KubeObject>, 'store' | 'listed' | 'failed'>
 
 function keepWatched(source: Source, parts: Parts | undefined, signal: AbortSignal): Watched {
-  const store = new Store<KubeObject>(isSecrets(source.kind) ? secretRation() : undefined)
+  const store = new Store<KubeObject>(isSameKind(source.kind, Secrets) ? secretRation() : undefined)
   const first = Promise.withResolvers<void>()
   const { kind, scope } = source
   const entry: Watched = {
@@ -182,12 +182,8 @@ function keepWatched(source: Source, parts: Parts | undefined, signal: AbortSign
 /** Puts the answer of every write into the caches that would show the object. */
 function remembering(kube: Kube, watched: Map<string, Watched>): Kube {
   const keep = <T extends KubeObject>(kind: Kind, written: T): T => {
-    for (const {
-      kind: { group, plural },
-      scope,
-      store,
-    } of watched.values()) {
-      if (group !== kind.group || plural !== kind.plural || !shows(scope, written)) continue
+    for (const { kind: shown, scope, store } of watched.values()) {
+      if (!isSameKind(shown, kind) || !shows(scope, written)) continue
       store.remember(
         scope.metadataOnly ? { apiVersion: written.apiVersion, kind: written.kind, metadata: written.metadata } : written,
       )

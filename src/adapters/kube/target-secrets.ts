@@ -1,14 +1,14 @@
 import { type CoreSecret, labels, type Ref, Secrets, secretTypes } from '../../api/index.ts'
-import type { Caches } from './caches.ts'
+import type { CacheOptions, Caches } from './caches.ts'
 
-/** Where the Secrets with credentials of targets are seen: beside the targets, and, of private ones, in their spaces. */
-export const OF_TARGETS = [
-  ...Object.values(secretTypes).map((type) => ({ fields: `type=${type}` })),
-  { labels: labels.spaceRequestUid, everywhere: true },
-]
+/** Secrets of the types that can hold a kubeconfig; of others, none is kept in memory. */
+export const OF_KUBECONFIGS = Object.values(secretTypes).map((type) => ({ fields: `type=${type}` }))
 
-/** Finds such a Secret. One of another type counts as none. */
-export function targetSecrets(caches: Caches): (ref: Ref) => CoreSecret | undefined {
-  const secrets = OF_TARGETS.map((options) => caches.of(Secrets, options))
+/** Where the Secrets with credentials of targets are seen: beside the targets, and, of private ones, in the namespace of Berth's credentials. */
+export const OF_TARGETS = [...OF_KUBECONFIGS, { labels: labels.spaceRequestUid, everywhere: true }]
+
+/** Finds a Secret that is in one of these caches. Any other counts as none. */
+export function secretFinder(caches: Caches, scopes: readonly CacheOptions<CoreSecret>[]): (ref: Ref) => CoreSecret | undefined {
+  const secrets = scopes.map((options) => caches.of(Secrets, options))
   return (ref) => secrets.map((cache) => cache.get(ref)).find((secret) => secret !== undefined)
 }

@@ -14,7 +14,7 @@ import {
 } from '../../api/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
 import { Failure, isFailure } from '../../std/index.ts'
-import { type Books, secretIn } from './books.ts'
+import type { Books } from './books.ts'
 import { managedEnvironmentFor, managedEnvironmentRef, managedEnvironmentSpec, secretCopyFor, secretCopyRef } from './desired.ts'
 import type { Access } from './destination.ts'
 import { controllerOf, isMadeFor } from './possession.ts'
@@ -68,7 +68,7 @@ export async function keepSecretCopy(
 ): Promise<void> {
   const desired = secretCopyFor(environment, source)
   const ref = secretCopyRef(environment)
-  const existing = secretIn(books, ref) ?? (await createdOrFound(kube, desired))
+  const existing = books.secret(ref) ?? (await createdOrFound(kube, desired))
   if (!existing) return
   const isOurs = isMadeFor(existing, environment.metadata) || isUnclaimedCopy(existing, environment)
   if (!isOurs || existing.type !== desired.type) throw occupied(existing, environment)
@@ -102,7 +102,7 @@ export async function dropManagedEnvironment(environment: Environment, belonging
 export async function dropSecretCopy(environment: Environment, belongings: Belongings, inUse?: string): Promise<void> {
   const ref = secretCopyRef(environment)
   if (inUse === ref.name) return
-  await drop(Secrets, secretIn(belongings.books, ref), environment, belongings)
+  await drop(Secrets, belongings.books.secret(ref), environment, belongings)
 }
 
 async function drop<T extends KubeObject>(

@@ -1,4 +1,4 @@
-import type { Cache, Caches } from '../../adapters/kube/index.ts'
+import { type Cache, type Caches, OF_KUBECONFIGS, secretFinder } from '../../adapters/kube/index.ts'
 import {
   type CoreSecret,
   claimRefOf,
@@ -12,8 +12,6 @@ import {
   GitOpsDeploymentManagedEnvironments,
   type KubeObject,
   type Ref,
-  Secrets,
-  secretTypes,
 } from '../../api/index.ts'
 
 /** The caches that this room reads. */
@@ -22,11 +20,9 @@ export interface Books {
   claims: Cache<DeploymentTargetClaim>
   targets: Cache<DeploymentTarget>
   managed: Cache<GitOpsDeploymentManagedEnvironment>
-  /** One for each type of Secret that can hold credentials; others are never kept in memory. */
-  secrets: Cache<CoreSecret>[]
+  /** One that can hold credentials. */
+  secret(ref: Ref): CoreSecret | undefined
 }
-
-export const SECRETS_WATCHED = Object.values(secretTypes).map((type) => `type=${type}`)
 
 /** Names of indexes are shared by everybody who reads the same cache, so ours say whose they are. */
 export const BY = {
@@ -53,7 +49,7 @@ export const openBooks = (caches: Caches): Books => ({
     },
   }),
   managed: caches.of(GitOpsDeploymentManagedEnvironments),
-  secrets: SECRETS_WATCHED.map((fields) => caches.of(Secrets, { fields })),
+  secret: secretFinder(caches, OF_KUBECONFIGS),
 })
 
 /** `""` is how a Go client writes "not set". */
@@ -65,9 +61,6 @@ export const credentialsOf = ({ spec }: Environment) => spec.unstableConfigurati
 /** The target that a claim says it has, or wants. */
 export const targetNameOf = ({ spec, status }: DeploymentTargetClaim): string | undefined =>
   (status?.target?.name ?? spec.targetName) || undefined
-
-export const secretIn = ({ secrets }: Books, ref: Ref): CoreSecret | undefined =>
-  secrets.map((cache) => cache.get(ref)).find((secret) => secret !== undefined)
 
 const inNamespace = ({ metadata }: KubeObject, name: string | undefined): string[] =>
   name ? [`${metadata.namespace}/${name}`] : []

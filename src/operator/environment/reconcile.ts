@@ -16,7 +16,6 @@ import {
   keepManagedEnvironment,
   keepSecretCopy,
 } from './belongings.ts'
-import { secretIn } from './books.ts'
 import { secretCopyRef } from './desired.ts'
 import { type Access, destinationOf, type Problem } from './destination.ts'
 import { type Holding, holdingOf, leadingStatus, nowhereStatus, waitingStatus, wrongStatus } from './status.ts'
@@ -69,7 +68,7 @@ async function credentialsFor(
 ): Promise<CoreSecret | undefined> {
   if (secret === '') return undefined
   const ref = { name: secret, namespace: metadata.namespace }
-  return secretIn(books, ref) ?? (await workshop.kube.get(Secrets, ref))
+  return books.secret(ref) ?? (await workshop.kube.get(Secrets, ref))
 }
 
 /** An error that the user has to mend. */

@@ -1,3 +1,4 @@
+import { OF_KUBECONFIGS } from '../../adapters/kube/index.ts'
 import {
   type CoreSecret,
   claimRefOf,
@@ -14,7 +15,7 @@ import {
   Secrets,
 } from '../../api/index.ts'
 import type { Watch } from '../../engines/controller/index.ts'
-import { type Books, BY, SECRETS_WATCHED } from './books.ts'
+import { type Books, BY } from './books.ts'
 import { environmentNameIn } from './desired.ts'
 import { ownersOf } from './possession.ts'
 
@@ -30,9 +31,9 @@ export const watchesOf = (books: Books): Watch[] => [
       ...named(managed.metadata.namespace, environmentNameIn.managedEnvironment(managed.metadata.name)),
     ],
   },
-  ...SECRETS_WATCHED.map((fields) => ({
+  ...OF_KUBECONFIGS.map((options) => ({
     kind: Secrets,
-    fields,
+    ...options,
     wakes: (secret: CoreSecret) => environmentsOfSecret(books, secret),
   })),
 ]

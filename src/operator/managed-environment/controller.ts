@@ -1,4 +1,4 @@
-import type { Cache, Reach } from '../../adapters/kube/index.ts'
+import { OF_KUBECONFIGS, type Reach, secretFinder } from '../../adapters/kube/index.ts'
 import {
   type CoreSecret,
   type GitOpsDeploymentManagedEnvironment,
@@ -7,7 +7,6 @@ import {
   type Ref,
   refOf,
   Secrets,
-  secretTypes,
 } from '../../api/index.ts'
 import { type Controller, settled, type Workshop } from '../../engines/controller/index.ts'
 import { seconds } from '../../std/index.ts'
@@ -38,17 +37,15 @@ export function managedEnvironments(
       ],
     },
   })
-  const scopes = Object.values(secretTypes).map((type) => `type=${type}`)
-  const secrets: Cache<CoreSecret>[] = scopes.map((fields) => caches.of(Secrets, { fields }))
   const asked = new Map<string, { question: string; again: number }>()
-  const inspection = { workshop, secrets, asked, reach, patience }
+  const inspection = { workshop, secret: secretFinder(caches, OF_KUBECONFIGS), asked, reach, patience }
   return {
     name: 'managed-environment',
     kind: GitOpsDeploymentManagedEnvironments,
     concurrency: WORKERS,
-    watches: scopes.map((fields) => ({
+    watches: OF_KUBECONFIGS.map((options) => ({
       kind: Secrets,
-      fields,
+      ...options,
       wakes: ({ metadata }: CoreSecret): Ref[] => all.by(BY_SECRET, `${metadata.namespace}/${metadata.name}`).map(refOf),
     })),
     reconcile: (managed, signal) => reconcileManagedEnvironment(managed, inspection, signal),

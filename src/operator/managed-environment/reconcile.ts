@@ -1,5 +1,13 @@
-import type { Cache, Reach } from '../../adapters/kube/index.ts'
-import { type CoreSecret, type GitOpsDeploymentManagedEnvironment, isDeleting, keyOf, refOf, Secrets } from '../../api/index.ts'
+import type { Reach } from '../../adapters/kube/index.ts'
+import {
+  type CoreSecret,
+  type GitOpsDeploymentManagedEnvironment,
+  isDeleting,
+  keyOf,
+  type Ref,
+  refOf,
+  Secrets,
+} from '../../api/index.ts'
 import { type Next, settled, type Workshop } from '../../engines/controller/index.ts'
 import { Failure, minutes, seconds } from '../../std/index.ts'
 import { tryConnection } from './connection.ts'
@@ -13,7 +21,8 @@ const JITTER = 0.2
 
 export interface Inspection {
   workshop: Workshop
-  secrets: Cache<CoreSecret>[]
+  /** One that can hold credentials. */
+  secret(ref: Ref): CoreSecret | undefined
   /** What was asked last, and when to ask again: our own status writes wake us too, and the cluster is somebody else's. */
   asked: Map<string, { question: string; again: number }>
   reach: Reach | undefined
@@ -45,11 +54,10 @@ export async function reconcileManagedEnvironment(managed: Managed, inspection: 
 }
 
 /** Only the two types that can hold credentials are cached; one of another type is asked for, so that it can be named. */
-async function credentialsOf({ metadata, spec }: Managed, { secrets, workshop }: Inspection): Promise<CoreSecret | undefined> {
+async function credentialsOf({ metadata, spec }: Managed, { secret, workshop }: Inspection): Promise<CoreSecret | undefined> {
   if (spec.credentialsSecret === '') return undefined
   const ref = { name: spec.credentialsSecret, namespace: metadata.namespace }
-  const known = secrets.map((cache) => cache.get(ref)).find((secret) => secret !== undefined)
-  return known ?? (await workshop.kube.get(Secrets, ref))
+  return secret(ref) ?? (await workshop.kube.get(Secrets, ref))
 }
 
 /** Everything that the answer depends on, as far as it can be seen from here. */

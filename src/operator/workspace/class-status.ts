@@ -1,10 +1,9 @@
-import type { Cache } from '../../adapters/kube/index.ts'
+import { type Cache, secretFinder } from '../../adapters/kube/index.ts'
 import {
   type CoreSecret,
   DeploymentTargetClasses,
   keyOf,
   notOnboarded,
-  notRead,
   type Ref,
   Secrets,
   type Statement,
@@ -13,12 +12,13 @@ import {
   WorkspaceClasses,
   type WorkspaceClassStatus,
   Workspaces,
+  whyNotRead,
 } from '../../api/index.ts'
 import { parseDevfile, sentenceOf } from '../../devfile/index.ts'
 import { type Controller, type Next, settled, type Workshop } from '../../engines/controller/index.ts'
 import { sayFailure, seconds } from '../../std/index.ts'
 import { classNameOf, counts, mistakesIn } from './class.ts'
-import { PULL_TYPES } from './pull-types.ts'
+import { OF_REGISTRIES } from './registry-secrets.ts'
 import { scheduleFrom } from './schedule.ts'
 
 const BY_CLASS = 'workspaces counted by class'
@@ -37,12 +37,11 @@ interface Room {
 /** Says of each class what is wrong in it, and how many workspaces it has. Nothing of it decides anything. */
 export function workspaceClasses({ caches, clock }: Workshop): Controller<WorkspaceClass> {
   const targetClasses = caches.of(DeploymentTargetClasses)
-  const secrets = PULL_TYPES.map((type) => caches.of(Secrets, { fields: `type=${type}` }))
   const classes = caches.of(WorkspaceClasses)
   const room: Room = {
     workspaces: caches.of(Workspaces, { indexes: { [BY_CLASS]: (workspace) => [classNameOf(workspace)] } }),
     hasTargetClass: (name) => targetClasses.get({ name }) !== undefined,
-    pullSecret: (ref) => secrets.map((cache) => cache.get(ref)).find((secret) => secret !== undefined),
+    pullSecret: secretFinder(caches, OF_REGISTRIES),
     isOpen: caches.isOpen,
   }
   const told = new Map<string, number>()
@@ -57,9 +56,9 @@ export function workspaceClasses({ caches, clock }: Workshop): Controller<Worksp
         kind: DeploymentTargetClasses,
         wakes: ({ metadata }) => whose(({ spec }) => spec.deploymentTargetClassName === metadata.name),
       },
-      ...PULL_TYPES.map((type) => ({
+      ...OF_REGISTRIES.map((options) => ({
         kind: Secrets,
-        fields: `type=${type}`,
+        ...options,
         wakes: ({ metadata }: { metadata: Ref }) =>
           whose(({ spec }) => (spec.imagePullSecrets ?? []).some((ref) => keyOf(ref) === keyOf(metadata))),
       })),
@@ -123,7 +122,10 @@ function readyOf(found: WorkspaceClass, room: Room): Omit<Statement, 'type'> {
 
 function whyNoPullSecret(ref: Ref, room: Room): string[] {
   const secret = room.pullSecret(ref)
-  if (secret) return secret.leftOut === undefined ? [] : [notRead(secret, secret.leftOut).message]
+  if (secret) {
+    const unread = whyNotRead(secret)
+    return unread ? [unread.message] : []
+  }
   const { namespace = '' } = ref
   if (!room.isOpen(namespace)) return [sayFailure(notOnboarded(namespace))]
   return [`there is no Secret ${keyOf(ref)} with credentials of a registry`]

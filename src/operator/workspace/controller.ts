@@ -1,4 +1,4 @@
-import { type Meter, OF_TARGETS, type Reach, targetSecrets } from '../../adapters/kube/index.ts'
+import { type Meter, OF_TARGETS, type Reach, secretFinder } from '../../adapters/kube/index.ts'
 import {
   type CoreSecret,
   credentialsKeyOf,
@@ -34,9 +34,9 @@ import { tellChanges } from './events.ts'
 import { createGates } from './gates.ts'
 import type { GitSettings } from './git/index.ts'
 import { objectNameOf } from './names.ts'
-import { PULL_TYPES } from './pull-types.ts'
 import { hasPlace } from './quota.ts'
 import { reconcileWorkspace } from './reconcile.ts'
+import { OF_REGISTRIES } from './registry-secrets.ts'
 import { CONTROLLER, type Room } from './room.ts'
 import { standing } from './standing.ts'
 import { statusAfter } from './status.ts'
@@ -101,7 +101,7 @@ function roomOf(workshop: Workshop, { reach, own, meter, git = {}, tunnels, devf
   const projects = caches.of(GitProjects)
   const parsed = new LRUCache<string, ParsedDevfile>({ max: MOST_PARSED, memoMethod: (text) => parseDevfile(text) })
   const targetClasses = caches.of(DeploymentTargetClasses)
-  const pullSecrets = PULL_TYPES.map((type) => caches.of(Secrets, { fields: `type=${type}` }))
+  const pullSecret = secretFinder(caches, OF_REGISTRIES)
   return {
     workshop,
     workspaces: caches.of(Workspaces, { indexes }),
@@ -109,7 +109,7 @@ function roomOf(workshop: Workshop, { reach, own, meter, git = {}, tunnels, devf
     claim: (ref) => claims.get(ref),
     target: (ref) => targets.get(ref),
     targetClass: (name) => targetClasses.get({ name }),
-    secret: targetSecrets(caches),
+    secret: secretFinder(caches, OF_TARGETS),
     ownClaim: ({ metadata, ...workspace }) =>
       claims.by(BY_OWNER, metadata.uid ?? '').find((claim) => claim.metadata.namespace === metadata.namespace) ??
       claims.get({ name: objectNameOf({ metadata, ...workspace }), namespace: metadata.namespace }),
@@ -122,7 +122,10 @@ function roomOf(workshop: Workshop, { reach, own, meter, git = {}, tunnels, devf
     errands: createErrands(clock),
     readings: createErrands(clock),
     wake: () => undefined,
-    pullSecret: (ref) => pullSecrets.map((cache) => cache.get(ref)).find((secret) => secret && secret.leftOut === undefined),
+    pullSecret(ref) {
+      const secret = pullSecret(ref)
+      return secret?.leftOut === undefined ? secret : undefined
+    },
     project: (ref) => projects.get(ref),
     git,
     tunnels,
@@ -161,9 +164,9 @@ function watchesOf({ caches }: Workshop, room: Room): Watch[] {
       kind: GitProjects,
       wakes: ({ metadata }: GitProject) => room.workspaces.by('project', `${metadata.namespace}/${metadata.name}`).map(refOf),
     },
-    ...PULL_TYPES.map((type) => ({
+    ...OF_REGISTRIES.map((options) => ({
       kind: Secrets,
-      fields: `type=${type}`,
+      ...options,
       wakes: (secret: CoreSecret) => room.workspaces.by('pullSecret', keyOf(refOf(secret))).map(refOf),
     })),
     ...OF_TARGETS.map((options) => ({

@@ -11,10 +11,10 @@ import {
   isPrivate,
   KUBECONFIG_KEY,
   kubeconfigIn,
-  notRead,
   opens,
   type Ref,
   type Workspace,
+  whyNotRead,
 } from '../../api/index.ts'
 import { Failure, type Secret } from '../../std/index.ts'
 import { claimNameOf, isOwnClaim } from './claim.ts'
@@ -146,10 +146,8 @@ function withCredentials(
   const there = signposts.secret(credentialsRefOf(target))
   const secret = there && opens(there, target) ? there : undefined
   const named = `Secret ${clusterCredentialsSecret}`
-  if (secret?.leftOut !== undefined) {
-    const { reason = '', message, remedy = '' } = notRead(secret, secret.leftOut)
-    return missing(reason, message, remedy, named)
-  }
+  const unread = secret && whyNotRead(secret)
+  if (unread) return missing(unread.reason ?? '', unread.message, unread.remedy ?? '', named)
   const kubeconfig = secret && kubeconfigIn(secret)
   if (!kubeconfig) {
     const message = secret

@@ -1,4 +1,4 @@
-import { OF_TARGETS, type Reach, targetSecrets } from '../../../adapters/kube/index.ts'
+import { OF_TARGETS, type Reach, secretFinder } from '../../../adapters/kube/index.ts'
 import {
   type CoreSecret,
   claimRefOf,
@@ -42,7 +42,7 @@ export interface LifecycleSettings {
 export function targetLifecycle(workshop: Workshop, { reach }: LifecycleSettings = {}): Controller<DeploymentTarget> {
   const { caches } = workshop
   const targets = caches.of(DeploymentTargets, { indexes })
-  const secretBy = targetSecrets(caches)
+  const secretBy = secretFinder(caches, OF_TARGETS)
   const secretOf = (target: DeploymentTarget): CoreSecret | undefined => {
     const secret = secretBy(credentialsRefOf(target))
     return secret && opens(secret, target) ? secret : undefined

@@ -7,8 +7,8 @@ import {
   KUBECONFIG_KEY,
   kubeconfigIn,
   notOnboarded,
-  notRead,
   secretTypes,
+  whyNotRead,
 } from '../../../api/index.ts'
 import { Failure, sayFailure } from '../../../std/index.ts'
 
@@ -54,7 +54,8 @@ function missing(target: DeploymentTarget, isOpen: (namespace: string) => boolea
 
 function judge({ spec }: DeploymentTarget, secret: CoreSecret): Opinion {
   const { name } = secret.metadata
-  if (secret.leftOut !== undefined) return bad('SecretTooLarge', sayFailure(notRead(secret, secret.leftOut)))
+  const unread = whyNotRead(secret)
+  if (unread) return bad(unread.reason ?? '', sayFailure(unread))
   const kubeconfig = kubeconfigIn(secret)
   if (!kubeconfig)
     return bad('MissingKubeConfigField', `Secret "${name}" has no key "${KUBECONFIG_KEY}". Store a kubeconfig under it`)

@@ -1,4 +1,4 @@
-import { OF_TARGETS, type Reach, targetSecrets } from '../../../../adapters/kube/index.ts'
+import { OF_TARGETS, type Reach, secretFinder } from '../../../../adapters/kube/index.ts'
 import {
   type CoreSecret,
   credentialsKeyOf,
@@ -42,7 +42,7 @@ export function workspacePools(workshop: Workshop, { reach, namespace: only }: P
     reach,
     target: (ref) => targets.get(ref),
     targetClass: (name) => targetClasses.get({ name }),
-    secret: targetSecrets(caches),
+    secret: secretFinder(caches, OF_TARGETS),
   }
   const wakes = (claim: DeploymentTargetClaim): Ref[] => (sparesBy(claim).length > 0 ? [{ name: classOf(claim) }] : [])
   const spares = () => [...claims.all()].filter((claim) => sparesBy(claim).length > 0)
