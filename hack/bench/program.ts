@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { kill } from 'node:process'
-import { endServer, worksIn } from '../../src/adapters/control-plane/index.ts'
+import { endServer, lastWords, worksIn } from '../../src/adapters/control-plane/index.ts'
 import { startPart } from '../../src/cli/local/parts.ts'
 import { Failure, pause, seconds, systemClock } from '../../src/std/index.ts'
 
@@ -88,7 +88,7 @@ export async function startProgram({ name, as = name, kubeconfig, options, flags
     pid,
     facts,
     figures: async () => {
-      if (!worksIn(pid, dir)) throw new Failure('unavailable', `${as} has ended; its log is ${dir}/logs/${as}.log`)
+      if (!worksIn(pid, dir)) throw new Failure('unavailable', `${as} has ended${lastWords(`${dir}/logs/${as}.log`)}`)
       return { ...figuresIn(await metricsOf(facts.operations ?? '')), ...memoryOf(pid) }
     },
     async kill() {

@@ -20,6 +20,16 @@ export function until<T extends KubeObject>(cache: Cache<T>, holds: () => boolea
 
 const LONGEST = minutes(10)
 
+/** Looks every so many milliseconds, until it is stopped. */
+export function regularly(milliseconds: number, look: () => void): () => void {
+  const ending = new AbortController()
+  const go = async () => {
+    for (; !ending.signal.aborted; await pause(systemClock, milliseconds, ending.signal)) look()
+  }
+  void go()
+  return () => ending.abort()
+}
+
 /** Waits until the operator and kas have sent nothing for a while. */
 export async function untilSilent(programs: readonly Program[]): Promise<void> {
   for (let last = -1; ; ) {

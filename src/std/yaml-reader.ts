@@ -4,45 +4,51 @@ import { Failure } from './failure.ts'
 import { createTurnstile } from './turnstile.ts'
 import { parseYaml, type YamlText } from './yaml.ts'
 
-/** As `parseYaml`, but however long the text is, everything else goes on meanwhile. */
-export type ReadYaml = (text: string) => Promise<YamlText>
+/**
+ * As `parseYaml`, but however long the text is, everything else goes on meanwhile. `tenant` is on whose behalf: tenants take turns,
+ * and one who comes with many long texts leaves a thread to the others.
+ */
+export type ReadYaml = (text: string, tenant?: string) => Promise<YamlText>
 
 export interface YamlReaderOptions {
   clock?: Clock
   /** Milliseconds of the CPU for one text: a machine that does ten other things makes no text too long. */
   time?: number
-  /** Mebibytes for the thread. */
+  /** Mebibytes for each thread. */
   memory?: number
 }
 
 /** Characters that take a few milliseconds at worst: not worth the way to another thread and back. */
 const SMALL = 4 * 2 ** 10
 
-/** Reads long texts one after another in a thread of its own, which may take neither the time nor the memory of this one. */
+const THREADS = 2
+
+/** Reads long texts in threads of their own, which may take neither the time nor the memory of this one; those of one tenant one after another. */
 export function createYamlReader({ clock = systemClock, time = seconds(10), memory = 192 }: YamlReaderOptions = {}): ReadYaml {
-  const inTurn = createTurnstile(1)
-  let thread: Worker | undefined
+  const turns = createTurnstile({ width: THREADS, each: 1 })
+  const idle = new Set<Worker>()
   const start = (): Worker => {
     const worker = new Worker(THREAD, { resourceLimits: { maxOldGenerationSizeMb: memory, maxYoungGenerationSizeMb: 32 } })
-    const forget = () => {
-      if (thread === worker) thread = undefined
-    }
+    const forget = () => void idle.delete(worker)
     // What goes wrong is told to the reading that waits for it; between readings nothing does.
     worker.on('error', forget).on('exit', forget)
     return worker
   }
   const inThread = async (text: string): Promise<YamlText> => {
-    const worker = thread ?? start()
-    thread = worker
+    const [worker = start()] = idle
+    idle.delete(worker)
     const answer = await ask(worker, text, (over) => whenSpent(worker, { clock, time }, over))
-    if (answer.read) return answer.read
+    if (answer.read) {
+      idle.add(worker)
+      return answer.read
+    }
     if (answer.ended === 'idle') return inThread(text)
-    thread = undefined
     const limit = answer.ended === 'late' ? `${time / 1000} s to read` : `${memory} MiB of memory to read`
     return { problem: { line: 1, column: 1, document: 1, message: `The document takes more than ${limit}`, isTooLarge: true } }
   }
   // Where nothing can stand for something longer, little text is little work.
-  return (text) => (text.length <= SMALL && !text.includes('&') ? Promise.resolve(parseYaml(text)) : inTurn(() => inThread(text)))
+  return (text, tenant = '') =>
+    text.length <= SMALL && !text.includes('&') ? Promise.resolve(parseYaml(text)) : turns.pass(tenant, () => inThread(text))
 }
 
 /** It runs from its source and from what is built of it. */

@@ -14,6 +14,7 @@ import {
 import { createProject } from '../kas/running-kas.ts'
 import { bindUser } from '../support/builders/credentials.ts'
 import { managedEnvironment, managedSecret } from '../support/builders/environments.ts'
+import { explosion } from '../support/builders/hostile.ts'
 import { endlessServer, plainServer, type StrangeServer } from '../support/builders/strange-server.ts'
 import type { TestRepository } from '../support/git-host.ts'
 import { describe } from '../support/suite.ts'
@@ -23,12 +24,6 @@ import { bringUp, type Installation } from './installation.ts'
 
 const map = (data: Record<string, string>) =>
   JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'app' }, data })
-
-/** Ten copies of the list before, eight times: the last comparison alone would take a hundred million steps. */
-const explosion = Array.from({ length: 8 }, (_, at) => `v${8 - at}`).reduce(
-  (inner, name, at) => `[[${new Array(10).fill(at === 7 ? 'metadata' : `v${7 - at}`)}]].exists(${name}, ${inner})`,
-  'v8 == v8',
-)
 
 const TARGETS = 11
 /** Secrets, 280 MB as they are sent. */

@@ -58,6 +58,8 @@ const CONFINEMENT: Settings = [
   ['maintenance.auto', 'false'],
   // What is larger passes through in pieces, and is never compared with another. It is more than any file that is read may have.
   ['core.bigFileThreshold', '8m'],
+  // Of what others are made of, each process would keep 96 MiB.
+  ['core.deltaBaseCacheLimit', '8m'],
   // Each thread has a memory of its own.
   ['pack.threads', '1'],
 ]

@@ -39,6 +39,8 @@ export interface Call {
   accept(header?: TextMetadata): void
   /** Sent when the call ends, also when it fails. */
   setTrailer(trailer: TextMetadata): void
+  /** Resolves when nothing of what was written is still here, where it costs memory; also when the signal aborts, or the caller hangs up. */
+  flushed(signal: AbortSignal): Promise<void>
   /** Aborts when the caller hangs up, or the server stops. */
   readonly signal: AbortSignal
   /** Aborts when the caller hangs up; a server that stops still lets calls end by themselves for a while. */
@@ -154,6 +156,7 @@ interface Opened {
   view: Call
   hungUp: AbortSignal
   trailer: () => Metadata
+  underway: Underway
   /** The first word counts. */
   over: (code: status) => void
 }
@@ -176,6 +179,7 @@ function viewOf(call: AnyCall, { stopping, onCall }: Surroundings): Opened {
   let accepted = false
   let trailer = new Metadata()
   let signal: AbortSignal | undefined
+  const underway = createUnderway(hungUp.signal)
   const view: Call = {
     metadata: (key) => call.metadata.get(key)[0]?.toString(),
     get text() {
@@ -190,6 +194,7 @@ function viewOf(call: AnyCall, { stopping, onCall }: Surroundings): Opened {
     setTrailer(given) {
       trailer = metadataOf(given)
     },
+    flushed: underway.flushed,
     // Most never ask for it.
     get signal() {
       signal ??= AbortSignal.any([stopping, hungUp.signal])
@@ -198,7 +203,34 @@ function viewOf(call: AnyCall, { stopping, onCall }: Surroundings): Opened {
     hungUp: hungUp.signal,
     hangUp: () => reset(call),
   }
-  return { view, hungUp: hungUp.signal, trailer: () => trailer, over }
+  return { view, hungUp: hungUp.signal, trailer: () => trailer, underway, over }
+}
+
+/** Messages that were written and are still here. */
+interface Underway {
+  begin(): void
+  end(): void
+  flushed(signal: AbortSignal): Promise<void>
+}
+
+function createUnderway(hungUp: AbortSignal): Underway {
+  let count = 0
+  let flushed = Promise.withResolvers<void>()
+  hungUp.addEventListener('abort', () => flushed.resolve(), { once: true })
+  return {
+    begin: () => void count++,
+    end() {
+      if (--count > 0) return
+      flushed.resolve()
+      if (!hungUp.aborted) flushed = Promise.withResolvers()
+    },
+    async flushed(signal) {
+      if (count === 0 || signal.aborted) return
+      const { promise, resolve } = Promise.withResolvers<void>()
+      signal.addEventListener('abort', () => resolve(), { once: true })
+      await Promise.race([flushed.promise, promise])
+    },
+  }
 }
 
 interface Inside {
@@ -222,17 +254,18 @@ async function* requestsOf(call: ServerDuplexStream<unknown, unknown>): AsyncGen
   if (call.cancelled) throw new Failure('cancelled', 'the caller has hung up')
 }
 
-/** Writes at the caller's pace, so that a slow reader costs one message of memory, not a repository. */
+/** Writes at the caller's pace, so that a slow reader costs a few messages of memory, not a repository. */
 async function pump(
   messages: AsyncIterable<unknown>,
   call: ServerWritableStream<unknown, unknown> | ServerDuplexStream<unknown, unknown>,
-  { hungUp, trailer, over }: Opened,
+  { hungUp, trailer, underway, over }: Opened,
   around: Surroundings,
 ): Promise<void> {
   try {
     for await (const message of messages) {
       if (hungUp.aborted) return
-      if (!call.write(message)) await once(call, 'drain', { signal: hungUp })
+      underway.begin()
+      if (!call.write(message, underway.end)) await once(call, 'drain', { signal: hungUp })
     }
     over(status.OK)
     call.end(trailer())

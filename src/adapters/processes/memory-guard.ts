@@ -73,9 +73,14 @@ const startedBy = async (parent: number, thread: number): Promise<number[]> =>
 
 /** `RssAnon:     123 kB`. */
 async function bytesOf(id: number): Promise<number> {
+  // A copy of this program, about to become another one: all that it has is ours.
+  if ((await wordsOf(id)) === (await wordsOf(pid))) return 0
   const [, kilobytes = '0'] = /^RssAnon:\s+(\d+) kB$/m.exec(await textOf(`/proc/${id}/status`)) ?? []
   return Number(kilobytes) * 1024
 }
+
+/** What it was started with. */
+const wordsOf = (id: number): Promise<string> => textOf(`/proc/${id}/cmdline`)
 
 /** Nothing of a process that has just ended, or where there is no such kernel. */
 const textOf = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '')

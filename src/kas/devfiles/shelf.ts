@@ -18,9 +18,9 @@ const MOST = 16
 const FRESH = minutes(1)
 
 export function createShelf({ hosts, read, clock }: ShelfOptions): Shelf {
-  const inTurn = createTurnstile(AT_ONCE)
+  const turns = createTurnstile({ width: AT_ONCE })
   const textAt = remembered(
-    (href: string) => inTurn(() => follow(href, { hosts, read })),
+    (href: string) => turns.pass(new URL(href).host, () => follow(href, { hosts, read })),
     (href) => href,
     clock,
     { fresh: FRESH, most: MOST },

@@ -6,10 +6,10 @@ export interface Lane {
 }
 
 export interface Lanes {
-  /** For one poll of that repository. */
-  lane(repository: string): Lane
+  /** For one poll of that repository, which a project of that namespace is. */
+  lane(repository: string, namespace: string): Lane
   /** For work on what is here already: it never waits for a network. */
-  pass<T>(work: () => Promise<T>): Promise<T>
+  pass<T>(namespace: string, work: () => Promise<T>): Promise<T>
   readonly waiting: number
 }
 
@@ -18,29 +18,20 @@ const PLACES_OF_ONE = 2
 /**
  * How many git processes run at once. Who did not answer last time, or never yet, goes through a gate of its own, half as wide:
  * any number of repositories that hang delay one another, and nobody else. However many refs of one are followed, it takes two
- * places: its fetches wait for one another anyway.
+ * places: its fetches wait for one another anyway. Nor does one namespace take all places of a gate, however many repositories
+ * it has; for the places the namespaces take turns.
  */
 export function createLanes(width: number): Lanes {
-  let waiting = 0
-  const gateOf = (places: number) => {
-    const enter = createTurnstile(places)
-    return <T>(work: () => Promise<T>): Promise<T> => {
-      waiting++
-      return enter(() => {
-        waiting--
-        return work()
-      })
-    }
-  }
-  const queues = createQueues(PLACES_OF_ONE)
+  const gateOf = (places: number) => createTurnstile({ width: places, each: Math.max(places - 1, 1) })
+  const repositories = createTurnstile({ each: PLACES_OF_ONE })
   const [proved, untried, local] = [gateOf(width), gateOf(Math.ceil(width / 2)), gateOf(width)]
   return {
-    lane(repository) {
+    lane(repository, namespace) {
       let gate = untried
       return {
         async pass(work) {
           try {
-            const done = await queues.pass(repository, () => gate(work))
+            const done = await repositories.pass(repository, () => gate.pass(namespace, work))
             gate = proved
             return done
           } catch (thrown) {
@@ -50,26 +41,9 @@ export function createLanes(width: number): Lanes {
         },
       }
     },
-    pass: local,
+    pass: (namespace, work) => local.pass(namespace, work),
     get waiting() {
-      return waiting
-    },
-  }
-}
-
-/** A turnstile for each key, while somebody is in it. */
-function createQueues(width: number) {
-  const queues = new Map<string, { enter: ReturnType<typeof createTurnstile>; users: number }>()
-  return {
-    async pass<T>(key: string, work: () => Promise<T>): Promise<T> {
-      const queue = queues.get(key) ?? { enter: createTurnstile(width), users: 0 }
-      queues.set(key, queue)
-      queue.users++
-      try {
-        return await queue.enter(work)
-      } finally {
-        if (--queue.users === 0) queues.delete(key)
-      }
+      return proved.waiting + untried.waiting + local.waiting
     },
   }
 }

@@ -98,7 +98,9 @@ interface Looker {
 /** How one poll looks. Its commits are fetched by the same way, when streams want them. */
 function createLooker(options: PollingOptions, lanes: Lanes, project: Project, revision: Revision, signal: AbortSignal): Looker {
   const { mirrors, credentials, protocols, clock, onLook } = options
-  const lane = lanes.lane(JSON.stringify([project.url, ownerOf(project.credentials)]))
+  const { namespace = '' } = project.ref
+  const lane = lanes.lane(JSON.stringify([project.url, ownerOf(project.credentials)]), namespace)
+  const pass = <T>(work: () => Promise<T>) => lanes.pass(namespace, work)
   const patience = createPatience(clock)
   let listed: Listed | undefined
   const onListed = (now: Listed) => {
@@ -120,7 +122,7 @@ function createLooker(options: PollingOptions, lanes: Lanes, project: Project, r
       }
     })
     return found
-      ? { snapshot: createSnapshot(found, { mirror, lane, lanes, patience, signal, earlier: listed, onListed }) }
+      ? { snapshot: createSnapshot(found, { mirror, lane, pass, patience, signal, earlier: listed, onListed }) }
       : { empty: true }
   }
   return {

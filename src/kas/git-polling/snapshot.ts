@@ -2,13 +2,14 @@ import type { Mirror, TreeFile } from '../../adapters/git/index.ts'
 import type { Listed, Snapshot } from '../ports.ts'
 import { type Tree, treeOf } from '../tree.ts'
 import { gather } from './gather.ts'
-import type { Lane, Lanes } from './lanes.ts'
+import type { Lane } from './lanes.ts'
 import type { Patience } from './patience.ts'
 
 export interface SnapshotTools {
   mirror: Mirror
   lane: Lane
-  lanes: Lanes
+  /** For work on what is here already. */
+  pass: <T>(work: () => Promise<T>) => Promise<T>
   patience: Patience
   /** That of the program: a stream that hangs up must not take the files from the others. */
   signal: AbortSignal
@@ -19,19 +20,19 @@ export interface SnapshotTools {
 /** A commit whose files are fetched when the first stream wants them, and listed once for all that follow. */
 export function createSnapshot(
   found: { commit: string; refName: string | undefined },
-  { mirror, lane, lanes, patience, signal, earlier, onListed }: SnapshotTools,
+  { mirror, lane, pass, patience, signal, earlier, onListed }: SnapshotTools,
 ): Snapshot {
   const { commit } = found
   let listed: Promise<Tree<TreeFile>> | undefined
   let isFetched = false
   const list = async () => {
     await patience.try(commit, () => lane.pass(() => mirror.fetch(commit, signal)))
-    const tree = treeOf(await lanes.pass(() => mirror.files(commit, signal)))
+    const tree = treeOf(await pass(() => mirror.files(commit, signal)))
     isFetched = true
     onListed({ commit, tree })
     return tree
   }
-  const read = gather<TreeFile>({ read: (files) => mirror.read(files, signal), pass: (work) => lanes.pass(work) })
+  const read = gather<TreeFile>({ read: (files) => mirror.read(files, signal), pass })
   const forget = () => {
     listed = undefined
     isFetched = false

@@ -10,7 +10,7 @@ import {
   removedObject,
   trailer,
 } from '../../rpc/index.ts'
-import { type Clock, Failure, isFailure } from '../../std/index.ts'
+import { type Clock, createTurnstile, Failure, isFailure, type Turnstile } from '../../std/index.ts'
 import type { Admission, Gate, Polls, Sighting, Snapshot } from '../ports.ts'
 import type { Refusals } from '../refusals.ts'
 import { changesSince } from './changes.ts'
@@ -35,15 +35,20 @@ export interface ObjectStreamDesk {
 }
 
 export function createObjectStreamService(wiring: ObjectStreamDesk): Service {
-  const desk: Desk = { ...wiring, choose: createChoose(wiring.limits) }
+  const desk: Desk = { ...wiring, choose: createChoose(wiring.limits), room: createTurnstile({ each: ROOM_OF_ONE }) }
   return offer(Gitops, { getObjectsToSynchronize: (request, call) => serve(desk, request, call) }, desk.door)
 }
 
 /** Of `spec.path` of a GitProject: nothing longer is one. */
 const LONGEST_PATH = 255
 
+/** Bytes of files that are in memory at once on the way to the callers of one namespace. */
+const ROOM_OF_ONE = 16 * 2 ** 20
+
 interface Desk extends ObjectStreamDesk {
   choose: Choose
+  /** Where each namespace waits for the memory that its callers may take, by bytes. */
+  room: Turnstile
 }
 
 /** One call: admitted, held until there is a commit that the caller does not have, answered with one batch, ended. */
@@ -82,7 +87,7 @@ async function* deliver(
   const following = desk.polls.follow(admission.project, wanted.revision, () => admission.renew())
   try {
     const snapshot = await newCommit((seen) => following.next(seen, ending), wanted.commitId, call)
-    if (snapshot) yield* batch(desk, wanted, snapshot, admission, call.hungUp)
+    if (snapshot) yield* batch(desk, wanted, snapshot, { admission, call })
   } finally {
     following.close()
   }
@@ -125,10 +130,9 @@ async function* batch(
   desk: Desk,
   wanted: Wanted,
   snapshot: Snapshot,
-  admission: Admission,
-  hungUp: AbortSignal,
+  { admission, call }: Omit<Admitted, 'ending'>,
 ): AsyncGenerator<ObjectsToSynchronizeResponse> {
-  const signal = AbortSignal.any([hungUp, admission.ended])
+  const signal = AbortSignal.any([call.hungUp, admission.ended])
   await admission.renew()
   const { digest: known } = wanted
   const choice = desk.choose(await snapshot.tree(), wanted.selection)
@@ -142,12 +146,19 @@ async function* batch(
   const sent = unchanged ? [] : (changes?.files ?? files)
   for (const { path, link } of sent) if (link !== undefined) yield linkObject(path, link)
   for (const portion of portions(sent.filter(({ link }) => link === undefined))) {
-    const contents = await snapshot.read(portion, signal)
-    for (const [at, data] of contents.entries()) {
-      for (const chunk of chunks(portion[at]?.path ?? '', data)) {
-        if (signal.aborted) return
-        yield chunk
+    const weight = portion.reduce((sum, { size }) => sum + size, 0)
+    const leave = await desk.room.enter(admission.caller.namespace, { weight, signal })
+    try {
+      const contents = await snapshot.read(portion, signal)
+      for (const [at, data] of contents.entries()) {
+        for (const chunk of chunks(portion[at]?.path ?? '', data)) {
+          if (signal.aborted) return
+          yield chunk
+        }
       }
+      await call.flushed(signal)
+    } finally {
+      leave()
     }
   }
   if (signal.aborted) return

@@ -10,6 +10,7 @@ import {
   objectionToNamespace,
   observe,
   observedIn,
+  type Render,
   type Snapshot,
   type SyncRequest,
   type SyncResult,
@@ -36,6 +37,12 @@ export interface Pass {
   run?: GitOpsDeploymentSyncRun
 }
 
+/** For what takes long, namespaces take turns. */
+const renderFor =
+  ({ metadata: { namespace } }: GitOpsDeployment, { render }: Shop): Render =>
+  (snapshot, path, signal) =>
+    render(snapshot, path, signal, namespace)
+
 /** One pass: the commit is brought into effect, and what came of it is told. Where nothing changed it costs no request. */
 export async function bringAbout(pass: Pass, shop: Shop, signal: AbortSignal): Promise<Next> {
   const { deployment } = pass
@@ -45,7 +52,7 @@ export async function bringAbout(pass: Pass, shop: Shop, signal: AbortSignal): P
   await ensureNamespace(deployment, destination, signal)
   const result = await sync(
     await requestOf(pass, destination, note, shop),
-    { render: shop.render, clock, meter: shop.meter },
+    { render: renderFor(deployment, shop), clock, meter: shop.meter },
     signal,
   )
 

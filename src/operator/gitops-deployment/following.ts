@@ -59,7 +59,7 @@ export interface FollowingOptions {
 export function createFollowing({
   source,
   clock,
-  yaml = createYamlReader(),
+  yaml: read = createYamlReader(),
   waited = () => undefined,
 }: FollowingOptions): Following {
   const streams = new Map<string, Stream>()
@@ -67,6 +67,7 @@ export function createFollowing({
   let heardAt = Number.NEGATIVE_INFINITY
 
   const open = (ref: Ref, wish: Wish): Stream => {
+    const yaml: ReadYaml = (text) => read(text, wish.namespace)
     const stream: Stream = { wish: JSON.stringify(wish), seen: {}, at: clock.now(), abort: new AbortController() }
     streams.set(keyOf(ref), stream)
     const opened = clock.now()

@@ -20,7 +20,7 @@ import {
 } from '../../api/index.ts'
 import { parseDevfile } from '../../devfile/index.ts'
 import type { Controller, Watch, Workshop } from '../../engines/controller/index.ts'
-import { type Failure, LRUCache } from '../../std/index.ts'
+import { createTurnstile, type Failure, LRUCache } from '../../std/index.ts'
 import type { Assessment } from './actual-state/index.ts'
 import { isApplyFailure } from './apply.ts'
 import { BY_POOL, sparesBy } from './care/pool/spare.ts'
@@ -31,7 +31,6 @@ import type { ParsedDevfile } from './devfile.ts'
 import type { DevfileSource } from './devfile-source.ts'
 import { createErrands } from './errands.ts'
 import { tellChanges } from './events.ts'
-import { createGates } from './gates.ts'
 import type { GitSettings } from './git/index.ts'
 import { objectNameOf } from './names.ts'
 import { hasPlace } from './quota.ts'
@@ -117,7 +116,7 @@ function roomOf(workshop: Workshop, { reach, own, meter, git = {}, tunnels, devf
     targets: createTargetWatch({ clock, log, own: own && { kube: workshop.kube, urls: own }, reach, meter }),
     compared: new Map(),
     removals: new Map(),
-    gates: createGates(),
+    gates: createTurnstile({ each: 1 }),
     searched: new Map(),
     errands: createErrands(clock),
     readings: createErrands(clock),

@@ -26,7 +26,7 @@ export async function takePlace(workspace: Workspace, room: Room): Promise<Place
   const first = openClass(workspace, room.classes)
   if (isObstacle(first)) return first
   if (!hasQuota(first)) return settle(workspace, first, room)
-  return room.gates(first.metadata.name)(async () => {
+  return room.gates.pass(first.metadata.name, async () => {
     // While it stood in line the class may have changed.
     const found = openClass(workspace, room.classes)
     if (isObstacle(found)) return found

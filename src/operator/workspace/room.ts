@@ -14,12 +14,12 @@ import {
   withoutFinalizer,
 } from '../../api/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
+import type { Turnstile } from '../../std/index.ts'
 import type { TargetClasses } from './claim.ts'
 import type { Plan, TunnelSettings } from './desired/index.ts'
 import type { ParsedDevfile, Pinned } from './devfile.ts'
 import type { DevfileSource } from './devfile-source.ts'
 import type { Errands } from './errands.ts'
-import type { Gates } from './gates.ts'
 import type { GitSettings } from './git/index.ts'
 import type { Signposts } from './target.ts'
 import type { TargetWatch } from './target-watch.ts'
@@ -47,7 +47,7 @@ export interface Room extends Signposts {
   /** Nothing where no kas is known that pods could open tunnels to. */
   tunnels: TunnelSettings | undefined
   /** One workspace of a class after the other is given its place. */
-  gates: Gates
+  gates: Turnstile
   /** When each namespace of a target was last searched for what belongs to nobody. */
   searched: Map<string, number>
   errands: Errands<Applied>

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { equal, is } from 'uvu/assert'
 import { childrenIn, createMemoryGuard } from '../../../src/adapters/processes/index.ts'
-import { type Clock, systemClock } from '../../../src/std/index.ts'
+import { type Clock, pause, systemClock } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
 
@@ -49,6 +49,15 @@ describe('a guard of memory', (it) => {
       await Promise.all([ended(parent), once(parent.stdout ?? parent, 'end')])
     })
     equal([large.signalCode, parent.signalCode], [null, 'SIGKILL'])
+  })
+
+  it('does not count a copy of this program that is about to become another', async () => {
+    const large = await start(taking(200))
+    // As such a copy is, this program has its own words and all of its memory.
+    const roots = async () => [process.pid]
+    const held = Buffer.alloc(300 * MIB, 1)
+    await createMemoryGuard({ bytes: 290 * MIB, roots }).during(() => pause(systemClock, 500))
+    equal([held.length, large.signalCode], [300 * MIB, null])
   })
 
   it('looks only while there is work', async () => {

@@ -1,7 +1,6 @@
 import * as assert from 'uvu/assert'
 import { gather } from '../../../src/kas/git-polling/gather.ts'
-import { createLanes } from '../../../src/kas/git-polling/lanes.ts'
-import { Failure } from '../../../src/std/index.ts'
+import { createTurnstile, Failure } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 
 interface File {
@@ -13,6 +12,11 @@ const file = (name: string, size = 1): File => ({ name, size })
 const textOf = (contents: Uint8Array[]): string[] => contents.map((content) => Buffer.from(content).toString())
 const wanted = new AbortController().signal
 
+const passing = (width: number) => {
+  const turns = createTurnstile({ width })
+  return (work: () => Promise<void>) => turns.pass('', work)
+}
+
 describe('reading for many streams', (it) => {
   /** What each process was asked to read. */
   let runs: string[][] = []
@@ -21,7 +25,7 @@ describe('reading for many streams', (it) => {
   })
   const reader = ({ width = 1, most = 100 } = {}, fails: (name: string) => boolean = () => false) =>
     gather<File>({
-      pass: createLanes(width).pass,
+      pass: passing(width),
       most,
       async read(files) {
         runs.push(files.map(({ name }) => name))
@@ -54,7 +58,7 @@ describe('reading for many streams', (it) => {
     let running = 0
     let most = 0
     const read = gather<File>({
-      pass: createLanes(3).pass,
+      pass: passing(3),
       most: 1,
       async read(files) {
         most = Math.max(most, ++running)

@@ -12,9 +12,9 @@ const settle = async (): Promise<void> => {
 describe('lanes', (it) => {
   it('let repositories that hang delay one another, and nobody who answered before', async () => {
     const lanes = createLanes(4)
-    const good = lanes.lane('good')
+    const good = lanes.lane('good', 'team')
     await good.pass(async () => undefined)
-    const hanging = Array.from({ length: 10 }, (_, at) => lanes.lane(`${at}`))
+    const hanging = Array.from({ length: 10 }, (_, at) => lanes.lane(`${at}`, `team-${at}`))
     const { promise, resolve } = Promise.withResolvers<void>()
     let begun = 0
     const all = hanging.map((lane) =>
@@ -26,7 +26,7 @@ describe('lanes', (it) => {
     await settle()
     equal([begun, lanes.waiting], [2, 8])
     is(await good.pass(async () => 'served'), 'served')
-    is(await lanes.pass(async () => 'read'), 'read')
+    is(await lanes.pass('others', async () => 'read'), 'read')
     resolve()
     await Promise.all(all)
     equal([begun, lanes.waiting], [10, 0])
@@ -34,7 +34,7 @@ describe('lanes', (it) => {
 
   it('give one repository two places, however many refs of it are followed', async () => {
     const lanes = createLanes(4)
-    const [refs, good] = [Array.from({ length: 10 }, () => lanes.lane('large')), lanes.lane('good')]
+    const [refs, good] = [Array.from({ length: 10 }, () => lanes.lane('large', 'team')), lanes.lane('good', 'others')]
     await Promise.all([...refs, good].map((lane) => lane.pass(async () => undefined)))
     const { promise, resolve } = Promise.withResolvers<void>()
     let begun = 0
@@ -52,9 +52,26 @@ describe('lanes', (it) => {
     is(begun, 10)
   })
 
+  it('leave a place to others, however many repositories a namespace has', async () => {
+    const lanes = createLanes(4)
+    const mine = Array.from({ length: 10 }, (_, at) => lanes.lane(`mine-${at}`, 'team'))
+    const others = lanes.lane('theirs', 'others')
+    await Promise.all([...mine, others].map((lane) => lane.pass(async () => undefined)))
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const all = mine.map((lane) => lane.pass(() => promise))
+    const local = mine.map(() => lanes.pass('team', () => promise))
+    await settle()
+    is(lanes.waiting, 14)
+    is(await others.pass(async () => 'served'), 'served')
+    is(await lanes.pass('others', async () => 'read'), 'read')
+    resolve()
+    await Promise.all([...all, ...local])
+    is(lanes.waiting, 0)
+  })
+
   it('send a repository that failed to wait with the others that do', async () => {
     const lanes = createLanes(2)
-    const [one, other] = [lanes.lane('one'), lanes.lane('other')]
+    const [one, other] = [lanes.lane('one', 'team'), lanes.lane('other', 'others')]
     await one.pass(async () => undefined)
     await one
       .pass(async () => {

@@ -16,25 +16,31 @@ export interface Found {
 
 /** Reads texts of many documents; what stands in a document that was read before is not parsed again. */
 export interface Reader {
-  /** Without lines where nobody has the text before him: then they would lead nowhere. */
-  read(source: string, text: string, how?: { withoutLines: boolean }): Promise<Found>
+  read(source: string, text: string, how?: How): Promise<Found>
+}
+
+export interface How {
+  /** Where nobody has the text before him lines would lead nowhere. */
+  withoutLines?: boolean
+  /** On whose behalf. */
+  tenant?: string | undefined
 }
 
 export function createReader(yaml: ReadYaml): Reader {
   const known = new LRUCache<string, Read>({ maxSize: MOST })
   let sinceBreath = 0
-  const remembered = async (part: string, placeOf: PlaceOf, above: number): Promise<Read> => {
+  const remembered = async (part: string, placeOf: PlaceOf, above: number, tenant?: string): Promise<Read> => {
     const key = hash('sha256', part)
     const before = known.get(key)
     if (before) return before
-    const text = await yaml(part)
+    const text = await yaml(part, tenant)
     if (text.problem?.isTooLarge) throw tooLarge(placeOf(above + text.problem.line, text.problem.column), text.problem)
     const read = manifestsIn(text)
     known.set(key, read, { size: part.length + 1 })
     return read
   }
   return {
-    async read(source, text, { withoutLines } = { withoutLines: false }) {
+    async read(source, text, { withoutLines, tenant } = {}) {
       const placeOf: PlaceOf = (...numbers) => (withoutLines ? source : [source, ...numbers].join(':'))
       const found: Found = { manifests: [], problems: [] }
       let above = 0
@@ -45,7 +51,7 @@ export function createReader(yaml: ReadYaml): Reader {
           sinceBreath = 0
           await breathe()
         }
-        const read = await remembered(part, placeOf, above)
+        const read = await remembered(part, placeOf, above, tenant)
         for (const { object, line } of read.objects) found.manifests.push({ object, source: placeOf(above + line) })
         for (const { line, column, document, what } of read.faults)
           found.problems.push(

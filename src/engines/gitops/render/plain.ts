@@ -13,21 +13,23 @@ export function createFileReader(yaml: ReadYaml): ReadFiles {
     for (const { source } of files) checkPath(source)
     const link = files.find((file) => file.link !== undefined)
     if (link) throw isLink(link)
-    const { manifests, problems } = await plainFiles(files, reader, known)
+    const { manifests, problems } = await plainFiles(files, { reader, known })
     return checkRendered(manifests, problems)
   }
 }
 
-export async function plainFiles(
-  files: readonly SourceFile[],
-  reader: Reader,
-  known: WeakMap<SourceFile, Found>,
-): Promise<Found> {
+interface Reading {
+  reader: Reader
+  known: WeakMap<SourceFile, Found>
+  tenant?: string | undefined
+}
+
+export async function plainFiles(files: readonly SourceFile[], { reader, known, tenant }: Reading): Promise<Found> {
   const manifests: Manifest[] = []
   const problems: string[] = []
   for (const file of files) {
     if (!IS_MANIFEST.test(file.source)) continue
-    const found = known.get(file) ?? (await plainFile(file, reader))
+    const found = known.get(file) ?? (await plainFile(file, reader, tenant))
     known.set(file, found)
     for (const manifest of found.manifests) manifests.push(manifest)
     for (const problem of found.problems) problems.push(problem)
@@ -37,8 +39,8 @@ export async function plainFiles(
 
 const IS_MANIFEST = /\.(ya?ml|json)$/i
 
-function plainFile({ source, data }: SourceFile, reader: Reader): Promise<Found> {
+function plainFile({ source, data }: SourceFile, reader: Reader, tenant: string | undefined): Promise<Found> {
   if (data.length > LIMITS.fileBytes)
     throw new Failure('too-large', `${source}: is larger than ${LIMITS.fileBytes} bytes`, { reason: 'FileTooLarge' })
-  return reader.read(source, Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('utf8'))
+  return reader.read(source, Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('utf8'), { tenant })
 }

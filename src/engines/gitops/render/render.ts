@@ -15,39 +15,49 @@ export interface RendererOptions {
   yaml?: ReadYaml
 }
 
-/** Turns files into objects. The same files give the same objects, without running anything again. */
-export type Render = (snapshot: Snapshot, path: string, signal?: AbortSignal) => Promise<readonly Manifest[]>
+/**
+ * Turns files into objects. The same files give the same objects, without running anything again. `tenant` is on whose behalf: for what
+ * takes long, tenants take turns.
+ */
+export type Render = (snapshot: Snapshot, path: string, signal?: AbortSignal, tenant?: string) => Promise<readonly Manifest[]>
 
 /** Bytes of files whose objects are remembered. */
 const MOST = 64 * 2 ** 20
 /** Each runs on more than one core by itself. */
 const KUSTOMIZE_AT_ONCE = 2
+/** Of one tenant: another's need never wait for how long they take. */
+const KUSTOMIZE_OF_ONE = 1
 
 export function createRenderer({ kubectl, limits, yaml = createYamlReader() }: RendererOptions): Render {
   const known = new LRUCache<string, readonly Manifest[]>({ maxSize: MOST })
   // A file that no commit changes is the same from snapshot to snapshot.
   const files = new WeakMap<SourceFile, Found>()
   const reader = createReader(yaml)
-  const turnstile = createTurnstile(KUSTOMIZE_AT_ONCE)
+  const turns = createTurnstile({ width: KUSTOMIZE_AT_ONCE, each: KUSTOMIZE_OF_ONE })
   const kustomize = createKustomize(kubectl, { ...KUSTOMIZE_LIMITS, ...limits })
-  const kustomized = async ({ needed, reach }: Needed, folder: string, signal?: AbortSignal) => {
+  const kustomized = async ({ needed, reach }: Needed, folder: string, { signal, tenant = '' }: For) => {
     const key = digestOf(folder, needed)
     const before = known.get(key)
     if (before) return before
     const checked = asChecked(needed, reach)
-    const text = await turnstile(() => kustomize(checked, folder, signal))
-    const read = await reader.read(`in what kustomize made of ${folder || '.'}`, text, { withoutLines: true })
+    const text = await turns.pass(tenant, () => kustomize(checked, folder, signal))
+    const read = await reader.read(`in what kustomize made of ${folder || '.'}`, text, { withoutLines: true, tenant })
     const rendered = checkRendered(read.manifests, read.problems)
     known.set(key, rendered, { size: needed.reduce((sum, { data }) => sum + data.length, 1) })
     return rendered
   }
-  return async (snapshot, path, signal) => {
+  return async (snapshot, path, signal, tenant) => {
     const folder = folderOf(path)
-    const found = await neededOf(snapshot, folder, yaml)
-    if (found.isKustomized) return kustomized(found, folder, signal)
-    const { manifests, problems } = await plainFiles(found.needed, reader, files)
+    const found = await neededOf(snapshot, folder, (text) => yaml(text, tenant))
+    if (found.isKustomized) return kustomized(found, folder, { signal, tenant })
+    const { manifests, problems } = await plainFiles(found.needed, { reader, known: files, tenant })
     return checkRendered(manifests, problems)
   }
+}
+
+interface For {
+  signal: AbortSignal | undefined
+  tenant: string | undefined
 }
 
 interface Needed {

@@ -1,0 +1,23 @@
+/**
+ * One tenant misbehaves, in every way that is known, all at once: `node hack/bench/hostile.ts [--count N]`, more by `--help`. Another tenant
+ * pushes all the while; it prints how long each push took until it was live, beside the same pushes before the attack, and what the operator
+ * and kas took of the memory that `deploy` gives them. It ends with 1 where one of them had more.
+ */
+import { type House, openHouse } from './gitops/house.ts'
+import { LIKE_SHIPPED } from './hostile/memory.ts'
+import { together } from './hostile/together.ts'
+import { playBench, type Scene } from './scenes.ts'
+
+const scenes: Record<string, Scene<House>> = {
+  together: { count: 100, about: "pushes of one tenant, beside all of another's attacks", play: together },
+}
+
+// As `deploy` has it.
+process.env.MALLOC_ARENA_MAX = '1'
+
+await playBench({
+  command: 'hack/bench/hostile.ts',
+  programs: 'the operator and kas',
+  scenes,
+  open: (running) => openHouse({ ...running, flags: [...LIKE_SHIPPED, ...(running.flags ?? [])] }),
+})

@@ -1,0 +1,171 @@
+import type { Kube } from '../../../src/adapters/kube/index.ts'
+import {
+  ConfigMaps,
+  type CoreSecret,
+  GitOpsDeploymentManagedEnvironments,
+  GitOpsDeployments,
+  KUBECONFIG_KEY,
+  Secrets,
+  secretTypes,
+} from '../../../src/api/index.ts'
+import { createProject } from '../../../test/kas/running-kas.ts'
+import { managedEnvironment, managedSecret } from '../../../test/support/builders/environments.ts'
+import { explosion } from '../../../test/support/builders/hostile.ts'
+import { endlessServer, plainServer, type StrangeServer, silentServer } from '../../../test/support/builders/strange-server.ts'
+import { gitHost, type TestRepository } from '../../../test/support/git-host.ts'
+import { kubeconfigFor } from '../../../test/support/targets.ts'
+import { fileOf, numbered, settings } from '../gitops/manifests.ts'
+import { inParallel } from '../stage.ts'
+
+export const EVIL = 'evil'
+export const FLAPPING = 10_000
+const HANGING = 250
+const ENDLESS = 11
+const LARGE = 300
+const AT_ONCE = 8
+/** Objects as large as the API takes them. */
+const LARGEST = 20
+const LARGEST_BYTES = 900_000
+
+/** Everything that one tenant does to stop everybody, begun. */
+export interface Attack {
+  /** Objects changed by hand so far. */
+  readonly flaps: number
+  stop(): Promise<void>
+}
+
+/** What is brought from Git and then changed by hand for ever: very many objects, and very large ones. */
+export async function prepare(user: Kube): Promise<{ begin(): Promise<Attack>; close(): Promise<void> }> {
+  const host = await gitHost()
+  const servers: StrangeServer[] = []
+  const open = async (server: Promise<StrangeServer>) => {
+    const opened = await server
+    servers.push(opened)
+    return opened
+  }
+  const tenant = user.as({ user: `system:serviceaccount:${EVIL}:default` })
+  const follow = followIn(user, (name) => host.repository(name))
+  await follow('flapping', (name) => {
+    const small = Array.from({ length: FLAPPING }, (_, n) => settings(numbered('flap', n), 'right'))
+    const large = Array.from({ length: LARGEST }, (_, n) => ({
+      ...settings(numbered('huge', n), 'right'),
+      data: { value: 'right', filler: 'x'.repeat(LARGEST_BYTES) },
+    }))
+    return [...small, ...large].map((object): [string, string] => [`${name}/${object.metadata.name}.yaml`, fileOf(object)])
+  })
+  return {
+    async begin() {
+      const silent = await open(silentServer())
+      const endless = await open(endlessServer())
+      const refusing = await open(
+        plainServer((_, response) => response.writeHead(403, { 'content-type': 'text/plain' }).end('a'.repeat(1_000_000))),
+      )
+      const flap = startFlapping(tenant)
+      await costlyWords(follow)
+      await strangeHosts(user, { silent, endless, refusing })
+      await largeSecrets(user)
+      await (await follow('crowd', () => [['crowd/a.yaml', '']])).crowd(10_000_000)
+      return flap
+    },
+    async close() {
+      for (const server of servers) await server.close()
+      await host.close()
+    },
+  }
+}
+
+type Follow = (
+  name: string,
+  files: (name: string) => Iterable<[string, string]>,
+  spec?: Record<string, unknown>,
+) => Promise<TestRepository>
+
+/** A repository whose folder of this name is brought to the namespace. */
+const followIn =
+  (user: Kube, open: (name: string) => Promise<TestRepository>): Follow =>
+  async (name, files, spec = {}) => {
+    const repository = await open(name)
+    await repository.fill(files(name))
+    await createProject(user, EVIL, name, { url: repository.url })
+    await user.create(GitOpsDeployments, {
+      apiVersion: 'managed-gitops.redhat.com/v1alpha1',
+      kind: 'GitOpsDeployment',
+      metadata: { name, namespace: EVIL },
+      spec: { type: 'automated', source: { repoURL: repository.url, path: name, targetRevision: 'main' }, ...spec },
+    })
+    return repository
+  }
+
+async function costlyWords(follow: Follow): Promise<void> {
+  const one = (name: string): [string, string][] => [[`${name}/app.yaml`, fileOf(settings(name, 'x'))]]
+  await follow('rule', one, { healthRules: [{ group: '', kind: 'ConfigMap', healthy: explosion }] })
+  await follow('reference', (name) => [[`${name}/kustomization.yaml`, `resources: ["${'@'.repeat(250_000)}"]`]])
+  const endless = fileOf(settings('variables', '${a:-'.repeat(150_000)))
+  await follow('variables', (name) => [[`${name}/app.yaml`, endless]], { variables: { values: { a: 'x' } } })
+}
+
+async function strangeHosts(user: Kube, servers: Record<'silent' | 'endless' | 'refusing', StrangeServer>): Promise<void> {
+  const { silent, endless, refusing } = servers
+  const url = silent.url.replace('https', 'http')
+  await inParallel(HANGING, AT_ONCE, (n) => createProject(user, EVIL, numbered('hang', n), { url: `${url}/${n}.git` }))
+  await createProject(user, EVIL, 'refusing', { url: `${refusing.url}/x.git` })
+  await inParallel(HANGING, AT_ONCE, (n) => targetAt(user, numbered('hang', n), silent.url))
+  await inParallel(ENDLESS, AT_ONCE, (n) => targetAt(user, numbered('endless', n), endless.url))
+}
+
+/** A target there, and a deployment to it. */
+async function targetAt(user: Kube, name: string, apiURL: string): Promise<void> {
+  await user.create(Secrets, managedSecret(EVIL, name, kubeconfigFor(apiURL)))
+  const spec = { apiURL, credentialsSecret: name, allowInsecureSkipTLSVerify: true }
+  await user.create(GitOpsDeploymentManagedEnvironments, managedEnvironment(EVIL, name, spec))
+  const flapping = await user.get(GitOpsDeployments, { name: 'flapping', namespace: EVIL })
+  await user.create(GitOpsDeployments, {
+    apiVersion: 'managed-gitops.redhat.com/v1alpha1',
+    kind: 'GitOpsDeployment',
+    metadata: { name, namespace: EVIL },
+    spec: {
+      type: 'automated',
+      source: { repoURL: flapping?.spec.source.repoURL ?? '', path: 'flapping', targetRevision: 'main' },
+      destination: { environment: name, namespace: EVIL },
+    },
+  })
+}
+
+const largeSecrets = (user: Kube): Promise<void> =>
+  inParallel(LARGE, AT_ONCE, async (n) => {
+    const secret: CoreSecret = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: numbered('large', n), namespace: EVIL },
+      type: secretTypes.managedEnvironment,
+      data: { [KUBECONFIG_KEY]: Buffer.alloc(700_000, 'x').toString('base64') },
+    }
+    await user.create(Secrets, secret)
+  })
+
+/** As the tenant: the API server gives each its share. */
+function startFlapping(tenant: Kube): Attack {
+  let flaps = 0
+  let ended = false
+  const change = async (name: string) => {
+    const data = { value: `wrong ${flaps}` }
+    await tenant.patch(ConfigMaps, { name, namespace: EVIL }, { data }, { manager: 'flapping' })
+    flaps++
+  }
+  const work = async (worker: number) => {
+    for (let n = worker; !ended; n = (n + AT_ONCE) % FLAPPING) {
+      await change(numbered('flap', n))
+      if (n % 500 === worker) await change(numbered('huge', n % LARGEST))
+    }
+  }
+  const done = Promise.all(Array.from({ length: AT_ONCE }, (_, worker) => work(worker)))
+  return {
+    get flaps() {
+      return flaps
+    },
+    async stop() {
+      ended = true
+      await done
+    },
+  }
+}
