@@ -41,14 +41,20 @@ describe('hostile: the policies for older API servers', (it) => {
     }
     await apply(berth.kube, stdout)
     mallory = await berth.person('mallory', 'evil', 'edit')
-    const forged = () =>
-      mallory.create(SpaceRequests, requestedBy('root', spaceRequest('evil', 'probe', { tierName: 'appstudio-env' })), {
-        dryRun: true,
-      })
-    await eventually(async () => (await refusalOf(forged())).includes('berth.dev/requester'))
     const parameters = { tierName: 'platform-ops' }
     await berth.kube.create(SpaceTiers, spaceTier('platform-ops', { clusterRole: 'admin' }))
     await berth.kube.create(DeploymentTargetClasses, targetClass('ops', { provisioner: SANDBOX_PROVISIONER, parameters }))
+    const dryRun = { dryRun: true }
+    const request = requestedBy('root', spaceRequest('evil', 'probe', { tierName: 'appstudio-env' }))
+    // Each of the two has another of the same name before it, which the API server keeps to until it has heard of the new one.
+    await eventually(async () => {
+      const unnamed = await mallory.create(DeploymentTargetClaims, ops('probe'), dryRun)
+      is(unnamed.metadata.annotations?.[annotations.requester], undefined)
+      match(await refusalOf(mallory.create(SpaceRequests, request, dryRun)), 'berth.dev/requester')
+      const theirs = mallory.create(Workspaces, workspace('evil', 'probe', { owner: 'ada' }), dryRun)
+      match(await refusalOf(theirs), 'spec.owner must be your own user name')
+      return true
+    })
   })
   it.after(() => berth.stop())
 
