@@ -21,10 +21,10 @@ export function until<T extends KubeObject>(cache: Cache<T>, holds: () => boolea
 const LONGEST = minutes(10)
 
 /** Looks every so many milliseconds, until it is stopped. */
-export function regularly(milliseconds: number, look: () => void): () => void {
+export function regularly(milliseconds: number, look: () => void | Promise<void>): () => void {
   const ending = new AbortController()
   const go = async () => {
-    for (; !ending.signal.aborted; await pause(systemClock, milliseconds, ending.signal)) look()
+    for (; !ending.signal.aborted; await pause(systemClock, milliseconds, ending.signal)) await look()
   }
   void go()
   return () => ending.abort()

@@ -57,6 +57,19 @@ export const seconds = (n: number): number => n * 1000
 export const minutes = (n: number): number => n * 60_000
 export const hours = (n: number): number => n * 3_600_000
 
+/** Resolves with the promise, or when the signal aborts. */
+export function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    if (signal.aborted) return resolve()
+    signal.addEventListener('abort', done, { once: true })
+    void promise.then(done)
+  })
+}
+
 /** Resolves when the signal aborts. */
 export const aborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {

@@ -71,14 +71,12 @@ class Lines implements Turnstile {
       line.waiting.delete(one)
       this.#waiting--
       reject(calledOff())
-      this.#admit()
-      this.#tidy(key, line)
+      this.#goOn(key, line)
     }
     const leave = () => {
       line.inside -= weight
       this.#inside -= weight
-      this.#admit()
-      this.#tidy(key, line)
+      this.#goOn(key, line)
     }
     const enter = () => {
       signal?.removeEventListener('abort', turnAway)
@@ -117,7 +115,8 @@ class Lines implements Turnstile {
     return undefined
   }
 
-  #tidy(key: string, line: Line): void {
+  #goOn(key: string, line: Line): void {
+    this.#admit()
     if (line.inside === 0 && line.waiting.size === 0) this.#lines.delete(key)
   }
 }

@@ -1,10 +1,7 @@
 import { equal, is, ok } from 'uvu/assert'
 import { createTurnstile, isFailure, type Turnstile } from '../../src/std/index.ts'
 import { describe } from '../support/suite.ts'
-
-const settle = async (): Promise<void> => {
-  for (let turn = 0; turn < 20; turn++) await Promise.resolve()
-}
+import { settle } from '../support/verbs.ts'
 
 /** Notes who has entered, in order, and lets them out by name. */
 function watched(turnstile: Turnstile) {

@@ -113,3 +113,8 @@ export async function expectGone(kube: Kube, kind: Kind, ref: Ref, patience: Pat
     return true
   }, patience)
 }
+
+/** Lets what waits for nothing but promises that are kept go on. */
+export async function settle(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) await Promise.resolve()
+}

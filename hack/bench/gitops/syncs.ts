@@ -39,7 +39,7 @@ export async function mayDoEverything(user: Kube, namespace: string): Promise<vo
 
 /** A sync of this path into its own namespace, as the service account `default` of it. */
 export const syncOf = (
-  { repository }: House,
+  { repository }: { repository: { url: string } },
   { namespace, name = 'bench', path }: { namespace: string; name?: string; path: string },
   spec: Partial<GitOpsDeployment['spec']> = {},
 ): GitOpsDeployment => ({

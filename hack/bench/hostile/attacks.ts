@@ -2,6 +2,7 @@ import type { Kube } from '../../../src/adapters/kube/index.ts'
 import {
   ConfigMaps,
   type CoreSecret,
+  type GitOpsDeployment,
   GitOpsDeploymentManagedEnvironments,
   GitOpsDeployments,
   KUBECONFIG_KEY,
@@ -15,6 +16,7 @@ import { endlessServer, plainServer, type StrangeServer, silentServer } from '..
 import { gitHost, type TestRepository } from '../../../test/support/git-host.ts'
 import { kubeconfigFor } from '../../../test/support/targets.ts'
 import { fileOf, numbered, settings } from '../gitops/manifests.ts'
+import { syncOf } from '../gitops/syncs.ts'
 import { inParallel } from '../stage.ts'
 
 export const EVIL = 'evil'
@@ -45,7 +47,7 @@ export async function prepare(user: Kube): Promise<{ begin(): Promise<Attack>; c
   }
   const tenant = user.as({ user: `system:serviceaccount:${EVIL}:default` })
   const follow = followIn(user, (name) => host.repository(name))
-  await follow('flapping', (name) => {
+  const repository = await follow('flapping', (name) => {
     const small = Array.from({ length: FLAPPING }, (_, n) => settings(numbered('flap', n), 'right'))
     const large = Array.from({ length: LARGEST }, (_, n) => ({
       ...settings(numbered('huge', n), 'right'),
@@ -62,7 +64,7 @@ export async function prepare(user: Kube): Promise<{ begin(): Promise<Attack>; c
       )
       const flap = startFlapping(tenant)
       await costlyWords(follow)
-      await strangeHosts(user, { silent, endless, refusing })
+      await strangeHosts(user, repository, { silent, endless, refusing })
       await largeSecrets(user)
       await (await follow('crowd', () => [['crowd/a.yaml', '']])).crowd(10_000_000)
       return flap
@@ -77,7 +79,7 @@ export async function prepare(user: Kube): Promise<{ begin(): Promise<Attack>; c
 type Follow = (
   name: string,
   files: (name: string) => Iterable<[string, string]>,
-  spec?: Record<string, unknown>,
+  spec?: Partial<GitOpsDeployment['spec']>,
 ) => Promise<TestRepository>
 
 /** A repository whose folder of this name is brought to the namespace. */
@@ -87,12 +89,7 @@ const followIn =
     const repository = await open(name)
     await repository.fill(files(name))
     await createProject(user, EVIL, name, { url: repository.url })
-    await user.create(GitOpsDeployments, {
-      apiVersion: 'managed-gitops.redhat.com/v1alpha1',
-      kind: 'GitOpsDeployment',
-      metadata: { name, namespace: EVIL },
-      spec: { type: 'automated', source: { repoURL: repository.url, path: name, targetRevision: 'main' }, ...spec },
-    })
+    await user.create(GitOpsDeployments, syncOf({ repository }, { namespace: EVIL, name, path: name }, spec))
     return repository
   }
 
@@ -104,31 +101,23 @@ async function costlyWords(follow: Follow): Promise<void> {
   await follow('variables', (name) => [[`${name}/app.yaml`, endless]], { variables: { values: { a: 'x' } } })
 }
 
-async function strangeHosts(user: Kube, servers: Record<'silent' | 'endless' | 'refusing', StrangeServer>): Promise<void> {
-  const { silent, endless, refusing } = servers
+type Strange = Record<'silent' | 'endless' | 'refusing', StrangeServer>
+
+async function strangeHosts(user: Kube, repository: TestRepository, { silent, endless, refusing }: Strange): Promise<void> {
   const url = silent.url.replace('https', 'http')
   await inParallel(HANGING, AT_ONCE, (n) => createProject(user, EVIL, numbered('hang', n), { url: `${url}/${n}.git` }))
   await createProject(user, EVIL, 'refusing', { url: `${refusing.url}/x.git` })
-  await inParallel(HANGING, AT_ONCE, (n) => targetAt(user, numbered('hang', n), silent.url))
-  await inParallel(ENDLESS, AT_ONCE, (n) => targetAt(user, numbered('endless', n), endless.url))
+  await inParallel(HANGING, AT_ONCE, (n) => targetAt(user, repository, numbered('hang', n), silent.url))
+  await inParallel(ENDLESS, AT_ONCE, (n) => targetAt(user, repository, numbered('endless', n), endless.url))
 }
 
-/** A target there, and a deployment to it. */
-async function targetAt(user: Kube, name: string, apiURL: string): Promise<void> {
+/** A target there, and a deployment to it of what flaps. */
+async function targetAt(user: Kube, repository: TestRepository, name: string, apiURL: string): Promise<void> {
   await user.create(Secrets, managedSecret(EVIL, name, kubeconfigFor(apiURL)))
   const spec = { apiURL, credentialsSecret: name, allowInsecureSkipTLSVerify: true }
   await user.create(GitOpsDeploymentManagedEnvironments, managedEnvironment(EVIL, name, spec))
-  const flapping = await user.get(GitOpsDeployments, { name: 'flapping', namespace: EVIL })
-  await user.create(GitOpsDeployments, {
-    apiVersion: 'managed-gitops.redhat.com/v1alpha1',
-    kind: 'GitOpsDeployment',
-    metadata: { name, namespace: EVIL },
-    spec: {
-      type: 'automated',
-      source: { repoURL: flapping?.spec.source.repoURL ?? '', path: 'flapping', targetRevision: 'main' },
-      destination: { environment: name, namespace: EVIL },
-    },
-  })
+  const destination = { environment: name, namespace: EVIL }
+  await user.create(GitOpsDeployments, syncOf({ repository }, { namespace: EVIL, name, path: 'flapping' }, { destination }))
 }
 
 const largeSecrets = (user: Kube): Promise<void> =>

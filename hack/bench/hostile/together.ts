@@ -58,9 +58,9 @@ export async function together(house: House, count: number): Promise<void> {
   } finally {
     for (const [at, [name]] of programs.entries())
       print(`  ${name} with all it started`, {
-        'most MiB': scales[at]?.most ?? 0,
-        'its own': scales[at]?.own ?? 0,
-        'processes beside': scales[at]?.started ?? 0,
+        'most MiB': scales[at]?.top.most ?? 0,
+        'its own': scales[at]?.top.own ?? 0,
+        'processes beside': scales[at]?.top.started ?? 0,
         'of MiB': LIMIT,
       })
     for (const scale of scales) scale.stop()

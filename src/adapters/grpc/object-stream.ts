@@ -1,5 +1,5 @@
 import { type Batch, collectBatch, completed, Devfiles, devfileAt, Gitops, type GitRef, requestFor } from '../../rpc/index.ts'
-import { type Backoff, type Clock, Failure, minutes, pause, type Secret, seconds, waitOf } from '../../std/index.ts'
+import { aborted, type Backoff, type Clock, Failure, minutes, pause, type Secret, seconds, waitOf } from '../../std/index.ts'
 import { type Connection, dial } from './dial.ts'
 
 export interface ObjectStreamOptions {
@@ -140,12 +140,6 @@ async function follow({ connection, clock, patient }: Way, wanted: Wanted, optio
       await pause(clock, waitOf(backoff, failures++), signal)
     }
     // A commit never changes: there is nothing to wait for once it is here.
-    if (commitId !== '' && wanted.ref.kind === 'commit') return untilAborted(signal)
+    if (commitId !== '' && wanted.ref.kind === 'commit') return aborted(signal)
   }
 }
-
-const untilAborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })

@@ -21,7 +21,7 @@ import {
   status,
   type UntypedHandleCall,
 } from '@grpc/grpc-js'
-import { Failure, type Log } from '../../std/index.ts'
+import { Failure, type Log, unlessAborted } from '../../std/index.ts'
 import { definitionOf, rawDefinition } from './definition.ts'
 import { metadataOf, type TextMetadata, textOf } from './metadata.ts'
 import { CallEnded, statusFromFailure } from './status.ts'
@@ -39,7 +39,7 @@ export interface Call {
   accept(header?: TextMetadata): void
   /** Sent when the call ends, also when it fails. */
   setTrailer(trailer: TextMetadata): void
-  /** Resolves when nothing of what was written is still here, where it costs memory; also when the signal aborts, or the caller hangs up. */
+  /** Resolves when nothing of what was written is still here, where it costs memory; also when the signal aborts. */
   flushed(signal: AbortSignal): Promise<void>
   /** Aborts when the caller hangs up, or the server stops. */
   readonly signal: AbortSignal
@@ -179,7 +179,7 @@ function viewOf(call: AnyCall, { stopping, onCall }: Surroundings): Opened {
   let accepted = false
   let trailer = new Metadata()
   let signal: AbortSignal | undefined
-  const underway = createUnderway(hungUp.signal)
+  const underway = createUnderway()
   const view: Call = {
     metadata: (key) => call.metadata.get(key)[0]?.toString(),
     get text() {
@@ -213,22 +213,21 @@ interface Underway {
   flushed(signal: AbortSignal): Promise<void>
 }
 
-function createUnderway(hungUp: AbortSignal): Underway {
+function createUnderway(): Underway {
   let count = 0
-  let flushed = Promise.withResolvers<void>()
-  hungUp.addEventListener('abort', () => flushed.resolve(), { once: true })
+  /** Only while somebody waits. */
+  let flushed: PromiseWithResolvers<void> | undefined
   return {
     begin: () => void count++,
     end() {
       if (--count > 0) return
-      flushed.resolve()
-      if (!hungUp.aborted) flushed = Promise.withResolvers()
+      flushed?.resolve()
+      flushed = undefined
     },
     async flushed(signal) {
-      if (count === 0 || signal.aborted) return
-      const { promise, resolve } = Promise.withResolvers<void>()
-      signal.addEventListener('abort', () => resolve(), { once: true })
-      await Promise.race([flushed.promise, promise])
+      if (count === 0) return
+      flushed ??= Promise.withResolvers()
+      await unlessAborted(flushed.promise, signal)
     },
   }
 }

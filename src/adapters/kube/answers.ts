@@ -1,4 +1,4 @@
-import { Failure } from '../../std/index.ts'
+import { createTurnstile, Failure } from '../../std/index.ts'
 
 /**
  * The memory for what strangers' servers answer, all of them together. Small answers share one part of it. A large one needs a
@@ -29,14 +29,14 @@ const PLACES = 6
 const PLACES_OF_ONE = 2
 
 export function createAnswers(): Answers {
-  const places = createPlaces()
+  const places = createTurnstile({ width: PLACES, each: PLACES_OF_ONE })
   let small = 0
 
   return {
     open(tenant, most = MOST) {
       let size = 0
       let counted = 0
-      let hasPlace = false
+      let leave: (() => void) | undefined
       const uncount = () => {
         small -= counted
         counted = 0
@@ -45,73 +45,25 @@ export function createAnswers(): Answers {
         async grow(bytes, signal) {
           size += bytes
           if (size > most) throw new Failure('too-large', `the answer has more than ${most} bytes`, { reason: ANSWER_TOO_LARGE })
-          if (hasPlace) return true
+          if (leave) return true
           if (size <= SMALL && small + bytes <= ALL_SMALL) {
             small += bytes
             counted += bytes
             return false
           }
-          await places.take(tenant, signal)
-          hasPlace = true
+          leave = await places.enter(tenant, { signal }).catch((thrown: unknown) => {
+            signal?.throwIfAborted()
+            throw thrown
+          })
           uncount()
           return true
         },
         clear() {
           size = 0
           uncount()
-          if (hasPlace) places.giveBack(tenant)
-          hasPlace = false
+          leave?.()
+          leave = undefined
         },
-      }
-    },
-  }
-}
-
-interface Waiter {
-  tenant: string
-  go: () => void
-}
-
-function createPlaces() {
-  const waiting = new Set<Waiter>()
-  const taken = new Map<string, number>()
-  let free = PLACES
-
-  const tryToTake = (tenant: string): boolean => {
-    const own = taken.get(tenant) ?? 0
-    if (free === 0 || own === PLACES_OF_ONE) return false
-    free--
-    taken.set(tenant, own + 1)
-    return true
-  }
-  return {
-    async take(tenant: string, signal: AbortSignal | undefined): Promise<void> {
-      if (tryToTake(tenant)) return
-      signal?.throwIfAborted()
-      const { promise, resolve, reject } = Promise.withResolvers<void>()
-      const waiter = { tenant, go: resolve }
-      const leave = () => {
-        waiting.delete(waiter)
-        reject(signal?.reason)
-      }
-      waiting.add(waiter)
-      signal?.addEventListener('abort', leave, { once: true })
-      try {
-        await promise
-      } finally {
-        signal?.removeEventListener('abort', leave)
-      }
-    },
-    giveBack(tenant: string) {
-      const rest = (taken.get(tenant) ?? 1) - 1
-      if (rest === 0) taken.delete(tenant)
-      else taken.set(tenant, rest)
-      free++
-      for (const waiter of waiting) {
-        if (!tryToTake(waiter.tenant)) continue
-        waiting.delete(waiter)
-        waiter.go()
-        break
       }
     },
   }

@@ -3,5 +3,5 @@
  * network. Not here: what they are asked to do (adapters/git, engines/gitops), and the servers of a local control plane
  * (adapters/control-plane).
  */
-export { childrenIn, createMemoryGuard, type MemoryGuard, type MemoryGuardOptions } from './memory-guard.ts'
+export { childrenIn, createMemoryGuard, familyOf, type MemoryGuard, type MemoryGuardOptions } from './memory-guard.ts'
 export { wordsForNoNetwork } from './no-network.ts'

@@ -26,7 +26,8 @@ export function createMemoryGuard({ bytes, roots, clock = systemClock }: MemoryG
   let working = 0
   let isLooking = false
   const look = async () => {
-    const families = await Promise.all((await roots()).map(familyOf))
+    const own = await wordsOf(pid)
+    const families = await Promise.all((await roots()).map((root) => familyOf(root, own)))
     if (sumOf(families) > bytes) end(families.reduce((most, family) => (family.bytes > most.bytes ? family : most)))
     if (working > 0) clock.after(PAUSE, () => void look())
     else isLooking = false
@@ -55,26 +56,26 @@ export async function childrenIn(folder: string): Promise<number[]> {
 }
 
 /** A process and all that descend from it. */
-interface Family {
+export interface Family {
   ids: readonly number[]
   /** Resident, and mapped from no file. */
   bytes: number
 }
 
-async function familyOf(eldest: number): Promise<Family> {
+/** `own`: the words with which a program was started. A copy of it that is about to become another one still has them, and no memory but that program's. */
+export async function familyOf(eldest: number, own?: string): Promise<Family> {
   const threads = await readdir(`/proc/${eldest}/task`).catch(() => [])
   const children = await Promise.all(threads.map((thread) => startedBy(eldest, Number(thread))))
-  const families = await Promise.all(children.flat().map(familyOf))
-  return { ids: [eldest, ...families.flatMap(({ ids }) => ids)], bytes: (await bytesOf(eldest)) + sumOf(families) }
+  const families = await Promise.all(children.flat().map((child) => familyOf(child, own)))
+  return { ids: [eldest, ...families.flatMap(({ ids }) => ids)], bytes: (await bytesOf(eldest, own)) + sumOf(families) }
 }
 
 const startedBy = async (parent: number, thread: number): Promise<number[]> =>
   [...(await textOf(`/proc/${parent}/task/${thread}/children`)).matchAll(/\d+/g)].map(([child]) => Number(child))
 
 /** `RssAnon:     123 kB`. */
-async function bytesOf(id: number): Promise<number> {
-  // A copy of this program, about to become another one: all that it has is ours.
-  if ((await wordsOf(id)) === (await wordsOf(pid))) return 0
+async function bytesOf(id: number, own: string | undefined): Promise<number> {
+  if ((await wordsOf(id)) === own) return 0
   const [, kilobytes = '0'] = /^RssAnon:\s+(\d+) kB$/m.exec(await textOf(`/proc/${id}/status`)) ?? []
   return Number(kilobytes) * 1024
 }

@@ -1,5 +1,6 @@
 import { type Bell, createDoorbell } from '../../adapters/kube/index.ts'
 import { type KubeObject, keyOf, refOf } from '../../api/index.ts'
+import { aborted } from '../../std/index.ts'
 import { type Loop, type LoopMeter, startLoop } from './loop.ts'
 import type { Controller, Watch, Workshop } from './reconcile.ts'
 
@@ -19,10 +20,7 @@ export async function runControllers(
   const doorbell = createDoorbell(parts.flatMap(({ bells }) => bells))
   await doorbell.start()
   for (const { begin } of parts) begin(signal)
-  await new Promise<void>((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
+  await aborted(signal)
   doorbell.stop()
   await stopAll(parts)
 }

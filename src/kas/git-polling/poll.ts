@@ -1,5 +1,5 @@
 import { keyOf, type Ref } from '../../api/index.ts'
-import { type Backoff, type Clock, Failure, minutes, pause, seconds, waitOf } from '../../std/index.ts'
+import { type Backoff, type Clock, Failure, minutes, pause, seconds, unlessAborted, waitOf } from '../../std/index.ts'
 import type { Following, Sighting } from '../ports.ts'
 import type { Project } from '../project.ts'
 
@@ -208,15 +208,4 @@ function isSameAndHere(known: Sighting, now: Sighting): boolean {
   return (
     known.snapshot.isFetched && known.snapshot.commit === now.snapshot.commit && known.snapshot.refName === now.snapshot.refName
   )
-}
-
-function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    signal.addEventListener('abort', done, { once: true })
-    void promise.then(done)
-  })
 }

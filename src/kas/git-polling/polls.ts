@@ -98,7 +98,7 @@ interface Looker {
 /** How one poll looks. Its commits are fetched by the same way, when streams want them. */
 function createLooker(options: PollingOptions, lanes: Lanes, project: Project, revision: Revision, signal: AbortSignal): Looker {
   const { mirrors, credentials, protocols, clock, onLook } = options
-  const { namespace = '' } = project.ref
+  const { namespace } = project.ref
   const lane = lanes.lane(JSON.stringify([project.url, ownerOf(project.credentials)]), namespace)
   const pass = <T>(work: () => Promise<T>) => lanes.pass(namespace, work)
   const patience = createPatience(clock)

@@ -4,10 +4,7 @@ import { createPatience } from '../../../src/kas/git-polling/patience.ts'
 import { Failure, isFailure, minutes, seconds } from '../../../src/std/index.ts'
 import { steppedClock } from '../../support/clock.ts'
 import { describe } from '../../support/suite.ts'
-
-const settle = async (): Promise<void> => {
-  for (let turn = 0; turn < 20; turn++) await Promise.resolve()
-}
+import { settle } from '../../support/verbs.ts'
 
 describe('lanes', (it) => {
   it('let repositories that hang delay one another, and nobody who answered before', async () => {

@@ -4,6 +4,7 @@ import { Failure } from '../../../src/std/index.ts'
 import { snapshot } from '../../support/builders/snapshots.ts'
 import { steppedClock } from '../../support/clock.ts'
 import { describe } from '../../support/suite.ts'
+import { settle } from '../../support/verbs.ts'
 
 type Follow = Parameters<Source['follow']>
 
@@ -35,9 +36,6 @@ function given(play: (follow: Follow) => Promise<void> | void) {
   return { clock, following, asked, seen, ending }
 }
 
-const settle = async (): Promise<void> => {
-  for (let turn = 0; turn < 20; turn++) await Promise.resolve()
-}
 const batch = (files: Record<string, string>) => ({ ...snapshot(files), projectId: 1n })
 const absent = new Failure('not-found', 'the repository has no branch or tag main', { reason: 'RefNotFound' })
 
