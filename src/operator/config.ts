@@ -43,6 +43,10 @@ export interface Config {
   crossNamespaceDependencies: boolean
   /** --most-watches N: watches on deployed objects that are open at once; beyond it, objects are compared each interval. */
   mostWatches: number | undefined
+  /** --most-objects N: objects of all GitOpsDeployments of one namespace. */
+  mostObjects: number | undefined
+  /** --most-files MIB: what all GitOpsDeployments of one namespace follow, in mebibytes. */
+  mostFiles: number | undefined
   /** --insecure-targets, BERTH_INSECURE_TARGETS=true: targets that are made here skip the verification of certificates. For development only. */
   insecureTargets: boolean
   /** --log-level debug|info|warn|error, BERTH_LOG_LEVEL */
@@ -78,6 +82,8 @@ export function parseConfig(flags: Flags, env: Record<string, string | undefined
     refuseLocalTargets: flags.refuseLocalTargets === true || isOn(env, 'BERTH_REFUSE_LOCAL_TARGETS'),
     crossNamespaceDependencies: flags.crossNamespaceDependencies === true,
     mostWatches: amount(text('mostWatches'), '--most-watches'),
+    mostObjects: amount(text('mostObjects'), '--most-objects'),
+    mostFiles: amount(text('mostFiles'), '--most-files'),
     insecureTargets: flags.insecureTargets === true || isOn(env, 'BERTH_INSECURE_TARGETS'),
     logLevel: level(text('logLevel', 'BERTH_LOG_LEVEL') ?? 'info'),
   }

@@ -91,6 +91,8 @@ function gitopsSettings(config: Config, source: Source, reach: Reach): GitOpsSet
     reach,
     crossNamespace: config.crossNamespaceDependencies,
     mostWatches: config.mostWatches,
+    mostObjects: config.mostObjects,
+    mostFiles: config.mostFiles,
   }
 }
 

@@ -56,6 +56,8 @@ export const verb = {
         '--most-watches <n>',
         'watches on deployed objects at once (default: 20000); beyond it, they are compared each interval',
       )
+      .option('--most-objects <n>', 'objects of all GitOpsDeployments of one namespace (default: 100000)')
+      .option('--most-files <mebibytes>', 'of files that all GitOpsDeployments of one namespace follow (default: 64)')
       .option('--insecure-targets', 'do not verify certificates of targets made here; for development only')
       .addOption(new Option('--log-level <level>', 'debug, info, warn or error (default: info)').env('BERTH_LOG_LEVEL'))
       .addHelpText(

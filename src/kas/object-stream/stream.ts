@@ -1,3 +1,4 @@
+import type { TreeFile } from '../../adapters/git/index.ts'
 import { type Call, type Door, offer, type Service } from '../../adapters/grpc/index.ts'
 import type { Counter } from '../../adapters/http/index.ts'
 import {
@@ -42,12 +43,12 @@ export function createObjectStreamService(wiring: ObjectStreamDesk): Service {
 /** Of `spec.path` of a GitProject: nothing longer is one. */
 const LONGEST_PATH = 255
 
-/** Bytes of files that are in memory at once on the way to the callers of one namespace. */
+/** Bytes of files that are on the way to the callers of one namespace at once. */
 const ROOM_OF_ONE = 16 * 2 ** 20
 
 interface Desk extends ObjectStreamDesk {
   choose: Choose
-  /** Where each namespace waits for the memory that its callers may take, by bytes. */
+  /** Where the callers of each namespace wait for one another, by bytes. */
   room: Turnstile
 }
 
@@ -145,27 +146,42 @@ async function* batch(
   for (const path of changes?.removed ?? []) yield removedObject(path)
   const sent = unchanged ? [] : (changes?.files ?? files)
   for (const { path, link } of sent) if (link !== undefined) yield linkObject(path, link)
-  for (const portion of portions(sent.filter(({ link }) => link === undefined))) {
-    const weight = portion.reduce((sum, { size }) => sum + size, 0)
-    const leave = await desk.room.enter(admission.caller.namespace, { weight, signal })
-    try {
-      const contents = await snapshot.read(portion, signal)
-      for (const [at, data] of contents.entries()) {
-        for (const chunk of chunks(portion[at]?.path ?? '', data)) {
-          if (signal.aborted) return
-          yield chunk
-        }
-      }
-      await call.flushed(signal)
-    } finally {
-      leave()
-    }
+  const regular = sent.filter(({ link }) => link === undefined)
+  const leave = await desk.room.enter(admission.caller.namespace, { weight: weightOf(regular, admission), signal })
+  try {
+    yield* contentsOf(regular, snapshot, call, signal)
+  } finally {
+    leave()
   }
   if (signal.aborted) return
   // Before its last message: who has that may hang up, and then nobody comes back here.
   const counter = unchanged ? desk.unchanged : desk.delivered
   counter.add()
   yield trailer()
+}
+
+/** The operator keeps what has come of the files of all tenants until the last is there; of an agent only we have something to bear. */
+function weightOf(files: readonly TreeFile[], { caller }: Admission): number {
+  const bytes = files.reduce((sum, { size }) => sum + size, 0)
+  return caller.isVouchedFor ? bytes : Math.min(bytes, PORTION)
+}
+
+/** No more is read before the last of what was has left: who reads slowly costs a portion of memory. */
+async function* contentsOf(
+  files: readonly TreeFile[],
+  snapshot: Snapshot,
+  call: Call,
+  signal: AbortSignal,
+): AsyncGenerator<ObjectsToSynchronizeResponse> {
+  for (const portion of portions(files)) {
+    const contents = await snapshot.read(portion, signal)
+    for (const [at, data] of contents.entries())
+      for (const chunk of chunks(portion[at]?.path ?? '', data)) {
+        if (signal.aborted) return
+        yield chunk
+      }
+    await call.flushed(signal)
+  }
 }
 
 /** That the Git server refused kas is not the caller's lack of rights: its status codes would make it look for another token. */

@@ -37,11 +37,22 @@ export interface Pass {
   run?: GitOpsDeploymentSyncRun
 }
 
-/** For what takes long, namespaces take turns. */
+/** For what takes long, namespaces take turns; and of the objects that are kept, each has so many. */
 const renderFor =
-  ({ metadata: { namespace } }: GitOpsDeployment, { render }: Shop): Render =>
-  (snapshot, path, signal) =>
-    render(snapshot, path, signal, namespace)
+  ({ metadata }: GitOpsDeployment, { render, objects }: Shop): Render =>
+  async (snapshot, path, signal) => {
+    const { namespace = '' } = metadata
+    const manifests = await render(snapshot, path, signal, namespace)
+    if (!objects.keep(keyOf(metadata), namespace, manifests.length)) throw tooMany(manifests.length, namespace, objects.most)
+    return manifests
+  }
+
+const tooMany = (count: number, namespace: string, most: number): Failure =>
+  new Failure(
+    'too-large',
+    `the path describes ${count} objects, and all GitOpsDeployments of namespace ${namespace} may have ${most} together`,
+    { reason: 'TooManyObjects', remedy: 'Leave some out, or apply them from another namespace.' },
+  )
 
 /** One pass: the commit is brought into effect, and what came of it is told. Where nothing changed it costs no request. */
 export async function bringAbout(pass: Pass, shop: Shop, signal: AbortSignal): Promise<Next> {

@@ -4,6 +4,7 @@ import { type GitOpsDeployment, GitOpsDeployments, keyOf, type Ref } from '../..
 import { type Controller, settled, type Workshop } from '../../engines/controller/index.ts'
 import { createLedgers, createWants, noMeter, type Render } from '../../engines/gitops/index.ts'
 import { minutes, type ReadYaml } from '../../std/index.ts'
+import { createAllotments } from './allotments.ts'
 import { BY, openBooks } from './books.ts'
 import { createFollowing, type Source } from './following.ts'
 import { inHiding } from './hidden.ts'
@@ -28,10 +29,17 @@ export interface GitOpsSettings {
   reach?: Reach
   /** Watches on deployed objects that are open at once; beyond it, objects are compared each interval. */
   mostWatches?: number | undefined
+  /** Objects of all deployments of one namespace; MOST_OBJECTS without it. */
+  mostObjects?: number | undefined
+  /** Mebibytes of files that all deployments of one namespace follow. */
+  mostFiles?: number | undefined
   /** Whether spec.dependsOn may name another namespace. */
   crossNamespace?: boolean
   meter?: GitOpsMeter
 }
+
+/** Each is kept with what it should be, and with what is seen of it. */
+const MOST_OBJECTS = 100_000
 
 /** Applies what repositories say, in the destination and as the tenant that each GitOpsDeployment names. */
 export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings): Controller<GitOpsDeployment> {
@@ -39,7 +47,7 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
   const books = openBooks(workshop)
   const meter = settings.meter ?? { ...noMeter, watches: () => undefined }
   const waited = (milliseconds: number) => meter.took('source', milliseconds)
-  const following = createFollowing({ source, clock: workshop.clock, yaml, waited })
+  const following = createFollowing({ source, clock: workshop.clock, yaml, waited, mostFiles: settings.mostFiles })
   const targets = createTargets(reach, { clock: workshop.clock, inUse: () => targetsIn(books) })
   const variables = createVariableReader(workshop.kube, workshop.clock)
   const { clock, log } = workshop
@@ -57,6 +65,7 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
     targets,
     crossNamespace: settings.crossNamespace === true,
     render,
+    objects: createAllotments(settings.mostObjects ?? MOST_OBJECTS),
     variables,
     rules: rememberedRules(),
     notes: new Map(),
@@ -98,10 +107,11 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
 }
 
 /** Also what another deployment of that name left. */
-function forget(ref: Ref, { following, notes, arrivals, variables, ledgers, wants }: Shop): void {
+function forget(ref: Ref, { following, objects, notes, arrivals, variables, ledgers, wants }: Shop): void {
   const key = keyOf(ref)
   const uid = notes.get(key)?.uid
   following.end(ref)
+  objects.release(key)
   notes.delete(key)
   arrivals.delete(key)
   variables.drop(key)

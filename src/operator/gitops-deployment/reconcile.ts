@@ -25,6 +25,7 @@ export async function reconcileDeployment(deployment: GitOpsDeployment, shop: Sh
   if (deployment.spec.suspend) {
     following.end(refOf(deployment))
     shop.ledgers.end(ownerOf(deployment).id)
+    shop.objects.release(keyOf(deployment.metadata))
     shop.wants.rest(ownerOf(deployment).id)
     return settled({ status: statusWhile(deployment, 'Suspended', 'spec.suspend is true; nothing is applied') })
   }

@@ -18,6 +18,7 @@ import {
   type Wants,
 } from '../../engines/gitops/index.ts'
 import { LRUCache } from '../../std/index.ts'
+import type { Allotments } from './allotments.ts'
 import type { Books } from './books.ts'
 import type { Following } from './following.ts'
 import type { GitOpsMeter } from './meter.ts'
@@ -53,6 +54,8 @@ export interface Shop {
   targets: Targets
   crossNamespace: boolean
   render: Render
+  /** How many objects of each deployment are kept. */
+  objects: Allotments
   variables: VariableReader
   /** Compiles health rules, or remembers them. */
   rules: Rules

@@ -1,4 +1,5 @@
-import { equal, is } from 'uvu/assert'
+import { equal, is, match } from 'uvu/assert'
+import { keyOf } from '../../../src/api/index.ts'
 import { createFollowing, type Seen, type Source, type Wish } from '../../../src/operator/gitops-deployment/following.ts'
 import { Failure } from '../../../src/std/index.ts'
 import { snapshot } from '../../support/builders/snapshots.ts'
@@ -32,8 +33,9 @@ function given(play: (follow: Follow) => Promise<void> | void) {
   const following = createFollowing({ source, clock })
   const ending = new AbortController()
   const seen = (): Seen => following.of(REF, WISH)
-  following.ringing(() => undefined, ending.signal)
-  return { clock, following, asked, seen, ending }
+  const rung: string[] = []
+  following.ringing((ref) => void rung.push(keyOf(ref)), ending.signal)
+  return { clock, following, asked, seen, ending, rung }
 }
 
 const batch = (files: Record<string, string>) => ({ ...snapshot(files), projectId: 1n })
@@ -66,6 +68,46 @@ describe('following a source', (it) => {
       [['deploy/**'], ['base/**', 'deploy/**']],
     )
     is(seen().snapshot?.files.length, 2)
+    ending.abort()
+  })
+
+  it('follows what several deployments wish for once, and rings each of them', async () => {
+    const first = batch({ 'deploy/a.yaml': 'a: 1' })
+    const { following, asked, seen, ending, rung } = given(([, { onBatch }]) => onBatch(first))
+    const other = { ...REF, name: 'other' }
+    seen()
+    following.of(other, WISH)
+    await settle()
+    is(asked.length, 1)
+    equal(rung, ['team/shop', 'team/other'])
+    is(following.of(other, WISH).snapshot, seen().snapshot)
+    following.end(REF)
+    is(asked[0]?.[1].signal.aborted, false)
+    is(following.of(other, { ...WISH, path: 'elsewhere' }).snapshot, undefined)
+    is(asked[0]?.[1].signal.aborted, true)
+    ending.abort()
+  })
+
+  it('keeps so many bytes of a namespace, says what is too much, and fetches it when there is room', async () => {
+    const large = batch({ 'a/a.yaml': 'x'.repeat(40 * 2 ** 20) })
+    const { following, asked, ending } = given(([, { onBatch }]) => onBatch(large))
+    const follow = (name: string, namespace = 'team') =>
+      following.of({ namespace, name }, { ...WISH, namespace, projectId: name, path: 'a' })
+    for (const name of ['one', 'two']) follow(name)
+    follow('theirs', 'others')
+    await settle()
+    is(follow('one').snapshot?.commitId, large.commitId)
+    is(follow('theirs', 'others').snapshot?.commitId, large.commitId)
+    const { snapshot: none, failure } = follow('two')
+    is(none, undefined)
+    is(failure?.reason, 'TooManyFiles')
+    match(failure?.message ?? '', /has 41943040 bytes in this path, and all .* namespace team follow may have 67108864$/)
+    is(asked.length, 3)
+    following.end({ namespace: 'team', name: 'one' })
+    await settle()
+    is(asked.length, 4)
+    is(follow('two').snapshot?.commitId, large.commitId)
+    is(follow('two').failure, undefined)
     ending.abort()
   })
 

@@ -55,3 +55,34 @@ describe('a deployment of very many objects', (it) => {
     await eventually(async () => (await stage.configMap(nameOf(7)))?.data?.x === 'changed')
   })
 })
+
+describe('deployments of one namespace', (it) => {
+  const cluster = testCluster()
+  let stage: Stage
+
+  it.beforeEach(async () => {
+    stage = await openStage(cluster, { settings: { mostObjects: 3 } })
+  })
+  it.afterEach(() => stage.stop())
+  it.after(() => cluster.close())
+
+  it('have so many objects together, and one that has no room waits until there is', async () => {
+    const file = (path: string, name: string) => ({ [`${path}/${name}.json`]: configMap(name) })
+    await stage.deploy()
+    const first = await stage.git.push({
+      ...file('deploy', 'a'),
+      ...file('deploy', 'b'),
+      ...file('other', 'c'),
+      ...file('other', 'd'),
+    })
+    await stage.synced(first)
+    await stage.deploy({ source: { repoURL: 'https://git.example.com/team-a/shop', path: 'other' } }, 'other')
+    const { message } = await stage.complains('TooManyObjects', 'other')
+    assert.match(message, /describes 2 objects, and all GitOpsDeployments of namespace \S+ may have 3 together/)
+    assert.is(await stage.configMap('c'), undefined)
+    await stage.synced(first)
+    const second = await stage.git.push({ ...file('deploy', 'a'), ...file('other', 'c'), ...file('other', 'd') })
+    await stage.synced(second, 'other', { within: 60_000 })
+    await eventually(async () => (await stage.configMap('d')) !== undefined)
+  })
+})
