@@ -28,6 +28,8 @@ const map = (data: Record<string, string>) =>
 const TARGETS = 11
 /** Secrets, 280 MB as they are sent. */
 const LARGE = 300
+/** Repositories of a few kilobytes, each of which lists ten million folders in 20 MB. */
+const CASCADES = 20
 /** And 72 MB. */
 const MANY = 600
 
@@ -134,6 +136,20 @@ describe('hostile: work that has no end', (it) => {
     await repository.crowd(10_000_000)
     await told('crowd', /git takes more memory than there is for all repositories/)
     await live('beside a folder')
+  })
+
+  it('takes no memory for folders within folders, in however many repositories', async () => {
+    const before = berth.peakOf('kas')
+    const names = Array.from({ length: CASCADES }, (_, at) => `cascade-${at}`)
+    for (const name of names) await (await followed('evil', name, {})).cascade(10_000, 1000)
+    for (const name of names) await told(name, /no files/)
+    await live('beside folders within folders')
+    const long = await followed('evil', 'long', {})
+    await long.cascade(100_000, 1000)
+    await told('long', /git ls-tree says more than is read/)
+    await live('beside a long list')
+    const grown = berth.peakOf('kas') - before
+    ok(grown < 512, `${grown} MiB more`)
   })
 
   it('is not done, and no memory taken, for targets whose answers do not end', async () => {

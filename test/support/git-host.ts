@@ -20,6 +20,8 @@ export interface TestRepository {
   fill(files: Iterable<[path: string, content: string]>): Promise<string>
   /** A commit on main with one folder, in which one empty file has so many names: 37 bytes each, and almost nothing to transfer. */
   crowd(names: number): Promise<string>
+  /** A commit on main with one file so deep in folders within folders, and so many names for the first of them. */
+  cascade(names: number, depth: number): Promise<string>
   /** A commit on top of main in which only these files differ; gives the commit. Its time does not grow with the repository. */
   change(files: Iterable<[path: string, content: string]>): Promise<string>
   tag(name: string, commit: string): Promise<void>
@@ -99,6 +101,12 @@ function repositoryIn(bare: string, work: string, url: string): TestRepository {
         : imported(bare, ['from refs/heads/main^0', `D ${path}`, `M 120000 inline ${path}`, 'data 10', '../x/y.yml'], []),
     fill: (files) => imported(bare, ['deleteall'], files),
     crowd: (names) => crowded(bare, names),
+    async cascade(names, depth) {
+      await imported(bare, ['deleteall'], [[`${'a/'.repeat(depth - 1)}x`, '']])
+      const first = await git(bare, 'rev-parse', 'refs/heads/main^{tree}')
+      const folders = Array.from({ length: names }, (_, at) => `040000 tree ${first}\t${at}\n`)
+      return committed(bare, await answered(bare, ['mktree'], folders.join('')))
+    },
     change: (files) => imported(bare, ['from refs/heads/main^0'], files),
     async tag(name, commit) {
       await git(bare, ...IDENTITY, 'tag', '-a', '-m', 'tag', name, commit)
@@ -126,21 +134,28 @@ async function imported(bare: string, start: string[], files: Iterable<[path: st
 }
 
 async function crowded(bare: string, names: number): Promise<string> {
-  const write = async (type: string, content: Buffer) => {
-    const writing = execFile('git', ['hash-object', '-w', '--stdin', '-t', type], { cwd: bare })
-    writing.stdin?.end(content)
-    const [id] = await once(writing.stdout ?? writing, 'data')
-    return String(id).trim()
-  }
+  const write = (type: string, content: Buffer) => answered(bare, ['hash-object', '-w', '--stdin', '-t', type], content)
   const blob = Buffer.from(await write('blob', Buffer.alloc(0)), 'hex')
   const folder = Buffer.alloc(names * 37)
   for (let at = 0; at < names; at++) {
     folder.write(`100644 f${String(at).padStart(8, '0')}\0`, at * 37, 'latin1')
     blob.copy(folder, at * 37 + 17)
   }
-  const commit = await git(bare, ...IDENTITY, 'commit-tree', '-m', 'crowd', await write('tree', folder))
+  return committed(bare, await write('tree', folder))
+}
+
+async function committed(bare: string, tree: string): Promise<string> {
+  const commit = await git(bare, ...IDENTITY, 'commit-tree', '-m', 'test', tree)
   await git(bare, 'update-ref', 'refs/heads/main', commit)
   return commit
+}
+
+/** What git answers to what it is given. */
+async function answered(bare: string, words: string[], input: string | Buffer): Promise<string> {
+  const running = execFile('git', words, { cwd: bare })
+  running.stdin?.end(input)
+  const [said] = await once(running.stdout ?? running, 'data')
+  return String(said).trim()
 }
 
 async function git(folder: string, ...words: string[]): Promise<string> {

@@ -65,6 +65,9 @@ const LIST_PATIENCE = seconds(30)
 /** A transfer of a hundred thousand files takes 8 MiB, and most take 2. */
 const MEMORY = 256 * 2 ** 20
 
+/** Bytes of a list of files: 270,000 of them with paths of 60 characters. What comes of it takes three times as much. */
+const MOST_FILES = 32 * 2 ** 20
+
 /** What all mirrors share. */
 interface Yard {
   settings: GitSettings
@@ -123,8 +126,7 @@ class BareMirror implements Mirror {
     const refs = await this.#listRefs(refsOf(revision), signal)
     const found = pickRef(revision, refs)
     if (found) return { commit: found.commit, refName: refs.links.get(found.name) ?? found.name }
-    const everything = await this.#listRefs([], signal)
-    if (everything.commits.size === 0) return undefined
+    if (await this.#isEmpty(signal)) return undefined
     throw new Failure('not-found', `${this.#remote.url} has no ${describeRevision(revision)}`, {
       reason: 'RefNotFound',
       remedy: remedyFor(revision),
@@ -148,8 +150,9 @@ class BareMirror implements Mirror {
   }
 
   async files(commit: string, signal: AbortSignal): Promise<TreeFile[]> {
+    const run = { signal, most: MOST_FILES }
     return this.#orThrowAway(async () =>
-      parseTree(await this.#git(['ls-tree', '-r', '-z', '-l', '--full-tree', commit, '--'], { signal })),
+      parseTree(await this.#git(['ls-tree', '-r', '-z', '-l', '--full-tree', commit, '--'], run)),
     )
   }
 
@@ -160,6 +163,16 @@ class BareMirror implements Mirror {
     return this.#orThrowAway(async () =>
       parseBatch(Buffer.from(await this.#guarded(contentsOf(this.#yard.settings, run))), files),
     )
+  }
+
+  /** A list that is too long to be read is none of an empty repository. */
+  async #isEmpty(signal: AbortSignal): Promise<boolean> {
+    try {
+      return (await this.#listRefs([], signal)).commits.size === 0
+    } catch (thrown) {
+      if (isFailure(thrown, 'too-large')) return false
+      throw thrown
+    }
   }
 
   async #listRefs(names: string[], signal: AbortSignal): Promise<Refs> {

@@ -25,6 +25,8 @@ export interface Run {
   keys?: Settings
   /** Longest silence, if it is not that of the settings; milliseconds. */
   patience?: number
+  /** Bytes that it may say; MOST_OUTPUT without it. */
+  most?: number
   /** Bytes for standard input. */
   input?: string
   signal: AbortSignal
@@ -67,8 +69,8 @@ const CONFINEMENT: Settings = [
 /** The credential, the pin and two for keys come on top. */
 const VARIABLES = [...CONFINEMENT, '', '', '', ''].flatMap((_, at) => [`GIT_CONFIG_KEY_${at}`, `GIT_CONFIG_VALUE_${at}`])
 
-/** Bytes that a process may say: all refs or file names of a repository fit, and a server that lists them without end does not. */
-const MOST_OUTPUT = 64 * 2 ** 20
+/** Bytes that a process may say: its kind decides what is more than that, and a server that goes on without end is cut off. */
+const MOST_OUTPUT = 8 * 2 ** 20
 /** Bytes of its complaints, in which a server's words are repeated. */
 const MOST_COMPLAINT = 2 ** 20
 
@@ -83,7 +85,7 @@ export async function git(settings: GitSettings, run: Run, words: readonly strin
     })
   }
   const runner = runnerOf(settings, run, excess.signal).outputHandler((_, stdout, stderr) => {
-    bound(stdout, MOST_OUTPUT)
+    bound(stdout, run.most ?? MOST_OUTPUT)
     bound(stderr, MOST_COMPLAINT)
   })
   try {

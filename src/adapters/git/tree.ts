@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises'
 import { Failure } from '../../std/index.ts'
 
 /** What lies in a commit as a name only: what it leads to is not part of the commit. */
@@ -17,12 +18,16 @@ const ENTRY = /^(\d{6}) (\w+) ([0-9a-f]+) +(\d+|-)\t(.*)$/s
 const REGULAR = /^100/
 const LINKS: Readonly<Record<string, LinkKind>> = { '120000': 'symbolic link', '160000': 'submodule' }
 
+/** So many lines are read in a few milliseconds; then others have their turn. */
+const LINES = 10_000
+
 /** Reads `git ls-tree -r -z -l`. */
-export function parseTree(output: string): TreeFile[] {
+export async function parseTree(output: string): Promise<TreeFile[]> {
   if (output !== '' && !output.endsWith('\0')) throw damaged()
   const files: TreeFile[] = []
-  for (const line of output.split('\0')) {
+  for (const [at, line] of output.split('\0').entries()) {
     if (line === '') continue
+    if (at % LINES === LINES - 1) await breathe()
     const [, mode = '', type, blob = '', size, path = ''] = ENTRY.exec(line) ?? []
     const link = LINKS[mode]
     if (link) files.push({ path, blob, size: 0, link })

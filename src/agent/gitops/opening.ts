@@ -37,7 +37,7 @@ export async function openFor(before: Opened | undefined, opening: Opening, sign
   const inventory = inventoryAt(term, project.id, place)
   await term.claim(commit.projectId)
   if (project.dryRun === 'none') await settle(place, inventory, opening, signal)
-  return { name, owner, inventoryId, inventory, ledger: term.ledgers.of(owner, '', ring) }
+  return { name, owner, inventoryId, inventory, ledger: term.ledgers.of(owner, { tenant: project.id, rules: '', ring }) }
 }
 
 const outside = ({ namespace, name }: Place): Failure =>

@@ -39,20 +39,17 @@ interface History {
 export function createFights(clock: Clock): Fights {
   const records = new Map<string, History>()
 
-  const forget = () => {
-    const now = clock.now()
-    for (const [key, { times, rests, fight }] of records) {
-      const quiet = rests === 0 ? PERIOD : 2 * restOf(rests)
-      if (now - Math.max(times.at(-1) ?? 0, fight.until) > quiet) records.delete(key)
-    }
+  const isOver = ({ times, rests, fight }: History) => {
+    const quiet = rests === 0 ? PERIOD : 2 * restOf(rests)
+    return clock.now() - Math.max(times.at(-1) ?? 0, fight.until) > quiet
   }
 
   return {
     repaired(id, { by = [], drift }) {
-      forget()
       const now = clock.now()
       const key = keyOfId(id)
-      const before = records.get(key)
+      const known = records.get(key)
+      const before = known && !isOver(known) ? known : undefined
       const times = [...(before?.times ?? []).filter((time) => now - time < PERIOD), now]
       const isFight = times.length > MOST || (before?.rests ?? 0) > 0
       const rests = (before?.rests ?? 0) + (isFight ? 1 : 0)
@@ -63,7 +60,7 @@ export function createFights(clock: Clock): Fights {
     },
     isResting: (key) => (records.get(key)?.fight.until ?? 0) > clock.now(),
     current() {
-      forget()
+      for (const [key, history] of records) if (isOver(history)) records.delete(key)
       return [...records.values()].filter(({ rests }) => rests > 0).map(({ fight }) => fight)
     },
   }

@@ -10,10 +10,14 @@ export interface Lanes {
   lane(repository: string, namespace: string): Lane
   /** For work on what is here already: it never waits for a network. */
   pass<T>(namespace: string, work: () => Promise<T>): Promise<T>
+  /** The same for lists of files, which may be long. */
+  list<T>(namespace: string, work: () => Promise<T>): Promise<T>
   readonly waiting: number
 }
 
 const PLACES_OF_ONE = 2
+/** While it is read, each may take 150 MiB. */
+const LISTS_OF_ONE = 2
 
 /**
  * How many git processes run at once. Who did not answer last time, or never yet, goes through a gate of its own, half as wide:
@@ -23,6 +27,7 @@ const PLACES_OF_ONE = 2
  */
 export function createLanes(width: number): Lanes {
   const gateOf = (places: number) => createTurnstile({ width: places, each: Math.max(places - 1, 1) })
+  const lists = createTurnstile({ each: LISTS_OF_ONE })
   const repositories = createTurnstile({ each: PLACES_OF_ONE })
   const [proved, untried, local] = [gateOf(width), gateOf(Math.ceil(width / 2)), gateOf(width)]
   return {
@@ -42,8 +47,9 @@ export function createLanes(width: number): Lanes {
       }
     },
     pass: (namespace, work) => local.pass(namespace, work),
+    list: (namespace, work) => lists.pass(namespace, () => local.pass(namespace, work)),
     get waiting() {
-      return proved.waiting + untried.waiting + local.waiting
+      return proved.waiting + untried.waiting + local.waiting + lists.waiting
     },
   }
 }

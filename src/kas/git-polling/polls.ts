@@ -1,13 +1,13 @@
 import { type Mirrors, type Protocol, type Remote, type Revision, remoteUrl } from '../../adapters/git/index.ts'
 import { keyOf, type Ref } from '../../api/index.ts'
-import { type Clock, Failure, type Log } from '../../std/index.ts'
-import type { Credentials, Listed, Outcome, Polls, Sighting } from '../ports.ts'
+import { type Clock, Failure, type Log, LRUCache } from '../../std/index.ts'
+import type { Credentials, Outcome, Polls, Sighting } from '../ports.ts'
 import type { Project } from '../project.ts'
 import { concerns } from './concerns.ts'
 import { createLanes, type Lanes } from './lanes.ts'
 import { createPatience } from './patience.ts'
 import { Poll } from './poll.ts'
-import { createSnapshot } from './snapshot.ts'
+import { createSnapshot, type Trees } from './snapshot.ts'
 
 export interface PollingOptions {
   mirrors: Mirrors
@@ -28,12 +28,15 @@ export function createPolls(options: PollingOptions): Polls {
   const running = new Set<Promise<void>>()
   const stopping = new AbortController()
   const listeners: ((outcome: Outcome) => void)[] = []
-  const lanes = createLanes(options.concurrency)
+  const shared: Shared = {
+    lanes: createLanes(options.concurrency),
+    trees: new LRUCache({ maxSize: MOST_LISTED, sizeCalculation: ({ bytes }) => bytes + 1 }),
+  }
 
   const start = (key: string, project: Project, revision: Revision): Poll => {
     const poll = new Poll({
       clock,
-      ...createLooker(options, lanes, project, revision, stopping.signal),
+      ...createLooker(options, shared, project, revision, stopping.signal),
       version: () => options.credentials.versionOf(project),
       report(projects, sighting) {
         if ('failure' in sighting)
@@ -74,7 +77,7 @@ export function createPolls(options: PollingOptions): Polls {
       return woken
     },
     get waiting() {
-      return lanes.waiting
+      return shared.lanes.waiting
     },
     onOutcome: (listener) => void listeners.push(listener),
     async stop() {
@@ -90,22 +93,38 @@ const keyFor = ({ url, credentials }: Project, revision: Revision): string =>
 
 const ownerOf = (credentials: Ref | undefined): string => (credentials ? keyOf(credentials) : '')
 
+/** What all polls have together. */
+interface Shared {
+  lanes: Lanes
+  trees: Trees
+}
+
+/** Bytes of the lists of files that are remembered, of all repositories together. */
+const MOST_LISTED = 128 * 2 ** 20
+
 interface Looker {
   look: () => Promise<Sighting>
   hurry: () => void
 }
 
 /** How one poll looks. Its commits are fetched by the same way, when streams want them. */
-function createLooker(options: PollingOptions, lanes: Lanes, project: Project, revision: Revision, signal: AbortSignal): Looker {
+function createLooker(
+  options: PollingOptions,
+  { lanes, trees }: Shared,
+  project: Project,
+  revision: Revision,
+  signal: AbortSignal,
+): Looker {
   const { mirrors, credentials, protocols, clock, onLook } = options
   const { namespace } = project.ref
-  const lane = lanes.lane(JSON.stringify([project.url, ownerOf(project.credentials)]), namespace)
-  const pass = <T>(work: () => Promise<T>) => lanes.pass(namespace, work)
+  const repository = JSON.stringify([project.url, ownerOf(project.credentials)])
+  const lane = lanes.lane(repository, namespace)
   const patience = createPatience(clock)
-  let listed: Listed | undefined
-  const onListed = (now: Listed) => {
-    listed = now
+  let earlier: string | undefined
+  const onListed = (commit: string) => {
+    earlier = commit
   }
+  const tools = { repository, lane, lanes, trees, namespace, patience, signal, onListed }
   const look = async (): Promise<Sighting> => {
     const remote: Remote = {
       url: remoteUrl(project.url, protocols),
@@ -121,9 +140,7 @@ function createLooker(options: PollingOptions, lanes: Lanes, project: Project, r
         onLook?.(clock.now() - began)
       }
     })
-    return found
-      ? { snapshot: createSnapshot(found, { mirror, lane, pass, patience, signal, earlier: listed, onListed }) }
-      : { empty: true }
+    return found ? { snapshot: createSnapshot(found, { ...tools, mirror, earlier }) } : { empty: true }
   }
   return {
     look: () => look().catch((thrown: unknown) => ({ failure: Failure.from(thrown) })),

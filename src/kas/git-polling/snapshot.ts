@@ -1,61 +1,75 @@
 import type { Mirror, TreeFile } from '../../adapters/git/index.ts'
+import type { LRUCache } from '../../std/index.ts'
 import type { Listed, Snapshot } from '../ports.ts'
 import { type Tree, treeOf } from '../tree.ts'
 import { gather } from './gather.ts'
-import type { Lane } from './lanes.ts'
+import type { Lane, Lanes } from './lanes.ts'
 import type { Patience } from './patience.ts'
 
+/** Of the commits that were asked for last, by repository and commit. */
+export type Trees = LRUCache<string, Tree<TreeFile>>
+
 export interface SnapshotTools {
+  /** Names the repository among all. */
+  repository: string
+  trees: Trees
   mirror: Mirror
   lane: Lane
-  /** For work on what is here already. */
-  pass: <T>(work: () => Promise<T>) => Promise<T>
+  /** For work on what is here already, on behalf of the namespace. */
+  lanes: Lanes
+  namespace: string
   patience: Patience
   /** That of the program: a stream that hangs up must not take the files from the others. */
   signal: AbortSignal
-  earlier: Listed | undefined
-  onListed: (listed: Listed) => void
+  /** The commit that was listed before. */
+  earlier: string | undefined
+  onListed: (commit: string) => void
 }
 
-/** A commit whose files are fetched when the first stream wants them, and listed once for all that follow. */
+/** A commit whose files are fetched when the first stream wants them, and listed once for all that come while the list is remembered. */
 export function createSnapshot(
   found: { commit: string; refName: string | undefined },
-  { mirror, lane, pass, patience, signal, earlier, onListed }: SnapshotTools,
+  { repository, trees, mirror, lane, lanes, namespace, patience, signal, earlier, onListed }: SnapshotTools,
 ): Snapshot {
   const { commit } = found
-  let listed: Promise<Tree<TreeFile>> | undefined
+  const nameOf = (one: string) => `${one} ${repository}`
+  let listing: Promise<Tree<TreeFile>> | undefined
   let isFetched = false
   const list = async () => {
     await patience.try(commit, () => lane.pass(() => mirror.fetch(commit, signal)))
-    const tree = treeOf(await pass(() => mirror.files(commit, signal)))
+    const tree = treeOf(await lanes.list(namespace, () => mirror.files(commit, signal)))
+    trees.set(nameOf(commit), tree)
     isFetched = true
-    onListed({ commit, tree })
+    onListed(commit)
     return tree
   }
-  const read = gather<TreeFile>({ read: (files) => mirror.read(files, signal), pass })
-  const forget = () => {
-    listed = undefined
-    isFetched = false
-  }
+  const read = gather<TreeFile>({
+    read: (files) => mirror.read(files, signal),
+    pass: (work) => lanes.pass(namespace, work),
+  })
   return {
     ...found,
-    earlier: earlier?.commit === commit ? undefined : earlier,
+    get earlier(): Listed | undefined {
+      const tree = earlier === undefined || earlier === commit ? undefined : trees.get(nameOf(earlier))
+      return tree && { commit: earlier ?? '', tree }
+    },
     get isFetched() {
       return isFetched
     },
-    tree() {
-      if (!listed) {
-        listed = list()
-        // What failed once may succeed for the next who asks.
-        listed.catch(forget)
-      }
-      return listed
+    async tree() {
+      const known = isFetched ? trees.get(nameOf(commit)) : undefined
+      if (known) return known
+      // What failed once may succeed for the next who asks.
+      listing ??= list().finally(() => {
+        listing = undefined
+      })
+      return listing
     },
     async read(files, ended) {
       try {
         return await read(files, ended)
       } catch (thrown) {
-        if (!ended.aborted) forget()
+        if (!ended.aborted) isFetched = false
         throw thrown
       }
     },

@@ -45,7 +45,12 @@ export async function reconcileDeployment(deployment: GitOpsDeployment, shop: Sh
 
   const held = holdBack(deployment, snapshot, shop, asked === undefined ? undefined : 'now')
   if (held) return held
-  return bringAbout({ deployment, snapshot, source: failure }, shop, signal)
+  try {
+    return await bringAbout({ deployment, snapshot, source: failure }, shop, signal)
+  } catch (thrown) {
+    // Of what is wrong with an older commit nobody wants to hear who has pushed one that cannot be had.
+    throw isFailure(failure, 'too-large', 'invalid', 'not-found', 'forbidden') ? failure : thrown
+  }
 }
 
 function holdBack(deployment: GitOpsDeployment, snapshot: Snapshot, shop: Shop, asked?: Rules['asked']): Next | undefined {

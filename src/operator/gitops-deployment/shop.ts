@@ -73,7 +73,11 @@ export interface Shop {
 
 export function ledgerOf(deployment: GitOpsDeployment, { ledgers, ring }: Shop): Ledger {
   const { ignore, healthRules: rules } = deployment.spec
-  return ledgers.of(ownerOf(deployment).id, JSON.stringify([ignore, rules]), () => ring(refOf(deployment)))
+  return ledgers.of(ownerOf(deployment).id, {
+    tenant: deployment.metadata.namespace ?? '',
+    rules: JSON.stringify([ignore, rules]),
+    ring: () => ring(refOf(deployment)),
+  })
 }
 
 /** By which rules the objects are looked at. A rule that is none is a failure that says where. */

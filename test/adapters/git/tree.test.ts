@@ -1,5 +1,6 @@
 import { equal, is, throws } from 'uvu/assert'
 import { parseBatch, parseTree } from '../../../src/adapters/git/tree.ts'
+import { failureOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'
 
 const file = (path: string, size: number) => ({ path, blob: 'b', size })
@@ -25,10 +26,10 @@ describe('contents from git', (it) => {
 })
 
 describe('the tree of a commit', (it) => {
-  it('is its files, and tells of links and submodules what they are', () => {
+  it('is its files, and tells of links and submodules what they are', async () => {
     const lines = ['100644 blob a 1\tx', '100755 blob b 2\td/run', '120000 blob c 3\tlink', '160000 commit d -\tsub', '']
     equal(
-      parseTree(lines.join('\0')).map(({ path, size, link }) => [path, size, link]),
+      (await parseTree(lines.join('\0'))).map(({ path, size, link }) => [path, size, link]),
       [
         ['x', 1, undefined],
         ['d/run', 2, undefined],
@@ -36,7 +37,8 @@ describe('the tree of a commit', (it) => {
         ['sub', 0, 'submodule'],
       ],
     )
-    is(parseTree('').length, 0)
-    throws(() => parseTree('100644 blob a 1\tx\x00100644 blob b 1\ty'))
+    is((await parseTree('')).length, 0)
+    const half = await failureOf(() => parseTree('100644 blob a 1\tx\x00100644 blob b 1\ty'))
+    is(half.reason, 'MirrorDamaged')
   })
 })

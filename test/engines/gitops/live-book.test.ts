@@ -35,7 +35,7 @@ describe('a book that is fed page by page', (it) => {
       count: 0,
       close: () => undefined,
     }
-    const book = createLiveBook({ watches, clock: systemClock, owner: 'me', ring: () => undefined })
+    const book = createLiveBook({ watches, clock: systemClock, owner: 'me', tenant: 'team', ring: () => undefined })
     const follow = (...these: string[]) =>
       book.follow({ kube, judge: { now: systemClock.now }, desired: [], held: these.map(held) })
     await follow(...names)

@@ -70,10 +70,10 @@ describe('the book of a sync', (it) => {
   it.after(() => cluster.close())
 
   /** A sync that can be run again; `rings` counts how often its book had news. */
-  const open = (files: Record<string, string | object>, more: Partial<SyncRequest> = {}) => {
+  const open = (files: Record<string, string | object>, more: Partial<SyncRequest> = {}, tenant = 'team') => {
     const owner = { id: randomUUID(), title: 'Test' }
     const state = { rings: 0 }
-    const ledger: Ledger = ledgers.of(owner.id, '', () => void state.rings++)
+    const ledger: Ledger = ledgers.of(owner.id, { tenant, rules: '', ring: () => void state.rings++ })
     const inventory = memory()
     const render = createRenderer({ kubectl: program })
     const from = snapshot(files)
@@ -236,7 +236,7 @@ describe('the book of a sync', (it) => {
     await first.run()
     await watching()
     const rings = { count: 0 }
-    const ledger = ledgers.of(second.owner.id, '', () => void rings.count++)
+    const ledger = ledgers.of(second.owner.id, { tenant: 'team', rules: '', ring: () => void rings.count++ })
     const run = () => sync({ ...second.request, ledger }, { render: second.render, clock: systemClock })
     assert.is((await run()).isYoung, true)
     await eventually(() => rings.count > 0)
@@ -310,7 +310,25 @@ describe('the book of a sync', (it) => {
     const { entries } = await sync({ ...request, compare: true }, { render, clock: systemClock })
     assert.equal(entries.map(({ change }) => change).sort(), ['created', 'unchanged'])
   })
+
+  it('keeps of the watches some for others, however many a tenant would have', async () => {
+    ledgers.close()
+    ledgers = createLedgers({ clock: systemClock, log: silentLog, mostWatches: 5 })
+    const plain = (apiVersion: string, kind: string) => ({ apiVersion, kind, metadata: { name: 'a' } })
+    const kinds = ['ConfigMap', 'ServiceAccount', 'Secret', 'LimitRange', 'Service', 'PodTemplate']
+    const files = Object.fromEntries(kinds.map((kind) => [`${kind}.yaml`, { ...plain('v1', kind), ...MINIMAL[kind] }]))
+    await open(files, {}, 'greedy').run()
+    assert.is(ledgers.watches, 4)
+    await open({ 'role.yaml': plain('rbac.authorization.k8s.io/v1', 'Role') }, {}, 'modest').run()
+    assert.is(ledgers.watches, 5)
+  })
 })
+
+/** What the server wants of a kind. */
+const MINIMAL: Record<string, object> = {
+  Service: { spec: { ports: [{ port: 80 }] } },
+  PodTemplate: { template: { spec: { containers: [{ name: 'a', image: 'a' }] } } },
+}
 
 /** Each request by its path, or by what it is about. */
 function noting(kube: Kube, asked: string[]): Kube {

@@ -114,17 +114,13 @@ describe('a prune', (it) => {
     return definition ? [definition] : []
   }
 
-  /**
-   * Emptying a namespace is the business of Kubernetes, which takes its time. What is in it can be told only while no kind of another
-   * test comes or goes, so it is tried again.
-   */
-  const leaves = async (name: string, again: () => Promise<Entry[]>) => {
-    await eventually(async () => {
+  /** What is in a namespace can be told only while no kind of another test comes or goes, so it is tried again. */
+  const leaves = (name: string, again: () => Promise<Entry[]>) =>
+    eventually(async () => {
       await again()
       const home = await kube.get(Namespaces, { name })
-      return home === undefined || home.metadata.deletionTimestamp !== undefined
+      return !home || home.metadata.deletionTimestamp !== undefined
     })
-  }
 
   it('deletes what is ours, and nothing else that is called so', async () => {
     const held = await given(configMap('a'), configMap('b'), configMap('c'))

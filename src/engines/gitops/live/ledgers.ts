@@ -34,9 +34,18 @@ export interface Steady {
   plan: Plan | undefined
 }
 
+/** Who looks at the objects of a sync, and how. */
+export interface Viewer {
+  /** On whose behalf: each tenant has its share of the watches. */
+  tenant: string
+  rules: string
+  /** Called when one of the objects has changed so that something is to be done or said. */
+  ring: () => void
+}
+
 export interface Ledgers {
-  /** `ring` is called when one of its objects has changed so that something is to be done or said. Other rules begin a new one. */
-  of(owner: string, rules: string, ring: () => void): Ledger
+  /** Other rules begin a new one. */
+  of(owner: string, viewer: Viewer): Ledger
   /** Its watches end, and it is forgotten. */
   end(owner: string): void
   /** Watches that are open or about to be. */
@@ -58,12 +67,12 @@ export function createLedgers({ clock, log, mostWatches = MOST_WATCHES }: Ledger
   const watches = createWatches({ clock, log, most: mostWatches })
   const ledgers = new Map<string, Ledger>()
   return {
-    of(owner, rules, ring) {
+    of(owner, { tenant, rules, ring }) {
       const known = ledgers.get(owner)
       if (known?.rules === rules) return known
       known?.book.end()
       const ledger = {
-        book: createLiveBook({ watches, clock, owner, ring }),
+        book: createLiveBook({ watches, clock, owner, tenant, ring }),
         fights: createFights(clock),
         rules,
         ring,

@@ -40,10 +40,11 @@ export interface LiveBookOptions {
   watches: Watches
   clock: Clock
   owner: string
+  tenant: string
   ring: () => void
 }
 
-export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions): LiveBook {
+export function createLiveBook({ watches, clock, owner, tenant, ring }: LiveBookOptions): LiveBook {
   const lines = new Map<string, Line>()
   const bell = createBell(clock, ring)
   const places = createPlaces()
@@ -63,6 +64,7 @@ export function createLiveBook({ watches, clock, owner, ring }: LiveBookOptions)
     if (tracked.has(key) && !isOld(key, version)) bell.tell(write(key, { word: 'absent', version }))
   }
   const reader: Reader = {
+    tenant,
     saw(object) {
       const known = tracked.get(keyOfId(idOf(object)))
       if (!known || isOld(known.key, object.metadata.resourceVersion)) return

@@ -13,6 +13,8 @@ export interface Spot {
 
 /** Who reads what happens at a spot. Several syncs may share one. */
 export interface Reader {
+  /** On whose behalf: a watch counts as its who had it opened. */
+  readonly tenant: string
   saw(object: AnyObject): void
   /** It is gone, or does not carry anybody's mark any more. */
   lost(object: AnyObject): void
@@ -51,6 +53,7 @@ export interface WatchesOptions {
 
 interface Watched {
   spot: Spot
+  tenant: string
   readers: Set<Reader>
   word: Seat['word']
   /** Where all readers know everything up to some version, the watch begins there; else with a list. */
@@ -65,6 +68,7 @@ const LATE = seconds(1)
 
 export function createWatches({ clock, log, most }: WatchesOptions): Watches {
   const watched = new Map<string, Watched>()
+  const shares = createShares(most)
   const names = new WeakMap<Kube, number>()
   const line = createLine<Watched>(clock, (entry) => open(entry))
   let identities = 0
@@ -79,7 +83,10 @@ export function createWatches({ clock, log, most }: WatchesOptions): Watches {
     entry.ending.abort()
     entry.word = 'blind'
     const key = keyOf(entry.spot)
-    if (watched.get(key) === entry) watched.delete(key)
+    if (watched.get(key) === entry) {
+      watched.delete(key)
+      shares.giveBack(entry.tenant)
+    }
     for (const reader of entry.readers) reader.blind(entry.spot, why)
   }
   const open = (entry: Watched): Promise<void> => {
@@ -99,6 +106,13 @@ export function createWatches({ clock, log, most }: WatchesOptions): Watches {
     return from === undefined ? first.promise : Promise.resolve()
   }
 
+  const begin = (spot: Spot, tenant: string, from: string | undefined): Watched => {
+    const entry: Watched = { spot, tenant, readers: new Set(), word: 'waiting', from, isDue: true, ending: new AbortController() }
+    watched.set(keyOf(spot), entry)
+    shares.take(tenant)
+    line.add(entry)
+    return entry
+  }
   const sit = (entry: Watched, reader: Reader): Seat => {
     entry.readers.add(reader)
     return seatOf(entry, reader, { hurry: () => void open(entry), end: () => end(entry) })
@@ -106,18 +120,15 @@ export function createWatches({ clock, log, most }: WatchesOptions): Watches {
 
   return {
     join(spot, reader, from) {
-      const key = keyOf(spot)
-      const known = watched.get(key)
-      if (isClosed || (!known && watched.size >= most)) return blindSeat(spot)
-      const entry = known ?? { spot, readers: new Set(), word: 'waiting', from, isDue: true, ending: new AbortController() }
-      watched.set(key, entry)
-      if (!known) line.add(entry)
-      else if (entry.isDue) entry.from = earlier(entry.from, from)
+      const known = watched.get(keyOf(spot))
+      if (!known)
+        return isClosed || !shares.isRoomFor(reader.tenant) ? blindSeat(spot) : sit(begin(spot, reader.tenant, from), reader)
+      if (known.isDue) known.from = earlier(known.from, from)
       else if (from === undefined) {
-        Object.assign(entry, { from, isDue: true })
-        line.add(entry, LATE)
+        Object.assign(known, { from, isDue: true })
+        line.add(known, LATE)
       }
-      return sit(entry, reader)
+      return sit(known, reader)
     },
     joinOpen(spot, reader) {
       const known = watched.get(keyOf(spot))
@@ -132,6 +143,29 @@ export function createWatches({ clock, log, most }: WatchesOptions): Watches {
       line.close()
       for (const entry of [...watched.values()]) end(entry)
     },
+  }
+}
+
+/**
+ * A tenant may have so many times as many watches as are free: one alone has four fifths of all, two have four ninths each, and there is
+ * always room for one more tenant. (Choudhury and Hahne, Dynamic Queue Length Thresholds, 1998.)
+ */
+const TIMES_THE_FREE = 4
+
+/** How many of the watches each tenant has. */
+function createShares(most: number) {
+  const counts = new Map<string, number>()
+  let free = most
+  const add = (tenant: string, more: number) => {
+    free -= more
+    const sum = (counts.get(tenant) ?? 0) + more
+    if (sum > 0) counts.set(tenant, sum)
+    else counts.delete(tenant)
+  }
+  return {
+    isRoomFor: (tenant: string) => (counts.get(tenant) ?? 0) < TIMES_THE_FREE * free,
+    take: (tenant: string) => add(tenant, 1),
+    giveBack: (tenant: string) => add(tenant, -1),
   }
 }
 
