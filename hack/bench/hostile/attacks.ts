@@ -24,6 +24,8 @@ export const FLAPPING = 10_000
 const HANGING = 250
 const ENDLESS = 11
 const LARGE = 300
+/** Repositories of a few kilobytes, each of which lists ten million folders in 20 MB. */
+const CASCADES = 20
 const AT_ONCE = 8
 /** Objects as large as the API takes them. */
 const LARGEST = 20
@@ -67,6 +69,8 @@ export async function prepare(user: Kube): Promise<{ begin(): Promise<Attack>; c
       await strangeHosts(user, repository, { silent, endless, refusing })
       await largeSecrets(user)
       await (await follow('crowd', () => [['crowd/a.yaml', '']])).crowd(10_000_000)
+      for (let n = 0; n < CASCADES; n++)
+        await (await follow(numbered('cascade', n), (name) => [[`${name}/a.yaml`, '']])).cascade(10_000, 1000)
       return flap
     },
     async close() {
@@ -107,17 +111,22 @@ async function strangeHosts(user: Kube, repository: TestRepository, { silent, en
   const url = silent.url.replace('https', 'http')
   await inParallel(HANGING, AT_ONCE, (n) => createProject(user, EVIL, numbered('hang', n), { url: `${url}/${n}.git` }))
   await createProject(user, EVIL, 'refusing', { url: `${refusing.url}/x.git` })
-  await inParallel(HANGING, AT_ONCE, (n) => targetAt(user, repository, numbered('hang', n), silent.url))
-  await inParallel(ENDLESS, AT_ONCE, (n) => targetAt(user, repository, numbered('endless', n), endless.url))
+  const followed = (n: number) => ({ repoURL: repository.url, path: 'flapping', ...REVISIONS[n % REVISIONS.length] })
+  await inParallel(HANGING, AT_ONCE, (n) => targetAt(user, followed(n), numbered('hang', n), silent.url))
+  await inParallel(ENDLESS, AT_ONCE, (n) => targetAt(user, followed(n), numbered('endless', n), endless.url))
 }
 
+/** Names of one commit, so that it is not the same that is followed. */
+const REVISIONS = [{}, { targetRevision: 'main' }, { targetRevision: 'refs/heads/main' }]
+
 /** A target there, and a deployment to it of what flaps. */
-async function targetAt(user: Kube, repository: TestRepository, name: string, apiURL: string): Promise<void> {
+async function targetAt(user: Kube, source: GitOpsDeployment['spec']['source'], name: string, apiURL: string): Promise<void> {
   await user.create(Secrets, managedSecret(EVIL, name, kubeconfigFor(apiURL)))
   const spec = { apiURL, credentialsSecret: name, allowInsecureSkipTLSVerify: true }
   await user.create(GitOpsDeploymentManagedEnvironments, managedEnvironment(EVIL, name, spec))
   const destination = { environment: name, namespace: EVIL }
-  await user.create(GitOpsDeployments, syncOf({ repository }, { namespace: EVIL, name, path: 'flapping' }, { destination }))
+  const sync = syncOf({ repository: { url: source.repoURL } }, { namespace: EVIL, name, path: source.path })
+  await user.create(GitOpsDeployments, { ...sync, spec: { ...sync.spec, source, destination } })
 }
 
 const largeSecrets = (user: Kube): Promise<void> =>

@@ -46,12 +46,22 @@ export function createRenderer({ kubectl, limits, yaml = createYamlReader() }: R
     known.set(key, rendered, { size: needed.reduce((sum, { data }) => sum + data.length, 1) })
     return rendered
   }
-  return async (snapshot, path, signal, tenant) => {
-    const folder = folderOf(path)
+  const renderFolder = async (snapshot: Snapshot, folder: string, { signal, tenant }: For) => {
     const found = await neededOf(snapshot, folder, (text) => yaml(text, tenant))
     if (found.isKustomized) return kustomized(found, folder, { signal, tenant })
     const { manifests, problems } = await plainFiles(found.needed, { reader, known: files, tenant })
     return checkRendered(manifests, problems)
+  }
+  // Hundreds of syncs may bring the same folder to hundreds of places.
+  const folders = new WeakMap<Snapshot, Map<string, readonly Manifest[]>>()
+  return async (snapshot, path, signal, tenant) => {
+    const folder = folderOf(path)
+    const before = folders.get(snapshot)?.get(folder)
+    if (before) return before
+    const rendered = await renderFolder(snapshot, folder, { signal, tenant })
+    const others = folders.get(snapshot) ?? new Map<string, readonly Manifest[]>()
+    folders.set(snapshot, others.set(folder, rendered))
+    return rendered
   }
 }
 
