@@ -1,6 +1,6 @@
 /** The files of a commit, by folder: a stream pays for what lies in its own, and not for the repository. */
 export interface Tree<File> {
-  /** Which it takes in memory, about. */
+  /** What it takes of memory, about. */
   readonly bytes: number
   /** Everything below a folder, at any depth, by name; `''` is the root. */
   below(folder: string): readonly File[]

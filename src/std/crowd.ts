@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net'
 import ipaddr from 'ipaddr.js'
+import { createTally } from './tally.ts'
 
 /** How many may be here at once: in all, and of one network. */
 export interface Room {
@@ -16,28 +17,20 @@ export interface Crowd {
 
 /** IPv6 gives every customer 2^64 addresses, so there a network is counted as one. */
 export function createCrowd(room: Room): Crowd {
-  const here = new Map<string, number>()
-  let size = 0
+  const here = createTally()
   return {
     get size() {
-      return size
+      return here.sum
     },
     enter(address) {
       const network = networkOf(address)
-      const others = here.get(network) ?? 0
-      const refusal = size >= room.connections ? 'full' : others >= room.connectionsPerAddress ? 'address-full' : undefined
-      if (refusal === undefined) {
-        here.set(network, others + 1)
-        size++
-      }
+      const others = here.of(network)
+      const refusal = here.sum >= room.connections ? 'full' : others >= room.connectionsPerAddress ? 'address-full' : undefined
+      if (refusal === undefined) here.add(network, 1)
       return refusal
     },
     leave(address) {
-      const network = networkOf(address)
-      const rest = (here.get(network) ?? 0) - 1
-      if (rest > 0) here.set(network, rest)
-      else here.delete(network)
-      size--
+      here.add(networkOf(address), -1)
     },
   }
 }

@@ -1,15 +1,12 @@
 import { match, ok } from 'uvu/assert'
 import {
   ConfigMaps,
-  type CoreSecret,
   conditionOf,
   type GitOpsDeployment,
   GitOpsDeploymentManagedEnvironments,
   GitProjects,
   isTrue,
-  KUBECONFIG_KEY,
   Secrets,
-  secretTypes,
 } from '../../src/api/index.ts'
 import { createProject } from '../kas/running-kas.ts'
 import { bindUser } from '../support/builders/credentials.ts'
@@ -75,13 +72,7 @@ describe('hostile: work that has no end', (it) => {
   it('takes no memory for Secrets that are large, or many', async () => {
     const { kube } = berth
     const before = berth.peakOf('operator')
-    const secretOf = (name: string, bytes: number): CoreSecret => ({
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name, namespace: 'hoard' },
-      type: secretTypes.managedEnvironment,
-      data: { [KUBECONFIG_KEY]: Buffer.alloc(bytes, name).toString('base64') },
-    })
+    const secretOf = (name: string, bytes: number) => managedSecret('hoard', name, ''.padEnd(bytes, name))
     for (let at = 0; at < LARGE; at++) await kube.create(Secrets, secretOf(`large-${at}`, 700_000))
     for (let at = 0; at < MANY; at++) await kube.create(Secrets, secretOf(`many-${at}`, 90_000))
     for (const name of ['large-0', `many-${MANY - 1}`]) {

@@ -1,13 +1,10 @@
 import type { Kube } from '../../../src/adapters/kube/index.ts'
 import {
   ConfigMaps,
-  type CoreSecret,
   type GitOpsDeployment,
   GitOpsDeploymentManagedEnvironments,
   GitOpsDeployments,
-  KUBECONFIG_KEY,
   Secrets,
-  secretTypes,
 } from '../../../src/api/index.ts'
 import { createProject } from '../../../test/kas/running-kas.ts'
 import { managedEnvironment, managedSecret } from '../../../test/support/builders/environments.ts'
@@ -125,20 +122,14 @@ async function targetAt(user: Kube, source: GitOpsDeployment['spec']['source'], 
   const spec = { apiURL, credentialsSecret: name, allowInsecureSkipTLSVerify: true }
   await user.create(GitOpsDeploymentManagedEnvironments, managedEnvironment(EVIL, name, spec))
   const destination = { environment: name, namespace: EVIL }
-  const sync = syncOf({ repository: { url: source.repoURL } }, { namespace: EVIL, name, path: source.path })
-  await user.create(GitOpsDeployments, { ...sync, spec: { ...sync.spec, source, destination } })
+  const repository = { url: source.repoURL }
+  const sync = syncOf({ repository }, { namespace: EVIL, name, path: source.path }, { source, destination })
+  await user.create(GitOpsDeployments, sync)
 }
 
 const largeSecrets = (user: Kube): Promise<void> =>
   inParallel(LARGE, AT_ONCE, async (n) => {
-    const secret: CoreSecret = {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: { name: numbered('large', n), namespace: EVIL },
-      type: secretTypes.managedEnvironment,
-      data: { [KUBECONFIG_KEY]: Buffer.alloc(700_000, 'x').toString('base64') },
-    }
-    await user.create(Secrets, secret)
+    await user.create(Secrets, managedSecret(EVIL, numbered('large', n), 'x'.repeat(700_000)))
   })
 
 /** As the tenant: the API server gives each its share. */

@@ -1,4 +1,5 @@
 import { type CoreSecret, keyOf, refOf } from '../../api/index.ts'
+import { createTally } from '../../std/index.ts'
 
 /** Bytes of one Secret. A kubeconfig with a token and a CA has about 5,000. */
 const MOST = 128 * 2 ** 10
@@ -19,17 +20,14 @@ export interface Ration<T> {
 
 /** Of a Secret that is too large, or one too many, only the metadata is kept, and why: `leftOut`. */
 export function secretRation(): Ration<CoreSecret> {
-  const weights = new Map<string, number>()
-  const sums = new Map<string, number>()
+  const weights = createTally()
+  const sums = createTally()
   const put = (secret: CoreSecret, weight: number) => {
     const { namespace = '' } = secret.metadata
     const key = keyOf(refOf(secret))
-    const sum = (sums.get(namespace) ?? 0) + weight - (weights.get(key) ?? 0)
-    if (weight > 0) weights.set(key, weight)
-    else weights.delete(key)
-    if (sum > 0) sums.set(namespace, sum)
-    else sums.delete(namespace)
-    return sum
+    const more = weight - weights.of(key)
+    weights.add(key, more)
+    return sums.add(namespace, more)
   }
   const leaveOut = (secret: CoreSecret, why: string): CoreSecret => {
     const { apiVersion, kind, type } = secret

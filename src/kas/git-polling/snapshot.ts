@@ -50,8 +50,9 @@ export function createSnapshot(
   return {
     ...found,
     get earlier(): Listed | undefined {
-      const tree = earlier === undefined || earlier === commit ? undefined : trees.get(nameOf(earlier))
-      return tree && { commit: earlier ?? '', tree }
+      if (earlier === undefined || earlier === commit) return undefined
+      const tree = trees.get(nameOf(earlier))
+      return tree && { commit: earlier, tree }
     },
     get isFetched() {
       return isFetched

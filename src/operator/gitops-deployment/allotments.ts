@@ -1,4 +1,4 @@
-import { unlessAborted } from '../../std/index.ts'
+import { createTally, unlessAborted } from '../../std/index.ts'
 
 /** What is kept in memory on behalf of each namespace: so much at most, so that nobody fills a program with what is his. */
 export interface Allotments {
@@ -22,19 +22,17 @@ interface Kept {
 /** `most` of each namespace, in whatever is counted. */
 export function createAllotments(most: number): Allotments {
   const kept = new Map<string, Kept>()
-  const sums = new Map<string, number>()
+  const sums = createTally()
   const waiting = new Map<string, PromiseWithResolvers<void>>()
   const add = (namespace: string, amount: number) => {
-    const sum = (sums.get(namespace) ?? 0) + amount
-    if (sum > 0) sums.set(namespace, sum)
-    else sums.delete(namespace)
+    sums.add(namespace, amount)
     if (amount >= 0) return
     waiting.get(namespace)?.resolve()
     waiting.delete(namespace)
   }
   const keep = (key: string, namespace: string, amount: number) => {
     const had = kept.get(key)?.amount ?? 0
-    const others = (sums.get(namespace) ?? 0) - had
+    const others = sums.of(namespace) - had
     if (others > 0 && others + amount > most) return false
     kept.set(key, { namespace, amount })
     add(namespace, amount - had)

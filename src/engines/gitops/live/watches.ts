@@ -1,6 +1,6 @@
 import { type Kube, keepFed, type Listing, type Sink } from '../../../adapters/kube/index.ts'
 import { type AnyObject, apiVersionOf, type Kind } from '../../../api/index.ts'
-import { type Clock, type Failure, isFailure, type Log, seconds } from '../../../std/index.ts'
+import { type Clock, createTally, type Failure, isFailure, type Log, seconds } from '../../../std/index.ts'
 import { OWNER_LABEL } from '../place.ts'
 import { createLine } from './line.ts'
 
@@ -63,12 +63,18 @@ interface Watched {
   ending: AbortController
 }
 
+/**
+ * A tenant may have so many times as many watches as are free: one alone has four fifths of all, two have four ninths each, and there is
+ * always room for one more tenant. (Choudhury and Hahne, Dynamic Queue Length Thresholds, 1998.)
+ */
+const TIMES_THE_FREE = 4
+
 /** Others may come late as well: they share the list. */
 const LATE = seconds(1)
 
 export function createWatches({ clock, log, most }: WatchesOptions): Watches {
   const watched = new Map<string, Watched>()
-  const shares = createShares(most)
+  const shares = createTally()
   const names = new WeakMap<Kube, number>()
   const line = createLine<Watched>(clock, (entry) => open(entry))
   let identities = 0
@@ -85,7 +91,7 @@ export function createWatches({ clock, log, most }: WatchesOptions): Watches {
     const key = keyOf(entry.spot)
     if (watched.get(key) === entry) {
       watched.delete(key)
-      shares.giveBack(entry.tenant)
+      shares.add(entry.tenant, -1)
     }
     for (const reader of entry.readers) reader.blind(entry.spot, why)
   }
@@ -106,10 +112,11 @@ export function createWatches({ clock, log, most }: WatchesOptions): Watches {
     return from === undefined ? first.promise : Promise.resolve()
   }
 
+  const isRoomFor = (tenant: string) => shares.of(tenant) < TIMES_THE_FREE * (most - shares.sum)
   const begin = (spot: Spot, tenant: string, from: string | undefined): Watched => {
     const entry: Watched = { spot, tenant, readers: new Set(), word: 'waiting', from, isDue: true, ending: new AbortController() }
     watched.set(keyOf(spot), entry)
-    shares.take(tenant)
+    shares.add(tenant, 1)
     line.add(entry)
     return entry
   }
@@ -121,8 +128,7 @@ export function createWatches({ clock, log, most }: WatchesOptions): Watches {
   return {
     join(spot, reader, from) {
       const known = watched.get(keyOf(spot))
-      if (!known)
-        return isClosed || !shares.isRoomFor(reader.tenant) ? blindSeat(spot) : sit(begin(spot, reader.tenant, from), reader)
+      if (!known) return isClosed || !isRoomFor(reader.tenant) ? blindSeat(spot) : sit(begin(spot, reader.tenant, from), reader)
       if (known.isDue) known.from = earlier(known.from, from)
       else if (from === undefined) {
         Object.assign(known, { from, isDue: true })
@@ -143,29 +149,6 @@ export function createWatches({ clock, log, most }: WatchesOptions): Watches {
       line.close()
       for (const entry of [...watched.values()]) end(entry)
     },
-  }
-}
-
-/**
- * A tenant may have so many times as many watches as are free: one alone has four fifths of all, two have four ninths each, and there is
- * always room for one more tenant. (Choudhury and Hahne, Dynamic Queue Length Thresholds, 1998.)
- */
-const TIMES_THE_FREE = 4
-
-/** How many of the watches each tenant has. */
-function createShares(most: number) {
-  const counts = new Map<string, number>()
-  let free = most
-  const add = (tenant: string, more: number) => {
-    free -= more
-    const sum = (counts.get(tenant) ?? 0) + more
-    if (sum > 0) counts.set(tenant, sum)
-    else counts.delete(tenant)
-  }
-  return {
-    isRoomFor: (tenant: string) => (counts.get(tenant) ?? 0) < TIMES_THE_FREE * free,
-    take: (tenant: string) => add(tenant, 1),
-    giveBack: (tenant: string) => add(tenant, -1),
   }
 }
 
