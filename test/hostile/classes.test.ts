@@ -2,6 +2,7 @@ import { equal, is, match, ok } from 'uvu/assert'
 import { isAllowed, type Kube } from '../../src/adapters/kube/index.ts'
 import {
   annotations,
+  ClusterRoleBindings,
   ClusterRoles,
   conditionOf,
   DeploymentTargetClaims,
@@ -43,10 +44,23 @@ describe('hostile: classes and tiers', (it) => {
       metadata: { name: 'ops' },
       spec: { ...shipped?.spec, deploymentTargetClassName: 'ops' },
     })
+    await letMakePrivileged()
     mallory = await berth.person('mallory', 'evil', 'edit')
   })
   it.after(() => berth.stop())
 
+  /** As the documentation of SpaceTiers says, for a platform whose own people run privileged pods. */
+  const letMakePrivileged = async () => {
+    const made = { apiVersion: 'rbac.authorization.k8s.io/v1', metadata: { name: 'berth-privileged-spaces' } }
+    const rules = [{ apiGroups: ['berth.dev'], resources: ['podsecuritylevels'], resourceNames: ['privileged'], verbs: ['use'] }]
+    await berth.kube.create(ClusterRoles, { ...made, kind: 'ClusterRole', rules })
+    await berth.kube.create(ClusterRoleBindings, {
+      ...made,
+      kind: 'ClusterRoleBinding',
+      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: made.metadata.name },
+      subjects: [{ kind: 'ServiceAccount', name: 'berth-operator', namespace: 'berth-system' }],
+    })
+  }
   /** As the documentation says for classes that are not for everybody. */
   const closeClasses = async () => {
     const open = [

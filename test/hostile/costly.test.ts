@@ -9,7 +9,6 @@ import {
   Secrets,
 } from '../../src/api/index.ts'
 import { createProject } from '../kas/running-kas.ts'
-import { bindUser } from '../support/builders/credentials.ts'
 import { managedEnvironment, managedSecret } from '../support/builders/environments.ts'
 import { explosion } from '../support/builders/hostile.ts'
 import { endlessServer, plainServer, type StrangeServer } from '../support/builders/strange-server.ts'
@@ -37,9 +36,7 @@ describe('hostile: work that has no end', (it) => {
   let refusing: StrangeServer
   let flooding: StrangeServer
   it.before(async () => {
-    const namespaces = ['team-a', 'evil', 'hoard']
-    berth = await bringUp(namespaces)
-    for (const name of namespaces) await bindUser(berth.kube, name, `system:serviceaccount:${name}:default`, 'edit')
+    berth = await bringUp(['team-a', 'evil', 'hoard'])
     flooding = await endlessServer()
     refusing = await plainServer((_, response) =>
       response.writeHead(403, { 'content-type': 'text/plain' }).end('a'.repeat(1_000_000)),

@@ -1,8 +1,9 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ok } from 'uvu/assert'
 import { memoryOf } from '../../hack/bench/program.ts'
+import { statusOf } from '../../src/adapters/control-plane/index.ts'
 import { connect, type Kube, kubeFromSecret } from '../../src/adapters/kube/index.ts'
 import {
   DeploymentTargetClaims,
@@ -12,7 +13,7 @@ import {
   Namespaces,
   Secrets,
 } from '../../src/api/index.ts'
-import { partsOf } from '../../src/cli/local/parts.ts'
+import { type Part, partsOf } from '../../src/cli/local/parts.ts'
 import { Failure, Secret } from '../../src/std/index.ts'
 import { type Berth, berth, exportedIn, startBerth } from '../cli/berth.ts'
 import { createAgent, createProject } from '../kas/running-kas.ts'
@@ -42,6 +43,8 @@ export interface Installation extends Deliveries {
   person(name: string, namespace: string, role: 'edit' | 'admin'): Promise<Kube>
   /** What the holder of a claim's kubeconfig can do: with `edit`, anybody gets one. */
   space(as: Kube, namespace: string, claim: string): Promise<{ kube: Kube; namespace: string }>
+  /** Where a program of it says it listens, and the authority of its certificates. */
+  doorOf(program: string, door: string): { address: string; ca: Buffer }
   /** The most memory that a program of it has had so far, MiB. */
   peakOf(program: string): number
   /** A running agent with all rights in the cluster, as `berth agent manifest` gives them. */
@@ -49,6 +52,7 @@ export interface Installation extends Deliveries {
   stop(): Promise<void>
 }
 
+/** `namespaces`: the tenants; what one of them brings from Git is applied by his account `default`, which has `edit` there. */
 export async function bringUp(namespaces: readonly string[]): Promise<Installation> {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'berth-hostile-')))
   const host = await gitHost()
@@ -64,7 +68,10 @@ export async function bringUp(namespaces: readonly string[]): Promise<Installati
   }
   const env = exportedIn(stdout)
   const kube = connect({ kubeconfig: join(dir, 'kubeconfig') })
-  for (const name of namespaces) await kube.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+  for (const name of namespaces) {
+    await kube.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+    await bindUser(kube, name, `system:serviceaccount:${name}:default`, 'edit')
+  }
   const agents: Berth[] = []
   const spaces: Kube[] = []
   return {
@@ -100,11 +107,11 @@ export async function bringUp(namespaces: readonly string[]): Promise<Installati
       return { kube: own, namespace: defaultNamespace }
     },
     ...deliveries(kube, host),
-    peakOf(program) {
-      const part = partsOf(dir).find(({ name }) => name === program)
-      ok(part, `${program} does not run`)
-      return memoryOf(part.pid).peak
-    },
+    doorOf: (program, door) => ({
+      address: partOf(dir, program).facts[door] ?? '',
+      ca: readFileSync(statusOf(dir)?.authority ?? ''),
+    }),
+    peakOf: (program) => memoryOf(partOf(dir, program).pid).peak,
     async agent(namespace, name, { path, namespace: home }) {
       const token = await createAgent(kube, namespace, name, {
         configurationProject: path,
@@ -122,6 +129,12 @@ export async function bringUp(namespaces: readonly string[]): Promise<Installati
       await stop()
     },
   }
+}
+
+function partOf(dir: string, program: string): Part {
+  const part = partsOf(dir).find(({ name }) => name === program)
+  ok(part, `${program} does not run`)
+  return part
 }
 
 const deliveries = (kube: Kube, host: GitHost): Deliveries => ({

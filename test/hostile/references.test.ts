@@ -1,6 +1,5 @@
 import { is } from 'uvu/assert'
 import { ConfigMaps } from '../../src/api/index.ts'
-import { bindUser } from '../support/builders/credentials.ts'
 import { configMap } from '../support/builders/snapshots.ts'
 import { plainServer, type StrangeServer } from '../support/builders/strange-server.ts'
 import { describe } from '../support/suite.ts'
@@ -15,7 +14,6 @@ describe('hostile: references that hide', (it) => {
     internal = await plainServer((_, response) => response.end(JSON.stringify(configMap('from-loopback'))))
     url = `${internal.url}/x.yaml`
     berth = await bringUp(['evil'])
-    await bindUser(berth.kube, 'evil', 'system:serviceaccount:evil:default', 'edit')
   })
   it.after(async () => {
     await internal.close()

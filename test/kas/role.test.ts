@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { is, not, ok } from 'uvu/assert'
 import { parse, parseAllDocuments } from 'yaml'
 import { connect } from '../../src/adapters/kube/index.ts'
-import { GitProjects, isTrue, type KubeObject, Leases, ServiceAccounts, tenantRoles } from '../../src/api/index.ts'
+import { GitProjects, isTrue, type KubeObject, Leases, tenantRoles } from '../../src/api/index.ts'
 import { Secret } from '../../src/std/index.ts'
 import { letDevelop, podToken, runningWorkspace } from '../operator/workspace/git/pod.ts'
-import { grant } from '../support/builders/credentials.ts'
+import { accountToken, grant } from '../support/builders/credentials.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { gitHost } from '../support/git-host.ts'
 import { describe } from '../support/suite.ts'
@@ -23,18 +23,6 @@ const rulesIn = (file: string): KubeObject | undefined => {
 describe('kas: its own role', (it) => {
   const cluster = testCluster()
   it.after(() => cluster.close())
-
-  /** A token of a new account in that namespace. */
-  const accountToken = async (namespace: string, name: string, audiences?: string[]): Promise<string> => {
-    await cluster.kube.create(ServiceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } })
-    const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`
-    const { status } = await cluster.kube.post<{ status: { token: string } }>(path, {
-      apiVersion: 'authentication.k8s.io/v1',
-      kind: 'TokenRequest',
-      spec: audiences ? { audiences } : {},
-    })
-    return status.token
-  }
 
   /** The admin's kubeconfig with another token. */
   const kubeconfigWith = async (folder: string, token: string): Promise<string> => {
@@ -66,7 +54,7 @@ describe('kas: its own role', (it) => {
     await apply(cluster.kube, { ...ofLeases, metadata: home })
     const bindingOfRole = { ...binding, kind: 'RoleBinding', metadata: home, roleRef: ofRole }
     await apply(cluster.kube, bindingOfRole)
-    const kubeconfig = await kubeconfigWith(folder, await accountToken(namespace, 'kas'))
+    const kubeconfig = await kubeconfigWith(folder, await accountToken(cluster.kube, namespace, 'kas'))
     await grant(cluster.kube, namespace, 'kas', tenantRoles.kas)
     // The API server hears of new roles in its own time; what it refuses before would stand in kas' log.
     const own = connect({ kubeconfig })
@@ -83,7 +71,10 @@ describe('kas: its own role', (it) => {
       isTrue(status?.conditions, 'Ready'),
     )
     const wanted = { projectId: `${namespace}/shop`, ref: { kind: 'default' as const }, globs: ['**'] }
-    const callers = [await accountToken(namespace, 'reader', ['berth-kas']), await createAgent(cluster.kube, namespace, 'agent')]
+    const callers = [
+      await accountToken(cluster.kube, namespace, 'reader', ['berth-kas']),
+      await createAgent(cluster.kube, namespace, 'agent'),
+    ]
     for (const caller of callers)
       is((await eventually(() => kas.stream(caller).fetchObjects(wanted, AbortSignal.timeout(10_000)))).commitId, commit)
 

@@ -111,7 +111,9 @@ async function start(plan: BringUp): Promise<Installation> {
   await timed(
     shell,
     'install kinds, policies, roles',
-    'kubectl apply --server-side --force-conflicts -k . && kubectl apply --server-side --force-conflicts -k deploy/defaults',
+    ['.', ...(ground.tls ? ['deploy/everywhere'] : []), 'deploy/defaults']
+      .map((folder) => `kubectl apply --server-side --force-conflicts -k ${folder}`)
+      .join(' && '),
     async () => ({
       value: await install(plan, ground),
       seen: 'the kinds are established',

@@ -15,6 +15,7 @@ import { Failure, systemClock } from '../../std/index.ts'
 import { WIDTH } from '../output.ts'
 import { type Report, reportTo } from '../report.ts'
 import { OUTPUT_CLOSED, type Shell } from '../shell.ts'
+import { kubeconfigAs } from './accounts.ts'
 import { gitPortOf } from './git-port.ts'
 import { findKubectl } from './kubectl.ts'
 import { endParts, isRunning, type Part, partsOf, startPart } from './parts.ts'
@@ -85,8 +86,11 @@ async function kubectlOf({ shell, report }: BringUp): Promise<string> {
   }
 }
 
-/** The kinds, policies and roles of the root kustomization; then, when the kinds can be used, what an installation starts with. */
-export async function install({ shell }: Pick<BringUp, 'shell'>, { kubeconfig, kubectl }: Ground): Promise<void> {
+/**
+ * The kinds, policies and roles of the root kustomization; then, when the kinds can be used, what an installation starts with. In a control
+ * plane of our own the programs may read every namespace, as if each had been onboarded: whoever has it is its administrator.
+ */
+export async function install({ shell }: Pick<BringUp, 'shell'>, { kubeconfig, kubectl, tls }: Ground): Promise<void> {
   const apply = (folder: string) =>
     runProgram(kubectl, ['--kubeconfig', kubeconfig, 'apply', '--server-side', '--force-conflicts', '-k', folder], {
       env: shell.env,
@@ -95,6 +99,7 @@ export async function install({ shell }: Pick<BringUp, 'shell'>, { kubeconfig, k
   const kube = connect({ kubeconfig })
   try {
     await apply(shell.home)
+    if (tls) await apply(join(shell.home, 'deploy', 'everywhere'))
     await untilEstablished(shell, kube)
     await apply(join(shell.home, 'deploy', 'defaults'))
   } finally {
@@ -123,7 +128,12 @@ async function startInTurn(plan: BringUp, { kubeconfig, kubectl, tls }: Ground):
   mkdirSync(repositories, { recursive: true })
   const run = (name: string, up: string, ...flags: string[]) =>
     startPart({ dir, name, up, detached, env, signal: shell.signal, command: [...shell.berth, name, ...flags] })
-  const cluster = ['--kubeconfig', kubeconfig, ...(plan.scope ? ['--namespace', plan.scope] : [])]
+  const cluster = async (program: 'kas' | 'operator') => [
+    '--kubeconfig',
+    tls ? await kubeconfigAs(program, dir, kubeconfig) : kubeconfig,
+    ...(plan.scope ? ['--namespace', plan.scope] : []),
+  ]
+  const [asKas, asOperator] = [await cluster('kas'), await cluster('operator')]
   const election = plan.scope ? ['--no-leader-election'] : []
   const ports = ['--operations', '127.0.0.1:0']
   const port = await gitPortOf(dir)
@@ -132,7 +142,7 @@ async function startInTurn(plan: BringUp, { kubeconfig, kubectl, tls }: Ground):
     run(
       'kas',
       'kas started',
-      ...cluster,
+      ...asKas,
       ...ports,
       '--listen',
       '127.0.0.1:0',
@@ -152,7 +162,7 @@ async function startInTurn(plan: BringUp, { kubeconfig, kubectl, tls }: Ground):
     const operator = await run(
       'operator',
       'operator started',
-      ...cluster,
+      ...asOperator,
       ...election,
       ...ports,
       '--kas',

@@ -1,4 +1,4 @@
-import { type Answers, type Cache, connectTo, createCaches, type Kube } from '../../adapters/kube/index.ts'
+import { type Answers, type Cache, connectTo, createCaches, type Kube, requestToken } from '../../adapters/kube/index.ts'
 import {
   apiVersionOf,
   type KubeObject,
@@ -8,10 +8,9 @@ import {
   type Ref,
   ServiceAccounts,
   type SpaceRequest,
-  type TokenRequest,
 } from '../../api/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
-import { Failure, isFailure, Secret, withoutEnd } from '../../std/index.ts'
+import { Failure, isFailure, type Secret, withoutEnd } from '../../std/index.ts'
 import { ownLabels, type Space } from './desired.ts'
 import { byRequest, uidOf } from './namespace.ts'
 import { createPieces, MANAGER, OF_SPACES, PIECE_KINDS } from './pieces.ts'
@@ -110,11 +109,5 @@ async function issue(kube: Kube, { request, tier }: Space, audience: string): Pr
       reason: 'UnableToProvision',
       remedy: 'Delete that ServiceAccount',
     })
-  const answer = await kube.post<TokenRequest>(`/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, {
-    apiVersion: 'authentication.k8s.io/v1',
-    kind: 'TokenRequest',
-    spec: { audiences: [audience], expirationSeconds: secondsOf(tier.tokenLifetime) },
-  })
-  if (answer.status) return new Secret(answer.status.token)
-  throw new Failure('unavailable', `the API server issued no token for ServiceAccount ${namespace}/${name}`)
+  return requestToken(kube, { namespace, name }, { audiences: [audience], seconds: secondsOf(tier.tokenLifetime) })
 }

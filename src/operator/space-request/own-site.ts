@@ -1,7 +1,6 @@
-import type { Kube } from '../../adapters/kube/index.ts'
-import { ConfigMaps, Namespaces, ServiceAccounts, type TokenRequest } from '../../api/index.ts'
+import { requestToken } from '../../adapters/kube/index.ts'
+import { ConfigMaps, Namespaces, ServiceAccounts } from '../../api/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
-import { Failure, Secret } from '../../std/index.ts'
 import { serviceAccountOf, withoutBerth } from './desired.ts'
 import { endpointOf, ROOT_CA_WATCH, type SpaceSettings } from './endpoint.ts'
 import { ownEntry } from './entry.ts'
@@ -21,24 +20,8 @@ export function ownSite(workshop: Workshop, settings: SpaceSettings): Site {
     pieces: createPieces(workshop, kube, caches, { nameRole: withoutBerth, entry: ownEntry(workshop) }),
     endpoint: () => endpointOf(kube, settings, certificates),
     issue: ({ namespace, tier }) =>
-      requestToken(kube, { namespace, name: serviceAccountOf(tier) }, secondsOf(tier.tokenLifetime)),
+      requestToken(kube, { namespace, name: serviceAccountOf(tier) }, { seconds: secondsOf(tier.tokenLifetime) }),
     accountUid: ({ namespace, tier }) => accounts.get({ name: serviceAccountOf(tier), namespace })?.metadata.uid,
     accountIn: (namespace) => accounts.in(namespace)[0],
   }
-}
-
-/** A bound token of a service account, from the API server that knows it. */
-async function requestToken(
-  kube: Kube,
-  { namespace, name }: { namespace: string; name: string },
-  expirationSeconds: number,
-): Promise<Secret<string>> {
-  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${encodeURIComponent(name)}/token`
-  const answer = await kube.post<TokenRequest>(path, {
-    apiVersion: 'authentication.k8s.io/v1',
-    kind: 'TokenRequest',
-    spec: { expirationSeconds },
-  })
-  if (answer.status) return new Secret(answer.status.token)
-  throw new Failure('unavailable', `the API server issued no token for ServiceAccount ${namespace}/${name}`)
 }

@@ -8,8 +8,6 @@ import {
   Deployments,
   RoleBindings,
   Roles,
-  ServiceAccounts,
-  type TokenRequest,
   WorkspaceClasses,
   type WorkspaceSpec,
   Workspaces,
@@ -22,6 +20,7 @@ import { Failure, seconds } from '../../../src/std/index.ts'
 import { createProject, type RunningKas, runKas } from '../../kas/running-kas.ts'
 import { portOf } from '../../support/addresses.ts'
 import { selfSigned } from '../../support/builders/certificate.ts'
+import { accountToken, tokenOf } from '../../support/builders/credentials.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { type GitHost, gitHost, type TestRepository } from '../../support/git-host.ts'
 import { describe } from '../../support/suite.ts'
@@ -100,14 +99,7 @@ describe('workspace: devfiles of projects', (it) => {
     await writeFile(devfileCa, cert)
     const flags = { operator: `${namespace}/operator`, devfileHosts: registry, devfileCa }
     kas = await runKas({ kubeconfig: cluster.kubeconfig, namespace, flags })
-    const metadata = { name: 'operator', namespace }
-    await kube.create(ServiceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata })
-    const { status } = await kube.post<TokenRequest>(`/api/v1/namespaces/${namespace}/serviceaccounts/operator/token`, {
-      apiVersion: 'authentication.k8s.io/v1',
-      kind: 'TokenRequest',
-      spec: { audiences: ['berth-kas'] },
-    })
-    devfiles = kas.stream(status?.token ?? '')
+    devfiles = kas.stream(await accountToken(kube, namespace, 'operator', ['berth-kas']))
     shop = await openShop({
       kubeconfig: cluster.kubeconfig,
       namespace,
@@ -242,12 +234,8 @@ describe('workspace: devfiles of projects', (it) => {
       [`https://${registry}/devfiles/base/1.0.0`, `https://${registry}/devfiles/base/cache.yaml`],
     )
     ok(await kube.get(ConfigMaps, { name: 'remote', namespace }))
-    const token = await kube.post<TokenRequest>(`/api/v1/namespaces/${namespace}/serviceaccounts/default/token`, {
-      apiVersion: 'authentication.k8s.io/v1',
-      kind: 'TokenRequest',
-      spec: { audiences: ['berth-kas'] },
-    })
-    const asked = kas.stream(token.status?.token ?? '').fetchDevfile(`https://${registry}/a`, AbortSignal.timeout(5000))
+    const token = await tokenOf(kube, { namespace, name: 'default' }, ['berth-kas'])
+    const asked = kas.stream(token).fetchDevfile(`https://${registry}/a`, AbortSignal.timeout(5000))
     match(await asked.catch((thrown) => Failure.from(thrown).message), /is not the operator/)
   })
 

@@ -1,4 +1,4 @@
-import { isAllowed, type Kube, subjectOf } from '../../../src/adapters/kube/index.ts'
+import { isAllowed, type Kube, requestToken, subjectOf } from '../../../src/adapters/kube/index.ts'
 import {
   BERTH_NAMESPACE,
   ClusterRoles,
@@ -9,11 +9,9 @@ import {
   type ServiceAccountName,
   ServiceAccounts,
   type Subject,
-  type TokenRequest,
   tenantRoles,
   userOfAccount,
 } from '../../../src/api/index.ts'
-import { Failure } from '../../../src/std/index.ts'
 import { eventually } from '../verbs.ts'
 
 const RBAC = 'rbac.authorization.k8s.io'
@@ -43,20 +41,15 @@ export async function signIn(kube: Kube, { namespace, name }: ServiceAccountName
   return { token, kubeconfig: kubeconfigText(kube.server, token, await authorityOf(kube, namespace)) }
 }
 
-/** The token of a new account, for whoever is to believe it. */
-export async function accountToken(kube: Kube, namespace: string, name: string, audiences: string[]): Promise<string> {
+/** The token of a new account, for whoever is to believe it: the API server without audiences. */
+export async function accountToken(kube: Kube, namespace: string, name: string, audiences?: string[]): Promise<string> {
   await kube.create(ServiceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } })
   return tokenOf(kube, { namespace, name }, audiences)
 }
 
-async function tokenOf(kube: Kube, { namespace, name }: ServiceAccountName, audiences?: string[]): Promise<string> {
-  const { status } = await kube.post<TokenRequest>(`/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`, {
-    apiVersion: 'authentication.k8s.io/v1',
-    kind: 'TokenRequest',
-    spec: { ...(audiences && { audiences }), expirationSeconds: 3600 },
-  })
-  if (!status) throw new Failure('internal', 'the API server made no token')
-  return status.token
+/** A token of an account that is there. */
+export async function tokenOf(kube: Kube, { namespace, name }: ServiceAccountName, audiences?: string[]): Promise<string> {
+  return (await requestToken(kube, { namespace, name }, { ...(audiences && { audiences }), seconds: 3600 })).reveal()
 }
 
 /** An account that develops the GitProjects of its namespace, once the API server has heard of it. */

@@ -1,0 +1,26 @@
+import type { TokenRequest } from '../../api/index.ts'
+import { Failure, Secret } from '../../std/index.ts'
+import type { Kube } from './kube.ts'
+
+export interface TokenWish {
+  /** Of whoever is to believe it; the API server itself without them. */
+  audiences?: string[]
+  /** At least 600; the API server may give less than it is asked for. */
+  seconds: number
+}
+
+/** A bound token of a service account, from the API server that knows it. */
+export async function requestToken(
+  kube: Kube,
+  { namespace, name }: { namespace: string; name: string },
+  { audiences, seconds }: TokenWish,
+): Promise<Secret<string>> {
+  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${encodeURIComponent(name)}/token`
+  const { status } = await kube.post<TokenRequest>(path, {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'TokenRequest',
+    spec: { ...(audiences && { audiences }), expirationSeconds: seconds },
+  })
+  if (status?.token) return new Secret(status.token)
+  throw new Failure('unavailable', `the API server issued no token for ServiceAccount ${namespace}/${name}`)
+}
