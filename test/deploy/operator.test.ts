@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { equal, match } from 'uvu/assert'
-import { isAllowed } from '../../src/adapters/kube/index.ts'
+import { isAllowed, requestToken } from '../../src/adapters/kube/index.ts'
 import {
   apiVersionOf,
   ClusterRoleBindings,
@@ -30,7 +29,7 @@ import { letBerthIn } from '../support/builders/credentials.ts'
 import { environment, viaClaim } from '../support/builders/environments.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { listeningForRefusals, refusalOf } from '../support/refusal.ts'
-import { spaceTier } from '../support/spaces.ts'
+import { leaveForPrivileged, spaceTier } from '../support/spaces.ts'
 import { describe } from '../support/suite.ts'
 import { claim, targetClass } from '../support/targets.ts'
 import { apply, eventually, expectGone, expectObject } from '../support/verbs.ts'
@@ -38,12 +37,6 @@ import { openShop, type RunningShop } from '../support/workshop.ts'
 
 const OPERATOR = 'system:serviceaccount:berth-system:berth-operator'
 const GROUPS = ['system:serviceaccounts', 'system:serviceaccounts:berth-system', 'system:authenticated']
-
-/** What `docs/spec/v1/spacetier.md` tells administrators to apply. */
-function leaveInDocs(): string {
-  const page = readFileSync(new URL('../../docs/spec/v1/spacetier.md', import.meta.url), 'utf8')
-  return /^ {2}```yaml\n((?: {2}.*\n)+?) {2}```/m.exec(page)?.[1]?.replace(/^ {2}/gm, '') ?? ''
-}
 
 describe('the rights of the operator', (it) => {
   const cluster = testCluster()
@@ -114,11 +107,7 @@ describe('the rights of the operator', (it) => {
     name: 'default',
   })
   const tokenOf = (home: string, name: string, audiences?: string[]) =>
-    operator.post(`/api/v1/namespaces/${home}/serviceaccounts/${name}/token`, {
-      apiVersion: 'authentication.k8s.io/v1',
-      kind: 'TokenRequest',
-      spec: { expirationSeconds: 600, ...(audiences && { audiences }) },
-    })
+    requestToken(operator, { namespace: home, name }, { audiences, seconds: 600 })
 
   it('let it make a space, and what goes with an Environment', async () => {
     await expectObject(kube, GitOpsDeploymentManagedEnvironments, { name: 'managed-environment-dev', namespace }, () => true)
@@ -208,7 +197,7 @@ describe('the rights of the operator', (it) => {
     })
     match(JSON.stringify(told?.status), /the operator makes no privileged namespaces/)
     match(JSON.stringify(told?.status), /verb use on podsecuritylevels.berth.dev named privileged/)
-    await apply(kube, leaveInDocs())
+    await apply(kube, leaveForPrivileged())
     for (const { metadata } of (await kube.list(SpaceRequests, { namespace })).filter(({ spec }) => spec.tierName === kept[1]))
       await kube.patch(SpaceRequests, { name: metadata.name, namespace }, { metadata: { annotations: { again: '1' } } })
     await expectObject(kube, DeploymentTargetClaims, { name: 'mighty', namespace }, ({ status }) => status?.phase === 'Bound')

@@ -2,7 +2,6 @@ import { equal, is, match, ok } from 'uvu/assert'
 import { isAllowed, type Kube } from '../../src/adapters/kube/index.ts'
 import {
   annotations,
-  ClusterRoleBindings,
   ClusterRoles,
   conditionOf,
   DeploymentTargetClaims,
@@ -18,10 +17,10 @@ import {
 import { allowUse } from '../support/builders/credentials.ts'
 import { inParallel } from '../support/parallel.ts'
 import { refusalOf } from '../support/refusal.ts'
-import { requestedBy, spaceRequest, spaceTier } from '../support/spaces.ts'
+import { leaveForPrivileged, requestedBy, spaceRequest, spaceTier } from '../support/spaces.ts'
 import { describe } from '../support/suite.ts'
 import { claim, targetClass } from '../support/targets.ts'
-import { eventually, expectObject } from '../support/verbs.ts'
+import { apply, eventually, expectObject } from '../support/verbs.ts'
 import { workspace } from '../support/workspaces.ts'
 import { bringUp, type Installation } from './installation.ts'
 
@@ -44,23 +43,11 @@ describe('hostile: classes and tiers', (it) => {
       metadata: { name: 'ops' },
       spec: { ...shipped?.spec, deploymentTargetClassName: 'ops' },
     })
-    await letMakePrivileged()
+    await apply(berth.kube, leaveForPrivileged())
     mallory = await berth.person('mallory', 'evil', 'edit')
   })
   it.after(() => berth.stop())
 
-  /** As the documentation of SpaceTiers says, for a platform whose own people run privileged pods. */
-  const letMakePrivileged = async () => {
-    const made = { apiVersion: 'rbac.authorization.k8s.io/v1', metadata: { name: 'berth-privileged-spaces' } }
-    const rules = [{ apiGroups: ['berth.dev'], resources: ['podsecuritylevels'], resourceNames: ['privileged'], verbs: ['use'] }]
-    await berth.kube.create(ClusterRoles, { ...made, kind: 'ClusterRole', rules })
-    await berth.kube.create(ClusterRoleBindings, {
-      ...made,
-      kind: 'ClusterRoleBinding',
-      roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: made.metadata.name },
-      subjects: [{ kind: 'ServiceAccount', name: 'berth-operator', namespace: 'berth-system' }],
-    })
-  }
   /** As the documentation says for classes that are not for everybody. */
   const closeClasses = async () => {
     const open = [

@@ -17,7 +17,7 @@ import { type Part, partsOf } from '../../src/cli/local/parts.ts'
 import { Failure, Secret } from '../../src/std/index.ts'
 import { type Berth, berth, exportedIn, startBerth } from '../cli/berth.ts'
 import { createAgent, createProject } from '../kas/running-kas.ts'
-import { bindUser, untilMay } from '../support/builders/credentials.ts'
+import { bindUser, grant, untilMay } from '../support/builders/credentials.ts'
 import { kubectl } from '../support/builders/snapshots.ts'
 import { type GitHost, gitHost, type TestRepository } from '../support/git-host.ts'
 import { expectObject } from '../support/verbs.ts'
@@ -70,7 +70,7 @@ export async function bringUp(namespaces: readonly string[]): Promise<Installati
   const kube = connect({ kubeconfig: join(dir, 'kubeconfig') })
   for (const name of namespaces) {
     await kube.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
-    await bindUser(kube, name, `system:serviceaccount:${name}:default`, 'edit')
+    await grant(kube, name, 'default', 'edit')
   }
   const agents: Berth[] = []
   const spaces: Kube[] = []

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { equal, is, match, not, ok } from 'uvu/assert'
 import { conditionOf, type GitProject, GitProjects, ServiceAccounts } from '../../src/api/index.ts'
 import { Secret } from '../../src/std/index.ts'
+import { tokenOf } from '../support/builders/credentials.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { type GitHost, gitHost } from '../support/git-host.ts'
 import { failureOf } from '../support/refusal.ts'
@@ -59,15 +60,7 @@ describe('kas: credentials', (it) => {
     const metadata = { name, namespace }
     if (!(await cluster.kube.get(ServiceAccounts, metadata)))
       await cluster.kube.create(ServiceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata })
-    const answer = await cluster.kube.post<{ status: { token: string } }>(
-      `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`,
-      {
-        apiVersion: 'authentication.k8s.io/v1',
-        kind: 'TokenRequest',
-        spec: { audiences: [audience] },
-      },
-    )
-    return answer.status.token
+    return tokenOf(cluster.kube, metadata, [audience])
   }
 
   it('reads a private repository with the credentials of its Secret', async () => {

@@ -3,12 +3,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { is, not, ok } from 'uvu/assert'
-import { parse, parseAllDocuments } from 'yaml'
+import { parseAllDocuments } from 'yaml'
 import { connect } from '../../src/adapters/kube/index.ts'
 import { GitProjects, isTrue, type KubeObject, Leases, tenantRoles } from '../../src/api/index.ts'
 import { Secret } from '../../src/std/index.ts'
 import { letDevelop, podToken, runningWorkspace } from '../operator/workspace/git/pod.ts'
-import { accountToken, grant } from '../support/builders/credentials.ts'
+import { accountToken, deployer, grant } from '../support/builders/credentials.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { gitHost } from '../support/git-host.ts'
 import { describe } from '../support/suite.ts'
@@ -23,15 +23,6 @@ const rulesIn = (file: string): KubeObject | undefined => {
 describe('kas: its own role', (it) => {
   const cluster = testCluster()
   it.after(() => cluster.close())
-
-  /** The admin's kubeconfig with another token. */
-  const kubeconfigWith = async (folder: string, token: string): Promise<string> => {
-    const config = parse(readFileSync(cluster.kubeconfig, 'utf8'))
-    config.users = config.users.map(({ name }: { name: string }) => ({ name, user: { token } }))
-    const file = join(folder, 'kubeconfig')
-    await writeFile(file, JSON.stringify(config))
-    return file
-  }
 
   it('is enough for all that kas does', async () => {
     const namespace = await cluster.namespace('kas')
@@ -54,7 +45,8 @@ describe('kas: its own role', (it) => {
     await apply(cluster.kube, { ...ofLeases, metadata: home })
     const bindingOfRole = { ...binding, kind: 'RoleBinding', metadata: home, roleRef: ofRole }
     await apply(cluster.kube, bindingOfRole)
-    const kubeconfig = await kubeconfigWith(folder, await accountToken(cluster.kube, namespace, 'kas'))
+    const kubeconfig = join(folder, 'kubeconfig')
+    await writeFile(kubeconfig, (await deployer(cluster.kube, namespace, { name: 'kas' })).kubeconfig)
     await grant(cluster.kube, namespace, 'kas', tenantRoles.kas)
     // The API server hears of new roles in its own time; what it refuses before would stand in kas' log.
     const own = connect({ kubeconfig })

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import {
   annotations,
   type KubeObject,
@@ -43,3 +44,9 @@ export const requestedBy = <T extends KubeObject>(requester: string, object: T):
   ...object,
   metadata: { ...object.metadata, annotations: { [annotations.requester]: requester } },
 })
+
+/** What `docs/spec/v1/spacetier.md` tells administrators to apply where the operator is to make privileged namespaces. */
+export function leaveForPrivileged(): string {
+  const page = readFileSync(new URL('../../docs/spec/v1/spacetier.md', import.meta.url), 'utf8')
+  return /^ {2}```yaml\n((?: {2}.*\n)+?) {2}```/m.exec(page)?.[1]?.replace(/^ {2}/gm, '') ?? ''
+}

@@ -1,6 +1,6 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { Failure } from '../../std/index.ts'
+import { Failure, recordIn, type Secret } from '../../std/index.ts'
 import type { Layout } from './layout.ts'
 
 const PRIVATE = { mode: 0o600 }
@@ -36,16 +36,22 @@ export function adminToken(layout: Layout): string {
   return token
 }
 
+const NAME = 'berth'
+const usersWith = (token: string) => [{ name: NAME, user: { token } }]
+
 /** JSON is YAML too; every client reads it. */
 export function writeKubeconfig(layout: Layout, server: string, authority: string): void {
-  const name = 'berth'
   const kubeconfig = {
     apiVersion: 'v1',
     kind: 'Config',
-    'current-context': name,
-    clusters: [{ name, cluster: { server, 'certificate-authority-data': Buffer.from(authority).toString('base64') } }],
-    users: [{ name, user: { token: adminToken(layout) } }],
-    contexts: [{ name, context: { cluster: name, user: name, namespace: 'default' } }],
+    'current-context': NAME,
+    clusters: [{ name: NAME, cluster: { server, 'certificate-authority-data': Buffer.from(authority).toString('base64') } }],
+    users: usersWith(adminToken(layout)),
+    contexts: [{ name: NAME, context: { cluster: NAME, user: NAME, namespace: 'default' } }],
   }
   writeFileSync(layout.kubeconfig, `${JSON.stringify(kubeconfig, null, 2)}\n`, PRIVATE)
 }
+
+/** The text of that kubeconfig with the token of another. */
+export const kubeconfigWith = (written: string, token: Secret<string>): string =>
+  JSON.stringify({ ...recordIn(written), users: usersWith(token.reveal()) })

@@ -5,6 +5,7 @@
  * Read acquire.ts (where the programs come from), then start.ts (how they run), server.ts (how none is left behind).
  */
 export { type Acquisition, acquireTools, findSources, remediesFor, type Source } from './acquire.ts'
+export { kubeconfigWith } from './credentials.ts'
 export type { ServerName } from './flags.ts'
 export { holdFolder, holdTaken, makeFolder, removeFolder, strangerIn } from './folder.ts'
 export { lastWords } from './last-words.ts'

@@ -1,10 +1,10 @@
-import type { TokenRequest } from '../../api/index.ts'
+import type { ServiceAccountName, TokenRequest } from '../../api/index.ts'
 import { Failure, Secret } from '../../std/index.ts'
 import type { Kube } from './kube.ts'
 
 export interface TokenWish {
   /** Of whoever is to believe it; the API server itself without them. */
-  audiences?: string[]
+  audiences?: string[] | undefined
   /** At least 600; the API server may give less than it is asked for. */
   seconds: number
 }
@@ -12,7 +12,7 @@ export interface TokenWish {
 /** A bound token of a service account, from the API server that knows it. */
 export async function requestToken(
   kube: Kube,
-  { namespace, name }: { namespace: string; name: string },
+  { namespace, name }: ServiceAccountName,
   { audiences, seconds }: TokenWish,
 ): Promise<Secret<string>> {
   const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${encodeURIComponent(name)}/token`

@@ -12,6 +12,7 @@ import { watchParts } from '../local/guard.ts'
 import {
   type BringUp,
   clusterIn,
+  foldersFor,
   type Installation,
   install,
   isUpAlready,
@@ -111,7 +112,7 @@ async function start(plan: BringUp): Promise<Installation> {
   await timed(
     shell,
     'install kinds, policies, roles',
-    ['.', ...(ground.tls ? ['deploy/everywhere'] : []), 'deploy/defaults']
+    foldersFor(ground)
       .map((folder) => `kubectl apply --server-side --force-conflicts -k ${folder}`)
       .join(' && '),
     async () => ({

@@ -15,7 +15,7 @@ import { Failure, systemClock } from '../../std/index.ts'
 import { WIDTH } from '../output.ts'
 import { type Report, reportTo } from '../report.ts'
 import { OUTPUT_CLOSED, type Shell } from '../shell.ts'
-import { kubeconfigAs } from './accounts.ts'
+import { accountKubeconfigs } from './accounts.ts'
 import { gitPortOf } from './git-port.ts'
 import { findKubectl } from './kubectl.ts'
 import { endParts, isRunning, type Part, partsOf, startPart } from './parts.ts'
@@ -87,21 +87,25 @@ async function kubectlOf({ shell, report }: BringUp): Promise<string> {
 }
 
 /**
- * The kinds, policies and roles of the root kustomization; then, when the kinds can be used, what an installation starts with. In a control
+ * What `install` applies: the kinds, policies and roles; then, when the kinds can be used, what an installation starts with. In a control
  * plane of our own the programs may read every namespace, as if each had been onboarded: whoever has it is its administrator.
  */
-export async function install({ shell }: Pick<BringUp, 'shell'>, { kubeconfig, kubectl, tls }: Ground): Promise<void> {
-  const apply = (folder: string) =>
-    runProgram(kubectl, ['--kubeconfig', kubeconfig, 'apply', '--server-side', '--force-conflicts', '-k', folder], {
-      env: shell.env,
-      signal: shell.signal,
-    })
+export const foldersFor = ({ tls }: Ground) => ['.', ...(tls ? ['deploy/everywhere'] : []), 'deploy/defaults'] as const
+
+/** Applies what `foldersFor` names, as the kubeconfig's user. */
+export async function install({ shell }: Pick<BringUp, 'shell'>, ground: Ground): Promise<void> {
+  const { kubeconfig, kubectl } = ground
+  const { env, signal } = shell
+  const apply = (folder: string) => {
+    const words = ['apply', '--server-side', '--force-conflicts', '-k', join(shell.home, folder)]
+    return runProgram(kubectl, ['--kubeconfig', kubeconfig, ...words], { env, signal })
+  }
+  const [kinds, ...others] = foldersFor(ground)
   const kube = connect({ kubeconfig })
   try {
-    await apply(shell.home)
-    if (tls) await apply(join(shell.home, 'deploy', 'everywhere'))
+    await apply(kinds)
     await untilEstablished(shell, kube)
-    await apply(join(shell.home, 'deploy', 'defaults'))
+    for (const folder of others) await apply(folder)
   } finally {
     await kube.close()
   }
@@ -128,12 +132,8 @@ async function startInTurn(plan: BringUp, { kubeconfig, kubectl, tls }: Ground):
   mkdirSync(repositories, { recursive: true })
   const run = (name: string, up: string, ...flags: string[]) =>
     startPart({ dir, name, up, detached, env, signal: shell.signal, command: [...shell.berth, name, ...flags] })
-  const cluster = async (program: 'kas' | 'operator') => [
-    '--kubeconfig',
-    tls ? await kubeconfigAs(program, dir, kubeconfig) : kubeconfig,
-    ...(plan.scope ? ['--namespace', plan.scope] : []),
-  ]
-  const [asKas, asOperator] = [await cluster('kas'), await cluster('operator')]
+  const accounts = tls ? await accountKubeconfigs(dir, kubeconfig) : { kas: kubeconfig, operator: kubeconfig }
+  const scope = plan.scope ? ['--namespace', plan.scope] : []
   const election = plan.scope ? ['--no-leader-election'] : []
   const ports = ['--operations', '127.0.0.1:0']
   const port = await gitPortOf(dir)
@@ -142,7 +142,9 @@ async function startInTurn(plan: BringUp, { kubeconfig, kubectl, tls }: Ground):
     run(
       'kas',
       'kas started',
-      ...asKas,
+      '--kubeconfig',
+      accounts.kas,
+      ...scope,
       ...ports,
       '--listen',
       '127.0.0.1:0',
@@ -162,7 +164,9 @@ async function startInTurn(plan: BringUp, { kubeconfig, kubectl, tls }: Ground):
     const operator = await run(
       'operator',
       'operator started',
-      ...asOperator,
+      '--kubeconfig',
+      accounts.operator,
+      ...scope,
       ...election,
       ...ports,
       '--kas',

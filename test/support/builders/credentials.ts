@@ -49,7 +49,7 @@ export async function accountToken(kube: Kube, namespace: string, name: string, 
 
 /** A token of an account that is there. */
 export async function tokenOf(kube: Kube, { namespace, name }: ServiceAccountName, audiences?: string[]): Promise<string> {
-  return (await requestToken(kube, { namespace, name }, { ...(audiences && { audiences }), seconds: 3600 })).reveal()
+  return (await requestToken(kube, { namespace, name }, { audiences, seconds: 3600 })).reveal()
 }
 
 /** An account that develops the GitProjects of its namespace, once the API server has heard of it. */
