@@ -1,0 +1,119 @@
+import { is, ok } from 'uvu/assert'
+import type { Kube } from '../../src/adapters/kube/index.ts'
+import {
+  type ConfigMap,
+  ConfigMaps,
+  GitOpsDeploymentManagedEnvironments,
+  GitOpsDeployments,
+  Namespaces,
+  RoleBindings,
+  Secrets,
+  type Subject,
+} from '../../src/api/index.ts'
+import { allow, bindingOf, deployer } from '../support/builders/credentials.ts'
+import { managedEnvironment, managedSecret } from '../support/builders/environments.ts'
+import { configMap } from '../support/builders/snapshots.ts'
+import type { TestRepository } from '../support/git-host.ts'
+import { describe } from '../support/suite.ts'
+import { expectGone, expectObject } from '../support/verbs.ts'
+import { bringUp, type Installation } from './installation.ts'
+
+const SYNC = 'gitops.berth.dev/sync'
+
+/** Carl writes ConfigMaps in `team-a`, where the inventories of its deployments lie, and does nothing else. These reach as far as `prod`. */
+describe('hostile: forged inventories', (it) => {
+  let berth: Installation
+  let carl: Kube
+  let repository: TestRepository
+  let victims: ConfigMap[]
+  it.before(async () => {
+    berth = await bringUp(['team-a', 'prod'])
+    const verbs: [string, ...string[]] = ['create', 'get', 'list', 'update', 'patch', 'delete']
+    await allow(berth.kube, 'team-a', 'carl', { group: '', resource: 'configmaps', verbs })
+    carl = berth.kube.as({ user: 'carl', groups: ['system:authenticated'] })
+    const { kubeconfig } = await deployer(berth.kube, 'team-a')
+    const subject: Subject = { kind: 'ServiceAccount', name: 'deployer', namespace: 'team-a' }
+    await berth.kube.create(RoleBindings, bindingOf('prod', 'admin', [subject]))
+    await berth.kube.create(Secrets, managedSecret('team-a', 'prod', kubeconfig))
+    const spec = { apiURL: berth.kube.server, credentialsSecret: 'prod', namespaces: ['prod'] }
+    await berth.kube.create(GitOpsDeploymentManagedEnvironments, managedEnvironment('team-a', 'prod', spec))
+    victims = await Promise.all([
+      victim('nobodys'),
+      victim('anothers', { [SYNC]: 'b5a3c1de-0000-4000-8000-000000000000' }),
+      victim('agents', { [SYNC]: 'agent-77-7' }),
+    ])
+    repository = await berth.repository('team-a', 'shop', files('a', 'b'))
+  })
+  it.after(() => berth.stop())
+
+  const files = (...names: string[]) =>
+    Object.fromEntries(names.map((name) => [`app/${name}.yaml`, JSON.stringify(configMap(name))]))
+  const victim = (name: string, marks: Record<string, string> = {}) =>
+    berth.kube.create(ConfigMaps, { ...configMap(name), metadata: { name, namespace: 'prod', labels: marks } })
+  const follow = (name: string, spec: Partial<Parameters<Installation['follow']>[2]> = {}) =>
+    berth.follow('team-a', name, {
+      source: { repoURL: repository.url, path: 'app', targetRevision: 'main' },
+      destination: { environment: 'prod', namespace: 'prod' },
+      deletionPolicy: 'Wait',
+      ...spec,
+    })
+  const inventory = { name: 'app.inventory', namespace: 'team-a' }
+  /** As Berth would have written it: the lines that are there, and these. */
+  const forge = async (...more: string[]) => {
+    const { data } = await expectObject(berth.kube, ConfigMaps, inventory, () => true)
+    await carl.patch(ConfigMaps, inventory, { data: { objects: [data?.objects ?? '', ...more].join('\n') } })
+  }
+  /** All that a line can say about what is not the deployment's, the namespace itself too. */
+  const lines = () => [
+    ...victims.map(({ metadata: { name, uid } }) => `/ConfigMap/prod/${name}/v1/${uid}/0123456789abcdef`),
+    '/Secret/team-a/prod/v1//',
+    '/Namespace//prod/v1//',
+  ]
+  const there = async (...names: string[]) => {
+    for (const name of names) await expectObject(berth.kube, ConfigMaps, { name, namespace: 'prod' }, () => true)
+  }
+  const gone = (name: string) => expectGone(berth.kube, ConfigMaps, { name, namespace: 'prod' })
+  const assertUntouched = async () => {
+    for (const { metadata } of victims) {
+      const now = await berth.kube.get(ConfigMaps, { name: metadata.name, namespace: 'prod' })
+      is(now?.metadata.resourceVersion, metadata.resourceVersion, metadata.name)
+    }
+    ok(await berth.kube.get(Secrets, { name: 'prod', namespace: 'team-a' }))
+    is((await berth.kube.get(Namespaces, { name: 'prod' }))?.metadata.deletionTimestamp, undefined)
+  }
+
+  it('have nothing pruned that does not carry the mark of the deployment, whatever their lines say', async () => {
+    await follow('app')
+    await there('a', 'b')
+    await forge(...lines())
+    await repository.commit({ 'app/b.yaml': undefined })
+    await gone('b')
+    await assertUntouched()
+  })
+
+  it('have nothing deleted with the deployment either', async () => {
+    await forge(...lines())
+    await berth.kube.delete(GitOpsDeployments, { name: 'app', namespace: 'team-a' })
+    await expectGone(berth.kube, GitOpsDeployments, { name: 'app', namespace: 'team-a' })
+    await gone('a')
+    await assertUntouched()
+  })
+
+  it('stop the deployment that they are of, which says so and how to mend it, and no other', async () => {
+    await follow('app')
+    await there('a')
+    await carl.patch(ConfigMaps, inventory, { data: { objects: 'no/object' } })
+    const commit = await repository.commit({ 'app/c.yaml': JSON.stringify(configMap('c')) })
+    await berth.told('team-a', 'app', /names no object in line 1 .*Restore it from a backup/)
+    await follow('other')
+    await expectObject(
+      berth.kube,
+      GitOpsDeployments,
+      { name: 'other', namespace: 'team-a' },
+      ({ status }) => status?.sync?.revision === commit,
+    )
+    await carl.delete(ConfigMaps, inventory)
+    await there('c')
+    await assertUntouched()
+  })
+})
