@@ -41,8 +41,8 @@ export interface Installation extends Deliveries {
   berth(...words: string[]): Promise<string>
   /** Somebody who has this ClusterRole in this namespace and nothing else, once the API server has heard of it. */
   person(name: string, namespace: string, role: 'edit' | 'admin'): Promise<Kube>
-  /** What the holder of a claim's kubeconfig can do: with `edit`, anybody gets one. */
-  space(as: Kube, namespace: string, claim: string): Promise<{ kube: Kube; namespace: string }>
+  /** What the holder of a claim's kubeconfig can do: with `edit`, anybody gets one. `className`: a class other than the default. */
+  space(as: Kube, namespace: string, claim: string, className?: string): Promise<{ kube: Kube; namespace: string }>
   /** Where a program of it says it listens, and the authority of its certificates. */
   doorOf(program: string, door: string): { address: string; ca: Buffer }
   /** The most memory that a program of it has had so far, MiB. */
@@ -88,9 +88,9 @@ export async function bringUp(namespaces: readonly string[]): Promise<Installati
       await untilMay(kube, namespace, name, { verb: 'create', group, resource })
       return kube.as({ user: name, groups: ['system:authenticated'] })
     },
-    async space(as, namespace, claim) {
+    async space(as, namespace, claim, deploymentTargetClassName = 'isolation-level-namespace') {
       const metadata = { name: claim, namespace }
-      const spec = { deploymentTargetClassName: 'isolation-level-namespace' }
+      const spec = { deploymentTargetClassName }
       await as.create(DeploymentTargetClaims, {
         apiVersion: 'appstudio.redhat.com/v1alpha1',
         kind: 'DeploymentTargetClaim',
@@ -99,10 +99,10 @@ export async function bringUp(namespaces: readonly string[]): Promise<Installati
       })
       const bound = await expectObject(kube, DeploymentTargetClaims, metadata, ({ status }) => status?.phase === 'Bound')
       const target = await kube.get(DeploymentTargets, { name: bound.spec.targetName ?? '', namespace })
-      const { clusterCredentialsSecret = '', defaultNamespace = '' } = target?.spec.kubernetesCredentials ?? {}
+      const { clusterCredentialsSecret = '', defaultNamespace = '', apiURL: server } = target?.spec.kubernetesCredentials ?? {}
       const secret = await as.get(Secrets, { name: clusterCredentialsSecret, namespace })
       const kubeconfig = new Secret(Buffer.from(secret?.data?.kubeconfig ?? '', 'base64').toString())
-      const own = kubeFromSecret(kubeconfig, { server: kube.server, reach: undefined })
+      const own = kubeFromSecret(kubeconfig, { server, reach: undefined })
       spaces.push(own)
       return { kube: own, namespace: defaultNamespace }
     },

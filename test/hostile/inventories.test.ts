@@ -15,10 +15,11 @@ import { managedEnvironment, managedSecret } from '../support/builders/environme
 import { configMap } from '../support/builders/snapshots.ts'
 import type { TestRepository } from '../support/git-host.ts'
 import { describe } from '../support/suite.ts'
-import { expectGone, expectObject } from '../support/verbs.ts'
+import { eventually, expectGone, expectObject } from '../support/verbs.ts'
 import { bringUp, type Installation } from './installation.ts'
 
 const SYNC = 'gitops.berth.dev/sync'
+const INVENTORY = 'app.inventory'
 
 /** Carl writes ConfigMaps in `team-a`, where the inventories of its deployments lie, and does nothing else. These reach as far as `prod`. */
 describe('hostile: forged inventories', (it) => {
@@ -57,11 +58,14 @@ describe('hostile: forged inventories', (it) => {
       deletionPolicy: 'Wait',
       ...spec,
     })
-  const inventory = { name: 'app.inventory', namespace: 'team-a' }
-  /** As Berth would have written it: the lines that are there, and these. */
-  const forge = async (...more: string[]) => {
-    const { data } = await expectObject(berth.kube, ConfigMaps, inventory, () => true)
-    await carl.patch(ConfigMaps, inventory, { data: { objects: [data?.objects ?? '', ...more].join('\n') } })
+  const configuration = (manifest_projects: object[]) => ({
+    '.berth/agents/dev/config.yaml': JSON.stringify({ gitops: { manifest_projects } }),
+  })
+  /** As Berth would have written it: the lines that are there, and those of the victims. */
+  const forge = async (name: string) => {
+    const ref = { name, namespace: 'team-a' }
+    const { data } = await expectObject(berth.kube, ConfigMaps, ref, () => true)
+    await carl.patch(ConfigMaps, ref, { data: { objects: [data?.objects ?? '', ...lines()].join('\n') } })
   }
   /** All that a line can say about what is not the deployment's, the namespace itself too. */
   const lines = () => [
@@ -85,14 +89,14 @@ describe('hostile: forged inventories', (it) => {
   it('have nothing pruned that does not carry the mark of the deployment, whatever their lines say', async () => {
     await follow('app')
     await there('a', 'b')
-    await forge(...lines())
+    await forge(INVENTORY)
     await repository.commit({ 'app/b.yaml': undefined })
     await gone('b')
     await assertUntouched()
   })
 
   it('have nothing deleted with the deployment either', async () => {
-    await forge(...lines())
+    await forge(INVENTORY)
     await berth.kube.delete(GitOpsDeployments, { name: 'app', namespace: 'team-a' })
     await expectGone(berth.kube, GitOpsDeployments, { name: 'app', namespace: 'team-a' })
     await gone('a')
@@ -102,7 +106,7 @@ describe('hostile: forged inventories', (it) => {
   it('stop the deployment that they are of, which says so and how to mend it, and no other', async () => {
     await follow('app')
     await there('a')
-    await carl.patch(ConfigMaps, inventory, { data: { objects: 'no/object' } })
+    await carl.patch(ConfigMaps, { name: INVENTORY, namespace: 'team-a' }, { data: { objects: 'no/object' } })
     const commit = await repository.commit({ 'app/c.yaml': JSON.stringify(configMap('c')) })
     await berth.told('team-a', 'app', /names no object in line 1 .*Restore it from a backup/)
     await follow('other')
@@ -112,8 +116,28 @@ describe('hostile: forged inventories', (it) => {
       { name: 'other', namespace: 'team-a' },
       ({ status }) => status?.sync?.revision === commit,
     )
-    await carl.delete(ConfigMaps, inventory)
+    await carl.delete(ConfigMaps, { name: INVENTORY, namespace: 'team-a' })
     await there('c')
+    await assertUntouched()
+  })
+
+  it('have nothing deleted by an agent either, which may do everything, where one of its inventories lies within reach', async () => {
+    await berth.repository('prod', 'base', files('base'))
+    const projects = [{ id: 'prod/base', default_namespace: 'team-a', paths: [{ glob: '**/*.yaml' }], deletion: 'delete' }]
+    const config = await berth.repository('prod', 'config', configuration(projects))
+    await berth.agent('prod', 'dev', { path: 'prod/config' })
+    const [own] = await eventually(async () => {
+      const found = await berth.kube.list(ConfigMaps, { namespace: 'team-a', labels: 'gitops.berth.dev/inventory=true' })
+      const agents = found.filter(({ metadata, data }) => metadata.name.endsWith('-berth') && data?.objects)
+      return agents.length > 0 && agents
+    })
+    ok(own)
+    await expectObject(berth.kube, ConfigMaps, { name: 'base', namespace: 'team-a' }, () => true)
+    await forge(own.metadata.name)
+    await config.commit(configuration([]))
+    await expectGone(berth.kube, ConfigMaps, { name: 'base', namespace: 'team-a' })
+    // It is deleted last of all.
+    await expectGone(berth.kube, ConfigMaps, own.metadata)
     await assertUntouched()
   })
 })
