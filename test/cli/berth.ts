@@ -5,7 +5,7 @@ import { plain, type Shell } from '../../src/cli/shell.ts'
 
 export const ROOT = join(import.meta.dirname, '..', '..')
 
-const MAIN = join(ROOT, 'src', 'cli', 'main.ts')
+export const MAIN = join(ROOT, 'src', 'cli', 'main.ts')
 
 export interface Outcome {
   code: number | null

@@ -13,9 +13,9 @@ import {
   Namespaces,
   Secrets,
 } from '../../src/api/index.ts'
-import { type Part, partsOf } from '../../src/cli/local/parts.ts'
+import { type Part, partsOf, startPart } from '../../src/cli/local/parts.ts'
 import { Failure, Secret } from '../../src/std/index.ts'
-import { type Berth, berth, exportedIn, startBerth } from '../cli/berth.ts'
+import { type Berth, berth, exportedIn, MAIN, startBerth } from '../cli/berth.ts'
 import { createAgent, createProject } from '../kas/running-kas.ts'
 import { bindUser, grant, untilMay } from '../support/builders/credentials.ts'
 import { kubectl } from '../support/builders/snapshots.ts'
@@ -47,8 +47,14 @@ export interface Installation extends Deliveries {
   doorOf(program: string, door: string): { address: string; ca: Buffer }
   /** The most memory that a program of it has had so far, MiB. */
   peakOf(program: string): number
-  /** A running agent with all rights in the cluster, as `berth agent manifest` gives them. */
-  agent(namespace: string, name: string, configuration: { path: string; namespace?: string }): Promise<{ token: string }>
+  /** A running agent with all rights in the cluster, as `berth agent manifest` gives them. `kas`: another one than that of the installation. */
+  agent(
+    namespace: string,
+    name: string,
+    configuration: { path: string; namespace?: string; kas?: string },
+  ): Promise<{ token: string }>
+  /** One more kas, by the shipped account, with these flags; plain text. It is found by `doorOf`. */
+  kas(name: string, flags: Record<string, string>): Promise<void>
   stop(): Promise<void>
 }
 
@@ -112,14 +118,23 @@ export async function bringUp(namespaces: readonly string[]): Promise<Installati
       ca: readFileSync(statusOf(dir)?.authority ?? ''),
     }),
     peakOf: (program) => memoryOf(partOf(dir, program).pid).peak,
-    async agent(namespace, name, { path, namespace: home }) {
+    async agent(namespace, name, { path, namespace: home, kas }) {
       const token = await createAgent(kube, namespace, name, {
         configurationProject: path,
         ...(home ? { configurationProjectNamespace: home } : {}),
       })
       const words = ['agent', 'run', '--namespace', namespace, '--pod-name', `${name}-1`, '--operations', '127.0.0.1:0']
-      agents.push(startBerth([...words, '--kubectl', await kubectl()], { env: { ...env, AGENTK_TOKEN: token } }))
+      const kasAddress = kas ? { BERTH_KAS_ADDRESS: `grpc://${kas}` } : {}
+      agents.push(startBerth([...words, '--kubectl', await kubectl()], { env: { ...env, ...kasAddress, AGENTK_TOKEN: token } }))
       return { token }
+    },
+    async kas(name, flags) {
+      const ports = ['listen', 'operations', 'webhooks', 'kubernetes-api', 'git-credentials']
+      const given = { kubeconfig: join(dir, 'kas.kubeconfig'), 'data-dir': join(dir, name), ...flags }
+      const words = [...Object.entries(given), ...ports.map((port) => [port, '127.0.0.1:0'])]
+      const command = [process.execPath, MAIN, 'kas', ...words.flatMap(([flag, value = '']) => [`--${flag}`, value])] as const
+      const { signal } = new AbortController()
+      await startPart({ dir, name, command, up: 'kas started', detached: true, env: { PATH: host.environment.PATH }, signal })
     },
     async stop() {
       for (const { process } of agents) process.kill('SIGTERM')
