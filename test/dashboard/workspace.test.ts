@@ -5,6 +5,7 @@ import { SIGN_IN } from '../proxy/running-proxy.ts'
 import { type Stage, setStage } from '../proxy/stage.ts'
 import { describe } from '../support/suite.ts'
 import { eventually } from '../support/verbs.ts'
+import { workspaceClass } from '../support/workspaces.ts'
 import { letWork, type Visitor, visitor } from './visitor.ts'
 
 const ADA = 'ada@example.com'
@@ -136,9 +137,7 @@ describe('the page about a workspace', (it) => {
       ...{ apiVersion: 'berth.dev/v1alpha1', kind: 'GitProject', metadata: { name: 'shop', namespace } },
       spec: { url, path: `${namespace}/shop` },
     })
-    await cluster.kube.create(WorkspaceClasses, {
-      ...{ apiVersion: 'berth.dev/v1alpha1', kind: 'WorkspaceClass', metadata: { name: namespace }, spec: {} },
-    })
+    await cluster.kube.create(WorkspaceClasses, workspaceClass(namespace))
     await shows('/new?repo=git@git.example.com:team/shop', /Take it/)
     match((await ada.page('/new?repo=https://git.example.com/team/other')).body, /No project with/)
     const form = `/new?project=${namespace}%2Fshop`

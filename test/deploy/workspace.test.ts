@@ -3,7 +3,7 @@ import { type Workspace, type WorkspaceClass, WorkspaceClasses, Workspaces } fro
 import { testCluster } from '../support/control-plane.ts'
 import { refusalOf } from '../support/refusal.ts'
 import { describe } from '../support/suite.ts'
-import { workspace } from '../support/workspaces.ts'
+import { workspace, workspaceClass } from '../support/workspaces.ts'
 
 describe('the schemas of workspaces', (it) => {
   const cluster = testCluster()
@@ -17,11 +17,7 @@ describe('the schemas of workspaces', (it) => {
   const create = (name: string, spec: Workspace['spec'] = {}) => kube.create(Workspaces, workspace(namespace, name, spec))
   const change = (name: string, spec: object) => kube.patch(Workspaces, { name, namespace }, { spec })
   const tryClass = (spec: WorkspaceClass['spec']) =>
-    kube.create(
-      WorkspaceClasses,
-      { apiVersion: 'berth.dev/v1alpha1', kind: 'WorkspaceClass', metadata: { name: namespace }, spec },
-      { dryRun: true },
-    )
+    kube.create(WorkspaceClasses, workspaceClass(namespace, spec), { dryRun: true })
 
   it('let a workspace run unless it says otherwise', async () => {
     equal((await create('plain')).spec.desiredState, 'Running')

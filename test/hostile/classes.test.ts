@@ -21,7 +21,7 @@ import { leaveForPrivileged, requestedBy, spaceRequest, spaceTier } from '../sup
 import { describe } from '../support/suite.ts'
 import { claim, targetClass } from '../support/targets.ts'
 import { apply, eventually, expectObject } from '../support/verbs.ts'
-import { workspace } from '../support/workspaces.ts'
+import { workspace, workspaceClass } from '../support/workspaces.ts'
 import { bringUp, type Installation } from './installation.ts'
 
 /** Claims of the first test: one made before its class was, one of a class that is there, and that of a workspace. */
@@ -37,12 +37,7 @@ describe('hostile: classes and tiers', (it) => {
     const parameters = { tierName: 'platform-ops' }
     await berth.kube.create(DeploymentTargetClasses, targetClass('ops', { provisioner: SANDBOX_PROVISIONER, parameters }))
     const shipped = await berth.kube.get(WorkspaceClasses, { name: 'default' })
-    await berth.kube.create(WorkspaceClasses, {
-      apiVersion: 'berth.dev/v1alpha1',
-      kind: 'WorkspaceClass',
-      metadata: { name: 'ops' },
-      spec: { ...shipped?.spec, deploymentTargetClassName: 'ops' },
-    })
+    await berth.kube.create(WorkspaceClasses, workspaceClass('ops', { ...shipped?.spec, deploymentTargetClassName: 'ops' }))
     await apply(berth.kube, leaveForPrivileged())
     mallory = await berth.person('mallory', 'evil', 'edit')
   })

@@ -23,7 +23,7 @@ import { spaceRequest } from '../support/spaces.ts'
 import { describe } from '../support/suite.ts'
 import { claim, credentialsSecret, target, targetClass } from '../support/targets.ts'
 import { eventually, expectObject } from '../support/verbs.ts'
-import { workspace } from '../support/workspaces.ts'
+import { workspace, workspaceClass } from '../support/workspaces.ts'
 import { bringUp, type Installation } from './installation.ts'
 
 const NAMESPACE = 'team-a'
@@ -57,12 +57,10 @@ describe('hostile: the space behind another’s workspace', (it) => {
   const classOf = async (name: string, credentials: string | undefined, spec: object = {}) => {
     const parameters = credentials === undefined ? {} : { credentials }
     await berth.kube.create(DeploymentTargetClasses, targetClass(name, { provisioner: SANDBOX, parameters }))
-    await berth.kube.create(WorkspaceClasses, {
-      apiVersion: 'berth.dev/v1alpha1',
-      kind: 'WorkspaceClass',
-      metadata: { name },
-      spec: { deploymentTargetClassName: name, devfile: DEVFILE, ...spec },
-    })
+    await berth.kube.create(
+      WorkspaceClasses,
+      workspaceClass(name, { deploymentTargetClassName: name, devfile: DEVFILE, ...spec }),
+    )
   }
   const spaceOf = async (claimName: string) => {
     const { spec } = await expectObject(

@@ -19,9 +19,9 @@ import {
 } from '../../src/api/index.ts'
 import { allow, deployer } from '../support/builders/credentials.ts'
 import { describe } from '../support/suite.ts'
-import { credentialsSecret, target, targetClass } from '../support/targets.ts'
+import { kubeconfigSecret, target, targetClass } from '../support/targets.ts'
 import { expectGone, expectObject } from '../support/verbs.ts'
-import { workspace } from '../support/workspaces.ts'
+import { workspace, workspaceClass } from '../support/workspaces.ts'
 import { bringUp, type Installation } from './installation.ts'
 
 const SHARED = 'pool'
@@ -51,17 +51,11 @@ describe('hostile: a namespace that workspaces share', (it) => {
     berth = await bringUp(['team-a', 'evil', SHARED])
     const { kubeconfig } = await deployer(berth.kube, SHARED, { role: 'admin' })
     await berth.kube.create(DeploymentTargetClasses, targetClass(SHARED))
-    await berth.kube.create(WorkspaceClasses, {
-      apiVersion: 'berth.dev/v1alpha1',
-      kind: 'WorkspaceClass',
-      metadata: { name: SHARED },
-      spec: { deploymentTargetClassName: SHARED, sharedNamespace: SHARED },
-    })
-    for (const namespace of ['team-a', 'evil'])
-      await berth.kube.create(Secrets, {
-        ...credentialsSecret(namespace),
-        data: { kubeconfig: Buffer.from(kubeconfig).toString('base64') },
-      })
+    await berth.kube.create(
+      WorkspaceClasses,
+      workspaceClass(SHARED, { deploymentTargetClassName: SHARED, sharedNamespace: SHARED }),
+    )
+    for (const namespace of ['team-a', 'evil']) await berth.kube.create(Secrets, kubeconfigSecret(namespace, kubeconfig))
     const alice = await member('alice', 'team-a')
     bob = await member('bob', 'evil')
     await berth.kube.create(Secrets, {
@@ -76,9 +70,8 @@ describe('hostile: a namespace that workspaces share', (it) => {
   it.after(() => berth.stop())
 
   async function member(name: string, namespace: string): Promise<Kube> {
-    const verbs: [string, ...string[]] = ['create', 'get', 'list', 'update', 'patch', 'delete']
-    await allow(berth.kube, namespace, name, { group: 'berth.dev', resource: 'workspaces', verbs })
-    await allow(berth.kube, namespace, name, { group: 'appstudio.redhat.com', resource: 'deploymenttargetclaims', verbs })
+    await allow(berth.kube, namespace, name, { group: 'berth.dev', resource: 'workspaces' })
+    await allow(berth.kube, namespace, name, { group: 'appstudio.redhat.com', resource: 'deploymenttargetclaims' })
     return berth.kube.as({ user: name, groups: ['system:authenticated'] })
   }
   /** In a target that the platform has for it. */

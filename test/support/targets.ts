@@ -21,12 +21,16 @@ export const kubeconfigFor = (server: string, token = 'not-a-real-token'): strin
     'current-context': 'default',
   })
 
-export const credentialsSecret = (namespace: string, name = 'credentials', server = API_URL): CoreSecret => ({
+export const credentialsSecret = (namespace: string, name?: string, server = API_URL): CoreSecret =>
+  kubeconfigSecret(namespace, kubeconfigFor(server), name)
+
+/** What a target names as its credentials. */
+export const kubeconfigSecret = (namespace: string, kubeconfig: string | Buffer, name = 'credentials'): CoreSecret => ({
   apiVersion: 'v1',
   kind: 'Secret',
   metadata: { name, namespace },
   type: 'Opaque',
-  data: { kubeconfig: Buffer.from(kubeconfigFor(server)).toString('base64') },
+  data: { kubeconfig: Buffer.from(kubeconfig).toString('base64') },
 })
 
 export const target = (

@@ -12,8 +12,9 @@ import {
   Workspaces,
 } from '../../../src/api/index.ts'
 import { createLog, systemClock } from '../../../src/std/index.ts'
-import { classNamed, giveTarget, workspaceNamed } from '../../../test/operator/workspace/house.ts'
+import { giveTarget, workspaceNamed } from '../../../test/operator/workspace/house.ts'
 import { targetClass } from '../../../test/support/targets.ts'
+import { workspaceClass } from '../../../test/support/workspaces.ts'
 import { type OperatorProgram, type Running, startOperator } from '../program.ts'
 import { inParallel, type Stage, setStage } from '../stage.ts'
 
@@ -89,7 +90,7 @@ export async function openHouse(running: Running = {}): Promise<House> {
 async function furnish({ user, kubeconfig }: Stage): Promise<void> {
   await makeNamespace({ user }, SHARED)
   await giveTarget({ kube: user, kubeconfig }, SHARED)
-  await user.create(WorkspaceClasses, classNamed(SHARED))
+  await user.create(WorkspaceClasses, workspaceClass(SHARED))
   await user.create(SpaceTiers, {
     apiVersion: 'berth.dev/v1alpha1',
     kind: 'SpaceTier',
@@ -97,7 +98,7 @@ async function furnish({ user, kubeconfig }: Stage): Promise<void> {
     spec: { quota: { pods: '20' } },
   })
   await user.create(DeploymentTargetClasses, targetClass(APART, { provisioner: SANDBOX_PROVISIONER }))
-  await user.create(WorkspaceClasses, classNamed(APART, { deploymentTargetClassName: APART }))
+  await user.create(WorkspaceClasses, workspaceClass(APART, { deploymentTargetClassName: APART }))
 }
 
 export async function makeNamespace({ user }: Pick<Stage, 'user'>, name: string): Promise<void> {

@@ -24,7 +24,8 @@ import { sweep } from '../../support/sweep.ts'
 import { targetClass } from '../../support/targets.ts'
 import { expectGone } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
-import { classNamed, everybody, INLINE, words } from './house.ts'
+import { workspaceClass } from '../../support/workspaces.ts'
+import { everybody, INLINE, words } from './house.ts'
 
 describe('workspace: in the cluster of an agent', (it) => {
   const cluster = testCluster()
@@ -46,7 +47,7 @@ describe('workspace: in the cluster of an agent', (it) => {
     const parameters = { agent: `${namespace}/dev`, tierName: namespace }
     const spec = { provisioner: AGENT_PROVISIONER, parameters, reclaimPolicy: 'Delete' as const }
     await kube.create(DeploymentTargetClasses, targetClass(namespace, spec))
-    await kube.create(WorkspaceClasses, classNamed(namespace, { deploymentTargetClassName: namespace }))
+    await kube.create(WorkspaceClasses, workspaceClass(namespace, { deploymentTargetClassName: namespace }))
     shop = await openShop({
       kubeconfig: cluster.kubeconfig,
       namespace,

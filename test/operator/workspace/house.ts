@@ -16,8 +16,9 @@ import { targetLifecycle } from '../../../src/operator/deployment-target/lifecyc
 import { claimBinding } from '../../../src/operator/deployment-target-claim/binding/index.ts'
 import { workspaces } from '../../../src/operator/workspace/index.ts'
 import type { TestCluster } from '../../support/control-plane.ts'
-import { claim, credentialsSecret, kubeconfigFor, target } from '../../support/targets.ts'
+import { claim, kubeconfigFor, kubeconfigSecret, target } from '../../support/targets.ts'
 import { expectObject, type Patience } from '../../support/verbs.ts'
+import { workspaceClass } from '../../support/workspaces.ts'
 
 export const INLINE = 'schemaVersion: 2.2.0\ncomponents: [{ name: tools, container: { image: "example.com/tools:1" } }]'
 
@@ -38,7 +39,7 @@ export async function giveCredentials(
   const { clusters, users } = parse(own.toString())
   const apiURL: string = url ?? clusters[0].cluster.server
   const text = url === undefined ? own : Buffer.from(kubeconfigFor(url, users[0].user.token))
-  await kube.create(Secrets, { ...credentialsSecret(namespace), data: { kubeconfig: text.toString('base64') } })
+  await kube.create(Secrets, kubeconfigSecret(namespace, text))
   return {
     defaultNamespace: namespace,
     apiURL,
@@ -65,15 +66,8 @@ export const clusterIn = (kubeconfig: string): { server: string; 'certificate-au
 /** That, and a class of the namespace's name. */
 export async function furnish(cluster: TestCluster, namespace: string, spec: WorkspaceClassSpec = {}, url?: string) {
   await giveTarget(cluster, namespace, url)
-  await cluster.kube.create(WorkspaceClasses, classNamed(namespace, spec))
+  await cluster.kube.create(WorkspaceClasses, workspaceClass(namespace, spec))
 }
-
-export const classNamed = (name: string, spec: WorkspaceClassSpec = {}) => ({
-  apiVersion: 'berth.dev/v1alpha1',
-  kind: 'WorkspaceClass',
-  metadata: { name },
-  spec,
-})
 
 /** In the furnished namespace, of its class, in its target. */
 export const workspaceNamed = (namespace: string, name: string, spec: WorkspaceSpec = {}): Workspace => ({

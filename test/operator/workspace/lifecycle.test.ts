@@ -13,7 +13,8 @@ import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually, expectGone } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
-import { classNamed, everybody, furnish, words } from './house.ts'
+import { workspaceClass } from '../../support/workspaces.ts'
+import { everybody, furnish, words } from './house.ts'
 
 describe('workspace: its time', (it) => {
   const cluster = testCluster()
@@ -113,7 +114,7 @@ describe('workspace: its time', (it) => {
     const running = await becomes('web', 'Running')
     is(running.status?.class?.settings?.maxActiveHoursBeforeStop, 1)
     // The class that comes is taken over, because that was asked for.
-    await kube.create(WorkspaceClasses, classNamed(namespace, { maxActiveHoursBeforeStop: 9 }))
+    await kube.create(WorkspaceClasses, workspaceClass(namespace, { maxActiveHoursBeforeStop: 9 }))
     const upgraded = await expect('web', ({ status }) => status?.class?.settings?.maxActiveHoursBeforeStop === 9)
     is(conditionOf(upgraded.status?.conditions, 'ClassCurrent')?.status, 'True')
   })

@@ -18,6 +18,7 @@ import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { documents, eventually, expectGone, expectObject } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
+import { workspaceClass } from '../../support/workspaces.ts'
 import { everybody, giveTarget } from './house.ts'
 
 const GOLDEN = new URL('./golden/', import.meta.url)
@@ -55,12 +56,7 @@ describe('workspace: its objects in a target', (it) => {
     spec: Partial<WorkspaceSpec> = {},
     settings: WorkspaceClassSpec = {},
   ): Promise<Workspace> {
-    await kube.create(WorkspaceClasses, {
-      apiVersion: 'berth.dev/v1alpha1',
-      kind: 'WorkspaceClass',
-      metadata: { name: namespace },
-      spec: { deploymentTargetClassName: 'by-hand', ...settings },
-    })
+    await kube.create(WorkspaceClasses, workspaceClass(namespace, { deploymentTargetClassName: 'by-hand', ...settings }))
     await kube.create(Workspaces, {
       apiVersion: 'berth.dev/v1alpha1',
       kind: 'Workspace',

@@ -5,13 +5,14 @@ import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually, expectGone } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
-import { classNamed, everybody, furnish, words, workspaceNamed } from './house.ts'
+import { workspaceClass } from '../../support/workspaces.ts'
+import { everybody, furnish, words, workspaceNamed } from './house.ts'
 
 const ADA = 'ada@example.com'
 const GRACE = 'grace@example.com'
 
 describe('workspace: quotas, decided', (it) => {
-  const found = (spec: object) => ({ ...classNamed('standard', spec), metadata: { name: 'standard' } })
+  const found = (spec: object) => workspaceClass('standard', spec)
   const one = (name: string, owner: string, second: number, hasPlace = false, namespace = 'team-a'): Workspace => ({
     ...workspaceNamed(namespace, name, { owner }),
     metadata: { name, namespace, uid: `${namespace}-${name}`, creationTimestamp: `2030-01-01T00:00:0${second}Z` },

@@ -22,9 +22,10 @@ import { workspaces } from '../../../src/operator/workspace/index.ts'
 import { createLog, isFailure, minutes, seconds, systemClock } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
-import { claim, credentialsSecret, target } from '../../support/targets.ts'
+import { claim, kubeconfigSecret, target } from '../../support/targets.ts'
 import { eventually, expectGone, expectObject } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
+import { workspaceClass } from '../../support/workspaces.ts'
 
 interface Told extends AnyObject {
   type: string
@@ -50,7 +51,6 @@ describe('workspace: removal', (it) => {
       if (message === 'again') looks.push(after)
     },
   })
-  const data = { kubeconfig: readFileSync(cluster.kubeconfig).toString('base64') }
   const ref = () => ({ name: 'web', namespace })
   const made = () => ({ name: 'workspace-web', namespace })
 
@@ -58,16 +58,11 @@ describe('workspace: removal', (it) => {
     ahead = 0
     namespace = await cluster.namespace('workspace-removal')
     const apiURL: string = parse(readFileSync(cluster.kubeconfig, 'utf8')).clusters[0].cluster.server
-    await kube.create(Secrets, { ...credentialsSecret(namespace), data })
+    await kube.create(Secrets, kubeconfigSecret(namespace, readFileSync(cluster.kubeconfig)))
     const kubernetesCredentials = { defaultNamespace: namespace, apiURL, clusterCredentialsSecret: 'credentials' }
     await kube.create(DeploymentTargets, target(namespace, 'here', { kubernetesCredentials }))
     await kube.create(DeploymentTargetClaims, claim(namespace, 'shared', { targetName: 'here' }))
-    await kube.create(WorkspaceClasses, {
-      apiVersion: 'berth.dev/v1alpha1',
-      kind: 'WorkspaceClass',
-      metadata: { name: namespace },
-      spec: { editor: { image: 'example.com/editor:1' } },
-    })
+    await kube.create(WorkspaceClasses, workspaceClass(namespace, { editor: { image: 'example.com/editor:1' } }))
     shop = await openShop({
       kubeconfig: cluster.kubeconfig,
       namespace,
@@ -109,7 +104,7 @@ describe('workspace: removal', (it) => {
     assert.is(removed?.status, 'False')
     assert.match(removed?.message ?? '', /^waiting for Secret credentials, to remove what is in namespace .* after 5 minutes/)
     assert.ok(await kube.get(Deployments, made()))
-    await kube.create(Secrets, { ...credentialsSecret(namespace), data })
+    await kube.create(Secrets, kubeconfigSecret(namespace, readFileSync(cluster.kubeconfig)))
     await expectGone(kube, Workspaces, ref())
     assert.is(await kube.get(Deployments, made()), undefined)
     assert.is(await kube.get(PersistentVolumeClaims, made()), undefined)

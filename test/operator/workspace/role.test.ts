@@ -16,9 +16,10 @@ import { workspaces } from '../../../src/operator/workspace/index.ts'
 import { letUsersIn } from '../../support/builders/credentials.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
-import { credentialsSecret, target } from '../../support/targets.ts'
+import { kubeconfigSecret, target } from '../../support/targets.ts'
 import { apply, expectGone, expectObject } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
+import { workspaceClass } from '../../support/workspaces.ts'
 
 const ROLE = new URL('../../../deploy/operator/roles/workspace.yaml', import.meta.url)
 
@@ -42,17 +43,11 @@ describe('workspace: role', (it) => {
     })
     await letUsersIn(kube, namespace, [namespace])
     const apiURL: string = parse(readFileSync(cluster.kubeconfig, 'utf8')).clusters[0].cluster.server
-    const data = { kubeconfig: readFileSync(cluster.kubeconfig).toString('base64') }
-    await kube.create(Secrets, { ...credentialsSecret(namespace), data })
+    await kube.create(Secrets, kubeconfigSecret(namespace, readFileSync(cluster.kubeconfig)))
     const kubernetesCredentials = { defaultNamespace: namespace, apiURL, clusterCredentialsSecret: 'credentials' }
     await kube.create(DeploymentTargets, target(namespace, 'here', { kubernetesCredentials }))
     const spec = { deploymentTargetClassName: 'by-hand' }
-    await kube.create(WorkspaceClasses, {
-      apiVersion: 'berth.dev/v1alpha1',
-      kind: 'WorkspaceClass',
-      metadata: { name: namespace },
-      spec,
-    })
+    await kube.create(WorkspaceClasses, workspaceClass(namespace, spec))
     const { kubeconfig } = cluster
     const others = await openShop({ kubeconfig, namespace, controllers: (shop) => [claimBinding(shop), targetLifecycle(shop)] })
     const own = await openShop({

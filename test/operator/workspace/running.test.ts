@@ -24,9 +24,10 @@ import { claimBinding } from '../../../src/operator/deployment-target-claim/bind
 import { workspaces } from '../../../src/operator/workspace/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
-import { claim, credentialsSecret, target } from '../../support/targets.ts'
+import { claim, kubeconfigSecret, target } from '../../support/targets.ts'
 import { eventually, expectGone, expectObject } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
+import { workspaceClass } from '../../support/workspaces.ts'
 
 const devfile = (image = 'example.com/tools:1', more = '') => `schemaVersion: 2.2.0
 components:
@@ -47,10 +48,7 @@ describe('workspace', (it) => {
 
   /** The test's own API server as the target, and this namespace in it. */
   const server = (): string => parse(readFileSync(cluster.kubeconfig, 'utf8')).clusters[0].cluster.server
-  const credentials = (): CoreSecret => ({
-    ...credentialsSecret(namespace),
-    data: { kubeconfig: readFileSync(cluster.kubeconfig).toString('base64') },
-  })
+  const credentials = (): CoreSecret => kubeconfigSecret(namespace, readFileSync(cluster.kubeconfig))
 
   it.beforeEach(async () => {
     namespace = await cluster.namespace('workspace')
@@ -58,12 +56,10 @@ describe('workspace', (it) => {
     const kubernetesCredentials = { defaultNamespace: namespace, apiURL: server(), clusterCredentialsSecret: 'credentials' }
     await kube.create(DeploymentTargets, target(namespace, 'here', { kubernetesCredentials }))
     await kube.create(DeploymentTargetClaims, claim(namespace, 'shared', { targetName: 'here' }))
-    await kube.create(WorkspaceClasses, {
-      apiVersion: 'berth.dev/v1alpha1',
-      kind: 'WorkspaceClass',
-      metadata: { name: className() },
-      spec: { dnsZone: 'workspaces.example.com', deploymentTargetClassName: 'by-hand' },
-    })
+    await kube.create(
+      WorkspaceClasses,
+      workspaceClass(className(), { dnsZone: 'workspaces.example.com', deploymentTargetClassName: 'by-hand' }),
+    )
     shop = await openShop({
       kubeconfig: cluster.kubeconfig,
       namespace,
@@ -224,12 +220,7 @@ describe('workspace', (it) => {
     const { status } = await reason('early', 'ClassNotFound')
     assert.is(status?.actualState, 'CreationRequested')
     assert.is(status?.waitingFor, `WorkspaceClass ${name}`)
-    await kube.create(WorkspaceClasses, {
-      apiVersion: 'berth.dev/v1alpha1',
-      kind: 'WorkspaceClass',
-      metadata: { name },
-      spec: {},
-    })
+    await kube.create(WorkspaceClasses, workspaceClass(name))
     await becomes('early', 'Running')
     await kube.delete(WorkspaceClasses, { name })
     await set('early', { desiredState: 'Stopped' })

@@ -15,7 +15,7 @@ import { type BlackHole, blackHole } from '../../support/bad-line.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { sweep } from '../../support/sweep.ts'
-import { claim, credentialsSecret, target } from '../../support/targets.ts'
+import { claim, kubeconfigSecret, target } from '../../support/targets.ts'
 import { eventually, expectGone } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
 import { clusterIn, everybody, furnish, words } from './house.ts'
@@ -93,8 +93,7 @@ describe('workspace: targets', (it) => {
       contexts: [{ name: 'far', context: { cluster: 'far', user: 'far' } }],
       'current-context': 'far',
     })
-    const data = { kubeconfig: Buffer.from(kubeconfig).toString('base64') }
-    await kube.create(Secrets, { ...credentialsSecret(namespace, 'far'), data })
+    await kube.create(Secrets, kubeconfigSecret(namespace, kubeconfig, 'far'))
     const kubernetesCredentials = { defaultNamespace: namespace, apiURL: line.url, clusterCredentialsSecret: 'far' }
     await kube.create(DeploymentTargets, target(namespace, 'far', { kubernetesCredentials }))
     await kube.create(DeploymentTargetClaims, claim(namespace, 'far', { targetName: 'far' }))

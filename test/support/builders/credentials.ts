@@ -118,12 +118,15 @@ export const allowUse = (
   used: { group: string; resource: string; name: string },
 ): Promise<void> => allow(kube, namespace, user, { ...used, verbs: ['use'] })
 
-/** Gives a person these verbs in a namespace, by a role of their own; ends when the API server has heard of it. */
+type Verbs = [string, ...string[]]
+const EVERYTHING: Verbs = ['create', 'get', 'list', 'update', 'patch', 'delete']
+
+/** Gives a person these verbs in a namespace, all of them without any, by a role of their own; ends when the API server has heard of it. */
 export async function allow(
   kube: Kube,
   namespace: string,
   user: string,
-  { group, resource, name, verbs }: { group: string; resource: string; name?: string; verbs: [string, ...string[]] },
+  { group, resource, name, verbs = EVERYTHING }: { group: string; resource: string; name?: string; verbs?: Verbs },
 ): Promise<void> {
   const metadata = { name: [verbs[0], resource, name].filter(Boolean).join('-'), namespace }
   const rules = [{ apiGroups: [group], resources: [resource], ...(name && { resourceNames: [name] }), verbs }]

@@ -9,7 +9,7 @@ import {
   type KubeObject,
   secretTypes,
 } from '../../../src/api/index.ts'
-import { API_URL, kubeconfigFor } from '../targets.ts'
+import { API_URL, kubeconfigFor, kubeconfigSecret } from '../targets.ts'
 
 type Metadata = Partial<KubeObject['metadata']>
 
@@ -60,11 +60,8 @@ export const managedEnvironment = (
 
 /** A Secret of the type that a GitOpsDeploymentManagedEnvironment wants. */
 export const managedSecret = (namespace: string, name: string, kubeconfig = kubeconfigFor(API_URL)): CoreSecret => ({
-  apiVersion: 'v1',
-  kind: 'Secret',
-  metadata: { name, namespace },
+  ...kubeconfigSecret(namespace, kubeconfig, name),
   type: secretTypes.managedEnvironment,
-  data: { kubeconfig: Buffer.from(kubeconfig).toString('base64') },
 })
 
 /** The status with which the binder leaves a claim that has this target. */

@@ -8,7 +8,7 @@ import { type SteppedClock, steppedClock } from '../../../support/clock.ts'
 import { testCluster } from '../../../support/control-plane.ts'
 import { describe } from '../../../support/suite.ts'
 import { sweep } from '../../../support/sweep.ts'
-import { credentialsSecret, kubeconfigFor, target } from '../../../support/targets.ts'
+import { kubeconfigFor, kubeconfigSecret, target } from '../../../support/targets.ts'
 import { expectObject } from '../../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../../support/workshop.ts'
 
@@ -44,7 +44,7 @@ describe('whether the API of a target answers', (it) => {
   const ref = (name: string) => ({ name, namespace })
   const encoded = (text: string) => ({ kubeconfig: Buffer.from(text).toString('base64') })
   const make = async (name: string, apiURL: string, kubeconfig: string) => {
-    await kube.create(Secrets, { ...credentialsSecret(namespace, name), data: encoded(kubeconfig) })
+    await kube.create(Secrets, kubeconfigSecret(namespace, kubeconfig, name))
     const kubernetesCredentials = {
       defaultNamespace: namespace,
       apiURL,

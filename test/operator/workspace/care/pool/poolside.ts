@@ -14,7 +14,8 @@ import { claimBinding } from '../../../../../src/operator/deployment-target-clai
 import { workspacePools, workspaces } from '../../../../../src/operator/workspace/index.ts'
 import type { TestCluster } from '../../../../support/control-plane.ts'
 import { target } from '../../../../support/targets.ts'
-import { classNamed, giveCredentials, workspaceNamed } from '../../house.ts'
+import { workspaceClass } from '../../../../support/workspaces.ts'
+import { giveCredentials, workspaceNamed } from '../../house.ts'
 
 /** Everybody, and who keeps the pools. */
 export const poolside = (workshop: Workshop): Controller[] => [...beside(workshop), ...caretakers(workshop)]
@@ -35,7 +36,7 @@ export async function fill(
   const kubernetesCredentials = await giveCredentials(cluster, namespace, url)
   const names = Array.from({ length: targets }, (_, n) => `target-${n}`)
   await Promise.all(names.map((name) => kube.create(DeploymentTargets, target(namespace, name, { kubernetesCredentials }))))
-  await kube.create(WorkspaceClasses, classNamed(namespace, poolOf(namespace, size)))
+  await kube.create(WorkspaceClasses, workspaceClass(namespace, poolOf(namespace, size)))
 }
 
 const poolOf = (namespace: string, size: number): WorkspaceClassSpec => ({
