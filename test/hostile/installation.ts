@@ -10,16 +10,19 @@ import {
   DeploymentTargets,
   type GitOpsDeployment,
   GitOpsDeployments,
+  kubeconfigIn,
   Namespaces,
+  type Ref,
   Secrets,
 } from '../../src/api/index.ts'
 import { type Part, partsOf, startPart } from '../../src/cli/local/parts.ts'
-import { Failure, Secret } from '../../src/std/index.ts'
+import { Failure } from '../../src/std/index.ts'
 import { type Berth, berth, exportedIn, MAIN, startBerth } from '../cli/berth.ts'
 import { createAgent, createProject } from '../kas/running-kas.ts'
 import { bindUser, grant, untilMay } from '../support/builders/credentials.ts'
 import { kubectl } from '../support/builders/snapshots.ts'
 import { type GitHost, gitHost, type TestRepository } from '../support/git-host.ts'
+import { claim } from '../support/targets.ts'
 import { expectObject } from '../support/verbs.ts'
 
 /** What a tenant has brought from Git. */
@@ -94,23 +97,11 @@ export async function bringUp(namespaces: readonly string[]): Promise<Installati
       await untilMay(kube, namespace, name, { verb: 'create', group, resource })
       return kube.as({ user: name, groups: ['system:authenticated'] })
     },
-    async space(as, namespace, claim, deploymentTargetClassName = 'isolation-level-namespace') {
-      const metadata = { name: claim, namespace }
-      const spec = { deploymentTargetClassName }
-      await as.create(DeploymentTargetClaims, {
-        apiVersion: 'appstudio.redhat.com/v1alpha1',
-        kind: 'DeploymentTargetClaim',
-        metadata,
-        spec,
-      })
-      const bound = await expectObject(kube, DeploymentTargetClaims, metadata, ({ status }) => status?.phase === 'Bound')
-      const target = await kube.get(DeploymentTargets, { name: bound.spec.targetName ?? '', namespace })
-      const { clusterCredentialsSecret = '', defaultNamespace = '', apiURL: server } = target?.spec.kubernetesCredentials ?? {}
-      const secret = await as.get(Secrets, { name: clusterCredentialsSecret, namespace })
-      const kubeconfig = new Secret(Buffer.from(secret?.data?.kubeconfig ?? '', 'base64').toString())
-      const own = kubeFromSecret(kubeconfig, { server, reach: undefined })
-      spaces.push(own)
-      return { kube: own, namespace: defaultNamespace }
+    async space(as, namespace, name, deploymentTargetClassName = 'isolation-level-namespace') {
+      await as.create(DeploymentTargetClaims, claim(namespace, name, { deploymentTargetClassName }))
+      const space = await spaceOf(kube, as, { name, namespace })
+      spaces.push(space.kube)
+      return space
     },
     ...deliveries(kube, host),
     doorOf: (program, door) => ({
@@ -128,14 +119,7 @@ export async function bringUp(namespaces: readonly string[]): Promise<Installati
       agents.push(startBerth([...words, '--kubectl', await kubectl()], { env: { ...env, ...kasAddress, AGENTK_TOKEN: token } }))
       return { token }
     },
-    async kas(name, flags) {
-      const ports = ['listen', 'operations', 'webhooks', 'kubernetes-api', 'git-credentials']
-      const given = { kubeconfig: join(dir, 'kas.kubeconfig'), 'data-dir': join(dir, name), ...flags }
-      const words = [...Object.entries(given), ...ports.map((port) => [port, '127.0.0.1:0'])]
-      const command = [process.execPath, MAIN, 'kas', ...words.flatMap(([flag, value = '']) => [`--${flag}`, value])] as const
-      const { signal } = new AbortController()
-      await startPart({ dir, name, command, up: 'kas started', detached: true, env: { PATH: host.environment.PATH }, signal })
-    },
+    kas: (name, flags) => startKas(dir, name, flags),
     async stop() {
       for (const { process } of agents) process.kill('SIGTERM')
       for (const { ended } of agents) await ended
@@ -144,6 +128,26 @@ export async function bringUp(namespaces: readonly string[]): Promise<Installati
       await stop()
     },
   }
+}
+
+/** With the kubeconfig of a claim, once it has one. */
+async function spaceOf(kube: Kube, as: Kube, ref: Ref): Promise<{ kube: Kube; namespace: string }> {
+  const bound = await expectObject(kube, DeploymentTargetClaims, ref, ({ status }) => status?.phase === 'Bound')
+  const target = await kube.get(DeploymentTargets, { ...ref, name: bound.spec.targetName ?? '' })
+  const { clusterCredentialsSecret = '', defaultNamespace = '', apiURL: server } = target?.spec.kubernetesCredentials ?? {}
+  const secret = await as.get(Secrets, { ...ref, name: clusterCredentialsSecret })
+  const kubeconfig = secret && kubeconfigIn(secret)
+  ok(kubeconfig)
+  return { kube: kubeFromSecret(kubeconfig, { server, reach: undefined }), namespace: defaultNamespace }
+}
+
+async function startKas(dir: string, name: string, flags: Record<string, string>): Promise<void> {
+  const ports = ['listen', 'operations', 'webhooks', 'kubernetes-api', 'git-credentials']
+  const given = { kubeconfig: join(dir, 'kas.kubeconfig'), 'data-dir': join(dir, name), ...flags }
+  const words = [...Object.entries(given), ...ports.map((port) => [port, '127.0.0.1:0'])]
+  const command = [process.execPath, MAIN, 'kas', ...words.flatMap(([flag, value = '']) => [`--${flag}`, value])] as const
+  const { signal } = new AbortController()
+  await startPart({ dir, name, command, up: 'kas started', detached: true, env: { PATH: process.env.PATH }, signal })
 }
 
 function partOf(dir: string, program: string): Part {

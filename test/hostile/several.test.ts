@@ -1,5 +1,5 @@
 import { create } from '@bufbuild/protobuf'
-import { equal, is } from 'uvu/assert'
+import { equal, is, match } from 'uvu/assert'
 import { createSigner } from '../../src/adapters/auth/index.ts'
 import { freePort } from '../../src/adapters/control-plane/ports.ts'
 import { type Connection, dial } from '../../src/adapters/grpc/index.ts'
@@ -7,6 +7,7 @@ import { Agents } from '../../src/api/index.ts'
 import { numberOf } from '../../src/kas/number.ts'
 import { AgentTracker, KasApi, Notifications } from '../../src/rpc/index.ts'
 import { Secret, systemClock } from '../../src/std/index.ts'
+import { byHand } from '../kas/kubernetes-api/upstream.ts'
 import { METHOD, secretFile } from '../kas/routing/kas-stage.ts'
 import { accountToken, developer } from '../support/builders/credentials.ts'
 import { failureOf } from '../support/refusal.ts'
@@ -127,6 +128,27 @@ describe('hostile: several kas', (it) => {
       const said = { status, text: text.replaceAll('team-a/absent', 'team-a/dev') }
       for (const headers of guises) equal(await visit(kas, 'team-a/dev', mallory, headers), said)
     }
+  })
+
+  it('take nobody for somebody else, whatever headers he sends, and however he writes the way', async () => {
+    const own = '/k8s/namespaces/evil/agents/mine'
+    const wrong: [path: string, ...headers: string[]][] = [
+      [`${own}/api/v1/secrets`, 'Impersonate-User: system:admin', 'Impersonate-Group: system:masters'],
+      [`${own}/version`, 'Authorization: Bearer x'],
+      [`${own}/../../../team-a/agents/dev/version`],
+      [`${own}/%2e%2e/%2e%2e/%2e%2e/team-a/agents/dev/version`],
+      ['/k8s/namespaces/evil%2F..%2Fteam-a/agents/dev/version'],
+      [`/k8s/namespaces/team-a/agents/dev/version?token=${ada}`],
+      ['/k8s/namespaces/team-a/agents/dev/version', 'X-Remote-User: system:admin', 'X-Remote-Group: system:masters'],
+    ]
+    for (const kas of KAS)
+      for (const [path, ...headers] of wrong) {
+        const asked = [`GET ${path} HTTP/1.1`, 'Host: kas', `Authorization: Bearer ${mallory}`, 'Connection: close', ...headers]
+        const visitor = byHand(`http://${door(kas, 'kubernetesApi')}`, asked)
+        await eventually(() => visitor.hasEnded)
+        match(visitor.text, /^HTTP\/1\.1 (400|401|403|404) /, `${path} ${visitor.text}`)
+      }
+    await assertAdas()
   })
 
   it('believe each other by their secret alone, however often somebody else asks', async () => {

@@ -1,7 +1,10 @@
-import { equal, is, match, ok } from 'uvu/assert'
+import type { IncomingMessage } from 'node:http'
+import { type RequestOptions, request } from 'node:https'
+import { text } from 'node:stream/consumers'
+import { equal, is, match, not, ok } from 'uvu/assert'
 import type { Kube } from '../../src/adapters/kube/index.ts'
-import { annotations, conditionOf, DeploymentTargets, labels, Secrets, Workspaces } from '../../src/api/index.ts'
-import { allow } from '../support/builders/credentials.ts'
+import { annotations, ConfigMaps, conditionOf, DeploymentTargets, labels, Secrets, Workspaces } from '../../src/api/index.ts'
+import { accountToken, allow, tokenOf } from '../support/builders/credentials.ts'
 import { refusalOf } from '../support/refusal.ts'
 import { describe } from '../support/suite.ts'
 import { expectObject } from '../support/verbs.ts'
@@ -9,8 +12,16 @@ import { workspace } from '../support/workspaces.ts'
 import { bringUp, type Installation } from './installation.ts'
 
 const WEB = { name: 'web', namespace: 'team-a' }
+const ACCOUNT = { name: 'workspace-web', namespace: 'team-a' }
 const RUNNING = ['BASH_ENV', 'GIT_ASKPASS', 'LD_PRELOAD', 'NODE_OPTIONS']
-const base64 = (text: string) => Buffer.from(text).toString('base64')
+const asking = (url: string, options: RequestOptions) =>
+  new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
+    const answered = async (answer: IncomingMessage) => resolve({ status: answer.statusCode, text: await text(answer) })
+    request(url, options, (answer) => answered(answer).catch(reject))
+      .on('error', reject)
+      .end()
+  })
+const base64 = (plain: string) => Buffer.from(plain).toString('base64')
 
 /** Alice develops in `web`. Carl may patch workspaces and nothing else; Bob has `edit`, as she has. */
 describe('hostile: another’s workspace', (it) => {
@@ -51,6 +62,25 @@ describe('hostile: another’s workspace', (it) => {
   }
   const byCopy = { spec: { git: { userName: 'Carl', delivery: 'ByCopy', credentialsSecretRef: { name: 'alice-git' } } } }
   const refresh = (value: string) => ({ metadata: { annotations: { [annotations.refreshVariables]: value } } })
+
+  it('has its password given to nobody but its pods, whose tokens are for it alone', async () => {
+    const uid = (await berth.kube.get(Workspaces, WEB))?.metadata.uid ?? ''
+    const mayMake = await accountToken(bob, 'team-a', 'workspace-web', [`berth-git/${uid}`])
+    const tokens = [
+      mayMake,
+      await tokenOf(bob, ACCOUNT, ['berth-git/of-another']),
+      await tokenOf(bob, ACCOUNT, ['berth-kas']),
+      '',
+    ]
+    // As the pods of the workspace ask.
+    const { data } = await expectObject(berth.kube, ConfigMaps, await inTarget(), () => true)
+    for (const token of tokens) {
+      const headers = { authorization: `Bearer ${token}`, 'berth-git-url': data?.url ?? '' }
+      const answer = await asking(`${data?.['kas-url']}/info/refs`, { headers, ca: data?.['kas-ca.crt'] })
+      is(answer.status, 403)
+      not.match(answer.text, /password|hers alone/)
+    }
+  })
 
   it('keeps its way to Git, so that nobody has the owner’s password copied to where he can read it', async () => {
     for (const as of [carl, bob])

@@ -49,10 +49,9 @@ export function createKube(
   const call = caller(connection, discovery, headers)
   const pageOf = <T extends KubeObject>(kind: Kind<T>, query: ListQuery, signal?: AbortSignal): FetchPage<T> => {
     const accept = query.metadataOnly ? METADATA_LIST : undefined
-    const path = collectionPath(kind, query.namespace)
-    return (part) => {
+    return async (part) => {
       const asked = queryString({ ...selectors(query), ...part })
-      return call('GET', path + asked, kind.plural, { signal, accept })
+      return call('GET', collectionPath(kind, query.namespace) + asked, kind.plural, { signal, accept })
     }
   }
 
@@ -60,24 +59,22 @@ export function createKube(
     server: connection.server,
     refuse: connection.refuse,
 
-    async get<T extends KubeObject>(kind: Kind<T>, ref: Ref, signal?: AbortSignal) {
-      const found = call<T>('GET', objectPath(kind, ref), title(kind, ref), { signal })
-      return absentIsUndefined(found)
-    },
+    get: <T extends KubeObject>(kind: Kind<T>, ref: Ref, signal?: AbortSignal) =>
+      absentIsUndefined(async () => call<T>('GET', objectPath(kind, ref), title(kind, ref), { signal })),
 
     pages: <T extends KubeObject>(kind: Kind<T>, query: ListQuery = {}, signal?: AbortSignal) =>
       pagesOf(kind, pageOf(kind, query, signal)),
     list: <T extends KubeObject>(kind: Kind<T>, query: ListQuery = {}, signal?: AbortSignal) =>
       (connection.isStrange ? wholeOf : allOf)(kind, pageOf(kind, query, signal)),
 
-    create: <T extends KubeObject>(kind: Kind<T>, object: T, how: { manager?: string; dryRun?: boolean } = {}) => {
+    create: async <T extends KubeObject>(kind: Kind<T>, object: T, how: { manager?: string; dryRun?: boolean } = {}) => {
       const query = queryString({ fieldManager: how.manager, dryRun: how.dryRun ? 'All' : undefined, fieldValidation: 'Strict' })
       return call<T>('POST', collectionPath(kind, object.metadata.namespace) + query, title(kind, object.metadata), {
         body: object,
       })
     },
 
-    apply: <T extends KubeObject>(kind: Kind<T>, object: T, how: ApplyHow) => {
+    apply: async <T extends KubeObject>(kind: Kind<T>, object: T, how: ApplyHow) => {
       const query = queryString({
         fieldManager: how.manager,
         force: how.force,
@@ -90,7 +87,7 @@ export function createKube(
       })
     },
 
-    patch: <T extends KubeObject>(kind: Kind<T>, ref: Ref, patch: object | JsonPatchStep[], how: PatchHow = {}) =>
+    patch: async <T extends KubeObject>(kind: Kind<T>, ref: Ref, patch: object | JsonPatchStep[], how: PatchHow = {}) =>
       call<T>('PATCH', objectPath(kind, ref, how.subresource) + queryString({ fieldManager: how.manager }), title(kind, ref), {
         body: patch,
         contentType: Array.isArray(patch) ? 'application/json-patch+json' : 'application/merge-patch+json',
@@ -103,7 +100,8 @@ export function createKube(
         propagationPolicy: propagation,
         preconditions: { uid, resourceVersion },
       }
-      const answer = await absentIsUndefined(call<object>('DELETE', objectPath(kind, ref), title(kind, ref), { body }))
+      const send = async () => call<object>('DELETE', objectPath(kind, ref), title(kind, ref), { body })
+      const answer = await absentIsUndefined(send)
       if (!answer) return 'absent'
       return isStillThere(answer) ? 'terminating' : 'deleted'
     },
@@ -191,9 +189,9 @@ const isStillThere = (answer: object): boolean =>
 
 const title = (kind: Kind, ref: Ref): string => `${kind.kind} ${keyOf(ref)}`
 
-async function absentIsUndefined<T>(found: Promise<T>): Promise<T | undefined> {
+async function absentIsUndefined<T>(find: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await found
+    return await find()
   } catch (failure) {
     if (isAbsent(failure)) return undefined
     throw failure

@@ -1,6 +1,7 @@
-import type { ServiceAccountName, TokenRequest } from '../../api/index.ts'
+import { type ServiceAccountName, ServiceAccounts, type TokenRequest } from '../../api/index.ts'
 import { Failure, Secret } from '../../std/index.ts'
 import type { Kube } from './kube.ts'
+import { objectPath } from './paths.ts'
 
 export interface TokenWish {
   /** Of whoever is to believe it; the API server itself without them. */
@@ -15,7 +16,7 @@ export async function requestToken(
   { namespace, name }: ServiceAccountName,
   { audiences, seconds }: TokenWish,
 ): Promise<Secret<string>> {
-  const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${encodeURIComponent(name)}/token`
+  const path = objectPath(ServiceAccounts, { name, namespace }, 'token')
   const { status } = await kube.post<TokenRequest>(path, {
     apiVersion: 'authentication.k8s.io/v1',
     kind: 'TokenRequest',

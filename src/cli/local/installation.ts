@@ -172,7 +172,7 @@ async function startInTurn(plan: BringUp, { kubeconfig, kubectl, tls }: Ground):
       '--kas',
       kas.facts.listen ?? '',
       '--kas-git',
-      `http://${kas.facts.gitCredentials}`,
+      `${tls ? 'https' : 'http'}://${kas.facts.gitCredentials}`,
       '--kubectl',
       kubectl,
       ...(tls ? ['--kas-ca', tls.authority, '--kas-api', `https://${kas.facts.kubernetesApi}`] : []),

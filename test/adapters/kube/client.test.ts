@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { createCaches, type Kube } from '../../../src/adapters/kube/index.ts'
+import { createCaches, type Kube, requestToken } from '../../../src/adapters/kube/index.ts'
 import { type ConfigMap, ConfigMaps, CustomResourceDefinitions, type KubeObject } from '../../../src/api/index.ts'
 import { Failure, isFailure, silentLog, systemClock } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
@@ -44,6 +44,27 @@ describe('the API client and its caches', (it) => {
     assert.is((await failureOf(kube.delete(ConfigMaps, { name: 'a', namespace }, { uid: 'another' })))?.code, 'conflict')
     assert.is((await failureOf(kube.as({ user: 'nobody' }).get(ConfigMaps, { name: 'a', namespace })))?.code, 'forbidden')
     assert.is(await kube.delete(ConfigMaps, { name: 'nobody', namespace }), 'absent')
+  })
+
+  it('takes nothing for an object that no object can be called: not what would be all of them, nor what would be another resource', async () => {
+    await kube.create(ConfigMaps, configMap(namespace, 'a'))
+    for (const name of ['', '.', '..', 'a/b', '../a', '%61', '../../configmaps/a']) {
+      assert.is(await kube.get(ConfigMaps, { name, namespace }), undefined)
+      assert.is(await kube.delete(ConfigMaps, { name, namespace }), 'absent')
+      const changed = [
+        kube.patch(ConfigMaps, { name, namespace }, { data: { x: 'y' } }),
+        kube.apply(ConfigMaps, configMap(namespace, name), { manager: 'test' }),
+        requestToken(kube, { name, namespace }, { seconds: 600 }),
+      ]
+      for (const each of changed) {
+        const failure = await failureOf(each)
+        assert.is(failure?.code, 'not-found')
+        assert.match(failure?.message ?? '', `nothing can be called ${JSON.stringify(name)}`)
+      }
+    }
+    assert.ok(await kube.get(ConfigMaps, { name: 'a', namespace }))
+    for (const work of [kube.list(ConfigMaps, { namespace: '..' }), kube.create(ConfigMaps, configMap('..', 'a'))])
+      assert.is((await failureOf(work))?.code, 'not-found')
   })
 
   it('acts as nobody rather than with its own rights where a user has no name', () => {
