@@ -11,6 +11,7 @@ import {
   labels,
   Namespaces,
   nameOfSpaceAccount,
+  refOf,
   Secrets,
   ServiceAccounts,
   type SpaceRequest,
@@ -38,7 +39,8 @@ interface Space {
 describe('hostile: spaces in the cluster of an agent', (it) => {
   let berth: Installation
   let mallory: Kube
-  let [adas, hers]: (Space | undefined)[] = []
+  let adas: Space
+  let hers: Space
   let request: SpaceRequest
   it.before(async () => {
     berth = await bringUp(['team-a', 'evil'])
@@ -59,11 +61,11 @@ describe('hostile: spaces in the cluster of an agent', (it) => {
 
   /** Of the claim for which the request was made. */
   const marks = () => ({ [labels.claim]: 'shop', [labels.claimUid]: request.metadata.labels?.[labels.claimUid] ?? '' })
-  const mapsOf = (as: Kube | undefined, namespace = '') => refusalOf(as?.list(ConfigMaps, { namespace }) ?? Promise.resolve())
+  const mapsOf = (as: Kube, namespace: string) => refusalOf(as.list(ConfigMaps, { namespace }))
   const assertAdas = async () => {
-    const namespace = adas?.namespace ?? ''
+    const { kube, namespace } = adas
     is((await berth.kube.get(Namespaces, { name: namespace }))?.metadata.deletionTimestamp, undefined)
-    ok(await adas?.kube.list(ConfigMaps, { namespace }))
+    ok(await kube.list(ConfigMaps, { namespace }))
   }
 
   it('are made for claims of a class that names the agent, and for no request that says so itself', async () => {
@@ -81,11 +83,11 @@ describe('hostile: spaces in the cluster of an agent', (it) => {
   })
 
   it('let their members into no other, nor into the rest of the cluster, whomever they say they are', async () => {
-    const { kube, namespace } = hers ?? {}
-    ok(await kube?.list(ConfigMaps, { namespace }))
-    const account = `system:serviceaccount:${adas?.namespace}:namespace-manager`
-    const guises = [kube?.as({ user: account, groups: [] }), kube?.as({ user: 'root', groups: ['system:masters'] })]
-    for (const place of [adas?.namespace, 'team-a', 'kube-system']) {
+    const { kube, namespace } = hers
+    ok(await kube.list(ConfigMaps, { namespace }))
+    const account = `system:serviceaccount:${adas.namespace}:namespace-manager`
+    const guises = [kube.as({ user: account, groups: [] }), kube.as({ user: 'root', groups: ['system:masters'] })]
+    for (const place of [adas.namespace, 'team-a', 'kube-system']) {
       match(await mapsOf(kube, place), `User "system:serviceaccount:${namespace}:namespace-manager" cannot list`)
       for (const as of guises)
         match(await mapsOf(as, place), 'impersonation headers are for those only who act as the agent itself')
@@ -93,8 +95,7 @@ describe('hostile: spaces in the cluster of an agent', (it) => {
   })
 
   it('know their members by the request that an account was made for, whatever another account is called and carries', async () => {
-    const uid = request.metadata.uid ?? ''
-    const name = nameOfSpaceAccount(uid)
+    const name = nameOfSpaceAccount(request.metadata.uid ?? '')
     const real = await berth.kube.get(ServiceAccounts, { name, namespace: 'team-a' })
     const own = { labels: real?.metadata.labels ?? {} }
     await mallory.create(ServiceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { ...at(name), ...own } })
@@ -102,20 +103,19 @@ describe('hostile: spaces in the cluster of an agent', (it) => {
     const [mine] = (await berth.kube.list(Secrets, { namespace: 'evil' })).flatMap((secret) => kubeconfigIn(secret) ?? [])
     const text = mine?.reveal() ?? ''
     const forged = kubeFromSecret(new Secret(text.replace(/"?token"?: .*/, `token: ${token}`)), { reach: undefined })
-    for (const place of [adas?.namespace, hers?.namespace])
+    for (const place of [adas.namespace, hers.namespace])
       match(await mapsOf(forged, place), /does not exist, or you may not reach it/)
     await forged.close()
     await assertAdas()
   })
 
   it('stay where they are when another request is given their marks; only hers goes', async () => {
-    const [mine] = (await berth.kube.list(SpaceRequests, { namespace: 'evil' })).filter(
-      ({ metadata }) => metadata.labels?.[labels.claim],
-    )
-    await mallory.patch(SpaceRequests, at(mine?.metadata.name ?? ''), { metadata: { labels: marks() } })
+    const [mine] = await berth.kube.list(SpaceRequests, { namespace: 'evil', labels: `${labels.claim}=shop` })
+    ok(mine)
+    await mallory.patch(SpaceRequests, refOf(mine), { metadata: { labels: marks() } })
     await mallory.delete(DeploymentTargetClaims, at('shop'))
-    await expectGone(berth.kube, SpaceRequests, at(mine?.metadata.name ?? ''))
-    await expectGone(berth.kube, Namespaces, { name: hers?.namespace ?? '' })
+    await expectGone(berth.kube, SpaceRequests, refOf(mine))
+    await expectGone(berth.kube, Namespaces, { name: hers.namespace })
     await assertAdas()
   })
 })

@@ -1,12 +1,11 @@
 import { is, not } from 'uvu/assert'
 import type { Kube } from '../../src/adapters/kube/index.ts'
-import { GitOpsDeploymentManagedEnvironments, GitOpsDeployments, Secrets } from '../../src/api/index.ts'
-import { managedEnvironment, managedSecret } from '../support/builders/environments.ts'
+import { GitOpsDeploymentManagedEnvironments, GitOpsDeployments } from '../../src/api/index.ts'
 import { configMap } from '../support/builders/snapshots.ts'
 import { answeringServer, type StrangeServer } from '../support/builders/strange-server.ts'
 import { describe } from '../support/suite.ts'
 import { kubeconfigFor } from '../support/targets.ts'
-import { bringUp, type Installation } from './installation.ts'
+import { bringCluster, bringUp, type Installation, sourceOf } from './installation.ts'
 
 const INSIDE = 'REFLECTED'
 
@@ -39,13 +38,12 @@ describe('hostile: answers of another machine', (it) => {
     it(`are not shown to whoever named it as a cluster: one ${what}`, async () => {
       answer = given
       const name = `reader-${at}`
-      await mallory.create(Secrets, managedSecret('evil', name, kubeconfigFor(internal.url)))
-      const spec = { apiURL: internal.url, credentialsSecret: name, allowInsecureSkipTLSVerify: true, namespaces: ['evil'] }
-      await mallory.create(GitOpsDeploymentManagedEnvironments, managedEnvironment('evil', name, spec))
-      const { url: repoURL } = await berth.repository('evil', name, { 'a.yaml': JSON.stringify(configMap('a')) })
+      const spec = { apiURL: internal.url, allowInsecureSkipTLSVerify: true, namespaces: ['evil'] }
+      await bringCluster(mallory, { name, namespace: 'evil' }, kubeconfigFor(internal.url), spec)
+      const { url } = await berth.repository('evil', name, { 'a.yaml': configMap('a') })
       const seen = internal.seen
       await berth.follow('evil', name, {
-        source: { repoURL, path: '.', targetRevision: 'main' },
+        source: sourceOf(url),
         destination: { environment: name, namespace: 'evil' },
       })
       await berth.told('evil', name, words)

@@ -16,7 +16,7 @@ import type { TestRepository } from '../support/git-host.ts'
 import { describe } from '../support/suite.ts'
 import { kubeconfigFor } from '../support/targets.ts'
 import { expectObject } from '../support/verbs.ts'
-import { bringUp, type Installation } from './installation.ts'
+import { bringCluster, bringUp, type Installation, sourceOf } from './installation.ts'
 
 const map = (data: Record<string, string>) =>
   JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'app' }, data })
@@ -50,13 +50,12 @@ describe('hostile: work that has no end', (it) => {
     await berth.stop()
   })
 
-  const sourceOf = (repository: TestRepository, path: string) => ({ repoURL: repository.url, path, targetRevision: 'main' })
   const repositoryOf = (namespace: string, name: string) =>
     berth.repository(namespace, name, { [`${name}/app.yaml`]: map({ is: 'new' }) })
   /** The folder of this name is brought to the namespace. */
   async function followed(namespace: string, name: string, spec: Partial<GitOpsDeployment['spec']>): Promise<TestRepository> {
     const repository = await repositoryOf(namespace, name)
-    await berth.follow(namespace, name, { source: sourceOf(repository, name), ...spec })
+    await berth.follow(namespace, name, { source: sourceOf(repository.url, { path: name }), ...spec })
     return repository
   }
   /** What the other tenant pushes is brought into his namespace. */
@@ -143,11 +142,10 @@ describe('hostile: work that has no end', (it) => {
   it('is not done, and no memory taken, for targets whose answers do not end', async () => {
     const { kube } = berth
     const before = berth.peakOf('operator')
-    const source = sourceOf(await repositoryOf('evil', 'endless'), 'endless')
+    const source = sourceOf((await repositoryOf('evil', 'endless')).url, { path: 'endless' })
     for (const name of Array.from({ length: TARGETS }, (_, at) => `endless-${at}`)) {
-      await kube.create(Secrets, managedSecret('evil', name, kubeconfigFor(flooding.url)))
-      const spec = { apiURL: flooding.url, credentialsSecret: name, allowInsecureSkipTLSVerify: true }
-      await kube.create(GitOpsDeploymentManagedEnvironments, managedEnvironment('evil', name, spec))
+      const spec = { apiURL: flooding.url, allowInsecureSkipTLSVerify: true }
+      await bringCluster(kube, { name, namespace: 'evil' }, kubeconfigFor(flooding.url), spec)
       await berth.follow('evil', name, { source, destination: { environment: name, namespace: 'evil' } })
     }
     await live('beside targets')

@@ -3,21 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { is, match, not } from 'uvu/assert'
 import type { Kube } from '../../src/adapters/kube/index.ts'
-import {
-  ConfigMaps,
-  type GitOpsDeployment,
-  GitOpsDeploymentManagedEnvironments,
-  GitOpsDeployments,
-  Secrets,
-} from '../../src/api/index.ts'
+import { ConfigMaps, GitOpsDeploymentManagedEnvironments, GitOpsDeployments } from '../../src/api/index.ts'
 import { deployer } from '../support/builders/credentials.ts'
-import { managedEnvironment, managedSecret } from '../support/builders/environments.ts'
+import { managedEnvironment } from '../support/builders/environments.ts'
 import { configMap } from '../support/builders/snapshots.ts'
 import { answeringServer, type StrangeServer } from '../support/builders/strange-server.ts'
 import { refusalOf } from '../support/refusal.ts'
 import { describe } from '../support/suite.ts'
 import { kubeconfigFor } from '../support/targets.ts'
-import { bringUp, type Installation } from './installation.ts'
+import { bringCluster, bringUp, type Installation, sourceOf } from './installation.ts'
 
 const CANARY = 'read from a file of the operator'
 type Spec = Parameters<Installation['follow']>[2]
@@ -46,13 +40,10 @@ describe('hostile: where a deployment goes', (it) => {
     berth = await bringUp(['team-a', 'evil'])
     mallory = await berth.person('mallory', 'evil', 'edit')
     const { kubeconfig } = await deployer(berth.kube, 'team-a', { role: 'admin' })
-    await berth.kube.create(Secrets, managedSecret('team-a', 'prod', kubeconfig))
-    const spec = { apiURL: berth.kube.server, credentialsSecret: 'prod' }
-    await berth.kube.create(GitOpsDeploymentManagedEnvironments, managedEnvironment('team-a', 'prod', spec))
+    await bringCluster(berth.kube, { name: 'prod', namespace: 'team-a' }, kubeconfig, { apiURL: berth.kube.server })
     await berth.kube.create(ConfigMaps, configMap('settings', { word: CANARY }, 'team-a'))
-    loot = (await berth.repository('evil', 'loot', { 'a.yaml': JSON.stringify(configMap('taken', { is: '${word:=nothing}' })) }))
-      .url
-    abroad = (await berth.repository('evil', 'abroad', { 'a.yaml': JSON.stringify(configMap('taken', {}, 'team-a')) })).url
+    loot = (await berth.repository('evil', 'loot', { 'a.yaml': configMap('taken', { is: '${word:=nothing}' }) })).url
+    abroad = (await berth.repository('evil', 'abroad', { 'a.yaml': configMap('taken', {}, 'team-a') })).url
   })
   it.after(async () => {
     await elsewhere.close()
@@ -60,24 +51,17 @@ describe('hostile: where a deployment goes', (it) => {
     await berth.stop()
     rmSync(folder, { recursive: true })
   })
-  const source = (repoURL: string) => ({ repoURL, path: '.', targetRevision: 'main' })
+
   /** Her cluster, by a kubeconfig with these additions. */
   const bring = async (name: string, apiURL: string, { user = {}, cluster = {} }: { user?: object; cluster?: object } = {}) => {
     const plain = JSON.parse(kubeconfigFor(apiURL))
     Object.assign(plain.users[0].user, user)
     Object.assign(plain.clusters[0].cluster, cluster)
-    await mallory.create(Secrets, managedSecret('evil', name, JSON.stringify(plain)))
-    const spec = { apiURL, credentialsSecret: name, allowInsecureSkipTLSVerify: true }
-    await mallory.create(GitOpsDeploymentManagedEnvironments, managedEnvironment('evil', name, spec))
-    await deploy(name, { destination: { environment: name, namespace: 'evil' } })
+    const spec = { apiURL, allowInsecureSkipTLSVerify: true }
+    await bringCluster(mallory, { name, namespace: 'evil' }, JSON.stringify(plain), spec)
+    await follow(name, { destination: { environment: name, namespace: 'evil' } })
   }
-  const deploy = (name: string, { source: from = source(loot), ...spec }: Partial<Spec>) =>
-    mallory.create(GitOpsDeployments, {
-      apiVersion: 'managed-gitops.redhat.com/v1alpha1',
-      kind: 'GitOpsDeployment',
-      metadata: { name, namespace: 'evil' },
-      spec: { type: 'automated', source: from, ...spec },
-    })
+  const follow = (name: string, spec: Partial<Spec>) => berth.follow('evil', name, { source: sourceOf(loot), ...spec })
   const assertNothing = async () => {
     is(await berth.kube.get(ConfigMaps, { name: 'taken', namespace: 'team-a' }), undefined)
     const hers = [
@@ -125,17 +109,17 @@ describe('hostile: where a deployment goes', (it) => {
     await assertNothing()
   })
 
-  const names: [what: string, spec: () => Partial<GitOpsDeployment['spec']>, words: RegExp][] = [
+  const names: [what: string, spec: () => Partial<Spec>, words: RegExp][] = [
     ['account', () => ({ serviceAccountName: '../team-a/deployer' }), /deployer/],
     ['account-of', () => ({ serviceAccountName: 'team-a:deployer' }), /deployer/],
-    ['abroad', () => ({ source: source(abroad) }), /forbidden/],
+    ['abroad', () => ({ source: sourceOf(abroad) }), /forbidden/],
     ['environment', () => ({ destination: { environment: '../team-a/prod', namespace: 'team-a' } }), /prod/],
     ['environment-of', () => ({ destination: { environment: 'team-a/prod', namespace: 'team-a' } }), /prod/],
     ['variables', () => ({ variables: { from: [{ kind: 'ConfigMap', name: '../../team-a/configmaps/settings' }] } }), /settings/],
     ['waits', () => ({ dependsOn: [{ name: 'app', namespace: 'team-a' }] }), /is in another namespace/],
   ]
   it('is not in another’s namespace, whatever it names', async () => {
-    for (const [what, spec] of names) await deploy(what, spec())
+    for (const [what, spec] of names) await follow(what, spec())
     for (const [what, , words] of names) await berth.told('evil', what, words)
     await assertNothing()
   })

@@ -8,7 +8,7 @@ import { configMap } from '../support/builders/snapshots.ts'
 import { refusalOf } from '../support/refusal.ts'
 import { describe } from '../support/suite.ts'
 import { expectObject } from '../support/verbs.ts'
-import { bringUp, type Installation } from './installation.ts'
+import { bringUp, type Installation, sourceOf } from './installation.ts'
 
 const FLOOD = 2000
 
@@ -17,8 +17,8 @@ describe('hostile: the doors of kas', (it) => {
   let berth: Installation
   it.before(async () => {
     berth = await bringUp(['team-a', 'evil'])
-    const repository = await berth.repository('team-a', 'private', { 'app/app.yaml': JSON.stringify(configMap('app')) })
-    await berth.follow('team-a', 'app', { source: { repoURL: repository.url, path: 'app', targetRevision: 'main' } })
+    const repository = await berth.repository('team-a', 'private', { 'app/app.yaml': configMap('app') })
+    await berth.follow('team-a', 'app', { source: sourceOf(repository.url, { path: 'app' }) })
     await expectObject(berth.kube, ConfigMaps, { name: 'app', namespace: 'team-a' }, () => true)
   })
   it.after(() => berth.stop())

@@ -25,7 +25,7 @@ import { spaceRequest } from '../support/spaces.ts'
 import { describe } from '../support/suite.ts'
 import { target } from '../support/targets.ts'
 import { eventually, expectGone, expectObject } from '../support/verbs.ts'
-import { bringUp, type Installation } from './installation.ts'
+import { bringUp, type Installation, sourceOf } from './installation.ts'
 
 const PROD = { name: 'prod', namespace: 'team-a' }
 const mine = (name: string) => ({ name, namespace: 'evil' })
@@ -46,8 +46,10 @@ describe('hostile: names that are edited into what Berth made', (it) => {
   })
   it.after(() => berth.stop())
 
-  const claimUid = () => request.metadata.labels?.[labels.claimUid] ?? ''
-  const marks = () => ({ [labels.claim]: 'prod', [labels.claimUid]: claimUid(), [labels.target]: 'prod-dt' })
+  const marks = () => {
+    const { [labels.claimUid]: uid = '' } = request.metadata.labels ?? {}
+    return { [labels.claim]: 'prod', [labels.claimUid]: uid, [labels.target]: 'prod-dt' }
+  }
   const assertAdas = async () => {
     is((await berth.kube.get(SpaceRequests, refOf(request)))?.metadata.deletionTimestamp, undefined)
     is((await berth.kube.get(Namespaces, { name: ada.namespace }))?.metadata.deletionTimestamp, undefined)
@@ -118,9 +120,9 @@ describe('hostile: names that are edited into what Berth made', (it) => {
     const { metadata } = await eventually(async () =>
       (await berth.kube.list(GitOpsDeploymentManagedEnvironments, { namespace: 'evil' })).find(led),
     )
-    const { url: repoURL } = await berth.repository('evil', 'loot', { 'a.yaml': JSON.stringify(configMap('taken')) })
+    const { url } = await berth.repository('evil', 'loot', { 'a.yaml': configMap('taken') })
     await berth.follow('evil', 'loot', {
-      source: { repoURL, path: '.', targetRevision: 'main' },
+      source: sourceOf(url),
       destination: { environment: metadata.name, namespace: ada.namespace },
     })
     await berth.told('evil', 'loot', /forbidden/i)

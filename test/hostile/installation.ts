@@ -9,6 +9,7 @@ import {
   DeploymentTargetClaims,
   DeploymentTargets,
   type GitOpsDeployment,
+  GitOpsDeploymentManagedEnvironments,
   GitOpsDeployments,
   kubeconfigIn,
   Namespaces,
@@ -20,6 +21,7 @@ import { Failure } from '../../src/std/index.ts'
 import { type Berth, berth, exportedIn, MAIN, startBerth } from '../cli/berth.ts'
 import { createAgent, createProject } from '../kas/running-kas.ts'
 import { bindUser, grant, untilMay } from '../support/builders/credentials.ts'
+import { managedEnvironment, managedSecret } from '../support/builders/environments.ts'
 import { kubectl } from '../support/builders/snapshots.ts'
 import { type GitHost, gitHost, type TestRepository } from '../support/git-host.ts'
 import { claim } from '../support/targets.ts'
@@ -27,8 +29,8 @@ import { expectObject } from '../support/verbs.ts'
 
 /** What a tenant has brought from Git. */
 interface Deliveries {
-  /** A repository of the namespace with these files, and its project. */
-  repository(namespace: string, name: string, files: Record<string, string>): Promise<TestRepository>
+  /** A repository of the namespace with these files, and its project. An object is written as JSON, which is YAML too. */
+  repository(namespace: string, name: string, files: Record<string, string | object>): Promise<TestRepository>
   /** What lies at its source is brought to the namespace. */
   follow(namespace: string, name: string, spec: Omit<GitOpsDeployment['spec'], 'type'>): Promise<void>
   /** Waits until the status of a deployment says so. */
@@ -42,6 +44,8 @@ export interface Installation extends Deliveries {
   host: GitHost
   /** `berth` with this installation's surroundings; throws unless it ends with 0. */
   berth(...words: string[]): Promise<string>
+  /** Somebody with the rights that were given to a user of this name. */
+  as(user: string): Kube
   /** Somebody who has this ClusterRole in this namespace and nothing else, once the API server has heard of it. */
   person(name: string, namespace: string, role: 'edit' | 'admin'): Promise<Kube>
   /** What the holder of a claim's kubeconfig can do: with `edit`, anybody gets one. `className`: a class other than the default. */
@@ -81,11 +85,13 @@ export async function bringUp(namespaces: readonly string[]): Promise<Installati
     await kube.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
     await grant(kube, name, 'default', 'edit')
   }
+  const somebody = (user: string) => kube.as({ user, groups: ['system:authenticated'] })
   const agents: Berth[] = []
   const spaces: Kube[] = []
   return {
     kube,
     host,
+    as: somebody,
     async berth(...words) {
       const ended = await berth([...words, '--kubeconfig', join(dir, 'kubeconfig')])
       if (ended.code !== 0) throw new Failure('invalid', `berth ${words.join(' ')}: ${ended.stderr}`)
@@ -95,7 +101,7 @@ export async function bringUp(namespaces: readonly string[]): Promise<Installati
       await bindUser(kube, namespace, name, role)
       const { group, plural: resource } = DeploymentTargetClaims
       await untilMay(kube, namespace, name, { verb: 'create', group, resource })
-      return kube.as({ user: name, groups: ['system:authenticated'] })
+      return somebody(name)
     },
     async space(as, namespace, name, deploymentTargetClassName = 'isolation-level-namespace') {
       await as.create(DeploymentTargetClaims, claim(namespace, name, { deploymentTargetClassName }))
@@ -156,10 +162,29 @@ function partOf(dir: string, program: string): Part {
   return part
 }
 
+/** The files of a commit, an object as JSON. */
+export const filesOf = (files: Record<string, string | object>): Record<string, string> =>
+  Object.fromEntries(Object.entries(files).map(([path, file]) => [path, typeof file === 'string' ? file : JSON.stringify(file)]))
+
+/** What is brought: a folder on a branch, the whole of main without them. */
+export const sourceOf = (repoURL: string, { path = '.', targetRevision = 'main' } = {}) => ({ repoURL, path, targetRevision })
+
+/** A cluster that somebody brings: a managed environment, and the Secret of the same name with the kubeconfig. */
+export async function bringCluster(
+  as: Kube,
+  { name, namespace }: Ref & { namespace: string },
+  kubeconfig: string,
+  spec: Parameters<typeof managedEnvironment>[2],
+): Promise<void> {
+  await as.create(Secrets, managedSecret(namespace, name, kubeconfig))
+  const given = { credentialsSecret: name, ...spec }
+  await as.create(GitOpsDeploymentManagedEnvironments, managedEnvironment(namespace, name, given))
+}
+
 const deliveries = (kube: Kube, host: GitHost): Deliveries => ({
   async repository(namespace, name, files) {
     const repository = await host.repository(`${namespace}-${name}`)
-    await repository.commit(files)
+    await repository.commit(filesOf(files))
     await createProject(kube, namespace, name, { url: repository.url })
     return repository
   },

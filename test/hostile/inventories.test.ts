@@ -3,7 +3,6 @@ import type { Kube } from '../../src/adapters/kube/index.ts'
 import {
   type ConfigMap,
   ConfigMaps,
-  GitOpsDeploymentManagedEnvironments,
   GitOpsDeployments,
   Namespaces,
   RoleBindings,
@@ -11,12 +10,11 @@ import {
   type Subject,
 } from '../../src/api/index.ts'
 import { allow, bindingOf, deployer } from '../support/builders/credentials.ts'
-import { managedEnvironment, managedSecret } from '../support/builders/environments.ts'
 import { configMap } from '../support/builders/snapshots.ts'
 import type { TestRepository } from '../support/git-host.ts'
 import { describe } from '../support/suite.ts'
 import { eventually, expectGone, expectObject } from '../support/verbs.ts'
-import { bringUp, type Installation } from './installation.ts'
+import { bringCluster, bringUp, filesOf, type Installation, sourceOf } from './installation.ts'
 
 const SYNC = 'gitops.berth.dev/sync'
 const INVENTORY = 'app.inventory'
@@ -30,13 +28,12 @@ describe('hostile: forged inventories', (it) => {
   it.before(async () => {
     berth = await bringUp(['team-a', 'prod'])
     await allow(berth.kube, 'team-a', 'carl', { group: '', resource: 'configmaps' })
-    carl = berth.kube.as({ user: 'carl', groups: ['system:authenticated'] })
+    carl = berth.as('carl')
     const { kubeconfig } = await deployer(berth.kube, 'team-a')
     const subject: Subject = { kind: 'ServiceAccount', name: 'deployer', namespace: 'team-a' }
     await berth.kube.create(RoleBindings, bindingOf('prod', 'admin', [subject]))
-    await berth.kube.create(Secrets, managedSecret('team-a', 'prod', kubeconfig))
-    const spec = { apiURL: berth.kube.server, credentialsSecret: 'prod', namespaces: ['prod'] }
-    await berth.kube.create(GitOpsDeploymentManagedEnvironments, managedEnvironment('team-a', 'prod', spec))
+    const spec = { apiURL: berth.kube.server, namespaces: ['prod'] }
+    await bringCluster(berth.kube, { name: 'prod', namespace: 'team-a' }, kubeconfig, spec)
     victims = await Promise.all([
       victim('nobodys'),
       victim('anothers', { [SYNC]: 'b5a3c1de-0000-4000-8000-000000000000' }),
@@ -46,19 +43,17 @@ describe('hostile: forged inventories', (it) => {
   })
   it.after(() => berth.stop())
 
-  const files = (...names: string[]) =>
-    Object.fromEntries(names.map((name) => [`app/${name}.yaml`, JSON.stringify(configMap(name))]))
+  const files = (...names: string[]) => Object.fromEntries(names.map((name) => [`app/${name}.yaml`, configMap(name)]))
   const victim = (name: string, marks: Record<string, string> = {}) =>
     berth.kube.create(ConfigMaps, { ...configMap(name), metadata: { name, namespace: 'prod', labels: marks } })
-  const follow = (name: string, spec: Partial<Parameters<Installation['follow']>[2]> = {}) =>
+  const follow = (name: string) =>
     berth.follow('team-a', name, {
-      source: { repoURL: repository.url, path: 'app', targetRevision: 'main' },
+      source: sourceOf(repository.url, { path: 'app' }),
       destination: { environment: 'prod', namespace: 'prod' },
       deletionPolicy: 'Wait',
-      ...spec,
     })
   const configuration = (manifest_projects: object[]) => ({
-    '.berth/agents/dev/config.yaml': JSON.stringify({ gitops: { manifest_projects } }),
+    '.berth/agents/dev/config.yaml': { gitops: { manifest_projects } },
   })
   /** As Berth would have written it: the lines that are there, and those of the victims. */
   const forge = async (name: string) => {
@@ -106,7 +101,7 @@ describe('hostile: forged inventories', (it) => {
     await follow('app')
     await there('a')
     await carl.patch(ConfigMaps, { name: INVENTORY, namespace: 'team-a' }, { data: { objects: 'no/object' } })
-    const commit = await repository.commit({ 'app/c.yaml': JSON.stringify(configMap('c')) })
+    const commit = await repository.commit(filesOf(files('c')))
     await berth.told('team-a', 'app', /names no object in line 1 .*Restore it from a backup/)
     await follow('other')
     await expectObject(
@@ -133,7 +128,7 @@ describe('hostile: forged inventories', (it) => {
     ok(own)
     await expectObject(berth.kube, ConfigMaps, { name: 'base', namespace: 'team-a' }, () => true)
     await forge(own.metadata.name)
-    await config.commit(configuration([]))
+    await config.commit(filesOf(configuration([])))
     await expectGone(berth.kube, ConfigMaps, { name: 'base', namespace: 'team-a' })
     // It is deleted last of all.
     await expectGone(berth.kube, ConfigMaps, own.metadata)

@@ -3,7 +3,7 @@ import { ConfigMaps } from '../../src/api/index.ts'
 import { configMap } from '../support/builders/snapshots.ts'
 import { plainServer, type StrangeServer } from '../support/builders/strange-server.ts'
 import { describe } from '../support/suite.ts'
-import { bringUp, type Installation } from './installation.ts'
+import { bringUp, type Installation, sourceOf } from './installation.ts'
 
 /** What listens on the operator's own machine is reached by whoever gets kustomize to load a URL. */
 describe('hostile: references that hide', (it) => {
@@ -23,8 +23,8 @@ describe('hostile: references that hide', (it) => {
 
   /** Its repository is followed as it stands, and the reason why nothing comes of it is told. */
   const isRefused = async (name: string, files: Record<string, string>, words: RegExp) => {
-    const { url: repoURL } = await berth.repository('evil', name, files)
-    await berth.follow('evil', name, { source: { repoURL, path: '.', targetRevision: 'main' } })
+    const { url: from } = await berth.repository('evil', name, files)
+    await berth.follow('evil', name, { source: sourceOf(from) })
     await berth.told('evil', name, words)
     is(await berth.kube.get(ConfigMaps, { name: 'from-loopback', namespace: 'evil' }), undefined)
   }

@@ -3,17 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { is, match, not } from 'uvu/assert'
 import type { Kube } from '../../src/adapters/kube/index.ts'
-import {
-  ConfigMaps,
-  conditionOf,
-  GitOpsDeploymentManagedEnvironments,
-  GitOpsDeployments,
-  GitProjects,
-  Secrets,
-} from '../../src/api/index.ts'
-import { Secret } from '../../src/std/index.ts'
+import { ConfigMaps, conditionOf, GitOpsDeployments, GitProjects } from '../../src/api/index.ts'
+import { pause, Secret, seconds, systemClock } from '../../src/std/index.ts'
 import { createProject, createSecret } from '../kas/running-kas.ts'
-import { managedEnvironment, managedSecret } from '../support/builders/environments.ts'
 import { configMap } from '../support/builders/snapshots.ts'
 import { plainServer, type StrangeServer, silentServer } from '../support/builders/strange-server.ts'
 import { type GitHost, gitHost, type TestRepository } from '../support/git-host.ts'
@@ -21,7 +13,7 @@ import { refusalOf } from '../support/refusal.ts'
 import { describe } from '../support/suite.ts'
 import { kubeconfigFor } from '../support/targets.ts'
 import { expectObject } from '../support/verbs.ts'
-import { bringUp, type Installation } from './installation.ts'
+import { bringCluster, bringUp, filesOf, type Installation, sourceOf } from './installation.ts'
 
 const CONTENT = 'for the eyes of team-a'
 const SLOW = 10
@@ -43,9 +35,9 @@ describe('hostile: repositories', (it) => {
     vault = await guarded.repository('vault')
     await createSecret(berth.kube, 'team-a', 'vault', { username: 'berth', password: 'secret' })
     await createProject(berth.kube, 'team-a', 'vault', { url: vault.url, credentialsSecretRef: { name: 'vault' } })
-    await berth.follow('team-a', 'vault', { source: source(vault.url) })
+    await berth.follow('team-a', 'vault', { source: sourceOf(vault.url) })
     commit = await live('first')
-    own = (await berth.repository('evil', 'own', { 'a.yaml': JSON.stringify(configMap('own')) })).url
+    own = (await berth.repository('evil', 'own', { 'a.yaml': configMap('own') })).url
   })
   it.after(async () => {
     await Promise.all(strangers.map((each) => each.close()))
@@ -54,10 +46,9 @@ describe('hostile: repositories', (it) => {
     rmSync(folder, { recursive: true })
   })
 
-  const source = (repoURL: string, targetRevision = 'main') => ({ repoURL, path: '.', targetRevision })
   /** What team-a pushes is brought into its namespace. */
   async function live(turn: string): Promise<string> {
-    const pushed = await vault.commit({ 'a.yaml': JSON.stringify(configMap('vault', { is: CONTENT, turn })) })
+    const pushed = await vault.commit(filesOf({ 'a.yaml': configMap('vault', { is: CONTENT, turn }) }))
     await expectObject(berth.kube, ConfigMaps, { name: 'vault', namespace: 'team-a' }, ({ data }) => data?.turn === turn)
     return pushed
   }
@@ -75,6 +66,7 @@ describe('hostile: repositories', (it) => {
     strangers.push(server)
     return server.url
   }
+
   it('are not read by who has no credentials for them, whatever leads there', async () => {
     const { host } = new URL(vault.url)
     const redirecting = await stranger(
@@ -106,14 +98,15 @@ describe('hostile: repositories', (it) => {
       })
     }
     for (const url of wrong) match(await refusalOf(createProject(madmin, 'evil', 'wrong', { url })), 'spec.url')
-    await berth.follow('evil', 'same', { source: source(vault.url) })
+    await berth.follow('evil', 'same', { source: sourceOf(vault.url) })
     await berth.told('evil', 'same', /AuthenticationFailed/)
     await assertNothing()
   })
 
   it('are not read by the name of a commit, or of a ref that is an option', async () => {
     const revisions = [commit, commit.slice(0, 12), `refs/heads/${commit}`, `--upload-pack=touch ${trace}`, `--output=${trace}`]
-    for (const [at, revision] of revisions.entries()) await berth.follow('evil', `ref-${at}`, { source: source(own, revision) })
+    for (const [at, revision] of revisions.entries())
+      await berth.follow('evil', `ref-${at}`, { source: sourceOf(own, { targetRevision: revision }) })
     for (const at of revisions.keys()) await berth.told('evil', `ref-${at}`, /RefNotFound|RefInvalid/)
     await assertNothing()
   })
@@ -121,24 +114,22 @@ describe('hostile: repositories', (it) => {
   it('are brought to their owner meanwhile, however many hosts and clusters say nothing, or never end', async () => {
     const silent = await stranger(silentServer())
     const dripping = await stranger(
-      plainServer((_, response) => {
+      plainServer(async (_, response) => {
         response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-advertisement' })
-        const timer = setInterval(() => response.write('0'), 1000)
-        response.on('close', () => clearInterval(timer))
+        for (; !response.destroyed; await pause(systemClock, seconds(1))) response.write('0')
       }),
     )
     for (let at = 0; at < SLOW; at++)
       for (const [kind, server] of Object.entries({ silent: silent.replace('https:', 'http:'), dripping })) {
         const [name, url] = [`${kind}-${at}`, `${server}/${at}.git`]
         await createProject(madmin, 'evil', name, { url })
-        await berth.follow('evil', name, { source: source(url) })
+        await berth.follow('evil', name, { source: sourceOf(url) })
       }
     for (let at = 0; at < SLOW; at++) {
       const name = `cluster-${at}`
-      await madmin.create(Secrets, managedSecret('evil', name, kubeconfigFor(silent)))
-      const spec = { apiURL: silent, credentialsSecret: name, allowInsecureSkipTLSVerify: true }
-      await madmin.create(GitOpsDeploymentManagedEnvironments, managedEnvironment('evil', name, spec))
-      await berth.follow('evil', name, { source: source(own), destination: { environment: name, namespace: 'evil' } })
+      const spec = { apiURL: silent, allowInsecureSkipTLSVerify: true }
+      await bringCluster(madmin, { name, namespace: 'evil' }, kubeconfigFor(silent), spec)
+      await berth.follow('evil', name, { source: sourceOf(own), destination: { environment: name, namespace: 'evil' } })
     }
     for (let turn = 0; turn < 5; turn++) await live(`beside silence ${turn}`)
     for (const { url, seen } of strangers) is.not(seen, 0, url)

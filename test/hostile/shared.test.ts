@@ -8,8 +8,10 @@ import {
   DeploymentTargetClasses,
   DeploymentTargets,
   type Kind,
+  type KubeObject,
   labels,
   PersistentVolumeClaims,
+  type Ref,
   Secrets,
   Services,
   type Workspace,
@@ -72,7 +74,7 @@ describe('hostile: a namespace that workspaces share', (it) => {
   async function member(name: string, namespace: string): Promise<Kube> {
     await allow(berth.kube, namespace, name, { group: 'berth.dev', resource: 'workspaces' })
     await allow(berth.kube, namespace, name, { group: 'appstudio.redhat.com', resource: 'deploymenttargetclaims' })
-    return berth.kube.as({ user: name, groups: ['system:authenticated'] })
+    return berth.as(name)
   }
   /** In a target that the platform has for it. */
   async function develop(as: Kube, namespace: string, name: string, spec: WorkspaceSpec = {}): Promise<void> {
@@ -81,27 +83,20 @@ describe('hostile: a namespace that workspaces share', (it) => {
     await berth.kube.create(DeploymentTargets, place)
     await as.create(Workspaces, workspace(namespace, name, { workspaceClassName: SHARED, devfile: devfile(), ...spec }))
   }
-  const marked = async <T extends { metadata: { name: string } }>(
-    kind: Kind<T & { apiVersion: string; kind: string }>,
-    uid = '',
-  ) => berth.kube.list(kind, { namespace: SHARED, labels: `${labels.workspaceUid}=${uid}` })
-  const uidOf = async (ref: { name: string; namespace: string }) => (await berth.kube.get(Workspaces, ref))?.metadata.uid
+  const marked = <T extends KubeObject>(kind: Kind<T>, uid = '') =>
+    berth.kube.list(kind, { namespace: SHARED, labels: `${labels.workspaceUid}=${uid}` })
+  const uidOf = async (ref: Ref) => (await berth.kube.get(Workspaces, ref))?.metadata.uid
   const fails = (name: string, words: RegExp) =>
     expectObject(berth.kube, Workspaces, his(name), ({ status }) => words.test(JSON.stringify(status?.failure ?? '')))
   /** Her objects are there, hers, and as she wants them. */
   const assertHers = async () => {
     const uid = await uidOf(HERS)
-    const mine = (kind: Kind) => marked(kind, uid)
-    equal(
-      (await mine(PersistentVolumeClaims)).map(({ metadata }) => metadata.name),
-      ['workspace-web'],
-    )
-    equal(
-      (await mine(Deployments)).map(({ metadata }) => metadata.name),
-      ['workspace-web'],
-    )
+    for (const kind of [PersistentVolumeClaims, Deployments]) {
+      const names = (await marked<KubeObject>(kind, uid)).map(({ metadata }) => metadata.name)
+      equal(names, ['workspace-web'])
+    }
     is((await berth.kube.get(Secrets, inPool('workspace-web-variables')))?.data?.PASSWORD, SECRET)
-    ok(runs((await berth.kube.get(Workspaces, HERS)) as Workspace))
+    await expectObject(berth.kube, Workspaces, HERS, runs)
   }
 
   it('is not taken from the one by the other’s workspace of the same name, nor when that is deleted', async () => {

@@ -38,7 +38,7 @@ describe('hostile: another’s workspace', (it) => {
       resource: 'workspaces',
       verbs: ['get', 'list', 'update', 'patch'],
     })
-    carl = berth.kube.as({ user: 'carl', groups: ['system:authenticated'] })
+    carl = berth.as('carl')
     await alice.create(Secrets, {
       apiVersion: 'v1',
       kind: 'Secret',
