@@ -185,6 +185,8 @@ describe('the rights of the operator', (it) => {
     match(await refusalOf(operator.create(ConfigMaps, object(ConfigMaps, foreign, 'mine'))), /gitops.berth.dev\/inventory only/)
     const own = { metadata: { name: 'ours', labels: { 'gitops.berth.dev/inventory': 'true' } } }
     await operator.create(ConfigMaps, object(ConfigMaps, foreign, 'ours', own))
+    for (const home of ['kube-system', 'berth-system'])
+      match(await refusalOf(operator.create(ConfigMaps, object(ConfigMaps, home, 'ours', own))), /none in kube-system/, home)
     const inventory = { metadata: { labels: { 'gitops.berth.dev/inventory': 'true' } } }
     match(await refusalOf(operator.patch(ConfigMaps, { name: 'theirs', namespace: foreign }, inventory)), /inventory only/)
   })

@@ -1,5 +1,5 @@
 import { equal, match } from 'uvu/assert'
-import { annotations, Secrets, Workspaces } from '../../src/api/index.ts'
+import { annotations, ConfigMaps, type Kind, Secrets, Workspaces } from '../../src/api/index.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { refusalOf } from '../support/refusal.ts'
 import { describe } from '../support/suite.ts'
@@ -48,6 +48,24 @@ describe('the rights of the proxy', (it) => {
     const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'mine', namespace } }
     match(await refusalOf(proxy.create(Secrets, secret)), /forbidden/i)
     await proxy.list(Secrets, { namespace: 'berth-system', fields: 'metadata.name=berth-proxy-keys' })
+  })
+
+  it('let it make its own Secret and ConfigMaps, and nothing that could be the settings of another program, or its token', async () => {
+    const make = (kind: Kind, name: string, more: object = {}) => {
+      const object = { apiVersion: 'v1', kind: kind.kind, metadata: { name, namespace: 'berth-system' }, ...more }
+      return proxy.create(kind, object, { dryRun: true })
+    }
+    await make(Secrets, 'berth-proxy-keys', { type: 'Opaque' })
+    for (const name of ['berth-proxy-sign-outs', 'berth-proxy-connections']) await make(ConfigMaps, name)
+    match(await refusalOf(make(Secrets, 'mine')), 'of secrets the proxy creates berth-proxy-keys only')
+    match(await refusalOf(make(ConfigMaps, 'berth')), 'of configmaps the proxy creates')
+    const metadata = {
+      name: 'berth-proxy-keys',
+      namespace: 'berth-system',
+      annotations: { 'kubernetes.io/service-account.name': 'berth-operator' },
+    }
+    const token = { type: 'kubernetes.io/service-account-token', metadata }
+    match(await refusalOf(make(Secrets, 'berth-proxy-keys', token)), 'without a type of its own')
   })
 
   it('let its dashboard act as people, and as nothing that is none', async () => {

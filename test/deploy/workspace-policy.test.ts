@@ -73,6 +73,14 @@ describe('what others may change of a workspace', (it) => {
     match(await refusalOf(note(COLLEAGUE, { 'berth.dev/what-comes-later': 'now' })), 'berth.dev/what-comes-later of annotations')
     await note(COLLEAGUE, { 'berth.dev/last-activity': '2030-01-01T00:00:00Z', 'team.example/seen': 'yes' })
   })
+  it('is not to whom it belongs: what has an owner that is not there is deleted, and they may only patch it', async () => {
+    await create('orphaned')
+    const owner = { apiVersion: 'v1', kind: 'ConfigMap', name: 'nobody', uid: '00000000-0000-4000-8000-000000000000' }
+    const given = cluster.kube
+      .as({ user: COLLEAGUE })
+      .patch(Workspaces, { name: 'orphaned', namespace }, { metadata: { ownerReferences: [owner] } })
+    match(await refusalOf(given), 'metadata.ownerReferences can be changed by the owner')
+  })
   it('is not what the owner has, when they apply the same manifest', async () => {
     await create('same', { ports: [{ name: 'web', port: 8080 }] })
     await change(COLLEAGUE, 'same', { ports: [{ name: 'web', port: 8080 }], desiredState: 'Stopped' })

@@ -2,7 +2,7 @@ import type { Receipt, Send } from '../../adapters/http/index.ts'
 import type { Kube } from '../../adapters/kube/index.ts'
 import { type GitOpsDeployment, keyOf, type Ref, Secrets } from '../../api/index.ts'
 import { sentenceOf, type Workshop } from '../../engines/controller/index.ts'
-import { createWorkQueue, Failure, isFailure, seconds, timestamp, waitOf } from '../../std/index.ts'
+import { createTally, createWorkQueue, Failure, isFailure, seconds, timestamp, waitOf } from '../../std/index.ts'
 import { letterFor, type Notification } from './letters.ts'
 import { newsIn, type Outcome } from './news.ts'
 
@@ -30,18 +30,25 @@ interface Errand {
   tries: number
 }
 
-/** More than this wait only when many receivers are down: what comes then is told by an Event alone. */
-const MOST_WAITING = 1000
+/** More than this of a namespace wait only when its receivers are down: what comes then is told by an Event alone. */
+const MOST_WAITING = 200
 const AT_ONCE = 8
 const TRIES = 3
 const PATIENT = { base: seconds(1), max: seconds(30), factor: 5, jitter: 0.3 }
+
+/** By namespace. */
+const groupOf = (key: string): string => key.slice(0, key.indexOf('/'))
 
 export function createNotifier({ workshop, send, asTenant }: NotifierOptions): Notifier {
   const { clock, events, log } = workshop
   const seen = new Map<string, { uid: string | undefined; outcome: Outcome | undefined }>()
   const errands = new Map<string, Errand>()
+  const waiting = createTally()
   const closing = new AbortController()
 
+  const drop = (key: string) => {
+    if (errands.delete(key)) waiting.add(groupOf(key), -1)
+  }
   const give = (errand: Errand, failure: Failure) => {
     const message = `${errand.field} (${errand.notification.kind}): ${sentenceOf(failure)}`
     log.info('notification failed', { key: keyOf(errand.deployment.metadata), failure })
@@ -52,27 +59,29 @@ export function createNotifier({ workshop, send, asTenant }: NotifierOptions): N
     if (!errand) return
     try {
       await run(errand, { send, kube: asTenant(errand.deployment), signal: closing.signal })
-      errands.delete(key)
+      drop(key)
     } catch (thrown) {
       const failure = Failure.from(thrown)
       errand.tries++
       if (closing.signal.aborted) return
       if (errand.tries < TRIES && isFailure(failure, 'unavailable', 'timeout'))
         return queue.addAfter(key, waitOf(PATIENT, errand.tries - 1))
-      errands.delete(key)
+      drop(key)
       give(errand, failure)
     }
   }
   // Groups in turn: receivers of one namespace that hang delay nobody else's for long.
-  const queue = createWorkQueue({ clock, concurrency: AT_ONCE, work, groupOf: (key) => key.slice(0, key.indexOf('/')) })
+  const queue = createWorkQueue({ clock, concurrency: AT_ONCE, work, groupOf })
 
   const tell = (deployment: GitOpsDeployment, outcome: Outcome) => {
     for (const [index, notification] of (deployment.spec.notifications ?? []).entries()) {
       const field = `spec.notifications[${index}]`
       const errand = { deployment, notification, field, outcome, at: timestamp(clock.now()), tries: 0 }
       const key = `${keyOf(deployment.metadata)} ${index} ${outcome.revision} ${outcome.result}`
-      if (errands.size >= MOST_WAITING) give(errand, new Failure('unavailable', `more than ${MOST_WAITING} notifications wait`))
+      if (waiting.of(groupOf(key)) >= MOST_WAITING)
+        give(errand, new Failure('unavailable', `more than ${MOST_WAITING} notifications of the namespace wait`))
       else {
+        if (!errands.has(key)) waiting.add(groupOf(key), 1)
         errands.set(key, errand)
         queue.add(key)
       }

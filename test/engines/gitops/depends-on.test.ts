@@ -8,6 +8,7 @@ import type { Desired } from '../../../src/engines/gitops/place.ts'
 import { type Applier, createApplier, said, whyOf } from '../../support/builders/applier.ts'
 import { configMap } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
+import { effort } from '../../support/effort.ts'
 import { describe } from '../../support/suite.ts'
 
 const OURS = 'gitops.berth.dev/depends-on'
@@ -96,6 +97,17 @@ describe('the course of a set', (it) => {
       steps[0]?.map(({ id }) => id.name),
       ['d'],
     )
+  })
+
+  it('names the beginning of a large cycle, the same to all, and takes no time for it', () => {
+    const all = Array.from({ length: 50_000 }, (_, at) => `c${at}`)
+    const ring = set(Object.fromEntries(all.map((name, at) => [name, all[(at + 1) % all.length] ?? ''])))
+    const spent = effort()
+    const { faults } = courseOf(ring)
+    assert.ok(spent() < 10_000, `${spent()} ms`)
+    assert.is(faults.size, all.length)
+    assert.is(new Set(faults.values()).size, 1)
+    assert.match([...faults.values()][0] ?? '', /: ConfigMap n\/c0 -> (ConfigMap n\/c\d -> ){6}…$/)
   })
 
   it('takes an object that depends on itself for a cycle', () => {

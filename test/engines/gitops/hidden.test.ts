@@ -31,6 +31,13 @@ describe('hiding', (it) => {
     for (const [text, shown] of said) assert.is(hide.text(text), shown)
   })
 
+  it('shows nothing at all where there is more to mask than can be looked for', () => {
+    const hide = hiding(new Set([Array.from({ length: 3000 }, (_, at) => `line-${at}`).join('\n')]))
+    assert.is(hide.text('ConfigMap a is not there'), '***')
+    assert.is(hide.value({ a: 1 }), '***')
+    assert.match(String(hide.failure(new Failure('invalid', 'label hunter2'))), '***')
+  })
+
   it('masks failures down to their causes, and leaves others as they are', () => {
     const hide = hiding(new Set(['hunter2']))
     const other = new Failure('conflict', 'somebody else')

@@ -2,6 +2,7 @@ import * as assert from 'uvu/assert'
 import { createRenderer, patternsFor, type Render, type Snapshot, type SourceFile } from '../../../src/engines/gitops/index.ts'
 import { createYamlReader, Failure } from '../../../src/std/index.ts'
 import { configMap, kubectl, snapshot } from '../../support/builders/snapshots.ts'
+import { effort } from '../../support/effort.ts'
 import { describe } from '../../support/suite.ts'
 
 const failureOf = async (work: Promise<unknown>): Promise<Failure> => {
@@ -193,6 +194,17 @@ describe('rendering', (it) => {
       assert.is(failure.code, 'invalid', failure.message)
       assert.match(failure.message, /cycle/)
     }
+  })
+
+  it('looks for many references among many files in little time, and refuses more', async () => {
+    const many = (count: number) => JSON.stringify({ resources: Array.from({ length: count }, (_, at) => `no${at}`) })
+    const files = Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`app/f${at}/x`, '']))
+    const spent = effort()
+    const absent = await failureOf(render(snapshot({ ...files, 'app/kustomization.yaml': many(9000) }), 'app'))
+    assert.match(absent.message, /app\/kustomization\.yaml: "no0" is not in the repository/)
+    assert.ok(spent() < 10_000, `${spent()} ms`)
+    const refusal = await failureOf(render(snapshot({ 'app/kustomization.yaml': many(10_001) }), 'app'))
+    assert.match(refusal.message, /app\/kustomization\.yaml: there are more than 10000 references in all/)
   })
 
   it('refuses paths of files that no checkout may hold', async () => {

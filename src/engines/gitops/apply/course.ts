@@ -36,8 +36,12 @@ export function courseOf(desired: readonly Desired[], elsewhere: ReadonlySet<str
       )
   }
   const { depths, circles } = depthsOf(set, needs)
-  for (const circle of circles)
-    for (const key of circle) faults.set(key, `is part of a cycle of dependencies: ${sayCircle(circle, key, set)}`)
+  for (const circle of circles) {
+    // Of a large one all are told the same, or the texts would take more memory than the objects.
+    const ofAll = circle.length < NAMED ? undefined : sayCircle(circle, 0, set)
+    for (const [at, key] of circle.entries())
+      faults.set(key, `is part of a cycle of dependencies: ${ofAll ?? sayCircle(circle, at, set)}`)
+  }
   return { steps: stepsOf(desired, depths), needs, faults }
 }
 
@@ -123,11 +127,17 @@ function circlesIn(left: ReadonlySet<string>, edges: ReadonlyMap<string, Edge[]>
   return circles
 }
 
-function sayCircle(circle: readonly string[], from: string, set: ReadonlyMap<string, Desired>): string {
-  const at = circle.indexOf(from)
-  const round = [...circle.slice(at), ...circle.slice(0, at), from]
-  const names = round.map((key) => set.get(key)?.id).map((id) => (id ? sayId(id) : ''))
-  return names.length > 8 ? `${names.slice(0, 7).join(' -> ')} -> …` : names.join(' -> ')
+/** So many of a circle are named at most. */
+const NAMED = 8
+
+/** From the one at this place round to itself, or as far as they are named. */
+function sayCircle(circle: readonly string[], at: number, set: ReadonlyMap<string, Desired>): string {
+  const isLarge = circle.length >= NAMED
+  const names = Array.from({ length: isLarge ? NAMED - 1 : circle.length + 1 }, (_, step) => {
+    const id = set.get(circle[(at + step) % circle.length] ?? '')?.id
+    return id ? sayId(id) : ''
+  })
+  return [...names, ...(isLarge ? ['…'] : [])].join(' -> ')
 }
 
 function stepsOf(desired: readonly Desired[], depths: ReadonlyMap<string, number>): Desired[][] {

@@ -14,11 +14,15 @@ export interface Hiding {
 /** Texts of at least so many characters are looked for within words as well. */
 const LONG = 4
 
+/** So many texts are looked for; where there are more, of nothing is anything shown. Each costs a search of every sentence. */
+const MOST = 2000
+
 /** For values that came from Secrets and were put into other objects: nothing about those objects tells that they are secret. */
 export function hiding(hidden: ReadonlySet<string> = new Set()): Hiding {
   const secrets = byLength([...hidden])
   if (secrets.length === 0) return NOTHING_HIDDEN
   const written = byLength(secrets.flatMap(spellingsOf))
+  if (written.length > MOST) return ALL_HIDDEN
   const short = new Set(written.filter(({ length }) => length < LONG))
   const long = written.filter(({ length }) => length >= LONG)
   const numbers = new Set(secrets.map(Number))
@@ -43,6 +47,7 @@ export function hiding(hidden: ReadonlySet<string> = new Set()): Hiding {
 }
 
 const NOTHING_HIDDEN: Hiding = { text: (text) => text, value: (value) => value, failure: (thrown) => thrown }
+const ALL_HIDDEN: Hiding = { text: () => MASK, value: () => MASK, failure: (thrown) => hiddenFailure(thrown, () => MASK) }
 
 const WORD = /[\p{L}\p{N}_]+/gu
 

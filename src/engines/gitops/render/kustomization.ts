@@ -1,6 +1,6 @@
 import { beginningOf, Failure, isRecord, type ReadYaml } from '../../../std/index.ts'
 import { refuseRemoteLoads, refuseRemoteReference } from './remote-references.ts'
-import { folderOf, isBelow, isLink, LIMITS, refused, resolvePath, type SourceFile } from './source.ts'
+import { folderOf, holdsAny, isLink, LIMITS, refused, resolvePath, rootsOf, type SourceFile } from './source.ts'
 
 const NAMES = ['kustomization.yaml', 'kustomization.yml', 'Kustomization']
 
@@ -27,6 +27,8 @@ export const kustomizationIn = (files: ReadonlyMap<string, SourceFile>, folder: 
 export async function reachOf(files: ReadonlyMap<string, SourceFile>, path: string, yaml: ReadYaml): Promise<Reach> {
   const reach: Reach = { paths: [], missing: [], checked: new Map(), data: new Set() }
   const seen = new Set<string>()
+  let count = 0
+  let holds: ((folder: string) => boolean) | undefined
   const follow = async (folder: string, depth: number, role: Role): Promise<void> => {
     const visit = `${folder}:${role}`
     if (seen.has(visit)) return
@@ -40,6 +42,7 @@ export async function reachOf(files: ReadonlyMap<string, SourceFile>, path: stri
     if (role === 'plugin') refuseChanges(source, documents)
     const inlines = new Map<string, string>()
     for (const { written, use = role, isInline } of referencesOf(kustomization, documents)) {
+      if (++count > LIMITS.references) throw refused(`${source}: there are more than ${LIMITS.references} references in all`)
       if (isInline) {
         const values = await inlineOf(written, source, yaml)
         if (use === 'plugin') refuseRemoteLoads(source, values)
@@ -52,7 +55,10 @@ export async function reachOf(files: ReadonlyMap<string, SourceFile>, path: stri
         reach.paths.push(target)
         if (use === 'data') reach.data.add(target)
         if (use === 'plugin') reach.checked.set(target, await pluginsIn(file, yaml))
-      } else if (!holds(files, target)) reach.missing.push({ path: target, from: source, written })
+        continue
+      }
+      holds ??= holdsAny(files.keys())
+      if (!holds(target)) reach.missing.push({ path: target, from: source, written })
       else if (use !== 'data') await follow(target, depth + 1, use)
     }
     reach.checked.set(
@@ -141,10 +147,10 @@ function withInlines(document: unknown, inlines: ReadonlyMap<string, string>): u
 export async function patternsFor(files: readonly SourceFile[], path: string, yaml: ReadYaml): Promise<string[]> {
   const byPath = new Map(files.map((file) => [file.source, file]))
   const { paths, missing } = await reachOf(byPath, path, yaml)
-  const wanted = [...new Set([...paths, ...missing.map((entry) => entry.path)])].sort()
-  const roots = wanted.filter((one) => !wanted.some((other) => other !== one && isBelow(one, other)))
-  return roots
-    .map((root) => patternFor(root, byPath.has(root) || missing.some((entry) => entry.path === root && isFileName(root))))
+  const absent = new Set(missing.map((entry) => entry.path))
+  const isFile = (root: string) => byPath.has(root) || (absent.has(root) && isFileName(root))
+  return rootsOf([...paths, ...absent])
+    .map((root) => patternFor(root, isFile(root)))
     .sort()
 }
 
@@ -152,11 +158,6 @@ const patternFor = (root: string, isFile: boolean): string => (isFile ? root : r
 
 /** Of a path that nobody has seen yet. */
 const isFileName = (path: string): boolean => /\.[a-z]+$/i.test(path)
-
-function holds(files: ReadonlyMap<string, SourceFile>, folder: string): boolean {
-  for (const path of files.keys()) if (isBelow(path, folder)) return true
-  return false
-}
 
 interface Reference {
   written: string

@@ -5,7 +5,7 @@ import { asChecked, kustomizationIn, type Reach, reachOf } from './kustomization
 import { createKustomize, KUSTOMIZE_LIMITS, type KustomizeLimits } from './kustomize.ts'
 import { checkRendered, type Manifest } from './manifest.ts'
 import { plainFiles } from './plain.ts'
-import { checkPath, folderOf, isBelow, isLink, refused, type Snapshot, type SourceFile } from './source.ts'
+import { checkPath, folderOf, holdsAny, isLink, refused, type Snapshot, type SourceFile, withinAny } from './source.ts'
 
 export interface RendererOptions {
   /** The kubectl program; it contains kustomize. */
@@ -84,7 +84,9 @@ async function neededOf(snapshot: Snapshot, folder: string, yaml: ReadYaml): Pro
   const reach = await reachOf(byPath, folder, yaml)
   const { paths, missing } = reach
   const wanted = [...paths, ...missing.map(({ path }) => path)]
-  const link = snapshot.files.find((file) => file.link !== undefined && wanted.some((path) => touches(file.source, path)))
+  const isWanted = withinAny(wanted)
+  const leadsOn = holdsAny(wanted)
+  const link = snapshot.files.find((file) => file.link !== undefined && (isWanted(file.source) || leadsOn(file.source)))
   if (link) throw isLink(link)
   const [absent] = missing
   if (absent)
@@ -92,7 +94,8 @@ async function neededOf(snapshot: Snapshot, folder: string, yaml: ReadYaml): Pro
       `${absent.from}: ${JSON.stringify(absent.written)} is not in the repository`,
       'Remote bases are not fetched; correct the path or commit the file.',
     )
-  const files = snapshot.files.filter((file) => paths.some((path) => isBelow(file.source, path)))
+  const isNeeded = withinAny(paths)
+  const files = snapshot.files.filter(({ source }) => isNeeded(source))
   if (files.length === 0) {
     const reason = { reason: 'PathNotFound', remedy: 'Correct spec.source.path, or push files there.' }
     throw new Failure(
@@ -104,9 +107,6 @@ async function neededOf(snapshot: Snapshot, folder: string, yaml: ReadYaml): Pro
   const inOrder = files.sort((a, b) => (a.source < b.source ? -1 : 1))
   return { needed: inOrder, reach, isKustomized: kustomizationIn(byPath, folder) !== undefined }
 }
-
-/** It lies below the path, or the path lies behind it. */
-const touches = (link: string, path: string): boolean => isBelow(link, path) || isBelow(path, link)
 
 function digestOf(folder: string, files: readonly SourceFile[]): string {
   const hash = createHash('sha256').update(`${folder}\0`)

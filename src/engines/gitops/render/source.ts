@@ -22,7 +22,13 @@ export const isLink = ({ source, link }: SourceFile): Failure =>
   )
 
 /** What one sync may be made of; each limit has its own message. */
-export const LIMITS = { fileBytes: 4 * 2 ** 20, kustomizationBytes: 2 ** 18, objects: 100_000, depth: 20 } as const
+export const LIMITS = {
+  fileBytes: 4 * 2 ** 20,
+  kustomizationBytes: 2 ** 18,
+  references: 10_000,
+  objects: 100_000,
+  depth: 20,
+} as const
 
 /** A path made of plain parts: no `..`, nothing absolute, no `.git` in any spelling that a file system takes for it. */
 export function checkPath(path: string): string {
@@ -55,8 +61,46 @@ export function resolvePath(folder: string, reference: string, from: string): st
 /** `.`, `./a/`, `a//b` as the other functions write folders: without ends and dots. */
 export const folderOf = (path: string): string => resolvePath('', path, 'path')
 
-export const isBelow = (path: string, folder: string): boolean =>
-  folder === '' || (path.startsWith(folder) && (path.length === folder.length || path[folder.length] === '/'))
+/** How a path begins of what is below it; its own, written as here, does so too. */
+const beginningBelow = (folder: string): string => (folder === '' ? '' : `${folder}/`)
+
+/** Of these paths those that are below no other, in order: a folder's are right behind it then. */
+export function rootsOf(paths: Iterable<string>): string[] {
+  const roots: string[] = []
+  for (const beginning of [...new Set(paths)].map(beginningBelow).sort())
+    if (!beginning.startsWith(roots.at(-1) ?? '\0')) roots.push(beginning)
+  return roots.map((beginning) => beginning.slice(0, -1))
+}
+
+/** Whether a path is one of these or below one: found by halves, for both may be tens of thousands. */
+export function withinAny(paths: Iterable<string>): (path: string) => boolean {
+  const beginnings = rootsOf(paths).map(beginningBelow)
+  return (path) => {
+    const beginning = beginningBelow(path)
+    return beginning.startsWith(beginnings[firstAfter(beginnings, beginning) - 1] ?? '\0')
+  }
+}
+
+/** Whether one of these paths is the folder or below it. */
+export function holdsAny(paths: Iterable<string>): (folder: string) => boolean {
+  const beginnings = [...paths].map(beginningBelow).sort()
+  return (folder) => {
+    const beginning = beginningBelow(folder)
+    const at = firstAfter(beginnings, beginning)
+    return beginnings[at - 1] === beginning || beginnings[at]?.startsWith(beginning) === true
+  }
+}
+
+/** The place of the first that is greater, in what is sorted. */
+function firstAfter(sorted: readonly string[], text: string): number {
+  let [low, high] = [0, sorted.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((sorted[middle] ?? '') <= text) low = middle + 1
+    else high = middle
+  }
+  return low
+}
 
 export const refused = (message: string, remedy?: string): Failure =>
   new Failure('invalid', message, { reason: 'SourceRefused', ...(remedy !== undefined && { remedy }) })
