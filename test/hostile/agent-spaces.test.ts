@@ -24,16 +24,11 @@ import { spaceRequest } from '../support/spaces.ts'
 import { describe } from '../support/suite.ts'
 import { targetClass } from '../support/targets.ts'
 import { expectGone, expectObject } from '../support/verbs.ts'
-import { bringUp, type Installation } from './installation.ts'
+import { bringUp, type Installation, type Space } from './installation.ts'
 
 const AGENT = 'team-a/dev'
 const TIER = 'appstudio-env'
 const at = (name: string) => ({ name, namespace: 'evil' })
-
-interface Space {
-  kube: Kube
-  namespace: string
-}
 
 /** In the cluster of ada's agent, which may do everything there, whoever claims a target of class `far` gets a namespace: she does, and mallory. */
 describe('hostile: spaces in the cluster of an agent', (it) => {

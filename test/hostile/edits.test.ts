@@ -25,7 +25,7 @@ import { spaceRequest } from '../support/spaces.ts'
 import { describe } from '../support/suite.ts'
 import { target } from '../support/targets.ts'
 import { eventually, expectGone, expectObject } from '../support/verbs.ts'
-import { bringUp, type Installation, sourceOf } from './installation.ts'
+import { bringUp, type Installation, type Space, sourceOf } from './installation.ts'
 
 const PROD = { name: 'prod', namespace: 'team-a' }
 const mine = (name: string) => ({ name, namespace: 'evil' })
@@ -33,7 +33,7 @@ const mine = (name: string) => ({ name, namespace: 'evil' })
 /** What Berth deletes and writes on behalf of an object, the object names; and who has `edit` in a namespace writes into what lies there. */
 describe('hostile: names that are edited into what Berth made', (it) => {
   let berth: Installation
-  let ada: { kube: Kube; namespace: string }
+  let ada: Space
   let mallory: Kube
   let request: SpaceRequest
   it.before(async () => {
@@ -56,14 +56,9 @@ describe('hostile: names that are edited into what Berth made', (it) => {
     is((await berth.kube.get(DeploymentTargetClaims, PROD))?.status?.target?.name, 'prod-dt')
     await ada.kube.list(ConfigMaps, { namespace: ada.namespace })
   }
-  const targetOf = async (name: string) => {
-    const { spec } = await expectObject(berth.kube, DeploymentTargetClaims, mine(name), ({ status }) => status?.phase === 'Bound')
-    return mine(spec.targetName ?? '')
-  }
 
   it('have nothing of another tenant deleted with a target: neither with her own nor with one written by hand', async () => {
-    await berth.space(mallory, 'evil', 'doomed')
-    const doomed = await targetOf('doomed')
+    const { target: doomed } = await berth.space(mallory, 'evil', 'doomed')
     const notes = { [annotations.spaceRequest]: keyOf(refOf(request)), [annotations.provisionedBy]: SANDBOX_PROVISIONER }
     const metadata = { labels: marks(), annotations: { ...notes, [annotations.reclaimPolicy]: 'Delete' } }
     const kubernetesCredentials = { defaultNamespace: ada.namespace }
@@ -114,7 +109,7 @@ describe('hostile: names that are edited into what Berth made', (it) => {
   it('bring nothing to another’s space: her credentials are for her own, wherever her target leads', async () => {
     const space = await berth.space(mallory, 'evil', 'crooked')
     const kubernetesCredentials = { defaultNamespace: ada.namespace }
-    await mallory.patch(DeploymentTargets, await targetOf('crooked'), { spec: { kubernetesCredentials } })
+    await mallory.patch(DeploymentTargets, space.target, { spec: { kubernetesCredentials } })
     await mallory.create(Environments, environment('evil', 'crooked', viaClaim('crooked')))
     const led = ({ spec }: { spec: { namespaces?: string[] } }) => spec.namespaces?.includes(ada.namespace)
     const { metadata } = await eventually(async () =>

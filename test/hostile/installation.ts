@@ -37,6 +37,13 @@ interface Deliveries {
   told(namespace: string, name: string, words: RegExp): Promise<void>
 }
 
+/** What a claim gives: who holds it, where, and the target that it is bound to. */
+export interface Space {
+  kube: Kube
+  namespace: string
+  target: Ref
+}
+
 /** A local installation as people bring it up, with tenants in it who mean each other no good. */
 export interface Installation extends Deliveries {
   /** As cluster-admin. */
@@ -49,7 +56,7 @@ export interface Installation extends Deliveries {
   /** Somebody who has this ClusterRole in this namespace and nothing else, once the API server has heard of it. */
   person(name: string, namespace: string, role: 'edit' | 'admin'): Promise<Kube>
   /** What the holder of a claim's kubeconfig can do: with `edit`, anybody gets one. `className`: a class other than the default. */
-  space(as: Kube, namespace: string, claim: string, className?: string): Promise<{ kube: Kube; namespace: string }>
+  space(as: Kube, namespace: string, claim: string, className?: string): Promise<Space>
   /** Where a program of it says it listens, and the authority of its certificates. */
   doorOf(program: string, door: string): { address: string; ca: Buffer }
   /** The most memory that a program of it has had so far, MiB. */
@@ -137,14 +144,15 @@ export async function bringUp(namespaces: readonly string[]): Promise<Installati
 }
 
 /** With the kubeconfig of a claim, once it has one. */
-async function spaceOf(kube: Kube, as: Kube, ref: Ref): Promise<{ kube: Kube; namespace: string }> {
-  const bound = await expectObject(kube, DeploymentTargetClaims, ref, ({ status }) => status?.phase === 'Bound')
-  const target = await kube.get(DeploymentTargets, { ...ref, name: bound.spec.targetName ?? '' })
-  const { clusterCredentialsSecret = '', defaultNamespace = '', apiURL: server } = target?.spec.kubernetesCredentials ?? {}
+async function spaceOf(kube: Kube, as: Kube, ref: Ref): Promise<Space> {
+  const { spec } = await expectObject(kube, DeploymentTargetClaims, ref, ({ status }) => status?.phase === 'Bound')
+  const target = { ...ref, name: spec.targetName ?? '' }
+  const { kubernetesCredentials } = (await kube.get(DeploymentTargets, target))?.spec ?? {}
+  const { clusterCredentialsSecret = '', defaultNamespace = '', apiURL: server } = kubernetesCredentials ?? {}
   const secret = await as.get(Secrets, { ...ref, name: clusterCredentialsSecret })
   const kubeconfig = secret && kubeconfigIn(secret)
   ok(kubeconfig)
-  return { kube: kubeFromSecret(kubeconfig, { server, reach: undefined }), namespace: defaultNamespace }
+  return { kube: kubeFromSecret(kubeconfig, { server, reach: undefined }), namespace: defaultNamespace, target }
 }
 
 async function startKas(dir: string, name: string, flags: Record<string, string>): Promise<void> {

@@ -33,10 +33,10 @@ const inPool = (name: string) => ({ name, namespace: SHARED })
 const his = (name: string) => ({ name, namespace: 'evil' })
 const runs = ({ status }: Workspace) => status?.actualState === 'Running'
 
-/** A devfile with one container and what else is given. */
-const devfile = (container: object = {}, more: { components?: object[]; [key: string]: unknown } = {}) => {
+/** A devfile with one container, whose component has what is given, and what else the devfile has. */
+const devfile = (component: object = {}, more: { components?: object[]; [key: string]: unknown } = {}) => {
   const { components = [], ...rest } = more
-  const tools = { name: 'tools', ...container, container: { image: 'tools:1', endpoints: [{ name: 'web', targetPort: 8080 }] } }
+  const tools = { name: 'tools', ...component, container: { image: 'tools:1', endpoints: [{ name: 'web', targetPort: 8080 }] } }
   return { inline: stringify({ schemaVersion: '2.3.0', ...rest, components: [tools, ...components] }) }
 }
 const overriding = (pod: object) => devfile({}, { attributes: { 'pod-overrides': pod } })

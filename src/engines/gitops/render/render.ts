@@ -94,8 +94,8 @@ async function neededOf(snapshot: Snapshot, folder: string, yaml: ReadYaml): Pro
       `${absent.from}: ${JSON.stringify(absent.written)} is not in the repository`,
       'Remote bases are not fetched; correct the path or commit the file.',
     )
-  const isNeeded = withinAny(paths)
-  const files = snapshot.files.filter(({ source }) => isNeeded(source))
+  // Nothing is missing here, so all that is wanted is needed.
+  const files = snapshot.files.filter(({ source }) => isWanted(source))
   if (files.length === 0) {
     const reason = { reason: 'PathNotFound', remedy: 'Correct spec.source.path, or push files there.' }
     throw new Failure(
