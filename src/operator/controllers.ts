@@ -1,4 +1,4 @@
-import { createAnswers, type Meter, type Reach } from '../adapters/kube/index.ts'
+import { createAnswers, createStrangeMemory, type Meter, type Reach } from '../adapters/kube/index.ts'
 import type { Controller, Workshop } from '../engines/controller/index.ts'
 import { createRenderer } from '../engines/gitops/index.ts'
 import { createYamlReader } from '../std/index.ts'
@@ -43,7 +43,7 @@ export function controllersOf(
   const spaces = {
     server: config.apiUrl,
     insecureSkipTLSVerify: config.insecureTargets,
-    agents: agents && { ...agents, answers: reach.answers },
+    agents: agents && { ...agents, answers: reach.answers, memory: reach.memory },
   }
   return [
     claimBinding(workshop),
@@ -101,4 +101,5 @@ const reachOf = ({ refuseLocalTargets, apiUrl }: Config, { kube }: Workshop, age
   refuseLocal: refuseLocalTargets,
   own: [apiUrl ?? kube.server, ...(agents ? [agents.url] : [])],
   answers: createAnswers(),
+  memory: createStrangeMemory(),
 })

@@ -5,7 +5,7 @@ import { createMetrics, serveOperations } from '../adapters/http/index.ts'
 import { connect, createCaches, createEvents, waitingFor } from '../adapters/kube/index.ts'
 import { tenantRoles } from '../api/index.ts'
 import { leadInTurns, loopMeter, requestMeter, runControllers, type Workshop } from '../engines/controller/index.ts'
-import { createLog, type Log, systemClock } from '../std/index.ts'
+import { createLog, type Log, sayFailure, systemClock } from '../std/index.ts'
 import type { Config } from './config.ts'
 import { type ControllerMeans, controllersOf } from './controllers.ts'
 import { gitopsMeter, type Source } from './gitops-deployment/index.ts'
@@ -87,12 +87,10 @@ const textOf = async (file: string | undefined, flag: string): Promise<string | 
 function openShop({ config, kube, log, source, means }: Shop) {
   const clock = systemClock
   const caches = createCaches({ kube, clock, log, scope: config.namespace, tenantRole: tenantRoles.operator })
-  const workshop: Workshop = {
-    kube: caches.kube,
-    caches,
-    events: createEvents({ kube, clock, log, reporter: 'berth-operator' }),
-    clock,
-    log,
-  }
+  const events = createEvents({ kube, clock, log, reporter: 'berth-operator' })
+  caches.onShortage((object, why) =>
+    events.record(object, { type: 'Warning', reason: why.reason ?? why.code, message: sayFailure(why) }),
+  )
+  const workshop: Workshop = { kube: caches.kube, caches, events, clock, log }
   return { ...workshop, controllers: controllersOf(workshop, config, source, means) }
 }

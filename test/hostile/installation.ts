@@ -44,6 +44,9 @@ export interface Space {
   target: Ref
 }
 
+/** The heap that Node gives itself in a container with the memory that `deploy` gives it. */
+const LIKE_SHIPPED = { NODE_OPTIONS: '--max-old-space-size=512' }
+
 /** A local installation as people bring it up, with tenants in it who mean each other no good. */
 export interface Installation extends Deliveries {
   /** As cluster-admin. */
@@ -76,7 +79,7 @@ export interface Installation extends Deliveries {
 export async function bringUp(namespaces: readonly string[]): Promise<Installation> {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'berth-hostile-')))
   const host = await gitHost()
-  const { code, stdout, stderr } = await startBerth(['up', '--dir', dir, '--detach']).ended
+  const { code, stdout, stderr } = await startBerth(['up', '--dir', dir, '--detach'], { env: LIKE_SHIPPED }).ended
   const stop = async () => {
     await berth(['down', '--dir', dir])
     await host.close()

@@ -22,11 +22,26 @@ export const ANSWER_TOO_LARGE = 'AnswerTooLarge'
 
 /** Of every object several fit; of a list whose objects are large, shorter pages are asked for. */
 const MOST = 8 * 2 ** 20
+/** Of the largest objects there are ten in a page then; of those that are usual, five hundred. */
+const MOST_OF_OWN = 16 * 2 ** 20
 /** So much of an answer comes without a place, bytes. */
 const SMALL = 2 ** 17
 const ALL_SMALL = 32 * 2 ** 20
 const PLACES = 6
 const PLACES_OF_ONE = 2
+
+/** For an answer of the own cluster, which is trusted, but in which tenants write objects of any size: lists of them come in short pages. */
+export function ownShare(): Share {
+  let size = 0
+  return {
+    async grow(bytes) {
+      size += bytes
+      if (size > MOST_OF_OWN) throw tooLarge(MOST_OF_OWN)
+      return true
+    },
+    clear: () => undefined,
+  }
+}
 
 export function createAnswers(): Answers {
   const places = createTurnstile({ width: PLACES, each: PLACES_OF_ONE })
@@ -44,7 +59,7 @@ export function createAnswers(): Answers {
       return {
         async grow(bytes, signal) {
           size += bytes
-          if (size > most) throw new Failure('too-large', `the answer has more than ${most} bytes`, { reason: ANSWER_TOO_LARGE })
+          if (size > most) throw tooLarge(most)
           if (leave) return true
           if (size <= SMALL && small + bytes <= ALL_SMALL) {
             small += bytes
@@ -68,3 +83,6 @@ export function createAnswers(): Answers {
     },
   }
 }
+
+const tooLarge = (most: number): Failure =>
+  new Failure('too-large', `the answer has more than ${most} bytes`, { reason: ANSWER_TOO_LARGE })

@@ -1,9 +1,11 @@
 import { apiVersionOf, CREDENTIALS_NAMESPACE, type Kind, type KubeObject, Secrets } from '../../api/index.ts'
-import type { Clock, Failure, Log } from '../../std/index.ts'
+import { type Clock, type Failure, isFailure, type Log } from '../../std/index.ts'
 import type { Kube } from './kube.ts'
-import { secretRation } from './ration.ts'
+import { createOwnMemory, type Memory, roomOfNamespaces, roomOfTenant } from './memory.ts'
+import { trimmedSecret } from './secret-size.ts'
 import { matchesSelector } from './selector.ts'
-import { type Cache, type IndexFunctions, Store } from './store.ts'
+import { createShortages } from './shortages.ts'
+import { type Cache, type IndexFunctions, Store, type StoreLimits } from './store.ts'
 import { createTenants, keepPartsFed, type Tenants } from './tenants.ts'
 import { type Feed, keepFed, type WatchScope } from './watch.ts'
 
@@ -19,6 +21,8 @@ export interface CacheOptions<T extends KubeObject> extends WatchScope {
  */
 export interface Caches {
   readonly kube: Kube
+  /** For what is kept, here and in other caches of the same program. */
+  readonly memory: Memory
   /** The same server as somebody else: what is written so shows here, too. */
   through(kube: Kube): Kube
   of<T extends KubeObject>(kind: Kind<T>, options?: CacheOptions<T>): Cache<T>
@@ -28,8 +32,12 @@ export interface Caches {
   waitingFor(): { kind: string; why: string }[]
   /** Whether the Secrets of the namespace can be seen here. */
   isOpen(namespace: string): boolean
-  /** Called for each namespace of which `isOpen` says something else than before. */
-  onOpen(listener: (namespace: string) => void): void
+  /** Why not everything of the namespace is kept, so that nothing is to be done in it: what is missing here may be there. */
+  shortage(namespace: string): Failure | undefined
+  /** Called for an object of the namespace that is not kept, when there was a place for all before. */
+  onShortage(listener: (object: KubeObject, why: Failure) => void): void
+  /** Called for each namespace that is seen again, or no more, by what `isOpen` and `shortage` say; the answer ends it. */
+  onOpen(listener: (namespace: string) => void): () => void
   stop(): Promise<void>
 }
 
@@ -56,8 +64,10 @@ export interface CacheWiring {
   scope?: string | undefined
   /** Silence after which a watch counts as dead, milliseconds. The default suits servers that send bookmarks each minute. */
   stall?: number | undefined
-  /** Objects of one kind, where a stranger's server is asked. */
-  most?: number | undefined
+  /** Shared with other caches; its own without it. */
+  memory?: Memory | undefined
+  /** For a stranger's server: whose memory it is. A kind for which it has no room counts as not listed. */
+  tenant?: string | undefined
   /** The ClusterRole by which namespaces let the program read their Secrets, unless it may read all. */
   tenantRole?: string | undefined
 }
@@ -74,40 +84,43 @@ interface Watched {
   done: Promise<void>
 }
 
-export function createCaches({ kube, clock, log, scope, stall, most, tenantRole }: CacheWiring): Caches {
+export function createCaches(wiring: CacheWiring): Caches {
+  const { kube, clock, log, scope, stall, tenantRole, tenant, memory = createOwnMemory() } = wiring
   const watched = new Map<string, Watched>()
   const stopping = new AbortController()
   const openings = new Set<(namespace: string) => void>()
   const tenants = tenantRole ? createTenants({ kube, clock, log, scope, role: tenantRole }, stopping.signal) : undefined
   const isOpen = (namespace: string) => [...watched.values()].every(({ open }) => open?.has(namespace) ?? true)
+  const tellOpening = (namespace: string) => {
+    for (const listener of openings) listener(namespace)
+  }
   const changing = (namespace: string, change: () => unknown) => {
     const before = isOpen(namespace)
     change()
-    if (isOpen(namespace) !== before) for (const listener of openings) listener(namespace)
+    if (isOpen(namespace) !== before) tellOpening(namespace)
   }
-  const start = (kind: Kind, limits: WatchScope, own: readonly string[] | undefined): Watched =>
+  const shortages = createShortages({ memory, log, whole: tellOpening })
+  const limits = {
+    room: tenant === undefined ? roomOfNamespaces(memory) : roomOfTenant(memory, tenant),
+    ...shortages.bell,
+  }
+  const start = (kind: Kind, within: WatchScope, own: readonly string[] | undefined): Watched =>
     keepWatched(
-      { kube, clock, log, stall, most, kind, scope: limits },
+      { kube, clock, log, stall, kind, scope: within, limits },
       own && tenants ? { tenants, own, changing } : undefined,
       stopping.signal,
     )
   return {
     kube: remembering(kube, watched),
+    memory,
     through: (other) => remembering(other, watched),
     of<T extends KubeObject>(kind: Kind<T>, { indexes, everywhere, ...asked }: CacheOptions<T> = {}) {
       const isParted = tenants !== undefined && isSameKind(kind, Secrets) && !asked.namespace
       const isLimited = kind.namespaced && scope && !everywhere && !asked.namespace
-      const limits = isLimited ? { ...asked, namespace: scope } : asked
-      const key = JSON.stringify([
-        apiVersionOf(kind),
-        kind.plural,
-        limits.namespace,
-        limits.labels,
-        limits.fields,
-        limits.metadataOnly === true,
-      ])
+      const within = isLimited ? { ...asked, namespace: scope } : asked
+      const key = keyOfWatch(kind, within)
       const own = everywhere ? [CREDENTIALS_NAMESPACE] : []
-      const entry = watched.get(key) ?? start(kind, limits, isParted ? own : undefined)
+      const entry = watched.get(key) ?? start(kind, within, isParted ? own : undefined)
       watched.set(key, entry)
       const store = entry.store as unknown as Store<T> // as: the key holds the kind, and the kind says the type
       if (indexes) store.addIndexes(indexes)
@@ -124,13 +137,22 @@ export function createCaches({ kube, clock, log, scope, stall, most, tenantRole 
     waitingFor: () =>
       [...watched.values()].filter(({ isListed }) => !isListed).map(({ kind, why }) => ({ kind: kind.kind, why })),
     isOpen,
-    onOpen: (listener) => void openings.add(listener),
+    shortage: shortages.of,
+    onShortage: shortages.onShortage,
+    onOpen(listener) {
+      openings.add(listener)
+      return () => openings.delete(listener)
+    },
     async stop() {
       stopping.abort()
       await Promise.all([...watched.values()].map(({ done }) => done))
+      for (const { store } of watched.values()) store.release()
     },
   }
 }
+
+const keyOfWatch = (kind: Kind, { namespace, labels, fields, metadataOnly }: WatchScope): string =>
+  JSON.stringify([apiVersionOf(kind), kind.plural, namespace, labels, fields, metadataOnly === true])
 
 const isSameKind = (one: Kind, other: Kind): boolean => one.group === other.group && one.plural === other.plural
 
@@ -143,10 +165,12 @@ interface Parts {
   changing(namespace: string, change: () => unknown): void
 }
 
-type Source = Omit<Feed<KubeObject>, 'store' | 'listed' | 'failed'>
+interface Source extends Omit<Feed<KubeObject>, 'store' | 'listed' | 'failed'> {
+  limits: StoreLimits<KubeObject>
+}
 
-function keepWatched(source: Source, parts: Parts | undefined, signal: AbortSignal): Watched {
-  const store = new Store<KubeObject>(isSameKind(source.kind, Secrets) ? secretRation() : undefined)
+function keepWatched({ limits, ...source }: Source, parts: Parts | undefined, signal: AbortSignal): Watched {
+  const store = new Store<KubeObject>(isSameKind(source.kind, Secrets) ? { ...limits, trim: trimmedSecret } : limits)
   const first = Promise.withResolvers<void>()
   const { kind, scope } = source
   const entry: Watched = {
@@ -165,6 +189,8 @@ function keepWatched(source: Source, parts: Parts | undefined, signal: AbortSign
   }
   const failed = (failure: Failure) => {
     entry.why = failure.message
+    // What is kept of it is not followed any more.
+    if (isFailure(failure, 'too-large')) entry.isListed = false
   }
   const feed = { ...source, store, listed, failed }
   const feedParts = async ({ tenants, own, changing }: Parts) => {

@@ -1,6 +1,6 @@
 import { KubeConfig } from '@kubernetes/client-node'
 import { type Clock, Failure, type Secret, seconds, within, withoutEnd } from '../../std/index.ts'
-import type { Share } from './answers.ts'
+import { ownShare, type Share } from './answers.ts'
 import { createCredentials } from './credentials.ts'
 import { type ApiStatus, failureFromStatus, type Refuse } from './errors.ts'
 import { unreachable } from './no-answer.ts'
@@ -99,9 +99,9 @@ export function openConnection(config: KubeConfig, options: ConnectionOptions): 
     return heard(coming, call.about, 'watch')
   }
 
-  const ask = async <T>(call: Call, share?: Share): Promise<T> => {
+  const ask = async <T>(call: Call, share: Share): Promise<T> => {
     const { body } = await send(call, 'requests', call.method.toLowerCase())
-    const text = await (share ? textWithin(share, body, call.signal) : body.text()).catch((thrown: unknown) => {
+    const text = await textWithin(share, body, call.signal).catch((thrown: unknown) => {
       throw unheard(thrown, call.about)
     })
     return parse<T>(text, call.about)
@@ -110,7 +110,7 @@ export function openConnection(config: KubeConfig, options: ConnectionOptions): 
   return {
     server,
     async json<T>(call: Call) {
-      if (!openShare) return ask<T>(call)
+      if (!openShare) return ask<T>(call, ownShare())
       const share = openShare()
       try {
         return await within(timeout * WHOLE, call.signal, (signal) => ask<T>({ ...call, signal }, share))

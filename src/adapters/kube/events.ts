@@ -1,6 +1,7 @@
 import { apiVersionOf, type Kind, type KubeObject, refOf } from '../../api/index.ts'
 import { type Clock, Failure, type Log, minutes, seconds, timestamp } from '../../std/index.ts'
 import type { Kube } from './kube.ts'
+import { titleOf } from './left-out.ts'
 
 export interface Occurrence {
   type: 'Normal' | 'Warning'
@@ -103,8 +104,8 @@ export function createEvents({ kube, clock, log, reporter }: { kube: Kube; clock
       if (many >= MOST_PER_OBJECT) return
       perObject.set(uid, many + 1)
       const entry: Series = {
-        about,
-        occurrence,
+        about: titleOf(about),
+        occurrence: { ...occurrence, message: occurrence.message.slice(0, 1024) },
         ref: nameFor(about, now),
         first: now,
         last: now,
@@ -150,7 +151,6 @@ function render({ about, occurrence, ref, first, last, count }: Series, reporter
       resourceVersion: metadata.resourceVersion,
     },
     ...occurrence,
-    message: occurrence.message.slice(0, 1024),
     source: { component: reporter },
     firstTimestamp: timestamp(first),
     lastTimestamp: timestamp(last),

@@ -2,6 +2,7 @@ import { lookup as systemLookup } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import { type AddressRule, Failure, guardedLookup, isRefusedHost } from '../../std/index.ts'
 import type { Answers } from './answers.ts'
+import type { Memory } from './memory.ts'
 
 /** Where clients made from other people's kubeconfigs may lead, and how much they may hold. One value for a whole program. */
 export interface Reach {
@@ -11,6 +12,8 @@ export interface Reach {
   own?: string | readonly string[] | undefined
   /** For the answers to all of them; each client has its own without it. */
   answers?: Answers | undefined
+  /** For what caches keep of all their objects; each client's caches have their own without it. */
+  memory?: Memory | undefined
 }
 
 /** Whose URL it is, for the refusal: `GitOpsDeploymentManagedEnvironment team-a/dev`, `spec.apiURL`. */

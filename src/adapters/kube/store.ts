@@ -1,6 +1,8 @@
 import { type KubeObject, keyOf, type Ref, refOf } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
-import type { Ration } from './ration.ts'
+import { createLeftOut, type LeftOut, type LeftOutBell, type Need, titleOf } from './left-out.ts'
+import { type Room, weightOf } from './memory.ts'
+import { isNewer } from './resource-version.ts'
 import type { Listing, Sink } from './watch.ts'
 
 export type IndexFunctions<T> = Record<string, (object: T) => string[]>
@@ -20,6 +22,13 @@ export interface Cache<T extends KubeObject> {
   /** The same for objects for which this index function gave or gives this value. */
   onChangeBy(index: string, value: string, listener: Listener<T>): () => void
   readonly size: number
+}
+
+/** What a store keeps; everything, and whole, where nothing is said. */
+export interface StoreLimits<T> extends LeftOutBell {
+  /** What of an object is kept. */
+  trim?(object: T): T
+  room?: Room
 }
 
 interface Index<T> {
@@ -45,16 +54,28 @@ export class Store<T extends KubeObject> implements Cache<T> {
    */
   readonly #seen = new Map<string, string>()
 
-  readonly #ration: Ration<T> | undefined
+  readonly #leftOut: LeftOut
+  #limits: StoreLimits<T>
 
-  /** Without a ration everything is kept, whole. */
-  constructor(ration?: Ration<T>) {
-    this.#ration = ration
+  constructor(limits: StoreLimits<T> = {}) {
+    this.#limits = limits
+    this.#leftOut = createLeftOut(limits)
     this.addIndexes({ [BY_NAMESPACE]: ({ metadata }) => (metadata.namespace ? [metadata.namespace] : []) })
   }
 
   get size(): number {
     return this.#objects.size
+  }
+
+  /** Whether all of the namespace had room. */
+  isWhole(namespace: string): boolean {
+    return !this.#leftOut.hasSome(namespace)
+  }
+
+  /** Something had no room that might have it now. Only a list brings it. */
+  get isDue(): boolean {
+    const { room } = this.#limits
+    return room !== undefined && this.#leftOut.some((namespace, { bytes, isNew }) => room.has(namespace, bytes, isNew))
   }
 
   get(ref: Ref): T | undefined {
@@ -111,6 +132,7 @@ export class Store<T extends KubeObject> implements Cache<T> {
   remove(object: T, part = WHOLE): void {
     this.saw(object.metadata.resourceVersion ?? '', part)
     const key = keyOf(refOf(object))
+    this.#leftOut.remove(object)
     const before = this.#objects.get(key)
     if (!before || isNewer(before.metadata.resourceVersion, object.metadata.resourceVersion)) return
     this.#drop(key, before)
@@ -125,27 +147,59 @@ export class Store<T extends KubeObject> implements Cache<T> {
     this.#set(object)
   }
 
-  /** Nobody sees half a list. */
-  list(part = WHOLE): Listing<T> {
+  /** Nobody sees half a list. What it has beyond what is here takes its room while it comes. */
+  list(part = WHOLE): Required<Listing<T>> {
     const objects: T[] = []
-    const ration = this.#ration?.anew()
+    const leftOut: [object: KubeObject, need: Need][] = []
+    const taken: [namespace: string, bytes: number][] = []
+    const { room } = this.#limits
+    const drop = () => {
+      for (const [namespace, bytes] of taken.splice(0)) room?.giveBack(namespace, bytes)
+    }
     return {
-      page(some) {
-        for (const object of some) objects.push(ration?.take(object) ?? object)
+      page: (some) => {
+        for (const whole of some) {
+          const before = this.get(refOf(whole))
+          const { resourceVersion, namespace = '' } = whole.metadata
+          const object = before && !isNewer(resourceVersion, before.metadata.resourceVersion) ? before : this.#trimmed(whole)
+          const need = object === before ? undefined : this.#needOf(object, before)
+          const hasRoom = !need || room?.take(namespace, need.bytes, need.isNew)
+          if (need && hasRoom) taken.push([namespace, need.bytes])
+          if (hasRoom) objects.push(object)
+          else leftOut.push([titleOf(object), need])
+        }
       },
-      end: (version) => this.replace(objects, version, part),
+      end: (version) => {
+        drop()
+        this.replace(objects, version, { part, leftOut })
+      },
+      drop,
     }
   }
 
   /** A fresh list: what is not in it is gone, except own writes that are younger than the list. */
-  replace(objects: T[], version: string, part = WHOLE): void {
-    const keys = new Set(objects.map((object) => keyOf(refOf(object))))
+  replace(
+    objects: T[],
+    version: string,
+    { part = WHOLE, leftOut = [] }: { part?: string; leftOut?: [object: KubeObject, need: Need][] } = {},
+  ): void {
+    const all = [...objects, ...leftOut.map(([object]) => object)]
+    const keys = new Set(all.map((object) => keyOf(refOf(object))))
     for (const before of part === WHOLE ? [...this.all()] : this.in(part)) {
       const key = keyOf(refOf(before))
       if (!keys.has(key) && !isNewer(before.metadata.resourceVersion, version)) this.#drop(key, before)
     }
     for (const object of objects) this.#set(object)
+    this.#leftOut.keepOnly(keys, part || undefined)
+    for (const [object, need] of leftOut) this.#leftOut.add(object, need)
     this.saw(version, part)
+  }
+
+  /** Gives back all room that it has, and takes none any more. */
+  release(): void {
+    const { room } = this.#limits
+    this.#limits = {}
+    if (room) for (const object of this.all()) room.giveBack(object.metadata.namespace ?? '', weightOf(object))
   }
 
   saw(version: string, part = WHOLE): void {
@@ -157,15 +211,20 @@ export class Store<T extends KubeObject> implements Cache<T> {
     const forget = () => {
       this.#seen.delete(namespace)
       for (const object of this.in(namespace)) this.#drop(keyOf(refOf(object)), object)
+      this.#leftOut.keepOnly(new Set(), namespace)
     }
+    const isDue = () => !this.isWhole(namespace) && this.isDue
     signal.addEventListener('abort', forget, { once: true })
     return {
       put: (object) => signal.aborted || this.put(object, namespace),
       remove: (object) => signal.aborted || this.remove(object, namespace),
       saw: (version) => signal.aborted || this.saw(version, namespace),
+      get isDue() {
+        return isDue()
+      },
       list: () => {
-        const { page, end } = this.list(namespace)
-        return { page, end: (version) => signal.aborted || end(version) }
+        const { page, end, drop } = this.list(namespace)
+        return { page, end: (version) => (signal.aborted ? drop() : end(version)), drop }
       },
     }
   }
@@ -174,7 +233,13 @@ export class Store<T extends KubeObject> implements Cache<T> {
     const key = keyOf(refOf(whole))
     const before = this.#objects.get(key)
     if (before && !isNewer(whole.metadata.resourceVersion, before.metadata.resourceVersion)) return
-    const object = this.#ration?.take(whole) ?? whole
+    const object = this.#trimmed(whole)
+    const need = this.#needOf(object, before)
+    if (need && !this.#limits.room?.take(object.metadata.namespace ?? '', need.bytes, need.isNew)) {
+      this.#leftOut.add(object, need)
+      return
+    }
+    this.#leftOut.remove(object)
     this.#objects.set(key, object)
     for (const index of this.#indexes.values()) {
       if (before) empty(index, key, before)
@@ -185,9 +250,18 @@ export class Store<T extends KubeObject> implements Cache<T> {
 
   #drop(key: string, before: T): void {
     this.#objects.delete(key)
-    this.#ration?.giveBack(before)
+    this.#limits.room?.giveBack(before.metadata.namespace ?? '', weightOf(before))
     for (const index of this.#indexes.values()) empty(index, key, before)
     this.#tell(key, undefined, before)
+  }
+
+  /** Nothing where there is room for everything. */
+  #needOf(object: T, before: T | undefined): Need | undefined {
+    return this.#limits.room && { bytes: weightOf(object) - weightOf(before), isNew: !before }
+  }
+
+  #trimmed(object: T): T {
+    return this.#limits.trim?.(object) ?? object
   }
 
   #hear(topic: string, listener: Listener<T>): () => void {
@@ -225,11 +299,4 @@ function empty<T>({ of, buckets }: Index<T>, key: string, object: T): void {
     bucket?.delete(key)
     if (bucket?.size === 0) buckets.delete(value)
   }
-}
-
-/** resourceVersions of one kind are decimal numbers that grow (KEP-5504); longer than a double holds. */
-export function isNewer(a: string | undefined, b: string | undefined): boolean {
-  if (!a) return false
-  if (!b) return true
-  return a.length === b.length ? a > b : a.length > b.length
 }

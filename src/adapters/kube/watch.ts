@@ -23,6 +23,8 @@ export interface Sink<T extends KubeObject> {
   saw(version: string): void
   /** How many it has. */
   readonly size?: number
+  /** A list would bring what had no room before. */
+  readonly isDue?: boolean
 }
 
 /** Where the pages of a list go. One that does not end, because a page could not be had, counts for nothing. */
@@ -30,6 +32,8 @@ export interface Listing<T extends KubeObject> {
   page(objects: readonly T[]): void
   /** That was all, as of that version. */
   end(version: string): void
+  /** It comes to no end. */
+  drop?(): void
 }
 
 export interface Feed<T extends KubeObject> {
@@ -126,16 +130,21 @@ async function list<T extends KubeObject>(feed: Feed<T>, signal: AbortSignal): P
   const count = createPageLimit(kind.plural)
   const ask = createPageSize(PAGE)
   const how = { about: `list of ${kind.plural}`, accept: accept(scope, 'List'), signal }
-  for (let next: string | undefined = ''; next !== undefined; ) {
-    const rest = { continue: next || undefined }
-    const page: Page<T> = await ask((limit) => kube.read<Page<T>>(pathOf(kind, scope, { ...rest, limit }), how))
-    const items = page.items ?? []
-    count(items.length)
-    length += items.length
-    if (length > most) throw tooMany(feed)
-    listing.page(items.map((item) => kept(feed, item)))
-    version = page.metadata.resourceVersion
-    next = page.metadata.continue || undefined
+  try {
+    for (let next: string | undefined = ''; next !== undefined; ) {
+      const rest = { continue: next || undefined }
+      const page: Page<T> = await ask((limit) => kube.read<Page<T>>(pathOf(kind, scope, { ...rest, limit }), how))
+      const items = page.items ?? []
+      count(items.length)
+      length += items.length
+      if (length > most) throw tooMany(feed)
+      listing.page(items.map((item) => kept(feed, item)))
+      version = page.metadata.resourceVersion
+      next = page.metadata.continue || undefined
+    }
+  } catch (thrown) {
+    listing.drop?.()
+    throw thrown
   }
   listing.end(version)
   return version
@@ -183,8 +192,11 @@ function take<T extends KubeObject>(feed: Feed<T>, line: string): string {
   // To resume from no version means to start anew at some time, and to miss what was deleted until then.
   if (!version) throw new Failure('unavailable', `the watch of ${kind.plural} sent an event without a resourceVersion`)
   if (type === 'DELETED') store.remove(kept(feed, object))
-  else if (type === 'BOOKMARK') store.saw(version)
-  else if (type === 'ADDED' && (store.size ?? 0) >= (feed.most ?? Number.POSITIVE_INFINITY)) throw tooMany(feed)
+  else if (type === 'BOOKMARK') {
+    store.saw(version)
+    // Once a minute, and not with every change: a list costs as much as there is.
+    if (store.isDue) throw new Failure('expired', `there is room again for ${kind.plural} that had none`)
+  } else if (type === 'ADDED' && (store.size ?? 0) >= (feed.most ?? Number.POSITIVE_INFINITY)) throw tooMany(feed)
   else store.put(kept(feed, object))
   return version
 }

@@ -1,5 +1,5 @@
 import type { Cache } from '../../adapters/kube/index.ts'
-import { type KubeObject, nameOf, type Ref, refFromKey, refOf } from '../../api/index.ts'
+import { isDeleting, type KubeObject, nameOf, type Ref, refFromKey, refOf } from '../../api/index.ts'
 import { createWorkQueue, Failure, isFailure, minutes, sayFailure, timestamp, type WorkQueue, within } from '../../std/index.ts'
 import type { Controller, Next, StatusDraft, Workshop } from './reconcile.ts'
 import { isWorthTelling, retryAfter } from './retry-policy.ts'
@@ -37,6 +37,9 @@ export function startLoop<T extends KubeObject>(
 
   const once = async (ref: Ref, signal: AbortSignal): Promise<Next | undefined> => {
     const object = cache.get(ref)
+    const shortage = workshop.caches.shortage(ref.namespace ?? '')
+    // What is not seen may be there. Only what is being deleted is let go: it has to get less.
+    if (shortage && !(object && isDeleting(object))) throw shortage
     const next = object ? await controller.reconcile(object, signal) : await controller.gone?.(ref, signal)
     if (next?.status && object) await writeStatus(workshop, controller, next.object ?? object, next.status)
     return next

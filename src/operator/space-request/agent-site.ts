@@ -1,4 +1,12 @@
-import { type Answers, type Cache, connectTo, createCaches, type Kube, requestToken } from '../../adapters/kube/index.ts'
+import {
+  type Answers,
+  type Cache,
+  connectTo,
+  createCaches,
+  type Kube,
+  type Memory,
+  requestToken,
+} from '../../adapters/kube/index.ts'
 import {
   apiVersionOf,
   type KubeObject,
@@ -27,6 +35,8 @@ export interface AgentAccess {
   token: () => Promise<Secret<string>>
   /** For what those clusters answer. */
   answers?: Answers | undefined
+  /** For what is kept of those clusters. */
+  memory?: Memory | undefined
   /** For whom the tokens of members must be issued, so that kas takes them. */
   audience: string
 }
@@ -37,9 +47,6 @@ export interface OpenSite extends Site {
   waitingFor(): string | undefined
   close(): void
 }
-
-/** Objects of one kind that are spaces' in a cluster: whoever runs it can say that there are any number of them. */
-const MOST = 20_000
 
 /**
  * The cluster of an agent. Members show kas a token of a service account beside the request, and kas lets them in as the
@@ -52,10 +59,11 @@ export function agentSite(
 ): OpenSite {
   const { clock, log } = workshop
   const server = `${withoutEnd(access.url, '/')}/k8s/namespaces/${agent.namespace}/agents/${agent.name}`
-  const { ca, token, answers } = access
-  const openShare = answers && (() => answers.open(agent.namespace ?? ''))
+  const { ca, token, answers, memory } = access
+  const tenant = agent.namespace ?? ''
+  const openShare = answers && (() => answers.open(tenant))
   const kube = connectTo({ server, ca, token, clock, openShare })
-  const caches = createCaches({ kube, clock, log: log.with({ agent: `${agent.namespace}/${agent.name}` }), most: MOST })
+  const caches = createCaches({ kube, clock, log: log.with({ agent: `${tenant}/${agent.name}` }), memory, tenant })
   const namespaces = caches.of(Namespaces, { ...OF_SPACES, metadataOnly: true, indexes: byRequest })
   const far = caches.of(ServiceAccounts, { ...OF_SPACES, metadataOnly: true })
   namespaces.onChange((now, before) => bell.changed(now ?? before))

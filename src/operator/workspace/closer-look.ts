@@ -1,4 +1,4 @@
-import { type Cache, type Caches, createCaches, type Kube } from '../../adapters/kube/index.ts'
+import { type Cache, type Caches, createCaches } from '../../adapters/kube/index.ts'
 import {
   type CoreEvent,
   CoreEvents,
@@ -7,7 +7,7 @@ import {
   PersistentVolumeClaims,
   type Pod,
 } from '../../api/index.ts'
-import type { Clock, Log } from '../../std/index.ts'
+import type { SightTools } from './sight.ts'
 
 /** What says more of a start that takes long than Deployment and pods do. */
 export interface Sighting {
@@ -27,11 +27,7 @@ export interface CloserLook {
   close(): Promise<void>
 }
 
-interface Tools {
-  kube: Kube
-  clock: Clock
-  log: Log
-  namespace: string
+interface Tools extends Pick<SightTools, 'kube' | 'tenant' | 'memory' | 'clock' | 'log' | 'namespace'> {
   pods: Pick<Cache<Pod>, 'get'>
   /** Something new is seen of the workspace with this UID. */
   wake(uid: string): void
@@ -71,8 +67,8 @@ export function createCloserLook(tools: Tools): CloserLook {
   }
 }
 
-function openLook({ kube, clock, log, namespace, pods, wake }: Tools, looking: ReadonlySet<string>): Open {
-  const caches = createCaches({ kube, clock, log })
+function openLook({ kube, memory, tenant, clock, log, namespace, pods, wake }: Tools, looking: ReadonlySet<string>): Open {
+  const caches = createCaches({ kube, memory, tenant, clock, log })
   const claims = caches.of(PersistentVolumeClaims, {
     namespace,
     labels: labels.workspaceUid,

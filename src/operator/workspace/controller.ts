@@ -113,7 +113,13 @@ function roomOf(workshop: Workshop, { reach, own, meter, git = {}, tunnels, devf
       claims.by(BY_OWNER, metadata.uid ?? '').find((claim) => claim.metadata.namespace === metadata.namespace) ??
       claims.get({ name: objectNameOf({ metadata, ...workspace }), namespace: metadata.namespace }),
     spares: (uid, namespace) => claims.by(BY_POOL, uid).filter(({ metadata }) => metadata.namespace === namespace),
-    targets: createTargetWatch({ clock, log, own: own && { kube: workshop.kube, urls: own }, reach, meter }),
+    targets: createTargetWatch({
+      clock,
+      log,
+      own: own && { kube: workshop.kube, memory: workshop.caches.memory, urls: own },
+      reach,
+      meter,
+    }),
     compared: new Map(),
     removals: new Map(),
     gates: createTurnstile({ each: 1 }),

@@ -1,4 +1,4 @@
-import { type Cache, type Caches, createCaches, type Kube } from '../../adapters/kube/index.ts'
+import { type Cache, type Caches, createCaches, type Kube, type Memory } from '../../adapters/kube/index.ts'
 import { type Deployment, Deployments, type KubeObject, labels, type Pod, Pods } from '../../api/index.ts'
 import { type Clock, Failure, isFailure, type Log, pause, seconds, waitOf } from '../../std/index.ts'
 
@@ -17,6 +17,9 @@ export interface Sight {
 
 export interface SightTools {
   kube: Kube
+  /** Whose target it is, and what is kept of it takes this tenant's part of that memory. */
+  tenant: string
+  memory: Memory | undefined
   clock: Clock
   log: Log
   namespace: string
@@ -46,8 +49,8 @@ function watched(caches: Caches, scope: { namespace?: string }, changed: (object
 }
 
 /** With the target's own credentials: two watches in its namespace. */
-export function sightApart({ kube, clock, log, namespace, changed, ready }: SightTools): Sight {
-  const caches = createCaches({ kube, clock, log })
+export function sightApart({ kube, clock, log, namespace, tenant, memory, changed, ready }: SightTools): Sight {
+  const caches = createCaches({ kube, clock, log, tenant, memory })
   const { deployments, pods } = watched(caches, { namespace }, (object) => changed(uidOf(object)))
   const stopping = new AbortController()
   caches.ready(stopping.signal).then(ready, () => undefined)
@@ -73,16 +76,17 @@ export interface OwnCluster {
 
 interface OwnTools {
   kube: Kube
+  memory: Memory
   clock: Clock
   log: Log
 }
 
-export function openOwnCluster({ kube, clock, log }: OwnTools): OwnCluster {
+export function openOwnCluster({ kube, memory, clock, log }: OwnTools): OwnCluster {
   const stopping = new AbortController()
   // Where it may not, each target is watched with its own credentials.
   const opened = mayWatch(kube, { clock, signal: stopping.signal, isOpen: isPassing }).then((may) => {
     if (!may || stopping.signal.aborted) return
-    const caches = createCaches({ kube, clock, log })
+    const caches = createCaches({ kube, memory, clock, log })
     const listeners = createListeners()
     return { caches, listeners, ...watched(caches, {}, listeners.tell) }
   })
@@ -191,6 +195,9 @@ function sightWithin(tools: SightTools, { caches, deployments, pods, listeners }
       return caches.ready(stopping.signal)
     })
     .then(ready, () => undefined)
+  const endOpen = caches.onOpen((opened) => {
+    if (opened === namespace) ready()
+  })
   return {
     kube: caches.through(kube),
     deployments: {
@@ -202,11 +209,15 @@ function sightWithin(tools: SightTools, { caches, deployments, pods, listeners }
       get: (ref) => (ref.namespace === namespace ? pods.get(ref) : undefined),
       by: (index, value) => pods.by(index, value).filter(({ metadata }) => metadata.namespace === namespace),
     },
-    isReady: () => rights.areSeen && caches.waitingFor().length === 0,
-    why: () => (rights.areSeen ? (caches.waitingFor()[0]?.why ?? '') : rights.why),
+    isReady: () => rights.areSeen && caches.waitingFor().length === 0 && !caches.shortage(namespace),
+    why() {
+      if (!rights.areSeen) return rights.why
+      return caches.waitingFor()[0]?.why ?? caches.shortage(namespace)?.message ?? ''
+    },
     async close() {
       stopping.abort()
       end()
+      endOpen()
     },
   }
 }

@@ -1,4 +1,4 @@
-import { type Kube, kubeFromSecret, type Meter, type Reach } from '../../adapters/kube/index.ts'
+import { type Kube, kubeFromSecret, type Memory, type Meter, type Reach } from '../../adapters/kube/index.ts'
 import { DeploymentTargets, type Ref, refOf, type Workspace } from '../../api/index.ts'
 import { type Clock, Failure, type Log, seconds } from '../../std/index.ts'
 import { type CloserLook, createCloserLook } from './closer-look.ts'
@@ -38,7 +38,7 @@ export interface Tools {
   clock: Clock
   log: Log
   /** The operator's own API and its URLs, where it looks after the whole cluster. */
-  own?: { kube: Kube; urls: readonly string[] } | undefined
+  own?: { kube: Kube; memory: Memory; urls: readonly string[] } | undefined
   /** Where targets may lead; everywhere without it. */
   reach?: Reach | undefined
   /** Counts the requests to targets. */
@@ -65,7 +65,7 @@ export function createTargetWatch(tools: Tools): TargetWatch {
   }
   const clusterOf = ({ apiURL }: Target): OwnCluster | undefined => {
     if (!own?.urls.includes(apiURL)) return undefined
-    cluster ??= openOwnCluster({ kube: own.kube, clock, log })
+    cluster ??= openOwnCluster({ ...own, clock, log })
     return cluster
   }
 
@@ -117,7 +117,8 @@ function connectTo(
   { clock, log: parent, reach, meter }: Tools,
   bell: { wake: (ref: Ref) => void },
 ): Open {
-  const { namespace } = target
+  const { namespace, tenant } = target
+  const memory = reach?.memory
   const log = parent.with({ target: target.name })
   const kube = callTarget(target, { clock, reach, meter })
   const users = new Map<string, Ref>()
@@ -128,9 +129,9 @@ function connectTo(
   const ready = () => {
     for (const ref of users.values()) bell.wake(ref)
   }
-  const tools = { kube, clock, log, namespace, changed, ready }
+  const tools = { kube, clock, log, namespace, tenant, memory, changed, ready }
   const sight = cluster?.sight(tools) ?? sightApart(tools)
-  const closer = createCloserLook({ kube, clock, log, namespace, pods: sight.pods, wake: changed })
+  const closer = createCloserLook({ kube, memory, tenant, clock, log, namespace, pods: sight.pods, wake: changed })
   const survey = createSurvey({ kube, clock, log, namespace, count: () => [...sight.deployments.all()].length, done: ready })
   const old = clock.now() + NEW
   return {

@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
+import { isNewer } from '../../../src/adapters/kube/resource-version.ts'
 import { matchesSelector } from '../../../src/adapters/kube/selector.ts'
-import { isNewer, Store } from '../../../src/adapters/kube/store.ts'
+import { Store } from '../../../src/adapters/kube/store.ts'
 import { type KubeObject, keyOf, refOf } from '../../../src/api/index.ts'
 import { describe } from '../../support/suite.ts'
 

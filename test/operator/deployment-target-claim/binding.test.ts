@@ -41,10 +41,13 @@ describe('binding', (it) => {
       ({ status }) => conditionOf(status?.conditions, 'Ready')?.reason === wanted,
     )
   const error = (object: DeploymentTargetClaim) => conditionOf(object.status?.conditions, 'ErrorOccurred')
-  /** A target that no claim takes at once, and that the operator itself knows to be Available. */
+  /** A target that no claim takes at once, and that the operator itself knows to be Available; whether its API answers is told, too. */
   const available = async (name: string, spec = {}) => {
     await kube.create(DeploymentTargets, target(namespace, name, spec))
-    await eventually(() => stage.shop.caches.of(DeploymentTargets).get({ name, namespace })?.status?.phase === 'Available')
+    await eventually(() => {
+      const { phase: now, conditions } = stage.shop.caches.of(DeploymentTargets).get({ name, namespace })?.status ?? {}
+      return now === 'Available' && conditionOf(conditions, 'Reachable')?.status === 'False'
+    })
   }
 
   it('D13: a claim without class stays Pending, unmarked', async () => {

@@ -1,0 +1,68 @@
+import { is, match, ok } from 'uvu/assert'
+import type { Kube } from '../../src/adapters/kube/index.ts'
+import { ConfigMaps, CoreEvents, GitOpsDeployments } from '../../src/api/index.ts'
+import { INVENTORY_LABEL } from '../../src/engines/gitops/index.ts'
+import { configMap } from '../support/builders/snapshots.ts'
+import { describe } from '../support/suite.ts'
+import { eventually, expectObject } from '../support/verbs.ts'
+import { bringUp, type Installation, sourceOf } from './installation.ts'
+
+/** With the heap that the shipped limit gives it, the operator keeps less than 70 of these. */
+const MANY = 90
+const LARGE = 'x'.repeat(1_000_000)
+/** MiB: what `deploy` gives the operator. */
+const LIMIT = 1024
+
+/** Mallory has `edit` in `evil`, and writes what the operator keeps of every namespace. */
+describe('hostile: a namespace full of objects that programs keep', (it) => {
+  let berth: Installation
+  let mallory: Kube
+  it.before(async () => {
+    berth = await bringUp(['team-a', 'evil'])
+    mallory = await berth.person('mallory', 'evil', 'edit')
+    for (const namespace of ['team-a', 'evil']) {
+      const { url } = await berth.repository(namespace, 'shop', files('one'))
+      await berth.follow(namespace, 'shop', { source: sourceOf(url, { path: 'app' }) })
+      await brought(namespace, 'one')
+    }
+  })
+  it.after(() => berth.stop())
+
+  const files = (name: string) => ({ [`app/${name}.yaml`]: configMap(name) })
+  const brought = (namespace: string, name: string) => expectObject(berth.kube, ConfigMaps, { name, namespace }, () => true)
+  const follow = async (namespace: string, name: string) => {
+    const { url } = await berth.repository(namespace, name, files(name))
+    await berth.follow(namespace, name, { source: sourceOf(url, { path: 'app' }) })
+  }
+  const forged = (at: number) => ({
+    ...configMap(`forged-${at}`, { objects: LARGE }, 'evil'),
+    metadata: { name: `forged-${at}`, namespace: 'evil', labels: { [INVENTORY_LABEL]: 'none' } },
+  })
+
+  it('is left alone, and told so, while all others go on', async () => {
+    for (let at = 0; at < MANY; at++) await mallory.create(ConfigMaps, forged(at))
+    await eventually(async () => {
+      const events = await berth.kube.list(CoreEvents, { namespace: 'evil' })
+      return events.some(({ reason }) => reason === 'NamespaceTooLarge')
+    })
+    await follow('evil', 'late')
+    await berth.told('evil', 'late', /NamespaceTooLarge/)
+    await follow('team-a', 'late')
+    await brought('team-a', 'late')
+    ok(berth.peakOf('operator') < LIMIT)
+  })
+
+  it('says what is the matter to whoever asks', async () => {
+    const [event] = (await berth.kube.list(CoreEvents, { namespace: 'evil' })).filter(
+      ({ reason }) => reason === 'NamespaceTooLarge',
+    )
+    match(event?.message ?? '', /^namespace evil has more objects than are kept in memory of one namespace \(\d+ MiB\)\. Delete/)
+    const late = await berth.kube.get(GitOpsDeployments, { name: 'late', namespace: 'evil' })
+    is(late?.status?.sync?.status, 'Unknown')
+  })
+
+  it('is looked after again when it has less', async () => {
+    for (let at = 0; at < MANY; at++) await mallory.delete(ConfigMaps, { name: `forged-${at}`, namespace: 'evil' })
+    await brought('evil', 'late')
+  })
+})

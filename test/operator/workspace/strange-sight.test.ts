@@ -1,0 +1,67 @@
+import { is, match, ok } from 'uvu/assert'
+import { createMemory } from '../../../src/adapters/kube/memory.ts'
+import { createTargetWatch } from '../../../src/operator/workspace/target-watch.ts'
+import { Secret, silentLog, systemClock } from '../../../src/std/index.ts'
+import { answeringServer, type StrangeServer } from '../../support/builders/strange-server.ts'
+import { describe } from '../../support/suite.ts'
+import { kubeconfigFor } from '../../support/targets.ts'
+import { eventually } from '../../support/verbs.ts'
+import { workspace } from '../../support/workspaces.ts'
+
+const EACH = 4 * 2 ** 20
+
+/** Every page has a hundred pods, and there is always one more. */
+function endlessPages(): Promise<StrangeServer> {
+  let page = 0
+  return answeringServer(({ url = '' }, response) => {
+    page++
+    const items = Array.from({ length: 100 }, (_, at) => ({
+      metadata: { name: `pod-${page}-${at}`, namespace: 'dev', uid: `${page}-${at}`, resourceVersion: '1' },
+      spec: { text: 'x'.repeat(2000) },
+    }))
+    const isEndless = url.includes('/pods')
+    response.end(
+      JSON.stringify({
+        metadata: { resourceVersion: '1', ...(isEndless && { continue: 'more' }) },
+        items: isEndless ? items : [],
+      }),
+    )
+  })
+}
+
+const emptyServer = () => answeringServer((_, response) => response.end('{"metadata":{"resourceVersion":"1"},"items":[]}'))
+
+describe('the workspaces in a cluster of a stranger', (it) => {
+  it('are not seen where it has more objects than a tenant has room for, and nothing of another tenant is missing', async () => {
+    const [hostile, decent] = await Promise.all([endlessPages(), emptyServer()])
+    const memory = createMemory({ all: 4 * EACH, each: EACH })
+    const watch = createTargetWatch({ clock: systemClock, log: silentLog, reach: { refuseLocal: false, memory } })
+    const see = (tenant: string, apiURL: string) => {
+      const one = workspace(tenant, 'web')
+      one.metadata.uid = `${tenant} ${apiURL}`
+      const kubeconfig = new Secret(kubeconfigFor(apiURL))
+      const target = {
+        claimName: 'dev',
+        name: 'dev',
+        namespace: 'dev',
+        apiURL,
+        tenant,
+        skipTLSVerify: true,
+        kubeconfig,
+        version: '1',
+      }
+      return { connection: watch.of(one, target), release: () => watch.release(one) }
+    }
+    const first = see('evil', hostile.url)
+    await eventually(() => /the target has more objects than are kept in memory/.test(first.connection.why()))
+    is(first.connection.isReady(), false)
+    match(first.connection.why(), /of one namespace \(4 MiB\)/)
+    ok(hostile.seen < 100, 'it is not asked on and on')
+
+    const other = see('team-a', decent.url)
+    await eventually(() => other.connection.isReady())
+    for (const { release } of [first, other]) release()
+    await eventually(() => memory.has('evil', EACH / 2, true))
+    await Promise.all([hostile.close(), decent.close()])
+  })
+})
