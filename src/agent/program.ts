@@ -67,7 +67,7 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
     home: podNamespace,
     means: { stream: objectStreamOver(connection, clock, true), backoff: paces.source, yaml },
     renderers: {
-      kustomize: createRenderer({ kubectl: config.kubectl, limits: { memory: KUSTOMIZE_MEMORY }, yaml }),
+      kustomize: createRenderer({ kubectl: config.kubectl, limits: { memory: KUSTOMIZE_MEMORY }, yaml, log }),
       readFiles: createFileReader(yaml),
     },
     meter: syncMeter(metrics),

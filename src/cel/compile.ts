@@ -9,10 +9,15 @@ import { celOf } from './values.ts'
  * Answers whether it holds; `undefined` when it has no value, as when a field that it names is not there yet.
  * Throws a `too-large` failure when it goes through more of the object than an evaluation may.
  */
-export type Program = (scope: Readonly<Record<string, unknown>>) => boolean | undefined
+export type Program = (scope: Readonly<Record<string, unknown>>, spent?: Spent) => boolean | undefined
+
+/** Is told how many steps an evaluation took, whatever came of it. */
+export type Spent = (steps: number) => void
 
 /** About a microsecond each: some thousand list elements, or some hundred kilobytes of text. */
 const STEPS = 20_000
+/** What an evaluation takes beside its steps, in steps. */
+const BEGINNING = 30
 
 /**
  * Checks an expression whose names are `names`. The answer is the program, or what is wrong with the text and where:
@@ -36,13 +41,17 @@ function programOf(expr: Expr): Program {
     if (left < 0) throw usedUp()
   }
   const evaluate = plan(celEnv({ funcs: meteredFunctions(spend) }), expr)
-  return (scope) => {
+  return (scope, spent) => {
     left = STEPS
-    const values = Object.fromEntries(Object.entries(scope).map(([name, json]) => [name, celOf(json, spend)]))
-    const value = withoutStacks(() => evaluate(values))
-    // CEL absorbs errors, as in `error || true`; this one must be told.
-    if (left < 0) throw usedUp()
-    return typeof value === 'boolean' ? value : undefined
+    try {
+      const values = Object.fromEntries(Object.entries(scope).map(([name, json]) => [name, celOf(json, spend)]))
+      const value = withoutStacks(() => evaluate(values))
+      // CEL absorbs errors, as in `error || true`; this one must be told.
+      if (left < 0) throw usedUp()
+      return typeof value === 'boolean' ? value : undefined
+    } finally {
+      spent?.(BEGINNING + STEPS - left)
+    }
   }
 }
 

@@ -5,4 +5,4 @@
  * enters here does it with `import()`, when there is an expression.
  * Read compile.ts first, then parse.ts, nodes.ts, functions.ts and values.ts.
  */
-export { compile, type Program } from './compile.ts'
+export { compile, type Program, type Spent } from './compile.ts'

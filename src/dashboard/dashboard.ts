@@ -1,4 +1,4 @@
-import { type Cache, createAnswers, createCaches, type Kube } from '../adapters/kube/index.ts'
+import { type Cache, createAnswers, createCaches, type Kube, type Memory } from '../adapters/kube/index.ts'
 import { type Ref, type Workspace, Workspaces } from '../api/index.ts'
 import type { Sight } from '../engines/lookout/index.ts'
 import { type Clock, Failure, isFailure, type Log } from '../std/index.ts'
@@ -30,6 +30,8 @@ export interface DashboardOptions {
   roll: Roll
   /** One namespace, or all. */
   scope?: string | undefined
+  /** Shared with the other caches of the program. */
+  memory?: Memory | undefined
   /** Targets may not lie in the networks of the machine itself. */
   refusesLocal: boolean
   clock: Clock
@@ -61,10 +63,10 @@ interface House {
 }
 
 export async function createDashboard(options: DashboardOptions): Promise<Dashboard> {
-  const { origin, kube, as, workspaces, roll, scope, refusesLocal, clock, log } = options
+  const { origin, kube, as, workspaces, roll, scope, memory, refusesLocal, clock, log } = options
   const shelf = await readShelf()
-  const caches = createCaches({ kube, clock, log, scope })
-  const library = createLibrary({ kube, clock, log, scope })
+  const caches = createCaches({ kube, clock, log, scope, memory })
+  const library = createLibrary({ kube, clock, log, scope, memory: caches.memory })
   const rights = createRights({ kube, caches, clock })
   const sight: Sight = { reach: { refuseLocal: refusesLocal, own: kube.server, answers: createAnswers() } }
   const live = createLive({ clock, log })

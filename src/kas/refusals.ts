@@ -1,5 +1,4 @@
-import { type Clock, Failure, type Log, networkOf } from '../std/index.ts'
-import { createLimiter, type Rate } from './rate.ts'
+import { type Clock, createLimiter, Failure, type Log, networkOf, type Rate } from '../std/index.ts'
 
 /** Names in the log who was refused, and why. */
 export type Refusals = (message: string, peer: string, thrown: unknown, about?: Record<string, string | undefined>) => void

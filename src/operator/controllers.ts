@@ -1,7 +1,7 @@
 import { createAnswers, createStrangeMemory, type Meter, type Reach } from '../adapters/kube/index.ts'
 import type { Controller, Workshop } from '../engines/controller/index.ts'
 import { createRenderer } from '../engines/gitops/index.ts'
-import { createYamlReader } from '../std/index.ts'
+import { createYamlReader, type Log } from '../std/index.ts'
 import type { Config } from './config.ts'
 import { targetLifecycle } from './deployment-target/lifecycle/index.ts'
 import { sandboxTargets } from './deployment-target/provisioned/index.ts'
@@ -39,7 +39,7 @@ export function controllersOf(
   { agents, meter, targets, authorities = {} }: ControllerMeans = {},
 ): Controller[] {
   const reach = reachOf(config, workshop, agents)
-  const gitops = gitopsSettings(config, source, reach)
+  const gitops = gitopsSettings(config, source, { reach, log: workshop.log })
   const spaces = {
     server: config.apiUrl,
     insecureSkipTLSVerify: config.insecureTargets,
@@ -82,11 +82,11 @@ const devfilesOf = ({ fetchObjects, fetchDevfile }: Partial<DevfileSource>): Dev
 const ownApis = ({ namespace, apiUrl }: Config, { kube }: Workshop): string[] | undefined =>
   namespace === undefined ? [kube.server, ...(apiUrl === undefined ? [] : [apiUrl])] : undefined
 
-function gitopsSettings(config: Config, source: Source, reach: Reach): GitOpsSettings {
+function gitopsSettings(config: Config, source: Source, { reach, log }: { reach: Reach; log: Log }): GitOpsSettings {
   const yaml = createYamlReader()
   return {
     source,
-    render: createRenderer({ kubectl: config.kubectl, yaml }),
+    render: createRenderer({ kubectl: config.kubectl, yaml, log }),
     yaml,
     reach,
     crossNamespace: config.crossNamespaceDependencies,

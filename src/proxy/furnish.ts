@@ -116,6 +116,7 @@ async function openDashboard(
     workspaces,
     roll,
     scope,
+    memory: caches.memory,
     refusesLocal,
     clock,
     log,

@@ -4,6 +4,7 @@ import {
   conditionOf,
   type GitOpsDeployment,
   GitOpsDeploymentManagedEnvironments,
+  GitOpsDeployments,
   GitProjects,
   isTrue,
   Secrets,
@@ -11,6 +12,7 @@ import {
 import { createProject } from '../kas/running-kas.ts'
 import { managedEnvironment, managedSecret } from '../support/builders/environments.ts'
 import { explosion } from '../support/builders/hostile.ts'
+import { configMap } from '../support/builders/snapshots.ts'
 import { endlessServer, plainServer, type StrangeServer } from '../support/builders/strange-server.ts'
 import type { TestRepository } from '../support/git-host.ts'
 import { describe } from '../support/suite.ts'
@@ -22,6 +24,8 @@ const map = (data: Record<string, string>) =>
   JSON.stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'app' }, data })
 
 const TARGETS = 11
+/** Objects whose health takes about ten thousand steps each; a namespace has half a million at once. */
+const RULED = 100
 /** Secrets, 280 MB as they are sent. */
 const LARGE = 300
 /** Repositories of a few kilobytes, each of which lists ten million folders in 20 MB. */
@@ -69,18 +73,15 @@ describe('hostile: work that has no end', (it) => {
     const { kube } = berth
     const before = berth.peakOf('operator')
     const secretOf = (name: string, bytes: number) => managedSecret('hoard', name, ''.padEnd(bytes, name))
-    const isTold = async (name: string, words: string) => {
-      const spec = { apiURL: flooding.url, credentialsSecret: name, allowInsecureSkipTLSVerify: true }
-      await kube.create(GitOpsDeploymentManagedEnvironments, managedEnvironment('hoard', name, spec))
-      const named = { name, namespace: 'hoard' }
-      await expectObject(kube, GitOpsDeploymentManagedEnvironments, named, ({ status }) =>
-        JSON.stringify(status?.conditions ?? []).includes(words),
-      )
-    }
     for (let at = 0; at < LARGE; at++) await kube.create(Secrets, secretOf(`large-${at}`, 700_000))
-    await isTold('large-0', 'Secret large-0 is not read: ')
+    const spec = { apiURL: flooding.url, credentialsSecret: 'large-0', allowInsecureSkipTLSVerify: true }
+    await kube.create(GitOpsDeploymentManagedEnvironments, managedEnvironment('hoard', 'large-0', spec))
+    const named = { name: 'large-0', namespace: 'hoard' }
+    await expectObject(kube, GitOpsDeploymentManagedEnvironments, named, ({ status }) =>
+      JSON.stringify(status?.conditions ?? []).includes('Secret large-0 is not read: '),
+    )
     for (let at = 0; at < MANY; at++) await kube.create(Secrets, secretOf(`many-${at}`, 90_000))
-    await isTold('many-0', 'namespace hoard has more objects than are kept in memory of one namespace')
+    await berth.heard('hoard', 'NamespaceTooLarge')
     await live('beside Secrets')
     const grown = berth.peakOf('operator') - before
     ok(grown < 192, `${grown} MiB more`)
@@ -90,6 +91,20 @@ describe('hostile: work that has no end', (it) => {
     await followed('evil', 'rule', { healthRules: [{ group: '', kind: 'ConfigMap', healthy: explosion }] })
     await told('rule', /spec\.healthRules\[0\]\.healthy: the budget of 20000 steps for one object is used up/)
     await live('beside a health rule')
+  })
+
+  it('is not done for rules that cost much of every object, and is done after a while', async () => {
+    const data = Object.fromEntries(Array.from({ length: 2000 }, (_, at) => [`key-${at}`, '']))
+    const objects = Array.from({ length: RULED }, (_, at) => configMap(`ruled-${at}`, data))
+    const { url } = await berth.repository('evil', 'rules', {
+      'rules/all.yaml': objects.map((one) => JSON.stringify(one)).join('\n---\n'),
+    })
+    const healthRules = [{ group: '', kind: 'ConfigMap', healthy: 'object.data.all(key, key.contains("key"))' }]
+    await berth.follow('evil', 'rules', { source: sourceOf(url, { path: 'rules' }), healthRules })
+    await told('rules', /the health rules of the namespace have taken their share of time/)
+    await live('beside many rules')
+    const named = { name: 'rules', namespace: 'evil' }
+    await expectObject(berth.kube, GitOpsDeployments, named, ({ status }) => status?.health?.status === 'Healthy')
   })
 
   it('is not done for the refusal of a Git server', async () => {

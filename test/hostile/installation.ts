@@ -6,6 +6,7 @@ import { memoryOf } from '../../hack/bench/program.ts'
 import { statusOf } from '../../src/adapters/control-plane/index.ts'
 import { connect, type Kube, kubeFromSecret } from '../../src/adapters/kube/index.ts'
 import {
+  CoreEvents,
   DeploymentTargetClaims,
   DeploymentTargets,
   type GitOpsDeployment,
@@ -25,7 +26,7 @@ import { managedEnvironment, managedSecret } from '../support/builders/environme
 import { kubectl } from '../support/builders/snapshots.ts'
 import { type GitHost, gitHost, type TestRepository } from '../support/git-host.ts'
 import { claim } from '../support/targets.ts'
-import { expectObject } from '../support/verbs.ts'
+import { eventually, expectObject } from '../support/verbs.ts'
 
 /** What a tenant has brought from Git. */
 interface Deliveries {
@@ -51,6 +52,8 @@ const LIKE_SHIPPED = { NODE_OPTIONS: '--max-old-space-size=512' }
 export interface Installation extends Deliveries {
   /** As cluster-admin. */
   kube: Kube
+  /** Waits for an Event of this reason in the namespace, and gives its message. */
+  heard(namespace: string, reason: string): Promise<string>
   host: GitHost
   /** `berth` with this installation's surroundings; throws unless it ends with 0. */
   berth(...words: string[]): Promise<string>
@@ -120,6 +123,8 @@ export async function bringUp(namespaces: readonly string[]): Promise<Installati
       return space
     },
     ...deliveries(kube, host),
+    heard: (namespace, reason) =>
+      eventually(async () => (await kube.list(CoreEvents, { namespace })).find((event) => event.reason === reason)?.message),
     doorOf: (program, door) => ({
       address: partOf(dir, program).facts[door] ?? '',
       ca: readFileSync(statusOf(dir)?.authority ?? ''),

@@ -30,7 +30,7 @@ describe('hostile: repositories', (it) => {
   const strangers: StrangeServer[] = []
   it.before(async () => {
     guarded = await gitHost({ credential: { username: 'berth', password: new Secret('secret') } })
-    berth = await bringUp(['team-a', 'evil'])
+    berth = await bringUp(['team-a', 'team-b', 'evil'])
     madmin = await berth.person('madmin', 'evil', 'admin')
     vault = await guarded.repository('vault')
     await createSecret(berth.kube, 'team-a', 'vault', { username: 'berth', password: 'secret' })
@@ -109,6 +109,26 @@ describe('hostile: repositories', (it) => {
       await berth.follow('evil', `ref-${at}`, { source: sourceOf(own, { targetRevision: revision }) })
     for (const at of revisions.keys()) await berth.told('evil', `ref-${at}`, /RefNotFound|RefInvalid/)
     await assertNothing()
+  })
+
+  it("are followed by their owner's project alone, though another of that URL grants more and chooses another branch", async () => {
+    const to = (name: string) => ({ grants: { serviceAccounts: [{ name, namespace: 'team-b' }] } })
+    const { url, ...common } = await berth.host.repository('common')
+    await common.commit(filesOf({ 'a.yaml': configMap('common', { of: 'main' }) }))
+    await common.commit(filesOf({ 'a.yaml': configMap('common', { of: 'a branch' }) }), 'bait')
+    await createProject(berth.kube, 'team-a', 'common', { url, ...to('default') })
+    await berth.kube.create(GitOpsDeployments, {
+      apiVersion: 'managed-gitops.redhat.com/v1alpha1',
+      kind: 'GitOpsDeployment',
+      metadata: { name: 'common', namespace: 'team-b' },
+      spec: { type: 'automated', source: { repoURL: url, path: '.' } },
+    })
+    const brought = { name: 'common', namespace: 'team-b' }
+    await expectObject(berth.kube, ConfigMaps, brought, ({ data }) => data?.of === 'main')
+    await createProject(madmin, 'evil', 'common', { url, defaultBranch: 'bait', ...to('*') })
+    await berth.kube.delete(GitProjects, { name: 'common', namespace: 'team-a' })
+    await berth.told('team-b', 'common', /GitProjectChanged/)
+    is((await berth.kube.get(ConfigMaps, brought))?.data?.of, 'main')
   })
 
   it('are brought to their owner meanwhile, however many hosts and clusters say nothing, or never end', async () => {

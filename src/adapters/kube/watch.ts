@@ -21,8 +21,6 @@ export interface Sink<T extends KubeObject> {
   list(): Listing<T>
   /** Nothing changed up to that version. */
   saw(version: string): void
-  /** How many it has. */
-  readonly size?: number
   /** A list would bring what had no room before. */
   readonly isDue?: boolean
 }
@@ -45,8 +43,6 @@ export interface Feed<T extends KubeObject> {
   keep?: ((object: T) => T) | undefined
   /** The resourceVersion of which the store holds everything: without it a list comes first. */
   from?: string | undefined
-  /** A server that strangers run may have any number of objects; what goes beyond this one is not taken. */
-  most?: number | undefined
   /** One of very many: it shares a connection with the others where the server can. */
   shared?: boolean | undefined
   clock: Clock
@@ -123,9 +119,7 @@ const waitAfter = ({ retryAfter = 0 }: Failure, attempt: number): number =>
 
 async function list<T extends KubeObject>(feed: Feed<T>, signal: AbortSignal): Promise<string> {
   const { kube, kind, scope, store } = feed
-  const { most = Number.POSITIVE_INFINITY } = feed
   const listing = store.list()
-  let length = 0
   let version = ''
   const count = createPageLimit(kind.plural)
   const ask = createPageSize(PAGE)
@@ -136,8 +130,6 @@ async function list<T extends KubeObject>(feed: Feed<T>, signal: AbortSignal): P
       const page: Page<T> = await ask((limit) => kube.read<Page<T>>(pathOf(kind, scope, { ...rest, limit }), how))
       const items = page.items ?? []
       count(items.length)
-      length += items.length
-      if (length > most) throw tooMany(feed)
       listing.page(items.map((item) => kept(feed, item)))
       version = page.metadata.resourceVersion
       next = page.metadata.continue || undefined
@@ -196,13 +188,9 @@ function take<T extends KubeObject>(feed: Feed<T>, line: string): string {
     store.saw(version)
     // Once a minute, and not with every change: a list costs as much as there is.
     if (store.isDue) throw new Failure('expired', `there is room again for ${kind.plural} that had none`)
-  } else if (type === 'ADDED' && (store.size ?? 0) >= (feed.most ?? Number.POSITIVE_INFINITY)) throw tooMany(feed)
-  else store.put(kept(feed, object))
+  } else store.put(kept(feed, object))
   return version
 }
-
-const tooMany = ({ kind, most }: Pick<Feed<KubeObject>, 'kind' | 'most'>) =>
-  new Failure('too-large', `there are more than ${most} ${kind.plural}`, { reason: 'TooManyObjects' })
 
 function parseEvent<T>(line: string): WatchEvent<T> {
   try {

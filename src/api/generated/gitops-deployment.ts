@@ -14,6 +14,10 @@ export interface GitOpsDeploymentSpec {
      */
     repoURL: string
     /**
+     * The GitProject to follow, as `namespace/name`, where several have this URL. Without it the one that it followed before, one of the own namespace, or the oldest that grants access.
+     */
+    project?: string
+    /**
      * Directory in the repository; `.` is its root. A kustomization.yaml in it is honoured.
      */
     path: string
@@ -336,6 +340,10 @@ export interface GitOpsDeploymentStatus {
        * Repository.
        */
       repoURL: string
+      /**
+       * The GitProject, as `namespace/name`.
+       */
+      project?: string
       /**
        * Branch, tag or commit that was asked for.
        */

@@ -7,7 +7,7 @@ import { differences } from './fields/differences.ts'
 import { type IgnoreRule, isLeftAlone, isOurs, withoutIgnored } from './fields/ignore.ts'
 import { partsOf, valueAt } from './fields/pointer.ts'
 import { endsByGoing, healthOf } from './health/health.ts'
-import type { HealthRules } from './health/rules.ts'
+import { type HealthRules, UNJUDGED } from './health/rules.ts'
 import type { Health } from './health/verdict.ts'
 import type { ObjectId } from './object-id.ts'
 import type { Desired } from './place.ts'
@@ -93,9 +93,17 @@ export function lineOf(object: AnyObject, desired: Desired | undefined, judge: J
 const WHILE = seconds(15)
 
 function healthsOf(object: AnyObject, { now, healthRules }: Judge): Pick<There, 'health' | 'later'> {
-  const health = healthOf(object, now(), healthRules)
+  let verdict: Health | undefined
+  // A rule says the same at any time, and takes the most.
+  const rules = healthRules && {
+    judge() {
+      verdict ??= healthRules.judge(object)
+      return verdict
+    },
+  }
+  const health = healthOf(object, now(), rules)
   if (health.status !== 'Progressing') return { health }
-  const later = { at: now() + WHILE, health: healthOf(object, now() + WHILE, healthRules) }
+  const later = { at: now() + WHILE, health: healthOf(object, now() + WHILE, rules) }
   return later.health.status === health.status ? { health } : { health, later }
 }
 
@@ -148,6 +156,9 @@ export function healthIn(line: Line | undefined, now: number, desired?: Desired)
   if (line.word === 'unreadable') return { status: 'Unknown', message: line.why }
   return desired && endsByGoing(desired.object) ? { status: 'Healthy' } : healthOf(undefined, 0)
 }
+
+/** A rule is for it, and had no time: whoever reads it again may learn more. */
+export const isUnjudged = (line: Line | undefined): boolean => line?.word === 'there' && line.health === UNJUDGED
 
 /** Empty where none is known. */
 export const versionOf = (line: Line | undefined): string => (!line || line.word === 'unreadable' ? '' : line.version)

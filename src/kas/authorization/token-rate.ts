@@ -1,5 +1,4 @@
-import { type Clock, Failure } from '../../std/index.ts'
-import { createLimiter } from '../rate.ts'
+import { type Clock, createLimiter, Failure } from '../../std/index.ts'
 
 /**
  * Counts a call with the token of this digest; throws when it is one too many. Only of tokens that are known: strangers must not

@@ -1,6 +1,5 @@
 import { keyOf, type Ref } from '../../api/index.ts'
-import { type Clock, isFailure, LRUCache, type Secret } from '../../std/index.ts'
-import { createBuckets, createLimiter, type Rate } from '../rate.ts'
+import { type Clock, createBuckets, createLimiter, isFailure, LRUCache, type Rate, type Secret } from '../../std/index.ts'
 import { createProve, tooManyRequests } from '../strangers.ts'
 import type { Ask } from './address.ts'
 import type { Identify, Person } from './people.ts'

@@ -23,6 +23,7 @@ import { isEarly } from './hand-over.ts'
 import { speechless } from './hidden.ts'
 import { intervalOf } from './interval.ts'
 import { guardsOf, pendingPruneOf } from './prune-guard.ts'
+import { projectOf, titleOf } from './repository.ts'
 import { inventoryName, inventoryOf, judgeOf, ledgerOf, type Note, ownerOf, type Shop } from './shop.ts'
 import { statusAfter, statusBetweenRuns, withHealth } from './status.ts'
 import { askedOf } from './sync-request.ts'
@@ -108,6 +109,7 @@ function nextAfter(pass: Pass, { note, result, destination }: Done, shop: Shop):
       count: result.inventory.held.length,
     },
     destination: destination.namespace ?? '',
+    project: titleOf(projectOf(deployment, shop.books)),
     source,
     at: at === undefined ? undefined : timestamp(at),
     isAsked: isAsked(pass),

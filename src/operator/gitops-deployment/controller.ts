@@ -67,7 +67,7 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
     render,
     objects: createAllotments(settings.mostObjects ?? MOST_OBJECTS),
     variables,
-    rules: rememberedRules(),
+    rules: rememberedRules(workshop.clock),
     notes: new Map(),
     seen: new Map(),
     arrivals: new Map(),

@@ -4,21 +4,54 @@ import { Failure, redactUrls } from '../../std/index.ts'
 import { type Books, BY } from './books.ts'
 import { sameRepository } from './same-repository.ts'
 
-/** The GitProject of the URL: the own namespace's first, then one that is granted. Whether it may be read, kas decides. */
-export function projectOf({ metadata: { namespace = '' }, spec }: GitOpsDeployment, { projects }: Books): GitProject {
-  const found = projects.by(BY.url, sameRepository(spec.source.repoURL))
-  const account = spec.serviceAccountName || 'default'
-  const rank = (project: GitProject) =>
-    project.metadata.namespace === namespace ? 0 : isGrantedTo(project, namespace, account) ? 1 : 2
-  const [best] = found.filter((project) => rank(project) < 2).sort((a, b) => rank(a) - rank(b) || (ageOf(a) < ageOf(b) ? -1 : 1))
-  if (best) return best
+/**
+ * The GitProject of the URL: the one that is named, or one of the own namespace, or one that is granted. Whether it may be read, kas decides.
+ * Who has followed one of another namespace does not come to follow a third one's, which could choose another branch, without a word.
+ */
+export function projectOf(deployment: GitOpsDeployment, { projects }: Pick<Books, 'projects'>): GitProject {
+  const { namespace = '' } = deployment.metadata
+  const { source, serviceAccountName } = deployment.spec
+  const account = serviceAccountName || 'default'
+  const mayRead = (project: GitProject) => isOf(namespace, project) || isGrantedTo(project, namespace, account)
+  const found = projects.by(BY.url, sameRepository(source.repoURL)).filter(mayRead)
+  if (source.project) return found.find((project) => titleOf(project) === source.project) ?? missing(deployment, source.project)
+  const home = homeOf(deployment)
+  const rank = (project: GitProject) => (isOf(namespace, project) ? 0 : home && isOf(home, project) ? 1 : 2)
+  const [best] = found.sort((a, b) => rank(a) - rank(b) || (ageOf(a) < ageOf(b) ? -1 : 1))
+  if (!best) return missing(deployment)
+  if (home !== undefined && rank(best) === 2) throw changed(deployment, best)
+  return best
+}
+
+export const titleOf = ({ metadata }: GitProject): string => `${metadata.namespace}/${metadata.name}`
+
+const isOf = (namespace: string, { metadata }: GitProject): boolean => metadata.namespace === namespace
+
+/** The namespace of the project that it followed, if that was one of the same URL. */
+function homeOf({ spec, status }: GitOpsDeployment): string | undefined {
+  const { repoURL = '', project } = status?.reconciledState?.source ?? {}
+  return sameRepository(repoURL) === sameRepository(redactUrls(spec.source.repoURL)) ? project?.split('/')[0] : undefined
+}
+
+function missing({ metadata: { namespace }, spec: { source, serviceAccountName } }: GitOpsDeployment, named?: string): never {
+  const account = `${namespace}/${serviceAccountName || 'default'}`
+  const which = named === undefined ? 'no GitProject' : `no GitProject ${named}`
   throw new Failure(
     'invalid',
-    `spec.source.repoURL ${redactUrls(spec.source.repoURL)} belongs to no GitProject that service account ${namespace}/${account} may read`,
+    `spec.source.repoURL ${redactUrls(source.repoURL)} belongs to ${which} that service account ${account} may read`,
     {
       reason: 'GitProjectNotFound',
       remedy: `Create a GitProject with this url in namespace ${namespace}, or let its owner add the account to spec.grants.serviceAccounts`,
     },
+  )
+}
+
+function changed({ status }: GitOpsDeployment, other: GitProject): Failure {
+  const before = status?.reconciledState?.source.project
+  return new Failure(
+    'invalid',
+    `GitProject ${before}, which it followed, is not there any more or grants it no access; ${titleOf(other)} has the same url`,
+    { reason: 'GitProjectChanged', remedy: `To follow that one, write spec.source.project: ${titleOf(other)}` },
   )
 }
 

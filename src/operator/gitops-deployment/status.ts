@@ -32,6 +32,8 @@ export interface Outcome {
   observed: Observed
   inventory: { name: string; namespace: string; count: number }
   destination: string
+  /** The GitProject, as `namespace/name`. */
+  project: string
   /** Why no newer commit can be had, if so. */
   source?: Failure | undefined
   /** When something was written that is not told yet. */
@@ -57,7 +59,7 @@ export function statusAfter(deployment: GitOpsDeployment, outcome: Outcome): Sta
     ...(isAdmitted(outcome, undone) && { admitted: { revision, generation: deployment.metadata.generation ?? 0 } }),
     health: observed.health,
     resources: resourcesOf(observed, entries),
-    reconciledState: reconciledState(deployment, outcome.destination),
+    reconciledState: reconciledState(deployment, outcome),
     inventory,
     pendingPrune: pending,
     ...answerTo(deployment),
@@ -283,10 +285,11 @@ function firstOf<T>(objects: readonly T[], isWell: (object: T) => boolean): read
   return [...ill, ...well].slice(0, MOST_RESOURCES)
 }
 
-function reconciledState({ metadata, spec: { source, destination } }: GitOpsDeployment, namespace: string) {
+function reconciledState({ metadata, spec }: GitOpsDeployment, { destination, project }: Outcome) {
+  const { path, repoURL, targetRevision: branch = '' } = spec.source
   return {
-    source: { path: source.path, repoURL: redactUrls(source.repoURL), branch: source.targetRevision ?? '' },
-    destination: { name: destination?.environment ?? '', namespace: namespace || (metadata.namespace ?? '') },
+    source: { path, repoURL: redactUrls(repoURL), branch, project },
+    destination: { name: spec.destination?.environment ?? '', namespace: destination || (metadata.namespace ?? '') },
   }
 }
 

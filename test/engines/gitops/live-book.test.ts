@@ -1,6 +1,8 @@
 import { equal, is } from 'uvu/assert'
 import { connectTo } from '../../../src/adapters/kube/index.ts'
 import { type AnyObject, ConfigMaps } from '../../../src/api/index.ts'
+import type { Line } from '../../../src/engines/gitops/book.ts'
+import { UNJUDGED } from '../../../src/engines/gitops/health/rules.ts'
 import type { Held } from '../../../src/engines/gitops/inventory/inventory.ts'
 import { createLiveBook } from '../../../src/engines/gitops/live/live-book.ts'
 import type { Reader, Spot, Watches } from '../../../src/engines/gitops/live/watches.ts'
@@ -83,5 +85,16 @@ describe('a book that is fed page by page', (it) => {
     reader.saw({ ...before, metadata: { ...before.metadata, resourceVersion: '11' } })
     listing.end('9')
     equal(words(), { first: 'there', deleted: 'there' })
+  })
+
+  it('has read again what no rule had time for', async () => {
+    const { book, follow, listing } = await open('first')
+    await follow('first')
+    listing.page([configMap('first')])
+    listing.end('9')
+    const line = book.lines.get(held('first').key)
+    equal(book.unwatched([held('first')]), [])
+    book.read(new Map([[held('first').key, { ...line, word: 'there', health: UNJUDGED } as Line]]))
+    equal(book.unwatched([held('first')]), [held('first')])
   })
 })

@@ -16,8 +16,23 @@ const deployment: GitOpsDeployment = {
   metadata: { name: 'shop', namespace: 'team-a' },
   spec: { type: 'automated', source: { repoURL: 'https://git.example/shop.git', path: '.' } },
 }
-const chosen = (...known: GitProject[]) =>
-  projectOf(deployment, { projects: { by: () => known } } as unknown as Books).metadata.name
+const chosenBy = (one: GitOpsDeployment, ...known: GitProject[]) =>
+  projectOf(one, { projects: { by: () => known } } as unknown as Books).metadata.name
+const chosen = (...known: GitProject[]) => chosenBy(deployment, ...known)
+/** It has followed this project. */
+const after = (followed: string, source: Partial<GitOpsDeployment['spec']['source']> = {}): GitOpsDeployment => ({
+  ...deployment,
+  spec: { ...deployment.spec, source: { ...deployment.spec.source, ...source } },
+  status: {
+    reconciledState: {
+      source: { repoURL: 'https://git.example/shop.git', path: '.', branch: '', project: followed },
+      destination: { name: '', namespace: 'team-a' },
+    },
+  },
+})
+const granted = { grants: { serviceAccounts: [{ name: 'default', namespace: 'team-a' }] } }
+const base = project('base', 'shop', '2030-02-01T00:00:00Z', granted)
+const older = project('evil', 'bait', '2030-01-01T00:00:00Z', granted)
 
 describe('the project of a repository', (it) => {
   it('stays the oldest of the namespace when another one names the same URL later', () => {
@@ -32,5 +47,28 @@ describe('the project of a repository', (it) => {
 
   it('is never a private one of another namespace', () => {
     assert.throws(() => chosen(project('team-b', 'theirs', '2020-01-01T00:00:00Z')), /belongs to no GitProject/)
+  })
+
+  it('stays the one of the namespace that was followed, whoever else grants one of that URL', () => {
+    assert.is(chosenBy(after('base/shop'), older, base), 'shop')
+    assert.is(chosenBy(after('base/former'), older, base), 'shop')
+  })
+
+  it("is not a third one's when the one that was followed is gone or grants nothing any more", () => {
+    const changed =
+      /GitProject base\/shop, which it followed, is not there any more or grants it no access; evil\/bait has the same url/
+    assert.throws(() => chosenBy(after('base/shop'), older), changed)
+    assert.throws(() => chosenBy(after('base/shop'), { ...base, spec: { ...base.spec, grants: {} } }, older), changed)
+    assert.throws(() => chosenBy(after('team-a/shop'), older), /evil\/bait has the same url/)
+    assert.is(chosenBy(after('base/shop'), older, project('team-a', 'ours', '2030-03-01T00:00:00Z')), 'ours')
+  })
+
+  it('is another one when another URL is followed, or the other one is named', () => {
+    assert.is(chosenBy({ ...after('base/shop'), status: {} }, older), 'bait')
+    assert.is(chosenBy(after('base/shop', { project: 'evil/bait' }), older, base), 'bait')
+    assert.throws(
+      () => chosenBy(after('base/shop', { project: 'evil/other' }), older, base),
+      /no GitProject evil\/other that service/,
+    )
   })
 })

@@ -1,5 +1,5 @@
 import type { AnyObject } from '../../../api/index.ts'
-import type { Program } from '../../../cel/index.ts'
+import type { Program, Spent } from '../../../cel/index.ts'
 import { Failure, isFailure, sayFailure } from '../../../std/index.ts'
 import { groupOf } from '../object-id.ts'
 import { degraded, HEALTHY, type Health, progressing } from './verdict.ts'
@@ -14,9 +14,20 @@ export interface HealthRule {
 }
 
 export interface HealthRules {
-  /** `undefined` where no rule is for the kind. */
-  judge(object: AnyObject): Health | undefined
+  /** `undefined` where no rule is for the kind, UNJUDGED where the allowance is used up. */
+  judge(object: AnyObject, allowance?: Allowance): Health | undefined
 }
+
+/** Steps of CEL that a tenant may take with all of its rules, about a microsecond each. */
+export interface Allowance {
+  isUsedUp(): boolean
+  spend(steps: number): void
+}
+
+/** So it is until the object is read again, when there may be time. */
+export const UNJUDGED: Health = progressing(
+  'the health rules of the namespace have taken their share of time; it is looked at again later',
+)
 
 const NAMES = ['object', 'apiVersion', 'kind', 'metadata', 'spec', 'status', 'data']
 
@@ -57,9 +68,10 @@ export async function healthRules(rules: readonly HealthRule[]): Promise<HealthR
     rules.map((rule, index) => [`${rule.group}/${rule.kind}`, questionsOf(rule, `spec.healthRules[${index}]`)]),
   )
   return {
-    judge(object) {
+    judge(object, allowance) {
       const asked = questions.get(`${groupOf(object.apiVersion)}/${object.kind}`)
-      return asked && judged(object, asked)
+      if (asked && allowance?.isUsedUp()) return UNJUDGED
+      return asked && judged(object, asked, allowance?.spend)
     },
   }
 }
@@ -70,11 +82,11 @@ const invalid = (message: string, remedy = CORRECT): Failure =>
   new Failure('invalid', message, { reason: 'HealthRuleInvalid', remedy })
 
 /** The first that holds decides. An expression without value, as when there is no status yet, is one that does not hold. */
-function judged(object: AnyObject, questions: readonly Question[]): Health {
+function judged(object: AnyObject, questions: readonly Question[], spent: Spent | undefined): Health {
   const scope = { ...Object.fromEntries(NAMES.slice(1).map((name) => [name, object[name]])), object }
   for (const { field, holds, verdict } of questions)
     try {
-      if (holds(scope)) return verdict
+      if (holds(scope, spent)) return verdict
     } catch (thrown) {
       if (!isFailure(thrown, 'too-large')) throw thrown
       return progressing(`${field}: ${sayFailure(thrown)}`)

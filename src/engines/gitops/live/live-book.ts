@@ -1,7 +1,7 @@
 import { isNewer, type Kube, type Listing } from '../../../adapters/kube/index.ts'
 import type { AnyObject } from '../../../api/index.ts'
 import type { Clock } from '../../../std/index.ts'
-import { type Book, type Judge, type Line, lineAfterWrite, lineOf, type There, versionOf } from '../book.ts'
+import { type Book, isUnjudged, type Judge, type Line, lineAfterWrite, lineOf, type There, versionOf } from '../book.ts'
 import type { Held } from '../inventory/inventory.ts'
 import { idOf, keyOfId } from '../object-id.ts'
 import { type Desired, managerOf, OWNER_LABEL } from '../place.ts'
@@ -29,7 +29,7 @@ export interface LiveBook {
   wrote(item: Desired, object: AnyObject): void
   /** What was read of objects that no watch tells about. */
   read(book: Book): void
-  /** Of these, the ones that no watch tells about. */
+  /** Of these, the ones that no watch tells about, or of whose health it told nothing. */
   unwatched(held: readonly Held[]): Held[]
   /** Whether nothing is known yet of some object that will be told: the watches have just been opened. */
   readonly isYoung: boolean
@@ -110,7 +110,7 @@ export function createLiveBook({ watches, clock, owner, tenant, ring }: LiveBook
     read(book) {
       for (const [key, line] of book) if (!isOvertaken(line, lines.get(key))) write(key, line)
     },
-    unwatched: (held) => held.filter(({ key }) => isMute(key, tracked.get(key)?.place)),
+    unwatched: (held) => held.filter(({ key }) => isMute(key, tracked.get(key)?.place) || isUnjudged(lines.get(key))),
     get edition() {
       return edition
     },

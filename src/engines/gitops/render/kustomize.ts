@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createMemoryGuard, wordsForNoNetwork } from '../../../adapters/processes/index.ts'
-import { beginningOf, Failure, seconds } from '../../../std/index.ts'
+import { beginningOf, Failure, type Log, seconds } from '../../../std/index.ts'
 import { checkPath, isLink, refused, type SourceFile } from './source.ts'
 
 export interface KustomizeLimits {
@@ -27,16 +27,27 @@ export type Kustomize = (files: readonly SourceFile[], path: string, signal?: Ab
  * does not let us take the network away, a dead end for a proxy stands for it, past which kustomize still reaches this
  * machine's own addresses: then that no remote reference comes so far is all there is.
  */
-export function createKustomize(kubectl: string, limits: KustomizeLimits): Kustomize {
+export function createKustomize(kubectl: string, limits: KustomizeLimits, log: Log): Kustomize {
   const running = new Set<number>()
   const guard = createMemoryGuard({ bytes: limits.memory, roots: async () => [...running] })
   let words: Promise<readonly string[]> | undefined
   return (files, path, signal) =>
     inRoom(files, async (room) => {
-      words ??= wordsForNoNetwork()
+      words ??= wordsForNoNetworkOr(log)
       const command = [...(await words), kubectl]
       return guard.during(() => run({ command, path, room, limits, running, signal }))
     })
+}
+
+/** Whoever runs the program is to know that one of two walls is missing. */
+async function wordsForNoNetworkOr(log: Log): Promise<readonly string[]> {
+  const words = await wordsForNoNetwork()
+  if (words.length === 0)
+    log.warn('kustomize has no network namespace of its own here', {
+      why: '`unshare -U -n` is not allowed, as with the seccomp profile RuntimeDefault, or not there',
+      instead: 'remote references are refused, and its proxy leads nowhere',
+    })
+  return words
 }
 
 async function inRoom(files: readonly SourceFile[], work: (room: string) => Promise<string>): Promise<string> {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { createTurnstile, createYamlReader, Failure, LRUCache, type ReadYaml } from '../../../std/index.ts'
+import { createTurnstile, createYamlReader, Failure, type Log, LRUCache, type ReadYaml, silentLog } from '../../../std/index.ts'
 import { createReader, type Found } from './documents.ts'
 import { asChecked, kustomizationIn, type Reach, reachOf } from './kustomization.ts'
 import { createKustomize, KUSTOMIZE_LIMITS, type KustomizeLimits } from './kustomize.ts'
@@ -13,6 +13,7 @@ export interface RendererOptions {
   limits?: Partial<KustomizeLimits>
   /** One for all who read YAML in a program: each is a thread. */
   yaml?: ReadYaml
+  log?: Log
 }
 
 /**
@@ -28,13 +29,13 @@ const KUSTOMIZE_AT_ONCE = 2
 /** Of one tenant: another's need never wait for how long they take. */
 const KUSTOMIZE_OF_ONE = 1
 
-export function createRenderer({ kubectl, limits, yaml = createYamlReader() }: RendererOptions): Render {
+export function createRenderer({ kubectl, limits, yaml = createYamlReader(), log = silentLog }: RendererOptions): Render {
   const known = new LRUCache<string, readonly Manifest[]>({ maxSize: MOST })
   // A file that no commit changes is the same from snapshot to snapshot.
   const files = new WeakMap<SourceFile, Found>()
   const reader = createReader(yaml)
   const turns = createTurnstile({ width: KUSTOMIZE_AT_ONCE, each: KUSTOMIZE_OF_ONE })
-  const kustomize = createKustomize(kubectl, { ...KUSTOMIZE_LIMITS, ...limits })
+  const kustomize = createKustomize(kubectl, { ...KUSTOMIZE_LIMITS, ...limits }, log)
   const kustomized = async ({ needed, reach }: Needed, folder: string, { signal, tenant = '' }: For) => {
     const key = digestOf(folder, needed)
     const before = known.get(key)

@@ -1,6 +1,5 @@
 import { equal, is, ok } from 'uvu/assert'
-import { createLimiter } from '../../src/kas/rate.ts'
-import { seconds } from '../../src/std/index.ts'
+import { createBuckets, createLimiter, seconds } from '../../src/std/index.ts'
 import { steppedClock } from '../support/clock.ts'
 import { describe } from '../support/suite.ts'
 
@@ -31,5 +30,16 @@ describe('a limit of rate', (it) => {
     ok(limit('first') > 0)
     for (let at = 0; at < 10_000; at++) limit(`${at} more`)
     is(limit('first'), 0)
+  })
+
+  it('lets more be spent than there is, and has it waited for', async () => {
+    const clock = steppedClock()
+    const { wait, spend } = createBuckets({ burst: 100, perSecond: 10 }, clock)
+    is(wait('a'), 0)
+    spend('a', 150)
+    is(wait('a'), 5100)
+    is(wait('b'), 0)
+    await clock.step(5100)
+    is(wait('a'), 0)
   })
 })

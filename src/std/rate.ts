@@ -1,4 +1,5 @@
-import { type Clock, LRUCache } from '../std/index.ts'
+import { LRUCache } from 'lru-cache'
+import type { Clock } from './clock.ts'
 
 export interface Rate {
   /** How many may come at once after a quiet time. */
@@ -18,22 +19,30 @@ export const createLimiter = (rate: Rate, clock: Clock): Limiter => createBucket
 
 export interface Buckets {
   take: Limiter
+  /** As `take`, but takes nothing. */
+  wait: Limiter
+  /** Takes so many, though there be less: then it is longer until the next. */
+  spend(key: string, amount: number): void
   /** What was taken is back: it does not count. */
   giveBack(key: string): void
 }
 
 export function createBuckets({ burst, perSecond }: Rate, clock: Clock): Buckets {
   const buckets = new LRUCache<string, { tokens: number; at: number }>({ max: MOST })
-  const take = (key: string): number => {
-    const now = clock.now()
+  const tokensOf = (key: string): number => {
     const known = buckets.get(key)
-    const tokens = known ? Math.min(burst, known.tokens + ((now - known.at) / 1000) * perSecond) : burst
-    const left = tokens < 1 ? tokens : tokens - 1
-    buckets.set(key, { tokens: left, at: now })
-    return tokens < 1 ? Math.ceil(((1 - tokens) / perSecond) * 1000) : 0
+    return known ? Math.min(burst, known.tokens + ((clock.now() - known.at) / 1000) * perSecond) : burst
   }
+  const waitWith = (tokens: number): number => (tokens < 1 ? Math.ceil(((1 - tokens) / perSecond) * 1000) : 0)
+  const spend = (key: string, amount: number) => void buckets.set(key, { tokens: tokensOf(key) - amount, at: clock.now() })
   return {
-    take,
+    take(key) {
+      const tokens = tokensOf(key)
+      spend(key, tokens < 1 ? 0 : 1)
+      return waitWith(tokens)
+    },
+    wait: (key) => waitWith(tokensOf(key)),
+    spend,
     giveBack(key) {
       const known = buckets.peek(key)
       if (known) known.tokens = Math.min(burst, known.tokens + 1)
