@@ -2,8 +2,6 @@
 export interface Tally {
   /** Of all keys. */
   readonly sum: number
-  /** Keys that have a sum. */
-  readonly size: number
   of(key: string): number
   /** Gives the new sum of the key. */
   add(key: string, amount: number): number
@@ -16,9 +14,6 @@ export function createTally(): Tally {
   return {
     get sum() {
       return all
-    },
-    get size() {
-      return sums.size
     },
     of,
     add(key, amount) {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { type Execution, execute } from './execute.ts'
-import { marksIn } from './marks.ts'
+import { hasMark, marksIn } from './marks.ts'
 
 /** A test file and how it went. */
 export interface Attempt {
@@ -26,7 +26,13 @@ export async function attempt(files: string[], { env, preload = [] }: Process, s
   const attempts: Attempt[] = []
   for (let left = files; left.length > 0 && !signal.aborted; left = files.slice(attempts.length)) {
     const node = [process.execPath, ...preload.map((module) => `--import=${module}`), HOST, ...left]
-    const command = { title: left.join(' '), program: 'sh', parameters: ['-c', ONE_PIPE, 'sh', ...node], env }
+    const command = {
+      title: left.join(' '),
+      program: 'sh',
+      parameters: ['-c', ONE_PIPE, 'sh', ...node],
+      env,
+      isProgress: hasMark,
+    }
     attempts.push(...attemptsIn(left, await execute(command, signal)))
   }
   return attempts

@@ -7,6 +7,8 @@ export interface Command {
   program: string
   parameters: string[]
   env?: Record<string, string | undefined>
+  /** Whether a part of its output says that it has got on: then its time begins anew. */
+  isProgress?(part: string): boolean
 }
 
 export interface Execution {
@@ -22,7 +24,11 @@ export interface Execution {
 const LIMIT = minutes(10)
 
 /** In a process group of its own, which is ended whole: a test that forgets a child leaves nothing on the machine. */
-export function execute({ program, parameters, env }: Command, signal: AbortSignal, limit = LIMIT): Promise<Execution> {
+export function execute(
+  { program, parameters, env, isProgress = () => false }: Command,
+  signal: AbortSignal,
+  limit = LIMIT,
+): Promise<Execution> {
   const begin = systemClock.now()
   return new Promise((resolve) => {
     const child = spawn(program, parameters, {
@@ -37,12 +43,16 @@ export function execute({ program, parameters, env }: Command, signal: AbortSign
       endGroup(child.pid)
     }
     const stop = () => end('called off')
-    const cancel = systemClock.after(limit, () => end(`not done after ${limit / 60_000} minutes`))
+    const giveTime = () => systemClock.after(limit, () => end(`not done after ${limit / 60_000} minutes`))
+    let cancel = giveTime()
     if (signal.aborted) stop()
     else signal.addEventListener('abort', stop, { once: true })
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
         output += text
+        if (!isProgress(text)) return
+        cancel()
+        cancel = giveTime()
       })
     }
     child.on('error', (thrown) => {

@@ -3,6 +3,9 @@ export type Mark = { begin: string } | { end: string; ms: number; cpuMs: number;
 
 const SIGN = '\u0002test '
 
+/** Whether this part of an output has a mark, or the beginning of one. */
+export const hasMark = (part: string): boolean => part.includes(SIGN)
+
 /** As a line of its own, whatever was printed before it. */
 export const lineOf = (mark: Mark): string => `\n${SIGN}${JSON.stringify(mark)}\n`
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-/** What leads to an API server, of this run or of an installation: what reaches it takes longer. */
-const CLUSTERS = ['test/support/control-plane.ts', 'test/hostile/installation.ts']
+/** What leads to an API server: what reaches it takes longer. */
+const CLUSTER = 'test/support/control-plane.ts'
 /** What leads to cases of which a plain run takes some. */
 const SAMPLE = 'test/support/sample.ts'
 /** So many files share a process: few enough that one that crashes holds up few. */
@@ -39,7 +39,7 @@ export const ALONE = [
  * keeps the processors busy, and files of a folder are alike: at any time there is some of each under way.
  */
 export function processesOf(files: string[]): string[][] {
-  const needsCluster = reaching(...CLUSTERS)
+  const needsCluster = reaching(CLUSTER)
   const alone = ALONE.filter((file) => files.includes(file))
   const others = files.filter((file) => !ALONE.includes(file))
   const plain = others.filter((file) => !needsCluster(file))
@@ -59,9 +59,9 @@ function chunks<T>(list: T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(list.length / size) }, (_, n) => list.slice(n * size, (n + 1) * size))
 }
 
-/** Whether a file imports one of these, by whatever way. Paths are seen from the working directory. */
-function reaching(...targets: string[]): (file: string) => boolean {
-  const known = new Map(targets.map((target) => [target, true]))
+/** Whether a file imports another, by whatever way. Paths are seen from the working directory. */
+function reaching(target: string): (file: string) => boolean {
+  const known = new Map([[target, true]])
   const reaches = (file: string): boolean => {
     const answer = known.get(file)
     if (answer !== undefined) return answer

@@ -100,7 +100,7 @@ const SIGNS: readonly Sign[] = [
     remedy: 'Give the data folder of kas room, and the right to write there.',
   },
   {
-    says: /not a git repository|object file \S+ is empty|loose object|bad object|is corrupt|shallow file has changed|\.lock': File exists|unable to read tree|missing object|not a tree object|missing blob|Not a valid object name|Not a directory|index-pack failed|bad pack|packfile \S+ (?:is far too short|cannot be mapped|does not match|is not)|\.idx is too small|non-monotonic index|wrong index|bad tree object/,
+    says: /not a git repository|objects\/[0-9a-f]{2}\/[0-9a-f]{38,62} is empty|loose object|bad object|is corrupt|shallow file has changed|\.lock': File exists|unable to read tree|missing object|not a tree object|missing blob|Not a valid object name|Not a directory|index-pack failed|bad pack|\.pack (?:is far too short|cannot be mapped|does not match|is not)|\.idx is too small|non-monotonic index|wrong index|bad tree object/,
     code: 'internal',
     reason: 'MirrorDamaged',
     tells: 'the local copy was damaged and is thrown away',

@@ -89,7 +89,6 @@ export function createCaches(wiring: CacheWiring): Caches {
   const watched = new Map<string, Watched>()
   const stopping = new AbortController()
   const openings = new Set<(namespace: string) => void>()
-  const tenants = tenantRole ? createTenants({ kube, clock, log, scope, role: tenantRole }, stopping.signal) : undefined
   const isOpen = (namespace: string) => [...watched.values()].every(({ open }) => open?.has(namespace) ?? true)
   const tellOpening = (namespace: string) => {
     for (const listener of openings) listener(namespace)
@@ -104,6 +103,7 @@ export function createCaches(wiring: CacheWiring): Caches {
     room: tenant === undefined ? roomOfNamespaces(memory) : roomOfTenant(memory, tenant),
     ...shortages.bell,
   }
+  const tenants = tenantRole ? createTenants({ kube, clock, log, scope, role: tenantRole, limits }, stopping.signal) : undefined
   const start = (kind: Kind, within: WatchScope, own: readonly string[] | undefined): Watched =>
     keepWatched(
       { kube, clock, log, stall, kind, scope: within, limits },

@@ -1,14 +1,18 @@
 import { type KubeObject, keyOf, refOf } from '../../api/index.ts'
+import { isNewer } from './resource-version.ts'
 
 /** The objects of a store that had no room, by namespace. An older version of them may be in the store. */
 export interface LeftOut {
   add(object: KubeObject, need: Need): void
+  /** This version of it is kept, or it is gone. What had no room later stays noted. */
   remove(object: KubeObject): void
-  /** Removes all that have other keys; those of one namespace only where one is given. */
-  keepOnly(keys: ReadonlySet<string>, namespace?: string): void
+  /** What a list as of that version left out takes the place of what was noted before it, in one namespace where one is given. */
+  replace(listed: LeftOut, version: string, namespace?: string): void
   hasSome(namespace: string): boolean
-  /** Whether the answer is true for one of them. */
-  some(is: (namespace: string, need: Need) => boolean): boolean
+  /** Whether there is room now for one of them. */
+  isAny(hasRoom: (namespace: string, need: Need) => boolean, namespace?: string): boolean
+  /** For `replace`. */
+  readonly notes: ReadonlyMap<string, Notes>
 }
 
 /** What it would have taken. */
@@ -18,6 +22,13 @@ export interface Need {
   isNew: boolean
 }
 
+interface Notes {
+  /** By key. */
+  needs: Map<string, Need & { version: string | undefined }>
+  /** There are more, of which nothing is noted. */
+  areMore: boolean
+}
+
 export interface LeftOutBell {
   /** The first object of its namespace had no room: its kind, name and uid. */
   leftOut?(object: KubeObject): void
@@ -25,29 +36,57 @@ export interface LeftOutBell {
   whole?(namespace: string): void
 }
 
-export function createLeftOut(bell: LeftOutBell): LeftOut {
-  const byNamespace = new Map<string, Map<string, Need>>()
-  const remove = (namespace: string, key: () => string) => {
-    const keys = byNamespace.get(namespace)
-    if (!keys?.delete(key()) || keys.size > 0) return
-    byNamespace.delete(namespace)
+/** Whoever fills a namespace fills nothing with notes of that. */
+const MOST = 1000
+
+export function createLeftOut(bell: LeftOutBell = {}): LeftOut {
+  const notes = new Map<string, Notes>()
+  const endIfEmpty = (namespace: string, { needs, areMore }: Notes) => {
+    if (needs.size > 0 || areMore) return
+    notes.delete(namespace)
     bell.whole?.(namespace)
   }
+  const note = (namespace: string, key: string, need: Need & { version: string | undefined }, tell: () => void) => {
+    const known = notes.get(namespace)
+    const { needs, areMore } = known ?? { needs: new Map(), areMore: false }
+    const isFull = needs.size >= MOST && !needs.has(key)
+    if (!isFull) needs.set(key, need)
+    notes.set(namespace, { needs, areMore: areMore || isFull })
+    if (!known) tell()
+  }
   return {
+    notes,
     add(object, need) {
-      const { namespace = '' } = object.metadata
-      const known = byNamespace.get(namespace)
-      byNamespace.set(namespace, (known ?? new Map<string, Need>()).set(keyOf(refOf(object)), need))
-      if (!known) bell.leftOut?.(titleOf(object))
+      const { namespace = '', resourceVersion: version } = object.metadata
+      note(namespace, keyOf(refOf(object)), { ...need, version }, () => bell.leftOut?.(titleOf(object)))
     },
-    remove: (object) => remove(object.metadata.namespace ?? '', () => keyOf(refOf(object))),
-    keepOnly(keys, part) {
-      for (const [namespace, out] of [...byNamespace])
-        if (part === undefined || part === namespace)
-          for (const key of out.keys()) if (!keys.has(key)) remove(namespace, () => key)
+    remove(object) {
+      const { namespace = '', resourceVersion } = object.metadata
+      const known = notes.get(namespace)
+      if (!known) return
+      const key = keyOf(refOf(object))
+      if (isNewer(known.needs.get(key)?.version, resourceVersion)) return
+      known.needs.delete(key)
+      endIfEmpty(namespace, known)
     },
-    hasSome: (namespace) => byNamespace.has(namespace),
-    some: (is) => [...byNamespace].some(([namespace, needs]) => [...needs.values()].some((need) => is(namespace, need))),
+    replace(listed, version, part) {
+      for (const [namespace, known] of [...notes]) {
+        if (part !== undefined && part !== namespace) continue
+        const now = listed.notes.get(namespace)
+        for (const [key, need] of known.needs)
+          if (!now?.needs.has(key) && !isNewer(need.version, version)) known.needs.delete(key)
+        known.areMore = now?.areMore ?? false
+        endIfEmpty(namespace, known)
+      }
+    },
+    hasSome: (namespace) => notes.has(namespace),
+    isAny: (hasRoom, part) =>
+      [...notes].some(([namespace, { needs, areMore }]) => {
+        if (part !== undefined && part !== namespace) return false
+        if (needs.size === 0) return areMore
+        for (const need of needs.values()) if (hasRoom(namespace, need)) return true
+        return false
+      }),
   }
 }
 

@@ -3,8 +3,8 @@ import { CREDENTIALS_NAMESPACE } from '../../api/index.ts'
 import { createTally, Failure, minutes } from '../../std/index.ts'
 
 /**
- * The memory for the objects that caches keep, in bytes. Each owner gets a part of it. When all is used, only those get more that have less
- * than an even part: however many fill theirs, the others go on.
+ * The memory for the objects that caches keep, in bytes. Each owner gets a part of it, and never more than is left after that: so there is
+ * always some left for those who have little. (Choudhury and Hahne, Dynamic Queue Length Thresholds, 1998.)
  */
 export interface Memory {
   /** What one owner gets. */
@@ -23,8 +23,8 @@ export function createMemory({ all, each }: { all: number; each: number }): Memo
   const sums = createTally()
   const has = (owner: string, bytes: number, isNew: boolean): boolean => {
     const sum = sums.of(owner) + bytes
-    const most = isNew ? FOR_NEW * each : each
-    return bytes <= 0 || (sum <= most && (sums.sum + bytes <= all || sum <= all / Math.max(sums.size, 1)))
+    const most = Math.min(isNew ? FOR_NEW * each : each, all - sums.sum - bytes)
+    return bytes <= 0 || sum <= most
   }
   return {
     each,
@@ -76,7 +76,8 @@ export const roomOfTenant = (memory: Memory, tenant: string): Room => ({
       `the target has more objects than are kept in memory of the targets of one namespace (${sayShare(memory)})`,
       {
         reason: 'TooManyObjects',
-        retryAfter: minutes(1),
+        // Those that do not fit together are not to come together.
+        retryAfter: minutes(0.5) * (1 + Math.random()),
       },
     )
   },

@@ -3,6 +3,8 @@ import { ANSWER_TOO_LARGE } from './answers.ts'
 
 /** Pages of one list: a hundred times as many as the largest cluster has. */
 const MOST = 10_000
+/** Pages of one size after which larger ones are tried. */
+const ENOUGH = 8
 /** Pages in a row without an object. There may be some, says the API, where a selector leaves everything out. */
 const MOST_EMPTY = 100
 
@@ -20,14 +22,20 @@ export function createPageLimit(about: string): (items: number) => void {
   }
 }
 
-/** Asks for a page of so many objects. Where that is too large an answer it asks for fewer, and goes on so. */
+/** Asks for a page of so many objects. Where that is too large an answer it asks for fewer, and for more again after it. */
 export function createPageSize(most: number): <T>(ask: (limit: number) => Promise<T>) => Promise<T> {
   let limit = most
+  let good = 0
   return async (ask) => {
     for (;;) {
       try {
-        return await ask(limit)
+        const page = await ask(limit)
+        good++
+        // Where the large objects are over; each try costs an answer that is thrown away.
+        if (good % ENOUGH === 0) limit = Math.min(most, limit * 2)
+        return page
       } catch (thrown) {
+        good = 0
         if (limit === 1 || !isFailure(thrown, 'too-large') || thrown.reason !== ANSWER_TOO_LARGE) throw thrown
         limit = Math.ceil(limit / 8)
       }

@@ -1,6 +1,6 @@
 import { type KubeObject, keyOf, type Ref, refOf } from '../../api/index.ts'
-import { Failure } from '../../std/index.ts'
-import { createLeftOut, type LeftOut, type LeftOutBell, type Need, titleOf } from './left-out.ts'
+import { Failure, isFailure } from '../../std/index.ts'
+import { createLeftOut, type LeftOut, type LeftOutBell, type Need } from './left-out.ts'
 import { type Room, weightOf } from './memory.ts'
 import { isNewer } from './resource-version.ts'
 import type { Listing, Sink } from './watch.ts'
@@ -38,6 +38,8 @@ interface Index<T> {
 
 /** The part of a store that one watch of all namespaces feeds. */
 const WHOLE = ''
+/** Newer than any version. */
+const FOREVER = '9'.repeat(100)
 const BY_NAMESPACE = ' namespace'
 const BY_KEY = ' key'
 
@@ -74,8 +76,7 @@ export class Store<T extends KubeObject> implements Cache<T> {
 
   /** Something had no room that might have it now. Only a list brings it. */
   get isDue(): boolean {
-    const { room } = this.#limits
-    return room !== undefined && this.#leftOut.some((namespace, { bytes, isNew }) => room.has(namespace, bytes, isNew))
+    return this.#isDueIn()
   }
 
   get(ref: Ref): T | undefined {
@@ -132,10 +133,9 @@ export class Store<T extends KubeObject> implements Cache<T> {
   remove(object: T, part = WHOLE): void {
     this.saw(object.metadata.resourceVersion ?? '', part)
     const key = keyOf(refOf(object))
-    this.#leftOut.remove(object)
     const before = this.#objects.get(key)
-    if (!before || isNewer(before.metadata.resourceVersion, object.metadata.resourceVersion)) return
-    this.#drop(key, before)
+    if (before && !isNewer(before.metadata.resourceVersion, object.metadata.resourceVersion)) this.#drop(key, before)
+    this.#leftOut.remove(object)
   }
 
   /** The answer to an own write: shown at once unless the watch already knows better. */
@@ -144,54 +144,66 @@ export class Store<T extends KubeObject> implements Cache<T> {
     const known = this.#objects.has(keyOf(refOf(object)))
     const seen = this.#seen.get(object.metadata.namespace ?? WHOLE) ?? this.#seen.get(WHOLE)
     if (!known && !isNewer(version, seen)) return
-    this.#set(object)
+    try {
+      this.#set(object)
+    } catch (thrown) {
+      // It was written all the same; that it has no room the watch tells, too.
+      if (!isFailure(thrown, 'too-large')) throw thrown
+    }
   }
 
   /** Nobody sees half a list. What it has beyond what is here takes its room while it comes. */
   list(part = WHOLE): Required<Listing<T>> {
     const objects: T[] = []
-    const leftOut: [object: KubeObject, need: Need][] = []
+    const leftOut = createLeftOut()
     const taken: [namespace: string, bytes: number][] = []
     const { room } = this.#limits
     const drop = () => {
       for (const [namespace, bytes] of taken.splice(0)) room?.giveBack(namespace, bytes)
     }
+    const noted = (object: T, need: Need) => {
+      this.#leftOut.add(object, need)
+      leftOut.add(object, need)
+    }
+    /** The object, or what is kept in its place. */
+    const admit = (whole: T): T | undefined => {
+      const before = this.get(refOf(whole))
+      const { resourceVersion, namespace = '' } = whole.metadata
+      if (before && !isNewer(resourceVersion, before.metadata.resourceVersion)) return before
+      const object = this.#trimmed(whole)
+      const need = room && this.#needOf(object, before)
+      if (!need || need.bytes <= 0) return object
+      if (!room.take(namespace, need.bytes, need.isNew)) {
+        noted(object, need)
+        return before
+      }
+      taken.push([namespace, need.bytes])
+      return object
+    }
     return {
-      page: (some) => {
+      page(some) {
         for (const whole of some) {
-          const before = this.get(refOf(whole))
-          const { resourceVersion, namespace = '' } = whole.metadata
-          const object = before && !isNewer(resourceVersion, before.metadata.resourceVersion) ? before : this.#trimmed(whole)
-          const need = object === before ? undefined : this.#needOf(object, before)
-          const hasRoom = !need || room?.take(namespace, need.bytes, need.isNew)
-          if (need && hasRoom) taken.push([namespace, need.bytes])
-          if (hasRoom) objects.push(object)
-          else leftOut.push([titleOf(object), need])
+          const object = admit(whole)
+          if (object) objects.push(object)
         }
       },
       end: (version) => {
         drop()
-        this.replace(objects, version, { part, leftOut })
+        this.replace(objects, version, part)
+        this.#leftOut.replace(leftOut, version, part || undefined)
       },
       drop,
     }
   }
 
   /** A fresh list: what is not in it is gone, except own writes that are younger than the list. */
-  replace(
-    objects: T[],
-    version: string,
-    { part = WHOLE, leftOut = [] }: { part?: string; leftOut?: [object: KubeObject, need: Need][] } = {},
-  ): void {
-    const all = [...objects, ...leftOut.map(([object]) => object)]
-    const keys = new Set(all.map((object) => keyOf(refOf(object))))
+  replace(objects: T[], version: string, part = WHOLE): void {
+    const keys = new Set(objects.map((object) => keyOf(refOf(object))))
     for (const before of part === WHOLE ? [...this.all()] : this.in(part)) {
       const key = keyOf(refOf(before))
       if (!keys.has(key) && !isNewer(before.metadata.resourceVersion, version)) this.#drop(key, before)
     }
     for (const object of objects) this.#set(object)
-    this.#leftOut.keepOnly(keys, part || undefined)
-    for (const [object, need] of leftOut) this.#leftOut.add(object, need)
     this.saw(version, part)
   }
 
@@ -211,9 +223,9 @@ export class Store<T extends KubeObject> implements Cache<T> {
     const forget = () => {
       this.#seen.delete(namespace)
       for (const object of this.in(namespace)) this.#drop(keyOf(refOf(object)), object)
-      this.#leftOut.keepOnly(new Set(), namespace)
+      this.#leftOut.replace(createLeftOut(), FOREVER, namespace)
     }
-    const isDue = () => !this.isWhole(namespace) && this.isDue
+    const isDue = () => this.#isDueIn(namespace)
     signal.addEventListener('abort', forget, { once: true })
     return {
       put: (object) => signal.aborted || this.put(object, namespace),
@@ -234,18 +246,20 @@ export class Store<T extends KubeObject> implements Cache<T> {
     const before = this.#objects.get(key)
     if (before && !isNewer(whole.metadata.resourceVersion, before.metadata.resourceVersion)) return
     const object = this.#trimmed(whole)
-    const need = this.#needOf(object, before)
-    if (need && !this.#limits.room?.take(object.metadata.namespace ?? '', need.bytes, need.isNew)) {
+    const { room } = this.#limits
+    const need = room && this.#needOf(object, before)
+    if (need && !room.take(object.metadata.namespace ?? '', need.bytes, need.isNew)) {
       this.#leftOut.add(object, need)
       return
     }
-    this.#leftOut.remove(object)
     this.#objects.set(key, object)
     for (const index of this.#indexes.values()) {
       if (before) empty(index, key, before)
       fill(index, key, object)
     }
     this.#tell(key, object, before)
+    // Last: whoever hears that nothing is left out looks at once.
+    this.#leftOut.remove(object)
   }
 
   #drop(key: string, before: T): void {
@@ -255,9 +269,15 @@ export class Store<T extends KubeObject> implements Cache<T> {
     this.#tell(key, undefined, before)
   }
 
-  /** Nothing where there is room for everything. */
-  #needOf(object: T, before: T | undefined): Need | undefined {
-    return this.#limits.room && { bytes: weightOf(object) - weightOf(before), isNew: !before }
+  /** What was there when it began was there before, too: then it is not new. */
+  #needOf(object: T, before: T | undefined): Need {
+    const isBegun = this.#seen.has(WHOLE) || this.#seen.has(object.metadata.namespace ?? WHOLE)
+    return { bytes: weightOf(object) - weightOf(before), isNew: !before && isBegun }
+  }
+
+  #isDueIn(part?: string): boolean {
+    const { room } = this.#limits
+    return room !== undefined && this.#leftOut.isAny((namespace, { bytes, isNew }) => room.has(namespace, bytes, isNew), part)
   }
 
   #trimmed(object: T): T {

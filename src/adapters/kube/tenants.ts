@@ -2,7 +2,7 @@ import { isDeleting, type KubeObject, type RoleBinding, RoleBindings, Roles, Sec
 import { aborted, type Clock, type Failure, isFailure, type Log, pause, waitOf } from '../../std/index.ts'
 import { subjectOf, whoNeedsEntry } from './access-review.ts'
 import type { Kube } from './kube.ts'
-import { Store } from './store.ts'
+import { Store, type StoreLimits } from './store.ts'
 import { BACKOFF, type Feed, keepFed } from './watch.ts'
 
 /** Hears of each namespace that lets the program in, and of each that does so no more. */
@@ -27,20 +27,22 @@ export interface TenantsWiring {
   scope: string | undefined
   /** The ClusterRole to which an admin of a namespace binds the program there; the RoleBinding has its name. */
   role: string
+  /** For what is kept of the role bindings. */
+  limits: Omit<StoreLimits<RoleBinding>, 'trim'>
 }
 
 /** Asks once whether the program may read Secrets everywhere; where it may not, role bindings say in which namespaces it may. */
-export function createTenants({ kube, clock, log, scope, role }: TenantsWiring, signal: AbortSignal): Tenants {
-  const bindings = new Store<RoleBinding>()
+export function createTenants({ kube, clock, log, scope, role, limits }: TenantsWiring, signal: AbortSignal): Tenants {
+  const bindings = new Store<RoleBinding>(limits)
   let user: string | undefined
   const begin = async (): Promise<boolean> => {
     const { group, plural: resource } = Secrets
     user = await untilAnswered(() => whoNeedsEntry(kube, { group, resource, verb: 'list' }), clock, signal)
     if (user === undefined) return true
     const listed = Promise.withResolvers<void>()
-    const limits = { namespace: scope, fields: `metadata.name=${role}` }
+    const within = { namespace: scope, fields: `metadata.name=${role}` }
     const failed = (failure: Failure) => log.info('role bindings cannot be read', { role, failure })
-    void keepFed({ kube, kind: RoleBindings, scope: limits, store: bindings, clock, log, listed: listed.resolve, failed }, signal)
+    void keepFed({ kube, kind: RoleBindings, scope: within, store: bindings, clock, log, listed: listed.resolve, failed }, signal)
     await Promise.race([listed.promise, aborted(signal)])
     return false
   }

@@ -105,7 +105,7 @@ export async function keepFed<T extends KubeObject>(feed: Feed<T>, signal: Abort
       const failure = Failure.from(thrown)
       if (signal.aborted) return
       // Also after several failures of any kind: a server that lost its data knows nothing of our version.
-      if (isFailure(failure, 'expired') || attempt >= RESUMES) version = undefined
+      if (isFailure(failure, 'expired', 'too-large') || attempt >= RESUMES) version = undefined
       feed.failed(failure)
       feed.log.debug('watch interrupted', { kind: feed.kind.kind, failure })
       await pause(feed.clock, waitAfter(failure, attempt++), signal)

@@ -16,6 +16,7 @@ import {
 } from '../../api/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
 import { INVENTORY_LABEL } from '../../engines/gitops/index.ts'
+import type { Failure } from '../../std/index.ts'
 import { dependencyKeys } from './dependencies.ts'
 import { environmentNames } from './environment-name.ts'
 import { sameRepository } from './same-repository.ts'
@@ -25,6 +26,8 @@ export const CREDENTIALS = { fields: `type=${secretTypes.managedEnvironment}` }
 
 /** What this controller reads. */
 export interface Books {
+  /** Why not all of a namespace is among them. */
+  shortage(namespace: string): Failure | undefined
   deployments: Cache<GitOpsDeployment>
   environments: Cache<GitOpsDeploymentManagedEnvironment>
   secrets: Cache<CoreSecret>
@@ -48,6 +51,7 @@ export const runsIn = (caches: Caches): Cache<GitOpsDeploymentSyncRun> =>
   })
 
 export const openBooks = ({ caches }: Workshop): Books => ({
+  shortage: caches.shortage,
   deployments: caches.of(GitOpsDeployments, {
     indexes: {
       [BY.url]: ({ spec }) => [sameRepository(spec.source.repoURL)],

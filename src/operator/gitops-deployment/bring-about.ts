@@ -1,4 +1,4 @@
-import { type GitOpsDeployment, type GitOpsDeploymentSyncRun, keyOf, Namespaces } from '../../api/index.ts'
+import { type GitOpsDeployment, type GitOpsDeploymentSyncRun, type GitProject, keyOf, Namespaces } from '../../api/index.ts'
 import { again, type Next, type StatusDraft, settled } from '../../engines/controller/index.ts'
 import {
   type Destination,
@@ -23,7 +23,7 @@ import { isEarly } from './hand-over.ts'
 import { speechless } from './hidden.ts'
 import { intervalOf } from './interval.ts'
 import { guardsOf, pendingPruneOf } from './prune-guard.ts'
-import { projectOf, titleOf } from './repository.ts'
+import { nameOfProject } from './repository.ts'
 import { inventoryName, inventoryOf, judgeOf, ledgerOf, type Note, ownerOf, type Shop } from './shop.ts'
 import { statusAfter, statusBetweenRuns, withHealth } from './status.ts'
 import { askedOf } from './sync-request.ts'
@@ -31,6 +31,8 @@ import { destinationOf } from './targets.ts'
 
 export interface Pass {
   deployment: GitOpsDeployment
+  /** The GitProject that is followed. */
+  project: GitProject
   snapshot: Snapshot
   /** Why no newer commit can be had, if so. */
   source?: Failure | undefined
@@ -109,7 +111,7 @@ function nextAfter(pass: Pass, { note, result, destination }: Done, shop: Shop):
       count: result.inventory.held.length,
     },
     destination: destination.namespace ?? '',
-    project: titleOf(projectOf(deployment, shop.books)),
+    project: nameOfProject(pass.project),
     source,
     at: at === undefined ? undefined : timestamp(at),
     isAsked: isAsked(pass),
@@ -141,7 +143,11 @@ function tellHealth(deployment: GitOpsDeployment, status: StatusDraft, { commitI
 }
 
 /** What is in effect goes on living between two runs: its health is followed, and nothing is written. */
-export async function watchHealth({ deployment, snapshot }: Pass, shop: Shop, signal: AbortSignal): Promise<Next> {
+export async function watchHealth(
+  { deployment, snapshot }: Pick<Pass, 'deployment' | 'snapshot'>,
+  shop: Shop,
+  signal: AbortSignal,
+): Promise<Next> {
   const status = statusBetweenRuns(deployment, snapshot)
   const { held } = (await inventoryOf(deployment, shop).load()) ?? { held: [] }
   if (held.length === 0) return settled({ status })

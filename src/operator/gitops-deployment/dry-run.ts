@@ -22,6 +22,7 @@ import type { GitOpsSettings } from './controller.ts'
 import { dryRunOf } from './dry-run-status.ts'
 import { createFollowing, type Following } from './following.ts'
 import { guardsOf } from './prune-guard.ts'
+import { projectOf } from './repository.ts'
 import { inventoryOf, ownerOf } from './shop.ts'
 import { isOver, over, ready } from './sync-run.ts'
 import { createTargets, destinationOf } from './targets.ts'
@@ -76,7 +77,10 @@ async function reconcileDryRun(run: GitOpsDeploymentSyncRun, bench: Bench, signa
   const now = timestamp(workshop.clock.now())
   try {
     const deployment = await deploymentOf(run, bench)
-    const { snapshot, failure } = following.of(refOf(run), wishOf(deployment, bench.books, run.spec.revisionID))
+    const { snapshot, failure } = following.of(
+      refOf(run),
+      wishOf(deployment, projectOf(deployment, bench.books), run.spec.revisionID),
+    )
     if (!snapshot && failure) throw failure
     if (!snapshot) return settled({ status: looking(run, now, 'WaitingForCommit', 'kas was asked for the files') })
     const found = await look(deployment, snapshot, bench, signal)

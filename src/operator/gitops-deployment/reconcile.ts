@@ -2,10 +2,11 @@ import { type GitOpsDeployment, type GitOpsDeploymentSyncRun, isDeleting, keyOf,
 import { again, type Next, type StatusDraft, sentenceOf, settled } from '../../engines/controller/index.ts'
 import type { Snapshot } from '../../engines/gitops/index.ts'
 import { Failure, hours, isFailure, seconds } from '../../std/index.ts'
-import { bringAbout, watchHealth } from './bring-about.ts'
+import { bringAbout, type Pass, watchHealth } from './bring-about.ts'
 import { keepFinalizer } from './deletion-policy.ts'
 import { holdOf, type Rules } from './hold.ts'
 import { releaseFormer, remove } from './removal.ts'
+import { projectOf } from './repository.ts'
 import { ownerOf, type Shop } from './shop.ts'
 import { statusFor, statusWhile, statusWhileHeld } from './status.ts'
 import { askedOf } from './sync-request.ts'
@@ -31,7 +32,8 @@ export async function reconcileDeployment(deployment: GitOpsDeployment, shop: Sh
   }
 
   const run = runToCarryOut(deployment, books)
-  const { snapshot, failure } = following.of(refOf(deployment), wishOf(deployment, books, run?.spec.revisionID))
+  const project = projectOf(deployment, books)
+  const { snapshot, failure } = following.of(refOf(deployment), wishOf(deployment, project, run?.spec.revisionID))
   if (!snapshot) return waitForSource(deployment, { failure, run, isBrief: waitsBriefly(deployment, shop) })
   noteArrival(deployment, snapshot, shop)
 
@@ -41,12 +43,13 @@ export async function reconcileDeployment(deployment: GitOpsDeployment, shop: Sh
     shop.wants.rest(ownerOf(deployment).id)
     return watchHealth({ deployment, snapshot }, shop, signal)
   }
-  if (run) return carryOut(run, deployment, snapshot, shop, signal)
+  const pass = { deployment, project, snapshot }
+  if (run) return carryOut({ ...pass, run }, shop, signal)
 
   const held = holdBack(deployment, snapshot, shop, asked === undefined ? undefined : 'now')
   if (held) return held
   try {
-    return await bringAbout({ deployment, snapshot, source: failure }, shop, signal)
+    return await bringAbout({ ...pass, source: failure }, shop, signal)
   } catch (thrown) {
     // Of what is wrong with an older commit nobody wants to hear who has pushed one that cannot be had.
     throw isFailure(failure, 'too-large', 'invalid', 'not-found', 'forbidden') ? failure : thrown
@@ -104,19 +107,14 @@ function failedRun(
 }
 
 /** A run is over when its commit was tried once: what it says then is its result. */
-async function carryOut(
-  run: GitOpsDeploymentSyncRun,
-  deployment: GitOpsDeployment,
-  snapshot: Snapshot,
-  shop: Shop,
-  signal: AbortSignal,
-): Promise<Next> {
+async function carryOut(pass: Pass & { run: GitOpsDeploymentSyncRun }, shop: Shop, signal: AbortSignal): Promise<Next> {
+  const { run, deployment, snapshot } = pass
   const uid = run.metadata.uid ?? ''
   const revision = snapshot.commitId
   try {
     const held = holdBack(deployment, snapshot, shop, run.spec.revisionID ? 'this-revision' : 'now')
     if (held) return held
-    const next = await bringAbout({ deployment, snapshot, run }, shop, signal)
+    const next = await bringAbout(pass, shop, signal)
     // Others have yet to say what they want of this commit: it is not over.
     if (!next.status) return next
     const trouble = next.status.conditions?.find(({ type }) => type === 'SyncError')

@@ -8,22 +8,29 @@ import { sameRepository } from './same-repository.ts'
  * The GitProject of the URL: the one that is named, or one of the own namespace, or one that is granted. Whether it may be read, kas decides.
  * Who has followed one of another namespace does not come to follow a third one's, which could choose another branch, without a word.
  */
-export function projectOf(deployment: GitOpsDeployment, { projects }: Pick<Books, 'projects'>): GitProject {
+export function projectOf(
+  deployment: GitOpsDeployment,
+  { projects, shortage }: Pick<Books, 'projects' | 'shortage'>,
+): GitProject {
   const { namespace = '' } = deployment.metadata
   const { source, serviceAccountName } = deployment.spec
   const account = serviceAccountName || 'default'
   const mayRead = (project: GitProject) => isOf(namespace, project) || isGrantedTo(project, namespace, account)
   const found = projects.by(BY.url, sameRepository(source.repoURL)).filter(mayRead)
-  if (source.project) return found.find((project) => titleOf(project) === source.project) ?? missing(deployment, source.project)
+  if (source.project)
+    return found.find((project) => nameOfProject(project) === source.project) ?? missing(deployment, source.project)
   const home = homeOf(deployment)
-  const rank = (project: GitProject) => (isOf(namespace, project) ? 0 : home && isOf(home, project) ? 1 : 2)
+  const rank = (project?: GitProject) => (project ? (isOf(namespace, project) ? 0 : home && isOf(home, project) ? 1 : 2) : 2)
   const [best] = found.sort((a, b) => rank(a) - rank(b) || (ageOf(a) < ageOf(b) ? -1 : 1))
+  const unseen = home && rank(best) === 2 ? shortage(home) : undefined
+  if (unseen) throw unseen
   if (!best) return missing(deployment)
   if (home !== undefined && rank(best) === 2) throw changed(deployment, best)
   return best
 }
 
-export const titleOf = ({ metadata }: GitProject): string => `${metadata.namespace}/${metadata.name}`
+/** As `spec.source.project` names it. */
+export const nameOfProject = ({ metadata }: GitProject): string => `${metadata.namespace}/${metadata.name}`
 
 const isOf = (namespace: string, { metadata }: GitProject): boolean => metadata.namespace === namespace
 
@@ -50,8 +57,8 @@ function changed({ status }: GitOpsDeployment, other: GitProject): Failure {
   const before = status?.reconciledState?.source.project
   return new Failure(
     'invalid',
-    `GitProject ${before}, which it followed, is not there any more or grants it no access; ${titleOf(other)} has the same url`,
-    { reason: 'GitProjectChanged', remedy: `To follow that one, write spec.source.project: ${titleOf(other)}` },
+    `GitProject ${before}, which it followed, is not there any more or grants it no access; ${nameOfProject(other)} has the same url`,
+    { reason: 'GitProjectChanged', remedy: `To follow that one, write spec.source.project: ${nameOfProject(other)}` },
   )
 }
 

@@ -1,4 +1,4 @@
-import { is, match, ok } from 'uvu/assert'
+import { equal, is, match, ok } from 'uvu/assert'
 import { createMemory, roomOfNamespaces, roomOfTenant, weightOf } from '../../../src/adapters/kube/memory.ts'
 import { trimmedSecret } from '../../../src/adapters/kube/secret-size.ts'
 import { Store } from '../../../src/adapters/kube/store.ts'
@@ -48,6 +48,7 @@ describe('what a store keeps of a namespace', (it) => {
       leftOut: ({ metadata }) => heard.push(`${metadata.namespace}/${metadata.name} left out`),
       whole: (namespace) => heard.push(`${namespace} whole`),
     })
+    store.saw('1')
     return { memory, store, heard }
   }
   const fill = (store: Store<CoreSecret>, count: number, namespace = 'n') => {
@@ -127,14 +128,57 @@ describe('what a store keeps of a namespace', (it) => {
     ok(!store.isWhole('n'))
   })
 
-  it('is less for who has much, once all is used, and not for who has little', () => {
-    const { store } = opened({ all: 2 * EACH })
-    for (const namespace of ['a', 'b', 'c', 'd']) fill(store, 8, namespace)
-    for (const namespace of ['e', 'f']) fill(store, 2, namespace)
-    ok(store.isWhole('a'))
-    ok(!store.isWhole('d'))
-    ok(store.isWhole('e'))
-    ok(store.isWhole('f'))
+  it('is no more than what is left for the others, who always get some', () => {
+    const { memory, store } = opened({ all: 2 * EACH })
+    const many = Array.from({ length: 20 }, (_, at) => `many-${at}`)
+    for (const namespace of many) fill(store, 8, namespace)
+    ok(store.isWhole('many-0'))
+    ok(!store.isWhole('many-1'))
+    store.put(secretOf('little', 1, 10, 'last'))
+    ok(store.isWhole('last'))
+    store.release()
+    ok(memory.take('n', 0.75 * EACH, true), 'nothing was taken beyond all')
+  })
+
+  it('is all that was there before, when it begins with a list', () => {
+    const store = new Store<CoreSecret>({ room: roomOfNamespaces(createMemory({ all: 10 * EACH, each: EACH })) })
+    const listing = store.list()
+    listing.page(Array.from({ length: 10 }, (_, at) => secretOf(`s-${at}`, at + 1, LARGE)))
+    listing.end('50')
+    is(store.size, 10)
+    ok(store.isWhole('n'))
+    store.put(secretOf('new', 51, 10))
+    ok(!store.isWhole('n'))
+  })
+
+  it('is told whole only when the last of it is there, and stays short of what no longer fits', () => {
+    const memory = createMemory({ all: 10 * EACH, each: EACH })
+    const seen: number[] = []
+    const store: Store<CoreSecret> = new Store<CoreSecret>({
+      room: roomOfNamespaces(memory),
+      whole: () => void seen.push(store.size),
+    })
+    store.saw('1')
+    fill(store, 9)
+    store.remove(secretOf('s-0', 100, LARGE))
+    store.put(secretOf('s-8', 101, LARGE))
+    equal(seen, [8])
+    store.put(secretOf('s-8', 103, EACH))
+    store.remember(secretOf('s-8', 102, LARGE))
+    ok(!store.isWhole('n'), 'what was written before is not what is there')
+  })
+
+  it('notes no more than a thousand of what has no room, and knows that there is more', () => {
+    const { store } = opened()
+    fill(store, 8)
+    for (let at = 0; at < 1500; at++) store.put(secretOf(`more-${at}`, 1000 + at, LARGE))
+    for (let at = 0; at < 1000; at++) store.remove(secretOf(`more-${at}`, 5000 + at, LARGE))
+    ok(!store.isWhole('n'))
+    ok(store.isDue)
+    const listing = store.list()
+    listing.page(Array.from({ length: 8 }, (_, at) => secretOf(`s-${at}`, at + 1, LARGE)))
+    listing.end('9000')
+    ok(store.isWhole('n'))
   })
 
   it('is, of a stranger, refused as a whole for the tenant who has too much', async () => {

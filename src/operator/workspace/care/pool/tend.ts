@@ -159,6 +159,8 @@ async function retire(spare: DeploymentTargetClaim, room: PoolRoom): Promise<boo
 /** Whether nothing of it is left in its target. What never led to one has left nothing. */
 async function emptied(spare: DeploymentTargetClaim, room: PoolRoom): Promise<boolean> {
   const target = targetOf(spare, sharedNamespaceOf(spare), room)
+  const shortage = isObstacle(target) && room.workshop.caches.shortage(spare.metadata.namespace ?? '')
+  if (shortage) throw shortage
   if (isObstacle(target)) return true
   return withTarget(target, room, (kube) => removeVolume(kube, spare, target.namespace))
 }
