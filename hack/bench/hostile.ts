@@ -3,8 +3,8 @@
  * pushes all the while; it prints how long each push took until it was live, beside the same pushes before the attack, and what the operator
  * and kas took of the memory that `deploy` gives them. It ends with 1 where one of them had more.
  */
+import { HEAP_OF_LIMIT } from '../../test/support/shipped-limit.ts'
 import { type House, openHouse } from './gitops/house.ts'
-import { LIKE_SHIPPED } from './hostile/memory.ts'
 import { together } from './hostile/together.ts'
 import { playBench, type Scene } from './scenes.ts'
 
@@ -19,5 +19,5 @@ await playBench({
   command: 'hack/bench/hostile.ts',
   programs: 'the operator and kas',
   scenes,
-  open: (running) => openHouse({ ...running, flags: [...LIKE_SHIPPED, ...(running.flags ?? [])] }),
+  open: (running) => openHouse({ ...running, flags: [HEAP_OF_LIMIT, ...(running.flags ?? [])] }),
 })

@@ -25,6 +25,7 @@ import { bindUser, grant, untilMay } from '../support/builders/credentials.ts'
 import { managedEnvironment, managedSecret } from '../support/builders/environments.ts'
 import { kubectl } from '../support/builders/snapshots.ts'
 import { type GitHost, gitHost, type TestRepository } from '../support/git-host.ts'
+import { HEAP_OF_LIMIT } from '../support/shipped-limit.ts'
 import { claim } from '../support/targets.ts'
 import { eventually, expectObject } from '../support/verbs.ts'
 
@@ -44,9 +45,6 @@ export interface Space {
   namespace: string
   target: Ref
 }
-
-/** The heap that Node gives itself in a container with the memory that `deploy` gives it. */
-const LIKE_SHIPPED = { NODE_OPTIONS: '--max-old-space-size=512' }
 
 /** A local installation as people bring it up, with tenants in it who mean each other no good. */
 export interface Installation extends Deliveries {
@@ -82,7 +80,8 @@ export interface Installation extends Deliveries {
 export async function bringUp(namespaces: readonly string[]): Promise<Installation> {
   const dir = realpathSync(mkdtempSync(join(tmpdir(), 'berth-hostile-')))
   const host = await gitHost()
-  const { code, stdout, stderr } = await startBerth(['up', '--dir', dir, '--detach'], { env: LIKE_SHIPPED }).ended
+  const { code, stdout, stderr } = await startBerth(['up', '--dir', dir, '--detach'], { env: { NODE_OPTIONS: HEAP_OF_LIMIT } })
+    .ended
   const stop = async () => {
     await berth(['down', '--dir', dir])
     await host.close()

@@ -3,6 +3,7 @@ import type { Kube } from '../../src/adapters/kube/index.ts'
 import { ConfigMaps, GitOpsDeployments } from '../../src/api/index.ts'
 import { INVENTORY_LABEL } from '../../src/engines/gitops/index.ts'
 import { configMap } from '../support/builders/snapshots.ts'
+import { LIMIT } from '../support/shipped-limit.ts'
 import { describe } from '../support/suite.ts'
 import { expectObject } from '../support/verbs.ts'
 import { bringUp, type Installation, sourceOf } from './installation.ts'
@@ -10,8 +11,6 @@ import { bringUp, type Installation, sourceOf } from './installation.ts'
 /** With the heap that the shipped limit gives it, the operator keeps less than 70 of these. */
 const MANY = 90
 const LARGE = 'x'.repeat(1_000_000)
-/** MiB: what `deploy` gives the operator. */
-const LIMIT = 1024
 
 /** Mallory has `edit` in `evil`, and writes what the operator keeps of every namespace. */
 describe('hostile: a namespace full of objects that programs keep', (it) => {
@@ -21,9 +20,8 @@ describe('hostile: a namespace full of objects that programs keep', (it) => {
     berth = await bringUp(['team-a', 'evil'])
     mallory = await berth.person('mallory', 'evil', 'edit')
     for (const namespace of ['team-a', 'evil']) {
-      const { url } = await berth.repository(namespace, 'shop', files('one'))
-      await berth.follow(namespace, 'shop', { source: sourceOf(url, { path: 'app' }) })
-      await brought(namespace, 'one')
+      await follow(namespace, 'shop')
+      await brought(namespace, 'shop')
     }
   })
   it.after(() => berth.stop())

@@ -117,12 +117,7 @@ describe('hostile: repositories', (it) => {
     await common.commit(filesOf({ 'a.yaml': configMap('common', { of: 'main' }) }))
     await common.commit(filesOf({ 'a.yaml': configMap('common', { of: 'a branch' }) }), 'bait')
     await createProject(berth.kube, 'team-a', 'common', { url, ...to('default') })
-    await berth.kube.create(GitOpsDeployments, {
-      apiVersion: 'managed-gitops.redhat.com/v1alpha1',
-      kind: 'GitOpsDeployment',
-      metadata: { name: 'common', namespace: 'team-b' },
-      spec: { type: 'automated', source: { repoURL: url, path: '.' } },
-    })
+    await berth.follow('team-b', 'common', { source: { repoURL: url, path: '.' } })
     const brought = { name: 'common', namespace: 'team-b' }
     await expectObject(berth.kube, ConfigMaps, brought, ({ data }) => data?.of === 'main')
     await createProject(madmin, 'evil', 'common', { url, defaultBranch: 'bait', ...to('*') })

@@ -1,13 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { familyOf } from '../../../src/adapters/processes/index.ts'
 import { Failure } from '../../../src/std/index.ts'
+import { LIMIT } from '../../../test/support/shipped-limit.ts'
 import type { Program } from '../program.ts'
 import { regularly } from '../waiting.ts'
-
-/** What `deploy` gives the operator, and kas, MiB. */
-export const LIMIT = 1024
-/** What Node takes for its heap, at most, in a container with that limit. */
-export const LIKE_SHIPPED = [`--max-old-space-size=${LIMIT / 2}`]
 
 const OFTEN = 100
 

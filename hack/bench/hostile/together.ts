@@ -1,5 +1,6 @@
 import { ConfigMaps, GitOpsDeployments } from '../../../src/api/index.ts'
 import { type Failure, pause, seconds, systemClock } from '../../../src/std/index.ts'
+import { LIMIT } from '../../../test/support/shipped-limit.ts'
 import { load, print, spreadOf } from '../figures.ts'
 import type { House } from '../gitops/house.ts'
 import { fileOf, settings } from '../gitops/manifests.ts'
@@ -7,7 +8,7 @@ import { createSyncs, inEffect, makeTenants, syncOf } from '../gitops/syncs.ts'
 import type { Program } from '../program.ts'
 import { footprintOf, regularly, serverCpu, until, untilSilent } from '../waiting.ts'
 import { EVIL, FLAPPING, prepare } from './attacks.ts'
-import { LIMIT, weigh } from './memory.ts'
+import { weigh } from './memory.ts'
 
 const TEAM = 'team-a'
 /** Between two pushes: kas lets those that follow each other sooner share a look at the repository. */

@@ -1,11 +1,12 @@
 import { apiVersionOf, CREDENTIALS_NAMESPACE, type Kind, type KubeObject, Secrets } from '../../api/index.ts'
 import { type Clock, type Failure, isFailure, type Log } from '../../std/index.ts'
+import type { IndexFunctions } from './indexes.ts'
 import type { Kube } from './kube.ts'
 import { createOwnMemory, type Memory, roomOfNamespaces, roomOfTenant } from './memory.ts'
 import { trimmedSecret } from './secret-size.ts'
 import { matchesSelector } from './selector.ts'
 import { createShortages } from './shortages.ts'
-import { type Cache, type IndexFunctions, Store, type StoreLimits } from './store.ts'
+import { type Cache, Store, type StoreLimits } from './store.ts'
 import { createTenants, keepPartsFed, type Tenants } from './tenants.ts'
 import { type Feed, keepFed, type WatchScope } from './watch.ts'
 
@@ -34,6 +35,8 @@ export interface Caches {
   isOpen(namespace: string): boolean
   /** Why not everything of the namespace is kept, so that nothing is to be done in it: what is missing here may be there. */
   shortage(namespace: string): Failure | undefined
+  /** Throws that, where there is one. */
+  requireWhole(namespace: string): void
   /** Called for an object of the namespace that is not kept, when there was a place for all before. */
   onShortage(listener: (object: KubeObject, why: Failure) => void): void
   /** Called for each namespace that is seen again, or no more, by what `isOpen` and `shortage` say; the answer ends it. */
@@ -138,6 +141,10 @@ export function createCaches(wiring: CacheWiring): Caches {
       [...watched.values()].filter(({ isListed }) => !isListed).map(({ kind, why }) => ({ kind: kind.kind, why })),
     isOpen,
     shortage: shortages.of,
+    requireWhole(namespace) {
+      const shortage = shortages.of(namespace)
+      if (shortage) throw shortage
+    },
     onShortage: shortages.onShortage,
     onOpen(listener) {
       openings.add(listener)

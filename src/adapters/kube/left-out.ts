@@ -8,7 +8,8 @@ export interface LeftOut {
   remove(object: KubeObject): void
   /** What a list as of that version left out takes the place of what was noted before it, in one namespace where one is given. */
   replace(listed: LeftOut, version: string, namespace?: string): void
-  hasSome(namespace: string): boolean
+  /** Of the namespace nothing is kept any more. */
+  clear(namespace: string): void
   /** Whether there is room now for one of them. */
   isAny(hasRoom: (namespace: string, need: Need) => boolean, namespace?: string): boolean
   /** For `replace`. */
@@ -79,7 +80,9 @@ export function createLeftOut(bell: LeftOutBell = {}): LeftOut {
         endIfEmpty(namespace, known)
       }
     },
-    hasSome: (namespace) => notes.has(namespace),
+    clear(namespace) {
+      if (notes.delete(namespace)) bell.whole?.(namespace)
+    },
     isAny: (hasRoom, part) =>
       [...notes].some(([namespace, { needs, areMore }]) => {
         if (part !== undefined && part !== namespace) return false

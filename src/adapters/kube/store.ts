@@ -1,11 +1,11 @@
 import { type KubeObject, keyOf, type Ref, refOf } from '../../api/index.ts'
 import { Failure, isFailure } from '../../std/index.ts'
+import { createIndexes, type IndexFunctions } from './indexes.ts'
 import { createLeftOut, type LeftOut, type LeftOutBell, type Need } from './left-out.ts'
 import { type Room, weightOf } from './memory.ts'
 import { isNewer } from './resource-version.ts'
 import type { Listing, Sink } from './watch.ts'
 
-export type IndexFunctions<T> = Record<string, (object: T) => string[]>
 export type Listener<T> = (now: T | undefined, before: T | undefined) => void
 
 /** What a controller reads: objects of one kind as the last watch event, or the own last write, left them. Never change what it returns. */
@@ -31,22 +31,15 @@ export interface StoreLimits<T> extends LeftOutBell {
   room?: Room
 }
 
-interface Index<T> {
-  of: (object: T) => string[]
-  buckets: Map<string, Set<string>>
-}
-
 /** The part of a store that one watch of all namespaces feeds. */
 const WHOLE = ''
-/** Newer than any version. */
-const FOREVER = '9'.repeat(100)
 const BY_NAMESPACE = ' namespace'
 const BY_KEY = ' key'
 
 /** The memory of one watch, or of one for each namespace: objects by key, and indexes kept with every change. */
 export class Store<T extends KubeObject> implements Cache<T> {
   readonly #objects = new Map<string, T>()
-  readonly #indexes = new Map<string, Index<T>>()
+  readonly #indexes = createIndexes<T>()
   readonly #listeners = new Set<Listener<T>>()
   /** Of single objects and of values of indexes. */
   readonly #topics = new Map<string, Set<Listener<T>>>()
@@ -69,14 +62,10 @@ export class Store<T extends KubeObject> implements Cache<T> {
     return this.#objects.size
   }
 
-  /** Whether all of the namespace had room. */
-  isWhole(namespace: string): boolean {
-    return !this.#leftOut.hasSome(namespace)
-  }
-
-  /** Something had no room that might have it now. Only a list brings it. */
-  get isDue(): boolean {
-    return this.#isDueIn()
+  /** Whether something, of one namespace where one is given, had no room that might have it now. Only a list brings it. */
+  isDue(part?: string): boolean {
+    const { room } = this.#limits
+    return room !== undefined && this.#leftOut.isAny((namespace, { bytes, isNew }) => room.has(namespace, bytes, isNew), part)
   }
 
   get(ref: Ref): T | undefined {
@@ -92,9 +81,8 @@ export class Store<T extends KubeObject> implements Cache<T> {
   }
 
   by(index: string, value: string): T[] {
-    const keys = this.#indexes.get(index)?.buckets.get(value) ?? []
     const found: T[] = []
-    for (const key of keys) {
+    for (const key of this.#indexes.keys(index, value)) {
       const object = this.#objects.get(key)
       if (object) found.push(object)
     }
@@ -116,12 +104,7 @@ export class Store<T extends KubeObject> implements Cache<T> {
   }
 
   addIndexes(functions: IndexFunctions<T>): void {
-    for (const [name, of] of Object.entries(functions)) {
-      if (this.#indexes.has(name)) continue
-      const index: Index<T> = { of, buckets: new Map() }
-      this.#indexes.set(name, index)
-      for (const [key, object] of this.#objects) fill(index, key, object)
-    }
+    for (const [name, of] of Object.entries(functions)) this.#indexes.add(name, of, this.#objects)
   }
 
   /** A watch event. */
@@ -161,10 +144,6 @@ export class Store<T extends KubeObject> implements Cache<T> {
     const drop = () => {
       for (const [namespace, bytes] of taken.splice(0)) room?.giveBack(namespace, bytes)
     }
-    const noted = (object: T, need: Need) => {
-      this.#leftOut.add(object, need)
-      leftOut.add(object, need)
-    }
     /** The object, or what is kept in its place. */
     const admit = (whole: T): T | undefined => {
       const before = this.get(refOf(whole))
@@ -174,7 +153,8 @@ export class Store<T extends KubeObject> implements Cache<T> {
       const need = room && this.#needOf(object, before)
       if (!need || need.bytes <= 0) return object
       if (!room.take(namespace, need.bytes, need.isNew)) {
-        noted(object, need)
+        this.#leftOut.add(object, need)
+        leftOut.add(object, need)
         return before
       }
       taken.push([namespace, need.bytes])
@@ -223,17 +203,14 @@ export class Store<T extends KubeObject> implements Cache<T> {
     const forget = () => {
       this.#seen.delete(namespace)
       for (const object of this.in(namespace)) this.#drop(keyOf(refOf(object)), object)
-      this.#leftOut.replace(createLeftOut(), FOREVER, namespace)
+      this.#leftOut.clear(namespace)
     }
-    const isDue = () => this.#isDueIn(namespace)
     signal.addEventListener('abort', forget, { once: true })
     return {
       put: (object) => signal.aborted || this.put(object, namespace),
       remove: (object) => signal.aborted || this.remove(object, namespace),
       saw: (version) => signal.aborted || this.saw(version, namespace),
-      get isDue() {
-        return isDue()
-      },
+      isDue: () => this.isDue(namespace),
       list: () => {
         const { page, end, drop } = this.list(namespace)
         return { page, end: (version) => (signal.aborted ? drop() : end(version)), drop }
@@ -253,10 +230,7 @@ export class Store<T extends KubeObject> implements Cache<T> {
       return
     }
     this.#objects.set(key, object)
-    for (const index of this.#indexes.values()) {
-      if (before) empty(index, key, before)
-      fill(index, key, object)
-    }
+    this.#indexes.replace(key, before, object)
     this.#tell(key, object, before)
     // Last: whoever hears that nothing is left out looks at once.
     this.#leftOut.remove(object)
@@ -265,7 +239,7 @@ export class Store<T extends KubeObject> implements Cache<T> {
   #drop(key: string, before: T): void {
     this.#objects.delete(key)
     this.#limits.room?.giveBack(before.metadata.namespace ?? '', weightOf(before))
-    for (const index of this.#indexes.values()) empty(index, key, before)
+    this.#indexes.replace(key, before, undefined)
     this.#tell(key, undefined, before)
   }
 
@@ -273,11 +247,6 @@ export class Store<T extends KubeObject> implements Cache<T> {
   #needOf(object: T, before: T | undefined): Need {
     const isBegun = this.#seen.has(WHOLE) || this.#seen.has(object.metadata.namespace ?? WHOLE)
     return { bytes: weightOf(object) - weightOf(before), isNew: !before && isBegun }
-  }
-
-  #isDueIn(part?: string): boolean {
-    const { room } = this.#limits
-    return room !== undefined && this.#leftOut.isAny((namespace, { bytes, isNew }) => room.has(namespace, bytes, isNew), part)
   }
 
   #trimmed(object: T): T {
@@ -297,26 +266,10 @@ export class Store<T extends KubeObject> implements Cache<T> {
     for (const listener of this.#listeners) listener(now, before)
     if (this.#topics.size === 0) return
     const topics = new Set([topicOf(BY_KEY, key)])
-    for (const [name, { of }] of this.#indexes)
-      for (const object of [now, before]) for (const value of object ? of(object) : []) topics.add(topicOf(name, value))
+    for (const object of [now, before])
+      for (const [name, value] of object ? this.#indexes.entriesOf(object) : []) topics.add(topicOf(name, value))
     for (const topic of topics) for (const listener of this.#topics.get(topic) ?? []) listener(now, before)
   }
 }
 
 const topicOf = (index: string, value: string): string => `${index}\n${value}`
-
-function fill<T>({ of, buckets }: Index<T>, key: string, object: T): void {
-  for (const value of of(object)) {
-    const bucket = buckets.get(value)
-    if (bucket) bucket.add(key)
-    else buckets.set(value, new Set([key]))
-  }
-}
-
-function empty<T>({ of, buckets }: Index<T>, key: string, object: T): void {
-  for (const value of of(object)) {
-    const bucket = buckets.get(value)
-    bucket?.delete(key)
-    if (bucket?.size === 0) buckets.delete(value)
-  }
-}

@@ -21,8 +21,8 @@ export interface Sink<T extends KubeObject> {
   list(): Listing<T>
   /** Nothing changed up to that version. */
   saw(version: string): void
-  /** A list would bring what had no room before. */
-  readonly isDue?: boolean
+  /** Whether a list would bring what had no room before. */
+  isDue?(): boolean
 }
 
 /** Where the pages of a list go. One that does not end, because a page could not be had, counts for nothing. */
@@ -187,7 +187,7 @@ function take<T extends KubeObject>(feed: Feed<T>, line: string): string {
   else if (type === 'BOOKMARK') {
     store.saw(version)
     // Once a minute, and not with every change: a list costs as much as there is.
-    if (store.isDue) throw new Failure('expired', `there is room again for ${kind.plural} that had none`)
+    if (store.isDue?.()) throw new Failure('expired', `there is room again for ${kind.plural} that had none`)
   } else store.put(kept(feed, object))
   return version
 }

@@ -37,9 +37,8 @@ export function startLoop<T extends KubeObject>(
 
   const once = async (ref: Ref, signal: AbortSignal): Promise<Next | undefined> => {
     const object = cache.get(ref)
-    const shortage = workshop.caches.shortage(ref.namespace ?? '')
     // What is not seen may be there. Only what is being deleted is let go: it has to get less.
-    if (shortage && !(object && isDeleting(object))) throw shortage
+    if (!object || !isDeleting(object)) workshop.caches.requireWhole(ref.namespace ?? '')
     const next = object ? await controller.reconcile(object, signal) : await controller.gone?.(ref, signal)
     if (next?.status && object) await writeStatus(workshop, controller, next.object ?? object, next.status)
     return next

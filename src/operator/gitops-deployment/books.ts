@@ -16,7 +16,6 @@ import {
 } from '../../api/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
 import { INVENTORY_LABEL } from '../../engines/gitops/index.ts'
-import type { Failure } from '../../std/index.ts'
 import { dependencyKeys } from './dependencies.ts'
 import { environmentNames } from './environment-name.ts'
 import { sameRepository } from './same-repository.ts'
@@ -26,8 +25,8 @@ export const CREDENTIALS = { fields: `type=${secretTypes.managedEnvironment}` }
 
 /** What this controller reads. */
 export interface Books {
-  /** Why not all of a namespace is among them. */
-  shortage(namespace: string): Failure | undefined
+  /** Throws why not all of a namespace is among them. */
+  requireWhole(namespace: string): void
   deployments: Cache<GitOpsDeployment>
   environments: Cache<GitOpsDeploymentManagedEnvironment>
   secrets: Cache<CoreSecret>
@@ -51,7 +50,7 @@ export const runsIn = (caches: Caches): Cache<GitOpsDeploymentSyncRun> =>
   })
 
 export const openBooks = ({ caches }: Workshop): Books => ({
-  shortage: caches.shortage,
+  requireWhole: caches.requireWhole,
   deployments: caches.of(GitOpsDeployments, {
     indexes: {
       [BY.url]: ({ spec }) => [sameRepository(spec.source.repoURL)],

@@ -63,8 +63,7 @@ export async function remove(deployment: GitOpsDeployment, shop: Shop, signal: A
 
 /** A Secret that is replaced is gone for a moment, and so is an environment that is made anew: the watches ring. */
 function missWay(deployment: GitOpsDeployment, held: readonly Held[], { message }: Failure, shop: Shop): Promise<Next> | Next {
-  const shortage = shop.books.shortage(deployment.metadata.namespace ?? '')
-  if (shortage) throw shortage
+  shop.books.requireWhole(deployment.metadata.namespace ?? '')
   const isMissed = held.length > 0 && blockedFor('Unknown', deployment, shop) < WITHOUT_WAY
   if (!isMissed) return leave(deployment, shop, held, message)
   return again({

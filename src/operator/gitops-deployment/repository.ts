@@ -10,7 +10,7 @@ import { sameRepository } from './same-repository.ts'
  */
 export function projectOf(
   deployment: GitOpsDeployment,
-  { projects, shortage }: Pick<Books, 'projects' | 'shortage'>,
+  { projects, requireWhole }: Pick<Books, 'projects' | 'requireWhole'>,
 ): GitProject {
   const { namespace = '' } = deployment.metadata
   const { source, serviceAccountName } = deployment.spec
@@ -22,8 +22,7 @@ export function projectOf(
   const home = homeOf(deployment)
   const rank = (project?: GitProject) => (project ? (isOf(namespace, project) ? 0 : home && isOf(home, project) ? 1 : 2) : 2)
   const [best] = found.sort((a, b) => rank(a) - rank(b) || (ageOf(a) < ageOf(b) ? -1 : 1))
-  const unseen = home && rank(best) === 2 ? shortage(home) : undefined
-  if (unseen) throw unseen
+  if (home && rank(best) === 2) requireWhole(home)
   if (!best) return missing(deployment)
   if (home !== undefined && rank(best) === 2) throw changed(deployment, best)
   return best

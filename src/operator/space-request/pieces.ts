@@ -62,9 +62,8 @@ export function createPieces(
   const keepPiece = (space: Space, piece: Piece) => ensure({ kube, events }, shelves, canonical, space, piece)
   /** What lets us in comes first. Who has the space may take it away, and shuts nobody out but for a moment. */
   const enter = async (space: Space): Promise<Piece[]> => {
-    const shortage = caches.shortage(space.namespace)
     // What is not seen may be there, and need no making.
-    if (shortage) throw shortage
+    caches.requireWhole(space.namespace)
     const key = await entry?.bindingFor(space)
     if (!key) return []
     const isNew = !shelves.some(({ kind, cache }) => kind === key.kind && cache.get(refOf(key.object)))

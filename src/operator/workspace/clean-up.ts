@@ -109,8 +109,7 @@ async function removeFromTarget(workspace: Workspace, room: Room): Promise<Rest 
 /** Whether the way to the target is gone for good: a claim or target made anew would lead elsewhere. */
 function isCutOff(workspace: Workspace, room: Room): boolean {
   const { namespace } = workspace.metadata
-  const shortage = room.workshop.caches.shortage(namespace ?? '')
-  if (shortage) throw shortage
+  room.workshop.caches.requireWhole(namespace ?? '')
   const { claimName } = workspace.spec.target ?? {}
   const claim = claimName ? room.claim({ name: claimName, namespace }) : room.ownClaim(workspace)
   if (!claim || isDeleting(claim)) return true

@@ -40,29 +40,36 @@ describe('what a cache keeps of a Secret', (it) => {
 })
 
 describe('what a store keeps of a namespace', (it) => {
-  const opened = ({ all = 10 * EACH, each = EACH } = {}) => {
+  const opened = ({ all = 10 * EACH, each = EACH, isListed = true } = {}) => {
     const memory = createMemory({ all, each })
     const heard: string[] = []
+    const short = new Set<string>()
     const store = new Store<CoreSecret>({
       room: roomOfNamespaces(memory),
-      leftOut: ({ metadata }) => heard.push(`${metadata.namespace}/${metadata.name} left out`),
-      whole: (namespace) => heard.push(`${namespace} whole`),
+      leftOut({ metadata: { namespace = '', name } }) {
+        heard.push(`${namespace}/${name} left out`)
+        short.add(namespace)
+      },
+      whole(namespace) {
+        heard.push(`${namespace} whole`)
+        short.delete(namespace)
+      },
     })
-    store.saw('1')
-    return { memory, store, heard }
+    if (isListed) store.saw('1')
+    return { memory, store, heard, isWhole: (namespace: string) => !short.has(namespace) }
   }
   const fill = (store: Store<CoreSecret>, count: number, namespace = 'n') => {
     for (let at = 0; at < count; at++) store.put(secretOf(`s-${at}`, at + 1, LARGE, namespace))
   }
 
   it('ends where its objects have too many bytes, and goes on for every other namespace', () => {
-    const { store, heard } = opened()
+    const { store, heard, isWhole } = opened()
     fill(store, 20)
     is(store.size, 8)
-    ok(!store.isWhole('n'))
+    ok(!isWhole('n'))
     fill(store, 5, 'm')
     is(store.in('m').length, 5)
-    ok(store.isWhole('m'))
+    ok(isWhole('m'))
     is(heard.join(), 'n/s-8 left out')
   })
 
@@ -73,44 +80,44 @@ describe('what a store keeps of a namespace', (it) => {
   })
 
   it('lets what is there grow into what new ones do not get, and then keeps what it was before', () => {
-    const { store } = opened()
+    const { store, isWhole } = opened()
     fill(store, 8)
     store.put(secretOf('s-0', 100, LARGE + 20_000))
-    ok(store.isWhole('n'))
+    ok(isWhole('n'))
     store.put(secretOf('s-1', 101, LARGE + 20_000))
-    ok(!store.isWhole('n'))
+    ok(!isWhole('n'))
     is(store.get(ref('s-1'))?.metadata.resourceVersion, '2')
     store.put(secretOf('s-1', 102, LARGE))
     is(store.get(ref('s-1'))?.metadata.resourceVersion, '102')
-    ok(store.isWhole('n'))
+    ok(isWhole('n'))
   })
 
   it('is whole again when what had no room is gone, or a list brings it after others went', () => {
-    const { store, heard } = opened()
+    const { store, heard, isWhole } = opened()
     fill(store, 9)
     store.remove(secretOf('s-8', 200, LARGE))
-    ok(store.isWhole('n'))
+    ok(isWhole('n'))
     store.put(secretOf('s-8', 201, LARGE))
-    ok(!store.isDue)
+    ok(!store.isDue())
     store.remove(secretOf('s-0', 202, LARGE))
-    ok(store.isDue)
+    ok(store.isDue())
     const listing = store.list()
     listing.page(Array.from({ length: 8 }, (_, at) => secretOf(`s-${at + 1}`, at === 7 ? 201 : at + 2, LARGE)))
     listing.end('203')
-    ok(store.isWhole('n'))
+    ok(isWhole('n'))
     ok(store.get(ref('s-8')))
     is(heard.join(), 'n/s-8 left out,n whole,n/s-8 left out,n whole')
   })
 
   it('takes what a list brings once, whether that comes to an end or not', () => {
-    const { memory, store } = opened()
+    const { memory, store, isWhole } = opened()
     const page = (version: number) => Array.from({ length: 8 }, (_, at) => secretOf(`s-${at}`, version + at, LARGE))
     for (let round = 1; round < 10; round++) {
       const listing = store.list()
       listing.page(page(round * 1000))
       if (round % 2) listing.end(String(round * 1000 + 100))
       else listing.drop()
-      ok(store.isWhole('n'), `round ${round}`)
+      ok(isWhole('n'), `round ${round}`)
     }
     is(store.get(ref('s-7'))?.metadata.resourceVersion, '9007')
     store.release()
@@ -118,67 +125,63 @@ describe('what a store keeps of a namespace', (it) => {
   })
 
   it('keeps in a list what has no room out of it, and what was there before it as it was', () => {
-    const { store } = opened()
+    const { store, isWhole } = opened()
     fill(store, 8)
     const listing = store.list()
     listing.page([secretOf('s-0', 100, LARGE + 40_000), secretOf('new', 101, LARGE)])
     listing.end('102')
     is(store.get(ref('s-0'))?.metadata.resourceVersion, '1')
     is(store.size, 1)
-    ok(!store.isWhole('n'))
+    ok(!isWhole('n'))
   })
 
   it('is no more than what is left for the others, who always get some', () => {
-    const { memory, store } = opened({ all: 2 * EACH })
+    const { memory, store, isWhole } = opened({ all: 2 * EACH })
     const many = Array.from({ length: 20 }, (_, at) => `many-${at}`)
     for (const namespace of many) fill(store, 8, namespace)
-    ok(store.isWhole('many-0'))
-    ok(!store.isWhole('many-1'))
+    ok(isWhole('many-0'))
+    ok(!isWhole('many-1'))
     store.put(secretOf('little', 1, 10, 'last'))
-    ok(store.isWhole('last'))
+    ok(isWhole('last'))
     store.release()
     ok(memory.take('n', 0.75 * EACH, true), 'nothing was taken beyond all')
   })
 
   it('is all that was there before, when it begins with a list', () => {
-    const store = new Store<CoreSecret>({ room: roomOfNamespaces(createMemory({ all: 10 * EACH, each: EACH })) })
+    const { store, isWhole } = opened({ isListed: false })
     const listing = store.list()
     listing.page(Array.from({ length: 10 }, (_, at) => secretOf(`s-${at}`, at + 1, LARGE)))
     listing.end('50')
     is(store.size, 10)
-    ok(store.isWhole('n'))
+    ok(isWhole('n'))
     store.put(secretOf('new', 51, 10))
-    ok(!store.isWhole('n'))
+    ok(!isWhole('n'))
   })
 
   it('is told whole only when the last of it is there, and stays short of what no longer fits', () => {
-    const memory = createMemory({ all: 10 * EACH, each: EACH })
-    const seen: number[] = []
-    const store: Store<CoreSecret> = new Store<CoreSecret>({
-      room: roomOfNamespaces(memory),
-      whole: () => void seen.push(store.size),
-    })
-    store.saw('1')
+    const { store, heard, isWhole } = opened()
     fill(store, 9)
     store.remove(secretOf('s-0', 100, LARGE))
+    equal(heard, ['n/s-8 left out'])
+    store.onChange((now) => now?.metadata.name === 's-8' && heard.push('n/s-8 is there'))
     store.put(secretOf('s-8', 101, LARGE))
-    equal(seen, [8])
+    equal(heard.slice(1), ['n/s-8 is there', 'n whole'])
     store.put(secretOf('s-8', 103, EACH))
     store.remember(secretOf('s-8', 102, LARGE))
-    ok(!store.isWhole('n'), 'what was written before is not what is there')
+    ok(!isWhole('n'), 'what was written before is not what is there')
   })
 
   it('notes no more than a thousand of what has no room, and knows that there is more', () => {
-    const { store } = opened()
+    const { store, isWhole } = opened()
     fill(store, 8)
     for (let at = 0; at < 1500; at++) store.put(secretOf(`more-${at}`, 1000 + at, LARGE))
     for (let at = 0; at < 1000; at++) store.remove(secretOf(`more-${at}`, 5000 + at, LARGE))
-    ok(!store.isWhole('n'))
-    ok(store.isDue)
+    ok(!isWhole('n'))
+    ok(store.isDue())
     const listing = store.list()
     listing.page(Array.from({ length: 8 }, (_, at) => secretOf(`s-${at}`, at + 1, LARGE)))
     listing.end('9000')
-    ok(store.isWhole('n'))
+    ok(isWhole('n'))
   })
 
   it('is, of a stranger, refused as a whole for the tenant who has too much', async () => {

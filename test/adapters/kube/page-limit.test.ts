@@ -18,7 +18,10 @@ describe('the size of pages', (it) => {
       const begin = at
       at = await ask((limit) => answer(begin, limit))
     }
-    equal(sizes.slice(0, 10), Array(10).fill(1))
+    equal(
+      sizes.slice(0, 10),
+      Array.from({ length: 10 }, () => 1),
+    )
     is(sizes.at(-1), 100)
     is(sizes.length < 80, true)
   })

@@ -1,7 +1,6 @@
-import { equal, is } from 'uvu/assert'
+import { equal, is, ok } from 'uvu/assert'
 import { connectTo } from '../../../src/adapters/kube/index.ts'
 import { type AnyObject, ConfigMaps } from '../../../src/api/index.ts'
-import type { Line } from '../../../src/engines/gitops/book.ts'
 import { UNJUDGED } from '../../../src/engines/gitops/health/rules.ts'
 import type { Held } from '../../../src/engines/gitops/inventory/inventory.ts'
 import { createLiveBook } from '../../../src/engines/gitops/live/live-book.ts'
@@ -93,8 +92,9 @@ describe('a book that is fed page by page', (it) => {
     listing.page([configMap('first')])
     listing.end('9')
     const line = book.lines.get(held('first').key)
+    ok(line?.word === 'there')
     equal(book.unwatched([held('first')]), [])
-    book.read(new Map([[held('first').key, { ...line, word: 'there', health: UNJUDGED } as Line]]))
+    book.read(new Map([[held('first').key, { ...line, health: UNJUDGED }]]))
     equal(book.unwatched([held('first')]), [held('first')])
   })
 })

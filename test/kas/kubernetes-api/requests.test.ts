@@ -3,9 +3,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { Agent, request } from 'undici'
 import { equal, is, match, ok } from 'uvu/assert'
 import { ConfigMaps } from '../../../src/api/index.ts'
 import { numberOf } from '../../../src/kas/number.ts'
+import { minutes } from '../../../src/std/index.ts'
 import { developer } from '../../support/builders/credentials.ts'
 import { kubectl } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
@@ -114,10 +116,18 @@ describe('kas: requests to the Kubernetes API of an agent', (it) => {
   })
 
   it('answers a thousand requests at once', async () => {
-    const answers = await Promise.all(
-      Array.from({ length: 1000 }, () => ask('/version').then((answer) => answer.json().then(() => answer.status))),
-    )
-    equal(new Set(answers), new Set([200]))
+    // A busy machine may take longer for so many connections than `fetch` waits for one.
+    const dispatcher = new Agent({ connect: { timeout: minutes(2) } })
+    const once = async () => {
+      const { statusCode, body } = await request(`${base()}/version`, {
+        dispatcher,
+        headers: { authorization: `Bearer ${token}` },
+      })
+      await body.json()
+      return statusCode
+    }
+    equal(new Set(await Promise.all(Array.from({ length: 1000 }, once))), new Set([200]))
+    await dispatcher.close()
   })
 
   it('answers 429 to who asks too fast, as an API server would, and to nobody else', async () => {

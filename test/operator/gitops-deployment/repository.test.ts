@@ -17,7 +17,7 @@ const deployment: GitOpsDeployment = {
   spec: { type: 'automated', source: { repoURL: 'https://git.example/shop.git', path: '.' } },
 }
 const chosenBy = (one: GitOpsDeployment, ...known: GitProject[]) =>
-  projectOf(one, { projects: { by: () => known }, shortage: () => undefined } as unknown as Books).metadata.name
+  projectOf(one, { projects: { by: () => known }, requireWhole: () => undefined } as unknown as Books).metadata.name
 const chosen = (...known: GitProject[]) => chosenBy(deployment, ...known)
 /** It has followed this project. */
 const after = (followed: string, source: Partial<GitOpsDeployment['spec']['source']> = {}): GitOpsDeployment => ({

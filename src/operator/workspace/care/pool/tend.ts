@@ -156,12 +156,14 @@ async function retire(spare: DeploymentTargetClaim, room: PoolRoom): Promise<boo
   }
 }
 
-/** Whether nothing of it is left in its target. What never led to one has left nothing. */
+/** Whether nothing of it is left in its target. What never had one, or has lost it, has left nothing. */
 async function emptied(spare: DeploymentTargetClaim, room: PoolRoom): Promise<boolean> {
+  if (spare.status?.phase !== 'Bound') return true
   const target = targetOf(spare, sharedNamespaceOf(spare), room)
-  const shortage = isObstacle(target) && room.workshop.caches.shortage(spare.metadata.namespace ?? '')
-  if (shortage) throw shortage
-  if (isObstacle(target)) return true
+  if (isObstacle(target)) {
+    const { message, reason, remedy } = target
+    throw new Failure('unavailable', message, { reason, remedy })
+  }
   return withTarget(target, room, (kube) => removeVolume(kube, spare, target.namespace))
 }
 

@@ -1,11 +1,18 @@
 import { equal, is, match, ok } from 'uvu/assert'
-import { PersistentVolumeClaims, WorkspaceClasses, Workspaces } from '../../../../../src/api/index.ts'
+import {
+  DeploymentTargetClaims,
+  PersistentVolumeClaims,
+  Secrets,
+  WorkspaceClasses,
+  Workspaces,
+} from '../../../../../src/api/index.ts'
+import { retiredSince } from '../../../../../src/operator/workspace/care/pool/spare.ts'
 import { testCluster } from '../../../../support/control-plane.ts'
 import { describe } from '../../../../support/suite.ts'
 import { sweep } from '../../../../support/sweep.ts'
 import { eventually, expectGone } from '../../../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../../../support/workshop.ts'
-import { words } from '../../house.ts'
+import { giveCredentials, words } from '../../house.ts'
 import { census, fill, poolside, withoutClaim } from './poolside.ts'
 
 describe('workspace: a warm pool', (it) => {
@@ -97,6 +104,22 @@ describe('workspace: a warm pool', (it) => {
     await shop.stop()
     await kube.delete(WorkspaceClasses, { name: namespace })
     shop = await openShop({ kubeconfig: cluster.kubeconfig, namespace, controllers: poolside })
+    await eventually(async () => {
+      const { spares, volumes } = await count()
+      return spares.length === 0 && volumes.length === 0
+    })
+  })
+
+  it('takes no volume for gone while the way to its target is closed', async () => {
+    await open(1, 2)
+    const [spare] = (await count()).spares
+    await kube.delete(Secrets, at('credentials'))
+    await kube.delete(WorkspaceClasses, { name: namespace })
+    await eventually(async () => {
+      const now = await kube.get(DeploymentTargetClaims, at(spare?.metadata.name ?? ''))
+      return !now || retiredSince(now) !== undefined
+    })
+    await giveCredentials(cluster, namespace)
     await eventually(async () => {
       const { spares, volumes } = await count()
       return spares.length === 0 && volumes.length === 0
