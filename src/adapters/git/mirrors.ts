@@ -124,7 +124,7 @@ class BareMirror implements Mirror {
     checkRevision(revision)
     if (revision.kind === 'commit') return { commit: revision.name, refName: undefined }
     const refs = await this.#listRefs(refsOf(revision), signal)
-    const found = pickRef(revision, refs)
+    const found = await pickRef(revision, refs)
     if (found) return { commit: found.commit, refName: refs.links.get(found.name) ?? found.name }
     if (await this.#isEmpty(signal)) return undefined
     throw new Failure('not-found', `${this.#remote.url} has no ${describeRevision(revision)}`, {

@@ -58,8 +58,8 @@ export function refsOf(revision: Revision): string[] {
 }
 
 /** The ref that a revision means, of those that are there: the first of `refsOf`, or the tag with the highest version. */
-export function pickRef(revision: Revision, { commits }: Refs): { name: string; commit: string } | undefined {
-  const named = revision.kind === 'semver' ? tagInRange(commits, revision.name) : refsOf(revision)
+export async function pickRef(revision: Revision, { commits }: Refs): Promise<{ name: string; commit: string } | undefined> {
+  const named = revision.kind === 'semver' ? await tagInRange(commits, revision.name) : refsOf(revision)
   for (const name of named) {
     const commit = commits.get(name)
     // `^{}` is the commit behind an annotated tag.
@@ -68,9 +68,9 @@ export function pickRef(revision: Revision, { commits }: Refs): { name: string; 
   return undefined
 }
 
-function tagInRange(commits: ReadonlyMap<string, string>, range: string): string[] {
+async function tagInRange(commits: ReadonlyMap<string, string>, range: string): Promise<string[]> {
   const tags = [...commits.keys()].flatMap((name) => (/^refs\/tags\/[^^]*$/.test(name) ? [name.slice(10)] : []))
-  const tag = highestTag(tags, parseRange(range))
+  const tag = await highestTag(tags, parseRange(range))
   return tag === undefined ? [] : [`refs/tags/${tag}^{}`, `refs/tags/${tag}`]
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises'
 import type Comparator from 'semver/classes/comparator.js'
 import SemverRange from 'semver/classes/range.js'
 import type Version from 'semver/classes/semver.js'
@@ -12,8 +13,10 @@ const TERM =
   /^(!=|=>|=<|[<>]=?|~>?|[=^])?v?(\d+\.\d+\.\d+(-[\dA-Za-z.-]+)?|(?:\d+|[xX*])(?:\.(?:\d+|[xX*])){0,2})(?:\+[\dA-Za-z.-]+)?$/
 /** What node-semver spells in another way. `!=` it does not know at all. */
 const SPELLINGS: Record<string, string> = { '=>': '>=', '=<': '<=', '!=': '' }
-/** Tenants write ranges, and each is held against every tag. */
+/** Tenants write ranges, and each is held against every tag: of all alternatives together. */
 const MOST_TERMS = 32
+/** So many tags are looked at in a few milliseconds, whatever they and the range are; then others have their turn. */
+const TAGS = 500
 /** The CRD has the same limit; the wire has none. */
 const LONGEST = 256
 
@@ -21,13 +24,14 @@ const LONGEST = 256
 export const versionOf = (tag: string): Version | undefined => parse(tag) ?? undefined
 
 /** The tag with the highest version in the range. Of two spellings of one version the later in the alphabet is taken. */
-export function highestTag(tags: Iterable<string>, range: Range): string | undefined {
+export async function highestTag(tags: readonly string[], range: Range): Promise<string | undefined> {
   let best: { tag: string; version: Version } | undefined
-  for (const tag of tags) {
+  for (const [at, tag] of tags.entries()) {
+    if (at % TAGS === TAGS - 1) await breathe()
     const version = versionOf(tag)
-    if (!version || !range(version)) continue
+    if (!version) continue
     const order = best ? version.compare(best.version) || (tag > best.tag ? 1 : -1) : 1
-    if (order > 0) best = { tag, version }
+    if (order > 0 && range(version)) best = { tag, version }
   }
   return best?.tag
 }
@@ -39,6 +43,7 @@ export function highestTag(tags: Iterable<string>, range: Range): string | undef
 export function parseRange(text: string): Range {
   if (text.length > LONGEST) throw unreadable(text)
   const alternatives = text.split('||').map((alternative) => alternativeOf(alternative.trim(), text))
+  if (alternatives.flat().length > MOST_TERMS) throw unreadable(text)
   return (version) =>
     alternatives.some((terms) => terms.every(({ pre, holds }) => (pre || version.prerelease.length === 0) && holds(version)))
 }
@@ -52,7 +57,7 @@ interface Term {
 function alternativeOf(alternative: string, whole: string): Term[] {
   const [, from, to] = /^(\S+)\s+-\s+(\S+)$/.exec(alternative) ?? []
   const written = from && to ? [`>=${from}`, `<=${to}`] : wordsOf(alternative)
-  if (written.length === 0 || written.length > MOST_TERMS) throw unreadable(whole)
+  if (written.length === 0) throw unreadable(whole)
   return written.map((term) => termOf(term, whole))
 }
 

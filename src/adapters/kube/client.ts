@@ -51,7 +51,11 @@ export function createKube(
     const accept = query.metadataOnly ? METADATA_LIST : undefined
     return async (part) => {
       const asked = queryString({ ...selectors(query), ...part })
-      return call('GET', collectionPath(kind, query.namespace) + asked, kind.plural, { signal, accept })
+      return call('GET', collectionPath(kind, query.namespace) + asked, kind.plural, {
+        signal,
+        accept,
+        mostBytes: query.mostBytes,
+      })
     }
   }
 
@@ -122,6 +126,7 @@ interface Extra {
   contentType?: string
   accept?: string | undefined
   signal?: AbortSignal | undefined
+  mostBytes?: number | undefined
 }
 
 interface Part {

@@ -17,6 +17,8 @@ export interface Call {
   contentType?: string
   headers?: Record<string, string | string[]>
   signal?: AbortSignal | undefined
+  /** Of an answer of the own cluster. */
+  mostBytes?: number | undefined
   /** Of a stream: one of very many, which share a connection where the server can. */
   shared?: boolean | undefined
 }
@@ -110,7 +112,7 @@ export function openConnection(config: KubeConfig, options: ConnectionOptions): 
   return {
     server,
     async json<T>(call: Call) {
-      if (!openShare) return ask<T>(call, ownShare())
+      if (!openShare) return ask<T>(call, ownShare(call.mostBytes))
       const share = openShare()
       try {
         return await within(timeout * WHOLE, call.signal, (signal) => ask<T>({ ...call, signal }, share))

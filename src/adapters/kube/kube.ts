@@ -8,6 +8,8 @@ export interface ListQuery {
   fields?: string | undefined
   /** Only metadata is fetched (PartialObjectMetadata); of a Secret, nothing that is secret. */
   metadataOnly?: boolean | undefined
+  /** Of one answer, 16 MiB without it: where objects are larger, fewer of them come in a page. */
+  mostBytes?: number | undefined
 }
 
 export interface ApplyHow {

@@ -1,7 +1,7 @@
 import { type KubeObject, keyOf, refOf } from '../../api/index.ts'
 import { isNewer } from './resource-version.ts'
 
-/** The objects of a store that had no room, by namespace. An older version of them may be in the store. */
+/** The objects of a store that had no room, by namespace. */
 export interface LeftOut {
   add(object: KubeObject, need: Need): void
   /** This version of it is kept, or it is gone. What had no room later stays noted. */

@@ -39,7 +39,7 @@ export function createMemory({ all, each }: { all: number; each: number }): Memo
 }
 
 /** Of the heap that V8 may have, which follows the limit of the container. */
-const partOfHeap = (part: number): number => Math.floor(getHeapStatistics().heap_size_limit / part)
+export const partOfHeap = (part: number): number => Math.floor(getHeapStatistics().heap_size_limit / part)
 
 /** For what is kept of a program's own cluster, by namespace. */
 export const createOwnMemory = (): Memory => createMemory({ all: partOfHeap(2), each: partOfHeap(8) })

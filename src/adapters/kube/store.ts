@@ -153,9 +153,9 @@ export class Store<T extends KubeObject> implements Cache<T> {
       const need = room && this.#needOf(object, before)
       if (!need || need.bytes <= 0) return object
       if (!room.take(namespace, need.bytes, need.isNew)) {
-        this.#leftOut.add(object, need)
-        leftOut.add(object, need)
-        return before
+        this.#leaveOut(object, before)
+        leftOut.add(object, this.#needOf(object, undefined))
+        return undefined
       }
       taken.push([namespace, need.bytes])
       return object
@@ -226,7 +226,7 @@ export class Store<T extends KubeObject> implements Cache<T> {
     const { room } = this.#limits
     const need = room && this.#needOf(object, before)
     if (need && !room.take(object.metadata.namespace ?? '', need.bytes, need.isNew)) {
-      this.#leftOut.add(object, need)
+      this.#leaveOut(object, before)
       return
     }
     this.#objects.set(key, object)
@@ -234,6 +234,12 @@ export class Store<T extends KubeObject> implements Cache<T> {
     this.#tell(key, object, before)
     // Last: whoever hears that nothing is left out looks at once.
     this.#leftOut.remove(object)
+  }
+
+  /** What it was before goes, too: it may give leave that was taken back since. */
+  #leaveOut(object: T, before: T | undefined): void {
+    this.#leftOut.add(object, this.#needOf(object, undefined))
+    if (before) this.#drop(keyOf(refOf(object)), before)
   }
 
   #drop(key: string, before: T): void {

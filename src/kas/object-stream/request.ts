@@ -1,7 +1,7 @@
 import { checkRevision, type Revision } from '../../adapters/git/index.ts'
 import { type ObjectsToSynchronizeRequest, refOfRequest } from '../../rpc/index.ts'
 import { Failure } from '../../std/index.ts'
-import { parseGlob } from './glob.ts'
+import { type Glob, parseGlob } from './glob.ts'
 import type { Limits } from './limits.ts'
 import type { Selection } from './select.ts'
 
@@ -34,8 +34,23 @@ export function parseRequest(request: ObjectsToSynchronizeRequest, limits: Limit
     digest,
     changes,
     revision: checkRevision(refOfRequest(request)),
-    selection: { globs: globs.map(parseGlob), files, links },
+    selection: { globs: parseGlobs(globs), files, links },
   }
+}
+
+/** Characters of all patterns of a request, with each alternative in braces written out. */
+const MOST_OF_PATTERNS = 32_768
+
+/** Looks at none that is beyond the limit: they come from strangers. */
+function parseGlobs(texts: readonly string[]): Glob[] {
+  let length = 0
+  return texts.map((text) => {
+    const glob = parseGlob(text)
+    length += glob.length
+    if (length > MOST_OF_PATTERNS)
+      throw malformed(`paths stand for patterns of more than ${MOST_OF_PATTERNS} characters; write fewer braces`)
+    return glob
+  })
 }
 
 const malformed = (why: string) => new Failure('invalid', why, { reason: 'InvalidRequest' })

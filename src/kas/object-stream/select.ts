@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { TreeFile } from '../../adapters/git/index.ts'
 import { Failure, LRUCache } from '../../std/index.ts'
 import type { Tree } from '../tree.ts'
-import type { Glob } from './glob.ts'
+import type { Effort, Glob } from './glob.ts'
 import type { Limits } from './limits.ts'
 
 /** A file of a commit, before its content is known. */
@@ -25,16 +25,25 @@ export interface Selection {
  * The files to send, in the order of the patterns and, within one, of the tree. What lies in a folder whose name starts with
  * a dot is never meant; two patterns for one file are a mistake that is told instead of guessed at.
  */
-export function select<T extends Candidate>(tree: Tree<T>, { globs, files, links = false }: Selection, limits: Limits): T[] {
+export function select<T extends Candidate>(
+  tree: Tree<T>,
+  { globs, files, links = false }: Selection,
+  limits: Limits,
+  effort: Effort = { steps: 0 },
+): T[] {
   const chosen = new Map<string, T>()
+  const most = effort.steps + STEPS_OF_FILE.most * limits.files
   let visited = 0
   for (const glob of globs) {
     const reached = glob.recursive ? tree.below(glob.folder) : tree.in(glob.folder)
     visited += reached.length
     if (visited > limits.files) throw tooManyFiles(limits.files)
+    effort.steps += glob.length + STEPS_OF_FILE.least * reached.length
+    const matches = glob.whole ? () => true : glob.compile()
     for (const file of reached) {
       if (file.link !== undefined && !links) continue
-      if (isHidden(file.path) || !(glob.whole || glob.matches(file.path))) continue
+      if (effort.steps > most) throw tooCostly(glob)
+      if (isHidden(file.path) || !matches(file.path, effort)) continue
       if (chosen.has(file.path)) throw visitedTwice(file.path)
       chosen.set(file.path, file)
     }
@@ -51,7 +60,11 @@ export interface Choice {
   readonly digest: string
 }
 
-export type Choose = (tree: Tree<TreeFile>, selection: Selection) => Choice
+/** What was chosen before takes no effort. */
+export type Choose = (tree: Tree<TreeFile>, selection: Selection, effort?: Effort) => Choice
+
+/** To look at one at all, and what it may take on the average of as many as there may be. */
+const STEPS_OF_FILE = { least: 20, most: 400 }
 
 /** Of one commit; the one that nobody asked for longest is chosen anew. */
 const MOST_CHOICES = 100
@@ -59,16 +72,16 @@ const MOST_CHOICES = 100
 /** Chooses each once: a stream that comes for the next commit is compared with what it had of this one. */
 export function createChoose(limits: Limits): Choose {
   const chosen = new WeakMap<Tree<TreeFile>, LRUCache<string, Choice>>()
-  const choose = (tree: Tree<TreeFile>, selection: Selection): Choice => {
-    const files = select(tree, selection, limits)
+  const choose = (tree: Tree<TreeFile>, selection: Selection, effort: Effort | undefined): Choice => {
+    const files = select(tree, selection, limits, effort)
     return { files, digest: digestOf(files) }
   }
-  return (tree, selection) => {
+  return (tree, selection, effort) => {
     const { globs, files, links } = selection
     const key = JSON.stringify([globs.map(({ text }) => text), files, links])
     const known = chosen.get(tree) ?? new LRUCache<string, Choice>({ max: MOST_CHOICES })
     chosen.set(tree, known)
-    const choice = known.get(key) ?? choose(tree, selection)
+    const choice = known.get(key) ?? choose(tree, selection, effort)
     known.set(key, choice)
     return choice
   }
@@ -125,6 +138,13 @@ const tooManyFiles = (limit: number) =>
     'TooManyFiles',
     `more than ${limit} files lie under the folders of the path patterns`,
     'Begin the patterns with the folder that is meant.',
+  )
+
+const tooCostly = ({ text }: Glob) =>
+  mistake(
+    'GlobTooCostly',
+    `path pattern ${JSON.stringify(text)} takes too long for all files under its folder`,
+    'Begin it with the folder that is meant, and write fewer stars and braces.',
   )
 
 const visitedTwice = (path: string) =>

@@ -11,7 +11,17 @@ import {
   removedObject,
   trailer,
 } from '../../rpc/index.ts'
-import { type Clock, createTurnstile, Failure, isFailure, type Turnstile } from '../../std/index.ts'
+import {
+  type Buckets,
+  type Clock,
+  createBuckets,
+  createTurnstile,
+  Failure,
+  isFailure,
+  pause,
+  type Rate,
+  type Turnstile,
+} from '../../std/index.ts'
 import type { Admission, Gate, Polls, Sighting, Snapshot } from '../ports.ts'
 import type { Refusals } from '../refusals.ts'
 import { changesSince } from './changes.ts'
@@ -36,18 +46,31 @@ export interface ObjectStreamDesk {
 }
 
 export function createObjectStreamService(wiring: ObjectStreamDesk): Service {
-  const desk: Desk = { ...wiring, choose: createChoose(wiring.limits), room: createTurnstile({ each: ROOM_OF_ONE }) }
+  const desk: Desk = {
+    ...wiring,
+    choose: createChoose(wiring.limits),
+    turns: createTurnstile({ each: 1 }),
+    steps: createBuckets(STEPS, wiring.clock),
+    room: createTurnstile({ each: ROOM_OF_ONE }),
+  }
   return offer(Gitops, { getObjectsToSynchronize: (request, call) => serve(desk, request, call) }, desk.door)
 }
 
 /** Of `spec.path` of a GitProject: nothing longer is one. */
 const LONGEST_PATH = 255
 
+/** A usual request takes a few thousand, and one that means everything in a folder none for what it matches. */
+const STEPS: Rate = { burst: 20_000_000, perSecond: 2_000_000 }
+
 /** Bytes of files that are on the way to the callers of one namespace at once. */
 const ROOM_OF_ONE = 16 * 2 ** 20
 
 interface Desk extends ObjectStreamDesk {
   choose: Choose
+  /** Where the callers of each namespace wait for one another to choose. */
+  turns: Turnstile
+  /** What each namespace may take of an Effort. */
+  steps: Buckets
   /** Where the callers of each namespace wait for one another, by bytes. */
   room: Turnstile
 }
@@ -136,11 +159,7 @@ async function* batch(
   const signal = AbortSignal.any([call.hungUp, admission.ended])
   await admission.renew()
   const { digest: known } = wanted
-  const choice = desk.choose(await snapshot.tree(), wanted.selection)
-  const { files } = choice
-  const digest = known === undefined ? '' : choice.digest
-  const unchanged = digest !== '' && digest === known
-  const changes = unchanged ? undefined : changesSince(snapshot.earlier, wanted, files, desk.choose)
+  const { files, digest, unchanged, changes } = await chosen(desk, wanted, snapshot, { admission, signal })
   const said = { digest, unchanged, changes: changes !== undefined }
   yield header(snapshot.commit, admission.project.id, known === undefined ? undefined : said)
   for (const path of changes?.removed ?? []) yield removedObject(path)
@@ -158,6 +177,32 @@ async function* batch(
   const counter = unchanged ? desk.unchanged : desk.delivered
   counter.add()
   yield trailer()
+}
+
+/** Those of one namespace choose one after the other, and no more than is their share of time. */
+async function chosen(
+  { choose, turns, steps, clock }: Desk,
+  wanted: Wanted,
+  snapshot: Snapshot,
+  { admission: { caller }, signal }: { admission: Admission; signal: AbortSignal },
+) {
+  const leave = await turns.enter(caller.namespace, { signal })
+  const effort = { steps: 0 }
+  const chooseIn: Choose = (tree, selection) => choose(tree, selection, effort)
+  try {
+    const tree = await snapshot.tree()
+    const wait = steps.wait(caller.namespace)
+    if (wait > 0) await pause(clock, wait, signal)
+    if (signal.aborted) throw new Failure('cancelled', 'the caller does not wait any more')
+    const choice = chooseIn(tree, wanted.selection)
+    const digest = wanted.digest === undefined ? '' : choice.digest
+    const unchanged = digest !== '' && digest === wanted.digest
+    const changes = unchanged ? undefined : changesSince(snapshot.earlier, wanted, choice.files, chooseIn)
+    return { files: choice.files, digest, unchanged, changes }
+  } finally {
+    steps.spend(caller.namespace, effort.steps)
+    leave()
+  }
 }
 
 /** The operator keeps what has come of the files of all tenants until the last is there; of an agent only we have something to bear. */

@@ -32,9 +32,11 @@ const CASES: [glob: string, path: string, matches: boolean, why: string][] = [
   ['ü?', 'üä', true, 'characters, not bytes'],
 ]
 
+const isMatch = (glob: string, path: string): boolean => parseGlob(glob).compile()(path, { steps: 0 })
+
 describe('path patterns', (it) => {
   for (const [glob, path, matches, why] of CASES) {
-    it(`${glob} ${matches ? 'matches' : 'does not match'} ${path}: ${why}`, () => is(parseGlob(glob).matches(path), matches, why))
+    it(`${glob} ${matches ? 'matches' : 'does not match'} ${path}: ${why}`, () => is(isMatch(glob, path), matches, why))
   }
 
   it('look only into the folder before the first special character', () => {
@@ -44,6 +46,8 @@ describe('path patterns', (it) => {
     equal(of('deploy/a*/b'), ['deploy', true])
     equal(of('*.yaml'), ['', false])
     equal(of('a/b.yaml'), ['a', false])
+    equal(of('app/\\[slug\\]/a\\*/**'), ['app/[slug]/a*', true])
+    ok(parseGlob('app/\\[slug\\]/**').whole)
   })
 
   for (const bad of ['', '/', '[a', '{a', 'a\\', '{a,b}'.repeat(9), 'x'.repeat(600)]) {
@@ -57,10 +61,21 @@ describe('path patterns', (it) => {
     })
   }
 
+  it('count what it costs to hold them against a path', () => {
+    const stepsOf = (glob: string, path: string) => {
+      const effort = { steps: 0 }
+      parseGlob(glob).compile()(path, effort)
+      return effort.steps
+    }
+    ok(stepsOf('**/*.{yaml,yml,json}', 'apps/shop/deployment.yaml') < 200)
+    ok(stepsOf(`**/*${'a'.repeat(420)}b${'{a,b}'.repeat(7)}`, `${'a'.repeat(39)}/`.repeat(100)) > 500_000)
+    is(parseGlob('**/*.{yaml,yml}').length, 2 + 7 + 2 + 6)
+  })
+
   it('take no longer for hostile patterns', () => {
     const spent = effort()
-    is(parseGlob(`${'*a'.repeat(100)}b`).matches('a'.repeat(2000)), false)
-    is(parseGlob(`${'**/'.repeat(60)}b`).matches('a/'.repeat(500)), false)
+    is(isMatch(`${'*a'.repeat(100)}b`, 'a'.repeat(2000)), false)
+    is(isMatch(`${'**/'.repeat(60)}b`, 'a/'.repeat(500)), false)
     ok(spent() < 1000)
   })
 })

@@ -90,6 +90,17 @@ describe('object selection', (it) => {
     )
   })
 
+  it('ends where a pattern takes too long for what there is', () => {
+    const deep = tree(...Array.from({ length: 50 }, (_, at) => `${at}/${'a'.repeat(39)}`.concat(`/${'a'.repeat(39)}`.repeat(99))))
+    const costly = `**/*${'a'.repeat(420)}b${'{a,b}'.repeat(7)}`
+    is(
+      reasonOf(() => chosen(deep, [costly])),
+      'GlobTooCostly',
+    )
+    const usual = tree(...Array.from({ length: 50_000 }, (_, at) => `apps/shop-${at}/deploy/deployment.yaml`))
+    is(chosen(usual, ['**/*.{yaml,yml,json}']).length, 50_000)
+  })
+
   it('costs what lies in the folder, and not what lies in the repository', () => {
     let looked = 0
     const files = Array.from({ length: 50_000 }, (_, at) => ({

@@ -154,7 +154,11 @@ export async function patternsFor(files: readonly SourceFile[], path: string, ya
     .sort()
 }
 
-const patternFor = (root: string, isFile: boolean): string => (isFile ? root : root === '' ? '**' : `${root}/**`)
+/** A name may hold what means something in a pattern: `[slug]` does, and a stranger's would be a costly one. */
+const patternFor = (root: string, isFile: boolean): string => {
+  const literal = root.replaceAll(/[*?[{\\]/g, '\\$&')
+  return isFile ? literal : root === '' ? '**' : `${literal}/**`
+}
 
 /** Of a path that nobody has seen yet. */
 const isFileName = (path: string): boolean => /\.[a-z]+$/i.test(path)
