@@ -134,6 +134,18 @@ describe('hostile: the paths of others', (it) => {
     is(await taken(), false)
   })
 
+  it('are gone on with when another project of them is trusted: what came from the one before is looked after', async () => {
+    await remade('platform', 'newlib', own.newlib.url)
+    await agent('dev', (now) => reason(now, 'ProjectsTrusted') === 'ProjectReplaced')
+    await berth.berth('agent', 'trust', 'dev', '-n', 'team-a')
+    await own.newlib.commit({
+      'a.yaml': `${map('newlib', 'team-a')}data: { is: new }
+`,
+    })
+    await expectObject(berth.kube, ConfigMaps, { name: 'newlib', namespace: 'team-a' }, ({ data }) => data?.is === 'new')
+    is(await taken(), false)
+  })
+
   it('do not come into use either where the configuration is in another namespace, which the Agent has to name', async () => {
     const { kube } = berth
     await createProject(kube, 'platform', 'base', { url: own.base.url, grants })

@@ -182,6 +182,10 @@ export interface AgentStatus {
      */
     uid: string
     /**
+     * The number by which the agent knows the path, if it is not that of this GitProject. It names the inventories of what came from there, so whoever is trusted after another goes on with its objects.
+     */
+    projectId?: string
+    /**
      * Another GitProject that has the path now, and that the agent is not given.
      */
     replacedBy?: {

@@ -1,7 +1,7 @@
 import { type Agent, isDeleting, type Ref, type ServiceAccountName } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
 import { digestOf } from '../digest.ts'
-import { isAnother, trustOf } from '../known-project.ts'
+import { isAnother, knownTo, trustOf } from '../known-project.ts'
 import { newsOf } from '../news.ts'
 import { type Admission, type Caller, type Claim, type Gate, type Knock, moved, type OnUsed } from '../ports.ts'
 import { type Project, type Projects, sourceOf } from '../project.ts'
@@ -150,7 +150,8 @@ class Watch implements Admission {
 
   constructor(projects: Projects, standing: Standing, project: Project) {
     this.caller = standing.caller
-    this.project = project
+    const agent = standing.agent()
+    this.project = agent ? knownTo(agent, project) : project
     this.#projects = projects
     this.#standing = standing
     this.#stops = [

@@ -3,6 +3,7 @@ import { equal, is, match, not, ok } from 'uvu/assert'
 import { type Agent, conditionOf } from '../../../src/api/index.ts'
 import { statusAfter, toldIn } from '../../../src/kas/agent-registration/index.ts'
 import { type Pod, podFrom } from '../../../src/kas/agent-registration/pod.ts'
+import { numberOf } from '../../../src/kas/number.ts'
 import { AgentMetaSchema, ReportRequestSchema } from '../../../src/rpc/index.ts'
 import { describe } from '../../support/suite.ts'
 
@@ -80,6 +81,12 @@ describe('Agent status', (it) => {
     const trusting = { ...agent, spec: { ...agent.spec, trustedProjects: [{ path, uid: 'two' }] } }
     const trusted = statusAfter(trusting, { ...facts, ...at('two') }, now)
     is(conditionOf(trusted.conditions, 'ProjectsTrusted')?.status, 'True')
+    const projectId = String(numberOf('one'))
+    const used = statusAfter({ ...trusting, status: trusted }, { ...facts, ...at('two'), used: [{ path, uid: 'two' }] }, now)
+    equal(used.knownProjects, [{ path, uid: 'two', projectId }])
+    equal(statusAfter({ ...trusting, status: used }, { ...facts, ...at('two') }, now).knownProjects, [
+      { path, uid: 'two', projectId },
+    ])
     const third = statusAfter(trusting, { ...facts, ...at('three') }, now)
     is(third.knownProjects?.[0]?.replacedBy?.uid, 'three')
     // The first one again: what is trusted now is another one.

@@ -63,9 +63,9 @@ describe('path patterns', (it) => {
 
   it('count what it costs to hold them against a path', () => {
     const stepsOf = (glob: string, path: string) => {
-      const effort = { steps: 0 }
-      parseGlob(glob).compile()(path, effort)
-      return effort.steps
+      const taken = { steps: 0 }
+      parseGlob(glob).compile()(path, taken)
+      return taken.steps
     }
     ok(stepsOf('**/*.{yaml,yml,json}', 'apps/shop/deployment.yaml') < 200)
     ok(stepsOf(`**/*${'a'.repeat(420)}b${'{a,b}'.repeat(7)}`, `${'a'.repeat(39)}/`.repeat(100)) > 500_000)
