@@ -95,6 +95,10 @@ describe('berth agent', (it) => {
     is((await run('token', 'add', 'tokens', '--name', 'next')).code, 1)
     const { stdout } = await run('token', 'list', 'tokens')
     match(stdout, /next +valid +\S+ +never +for the second cluster/)
+    const digest = (await tokensOf('tokens'))[1]?.sha256
+    const copied = { tokens: [{ sha256: digest, copied: true }] }
+    await cluster.kube.patch(Agents, { name: 'tokens', namespace }, { status: copied }, { subresource: 'status' })
+    match((await run('token', 'list', 'tokens')).stdout, /next +copied /)
     const listed = (await run('token', 'list', 'tokens', '-o', 'json')).stdout
     not.match(listed, /sha256|[0-9a-f]{64}/)
     is((await run('token', 'revoke', 'tokens', 'first')).code, 0)

@@ -163,9 +163,12 @@ describe('a namespace', (it) => {
     const refused = await berth(['onboard', namespace, '--kubeconfig', fileOf('editor', editor)])
     is(refused.code, 4)
     match(refused.stderr, `Ask somebody who has the role admin in namespace ${namespace}`)
-    const { code, stdout, stderr } = await berth(['onboard', namespace, '--kubeconfig', fileOf('boss', boss)])
-    is(code, 0, stderr)
+    const { code, stdout, stderr } = await berth(['onboard', forged, namespace, '--kubeconfig', fileOf('boss', boss)])
+    is(code, 4)
+    match(stderr, `RoleBinding ${forged}/`)
     match(stdout, `Namespace ${namespace} is open to Berth`)
+    const nowhere = await berth(['onboard', 'nowhere-at-all', '--kubeconfig', cluster.kubeconfig])
+    match(nowhere.stderr, 'there is no namespace nowhere-at-all')
   })
 
   it('that lets Berth in goes on by itself', async () => {

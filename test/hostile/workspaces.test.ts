@@ -100,12 +100,16 @@ describe('hostile: another’s workspace', (it) => {
       ['user', 'alice'],
     ] as const) {
       const notes = { [annotations.variablesOf]: of, [annotations.variablesType]: level === 'user' ? 'file' : 'environment' }
-      await bob.create(Secrets, {
+      const secret = {
         apiVersion: 'v1',
         kind: 'Secret',
         metadata: { name: `evil-${level}`, namespace: 'team-a', labels: { [labels.variablesLevel]: level }, annotations: notes },
         data,
-      })
+      }
+      match(await refusalOf(bob.create(Secrets, secret)), 'gives variables to the workspaces of others: ask an admin')
+      await berth.kube.create(Secrets, secret)
+      match(await refusalOf(bob.patch(Secrets, secret.metadata, { data: { REGION: 'eHg=' } })), 'ask an admin')
+      match(await refusalOf(bob.patch(Secrets, secret.metadata, { metadata: { labels: null } })), 'ask an admin')
     }
     const words = 'berth.dev/refresh-variables of annotations can be changed by the owner, alice,'
     for (const as of [carl, bob]) match(await refusalOf(as.patch(Workspaces, WEB, refresh('now'))), words)
@@ -120,6 +124,12 @@ describe('hostile: another’s workspace', (it) => {
     const frozen = (await berth.kube.list(Secrets)).filter(({ metadata }) => metadata.name.startsWith('workspace-web-variables'))
     ok(frozen.length > 0)
     for (const secret of frozen) ok(!Object.keys(secret.data ?? {}).some((name) => RUNNING.includes(name)))
+  })
+
+  it('is held at its end by nobody else, and keeps what Berth has written on it', async () => {
+    for (const metadata of [{ finalizers: ['example.com/held'] }, { labels: { 'berth.dev/own': 'x' } }])
+      match(await refusalOf(carl.patch(Workspaces, WEB, { metadata })), 'can be changed by the owner, alice,')
+    await carl.patch(Workspaces, WEB, { metadata: { labels: { 'example.com/own': 'x' } } })
   })
 
   it('can be stopped and started by those who may patch it, as before', async () => {

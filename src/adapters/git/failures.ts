@@ -20,7 +20,7 @@ const SIGNS: readonly Sign[] = [
     says: /died of signal 9/,
     code: 'too-large',
     ...LESS,
-    tells: 'git takes more memory than there is for all repositories',
+    tells: 'git took too much memory for it, and was ended',
   },
   {
     says: /returned error: 30\d|unable to update url base from redirection/,
@@ -86,6 +86,20 @@ const SIGNS: readonly Sign[] = [
     remedy: 'Push it, or name one that is there.',
   },
   {
+    says: /remote error:/,
+    code: 'forbidden',
+    reason: 'RepositoryRefused',
+    tells: 'the server refuses it, with words of its own that are in the log of kas',
+    remedy: 'Check spec.url, and what the host says of this repository.',
+  },
+  {
+    says: /protocol error|bad line length|invalid (?:ls-refs response|index-pack output)|expected (?:flush|a delimiter|service)|unknown object format|not valid: |invalid server response/i,
+    code: 'unavailable',
+    reason: 'ProtocolError',
+    tells: 'what answers there does not speak as a Git server does',
+    remedy: 'Check spec.url: it is the URL that git clone takes.',
+  },
+  {
     says: /certificate|SSL|TLS/,
     code: 'unavailable',
     reason: 'CertificateInvalid',
@@ -139,7 +153,12 @@ export function failureFromGit(thrown: unknown, remote: Remote): Failure {
   if (thrown instanceof GitPluginError && thrown.plugin === 'abort') return new Failure('cancelled', 'called off', { cause })
   if (thrown instanceof GitPluginError && thrown.plugin === 'timeout') return unreachable(remote, cause)
   const sign = SIGNS.find(({ says }) => says.test(said))
-  if (!sign) return new Failure('internal', `${remote.url}: git failed`, { reason: 'GitFailed', cause })
+  if (!sign)
+    return new Failure('unavailable', `${remote.url}: git failed, and why is only in the log of kas`, {
+      reason: 'GitFailed',
+      remedy: 'Check that git can clone it from elsewhere, and ask whoever runs Berth to look there.',
+      cause,
+    })
   const { code, reason, tells, remedy } = sign
   return new Failure(code, `${remote.url}: ${tells}`, { reason, remedy, cause })
 }

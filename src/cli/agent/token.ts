@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { keyOf } from '../../api/index.ts'
+import { type Agent, keyOf } from '../../api/index.ts'
 import { Failure, systemClock } from '../../std/index.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { defineGroup } from '../group.ts'
@@ -54,9 +54,9 @@ function defineTokens(command: Command, shell: Shell, finish: Finish): void {
     .action(
       finish((name: string, options: AgentOptions & { output: Format }) =>
         withKube(shell, options, async (kube) => {
-          const { spec } = await agentNamed(kube, { name, namespace: options.namespace })
+          const agent = await agentNamed(kube, { name, namespace: options.namespace })
           const now = systemClock.now()
-          const rows = (spec.tokens ?? []).map((token) => ({ ...shownToken(token), state: stateOf(token, now) }))
+          const rows = (agent.spec.tokens ?? []).map((token) => ({ ...shownToken(token), state: stateOf(token, agent, now) }))
           shell.print(
             render(options.output, rows, [
               { title: 'NAME', of: (row) => row.name },
@@ -75,8 +75,11 @@ function defineTokens(command: Command, shell: Shell, finish: Finish): void {
 /** The digest is nobody's business. */
 const shownToken = ({ sha256: _, ...token }: Token) => token
 
-const stateOf = ({ expiresAt }: Token, now: number): 'valid' | 'expired' =>
-  expiresAt !== undefined && Date.parse(expiresAt) <= now ? 'expired' : 'valid'
+/** One whose digest another Agent had first opens nothing here. */
+function stateOf({ sha256, expiresAt }: Token, { status }: Agent, now: number): 'valid' | 'expired' | 'copied' {
+  if (status?.tokens?.some((known) => known.sha256 === sha256 && known.copied)) return 'copied'
+  return expiresAt !== undefined && Date.parse(expiresAt) <= now ? 'expired' : 'valid'
+}
 
 function defineRevoke(command: Command, shell: Shell, finish: Finish): void {
   withAgent(command)

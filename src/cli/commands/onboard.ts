@@ -62,10 +62,35 @@ async function onboard(shell: Shell, namespaces: string[], options: Options): Pr
     throw new Failure('invalid', `Berth does not work in namespace ${never}, which belongs to the cluster or to Berth itself.`, {
       remedy: 'Name a namespace of tenants.',
     })
-  const bindings = namespaces.flatMap((namespace) => PROGRAMS.map((program) => bindingOf(program, namespace, options)))
-  if (!options.dryRun) await withKube(shell, options, (kube) => (options.remove ? remove(kube, bindings) : make(kube, bindings)))
-  shell.print(options.output === 'table' ? report(namespaces, options) : renderData(options.output, listOf(bindings)))
-  return exitCodes.ok
+  const bindingsIn = (namespace: string) => PROGRAMS.map((program) => bindingOf(program, namespace, options))
+  const refused = options.dryRun
+    ? new Map<string, Failure>()
+    : await withKube(shell, options, (kube) => changeEach(kube, namespaces, bindingsIn, options))
+  const done = namespaces.filter((namespace) => !refused.has(namespace))
+  const list = listOf(done.flatMap(bindingsIn))
+  if (done.length > 0) shell.print(options.output === 'table' ? report(done, options) : renderData(options.output, list))
+  const [first] = refused.values()
+  if (!first) return exitCodes.ok
+  const message = [...refused.values()].map((failure) => failure.message).join('\n')
+  throw new Failure(first.code, message, { cause: first, ...(first.remedy && { remedy: first.remedy }) })
+}
+
+/** In every namespace, whatever comes of the others. Why it was not done, where it was not. */
+async function changeEach(
+  kube: Kube,
+  namespaces: readonly string[],
+  bindingsIn: (namespace: string) => RoleBinding[],
+  options: Options,
+): Promise<Map<string, Failure>> {
+  if (!options.remove) for (const role of Object.values(tenantRoles)) await assertThere(kube, role)
+  const refused = new Map<string, Failure>()
+  for (const namespace of namespaces)
+    try {
+      for (const binding of bindingsIn(namespace)) await (options.remove ? remove(kube, binding) : make(kube, binding))
+    } catch (thrown) {
+      refused.set(namespace, Failure.from(thrown))
+    }
+  return refused
 }
 
 const bindingOf = (program: (typeof PROGRAMS)[number], namespace: string, { berthNamespace }: Options): RoleBinding => ({
@@ -78,14 +103,11 @@ const bindingOf = (program: (typeof PROGRAMS)[number], namespace: string, { bert
 
 const listOf = (items: RoleBinding[]) => ({ apiVersion: 'v1', kind: 'List', items })
 
-async function make(kube: Kube, bindings: RoleBinding[]): Promise<void> {
-  for (const role of Object.values(tenantRoles)) await assertThere(kube, role)
-  for (const binding of bindings) {
-    try {
-      await kube.apply(RoleBindings, binding, { manager: 'berth' })
-    } catch (thrown) {
-      throw explained(thrown, binding)
-    }
+async function make(kube: Kube, binding: RoleBinding): Promise<void> {
+  try {
+    await kube.apply(RoleBindings, binding, { manager: 'berth' })
+  } catch (thrown) {
+    throw explained(thrown, binding)
   }
 }
 
@@ -109,6 +131,11 @@ function explained(thrown: unknown, { metadata: { name, namespace } }: RoleBindi
       cause: thrown,
       remedy: `Ask somebody who has the role admin in namespace ${namespace}.`,
     })
+  if (isFailure(thrown, 'not-found'))
+    return new Failure('not-found', `there is no namespace ${namespace}.`, {
+      cause: thrown,
+      remedy: 'Create it first, or correct its name.',
+    })
   if (isFailure(thrown, 'conflict'))
     return new Failure('conflict', `RoleBinding ${namespace}/${name} was made by somebody else, with other subjects.`, {
       cause: thrown,
@@ -117,8 +144,8 @@ function explained(thrown: unknown, { metadata: { name, namespace } }: RoleBindi
   return thrown
 }
 
-async function remove(kube: Kube, bindings: RoleBinding[]): Promise<void> {
-  for (const binding of bindings) await kube.delete(RoleBindings, refOf(binding))
+async function remove(kube: Kube, binding: RoleBinding): Promise<void> {
+  await kube.delete(RoleBindings, refOf(binding))
 }
 
 function report(namespaces: string[], { remove: isRemoved, dryRun }: Options): string {

@@ -160,7 +160,7 @@ function connectedStatement({ metadata, spec }: Agent, { tokens }: AgentFacts, p
   }
   const shut = spec.tokens?.find(({ sha256 }) => !tokens.some((token) => token.sha256 === sha256 && !token.copied))
   if (shut) {
-    const message = `The token ${shut.name} stands in another Agent, too, and does not open for this one. Take it out, and run: berth agent token add ${names}.`
+    const message = `The token ${shut.name} stands in another Agent, too, and does not open for this one. Run: berth agent token revoke ${metadata.name} ${shut.name} --namespace ${metadata.namespace}, and: berth agent token add ${names}.`
     return { ...about, status: 'False', reason: 'TokenCopied', message }
   }
   const message = `No pod of the agent is connected. Look at its pods, or install it: berth agent manifest ${names}.`

@@ -191,7 +191,7 @@ describe('the data folder of mirrors', (it) => {
     await mirror.fetch(small, never)
     const failure = await failureOf(mirror.fetch(large, never))
     equal([failure?.code, failure?.reason], ['too-large', 'AnswerTooLarge'])
-    match(failure?.message ?? '', `${repository.url}: git takes more memory than there is`)
+    match(failure?.message ?? '', `${repository.url}: git took too much memory for it`)
     const [name = ''] = await kept()
     const left = await readdir(join(folder, 'mirrors', name), { recursive: true })
     equal(

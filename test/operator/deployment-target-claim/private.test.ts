@@ -62,6 +62,9 @@ describe('binding of private claims', (it) => {
   it('they take no target that somebody made: not a free one, nor one that names them or that they name', async () => {
     await make('free', {})
     await make('reserved', { claimRef: 'dev' })
+    const kubernetesCredentials = { defaultNamespace: namespace, apiURL: API_URL, clusterCredentialsSecret: 'nowhere' }
+    await kube.create(DeploymentTargets, target(namespace, 'trap', { claimRef: 'dev', kubernetesCredentials }))
+    await eventually(() => stage.shop.caches.of(DeploymentTargets).get({ name: 'trap', namespace })?.status?.phase === 'Pending')
     await claimed('dev', {}, PRIVATE)
     const dev = await ready('dev', 'ClassNotFound')
     assert.is(dev.status?.phase, 'Pending')

@@ -108,7 +108,8 @@ async function bindBest(claim: DeploymentTargetClaim, binding: Binding): Promise
   const reserved = reservedTargets(books, claim)
   const ready = reserved.find((target) => !mismatch(claim, target))
   if (ready) return take(claim, ready, binding)
-  const unready = reserved.find(({ status }) => !status?.phase || status.phase === 'Pending')
+  const isComing = (target: DeploymentTarget) => (target.status?.phase ?? 'Pending') === 'Pending'
+  const unready = reserved.find((target) => isComing(target) && isPrivate(target) === isPrivate(claim))
   if (unready) return waitFor(claim, unready, binding)
 
   const provisioning = provisioningOf(books, claim)
