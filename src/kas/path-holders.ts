@@ -1,5 +1,6 @@
 import type { Cache } from '../adapters/kube/index.ts'
 import type { ConfigMap } from '../api/index.ts'
+import { withoutEnd } from '../std/index.ts'
 
 /**
  * Which namespace holds which paths of GitProjects. Anybody can write any path into a project of his, so a path opens something
@@ -26,6 +27,6 @@ export const pathHoldersOf = (cache: Cache<ConfigMap>): PathHolders => ({
 /** Whatever a platform lists. */
 export const isOwnPath = (namespace: string, path: string): boolean => path.startsWith(`${namespace}/`)
 
-const prefixesIn = (lines = ''): string[] => lines.split('\n').map((line) => line.trim())
+const prefixesIn = (lines = ''): string[] => lines.split('\n').map((line) => withoutEnd(line.trim(), '/'))
 
 const isBelow = (path: string, prefix: string): boolean => prefix !== '' && (path === prefix || path.startsWith(`${prefix}/`))

@@ -32,7 +32,7 @@ describe('the paths of GitProjects', (it) => {
 
   it('begin with what the platform lists for the namespace; what had such a path before keeps it, and only that', async () => {
     const listed = `acme-${namespace}`
-    await list(`\n  ${listed}/base \nother-${namespace}\n`)
+    await list(`\n  ${listed}/base/ \nother-${namespace}\n`)
     await eventually(() => made('listed', `${listed}/base/shop`))
     await made('exact', `other-${namespace}`)
     match(await refusalOf(made('beside', `${listed}/baseline`)), 'does not begin with')

@@ -286,7 +286,7 @@ describe('rendering', (it) => {
     const narrow = createRenderer({ kubectl: await kubectl(), limits: { memory: 2 ** 20 } })
     const failure = await failureOf(narrow(files, 'a'))
     assert.is(failure.code, 'too-large')
-    assert.match(failure.message, /more than there is of the 1 MiB of memory/)
+    assert.match(failure.message, /took too much of 1 MiB of memory/)
   })
 
   it('G14: parses again only the documents that changed, and counts lines and documents through the file', async () => {

@@ -236,6 +236,7 @@ async function documentsOf(file: SourceFile, yaml: ReadYaml): Promise<unknown[]>
   if (file.data.length > LIMITS.kustomizationBytes)
     throw new Failure('too-large', `${file.source}: is larger than ${LIMITS.kustomizationBytes} bytes`, {
       reason: 'FileTooLarge',
+      remedy: 'Split it, or have some of it in files that it names',
     })
   const { documents, problem } = await yaml(Buffer.from(file.data).toString('utf8'))
   if (problem) throw refused(`${file.source}:${problem.line}:${problem.column}: ${problem.message}`)

@@ -148,9 +148,9 @@ const noProgram = (command: readonly string[]): Failure =>
 const broken = (code: 'invalid' | 'too-large', message: string): Failure =>
   new Failure(code, message, { reason: 'RenderFailed', remedy: 'Correct the kustomization and push' })
 
-/** Nobody here called it off: the guard ended it, or the kernel. */
+/** Nobody here called it off: the guard, which ends the largest of all, or the kernel has ended it. */
 const tooMuchMemory = ({ memory }: KustomizeLimits): Failure =>
-  broken('too-large', `kustomize took more than there is of the ${memory >> 20} MiB of memory for all that run at once`)
+  broken('too-large', `kustomize took too much of ${memory >> 20} MiB of memory, and was ended; look for anchors that multiply`)
 
 const DEAD_END = 'http://127.0.0.1:9'
 

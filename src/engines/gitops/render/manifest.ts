@@ -69,6 +69,8 @@ function faultOf(value: unknown): string | undefined {
   const { metadata } = value
   if (!isRecord(metadata)) return `(${value.kind}) has no metadata`
   if (isText(metadata.name)) return undefined
+  if (metadata.name !== undefined && metadata.name !== null && metadata.name !== '')
+    return `(${value.kind}) has a metadata.name that is no text: ${JSON.stringify(metadata.name).slice(0, 50)}; put it in quotes`
   return 'generateName' in metadata
     ? `(${value.kind}) has generateName, which makes another object each time; give it a name`
     : `(${value.kind}) has no metadata.name`
