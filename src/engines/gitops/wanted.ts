@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { AnyObject } from '../../api/index.ts'
 import { dependenciesOf } from './apply/depends-on.ts'
 import type { Entry } from './change-set.ts'
@@ -85,5 +86,9 @@ function isDependent(object: AnyObject): boolean {
 function restOf({ path, destination, owner, variables }: Wanting): string {
   const { kube, ...limits } = destination
   const values = variables && [...variables.values].sort(([a], [b]) => (a < b ? -1 : 1))
-  return JSON.stringify([path, kube.server, limits, owner, values, variables?.strict])
+  return JSON.stringify([path, kube.server, limits, owner, values && digestOf(values), variables?.strict])
 }
+
+/** The values may be large and secret, and this is remembered for as long as the sync is. */
+const digestOf = (values: readonly (readonly [string, string])[]): string =>
+  createHash('sha256').update(JSON.stringify(values)).digest('hex')

@@ -15,8 +15,9 @@ import { releaseFormer } from './removal.ts'
 import { NAME, rememberedRules, type Shop } from './shop.ts'
 import { statusFor } from './status.ts'
 import { createTargets, targetsIn, tenantOf } from './targets.ts'
-import { createVariableReader } from './variables.ts'
+import { createVariableMemory, createVariableReader } from './variables.ts'
 import { watchesOf } from './watches.ts'
+import { rememberedOpenings } from './windows.ts'
 
 export interface GitOpsSettings {
   /** Where commits come from: the object stream of kas. */
@@ -49,7 +50,7 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
   const waited = (milliseconds: number) => meter.took('source', milliseconds)
   const following = createFollowing({ source, clock: workshop.clock, yaml, waited, mostFiles: settings.mostFiles })
   const targets = createTargets(reach, { clock: workshop.clock, inUse: () => targetsIn(books) })
-  const variables = createVariableReader(workshop.kube, workshop.clock)
+  const variables = createVariableReader(workshop.kube, workshop.clock, createVariableMemory())
   const { clock, log } = workshop
   const ledgers = createLedgers({ clock, log, mostWatches })
   meter.watches(() => ledgers.watches)
@@ -68,6 +69,7 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
     objects: createAllotments(settings.mostObjects ?? MOST_OBJECTS),
     variables,
     rules: rememberedRules(workshop.clock),
+    findOpening: rememberedOpenings(),
     notes: new Map(),
     seen: new Map(),
     arrivals: new Map(),

@@ -26,7 +26,7 @@ import { projectOf } from './repository.ts'
 import { inventoryOf, ownerOf } from './shop.ts'
 import { isOver, over, ready } from './sync-run.ts'
 import { createTargets, destinationOf } from './targets.ts'
-import { createVariableReader } from './variables.ts'
+import { readVariables } from './variables.ts'
 import { wishOf } from './wish.ts'
 
 interface Bench {
@@ -139,7 +139,7 @@ async function look(
       prune: spec.prune ?? true,
       guards: guardsOf(deployment),
       confirmed: isConfirmed(deployment, snapshot.commitId),
-      variables: await createVariableReader(kube, clock).of(deployment, snapshot.commitId),
+      variables: await readVariables(deployment, kube),
     }
     return await preview(request, { render: settings.render, clock }, signal)
   } finally {

@@ -4,7 +4,7 @@ import type { Snapshot } from '../../engines/gitops/index.ts'
 import { Failure } from '../../std/index.ts'
 import { dependenciesOf } from './dependencies.ts'
 import { sameRepository } from './same-repository.ts'
-import { type Opening, openingAt } from './windows.ts'
+import { checkWindows, type FindOpening, type Opening, openingAt } from './windows.ts'
 
 /** Why a commit is not applied yet, though nothing is wrong with it. */
 export interface Hold {
@@ -22,6 +22,8 @@ export interface Rules {
   crossNamespace: boolean
   /** Somebody asked for this very commit, at this very time. */
   asked?: 'now' | 'this-revision' | undefined
+  /** Finds out whether sync windows are open; anew each time without it. */
+  findOpening?: FindOpening
 }
 
 /**
@@ -32,12 +34,13 @@ export function holdOf(
   deployment: GitOpsDeployment,
   { commitId }: Snapshot,
   { deployments }: { deployments: Deployments },
-  { now, crossNamespace, asked }: Rules,
+  { now, crossNamespace, asked, findOpening = openingAt }: Rules,
 ): Hold | undefined {
   refuseMistakes(deployment, deployments, crossNamespace)
-  const opening = asked ? OPEN : openingAt(now, deployment.spec.syncWindows)
+  if (!asked) checkWindows(deployment.spec.syncWindows)
   // What is in effect is repaired at any time, and does not become unready with what it once waited for.
   if (isInEffect(deployment, commitId)) return undefined
+  const opening = asked ? OPEN : findOpening(now, deployment.spec.syncWindows)
   for (const ref of dependenciesOf(deployment)) {
     const dependency = deployments.get(ref)
     const why = dependency

@@ -58,7 +58,8 @@ export async function reconcileDeployment(deployment: GitOpsDeployment, shop: Sh
 
 function holdBack(deployment: GitOpsDeployment, snapshot: Snapshot, shop: Shop, asked?: Rules['asked']): Next | undefined {
   const now = shop.workshop.clock.now()
-  const hold = holdOf(deployment, snapshot, shop.books, { now, crossNamespace: shop.crossNamespace, asked })
+  const { books, crossNamespace, findOpening } = shop
+  const hold = holdOf(deployment, snapshot, books, { now, crossNamespace, asked, findOpening })
   if (!hold) return undefined
   return settled({ status: statusWhileHeld(deployment, hold, snapshot), recheck: recheckAt(hold.until, now) })
 }

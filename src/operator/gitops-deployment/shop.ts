@@ -24,6 +24,7 @@ import type { Following } from './following.ts'
 import type { GitOpsMeter } from './meter.ts'
 import type { Targets } from './targets.ts'
 import type { VariableReader } from './variables.ts'
+import type { FindOpening } from './windows.ts'
 
 export const NAME = 'gitops-deployment'
 
@@ -59,6 +60,8 @@ export interface Shop {
   variables: VariableReader
   /** Compiles health rules, or remembers them. */
   rules: Rules
+  /** Finds out whether sync windows are open, or remembers it. */
+  findOpening: FindOpening
   notes: Map<string, Note>
   /** Each deployment as it was reconciled last, so that what it leaves without a word can be released. */
   seen: Map<string, GitOpsDeployment>

@@ -1,5 +1,5 @@
-import type { Kube } from '../../adapters/kube/index.ts'
-import { ConfigMaps, type GitOpsDeployment, keyOf, Secrets } from '../../api/index.ts'
+import { createMemory, type Kube, type Memory, partOfHeap, weightOf } from '../../adapters/kube/index.ts'
+import { ConfigMaps, type GitOpsDeployment, keyOf, refFromKey, Secrets } from '../../api/index.ts'
 import type { Variables } from '../../engines/gitops/index.ts'
 import { type Clock, Failure, isFailure } from '../../std/index.ts'
 import { intervalOf } from './interval.ts'
@@ -17,64 +17,129 @@ export interface VariableReader {
   drop(key: string): void
 }
 
-export function createVariableReader(kube: Kube, clock: Clock): VariableReader {
-  const known = new Map<string, { version: string; at: number; variables: Variables }>()
-  const secrets = new Map<string, { now: ReadonlySet<string>; before: ReadonlySet<string> }>()
-  const note = (key: string, now: ReadonlySet<string> = new Set()) => {
-    const last = secrets.get(key) ?? { now, before: new Set<string>() }
-    const isSame = last.now.size === now.size && [...now].every((secret) => last.now.has(secret))
-    secrets.set(key, isSame ? last : { now, before: last.now })
+/** Of one deployment. */
+interface Kept {
+  /** What the values were read for; `undefined` when they are to be read again. */
+  version: string | undefined
+  at: number
+  variables: Variables
+  /** What came from Secrets before it changed last. */
+  before: ReadonlySet<string>
+  bytes: number
+}
+
+/** For what the deployments of each namespace read: with a program's heap of 512 MiB, 16 MiB for one and 64 for all. */
+export const createVariableMemory = (): Memory => createMemory({ all: partOfHeap(8), each: partOfHeap(32) })
+
+export function createVariableReader(kube: Kube, clock: Clock, memory: Memory): VariableReader {
+  const kept = new Map<string, Kept>()
+  const keep = ({ metadata }: GitOpsDeployment, version: string | undefined, { variables, bytes }: Found) => {
+    const { namespace = '' } = metadata
+    const last = kept.get(keyOf(metadata))
+    const before = formerSecrets(last, variables.secrets)
+    const sum = bytes + weightOf([...before])
+    if (!memory.take(namespace, sum - (last?.bytes ?? 0), !last)) throw noRoom(namespace, memory)
+    kept.set(keyOf(metadata), { version, at: clock.now(), variables, before, bytes: sum })
   }
   return {
     async of(deployment, commitId) {
       const { metadata, spec } = deployment
       if (!spec.variables) return
       const version = JSON.stringify([metadata.uid, metadata.generation, commitId])
-      const last = known.get(keyOf(metadata))
+      const last = kept.get(keyOf(metadata))
       if (last?.version === version && clock.now() - last.at < intervalOf(spec.interval)) return last.variables
-      const variables = await read(deployment, spec.variables, kube.as(tenantOf(deployment)))
-      known.set(keyOf(metadata), { version, at: clock.now(), variables })
-      note(keyOf(metadata), variables.secrets)
-      return variables
+      const found = await read(deployment, spec.variables, kube)
+      keep(deployment, version, found)
+      return found.variables
     },
     async learn(deployment) {
       const { metadata, spec } = deployment
-      if (!spec.variables || secrets.has(keyOf(metadata))) return true
+      if (!spec.variables || kept.has(keyOf(metadata))) return true
       try {
-        note(keyOf(metadata), (await read(deployment, spec.variables, kube.as(tenantOf(deployment)))).secrets)
+        keep(deployment, undefined, await read(deployment, spec.variables, kube))
         return true
       } catch {
         return false
       }
     },
     secretsOf(key) {
-      const { now, before } = secrets.get(key) ?? {}
-      return now && before && new Set([...now, ...before])
+      const known = kept.get(key)
+      return known && new Set([...(known.variables.secrets ?? []), ...known.before])
     },
-    forget: (key) => void known.delete(key),
+    forget(key) {
+      const known = kept.get(key)
+      if (known) known.version = undefined
+    },
     drop(key) {
-      known.delete(key)
-      secrets.delete(key)
+      memory.giveBack(refFromKey(key).namespace ?? '', kept.get(key)?.bytes ?? 0)
+      kept.delete(key)
     },
   }
 }
 
+/** Those that were there before these, which may be the same as last time. */
+function formerSecrets(last: Kept | undefined, now: ReadonlySet<string> = new Set()): ReadonlySet<string> {
+  if (!last) return new Set()
+  const { secrets = new Set() } = last.variables
+  const isSame = secrets.size === now.size && [...now].every((secret) => secrets.has(secret))
+  return isSame ? last.before : secrets
+}
+
+const noRoom = (namespace: string, { each }: Memory): Failure =>
+  new Failure(
+    'too-large',
+    `spec.variables.from: what the GitOpsDeployments of namespace ${namespace} read would be more than is kept of one namespace (${Math.floor(each / MEBIBYTE)} MiB)`,
+    {
+      reason: 'VariablesTooLarge',
+      remedy: 'Name smaller ConfigMaps and Secrets, or fewer; it is tried again when there is room.',
+    },
+  )
+
+const MEBIBYTE = 2 ** 20
+/** What the sources of one deployment may have in sum. */
+const MOST_BYTES = MEBIBYTE
+
 type Wanted = NonNullable<GitOpsDeployment['spec']['variables']>
 
+interface Found {
+  variables: Variables
+  /** Of what was read. */
+  bytes: number
+}
+
+/** The values of `spec.variables` as they are now. */
+export const readVariables = async (deployment: GitOpsDeployment, kube: Kube): Promise<Variables | undefined> =>
+  deployment.spec.variables && (await read(deployment, deployment.spec.variables, kube)).variables
+
 /** With the rights of the tenant's service account alone: the operator's own would open every Secret. */
-async function read({ metadata }: GitOpsDeployment, { from = [], values, strict }: Wanted, kube: Kube): Promise<Variables> {
+async function read(deployment: GitOpsDeployment, { from = [], values, strict }: Wanted, kube: Kube): Promise<Found> {
+  const asTenant = kube.as(tenantOf(deployment))
   const all = new Map<string, string>()
   const secrets = new Set<string>()
+  let bytes = 0
   for (const [index, source] of from.entries()) {
-    const found = await readOne(kube, metadata.namespace ?? '', source, `spec.variables.from[${index}]`)
+    const field = `spec.variables.from[${index}]`
+    const found = await readOne(asTenant, deployment.metadata.namespace ?? '', source, field)
+    bytes += weightOf(found)
+    if (bytes > MOST_BYTES) throw tooLarge(source, field, bytes)
     for (const [name, value] of Object.entries(found)) {
       all.set(name, value)
       if (source.kind === 'Secret') secrets.add(value)
     }
   }
   for (const [name, value] of Object.entries(values ?? {})) all.set(name, value)
-  return { values: all, strict: strict ?? true, secrets }
+  return { variables: { values: all, strict: strict ?? true, secrets }, bytes }
 }
+
+const tooLarge = ({ kind, name }: Source, field: string, bytes: number): Failure =>
+  new Failure(
+    'too-large',
+    `${field}: with ${kind} ${name} the variables have ${bytes} bytes; ${MOST_BYTES} are the most of one GitOpsDeployment`,
+    {
+      reason: 'VariablesTooLarge',
+      remedy: `Leave that ${kind} out, or name one that holds nothing but what the manifests need.`,
+    },
+  )
 
 type Source = NonNullable<Wanted['from']>[number]
 

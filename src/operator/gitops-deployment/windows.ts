@@ -1,5 +1,5 @@
 import type { GitOpsDeployment } from '../../api/index.ts'
-import { type Cron, durationOf, Failure, lastMatch, nextMatch, parseCron, timeZoneOf } from '../../std/index.ts'
+import { type Cron, durationOf, Failure, LRUCache, lastMatch, nextMatch, parseCron, timeZoneOf } from '../../std/index.ts'
 
 type Written = NonNullable<GitOpsDeployment['spec']['syncWindows']>[number]
 
@@ -24,6 +24,36 @@ export function openingAt(now: number, written: readonly Written[] | undefined):
   const windows = (written ?? []).map(windowOf)
   const isOpen = isOpenAt(now, windows)
   return { isOpen, until: windows.length === 0 ? undefined : changeAfter(now, isOpen, windows) }
+}
+
+/** Throws what `openingAt` would of a schedule that cannot be read, without the time that the rest takes. */
+export function checkWindows(written: readonly Written[] = []): void {
+  written.forEach(windowOf)
+}
+
+export type FindOpening = typeof openingAt
+
+/** Characters of windows of which the answer is remembered; those of one deployment have 5,000 at most. */
+const MOST_REMEMBERED = 250_000
+
+/**
+ * `openingAt`, remembered. To find it out takes milliseconds, and whoever edits a deployment has it asked for each time: the answer stands
+ * until the state changes.
+ */
+export function rememberedOpenings(find: FindOpening = openingAt): FindOpening {
+  const known = new LRUCache<string, { from: number; opening: Opening }>({
+    maxSize: MOST_REMEMBERED,
+    sizeCalculation: (_, text) => text.length,
+  })
+  return (now, written = []) => {
+    const text = JSON.stringify(written)
+    const last = known.get(text)
+    // A clock that was set back asks for a time that the answer says nothing about.
+    if (last && now >= last.from && now < (last.opening.until ?? Number.POSITIVE_INFINITY)) return last.opening
+    const opening = find(now, written)
+    known.set(text, { from: now, opening })
+    return opening
+  }
 }
 
 function windowOf({ kind, schedule, duration, timeZone = 'UTC' }: Written, index: number): Window {
@@ -52,20 +82,39 @@ function endOf({ cron, duration }: Window, now: number): number | undefined {
   return opened === undefined ? undefined : opened + duration
 }
 
-/** Windows may overlap: the state is looked at wherever one opens or closes. */
-const MOST_CHANGES = 64
+/** Windows may follow one another without end, so it is looked so often; the time that was reached then is when to look again. */
+const MOST_LOOKS = 8
 
+/** Windows may overlap: it goes from one time at which the state may change to the next, past all that cannot change it. */
 function changeAfter(now: number, isOpen: boolean, windows: readonly Window[]): number | undefined {
+  const next = isOpen ? mayCloseAt : mayOpenAt
   let at: number | undefined = now
-  for (let tries = 0; tries < MOST_CHANGES && at !== undefined; tries++) {
-    at = nextEdge(at, windows)
+  for (let looks = 0; looks < MOST_LOOKS && at !== undefined; looks++) {
+    at = next(at, windows)
     if (at !== undefined && isOpenAt(at, windows) !== isOpen) return at
   }
   return at
 }
 
-function nextEdge(after: number, windows: readonly Window[]): number | undefined {
-  const edges = windows.flatMap((window) => [endOf(window, after), nextMatch(window.cron, after)])
-  const later = edges.filter((edge): edge is number => edge !== undefined && edge > after)
-  return later.length > 0 ? Math.min(...later) : undefined
+/** What is closed stays so until the last Deny window that is open closes; where none is, until an Allow window opens. */
+function mayOpenAt(after: number, windows: readonly Window[]): number | undefined {
+  const denied = endsOf(windows.filter(denies), after)
+  return denied.length > 0 ? Math.max(...denied) : earliest(openingsOf(windows.filter(allows), after))
 }
+
+/** What is open stays so until a Deny window opens, or the last Allow window that is open closes. */
+function mayCloseAt(after: number, windows: readonly Window[]): number | undefined {
+  const allowed = endsOf(windows.filter(allows), after)
+  const denied = openingsOf(windows.filter(denies), after)
+  return earliest(allowed.length > 0 ? [Math.max(...allowed), ...denied] : denied)
+}
+
+const allows = ({ isAllow }: Window): boolean => isAllow
+const denies = ({ isAllow }: Window): boolean => !isAllow
+
+const endsOf = (windows: readonly Window[], at: number): number[] => windows.flatMap((window) => endOf(window, at) ?? [])
+
+const openingsOf = (windows: readonly Window[], after: number): number[] =>
+  windows.flatMap(({ cron }) => nextMatch(cron, after) ?? [])
+
+const earliest = (times: readonly number[]): number | undefined => (times.length > 0 ? Math.min(...times) : undefined)

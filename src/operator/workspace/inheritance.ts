@@ -85,6 +85,9 @@ function ofHeir(secrets: readonly CoreSecret[], heir: Heir): Source[] {
   return secrets.flatMap((secret) => sourceOf(secret, heir)).sort((a, b) => (rank(a) < rank(b) ? -1 : 1))
 }
 
+/** Whether the workspace inherits from the Secret; its metadata says so. */
+export const isInherited = (secret: CoreSecret, heir: Heir): boolean => sourceOf(secret, heir).length > 0
+
 function sourceOf(secret: CoreSecret, heir: Heir): Source[] {
   const { labels: marks = {}, annotations: notes = {} } = secret.metadata
   const level = LEVELS.find((each) => each === marks[labels.variablesLevel])

@@ -1,9 +1,9 @@
-import type { Kube } from '../../adapters/kube/index.ts'
+import { type Kube, orBegunAnew, weightOf } from '../../adapters/kube/index.ts'
 import { annotations, type CoreSecret, type KubeObject, labels, Secrets, type Workspace, YES } from '../../api/index.ts'
 import { Failure, isRecord, timestamp } from '../../std/index.ts'
 import type { FrozenVariables } from './desired/index.ts'
 import { own } from './foreign.ts'
-import { type Heir, type Inheritance, inherit, type Value, whyNot } from './inheritance.ts'
+import { type Heir, type Inheritance, inherit, isInherited, type Value, whyNot } from './inheritance.ts'
 import { digest } from './names.ts'
 
 export const VARIABLE_REASONS = { missing: 'VariableNotFound', invalid: 'VariableInvalid', tooMuch: 'VariablesTooLarge' } as const
@@ -11,6 +11,12 @@ export const VARIABLE_REASONS = { missing: 'VariableNotFound', invalid: 'Variabl
 const MOST = 256
 /** What a Secret may hold, less what is around it. */
 const MOST_BYTES = 1_000_000
+/** Of the Secrets that are inherited from, as they are in memory: some of it may be overridden or left out. */
+const MOST_READ = 3 * MOST_BYTES
+/** Of the Secrets of a namespace, whoever inherits from them: it is looked through for each workspace. */
+const MOST_METADATA = 8 * 2 ** 20
+/** Several workspaces may look for their variables at once. */
+const MOST_PAGE = 2 * 2 ** 20
 
 /** What the workspace was asked to freeze anew for; empty when it never was. */
 export const refreshOf = ({ metadata }: Workspace): string => metadata.annotations?.[annotations.refreshVariables] ?? ''
@@ -91,20 +97,70 @@ function parsed(text = ''): Names | undefined {
 const isNames = (value: unknown): value is Names => isRecord(value) && Array.isArray(value.list)
 
 async function gathered({ workspace, home, heir }: Freezing): Promise<Inheritance> {
-  const { namespace } = workspace.metadata
-  const [mine, secrets] = await Promise.all([
-    Promise.all((workspace.spec.variables ?? []).map((each) => ownValue(workspace, each, home))),
-    home.list(Secrets, { namespace, labels: labels.variablesLevel }),
-  ])
-  for (const value of mine) check(value)
-  const inheritance = inherit(mine, secrets, heir)
-  const bytes = inheritance.values.reduce((sum, { data }) => sum + Buffer.byteLength(data, 'base64'), 0)
+  const mine = await ownValues(workspace, home)
+  const inheritance = inherit(mine, await secretsFor(heir, workspace.metadata.namespace, home), heir)
+  const bytes = inheritance.values.reduce((sum, value) => sum + bytesOf(value), 0)
   if (inheritance.values.length <= MOST && bytes <= MOST_BYTES) return inheritance
-  const what = `${inheritance.values.length} variables with ${bytes} bytes`
-  throw new Failure('invalid', `the workspace has ${what}; ${MOST} with ${MOST_BYTES} bytes are the most`, {
+  throw tooMuch(
+    `the workspace has ${inheritance.values.length} variables with ${bytes} bytes`,
+    `${MOST} with ${MOST_BYTES} bytes`,
+  )
+}
+
+const bytesOf = ({ data }: Value): number => Buffer.byteLength(data, 'base64')
+
+const tooMuch = (what: string, most: string): Failure =>
+  new Failure('invalid', `${what}; ${most} are the most`, {
     reason: VARIABLE_REASONS.tooMuch,
     remedy:
       'Leave some out where they are inherited from, or make the workspace again with fewer; put large files into the project or the image.',
+  })
+
+/** One after the other, for each may lie in another Secret of a megabyte. */
+async function ownValues(workspace: Workspace, home: Kube): Promise<Value[]> {
+  const values: Value[] = []
+  let bytes = 0
+  for (const variable of workspace.spec.variables ?? []) {
+    const value = await ownValue(workspace, variable, home)
+    check(value)
+    values.push(value)
+    bytes += bytesOf(value)
+    if (bytes > MOST_BYTES) throw tooMuch(`spec.variables has ${bytes} bytes up to "${value.name}"`, `${MOST_BYTES}`)
+  }
+  return values
+}
+
+/**
+ * The Secrets from which the workspace inherits, one after the other and no more than it may have. Whoever writes Secrets of the namespace
+ * decides how many there are and how large.
+ */
+async function secretsFor(heir: Heir, namespace: string | undefined, home: Kube): Promise<CoreSecret[]> {
+  const secrets: CoreSecret[] = []
+  let bytes = 0
+  for (const name of await namesFor(heir, namespace, home)) {
+    const secret = await home.get(Secrets, { name, namespace })
+    if (!secret) continue
+    secrets.push(secret)
+    bytes += weightOf(secret.data)
+    if (bytes > MOST_READ)
+      throw tooMuch(`the Secrets that the workspace inherits from have ${bytes} bytes and more`, `${MOST_READ}`)
+  }
+  return secrets
+}
+
+async function namesFor(heir: Heir, namespace: string | undefined, home: Kube): Promise<string[]> {
+  const query = { namespace, labels: labels.variablesLevel, metadataOnly: true, mostBytes: MOST_PAGE }
+  return orBegunAnew(async () => {
+    const names: string[] = []
+    let bytes = 0
+    for await (const page of home.pages(Secrets, query)) {
+      bytes += weightOf(page)
+      if (bytes > MOST_METADATA)
+        throw tooMuch(`the metadata of Secrets labelled ${labels.variablesLevel} has ${bytes} bytes and more`, `${MOST_METADATA}`)
+      for (const secret of page) if (isInherited(secret, heir)) names.push(secret.metadata.name)
+      if (names.length > MOST) throw tooMuch(`the workspace inherits from ${names.length} Secrets and more`, `${MOST}`)
+    }
+    return names
   })
 }
 

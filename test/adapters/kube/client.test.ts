@@ -107,6 +107,13 @@ describe('the API client and its caches', (it) => {
     assert.equal([only?.kind, only?.metadata.name, only?.data], ['ConfigMap', 'a', undefined])
   })
 
+  it('lists in pages as short as is asked for', async () => {
+    for (const name of ['p', 'q', 'r']) await kube.create(ConfigMaps, configMap(namespace, name, { x: 'x'.repeat(400_000) }))
+    const lengths: number[] = []
+    for await (const page of kube.pages(ConfigMaps, { namespace, mostBytes: 500_000 })) lengths.push(page.length)
+    assert.ok(lengths.length >= 3 && Math.max(...lengths.slice(-3)) === 1, lengths.join())
+  })
+
   it('follows CRDs that come, change and go', async () => {
     const group = `${namespace}.example.com`
     const name = `trials.${group}`

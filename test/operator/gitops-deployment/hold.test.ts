@@ -121,6 +121,25 @@ describe('what holds a commit', (it) => {
     assert.is(hold(made('shop', { syncWindows: [...syncWindows], ready: true, revision: COMMIT, passed: 1 })), undefined)
   })
 
+  it('is not looked for in sync windows where none matters', () => {
+    const syncWindows = [{ kind: 'Allow' as const, schedule: '0 22 * * *', duration: '2h' }]
+    let asked = 0
+    const look = (deployment: GitOpsDeployment, rules: Partial<Rules> = {}) => {
+      const findOpening = () => {
+        asked++
+        return { isOpen: false, until: undefined }
+      }
+      const deployments = { get: () => undefined }
+      const how = { now: NOW, crossNamespace: false, findOpening, ...rules }
+      return holdOf(deployment, { commitId: COMMIT, files: [] }, { deployments }, how)
+    }
+    assert.is(look(made('shop', { syncWindows, ready: true, revision: COMMIT, passed: 1 })), undefined)
+    assert.is(look(made('shop', { syncWindows }), { asked: 'now' }), undefined)
+    assert.is(asked, 0)
+    assert.is(look(made('shop', { syncWindows }))?.reason, 'OutsideSyncWindow')
+    assert.is(asked, 1)
+  })
+
   it('is no sync window, but still a dependency, when somebody asks for it now', () => {
     const closed = made('shop', { syncWindows: [{ kind: 'Deny', schedule: '0 0 * * *', duration: '24h' }] })
     assert.is(hold(closed)?.reason, 'OutsideSyncWindow')

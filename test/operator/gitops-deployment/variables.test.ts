@@ -1,0 +1,136 @@
+import * as assert from 'uvu/assert'
+import type { Kube } from '../../../src/adapters/kube/index.ts'
+import { createMemory } from '../../../src/adapters/kube/memory.ts'
+import { type CoreSecret, type GitOpsDeployment, GitOpsDeployments, type KubeObject, Secrets } from '../../../src/api/index.ts'
+import { createVariableReader, readVariables, type VariableReader } from '../../../src/operator/gitops-deployment/variables.ts'
+import { isFailure, systemClock } from '../../../src/std/index.ts'
+import { grant } from '../../support/builders/credentials.ts'
+import { configMap } from '../../support/builders/snapshots.ts'
+import { testCluster } from '../../support/control-plane.ts'
+import { at, openStage, type Stage } from '../../support/deployments.ts'
+import { describe } from '../../support/suite.ts'
+
+const LARGE = 400_000
+const MEBIBYTE = 2 ** 20
+
+type Source = NonNullable<NonNullable<GitOpsDeployment['spec']['variables']>['from']>[number]
+
+const secretOf = (namespace: string, name: string, value: string): CoreSecret => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, namespace },
+  data: { [name]: Buffer.from(value).toString('base64') },
+})
+
+const named = (...names: string[]): Source[] => names.map((name) => ({ kind: 'Secret', name }))
+
+describe('variables of a GitOpsDeployment', (it) => {
+  const cluster = testCluster()
+  const { kube } = cluster
+  let namespace = ''
+
+  it.before(async () => {
+    namespace = await cluster.namespace('variables')
+    await grant(kube, namespace, 'default', 'admin')
+    for (const name of ['a', 'b', 'c', 'd']) await kube.create(Secrets, secretOf(namespace, name, name.repeat(LARGE)))
+    await kube.create(Secrets, secretOf(namespace, 'small', 'before'))
+  })
+  it.after(() => cluster.close())
+
+  const deployment = (name: string, ...from: string[]): GitOpsDeployment => ({
+    apiVersion: 'managed-gitops.redhat.com/v1alpha1',
+    kind: 'GitOpsDeployment',
+    metadata: { name, namespace, uid: name, generation: 1 },
+    spec: { ...at('deploy'), source: { repoURL: '', path: '' }, type: 'automated', variables: { from: named(...from) } },
+  })
+  const keyOf = (name: string) => `${namespace}/${name}`
+  const readerWith = (each: number, over: Kube = kube) =>
+    createVariableReader(over, systemClock, createMemory({ all: 100 * each, each }))
+  const refusal = async (reading: Promise<unknown>) => {
+    const failure = await reading.catch((thrown: unknown) => thrown)
+    assert.ok(isFailure(failure, 'too-large'), String(failure))
+    assert.is(failure.reason, 'VariablesTooLarge')
+    return failure.message
+  }
+
+  /** The API, and the names of what is got through it. */
+  function noting() {
+    const got: string[] = []
+    const through = (inner: Kube): Kube => ({
+      ...inner,
+      get: async (kind, ref, signal) => {
+        got.push(ref.name)
+        return inner.get(kind, ref, signal)
+      },
+      as: (identity) => through(inner.as(identity)),
+    })
+    return { got, kube: through(kube) }
+  }
+
+  it('have a mebibyte at most, and what comes after is not read', async () => {
+    const { got, kube: over } = noting()
+    const words = await refusal(readerWith(16 * MEBIBYTE, over).of(deployment('one', 'a', 'b', 'c', 'd'), 'commit'))
+    assert.match(words, /^spec\.variables\.from\[2\]: with Secret c the variables have 1200\d{3} bytes; 1048576 are the most/)
+    assert.equal(got, ['a', 'b', 'c'])
+    assert.match(await refusal(readVariables(deployment('one', 'd', 'c', 'b'), kube)), /from\[2\]: with Secret b /)
+  })
+
+  it('have so much of a namespace in sum, which is free again when a deployment is gone', async () => {
+    const reader = readerWith(MEBIBYTE)
+    await reader.of(deployment('one', 'a'), 'commit')
+    assert.match(
+      await refusal(reader.of(deployment('two', 'a'), 'commit')),
+      `what the GitOpsDeployments of namespace ${namespace} read would be more than is kept of one namespace (1 MiB)`,
+    )
+    assert.is(await reader.learn(deployment('two', 'a')), false)
+    reader.drop(keyOf('one'))
+    assert.is((await reader.of(deployment('two', 'a'), 'commit'))?.values.get('a')?.length, LARGE)
+  })
+
+  it('take no more of it however often they are read', async () => {
+    const reader = readerWith(MEBIBYTE)
+    for (let commit = 0; commit < 5; commit++) await reader.of(deployment('one', 'a'), `commit-${commit}`)
+    reader.forget(keyOf('one'))
+    await reader.of(deployment('one', 'a'), 'commit-4')
+    assert.equal([...(reader.secretsOf(keyOf('one')) ?? [])], ['a'.repeat(LARGE)])
+  })
+
+  it('are known to be secret once they have changed, too, and whoever learns them reads them when he needs them', async () => {
+    const { got, kube: over } = noting()
+    const reader: VariableReader = readerWith(MEBIBYTE, over)
+    const small = deployment('small', 'small')
+    assert.is(await reader.learn(small), true)
+    assert.is(await reader.learn(small), true)
+    await kube.patch(Secrets, { name: 'small', namespace }, { data: { small: Buffer.from('after').toString('base64') } })
+    assert.is((await reader.of(small, 'commit'))?.values.get('small'), 'after')
+    await reader.of(small, 'commit')
+    assert.equal([...(reader.secretsOf(keyOf('small')) ?? [])].sort(), ['after', 'before'])
+    assert.equal(got, ['small', 'small'])
+  })
+})
+
+describe('a GitOpsDeployment with too many variables', (it) => {
+  const cluster = testCluster()
+  const { kube } = cluster
+  let stage: Stage
+
+  it.before(async () => {
+    stage = await openStage(cluster)
+  })
+  it.after(async () => {
+    await stage.stop()
+    await cluster.close()
+  })
+
+  it('is told which source is one too many, and goes on without it', async () => {
+    const { namespace, git } = stage
+    for (const name of ['a', 'b', 'c']) await kube.create(Secrets, secretOf(namespace, name, name.repeat(LARGE)))
+    await stage.deploy({ variables: { from: named('a', 'b', 'c') } })
+    const commit = await git.push({ 'deploy/one.yaml': configMap('one') })
+    const { message } = await stage.complains('VariablesTooLarge')
+    assert.match(message, /spec\.variables\.from\[2\]: with Secret c the variables have .* Leave that Secret out/)
+    const ref: KubeObject['metadata'] = { name: 'shop', namespace }
+    await kube.patch(GitOpsDeployments, ref, { spec: { variables: { from: named('a', 'b') } } })
+    await stage.synced(commit)
+  })
+})
