@@ -11,7 +11,7 @@ import {
 } from '../../src/api/index.ts'
 import { createProject } from '../kas/running-kas.ts'
 import { managedEnvironment, managedSecret } from '../support/builders/environments.ts'
-import { explosion } from '../support/builders/hostile.ts'
+import { comparison, explosion } from '../support/builders/hostile.ts'
 import { configMap } from '../support/builders/snapshots.ts'
 import { endlessServer, plainServer, type StrangeServer } from '../support/builders/strange-server.ts'
 import type { TestRepository } from '../support/git-host.ts'
@@ -99,9 +99,7 @@ describe('hostile: work that has no end', (it) => {
     const { url } = await berth.repository('evil', 'rules', {
       'rules/all.yaml': objects.map((one) => JSON.stringify(one)).join('\n---\n'),
     })
-    const healthRules = [
-      { group: '', kind: 'ConfigMap', healthy: 'object.data.all(one, object.data.all(two, one != two || one == two))' },
-    ]
+    const healthRules = [{ group: '', kind: 'ConfigMap', healthy: comparison }]
     await berth.follow('evil', 'rules', { source: sourceOf(url, { path: 'rules' }), healthRules })
     await told('rules', /the health rules of the namespace have taken their share of time/)
     await live('beside many rules')

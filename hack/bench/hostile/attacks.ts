@@ -8,7 +8,7 @@ import {
 } from '../../../src/api/index.ts'
 import { createProject } from '../../../test/kas/running-kas.ts'
 import { managedEnvironment, managedSecret } from '../../../test/support/builders/environments.ts'
-import { explosion } from '../../../test/support/builders/hostile.ts'
+import { comparison, explosion } from '../../../test/support/builders/hostile.ts'
 import { endlessServer, plainServer, type StrangeServer, silentServer } from '../../../test/support/builders/strange-server.ts'
 import { gitHost, type TestRepository } from '../../../test/support/git-host.ts'
 import { kubeconfigFor } from '../../../test/support/targets.ts'
@@ -94,8 +94,25 @@ const followIn =
     return repository
   }
 
+/** Objects whose health takes ten thousand steps each, in a namespace that has a hundred thousand a second. */
+const RULED = 150
+const KEYS = 20_000
+const MANY_POINTERS = Array.from({ length: 32 }, (_, at) => `/data/${numbered('absent', at)}`)
+
+const keysOf = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [numbered('key', at), 'x']))
+const ruled = (name: string): [string, string][] =>
+  Array.from({ length: RULED }, (_, at) => [
+    `${name}/${at}.yaml`,
+    fileOf({ ...settings(numbered('ruled', at), 'x'), data: keysOf(50) }),
+  ])
+const manyKeys = (name: string): [string, string][] => [
+  [`${name}/app.yaml`, fileOf({ ...settings('many-keys', 'x'), data: keysOf(KEYS) })],
+]
+
 async function costlyWords(follow: Follow): Promise<void> {
   const one = (name: string): [string, string][] => [[`${name}/app.yaml`, fileOf(settings(name, 'x'))]]
+  await follow('rules', ruled, { healthRules: [{ group: '', kind: 'ConfigMap', healthy: comparison }] })
+  await follow('ignored', manyKeys, { ignore: [{ target: { kind: 'ConfigMap' }, paths: MANY_POINTERS }] })
   await follow('rule', one, { healthRules: [{ group: '', kind: 'ConfigMap', healthy: explosion }] })
   await follow('reference', (name) => [[`${name}/kustomization.yaml`, `resources: ["${'@'.repeat(250_000)}"]`]])
   const endless = fileOf(settings('variables', '${a:-'.repeat(150_000)))
