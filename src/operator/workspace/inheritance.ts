@@ -69,8 +69,11 @@ export function inherit(own: readonly Value[], secrets: readonly CoreSecret[], h
     const overrides = LEVELS.filter((each) => each !== level && seen.get(name)?.has(each))
     return { name, type, level, ...(overrides.length > 0 && { overrides }) }
   })
-  return { values, list, leftOut: leftOut.slice(0, MOST_TOLD) }
+  return { values, list, leftOut: told(leftOut) }
 }
+
+const told = (all: string[]): string[] =>
+  all.length <= MOST_TOLD ? all : [...all.slice(0, MOST_TOLD - 1), `and ${all.length - MOST_TOLD + 1} more`]
 
 interface Source {
   secret: CoreSecret
