@@ -4,7 +4,7 @@ import { seconds } from '../../std/index.ts'
 import { wishesOf } from './annotations.ts'
 import { dependenciesOf } from './apply/depends-on.ts'
 import { differences } from './fields/differences.ts'
-import { type IgnoreRule, isLeftAlone, isOurs, withoutIgnored } from './fields/ignore.ts'
+import { type IgnoreRule, isLeftAlone, ourFields, withoutIgnored } from './fields/ignore.ts'
 import { partsOf, valueAt } from './fields/pointer.ts'
 import { endsByGoing, healthOf } from './health/health.ts'
 import { type HealthRules, UNJUDGED } from './health/rules.ts'
@@ -135,7 +135,7 @@ function driftOf(object: AnyObject, desired: Desired, { ignore }: Judge): string
   // Made once, or not at all: whatever became of it is as it should be.
   if (wish === 'if-not-present' || wish === 'ignore' || isLeftAlone(object)) return []
   const found = differences(withoutIgnored(desired.object, ignore), object)
-  return wish === 'merge' ? found.filter((pointer) => isOurs(desired.object, pointer, object)) : found
+  return wish === 'merge' ? found.filter(ourFields(desired.object, object)) : found
 }
 
 const isRewritten = (rewritten: Rewritten | undefined, pointer: string, object: AnyObject): boolean =>

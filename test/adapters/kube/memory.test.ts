@@ -132,7 +132,10 @@ describe('what a store keeps of a namespace', (it) => {
     listing.page([secretOf('s-0', 100, LARGE + 40_000), secretOf('new', 101, LARGE)])
     listing.end('102')
     is(store.get(ref('s-0')), undefined)
-    equal([...store.all()].map(({ metadata }) => metadata.name), ['new'])
+    equal(
+      [...store.all()].map(({ metadata }) => metadata.name),
+      ['new'],
+    )
     ok(!isWhole('n'))
   })
 

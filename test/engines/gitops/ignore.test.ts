@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { AnyObject } from '../../../src/api/index.ts'
-import { concede, type IgnoreRule, ignoredPaths, isOurs, withoutIgnored } from '../../../src/engines/gitops/fields/ignore.ts'
+import { concede, type IgnoreRule, ignoredPaths, ourFields, withoutIgnored } from '../../../src/engines/gitops/fields/ignore.ts'
 import { managerOf } from '../../../src/engines/gitops/place.ts'
 import { type Applier, createApplier, said } from '../../support/builders/applier.ts'
 import { testCluster } from '../../support/control-plane.ts'
@@ -87,9 +87,9 @@ describe('ignore rules', (it) => {
       { manager: 'autoscaler', fieldsV1: { 'f:spec': { 'f:replicas': {} } } },
     ]
     const live = { ...deployment(5), metadata: { name: 'web', managedFields } }
-    assert.is(isOurs(deployment(1, '', owner), '/spec/replicas', live), false)
-    assert.is(isOurs(deployment(1, '', owner), '/spec/template/spec/containers/0/image', live), true)
-    assert.is(isOurs(deployment(1), '/spec/template/spec/containers/0/image', live), false)
+    assert.is(ourFields(deployment(1, '', owner), live)('/spec/replicas'), false)
+    assert.is(ourFields(deployment(1, '', owner), live)('/spec/template/spec/containers/0/image'), true)
+    assert.is(ourFields(deployment(1), live)('/spec/template/spec/containers/0/image'), false)
   })
 })
 

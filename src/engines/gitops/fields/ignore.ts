@@ -4,8 +4,11 @@ import { isRecord } from '../../../std/index.ts'
 import { wishesOf } from '../annotations.ts'
 import { groupOf } from '../object-id.ts'
 import { managerOf, OWNER_LABEL } from '../place.ts'
-import { claimOn, managedEntriesOf } from './managed-fields.ts'
-import { partsOf, valueAt, withValueAt } from './pointer.ts'
+import { claimsOf } from './claims.ts'
+import { type Counterpart, counterpartOf } from './counterpart.ts'
+import { managedEntriesOf } from './managed-fields.ts'
+import { inside, pathTree, replaced } from './path-tree.ts'
+import { partsOf } from './pointer.ts'
 
 /** Fields that others may change: set when the object is made, and left alone from then on. */
 export interface IgnoreRule {
@@ -22,9 +25,9 @@ export interface IgnoreRule {
   }
 }
 
-/** The paths of this object that others may change. */
+/** The paths of this object that others may change, each once. */
 export function ignoredPaths(object: AnyObject, rules: readonly IgnoreRule[] = []): string[] {
-  return rules.filter((rule) => isMeant(object, rule)).flatMap(({ paths }) => paths)
+  return [...new Set(rules.filter((rule) => isMeant(object, rule)).flatMap(({ paths }) => paths))]
 }
 
 function isMeant({ apiVersion, kind, metadata }: AnyObject, { target = {} }: IgnoreRule): boolean {
@@ -40,58 +43,52 @@ function isMeant({ apiVersion, kind, metadata }: AnyObject, { target = {} }: Ign
 
 /** What is compared with the cluster: the object without the fields that others may change. */
 export function withoutIgnored(object: AnyObject, rules: readonly IgnoreRule[] = []): AnyObject {
-  return ignoredPaths(object, rules).reduce((left, path) => withValueAt(left, partsOf(path), undefined), object)
+  if (rules.length === 0) return object
+  const tree = pathTree(object, ignoredPaths(object, rules))
+  return tree.size > 0 ? replaced(object, tree, undefined, NOTHING_INSTEAD) : object
 }
+
+const NOTHING_INSTEAD = { down: () => undefined, instead: () => undefined }
 
 /**
  * What is applied over what is there. A field that others may change is left out when somebody else set it, all of it, so
  * that it is theirs; otherwise the value in the cluster is sent back, for leaving it out would remove what is ours in it.
  */
 export function concede(object: AnyObject, live: AnyObject, rules: readonly IgnoreRule[], manager: string): AnyObject {
+  const tree = pathTree(object, ignoredPaths(object, rules))
+  if (tree.size === 0) return object
   const others = managedEntriesOf(live).filter((entry) => entry.manager !== manager)
-  let left = object
-  for (const path of ignoredPaths(object, rules)) {
-    const parts = partsOf(path)
-    const value = valueAt(object, parts)
-    if (value === undefined) continue
-    const isTheirs = leavesOf(value, parts).every((leaf) => {
-      const there = partsIn(live, object, leaf)
-      return others.some(({ fields }) => claimOn(fields, live, there) === 'whole')
-    })
-    left = withValueAt(left, parts, isTheirs ? undefined : valueAt(live, partsIn(live, object, parts)))
-  }
-  return left
+  const claims = claimsOf(others.map(({ fields }) => fields))
+  return replaced(object, tree, counterpartOf(object, live, claims), CONCEDED)
 }
 
-/** The ways to all values in it that have nothing in them. */
-function leavesOf(value: unknown, parts: readonly string[]): string[][] {
-  const inside = Array.isArray(value) || isRecord(value) ? Object.entries(value) : []
-  return inside.length === 0 ? [[...parts]] : inside.flatMap(([name, below]) => leavesOf(below, [...parts, name]))
+const CONCEDED = {
+  down: (there: Counterpart, part: string) => there.at(part),
+  instead: (value: unknown, there: Counterpart) => (isTheirs(value, there) ? undefined : there.live),
 }
 
-/**
- * The same place in the live object. An element of a list is found by its name, for others may have put elements before
- * it; without names by its place.
- */
-function partsIn(live: unknown, object: unknown, parts: readonly string[]): string[] {
-  const [part, ...rest] = parts
-  if (part === undefined) return []
-  if (!Array.isArray(object)) {
-    const [mine, theirs] = [object, live].map((from) => (isRecord(from) ? from[part] : undefined))
-    return [part, ...partsIn(theirs, mine, rest)]
-  }
-  const element: unknown = object[Number(part)]
-  const list: unknown[] = Array.isArray(live) ? live : []
-  const named = isRecord(element) && typeof element.name === 'string' ? element.name : undefined
-  const index = named === undefined ? Number(part) : list.findIndex((other) => isRecord(other) && other.name === named)
-  return [String(index), ...partsIn(list[index], element, rest)]
+/** A value is theirs when all that is in it was set by one or another of them. */
+function isTheirs(value: unknown, there: Counterpart): boolean {
+  if (!there.claims.isAny) return false
+  const parts = Array.isArray(value) || isRecord(value) ? Object.keys(value) : []
+  return parts.every((part) => isTheirs(inside(value, part), there.at(part)))
 }
 
-/** Whether the field is ours at all in the cluster: with `merge`, what others hold is no difference to mend. */
-export function isOurs(object: AnyObject, pointer: string, live: AnyObject): boolean {
+/** Which fields are ours at all in the cluster: with `merge`, what others hold is no difference to mend. */
+export function ourFields(object: AnyObject, live: AnyObject): (pointer: string) => boolean {
   const manager = managerOf(object.metadata.labels?.[OWNER_LABEL] ?? '')
-  const there = partsIn(live, object, partsOf(pointer))
-  return managedEntriesOf(live).some((entry) => entry.manager === manager && claimOn(entry.fields, live, there) !== 'none')
+  const ours = managedEntriesOf(live).filter((entry) => entry.manager === manager)
+  const root = counterpartOf(object, live, claimsOf(ours.map(({ fields }) => fields)))
+  return (pointer) => {
+    let there = root
+    // What was set as one piece is ours with all that is in it.
+    let isInPiece = false
+    for (const part of partsOf(pointer)) {
+      isInPiece ||= there.claims.isPiece()
+      there = there.at(part)
+    }
+    return there.claims.isAny || isInPiece
+  }
 }
 
 /** Somebody put `ignore` on the object in the cluster: it stays as it is until the mark is taken off. */

@@ -1,11 +1,10 @@
 import { isRecord } from '../../../std/index.ts'
 
 /** JSON pointers, RFC 6901: `/spec/template/metadata/annotations/example.com~1seen`. */
-export const partsOf = (pointer: string): string[] =>
-  pointer
-    .split('/')
-    .slice(1)
-    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+export const partsOf = (pointer: string): string[] => pointer.split('/').slice(1).map(unescaped)
+
+/** One part of a pointer as the name that it stands for. */
+export const unescaped = (part: string): string => (part.includes('~') ? part.replaceAll('~1', '/').replaceAll('~0', '~') : part)
 
 export const pointerOf = (parts: readonly (string | number)[]): string =>
   parts.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')

@@ -1,5 +1,6 @@
 import type { AnyObject } from '../../../api/index.ts'
-import { claimOn, managedEntriesOf } from '../fields/managed-fields.ts'
+import { claimOn, claimsOf } from '../fields/claims.ts'
+import { managedEntriesOf } from '../fields/managed-fields.ts'
 import { partsOf } from '../fields/pointer.ts'
 
 /**
@@ -8,7 +9,11 @@ import { partsOf } from '../fields/pointer.ts'
  */
 export function managersOf(object: AnyObject, pointers: readonly string[], ours: string): string[] {
   const others = managedEntriesOf(object).filter(({ manager }) => manager !== ours)
-  const owners = others.filter(({ fields }) => pointers.some((pointer) => claimOn(fields, object, partsOf(pointer)) !== 'none'))
+  const places = pointers.map(partsOf)
+  const owners = others.filter(({ fields }) => {
+    const claims = claimsOf([fields])
+    return places.some((parts) => claimOn(claims, object, parts) !== 'none')
+  })
   const latest = others.toSorted((a, b) => (String(a.raw.time) < String(b.raw.time) ? 1 : -1)).slice(0, 1)
   return [...new Set((owners.length > 0 ? owners : latest).map(({ manager }) => manager))]
 }
