@@ -1,7 +1,5 @@
 import type { Agent } from '../api/index.ts'
-import { numberOf } from './number.ts'
 import type { OnUsed, UsedProject } from './ports.ts'
-import type { Project } from './project.ts'
 
 /**
  * Whether another GitProject stands behind a path than the one that the agent has used: deleted and made anew, by whomever. As with
@@ -19,12 +17,6 @@ interface Trust {
 }
 
 export const trustOf = ({ spec, status }: Agent): Trust => ({ trusted: spec.trustedProjects, used: status?.knownProjects })
-
-/** As the agent knows it: it has the number of the first that it used under this path, and so the same inventories. */
-export function knownTo({ status }: Agent, project: Project): Project {
-  const known = status?.knownProjects?.find(({ path }) => path === project.path)
-  return known ? { ...project, id: known.projectId === undefined ? numberOf(known.uid) : BigInt(known.projectId) } : project
-}
 
 const uidOf = (known: readonly UsedProject[] | undefined, path: string): string | undefined =>
   known?.find((one) => one.path === path)?.uid

@@ -1,7 +1,7 @@
 import type { Cache } from '../adapters/kube/index.ts'
 import { type Agent, byAge, type GitProject, type Grantee, isDeleting, keyOf, type Ref, refOf } from '../api/index.ts'
 import { durationOf } from '../std/index.ts'
-import { numberOf } from './number.ts'
+import { numberIn, numberOf } from './number.ts'
 import type { PathHolders } from './path-holders.ts'
 
 /** A GitProject as kas works with it: defaults filled in, names made whole. */
@@ -81,8 +81,15 @@ export const configurationOf = (agent: Agent | undefined): { path: string; names
 /** The project of the agent's own namespace, unless the Agent names another one. Whether it may be read is not asked. */
 export function configurationProjectOf(projects: Pick<Projects, 'named'>, agent: Agent): Project | undefined {
   const { path, namespace = agent.metadata.namespace ?? '' } = configurationOf(agent)
-  return projects.named(path, namespace).find(({ ref }) => ref.namespace === namespace)
+  const found = projects.named(path, namespace).find(({ ref }) => ref.namespace === namespace)
+  return found && asKnownTo(agent, found)
 }
+
+/** With the number by which the agent knows it. */
+export const asKnownTo = ({ status }: Agent, project: Project): Project => ({
+  ...project,
+  id: numberIn(status?.knownProjects ?? [], project),
+})
 
 /** The cache must have the index `BY_PATH`. */
 export const projectsOf = (cache: Cache<GitProject>, holders: PathHolders): Projects => ({

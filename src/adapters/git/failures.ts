@@ -87,7 +87,7 @@ const SIGNS: readonly Sign[] = [
   },
   {
     says: /remote error:/,
-    code: 'forbidden',
+    code: 'unavailable',
     reason: 'RepositoryRefused',
     tells: 'the server refuses it, with words of its own that are in the log of kas',
     remedy: 'Check spec.url, and what the host says of this repository.',

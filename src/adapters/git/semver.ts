@@ -43,7 +43,7 @@ export async function highestTag(tags: readonly string[], range: Range): Promise
 export function parseRange(text: string): Range {
   if (text.length > LONGEST) throw unreadable(text)
   const alternatives = text.split('||').map((alternative) => alternativeOf(alternative.trim(), text))
-  if (alternatives.flat().length > MOST_TERMS) throw unreadable(text)
+  if (alternatives.flat().length > MOST_TERMS) throw mistaken(text, `has more than ${MOST_TERMS} conditions`)
   return (version) =>
     alternatives.some((terms) => terms.every(({ pre, holds }) => (pre || version.prerelease.length === 0) && holds(version)))
 }
@@ -87,8 +87,10 @@ function comparatorsOf(term: string, whole: string): readonly Comparator[] {
   }
 }
 
-const unreadable = (whole: string, cause?: unknown) =>
-  new Failure('invalid', `${JSON.stringify(whole.slice(0, 80))} is not a range of versions`, {
+const unreadable = (whole: string, cause?: unknown) => mistaken(whole, 'is not a range of versions', cause)
+
+const mistaken = (whole: string, what: string, cause?: unknown) =>
+  new Failure('invalid', `${JSON.stringify(whole.slice(0, 80))} ${what}`, {
     reason: 'RefInvalid',
     remedy: 'Write it like ">=1.2.0 <2.0.0", "~1.2", "^1.2.3" or "1.x".',
     cause,

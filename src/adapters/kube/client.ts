@@ -6,6 +6,7 @@ import { createDiscovery, type Discovery } from './discovery.ts'
 import { KIND_NOT_SERVED } from './errors.ts'
 import { asHeader } from './header.ts'
 import type { ApplyHow, DeleteHow, Identity, JsonPatchStep, Kube, ListQuery, PatchHow } from './kube.ts'
+import { weightOf } from './memory.ts'
 import { createPageLimit, createPageSize, orBegunAnew } from './page-limit.ts'
 import { collectionPath, objectPath, queryString, selectors } from './paths.ts'
 
@@ -148,10 +149,22 @@ async function* pagesOf<T extends KubeObject>(kind: Kind<T>, fetch: FetchPage<T>
   }
 }
 
+/** Of a list that is held whole, bytes: tenants decide how many objects there are, and how large. */
+const MOST_LISTED = 64 * 2 ** 20
+
 const allOf = <T extends KubeObject>(kind: Kind<T>, fetch: FetchPage<T>): Promise<T[]> =>
   orBegunAnew(async () => {
     const items: T[] = []
-    for await (const page of pagesOf(kind, fetch)) for (const item of page) items.push(item)
+    let bytes = 0
+    for await (const page of pagesOf(kind, fetch)) {
+      bytes += weightOf(page)
+      if (bytes > MOST_LISTED)
+        throw new Failure('too-large', `the list of ${kind.plural} has more than ${MOST_LISTED >> 20} MiB`, {
+          reason: 'ListTooLarge',
+          remedy: 'Delete what nobody needs',
+        })
+      for (const item of page) items.push(item)
+    }
     return items
   })
 

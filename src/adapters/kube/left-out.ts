@@ -8,6 +8,8 @@ export interface LeftOut {
   remove(object: KubeObject): void
   /** What a list as of that version left out takes the place of what was noted before it, in one namespace where one is given. */
   replace(listed: LeftOut, version: string, namespace?: string): void
+  /** What was noted of the object. */
+  needOf(object: KubeObject): Need | undefined
   /** Of the namespace nothing is kept any more. */
   clear(namespace: string): void
   /** Whether there is room now for one of them. */
@@ -19,7 +21,7 @@ export interface LeftOut {
 /** What it would have taken. */
 export interface Need {
   bytes: number
-  /** There is no older version of it. */
+  /** No older version of it was kept. */
   isNew: boolean
 }
 
@@ -80,6 +82,7 @@ export function createLeftOut(bell: LeftOutBell = {}): LeftOut {
         endIfEmpty(namespace, known)
       }
     },
+    needOf: (object) => notes.get(object.metadata.namespace ?? '')?.needs.get(keyOf(refOf(object))),
     clear(namespace) {
       if (notes.delete(namespace)) bell.whole?.(namespace)
     },

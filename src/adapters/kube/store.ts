@@ -153,8 +153,7 @@ export class Store<T extends KubeObject> implements Cache<T> {
       const need = room && this.#needOf(object, before)
       if (!need || need.bytes <= 0) return object
       if (!room.take(namespace, need.bytes, need.isNew)) {
-        this.#leaveOut(object, before)
-        leftOut.add(object, this.#needOf(object, undefined))
+        this.#leaveOut(object, before, leftOut)
         return undefined
       }
       taken.push([namespace, need.bytes])
@@ -237,8 +236,11 @@ export class Store<T extends KubeObject> implements Cache<T> {
   }
 
   /** What it was before goes, too: it may give leave that was taken back since. */
-  #leaveOut(object: T, before: T | undefined): void {
-    this.#leftOut.add(object, this.#needOf(object, undefined))
+  #leaveOut(object: T, before: T | undefined, listed?: LeftOut): void {
+    const { isNew } = this.#needOf(object, before)
+    const need = { bytes: weightOf(object), isNew }
+    this.#leftOut.add(object, need)
+    listed?.add(object, need)
     if (before) this.#drop(keyOf(refOf(object)), before)
   }
 
@@ -249,10 +251,11 @@ export class Store<T extends KubeObject> implements Cache<T> {
     this.#tell(key, undefined, before)
   }
 
-  /** What was there when it began was there before, too: then it is not new. */
+  /** What was there when it began was there before, too: then it is not new. Nor is what had its place until it grew. */
   #needOf(object: T, before: T | undefined): Need {
     const isBegun = this.#seen.has(WHOLE) || this.#seen.has(object.metadata.namespace ?? WHOLE)
-    return { bytes: weightOf(object) - weightOf(before), isNew: !before && isBegun }
+    const isNew = !before && isBegun && (this.#leftOut.needOf(object)?.isNew ?? true)
+    return { bytes: weightOf(object) - weightOf(before), isNew }
   }
 
   #trimmed(object: T): T {

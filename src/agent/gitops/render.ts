@@ -56,7 +56,9 @@ export function renderingOf(
     }
     if (globs.length === 0) return manifests
     const patterns = (await Promise.all(kustomize.map((folder) => reachOf(folder, snapshot.files, yaml)))).flat()
-    const plain = snapshot.files.filter(({ source }) => !patterns.some((pattern) => covers(pattern, source)))
+    // Only the star at their end means something in them.
+    const paths = patterns.map((pattern) => pattern.replaceAll(/\\(.)/gs, '$1'))
+    const plain = snapshot.files.filter(({ source }) => !paths.some((path) => covers(path, source)))
     manifests.push(...(await renderers.readFiles(plain)))
     return manifests
   }

@@ -1,7 +1,7 @@
 import { type Agent, type AgentStatus, type Condition, keyOf, type Statement, withConditions } from '../../api/index.ts'
 import { type Failure, timestamp } from '../../std/index.ts'
 import { isAnother } from '../known-project.ts'
-import { numberOf } from '../number.ts'
+import { numberIn, numberOf } from '../number.ts'
 import type { ConfigurationFinding, UsedProject } from '../ports.ts'
 import type { Project } from '../project.ts'
 import type { KnownToken } from '../token-holder.ts'
@@ -130,9 +130,9 @@ const MOST_KNOWN = 512
 type KnownProject = NonNullable<AgentStatus['knownProjects']>[number]
 
 function knownAfter(agent: Agent, { used, projectOf }: AgentFacts): KnownProject[] {
-  const before = new Map((agent.status?.knownProjects ?? []).map((project) => [project.path, project]))
-  const known = new Map([...before.values(), ...used].map(({ path, uid }) => [path, uid]))
-  const knownProjects = [...known].map(([path, uid]) => projectAfter(before.get(path), { path, uid })).slice(-MOST_KNOWN)
+  const before = agent.status?.knownProjects ?? []
+  const known = new Map([...before, ...used].map(({ path, uid }) => [path, uid]))
+  const knownProjects = [...known].map(([path, uid]) => projectAfter(before, { path, uid })).slice(-MOST_KNOWN)
   const { trustedProjects: trusted } = agent.spec
   return knownProjects.map((project) => {
     const now = projectOf(agent, project.path)
@@ -141,10 +141,10 @@ function knownAfter(agent: Agent, { used, projectOf }: AgentFacts): KnownProject
   })
 }
 
-/** One that is trusted after another goes on under its number. */
-function projectAfter(before: KnownProject | undefined, { path, uid }: UsedProject): KnownProject {
-  const projectId = before && before.uid !== uid ? (before.projectId ?? String(numberOf(before.uid))) : before?.projectId
-  return { path, uid, ...(projectId !== undefined && { projectId }) }
+/** The number is written down where it is not the project's own. */
+function projectAfter(before: readonly KnownProject[], { path, uid }: UsedProject): KnownProject {
+  const number = numberIn(before, { path, uid })
+  return { path, uid, ...(number !== numberOf(uid) && { projectId: String(number) }) }
 }
 
 type Short = Pick<Statement, 'status' | 'reason' | 'message'>

@@ -1,10 +1,10 @@
 import { type Agent, isDeleting, type Ref, type ServiceAccountName } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
 import { digestOf } from '../digest.ts'
-import { isAnother, knownTo, trustOf } from '../known-project.ts'
+import { isAnother, trustOf } from '../known-project.ts'
 import { newsOf } from '../news.ts'
 import { type Admission, type Caller, type Claim, type Gate, type Knock, moved, type OnUsed } from '../ports.ts'
-import { type Project, type Projects, sourceOf } from '../project.ts'
+import { asKnownTo, type Project, type Projects, sourceOf } from '../project.ts'
 import { findFor } from './find.ts'
 import { refusal, replaced } from './grants.ts'
 import { agentOf, bearerOf, callerOf, type Identities, identify, known } from './identify.ts'
@@ -151,7 +151,7 @@ class Watch implements Admission {
   constructor(projects: Projects, standing: Standing, project: Project) {
     this.caller = standing.caller
     const agent = standing.agent()
-    this.project = agent ? knownTo(agent, project) : project
+    this.project = agent ? asKnownTo(agent, project) : project
     this.#projects = projects
     this.#standing = standing
     this.#stops = [

@@ -115,7 +115,7 @@ function createLooker(
   revision: Revision,
   signal: AbortSignal,
 ): Looker {
-  const { mirrors, credentials, protocols, clock, onLook } = options
+  const { mirrors, credentials, protocols, clock, log, onLook } = options
   const { namespace } = project.ref
   const repository = JSON.stringify([project.url, ownerOf(project.credentials)])
   const lane = lanes.lane(repository, namespace)
@@ -124,7 +124,10 @@ function createLooker(
   const onListed = (commit: string) => {
     earlier = commit
   }
-  const tools = { repository, lane, lanes, trees, namespace, patience, signal, onListed }
+  const onFailed = (commit: string, error: Failure) => {
+    if (!signal.aborted) log.warn('A commit could not be fetched', { project: keyOf(project.ref), commit, error })
+  }
+  const tools = { repository, lane, lanes, trees, namespace, patience, signal, onListed, onFailed }
   const look = async (): Promise<Sighting> => {
     const remote: Remote = {
       url: remoteUrl(project.url, protocols),

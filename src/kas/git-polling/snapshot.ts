@@ -1,5 +1,5 @@
 import type { Mirror, TreeFile } from '../../adapters/git/index.ts'
-import type { LRUCache } from '../../std/index.ts'
+import { Failure, type LRUCache } from '../../std/index.ts'
 import type { Listed, Snapshot } from '../ports.ts'
 import { type Tree, treeOf } from '../tree.ts'
 import { gather } from './gather.ts'
@@ -24,19 +24,29 @@ export interface SnapshotTools {
   /** The commit that was listed before. */
   earlier: string | undefined
   onListed: (commit: string) => void
+  /** Told when it could not be fetched, each time that it was tried. */
+  onFailed: (commit: string, failure: Failure) => void
 }
 
 /** A commit whose files are fetched when the first stream wants them, and listed once for all that come while the list is remembered. */
 export function createSnapshot(
   found: { commit: string; refName: string | undefined },
-  { repository, trees, mirror, lane, lanes, namespace, patience, signal, earlier, onListed }: SnapshotTools,
+  { repository, trees, mirror, lane, lanes, namespace, patience, signal, earlier, onListed, onFailed }: SnapshotTools,
 ): Snapshot {
   const { commit } = found
   const nameOf = (one: string) => `${one} ${repository}`
   let listing: Promise<Tree<TreeFile>> | undefined
   let isFetched = false
+  const fetch = async () => {
+    try {
+      await lane.pass(() => mirror.fetch(commit, signal))
+    } catch (thrown) {
+      onFailed(commit, Failure.from(thrown))
+      throw thrown
+    }
+  }
   const list = async () => {
-    await patience.try(commit, () => lane.pass(() => mirror.fetch(commit, signal)))
+    await patience.try(commit, fetch)
     const tree = treeOf(await lanes.list(namespace, () => mirror.files(commit, signal)))
     trees.set(nameOf(commit), tree)
     isFetched = true

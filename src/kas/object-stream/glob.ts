@@ -1,4 +1,5 @@
 import { Failure } from '../../std/index.ts'
+import type { Effort } from '../tree.ts'
 
 /** A pattern of paths: `*`, `?`, `[a-z]`, `{a,b}`, `\` and, as a whole part, `**` for any number of folders. */
 export interface Glob {
@@ -12,12 +13,7 @@ export interface Glob {
   /** Characters of all patterns without braces that it stands for: what it takes to hold it against one path, at least. */
   readonly length: number
   /** Made for each use: it takes a hundred times as much memory as the text. */
-  compile(): Matches
-}
-
-/** What holding patterns against paths has cost: characters that were looked at, about eight nanoseconds each. */
-export interface Effort {
-  steps: number
+  compile(effort?: Effort): Matches
 }
 
 export type Matches = (path: string, effort: Effort) => boolean
@@ -42,20 +38,27 @@ const MOST_ALTERNATIVES = 128
  * Patterns come from tenants, so matching takes time proportional to pattern × path, whatever they write:
  * a translation to regular expressions would let five stars stop the server for half a minute.
  */
-export function parseGlob(text: string): Glob {
+export function parseGlob(text: string, parsing: Effort = { steps: 0 }): Glob {
   const relative = text.replace(/^\//, '')
   if (relative === '') throw invalid(text, 'is empty')
   if (relative.length > LONGEST) throw invalid(`${text.slice(0, 40)}…`, `is longer than ${LONGEST} characters`)
-  const compiled = () => expand(relative, text).map((one) => one.split('/').map((part) => partOf(part, text)))
+  const compiled = (effort: Effort) => {
+    const { steps } = effort
+    // Until it is known how much it is, it may be the most.
+    effort.steps = steps + STEPS_OF_CHARACTER * LONGEST * MOST_ALTERNATIVES
+    const alternatives = expand(relative, text).map((one) => one.split('/').map((part) => partOf(part, text)))
+    effort.steps = steps + STEPS_OF_CHARACTER * lengthOf(alternatives)
+    return alternatives
+  }
   const { folder, rest } = splitFolder(relative)
   return {
     text,
     folder,
     recursive: /[[/]|\*\*/.test(rest),
     whole: rest === '**',
-    length: lengthOf(compiled()),
-    compile() {
-      const alternatives = compiled()
+    length: lengthOf(compiled(parsing)),
+    compile(compiling = { steps: 0 }) {
+      const alternatives = compiled(compiling)
       return (path, effort) => {
         const names = path.split('/')
         return alternatives.some((parts) => matchesParts(parts, names, effort))
@@ -64,8 +67,16 @@ export function parseGlob(text: string): Glob {
   }
 }
 
+/** To compile a pattern, or to find out that it is none. */
+const STEPS_OF_CHARACTER = 12
+
 const lengthOf = (alternatives: readonly (readonly Part[])[]): number =>
-  alternatives.flat().reduce((sum, part) => sum + (typeof part === 'symbol' ? 2 : part.length + 1), 0)
+  alternatives.flat().reduce((sum, part) => sum + 1 + lengthOfPart(part), 0)
+
+function lengthOfPart(part: Part): number {
+  if (part === FOLDERS) return 1
+  return typeof part === 'string' ? part.length : part.reduce((sum, token) => sum + stepsOf(token), 0)
+}
 
 const invalid = (text: string, why: string) =>
   new Failure('invalid', `path pattern ${JSON.stringify(text)} ${why}`, { reason: 'GlobInvalid', remedy: 'Correct the pattern.' })
@@ -127,8 +138,10 @@ function partOf(part: string, whole: string): Part {
   const chars = [...part]
   for (let at = 0; at < chars.length; at++) {
     const char = chars[at] ?? ''
-    if (char === '*') tokens.push(STAR)
-    else if (char === '?') tokens.push(ANY)
+    if (char === '*') {
+      // Two of them mean what one does.
+      if (tokens.at(-1) !== STAR) tokens.push(STAR)
+    } else if (char === '?') tokens.push(ANY)
     else if (char === '[') {
       const end = endOfClass(chars, at, whole)
       tokens.push(classOf(chars.slice(at + 1, end)))
@@ -193,7 +206,7 @@ function matchesName(pattern: string | readonly Token[], text: string, effort: E
       at = ++mark
     } else return false
   }
-  return pattern.slice(token).every((rest) => rest === STAR)
+  return token === pattern.length || (token === pattern.length - 1 && pattern[token] === STAR)
 }
 
 const stepsOf = (token: Token | undefined): number => (typeof token === 'object' ? 1 + token.ranges.length : 1)

@@ -1,6 +1,7 @@
 import { checkRevision, type Revision } from '../../adapters/git/index.ts'
 import { type ObjectsToSynchronizeRequest, refOfRequest } from '../../rpc/index.ts'
 import { Failure } from '../../std/index.ts'
+import type { Effort } from '../tree.ts'
 import { type Glob, parseGlob } from './glob.ts'
 import type { Limits } from './limits.ts'
 import type { Selection } from './select.ts'
@@ -17,24 +18,26 @@ export interface Wanted {
   readonly changes: boolean
 }
 
-export function parseRequest(request: ObjectsToSynchronizeRequest, limits: Limits): Wanted {
-  const { projectId, commitId, paths, digest, links, changes } = request
+/** Throws what is wrong with it at first sight, whoever asks. */
+export function checkRequest({ projectId, paths }: ObjectsToSynchronizeRequest, limits: Limits): void {
   if (projectId === '') throw malformed('project_id is empty')
   if (paths.length === 0) throw malformed('paths is empty')
   if (paths.length > limits.paths) throw malformed(`paths has ${paths.length} entries; at most ${limits.paths} are allowed`)
-  const globs: string[] = []
-  const files: string[] = []
-  for (const { path } of paths) {
-    if (!path.value) throw malformed('a path is empty')
-    if (path.case === 'glob') globs.push(path.value)
-    else files.push(path.value)
-  }
+  if (paths.some(({ path }) => !path.value)) throw malformed('a path is empty')
+}
+
+/** It takes time in proportion to the patterns with all their alternatives. */
+export function parseRequest(request: ObjectsToSynchronizeRequest, limits: Limits, effort: Effort): Wanted {
+  checkRequest(request, limits)
+  const { commitId, paths, digest, links, changes } = request
+  const revision = checkRevision(refOfRequest(request))
+  const textsOf = (kind: 'glob' | 'file') => paths.flatMap(({ path }) => (path.case === kind ? [path.value] : []))
   return {
     commitId,
     digest,
     changes,
-    revision: checkRevision(refOfRequest(request)),
-    selection: { globs: parseGlobs(globs), files, links },
+    revision,
+    selection: { globs: parseGlobs(textsOf('glob'), effort), files: textsOf('file'), links },
   }
 }
 
@@ -42,10 +45,10 @@ export function parseRequest(request: ObjectsToSynchronizeRequest, limits: Limit
 const MOST_OF_PATTERNS = 32_768
 
 /** Looks at none that is beyond the limit: they come from strangers. */
-function parseGlobs(texts: readonly string[]): Glob[] {
+function parseGlobs(texts: readonly string[], effort: Effort): Glob[] {
   let length = 0
   return texts.map((text) => {
-    const glob = parseGlob(text)
+    const glob = parseGlob(text, effort)
     length += glob.length
     if (length > MOST_OF_PATTERNS)
       throw malformed(`paths stand for patterns of more than ${MOST_OF_PATTERNS} characters; write fewer braces`)

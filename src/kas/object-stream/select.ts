@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { TreeFile } from '../../adapters/git/index.ts'
 import { Failure, LRUCache } from '../../std/index.ts'
-import type { Tree } from '../tree.ts'
-import type { Effort, Glob } from './glob.ts'
+import type { Effort, Tree } from '../tree.ts'
+import type { Glob } from './glob.ts'
 import type { Limits } from './limits.ts'
 
 /** A file of a commit, before its content is known. */
@@ -32,14 +32,15 @@ export function select<T extends Candidate>(
   effort: Effort = { steps: 0 },
 ): T[] {
   const chosen = new Map<string, T>()
-  const most = effort.steps + STEPS_OF_FILE.most * limits.files
+  const most = effort.steps + STEPS_OF_FILE.most * Math.max(limits.files, 10_000)
   let visited = 0
   for (const glob of globs) {
-    const reached = glob.recursive ? tree.below(glob.folder) : tree.in(glob.folder)
+    const reached = glob.recursive ? tree.below(glob.folder) : tree.in(glob.folder, effort)
     visited += reached.length
     if (visited > limits.files) throw tooManyFiles(limits.files)
-    effort.steps += glob.length + STEPS_OF_FILE.least * reached.length
-    const matches = glob.whole ? () => true : glob.compile()
+    effort.steps += STEPS_OF_FILE.least * reached.length
+    const matches = glob.whole ? () => true : glob.compile(effort)
+    if (effort.steps > most) throw tooCostly(glob)
     for (const file of reached) {
       if (file.link !== undefined && !links) continue
       if (effort.steps > most) throw tooCostly(glob)

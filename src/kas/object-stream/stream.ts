@@ -24,9 +24,10 @@ import {
 } from '../../std/index.ts'
 import type { Admission, Gate, Polls, Sighting, Snapshot } from '../ports.ts'
 import type { Refusals } from '../refusals.ts'
+import type { Effort } from '../tree.ts'
 import { changesSince } from './changes.ts'
 import type { Limits } from './limits.ts'
-import { parseRequest, type Wanted } from './request.ts'
+import { checkRequest, parseRequest, type Wanted } from './request.ts'
 import { type Choose, createChoose } from './select.ts'
 
 export interface ObjectStreamDesk {
@@ -67,7 +68,7 @@ const ROOM_OF_ONE = 16 * 2 ** 20
 
 interface Desk extends ObjectStreamDesk {
   choose: Choose
-  /** Where the callers of each namespace wait for one another to choose. */
+  /** Where the callers of each namespace wait for one another. */
   turns: Turnstile
   /** What each namespace may take of an Effort. */
   steps: Buckets
@@ -86,7 +87,9 @@ async function* serve(
   if (!admission) return
   const ending = endOf(desk, admission, call)
   try {
-    yield* deliver(desk, parseRequest(request, desk.limits), { admission, call, ending: ending.signal })
+    const { namespace } = admission.caller
+    const wanted = await inTurn(desk, namespace, ending.signal, (effort) => parseRequest(request, desk.limits, effort))
+    yield* deliver(desk, wanted, { admission, call, ending: ending.signal })
     throwRevocation(admission)
   } catch (thrown) {
     throwRevocation(admission)
@@ -132,7 +135,7 @@ async function admit(
   } catch (thrown) {
     refused('A caller was refused', call.peer, thrown, { path, namespace })
     // Who is known hears first of what makes no sense.
-    if (!isFailure(thrown, 'unauthorized')) parseRequest(request, limits)
+    if (!isFailure(thrown, 'unauthorized')) checkRequest(request, limits)
     throw thrown
   }
 }
@@ -179,28 +182,40 @@ async function* batch(
   yield trailer()
 }
 
-/** Those of one namespace choose one after the other, and no more than is their share of time. */
+/** Which files it gets, and which of them it lacks. */
 async function chosen(
-  { choose, turns, steps, clock }: Desk,
+  desk: Desk,
   wanted: Wanted,
   snapshot: Snapshot,
   { admission: { caller }, signal }: { admission: Admission; signal: AbortSignal },
 ) {
-  const leave = await turns.enter(caller.namespace, { signal })
-  const effort = { steps: 0 }
-  const chooseIn: Choose = (tree, selection) => choose(tree, selection, effort)
-  try {
-    const tree = await snapshot.tree()
-    const wait = steps.wait(caller.namespace)
-    if (wait > 0) await pause(clock, wait, signal)
-    if (signal.aborted) throw new Failure('cancelled', 'the caller does not wait any more')
-    const choice = chooseIn(tree, wanted.selection)
+  const tree = await snapshot.tree()
+  return inTurn(desk, caller.namespace, signal, (effort) => {
+    const choose: Choose = (of, selection) => desk.choose(of, selection, effort)
+    const choice = choose(tree, wanted.selection)
     const digest = wanted.digest === undefined ? '' : choice.digest
     const unchanged = digest !== '' && digest === wanted.digest
-    const changes = unchanged ? undefined : changesSince(snapshot.earlier, wanted, choice.files, chooseIn)
+    const changes = unchanged ? undefined : changesSince(snapshot.earlier, wanted, choice.files, choose)
     return { files: choice.files, digest, unchanged, changes }
+  })
+}
+
+/** What patterns cost is done for those of one namespace one after the other, and no more than is their share of time. */
+async function inTurn<T>(
+  { turns, steps, clock }: Desk,
+  namespace: string,
+  signal: AbortSignal,
+  work: (effort: Effort) => T,
+): Promise<T> {
+  const leave = await turns.enter(namespace, { signal })
+  const effort = { steps: 0 }
+  try {
+    const wait = steps.wait(namespace)
+    if (wait > 0) await pause(clock, wait, signal)
+    if (signal.aborted) throw new Failure('cancelled', 'the caller does not wait any more')
+    return work(effort)
   } finally {
-    steps.spend(caller.namespace, effort.steps)
+    steps.spend(namespace, effort.steps)
     leave()
   }
 }

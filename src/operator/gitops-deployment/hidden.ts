@@ -12,7 +12,12 @@ import type { Shop } from './shop.ts'
 export async function inHiding(deployment: GitOpsDeployment, shop: Shop, work: (shop: Shop) => Promise<Next>): Promise<Next> {
   if (!deployment.spec.variables?.from) return work(shop)
   // What is secret is known only when the work has read it, and that is before anything is told.
-  const hide = (): Hiding => hiding(shop.variables.secretsOf(keyOf(deployment.metadata)))
+  let made: { secrets: ReadonlySet<string> | undefined; hiding: Hiding } | undefined
+  const hide = (): Hiding => {
+    const secrets = shop.variables.secretsOf(keyOf(deployment.metadata))
+    if (!made || made.secrets !== secrets) made = { secrets, hiding: hiding(secrets) }
+    return made.hiding
+  }
   const { workshop } = shop
   try {
     const next = await work({ ...shop, workshop: { ...workshop, events: masked(workshop.events, hide) } })

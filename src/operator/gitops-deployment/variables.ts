@@ -10,7 +10,7 @@ export interface VariableReader {
   of(deployment: GitOpsDeployment, commitId: string): Promise<Variables | undefined>
   /** Knows `secretsOf`, if that can be: for who needs the values only to hide them. Tells whether it does. */
   learn(deployment: GitOpsDeployment): Promise<boolean>
-  /** What came from Secrets, the values that were there before a change included: objects may still have them. */
+  /** What came from Secrets, the values that were there before a change included: objects may still have them. The same set until it changes. */
   secretsOf(key: string): ReadonlySet<string> | undefined
   forget(key: string): void
   /** The deployment is no more. */
@@ -25,7 +25,11 @@ interface Kept {
   variables: Variables
   /** What came from Secrets before it changed last. */
   before: ReadonlySet<string>
+  /** And all that did. */
+  secrets: ReadonlySet<string>
   bytes: number
+  /** Of the values where they stand in objects: each may stand in a thousand. */
+  inObjects: number
 }
 
 /** For what the deployments of each namespace read: with a program's heap of 512 MiB, 16 MiB for one and 64 for all. */
@@ -39,18 +43,33 @@ export function createVariableReader(kube: Kube, clock: Clock, memory: Memory): 
     const before = formerSecrets(last, variables.secrets)
     const sum = bytes + weightOf([...before])
     if (!memory.take(namespace, sum - (last?.bytes ?? 0), !last)) throw noRoom(namespace, memory)
-    kept.set(keyOf(metadata), { version, at: clock.now(), variables, before, bytes: sum })
+    const secrets = new Set([...(variables.secrets ?? []), ...before])
+    const inObjects = last?.inObjects ?? 0
+    kept.set(keyOf(metadata), { version, at: clock.now(), variables, before, secrets, bytes: sum, inObjects })
+  }
+  const put = ({ metadata }: GitOpsDeployment, characters: number) => {
+    const known = kept.get(keyOf(metadata))
+    if (!known) return
+    const { namespace = '' } = metadata
+    if (!memory.take(namespace, characters - known.inObjects, known.inObjects === 0)) throw noRoom(namespace, memory)
+    known.inObjects = characters
+  }
+  const drop = (key: string): undefined => {
+    const { bytes = 0, inObjects = 0 } = kept.get(key) ?? {}
+    memory.giveBack(refFromKey(key).namespace ?? '', bytes + inObjects)
+    kept.delete(key)
   }
   return {
     async of(deployment, commitId) {
       const { metadata, spec } = deployment
-      if (!spec.variables) return
+      if (!spec.variables) return drop(keyOf(metadata))
       const version = JSON.stringify([metadata.uid, metadata.generation, commitId])
       const last = kept.get(keyOf(metadata))
       if (last?.version === version && clock.now() - last.at < intervalOf(spec.interval)) return last.variables
-      const found = await read(deployment, spec.variables, kube)
-      keep(deployment, version, found)
-      return found.variables
+      const { variables, bytes } = await read(deployment, spec.variables, kube)
+      const counted = { ...variables, put: (characters: number) => put(deployment, characters) }
+      keep(deployment, version, { variables: counted, bytes })
+      return counted
     },
     async learn(deployment) {
       const { metadata, spec } = deployment
@@ -62,18 +81,12 @@ export function createVariableReader(kube: Kube, clock: Clock, memory: Memory): 
         return false
       }
     },
-    secretsOf(key) {
-      const known = kept.get(key)
-      return known && new Set([...(known.variables.secrets ?? []), ...known.before])
-    },
+    secretsOf: (key) => kept.get(key)?.secrets,
     forget(key) {
       const known = kept.get(key)
       if (known) known.version = undefined
     },
-    drop(key) {
-      memory.giveBack(refFromKey(key).namespace ?? '', kept.get(key)?.bytes ?? 0)
-      kept.delete(key)
-    },
+    drop,
   }
 }
 
@@ -88,7 +101,7 @@ function formerSecrets(last: Kept | undefined, now: ReadonlySet<string> = new Se
 const noRoom = (namespace: string, { each }: Memory): Failure =>
   new Failure(
     'too-large',
-    `spec.variables.from: what the GitOpsDeployments of namespace ${namespace} read would be more than is kept of one namespace (${Math.floor(each / MEBIBYTE)} MiB)`,
+    `spec.variables: there is no room for them beside those of the other GitOpsDeployments of namespace ${namespace} (${Math.floor(each / MEBIBYTE)} MiB at most, where they stand in objects included, and less while other namespaces have much)`,
     {
       reason: 'VariablesTooLarge',
       remedy: 'Name smaller ConfigMaps and Secrets, or fewer; it is tried again when there is room.',

@@ -13,8 +13,6 @@ const MOST = 256
 const MOST_BYTES = 1_000_000
 /** Of the Secrets that are inherited from, as they are in memory: some of it may be overridden or left out. */
 const MOST_READ = 3 * MOST_BYTES
-/** Of the Secrets of a namespace, whoever inherits from them: it is looked through for each workspace. */
-const MOST_METADATA = 8 * 2 ** 20
 /** Several workspaces may look for their variables at once. */
 const MOST_PAGE = 2 * 2 ** 20
 
@@ -152,11 +150,7 @@ async function namesFor(heir: Heir, namespace: string | undefined, home: Kube): 
   const query = { namespace, labels: labels.variablesLevel, metadataOnly: true, mostBytes: MOST_PAGE }
   return orBegunAnew(async () => {
     const names: string[] = []
-    let bytes = 0
     for await (const page of home.pages(Secrets, query)) {
-      bytes += weightOf(page)
-      if (bytes > MOST_METADATA)
-        throw tooMuch(`the metadata of Secrets labelled ${labels.variablesLevel} has ${bytes} bytes and more`, `${MOST_METADATA}`)
       for (const secret of page) if (isInherited(secret, heir)) names.push(secret.metadata.name)
       if (names.length > MOST) throw tooMuch(`the workspace inherits from ${names.length} Secrets and more`, `${MOST}`)
     }

@@ -72,6 +72,20 @@ describe('path patterns', (it) => {
     is(parseGlob('**/*.{yaml,yml}').length, 2 + 7 + 2 + 6)
   })
 
+  for (const [what, glob, path] of [
+    ['stars in a row', `${'{,}'.repeat(6)}a${'*'.repeat(480)}b`, 'a'],
+    ['stars after what matches', `????${'*?'.repeat(200)}b`, 'abcd'],
+    ['classes', `${'{,}'.repeat(5)}[${'b'.repeat(400)}]*`, 'a'],
+    ['folders', `${'**/'.repeat(170)}b`, 'a/'.repeat(500)],
+    ['a long name', `${'*a'.repeat(200)}b`, 'a'.repeat(4000)],
+  ] as const)
+    it(`take as long as they say, with ${what}`, () => {
+      const spent = effort()
+      const taken = { steps: 0 }
+      for (let times = 0; taken.steps < 5_000_000; times++) parseGlob(`${glob}${times % 10}`, taken).compile(taken)(path, taken)
+      ok(spent() < (taken.steps / 1e6) * 200, `${spent()} ms for ${taken.steps} steps`)
+    })
+
   it('take no longer for hostile patterns', () => {
     const spent = effort()
     is(isMatch(`${'*a'.repeat(100)}b`, 'a'.repeat(2000)), false)

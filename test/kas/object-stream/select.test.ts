@@ -9,7 +9,10 @@ const chosen = (
   files: { path: string; size: number }[],
   globs: string[],
   { names = [], limits = {} }: { names?: string[]; limits?: object } = {},
-) => select(treeOf(files), { globs: globs.map(parseGlob), files: names }, { ...defaultLimits, ...limits }).map(({ path }) => path)
+) =>
+  select(treeOf(files), { globs: globs.map((glob) => parseGlob(glob)), files: names }, { ...defaultLimits, ...limits }).map(
+    ({ path }) => path,
+  )
 
 const reasonOf = (work: () => unknown): string | undefined => {
   try {
@@ -99,6 +102,15 @@ describe('object selection', (it) => {
     )
     const usual = tree(...Array.from({ length: 50_000 }, (_, at) => `apps/shop-${at}/deploy/deployment.yaml`))
     is(chosen(usual, ['**/*.{yaml,yml,json}']).length, 50_000)
+  })
+
+  it('counts folders that it passes over', () => {
+    const folders = treeOf(tree(...Array.from({ length: 50_000 }, (_, at) => `${at}/a`)))
+    const globs = Array.from({ length: 10 }, (_, at) => parseGlob(`*${at}`))
+    is(
+      reasonOf(() => select(folders, { globs, files: [] }, defaultLimits)),
+      'GlobTooCostly',
+    )
   })
 
   it('costs what lies in the folder, and not what lies in the repository', () => {

@@ -2,6 +2,7 @@ import * as assert from 'uvu/assert'
 import type { Kube } from '../../../src/adapters/kube/index.ts'
 import { createMemory } from '../../../src/adapters/kube/memory.ts'
 import { type CoreSecret, type GitOpsDeployment, GitOpsDeployments, type KubeObject, Secrets } from '../../../src/api/index.ts'
+import { withVariables } from '../../../src/engines/gitops/render/variables.ts'
 import { createVariableReader, readVariables, type VariableReader } from '../../../src/operator/gitops-deployment/variables.ts'
 import { isFailure, systemClock } from '../../../src/std/index.ts'
 import { grant } from '../../support/builders/credentials.ts'
@@ -80,11 +81,25 @@ describe('variables of a GitOpsDeployment', (it) => {
     await reader.of(deployment('one', 'a'), 'commit')
     assert.match(
       await refusal(reader.of(deployment('two', 'a'), 'commit')),
-      `what the GitOpsDeployments of namespace ${namespace} read would be more than is kept of one namespace (1 MiB)`,
+      `there is no room for them beside those of the other GitOpsDeployments of namespace ${namespace} (1 MiB at most`,
     )
     assert.is(await reader.learn(deployment('two', 'a')), false)
     reader.drop(keyOf('one'))
     assert.is((await reader.of(deployment('two', 'a'), 'commit'))?.values.get('a')?.length, LARGE)
+  })
+
+  it('count where they stand in objects, too', async () => {
+    const reader = readerWith(1.2 * MEBIBYTE)
+    const variables = await reader.of(deployment('one', 'a'), 'commit')
+    const manifests = (count: number) =>
+      Array.from({ length: count }, () => ({ source: 'a.yaml', object: configMap('a', { a: '${a}' }) }))
+    const put = async (count: number) => withVariables(manifests(count), variables)
+    assert.is((await put(1)).length, 1)
+    await refusal(put(3))
+    assert.equal((await put(1))[0]?.object.data, { a: 'a'.repeat(LARGE) })
+    reader.drop(keyOf('one'))
+    const other = await reader.of(deployment('two', 'small'), 'commit')
+    assert.is(withVariables([{ source: 'a.yaml', object: configMap('a', { a: '${small}' }) }], other).length, 1)
   })
 
   it('take no more of it however often they are read', async () => {

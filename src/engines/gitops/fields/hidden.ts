@@ -21,6 +21,7 @@ const MOST = 2000
 export function hiding(hidden: ReadonlySet<string> = new Set()): Hiding {
   const secrets = byLength([...hidden])
   if (secrets.length === 0) return NOTHING_HIDDEN
+  if (secrets.length > MOST) return ALL_HIDDEN
   const written = byLength(secrets.flatMap(spellingsOf))
   if (written.length > MOST) return ALL_HIDDEN
   const short = new Set(written.filter(({ length }) => length < LONG))

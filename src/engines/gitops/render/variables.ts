@@ -12,6 +12,8 @@ export interface Variables {
   strict: boolean
   /** Those of them that came from Secrets: they are never shown. */
   secrets?: ReadonlySet<string>
+  /** Told how many characters of them stand in the objects of a rendering now; throws where that is too much. */
+  put?(characters: number): void
 }
 
 /** What all replacements of one rendering may add up to, characters. */
@@ -36,6 +38,7 @@ export function withVariables(manifests: readonly Manifest[], variables: Variabl
     return { ...manifest, object: inObject(object, replacing) }
   })
   if (missing.size > 0) throw withoutValue(missing)
+  variables.put?.(MOST - left.characters)
   return replaced
 }
 
