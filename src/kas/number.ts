@@ -4,7 +4,7 @@ import type { Agent } from '../api/index.ts'
 /** The number that peers want for an object: the same for its life, and exact also where numbers are doubles. 48 bits, positive. */
 export const numberOf = (uid: string): bigint => BigInt(createHash('sha256').update(uid).digest().readUIntBE(0, 6))
 
-type KnownProject = NonNullable<NonNullable<Agent['status']>['knownProjects']>[number]
+export type KnownProject = NonNullable<NonNullable<Agent['status']>['knownProjects']>[number]
 
 interface ProjectAt {
   path: string

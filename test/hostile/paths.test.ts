@@ -138,10 +138,7 @@ describe('hostile: the paths of others', (it) => {
     await remade('platform', 'newlib', own.newlib.url)
     await agent('dev', (now) => reason(now, 'ProjectsTrusted') === 'ProjectReplaced')
     await berth.berth('agent', 'trust', 'dev', '-n', 'team-a')
-    await own.newlib.commit({
-      'a.yaml': `${map('newlib', 'team-a')}data: { is: new }
-`,
-    })
+    await own.newlib.commit({ 'a.yaml': `${map('newlib', 'team-a')}data: { is: new }` })
     await expectObject(berth.kube, ConfigMaps, { name: 'newlib', namespace: 'team-a' }, ({ data }) => data?.is === 'new')
     is(await taken(), false)
   })

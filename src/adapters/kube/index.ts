@@ -22,7 +22,7 @@ export { type Cause, causesOf, isNamespaceTerminating, saidIn } from './errors.t
 export { createEvents, type Events, type Occurrence } from './events.ts'
 export type { ApplyHow, DeleteHow, Identity, JsonPatchStep, Kube, ListQuery, PatchHow, ReadOptions } from './kube.ts'
 export { kubeFromSecret, readTarget, type TargetOptions } from './kubeconfig-secret.ts'
-export { createMemory, createStrangeMemory, type Memory, partOfHeap, weightOf } from './memory.ts'
+export { createMemoryOfHeap, createStrangeMemory, type Memory, sayShare, weightOf } from './memory.ts'
 export { isAnswer, whyNoAnswer } from './no-answer.ts'
 export { orBegunAnew } from './page-limit.ts'
 export { type HttpHeaders, openPassage, type Passage, type PassageAnswer, type PassageRequest } from './passage.ts'

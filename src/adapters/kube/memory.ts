@@ -39,13 +39,17 @@ export function createMemory({ all, each }: { all: number; each: number }): Memo
 }
 
 /** Of the heap that V8 may have, which follows the limit of the container. */
-export const partOfHeap = (part: number): number => Math.floor(getHeapStatistics().heap_size_limit / part)
+const partOfHeap = (part: number): number => Math.floor(getHeapStatistics().heap_size_limit / part)
+
+/** A part of the heap, and of that one for each owner: 2 is a half, 8 an eighth. */
+export const createMemoryOfHeap = ({ all, each }: { all: number; each: number }): Memory =>
+  createMemory({ all: partOfHeap(all), each: partOfHeap(each) })
 
 /** For what is kept of a program's own cluster, by namespace. */
-export const createOwnMemory = (): Memory => createMemory({ all: partOfHeap(2), each: partOfHeap(8) })
+export const createOwnMemory = (): Memory => createMemoryOfHeap({ all: 2, each: 8 })
 
 /** For what is kept of clusters that strangers run, by tenant. */
-export const createStrangeMemory = (): Memory => createMemory({ all: partOfHeap(8), each: partOfHeap(32) })
+export const createStrangeMemory = (): Memory => createMemoryOfHeap({ all: 8, each: 32 })
 
 /** Where a store takes the memory for its objects. */
 export interface Room {
@@ -96,7 +100,8 @@ export const namespaceTooLarge = (namespace: string, memory: Memory): Failure =>
     },
   )
 
-const sayShare = ({ each }: Memory): string => `${Math.floor(each / 2 ** 20)} MiB`
+/** What one owner gets, in words. */
+export const sayShare = ({ each }: Memory): string => `${Math.floor(each / 2 ** 20)} MiB`
 
 /**
  * About as many bytes as it has on the heap: 0.9 to 1.4 times as many as V8 takes for what JSON.parse makes, pods as well as a hundred

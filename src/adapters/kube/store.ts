@@ -153,7 +153,7 @@ export class Store<T extends KubeObject> implements Cache<T> {
       const need = room && this.#needOf(object, before)
       if (!need || need.bytes <= 0) return object
       if (!room.take(namespace, need.bytes, need.isNew)) {
-        this.#leaveOut(object, before, leftOut)
+        this.#leaveOut(object, before, need, leftOut)
         return undefined
       }
       taken.push([namespace, need.bytes])
@@ -225,7 +225,7 @@ export class Store<T extends KubeObject> implements Cache<T> {
     const { room } = this.#limits
     const need = room && this.#needOf(object, before)
     if (need && !room.take(object.metadata.namespace ?? '', need.bytes, need.isNew)) {
-      this.#leaveOut(object, before)
+      this.#leaveOut(object, before, need)
       return
     }
     this.#objects.set(key, object)
@@ -236,11 +236,10 @@ export class Store<T extends KubeObject> implements Cache<T> {
   }
 
   /** What it was before goes, too: it may give leave that was taken back since. */
-  #leaveOut(object: T, before: T | undefined, listed?: LeftOut): void {
-    const { isNew } = this.#needOf(object, before)
-    const need = { bytes: weightOf(object), isNew }
-    this.#leftOut.add(object, need)
-    listed?.add(object, need)
+  #leaveOut(object: T, before: T | undefined, { bytes, isNew }: Need, listed?: LeftOut): void {
+    const whole = { bytes: bytes + weightOf(before), isNew }
+    this.#leftOut.add(object, whole)
+    listed?.add(object, whole)
     if (before) this.#drop(keyOf(refOf(object)), before)
   }
 

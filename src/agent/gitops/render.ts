@@ -1,6 +1,7 @@
 import type { ManifestProject } from '../../agentcfg/index.ts'
 import {
   type Manifest,
+  pathIn,
   patternsFor,
   type ReadFiles,
   type Render,
@@ -56,8 +57,7 @@ export function renderingOf(
     }
     if (globs.length === 0) return manifests
     const patterns = (await Promise.all(kustomize.map((folder) => reachOf(folder, snapshot.files, yaml)))).flat()
-    // Only the star at their end means something in them.
-    const paths = patterns.map((pattern) => pattern.replaceAll(/\\(.)/gs, '$1'))
+    const paths = patterns.map(pathIn)
     const plain = snapshot.files.filter(({ source }) => !paths.some((path) => covers(path, source)))
     manifests.push(...(await renderers.readFiles(plain)))
     return manifests

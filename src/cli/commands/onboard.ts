@@ -86,7 +86,8 @@ async function changeEach(
   const refused = new Map<string, Failure>()
   for (const namespace of namespaces)
     try {
-      for (const binding of bindingsIn(namespace)) await (options.remove ? remove(kube, binding) : make(kube, binding))
+      for (const binding of bindingsIn(namespace))
+        await (options.remove ? kube.delete(RoleBindings, refOf(binding)) : make(kube, binding))
     } catch (thrown) {
       refused.set(namespace, Failure.from(thrown))
     }
@@ -142,10 +143,6 @@ function explained(thrown: unknown, { metadata: { name, namespace } }: RoleBindi
       remedy: `Delete it first: kubectl delete rolebinding ${name} -n ${namespace}`,
     })
   return thrown
-}
-
-async function remove(kube: Kube, binding: RoleBinding): Promise<void> {
-  await kube.delete(RoleBindings, refOf(binding))
 }
 
 function report(namespaces: string[], { remove: isRemoved, dryRun }: Options): string {

@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto'
 import type { AnyObject } from '../../api/index.ts'
 import { dependenciesOf } from './apply/depends-on.ts'
 import type { Entry } from './change-set.ts'
 import { keyOfId } from './object-id.ts'
-import { type Desired, type Destination, type Owner, place } from './place.ts'
+import { type Desired, type Destination, hashOf, type Owner, place } from './place.ts'
 import type { Render } from './render/render.ts'
 import type { Snapshot } from './render/source.ts'
 import { type Variables, withVariables } from './render/variables.ts'
@@ -82,13 +81,12 @@ function isDependent(object: AnyObject): boolean {
   return ids.length > 0 || problem !== undefined
 }
 
-/** All but the snapshot, which is told by its identity: following.ts makes a new one for each commit. */
+/**
+ * All but the snapshot, which is told by its identity: following.ts makes a new one for each commit. The values of variables may be large
+ * and secret, and this is remembered for as long as the sync is.
+ */
 function restOf({ path, destination, owner, variables }: Wanting): string {
   const { kube, ...limits } = destination
-  const values = variables && [...variables.values].sort(([a], [b]) => (a < b ? -1 : 1))
-  return JSON.stringify([path, kube.server, limits, owner, values && digestOf(values), variables?.strict])
+  const values = variables && hashOf(Object.fromEntries(variables.values))
+  return JSON.stringify([path, kube.server, limits, owner, values, variables?.strict])
 }
-
-/** The values may be large and secret, and this is remembered for as long as the sync is. */
-const digestOf = (values: readonly (readonly [string, string])[]): string =>
-  createHash('sha256').update(JSON.stringify(values)).digest('hex')

@@ -1,7 +1,7 @@
 import { type Agent, type AgentStatus, type Condition, keyOf, type Statement, withConditions } from '../../api/index.ts'
 import { type Failure, timestamp } from '../../std/index.ts'
 import { isAnother } from '../known-project.ts'
-import { numberIn, numberOf } from '../number.ts'
+import { type KnownProject, numberIn, numberOf } from '../number.ts'
 import type { ConfigurationFinding, UsedProject } from '../ports.ts'
 import type { Project } from '../project.ts'
 import type { KnownToken } from '../token-holder.ts'
@@ -126,8 +126,6 @@ function configurationAfter(
 
 /** As many as a status has room for; then those go that were used first. */
 const MOST_KNOWN = 512
-
-type KnownProject = NonNullable<AgentStatus['knownProjects']>[number]
 
 function knownAfter(agent: Agent, { used, projectOf }: AgentFacts): KnownProject[] {
   const before = agent.status?.knownProjects ?? []

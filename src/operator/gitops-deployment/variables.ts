@@ -1,4 +1,4 @@
-import { createMemory, type Kube, type Memory, partOfHeap, weightOf } from '../../adapters/kube/index.ts'
+import { createMemoryOfHeap, type Kube, type Memory, sayShare, weightOf } from '../../adapters/kube/index.ts'
 import { ConfigMaps, type GitOpsDeployment, keyOf, refFromKey, Secrets } from '../../api/index.ts'
 import type { Variables } from '../../engines/gitops/index.ts'
 import { type Clock, Failure, isFailure } from '../../std/index.ts'
@@ -33,7 +33,7 @@ interface Kept {
 }
 
 /** For what the deployments of each namespace read: with a program's heap of 512 MiB, 16 MiB for one and 64 for all. */
-export const createVariableMemory = (): Memory => createMemory({ all: partOfHeap(8), each: partOfHeap(32) })
+export const createVariableMemory = (): Memory => createMemoryOfHeap({ all: 8, each: 32 })
 
 export function createVariableReader(kube: Kube, clock: Clock, memory: Memory): VariableReader {
   const kept = new Map<string, Kept>()
@@ -47,10 +47,10 @@ export function createVariableReader(kube: Kube, clock: Clock, memory: Memory): 
     const inObjects = last?.inObjects ?? 0
     kept.set(keyOf(metadata), { version, at: clock.now(), variables, before, secrets, bytes: sum, inObjects })
   }
-  const put = ({ metadata }: GitOpsDeployment, characters: number) => {
-    const known = kept.get(keyOf(metadata))
+  const put = (key: string, characters: number) => {
+    const known = kept.get(key)
     if (!known) return
-    const { namespace = '' } = metadata
+    const { namespace = '' } = refFromKey(key)
     if (!memory.take(namespace, characters - known.inObjects, known.inObjects === 0)) throw noRoom(namespace, memory)
     known.inObjects = characters
   }
@@ -62,12 +62,13 @@ export function createVariableReader(kube: Kube, clock: Clock, memory: Memory): 
   return {
     async of(deployment, commitId) {
       const { metadata, spec } = deployment
-      if (!spec.variables) return drop(keyOf(metadata))
+      const key = keyOf(metadata)
+      if (!spec.variables) return drop(key)
       const version = JSON.stringify([metadata.uid, metadata.generation, commitId])
-      const last = kept.get(keyOf(metadata))
+      const last = kept.get(key)
       if (last?.version === version && clock.now() - last.at < intervalOf(spec.interval)) return last.variables
       const { variables, bytes } = await read(deployment, spec.variables, kube)
-      const counted = { ...variables, put: (characters: number) => put(deployment, characters) }
+      const counted = { ...variables, put: (characters: number) => put(key, characters) }
       keep(deployment, version, { variables: counted, bytes })
       return counted
     },
@@ -98,19 +99,18 @@ function formerSecrets(last: Kept | undefined, now: ReadonlySet<string> = new Se
   return isSame ? last.before : secrets
 }
 
-const noRoom = (namespace: string, { each }: Memory): Failure =>
+const noRoom = (namespace: string, memory: Memory): Failure =>
   new Failure(
     'too-large',
-    `spec.variables: there is no room for them beside those of the other GitOpsDeployments of namespace ${namespace} (${Math.floor(each / MEBIBYTE)} MiB at most, where they stand in objects included, and less while other namespaces have much)`,
+    `spec.variables: there is no room for them beside those of the other GitOpsDeployments of namespace ${namespace} (${sayShare(memory)} at most, where they stand in objects included, and less while other namespaces have much)`,
     {
       reason: 'VariablesTooLarge',
       remedy: 'Name smaller ConfigMaps and Secrets, or fewer; it is tried again when there is room.',
     },
   )
 
-const MEBIBYTE = 2 ** 20
 /** What the sources of one deployment may have in sum. */
-const MOST_BYTES = MEBIBYTE
+const MOST_BYTES = 2 ** 20
 
 type Wanted = NonNullable<GitOpsDeployment['spec']['variables']>
 

@@ -160,6 +160,9 @@ const patternFor = (root: string, isFile: boolean): string => {
   return isFile ? literal : root === '' ? '**' : `${literal}/**`
 }
 
+/** The path for which it was made, with the stars at its end: nothing else in it means something. */
+export const pathIn = (pattern: string): string => pattern.replaceAll(/\\(.)/gs, '$1')
+
 /** Of a path that nobody has seen yet. */
 const isFileName = (path: string): boolean => /\.[a-z]+$/i.test(path)
 

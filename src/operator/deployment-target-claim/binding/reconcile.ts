@@ -57,6 +57,9 @@ export async function reconcileClaim(claim: DeploymentTargetClaim, binding: Bind
   return bindBest(claim, binding)
 }
 
+/** One that nobody has looked at yet has no phase. */
+const isComing = ({ status }: DeploymentTarget): boolean => (status?.phase ?? 'Pending') === 'Pending'
+
 const isUsable = ({ status }: DeploymentTarget): boolean => status?.phase === 'Available' || status?.phase === 'Bound'
 
 /** The claim is going: the target's controller releases the target, then nothing holds the claim any longer. */
@@ -97,8 +100,7 @@ async function bindNamed(claim: DeploymentTargetClaim, name: string, binding: Bi
   if (holder && (holder.name !== claim.metadata.name || holder.uid !== undefined))
     return say(claim, alreadyClaimed(target, holder.name), binding)
   const why = holder ? unsuitable(claim, target) : mismatch(claim, target)
-  // One that nobody has looked at yet has no phase.
-  if (why && (target.status?.phase ?? 'Pending') === 'Pending') return waitFor(claim, target, binding)
+  if (why && isComing(target)) return waitFor(claim, target, binding)
   return why ? say(claim, doesNotMatch(claim, target, why), binding) : take(claim, target, binding)
 }
 
@@ -108,7 +110,6 @@ async function bindBest(claim: DeploymentTargetClaim, binding: Binding): Promise
   const reserved = reservedTargets(books, claim)
   const ready = reserved.find((target) => !mismatch(claim, target))
   if (ready) return take(claim, ready, binding)
-  const isComing = (target: DeploymentTarget) => (target.status?.phase ?? 'Pending') === 'Pending'
   const unready = reserved.find((target) => isComing(target) && isPrivate(target) === isPrivate(claim))
   if (unready) return waitFor(claim, unready, binding)
 
