@@ -23,6 +23,8 @@ const ENDLESS = 11
 const LARGE = 300
 /** Repositories of a few kilobytes, each of which lists ten million folders in 20 MB. */
 const CASCADES = 20
+/** Repositories that are to be looked at each second. */
+const EAGER = 60
 const AT_ONCE = 8
 /** Objects as large as the API takes them. */
 const LARGEST = 20
@@ -63,6 +65,7 @@ export async function prepare(user: Kube): Promise<{ begin(): Promise<Attack>; c
       )
       const flap = startFlapping(tenant)
       await costlyWords(follow)
+      for (let n = 0; n < EAGER; n++) await follow(numbered('eager', n), one)
       await strangeHosts(user, repository, { silent, endless, refusing })
       await largeSecrets(user)
       await (await follow('crowd', () => [['crowd/a.yaml', '']])).crowd(10_000_000)
@@ -109,8 +112,9 @@ const manyKeys = (name: string): [string, string][] => [
   [`${name}/app.yaml`, fileOf({ ...settings('many-keys', 'x'), data: keysOf(KEYS) })],
 ]
 
+const one = (name: string): [string, string][] => [[`${name}/app.yaml`, fileOf(settings(name, 'x'))]]
+
 async function costlyWords(follow: Follow): Promise<void> {
-  const one = (name: string): [string, string][] => [[`${name}/app.yaml`, fileOf(settings(name, 'x'))]]
   await follow('rules', ruled, { healthRules: [{ group: '', kind: 'ConfigMap', healthy: comparison }] })
   await follow('ignored', manyKeys, { ignore: [{ target: { kind: 'ConfigMap' }, paths: MANY_POINTERS }] })
   await follow('rule', one, { healthRules: [{ group: '', kind: 'ConfigMap', healthy: explosion }] })

@@ -29,7 +29,7 @@ export interface Scale {
 export function weigh(name: string, { pid }: Program, exceeded: (failure: Failure) => void): Scale {
   let top: Weight = { most: 0, own: 0, started: 0 }
   const look = async () => {
-    const { ids } = await familyOf(pid)
+    const { ids } = familyOf(pid)
     const [own = 0, ...started] = await Promise.all(ids.map(anonymousOf))
     const most = started.reduce((sum, one) => sum + one, own)
     if (most > top.most) top = { most, own, started: started.length }

@@ -4,7 +4,7 @@ import type { IndexFunctions } from './indexes.ts'
 import type { Kube } from './kube.ts'
 import { createOwnMemory, type Memory, roomOfNamespaces, roomOfTenant } from './memory.ts'
 import { trimmedSecret } from './secret-size.ts'
-import { matchesSelector } from './selector.ts'
+import { selectorOf } from './selector.ts'
 import { createShortages } from './shortages.ts'
 import { type Cache, Store, type StoreLimits } from './store.ts'
 import { createTenants, keepPartsFed, type Tenants } from './tenants.ts'
@@ -235,4 +235,4 @@ function remembering(kube: Kube, watched: Map<string, Watched>): Kube {
 
 /** Field selectors can't be judged here: such a cache waits for its watch. */
 const shows = (scope: WatchScope, { metadata }: KubeObject): boolean =>
-  !scope.fields && (!scope.namespace || scope.namespace === metadata.namespace) && matchesSelector(scope.labels, metadata.labels)
+  !scope.fields && (!scope.namespace || scope.namespace === metadata.namespace) && selectorOf(scope.labels)(metadata.labels)

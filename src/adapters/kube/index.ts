@@ -29,7 +29,7 @@ export { type HttpHeaders, openPassage, type Passage, type PassageAnswer, type P
 export { type Login, loginOf } from './person.ts'
 export type { Reach } from './reach.ts'
 export { isNewer } from './resource-version.ts'
-export { matchesSelector } from './selector.ts'
+export { selectorOf } from './selector.ts'
 export type { Cache } from './store.ts'
 export { OF_KUBECONFIGS, OF_TARGETS, secretFinder } from './target-secrets.ts'
 export { requestToken } from './token.ts'

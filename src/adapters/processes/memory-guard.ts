@@ -1,4 +1,4 @@
-import { readdir, readFile, readlink } from 'node:fs/promises'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { kill, pid } from 'node:process'
 import { type Clock, seconds, systemClock } from '../../std/index.ts'
 
@@ -11,7 +11,7 @@ export interface MemoryGuardOptions {
   /** All that the processes may take together; what they map of files is not theirs. */
   bytes: number
   /** The processes that are looked at, each with all it has started. */
-  roots: () => Promise<readonly number[]>
+  roots: () => readonly number[]
   clock?: Clock
 }
 
@@ -25,11 +25,10 @@ const PAUSE = seconds(0.1)
 export function createMemoryGuard({ bytes, roots, clock = systemClock }: MemoryGuardOptions): MemoryGuard {
   let working = 0
   let isLooking = false
-  const look = async () => {
-    const own = await wordsOf(pid)
-    const families = await Promise.all((await roots()).map((root) => familyOf(root, own)))
-    if (sumOf(families) > bytes) end(families.reduce((most, family) => (family.bytes > most.bytes ? family : most)))
-    if (working > 0) clock.after(PAUSE, () => void look())
+  const look = () => {
+    const eldest = roots()
+    if (sumOf(eldest.map((root) => familyOf(root))) > bytes) endLargest(eldest, bytes)
+    if (working > 0) clock.after(PAUSE, look)
     else isLooking = false
   }
   return {
@@ -37,7 +36,7 @@ export function createMemoryGuard({ bytes, roots, clock = systemClock }: MemoryG
       working++
       if (!isLooking) {
         isLooking = true
-        clock.after(PAUSE, () => void look())
+        clock.after(PAUSE, look)
       }
       try {
         return await work()
@@ -49,11 +48,8 @@ export function createMemoryGuard({ bytes, roots, clock = systemClock }: MemoryG
 }
 
 /** What this program has started and is still at work in the folder, given without links, or below it. */
-export async function childrenIn(folder: string): Promise<number[]> {
-  const children = await startedBy(pid, pid)
-  const places = await Promise.all(children.map((child) => readlink(`/proc/${child}/cwd`).catch(() => '')))
-  return children.filter((_, at) => `${places[at]}/`.startsWith(`${folder}/`))
-}
+export const childrenIn = (folder: string): number[] =>
+  startedBy(pid, pid).filter((child) => `${placeOf(child)}/`.startsWith(`${folder}/`))
 
 /** A process and all that descend from it. */
 export interface Family {
@@ -62,31 +58,51 @@ export interface Family {
   bytes: number
 }
 
-/** `own`: the words with which a program was started. A copy of it that is about to become another one still has them, and no memory but that program's. */
-export async function familyOf(eldest: number, own?: string): Promise<Family> {
-  const threads = await readdir(`/proc/${eldest}/task`).catch(() => [])
-  const children = await Promise.all(threads.map((thread) => startedBy(eldest, Number(thread))))
-  const families = await Promise.all(children.flat().map((child) => familyOf(child, own)))
-  return { ids: [eldest, ...families.flatMap(({ ids }) => ids)], bytes: (await bytesOf(eldest, own)) + sumOf(families) }
+/**
+ * `own`: the words with which a program was started. A copy of it that is about to become another one still has them, and no memory but
+ * that program's. The kernel answers from memory: to wait for another thread would take several times as long as what it reads.
+ */
+export function familyOf(eldest: number, own?: string): Family {
+  const threads = orNothing(() => readdirSync(`/proc/${eldest}/task`), [])
+  const children = threads.flatMap((thread) => startedBy(eldest, Number(thread)))
+  const families = children.map((child) => familyOf(child, own))
+  return { ids: [eldest, ...families.flatMap(({ ids }) => ids)], bytes: bytesOf(eldest, own) + sumOf(families) }
 }
 
-const startedBy = async (parent: number, thread: number): Promise<number[]> =>
-  [...(await textOf(`/proc/${parent}/task/${thread}/children`)).matchAll(/\d+/g)].map(([child]) => Number(child))
+const startedBy = (parent: number, thread: number): number[] =>
+  [...textOf(`/proc/${parent}/task/${thread}/children`).matchAll(/\d+/g)].map(([child]) => Number(child))
 
 /** `RssAnon:     123 kB`. */
-async function bytesOf(id: number, own: string | undefined): Promise<number> {
-  if ((await wordsOf(id)) === own) return 0
-  const [, kilobytes = '0'] = /^RssAnon:\s+(\d+) kB$/m.exec(await textOf(`/proc/${id}/status`)) ?? []
+function bytesOf(id: number, own: string | undefined): number {
+  if (own !== undefined && wordsOf(id) === own) return 0
+  const [, kilobytes = '0'] = /^RssAnon:\s+(\d+) kB$/m.exec(textOf(`/proc/${id}/status`)) ?? []
   return Number(kilobytes) * 1024
 }
 
 /** What it was started with. */
-const wordsOf = (id: number): Promise<string> => textOf(`/proc/${id}/cmdline`)
+const wordsOf = (id: number): string => textOf(`/proc/${id}/cmdline`)
 
-/** Nothing of a process that has just ended, or where there is no such kernel. */
-const textOf = (path: string): Promise<string> => readFile(path, 'utf8').catch(() => '')
+const placeOf = (id: number): string => orNothing(() => readlinkSync(`/proc/${id}/cwd`), '')
+
+const textOf = (path: string): string => orNothing(() => readFileSync(path, 'utf8'), '')
+
+/** Of a process that has just ended, or where there is no such kernel, there is nothing to read. */
+function orNothing<T>(read: () => T, nothing: T): T {
+  try {
+    return read()
+  } catch {
+    return nothing
+  }
+}
 
 const sumOf = (families: readonly Family[]): number => families.reduce((sum, { bytes }) => sum + bytes, 0)
+
+/** Looked at once more, without copies of this program that are about to become another one. */
+function endLargest(eldest: readonly number[], bytes: number): void {
+  const own = wordsOf(pid)
+  const families = eldest.map((root) => familyOf(root, own))
+  if (sumOf(families) > bytes) end(families.reduce((most, family) => (family.bytes > most.bytes ? family : most)))
+}
 
 function end({ ids }: Family): void {
   for (const id of ids) {

@@ -4,7 +4,7 @@ import { seconds } from '../../std/index.ts'
 import { wishesOf } from './annotations.ts'
 import { dependenciesOf } from './apply/depends-on.ts'
 import { differences } from './fields/differences.ts'
-import { type IgnoreRule, isLeftAlone, ourFields, withoutIgnored } from './fields/ignore.ts'
+import { type IgnoreRules, isLeftAlone, ourFields, withoutIgnored } from './fields/ignore.ts'
 import { partsOf, valueAt } from './fields/pointer.ts'
 import { endsByGoing, healthOf } from './health/health.ts'
 import { type HealthRules, UNJUDGED } from './health/rules.ts'
@@ -66,7 +66,7 @@ export type Rewritten = ReadonlyMap<string, string>
 /** How a sync looks at its objects. */
 export interface Judge {
   /** Fields that others may change. */
-  ignore?: readonly IgnoreRule[] | undefined
+  ignore?: IgnoreRules | undefined
   healthRules?: HealthRules | undefined
   now(): number
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../../std/index.ts'
 import type { Entry } from './change-set.ts'
 import { type Difference, differencesOf, type FieldChange } from './fields/diff.ts'
 import { type Hiding, hiding } from './fields/hidden.ts'
-import type { IgnoreRule } from './fields/ignore.ts'
+import type { IgnoreRules } from './fields/ignore.ts'
 import { type Held, type InventoryStore, loadFor } from './inventory/inventory.ts'
 import { byKey, keyOfId } from './object-id.ts'
 import { GUARDS, type Guards } from './prune/guards.ts'
@@ -12,7 +12,7 @@ import { type Wanted, type Wanting, wantedOf } from './wanted.ts'
 
 export interface PreviewRequest extends Wanting {
   inventory: InventoryStore
-  ignore?: readonly IgnoreRule[] | undefined
+  ignore?: IgnoreRules | undefined
   /** Whether objects are made anew for a field that cannot be changed. */
   force?: boolean
   /** Whether a sync is there whose mark an object carries. */

@@ -188,7 +188,8 @@ interface Situation {
 }
 
 function planFor({ detectOnly, ledger }: SyncRequest, { wanted, held, steady, book }: Situation): Plan {
-  const leaves = (key: string) => detectOnly === true || ledger?.fights.isResting(key) === true
+  const leaves = (key: string) =>
+    detectOnly === true || (ledger !== undefined && (ledger.fights.isResting(key) || !ledger.mayRepair()))
   return steady
     ? planOfDrift(held, wanted.byKey, book, leaves)
     : planOf(wanted.desired, held, { keys: wanted.keys, book, leaves })

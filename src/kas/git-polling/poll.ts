@@ -2,6 +2,7 @@ import { keyOf, type Ref } from '../../api/index.ts'
 import { type Backoff, type Clock, Failure, minutes, pause, seconds, unlessAborted, waitOf } from '../../std/index.ts'
 import type { Following, Sighting } from '../ports.ts'
 import type { Project } from '../project.ts'
+import type { Pace } from './pace.ts'
 
 export interface PollWork {
   /** Asks the Git server once. */
@@ -12,6 +13,7 @@ export interface PollWork {
   version?: () => Promise<string | undefined>
   /** Tells what was found. */
   report: (projects: Project[], sighting: Sighting) => void
+  pace: Pace
   clock: Clock
 }
 
@@ -29,6 +31,8 @@ const JITTER = 0.1
 const GAP = seconds(0.5)
 const LONGEST_GAP = seconds(3)
 const CALM = seconds(2)
+/** A poke goes before as many looks of its namespace as have their turn in this time. */
+const PRECEDENCE = seconds(20)
 
 /**
  * One repository, ref and credential, asked for by any number of followers. It looks every interval while somebody follows,
@@ -171,23 +175,25 @@ export class Poll {
   async #rest(ms: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#work
     const woken = AbortSignal.any([signal, this.#alarm.signal])
-    const until = clock.now() + ms
+    const turn = clock.now() + this.#work.pace(new Set(this.projects.map(({ ref }) => ref.namespace)))
+    const until = Math.max(clock.now() + ms, turn)
     this.#isResting = true
-    for (let left = ms; left > 0 && !woken.aborted; left = until - clock.now()) {
+    for (let left = until - clock.now(); left > 0 && !woken.aborted; left = until - clock.now()) {
       // A long wait is for the Git server's sake; to see whether the user has mended the Secret costs it nothing.
       await pause(clock, Math.min(left, this.#interval()), woken)
       if (!woken.aborted && clock.now() < until && (await this.#isMended())) this.poke()
     }
-    if (this.#alarm.signal.aborted) await this.#gather(signal)
+    if (this.#alarm.signal.aborted) await this.#gather(turn - PRECEDENCE, signal)
     this.#isResting = false
   }
 
-  /** The first poke is answered at once; the longer they go on, the more of them share a look. */
-  async #gather(signal: AbortSignal): Promise<void> {
+  /** The first poke is answered at once, if not `earliest`; the longer they go on, the more of them share a look. */
+  async #gather(earliest: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#work
     const since = this.#last ? clock.now() - this.#last.at : CALM
     this.#hurries = since < CALM ? this.#hurries + 1 : 0
-    await pause(clock, Math.max(Math.min(this.#hurries * GAP, LONGEST_GAP) - since, 0), signal)
+    const gap = Math.min(this.#hurries * GAP, LONGEST_GAP) - since
+    await pause(clock, Math.max(gap, earliest - clock.now(), 0), signal)
   }
 
   async #isMended(): Promise<boolean> {

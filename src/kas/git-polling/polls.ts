@@ -5,6 +5,7 @@ import type { Credentials, Outcome, Polls, Sighting } from '../ports.ts'
 import type { Project } from '../project.ts'
 import { concerns } from './concerns.ts'
 import { createLanes, type Lanes } from './lanes.ts'
+import { createPace, type Pace } from './pace.ts'
 import { createPatience } from './patience.ts'
 import { Poll } from './poll.ts'
 import { createSnapshot, type Trees } from './snapshot.ts'
@@ -30,6 +31,7 @@ export function createPolls(options: PollingOptions): Polls {
   const listeners: ((outcome: Outcome) => void)[] = []
   const shared: Shared = {
     lanes: createLanes(options.concurrency),
+    pace: createPace(clock),
     trees: new LRUCache({ maxSize: MOST_LISTED, sizeCalculation: ({ bytes }) => bytes + 1 }),
   }
 
@@ -38,6 +40,7 @@ export function createPolls(options: PollingOptions): Polls {
       clock,
       ...createLooker(options, shared, project, revision, stopping.signal),
       version: () => options.credentials.versionOf(project),
+      pace: shared.pace,
       report(projects, sighting) {
         if ('failure' in sighting)
           log.warn('A repository could not be read', { project: keyOf(project.ref), error: sighting.failure })
@@ -97,6 +100,7 @@ const ownerOf = (credentials: Ref | undefined): string => (credentials ? keyOf(c
 interface Shared {
   lanes: Lanes
   trees: Trees
+  pace: Pace
 }
 
 /** Bytes of the lists of files that are remembered, of all repositories together. */

@@ -14,7 +14,7 @@ import {
   settled,
   type Workshop,
 } from '../../engines/controller/index.ts'
-import { type Preview, preview, type Snapshot } from '../../engines/gitops/index.ts'
+import { ignoreRules, type Preview, preview, type Snapshot } from '../../engines/gitops/index.ts'
 import { Failure, isFailure, minutes, timestamp } from '../../std/index.ts'
 import { type Books, BY, openBooks } from './books.ts'
 import { isConfirmed } from './confirmation.ts'
@@ -132,7 +132,7 @@ async function look(
       destination: destinationOf(deployment, books, { kube, targets }),
       owner: ownerOf(deployment),
       inventory: inventoryOf(deployment, { workshop, books }),
-      ignore: spec.ignore,
+      ignore: spec.ignore && ignoreRules(spec.ignore),
       force: spec.force ?? false,
       knows: (keeper: string) => books.deployments.by(BY.uid, keeper).length > 0,
       detectOnly: spec.drift === 'Detect',

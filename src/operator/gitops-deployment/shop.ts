@@ -7,6 +7,7 @@ import {
   healthRules,
   type Inventory,
   type InventoryStore,
+  ignoreRules,
   inventoryInConfigMaps,
   type Judge,
   keyOfId,
@@ -85,7 +86,10 @@ export function ledgerOf(deployment: GitOpsDeployment, { ledgers, ring }: Shop):
 
 /** By which rules the objects are looked at. A rule that is none is a failure that says where. */
 export async function judgeOf({ spec, metadata }: GitOpsDeployment, { rules }: Shop): Promise<Omit<Judge, 'now'>> {
-  return { ignore: spec.ignore, healthRules: spec.healthRules && (await rules(spec.healthRules, metadata.namespace ?? '')) }
+  return {
+    ignore: spec.ignore && ignoreRules(spec.ignore),
+    healthRules: spec.healthRules && (await rules(spec.healthRules, metadata.namespace ?? '')),
+  }
 }
 
 type Rules = (rules: readonly HealthRule[], tenant: string) => Promise<HealthRules>

@@ -1,6 +1,5 @@
 import * as assert from 'uvu/assert'
 import { isNewer } from '../../../src/adapters/kube/resource-version.ts'
-import { matchesSelector } from '../../../src/adapters/kube/selector.ts'
 import { Store } from '../../../src/adapters/kube/store.ts'
 import { type KubeObject, keyOf, refOf } from '../../../src/api/index.ts'
 import { describe } from '../../support/suite.ts'
@@ -130,21 +129,4 @@ describe('the store behind a watch', (it) => {
       assert.equal(names(store.by('team', `t${team}`)), names(scan))
     }
   })
-
-  const selectors: [selector: string, labels: Record<string, string>, matches: boolean, why: string][] = [
-    ['a=b', { a: 'b' }, true, 'equal'],
-    ['a=b', {}, false, 'absent is not equal'],
-    ['a!=b', {}, true, 'absent is unequal'],
-    ['a', { a: '' }, true, 'existence asks for the key'],
-    ['!a', { a: 'x' }, false, 'and for its absence'],
-    ['a in (b, c)', { a: 'c' }, true, 'one of'],
-    ['a notin (b,c)', { a: 'c' }, false, 'none of'],
-    ['a=b,c in (d,e)', { a: 'b', c: 'e' }, true, 'commas inside a set separate values'],
-    ['a=b,c', { a: 'b' }, false, 'all terms must hold'],
-  ]
-  for (const [selector, labels, matches, why] of selectors) {
-    it(`selects by "${selector}" on ${JSON.stringify(labels)}: ${why}`, () => {
-      assert.is(matchesSelector(selector, labels), matches, why)
-    })
-  }
 })

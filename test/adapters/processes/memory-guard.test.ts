@@ -31,7 +31,7 @@ describe('a guard of memory', (it) => {
     return child
   }
   const guardOf = (children: readonly ChildProcess[], mebibytes: number) =>
-    createMemoryGuard({ bytes: mebibytes * MIB, roots: async () => children.flatMap(({ pid }) => pid ?? []) })
+    createMemoryGuard({ bytes: mebibytes * MIB, roots: () => children.flatMap(({ pid }) => pid ?? []) })
   const ended = async (child: ChildProcess): Promise<void> => void (await once(child, 'exit'))
 
   it('ends the one that takes the most, and only when all together take too much', async () => {
@@ -54,7 +54,7 @@ describe('a guard of memory', (it) => {
   it('does not count a copy of this program that is about to become another', async () => {
     const large = await start(taking(200))
     // As such a copy is, this program has its own words and all of its memory.
-    const roots = async () => [process.pid]
+    const roots = () => [process.pid]
     const held = Buffer.alloc(300 * MIB, 1)
     await createMemoryGuard({ bytes: 290 * MIB, roots }).during(() => pause(systemClock, 500))
     equal([held.length, large.signalCode], [300 * MIB, null])
@@ -70,7 +70,7 @@ describe('a guard of memory', (it) => {
         return () => undefined
       },
     }
-    const roots = async () => {
+    const roots = () => {
       looks++
       return []
     }
@@ -93,7 +93,7 @@ describe('a guard of memory', (it) => {
   it('finds what works in a folder by the folder', async () => {
     const child = await start(taking(1))
     const here = process.cwd()
-    is((await childrenIn(here)).includes(child.pid ?? 0), true)
-    equal([await childrenIn(`${here}/src`), await childrenIn(here.slice(0, -1))], [[], []])
+    is(childrenIn(here).includes(child.pid ?? 0), true)
+    equal([childrenIn(`${here}/src`), childrenIn(here.slice(0, -1))], [[], []])
   })
 })

@@ -1,6 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { AnyObject } from '../../../src/api/index.ts'
 import { differencesOf, type FieldChange, fieldChanges } from '../../../src/engines/gitops/fields/diff.ts'
+import { type IgnoreRules, ignoreRules } from '../../../src/engines/gitops/fields/ignore.ts'
 import { place } from '../../../src/engines/gitops/place.ts'
 import { type Applier, createApplier, named } from '../../support/builders/applier.ts'
 import { configMap } from '../../support/builders/snapshots.ts'
@@ -145,7 +146,7 @@ describe('what a sync would do', (it) => {
   })
   it.after(() => cluster.close())
 
-  const would = async (objects: AnyObject[], more: { ignore?: { paths: string[] }[] } = {}) => {
+  const would = async (objects: AnyObject[], more: { ignore?: IgnoreRules } = {}) => {
     const manifests = objects.map((each, index) => ({ object: each, source: `${index}.yaml:1` }))
     const { desired } = await place(manifests, { kube, namespace }, applier.owner)
     return differencesOf(desired, { kube, owner: applier.owner.id, ...more })
@@ -192,7 +193,9 @@ describe('what a sync would do', (it) => {
 
   it('leaves out what others may change', async () => {
     await applier.apply([configMap('a', { x: '1', y: '1' })])
-    assert.equal(await told([configMap('a', { x: '2', y: '1' })], { ignore: [{ paths: ['/data/x'] }] }), [['a', 'nothing']])
+    assert.equal(await told([configMap('a', { x: '2', y: '1' })], { ignore: ignoreRules([{ paths: ['/data/x'] }]) }), [
+      ['a', 'nothing'],
+    ])
   })
 
   it('knows what is made with its namespace', async () => {

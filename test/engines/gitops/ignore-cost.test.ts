@@ -1,7 +1,7 @@
 import { equal, is, ok } from 'uvu/assert'
 import type { AnyObject } from '../../../src/api/index.ts'
 import { claimOn, claimsOf } from '../../../src/engines/gitops/fields/claims.ts'
-import { concede, type IgnoreRule, ourFields, withoutIgnored } from '../../../src/engines/gitops/fields/ignore.ts'
+import { concede, type IgnoreRules, ignoreRules, ourFields, withoutIgnored } from '../../../src/engines/gitops/fields/ignore.ts'
 import { managersOf } from '../../../src/engines/gitops/live/managers.ts'
 import { managerOf, OWNER_LABEL } from '../../../src/engines/gitops/place.ts'
 import { isRecord } from '../../../src/std/index.ts'
@@ -10,7 +10,7 @@ import { describe } from '../../support/suite.ts'
 /** As many as the schema lets a deployment have: 32 rules of 32 paths. */
 const MOST = 1024
 
-const ruleOf = (...paths: string[]): IgnoreRule[] => [{ paths }]
+const ruleOf = (...paths: string[]): IgnoreRules => ignoreRules([{ paths }])
 
 const upTo = <T>(count: number, one: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => one(index))
 
@@ -45,7 +45,7 @@ describe('paths that many fields match', (it) => {
 
   it('are one path when they are the same', () => {
     const { list, setBy } = environment(3000)
-    const rules = upTo(32, () => ({ paths: upTo(32, () => '/spec') }))
+    const rules = ignoreRules(upTo(32, () => ({ paths: upTo(32, () => '/spec') })))
     is(concede(widget(list), widget(list, [setBy('other')]), rules, 'us').spec, undefined)
   })
 

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { AnyObject } from '../../../src/api/index.ts'
-import { concede, type IgnoreRule, ignoredPaths, ourFields, withoutIgnored } from '../../../src/engines/gitops/fields/ignore.ts'
+import { concede, type IgnoreRule, ignoreRules, ourFields, withoutIgnored } from '../../../src/engines/gitops/fields/ignore.ts'
 import { managerOf } from '../../../src/engines/gitops/place.ts'
 import { type Applier, createApplier, said } from '../../support/builders/applier.ts'
 import { testCluster } from '../../support/control-plane.ts'
@@ -40,23 +40,30 @@ describe('ignore rules', (it) => {
   it('mean the objects that their target selects', () => {
     const object = deployment(1, '', { namespace: 'shop' })
     for (const [why, target, meant] of TARGETS)
-      assert.equal(ignoredPaths(object, [{ ...REPLICAS, ...(target && { target }) }]), meant ? ['/spec/replicas'] : [], why)
+      assert.equal(
+        ignoreRules([{ ...REPLICAS, ...(target && { target }) }]).pathsOf(object),
+        meant ? ['/spec/replicas'] : [],
+        why,
+      )
   })
 
   it('take their paths out of what is compared, and nothing where there is nothing', () => {
     const rules = [
       { paths: ['/spec/replicas', '/metadata/labels/tier', '/spec/template/spec/containers/0/image', '/spec/none/at/all'] },
     ]
-    const left = withoutIgnored(deployment(3), rules)
+    const left = withoutIgnored(deployment(3), ignoreRules(rules))
     assert.equal(left.metadata.labels, {})
     assert.match(JSON.stringify(left.spec), '"containers":[{"name":"c"}]')
     assert.not.match(JSON.stringify(left.spec), 'replicas')
-    assert.equal(withoutIgnored(deployment(3), []), deployment(3))
+    assert.equal(withoutIgnored(deployment(3), undefined), deployment(3))
   })
 
   it('read escaped names', () => {
     const object = deployment(1, '', { annotations: { 'example.com/a~b': '1' } })
-    assert.equal(withoutIgnored(object, [{ paths: ['/metadata/annotations/example.com~1a~0b'] }]).metadata.annotations, {})
+    assert.equal(
+      withoutIgnored(object, ignoreRules([{ paths: ['/metadata/annotations/example.com~1a~0b'] }])).metadata.annotations,
+      {},
+    )
   })
 
   it('give a field to whoever else set it, and send the live value where nobody did', () => {
@@ -65,16 +72,19 @@ describe('ignore rules', (it) => {
       metadata: { name: 'web', managedFields: [{ manager, operation: 'Update', fieldsV1: { 'f:spec': { 'f:replicas': {} } } }] },
     })
     const replicasIn = (object: AnyObject) => JSON.stringify(object.spec).match(/"replicas":\d/)?.[0]
-    assert.is(replicasIn(concede(deployment(2), live('hpa'), [REPLICAS], 'us')), undefined)
-    assert.is(replicasIn(concede(deployment(2), live('us'), [REPLICAS], 'us')), '"replicas":5')
-    assert.is(replicasIn(concede(deployment(2), live('hpa'), [], 'us')), '"replicas":2')
+    assert.is(replicasIn(concede(deployment(2), live('hpa'), ignoreRules([REPLICAS]), 'us')), undefined)
+    assert.is(replicasIn(concede(deployment(2), live('us'), ignoreRules([REPLICAS]), 'us')), '"replicas":5')
+    assert.is(replicasIn(concede(deployment(2), live('hpa'), ignoreRules([]), 'us')), '"replicas":2')
   })
 
   it('find an element of a list by its name, wherever others have moved it', () => {
     const rule = { paths: ['/spec/template/spec/containers/0/image'] }
     const live = deployment(1, 'theirs')
     const moved = JSON.parse(JSON.stringify(live).replace('[{"name":"c"', '[{"name":"sidecar","image":"s"},{"name":"c"'))
-    assert.match(JSON.stringify(concede(deployment(1, 'ours'), moved, [rule], 'us').spec), '"name":"c","image":"theirs"')
+    assert.match(
+      JSON.stringify(concede(deployment(1, 'ours'), moved, ignoreRules([rule]), 'us').spec),
+      '"name":"c","image":"theirs"',
+    )
   })
 
   it('say which fields are ours', () => {
@@ -117,14 +127,14 @@ describe('fields that others may change', (it) => {
   }
 
   it('get the value of the repository when the object is made', async () => {
-    await applier.apply([deployment(3)], { ignore: [REPLICAS] })
+    await applier.apply([deployment(3)], { ignore: ignoreRules([REPLICAS]) })
     assert.is((await live()).spec.replicas, 3)
   })
 
   it('keep the value of whoever set it, who owns it from then on', async () => {
-    await applier.apply([deployment(3)], { ignore: [REPLICAS] })
+    await applier.apply([deployment(3)], { ignore: ignoreRules([REPLICAS]) })
     await scale(7)
-    const entries = await applier.apply([deployment(3, 'registry.example.com/a:2')], { ignore: [REPLICAS] })
+    const entries = await applier.apply([deployment(3, 'registry.example.com/a:2')], { ignore: ignoreRules([REPLICAS]) })
     assert.equal(said(entries), ['Deployment web configured'])
     assert.is((await live()).spec.replicas, 7)
     assert.match(JSON.stringify((await live()).spec), 'registry.example.com/a:2')
@@ -132,8 +142,8 @@ describe('fields that others may change', (it) => {
   })
 
   it('keep their value while nobody else set it', async () => {
-    await applier.apply([deployment(3)], { ignore: [REPLICAS] })
-    await applier.apply([deployment(4)], { ignore: [REPLICAS] })
+    await applier.apply([deployment(3)], { ignore: ignoreRules([REPLICAS]) })
+    await applier.apply([deployment(4)], { ignore: ignoreRules([REPLICAS]) })
     assert.is((await live()).spec.replicas, 3)
     assert.equal(await owners(), [managerOf(applier.owner.id)])
   })
@@ -147,7 +157,7 @@ describe('fields that others may change', (it) => {
 
   it('may be fields that an object must have', async () => {
     const rule = { paths: ['/spec/template/spec/containers/0/image', '/spec/template/spec/containers'] }
-    await applier.apply([deployment(1)], { ignore: [rule] })
+    await applier.apply([deployment(1)], { ignore: ignoreRules([rule]) })
     const containers = [{ name: 'c', image: 'registry.example.com/theirs:9' }]
     await kube.patch(
       Deployments,
@@ -155,7 +165,7 @@ describe('fields that others may change', (it) => {
       { spec: { template: { spec: { containers } } } },
       { manager: 'updater' },
     )
-    const entries = await applier.apply([deployment(2, 'registry.example.com/a:2')], { ignore: [rule] })
+    const entries = await applier.apply([deployment(2, 'registry.example.com/a:2')], { ignore: ignoreRules([rule]) })
     assert.equal(said(entries), ['Deployment web configured'])
     assert.match(JSON.stringify((await live()).spec), 'registry.example.com/theirs:9')
     assert.is((await live()).spec.replicas, 2)
@@ -163,9 +173,9 @@ describe('fields that others may change', (it) => {
 
   it('are those of the objects that the rule selects only', async () => {
     const rule = { ...REPLICAS, target: { name: 'other' } }
-    await applier.apply([deployment(3)], { ignore: [rule] })
+    await applier.apply([deployment(3)], { ignore: ignoreRules([rule]) })
     await scale(7)
-    await applier.apply([deployment(3)], { ignore: [rule] })
+    await applier.apply([deployment(3)], { ignore: ignoreRules([rule]) })
     assert.is((await live()).spec.replicas, 3)
   })
 })

@@ -7,7 +7,8 @@ import { createLiveBook } from '../../../src/engines/gitops/live/live-book.ts'
 import type { Reader, Spot, Watches } from '../../../src/engines/gitops/live/watches.ts'
 import { keyOfId } from '../../../src/engines/gitops/object-id.ts'
 import { OWNER_LABEL } from '../../../src/engines/gitops/place.ts'
-import { Failure, systemClock } from '../../../src/std/index.ts'
+import { type Clock, createBuckets, Failure, type Rate, systemClock } from '../../../src/std/index.ts'
+import { steppedClock } from '../../support/clock.ts'
 import { describe } from '../../support/suite.ts'
 
 const held = (name: string): Held => {
@@ -20,9 +21,18 @@ const configMap = (name: string): AnyObject => ({
   metadata: { name, namespace: 'a', uid: name, resourceVersion: '5', labels: { [OWNER_LABEL]: 'me' } },
 })
 
+const PLENTY: Rate = { burst: 1000, perSecond: 1000 }
+
+interface Pacing {
+  clock?: Clock
+  rate?: Rate
+  ring?: () => void
+}
+
 describe('a book that is fed page by page', (it) => {
   /** A book that follows these, and the way to tell it what a watch would. */
-  const open = async (...names: string[]) => {
+  const open = async (...names: string[]) => openWith({}, ...names)
+  const openWith = async ({ clock = systemClock, rate = PLENTY, ring = () => undefined }: Pacing, ...names: string[]) => {
     const own = connectTo({ server: 'https://localhost:1', clock: systemClock })
     const kube = { ...own, resolve: () => Promise.resolve(ConfigMaps) }
     let seat: { reader: Reader; spot: Spot } | undefined
@@ -36,7 +46,7 @@ describe('a book that is fed page by page', (it) => {
       count: 0,
       close: () => undefined,
     }
-    const book = createLiveBook({ watches, clock: systemClock, owner: 'me', tenant: 'team', ring: () => undefined })
+    const book = createLiveBook({ watches, clock, owner: 'me', tenant: 'team', looks: createBuckets(rate, clock), ring })
     const follow = (...these: string[]) =>
       book.follow({ kube, judge: { now: systemClock.now }, desired: [], held: these.map(held) })
     await follow(...names)
@@ -84,6 +94,28 @@ describe('a book that is fed page by page', (it) => {
     reader.saw({ ...before, metadata: { ...before.metadata, resourceVersion: '11' } })
     listing.end('9')
     equal(words(), { first: 'there', deleted: 'there' })
+  })
+
+  it('has all of them gone through only so often, though one changes all the time', async () => {
+    const clock = steppedClock()
+    let rings = 0
+    const pacing = { clock, rate: { burst: 6, perSecond: 2 }, ring: () => rings++ }
+    const { follow, reader } = await openWith(pacing, 'first', 'second')
+    const change = (version: number) => {
+      const seen = configMap('first')
+      reader.saw({ ...seen, metadata: { ...seen.metadata, uid: `${version}`, resourceVersion: `${version}` } })
+    }
+    for (let version = 1; version <= 2; version++) {
+      change(version)
+      await follow('first', 'second')
+    }
+    is(rings, 2)
+    for (let version = 3; version <= 9; version++) change(version)
+    is(rings, 2)
+    await clock.step(499)
+    is(rings, 2)
+    await clock.step(1)
+    is(rings, 3)
   })
 
   it('has read again what no rule had time for', async () => {

@@ -311,6 +311,32 @@ describe('the book of a sync', (it) => {
     assert.equal(entries.map(({ change }) => change).sort(), ['created', 'unchanged'])
   })
 
+  it('sets back at a pace what is changed again and again, and says what has to wait', async () => {
+    ledgers.close()
+    ledgers = createLedgers({ clock: systemClock, log: silentLog, repairs: { burst: 2, perSecond: 1 } })
+    const files = Object.fromEntries(['a', 'b', 'c'].map((name) => [`${name}.yaml`, configMap(name)]))
+    const { run, line, state } = open(files)
+    await run()
+    await watching()
+    for (const name of ['a', 'b', 'c']) await kube.delete(ConfigMaps, { name, namespace })
+    await eventually(() => ['a', 'b', 'c'].every((name) => line('/ConfigMap', name)?.word === 'absent'))
+    const { changes, observed } = await run()
+    assert.equal(
+      changes.map(({ id, change }) => [id.name, change]),
+      [
+        ['a', 'created'],
+        ['b', 'created'],
+      ],
+    )
+    assert.equal(
+      observed.objects.filter(({ health }) => health.status === 'Missing').map(({ id }) => id.name),
+      ['c'],
+    )
+    const before = state.rings
+    await eventually(() => state.rings > before)
+    await eventually(async () => (await run()).changes.some(({ id, change }) => id.name === 'c' && change === 'created'))
+  })
+
   it('keeps of the watches some for others, however many a tenant would have', async () => {
     ledgers.close()
     ledgers = createLedgers({ clock: systemClock, log: silentLog, mostWatches: 5 })

@@ -62,7 +62,7 @@ function given() {
       looks.push(name)
       return server[name] ?? away
     }
-    const poll = new Poll({ clock, report: () => undefined, look })
+    const poll = new Poll({ clock, report: () => undefined, pace: () => 0, look })
     const following = poll.follow(from, renew)
     void poll.run(ending.signal)
     return following

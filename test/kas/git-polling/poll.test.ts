@@ -31,9 +31,11 @@ function given(interval = '20s') {
   const clock = steppedClock()
   const server = { answer: seen('c1'), looks: 0, before: async (): Promise<void> => undefined }
   const secret = { version: '1', reads: 0 }
+  const turn = { in: 0 }
   const poll = new Poll({
     clock,
     report: () => undefined,
+    pace: () => turn.in,
     async version() {
       secret.reads++
       return secret.version
@@ -46,7 +48,7 @@ function given(interval = '20s') {
   })
   const ending = new AbortController()
   const follow = (renew = may): Following => poll.follow(shop(interval), renew)
-  return { clock, server, secret, poll, follow, run: () => poll.run(ending.signal), ending }
+  return { clock, server, secret, turn, poll, follow, run: () => poll.run(ending.signal), ending }
 }
 
 describe('a poll', (it) => {
@@ -197,6 +199,25 @@ describe('a poll', (it) => {
     await clock.step(0)
     is(server.looks, before + 1)
     is(commitOf(await following.next(undefined, never)), 'c1')
+    ending.abort()
+    await done
+  })
+
+  it('waits for the turn of its namespace, which a poke comes before, but only so far', async () => {
+    const { clock, server, turn, poll, follow, run, ending } = given('1s')
+    turn.in = minutes(1)
+    follow()
+    const done = run()
+    await clock.step(seconds(59))
+    is(server.looks, 1)
+    await clock.step(seconds(2))
+    is(server.looks, 2)
+    await clock.step(seconds(10))
+    poll.poke()
+    await clock.step(seconds(28))
+    is(server.looks, 2)
+    await clock.step(seconds(2))
+    is(server.looks, 3)
     ending.abort()
     await done
   })

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { ConfigMaps, Deployments } from '../../../src/api/index.ts'
+import { ConfigMaps, Deployments, GitOpsDeployments } from '../../../src/api/index.ts'
 import { configMap } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { openStage, type Stage } from '../../support/deployments.ts'
@@ -75,14 +75,7 @@ describe('a deployment that applies objects in its own way', (it) => {
     const { message } = await stage.complains('SyncFailed')
     assert.match(message, /data cannot be changed once the object exists \(immutable\).*gitops\.berth\.dev\/force/)
     assert.is((await stage.configMap('frozen'))?.metadata.uid, uid)
-    const kind = {
-      group: 'managed-gitops.redhat.com',
-      version: 'v1alpha1',
-      kind: 'GitOpsDeployment',
-      plural: 'gitopsdeployments',
-      namespaced: true,
-    }
-    await kube.patch(kind, { name: 'shop', namespace: stage.namespace }, { spec: { force: true } })
+    await kube.patch(GitOpsDeployments, { name: 'shop', namespace: stage.namespace }, { spec: { force: true } })
     await stage.synced(commit)
     assert.equal((await stage.configMap('frozen'))?.data, { x: '2' })
   })
@@ -104,6 +97,16 @@ describe('a deployment that applies objects in its own way', (it) => {
     )
     const spec = (await kube.get(Deployments, ref))?.spec
     assert.equal([spec?.replicas, spec?.template.spec?.containers[0]?.image], [3, 'example.com/web:2'])
+  })
+
+  it('says which label selector of an ignore rule is none, and goes on when it is one', async () => {
+    const rule = (labelSelector: string) => ({ paths: ['/data/x'], target: { labelSelector } })
+    await stage.deploy({ ignore: [rule('app=web'), rule('app=web,,tier')] })
+    const commit = await stage.git.push({ 'deploy/a.yaml': configMap('a') })
+    const { message } = await stage.complains('LabelSelectorInvalid')
+    assert.match(message, 'spec.ignore[1].target.labelSelector: "" is no term of a label selector')
+    await kube.patch(GitOpsDeployments, { name: 'shop', namespace: stage.namespace }, { spec: { ignore: [rule('app=web')] } })
+    await stage.synced(commit)
   })
 
   it('shows that an object is left alone on purpose, and goes on when the mark is taken off', async () => {

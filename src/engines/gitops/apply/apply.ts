@@ -4,7 +4,7 @@ import type { Clock } from '../../../std/index.ts'
 import type { Book } from '../book.ts'
 import type { Entry } from '../change-set.ts'
 import { eachOf } from '../each.ts'
-import type { IgnoreRule } from '../fields/ignore.ts'
+import type { IgnoreRules } from '../fields/ignore.ts'
 import { healthOf } from '../health/health.ts'
 import type { Health } from '../health/verdict.ts'
 import type { Held } from '../inventory/inventory.ts'
@@ -43,7 +43,7 @@ export interface Applying {
   /** Whether objects are deleted and made anew when a field that cannot be changed has changed. */
   force?: boolean | undefined
   /** Fields that others may change. */
-  ignore?: readonly IgnoreRule[] | undefined
+  ignore?: IgnoreRules | undefined
   /** How a dependency does, where the book does not know; by the rules of its kind without it. */
   healthOf?: ((object: AnyObject | undefined) => Health) | undefined
   /** Whether labels may be taken from namespaces that decide what their pods may do. */
@@ -95,7 +95,7 @@ function writingOf(
     kube,
     clock,
     owner,
-    rules: ignore ?? [],
+    ignore,
     force: force ?? false,
     podSecurityLabels: rest.podSecurityLabels ?? false,
     standing,

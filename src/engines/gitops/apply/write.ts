@@ -2,7 +2,7 @@ import { type AnyObject, isDeleting, type Kind } from '../../../api/index.ts'
 import { Failure, isFailure } from '../../../std/index.ts'
 import { type Wishes, wishesOf } from '../annotations.ts'
 import type { Entry } from '../change-set.ts'
-import { concede, ignoredPaths, isLeftAlone } from '../fields/ignore.ts'
+import { concede, isLeftAlone } from '../fields/ignore.ts'
 import { keyOfId } from '../object-id.ts'
 import { kindOfAny } from '../observe.ts'
 import { type Desired, managerOf, OWNER_LABEL } from '../place.ts'
@@ -70,7 +70,7 @@ async function attempt(item: Desired, by: Writing): Promise<Outcome> {
   if (seen && isAtStake(item, by)) keepPodSecurity(seen, by.owner, by.uidOf(keyOfId(id)) !== seen.metadata.uid)
   if (seen && isLeftAlone(seen)) return LEFT_ALONE
   if (seen && isDeleting(seen)) return beingDeleted(seen)
-  const content = seen ? concede(object, seen, by.rules, managerOf(by.owner)) : object
+  const content = seen ? concede(object, seen, by.ignore, managerOf(by.owner)) : object
   const about = { item, kind, content, seen, by }
   if (wishes.apply === 'if-not-present') return makeOnce(about)
   return wishes.apply === 'merge' ? merge(about) : own(about)
@@ -88,7 +88,8 @@ function assertFree(live: AnyObject, taking: Taking): void {
 async function look(item: Desired, kind: Kind<AnyObject>, { apply }: Wishes, by: Writing): Promise<AnyObject | undefined> {
   const key = keyOfId(item.id)
   const isJudged = by.taking !== undefined && by.lineOf(key)?.word !== 'there'
-  const isBound = isJudged || isAtStake(item, by) || apply === 'if-not-present' || ignoredPaths(item.object, by.rules).length > 0
+  const isConceded = by.ignore !== undefined && by.ignore.pathsOf(item.object).length > 0
+  const isBound = isJudged || isAtStake(item, by) || apply === 'if-not-present' || isConceded
   const isUnknown = by.uidOf(key) !== undefined && by.lineOf(key) === undefined
   if (!isBound && !isUnknown) return undefined
   try {

@@ -2,7 +2,7 @@ import type { Kube } from '../../../adapters/kube/index.ts'
 import type { AnyObject } from '../../../api/index.ts'
 import type { Clock } from '../../../std/index.ts'
 import type { Line } from '../book.ts'
-import type { IgnoreRule } from '../fields/ignore.ts'
+import type { IgnoreRules } from '../fields/ignore.ts'
 import type { Health } from '../health/verdict.ts'
 import type { Desired } from '../place.ts'
 import type { Standing, Taking } from './keeper.ts'
@@ -12,7 +12,7 @@ export interface Writing {
   readonly kube: Kube
   readonly clock: Clock
   readonly owner: string
-  readonly rules: readonly IgnoreRule[]
+  readonly ignore: IgnoreRules | undefined
   /** Whether objects may be deleted and made anew for an immutable field. */
   readonly force: boolean
   /** Whether labels may be taken from namespaces that decide what their pods may do. */

@@ -9,7 +9,7 @@ import type { ObjectId } from '../object-id.ts'
 import { kindOfAny } from '../observe.ts'
 import { type Desired, type Destination, managerOf, OWNER_ANNOTATION, OWNER_LABEL } from '../place.ts'
 import { sentenceAbout } from '../sentence.ts'
-import { concede, type IgnoreRule, isLeftAlone } from './ignore.ts'
+import { concede, type IgnoreRules, isLeftAlone } from './ignore.ts'
 import { pointerOf } from './pointer.ts'
 
 /** One field that would change. What is not there is `undefined`. */
@@ -33,7 +33,7 @@ export interface Difference {
 export interface Comparing {
   kube: Destination['kube']
   owner: string
-  ignore?: readonly IgnoreRule[] | undefined
+  ignore?: IgnoreRules | undefined
   /** Whether objects are made anew for a field that cannot be changed. */
   force?: boolean | undefined
   /** Whether a sync is there whose mark an object carries. */
@@ -63,11 +63,7 @@ async function differenceOf(item: Desired, comparing: Comparing): Promise<Differ
 
 type Outcome = Pick<Difference, 'would' | 'fields' | 'why'>
 
-async function tryOut(
-  item: Desired,
-  kind: Kind<AnyObject>,
-  { kube, owner, ignore = [], knows, signal }: Comparing,
-): Promise<Outcome> {
+async function tryOut(item: Desired, kind: Kind<AnyObject>, { kube, owner, ignore, knows, signal }: Comparing): Promise<Outcome> {
   const { object } = item
   const wish = wishesOf(object).apply
   const live = await kube.get(kind, refOf(object), signal)

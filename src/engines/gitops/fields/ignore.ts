@@ -1,4 +1,4 @@
-import { matchesSelector } from '../../../adapters/kube/index.ts'
+import { selectorOf } from '../../../adapters/kube/index.ts'
 import type { AnyObject } from '../../../api/index.ts'
 import { isRecord } from '../../../std/index.ts'
 import { wishesOf } from '../annotations.ts'
@@ -25,26 +25,36 @@ export interface IgnoreRule {
   }
 }
 
-/** The paths of this object that others may change, each once. */
-export function ignoredPaths(object: AnyObject, rules: readonly IgnoreRule[] = []): string[] {
-  return [...new Set(rules.filter((rule) => isMeant(object, rule)).flatMap(({ paths }) => paths))]
+/** Which fields of an object others may change. */
+export interface IgnoreRules {
+  /** JSON pointers, each once. */
+  pathsOf(object: AnyObject): readonly string[]
 }
 
-function isMeant({ apiVersion, kind, metadata }: AnyObject, { target = {} }: IgnoreRule): boolean {
+/** Reads the rules; a selector that is none is an `invalid` failure that names its field. */
+export function ignoreRules(rules: readonly IgnoreRule[]): IgnoreRules {
+  const read = rules.map(({ paths, target }, index) => ({
+    paths,
+    isMeant: readTarget(target ?? {}, `spec.ignore[${index}].target`),
+  }))
+  return { pathsOf: (object) => [...new Set(read.filter(({ isMeant }) => isMeant(object)).flatMap(({ paths }) => paths))] }
+}
+
+function readTarget(target: NonNullable<IgnoreRule['target']>, field: string): (object: AnyObject) => boolean {
+  const selects = selectorOf(target.labelSelector, `${field}.labelSelector`)
   const is = (wanted: string | undefined, value: string | undefined) => wanted === undefined || wanted === (value ?? '')
-  return (
+  return ({ apiVersion, kind, metadata }) =>
     is(target.group, groupOf(apiVersion)) &&
     is(target.kind || undefined, kind) &&
     is(target.namespace || undefined, metadata.namespace) &&
     is(target.name || undefined, metadata.name) &&
-    matchesSelector(target.labelSelector, metadata.labels)
-  )
+    selects(metadata.labels)
 }
 
 /** What is compared with the cluster: the object without the fields that others may change. */
-export function withoutIgnored(object: AnyObject, rules: readonly IgnoreRule[] = []): AnyObject {
-  if (rules.length === 0) return object
-  const tree = pathTree(object, ignoredPaths(object, rules))
+export function withoutIgnored(object: AnyObject, rules: IgnoreRules | undefined): AnyObject {
+  if (!rules) return object
+  const tree = pathTree(object, rules.pathsOf(object))
   return tree.size > 0 ? replaced(object, tree, undefined, NOTHING_INSTEAD) : object
 }
 
@@ -54,8 +64,9 @@ const NOTHING_INSTEAD = { down: () => undefined, instead: () => undefined }
  * What is applied over what is there. A field that others may change is left out when somebody else set it, all of it, so
  * that it is theirs; otherwise the value in the cluster is sent back, for leaving it out would remove what is ours in it.
  */
-export function concede(object: AnyObject, live: AnyObject, rules: readonly IgnoreRule[], manager: string): AnyObject {
-  const tree = pathTree(object, ignoredPaths(object, rules))
+export function concede(object: AnyObject, live: AnyObject, rules: IgnoreRules | undefined, manager: string): AnyObject {
+  if (!rules) return object
+  const tree = pathTree(object, rules.pathsOf(object))
   if (tree.size === 0) return object
   const others = managedEntriesOf(live).filter((entry) => entry.manager !== manager)
   const claims = claimsOf(others.map(({ fields }) => fields))

@@ -1,4 +1,4 @@
-import type { Clock, Log } from '../../../std/index.ts'
+import { type Clock, createBuckets, type Log, type Rate, seconds } from '../../../std/index.ts'
 import { createFights, type Fights } from '../fights.ts'
 import type { Held, InventoryStore } from '../inventory/inventory.ts'
 import type { Observed } from '../observed.ts'
@@ -17,6 +17,8 @@ export interface Ledger {
   readonly ring: () => void
   /** Until the answer is called, something is being written. */
   readonly hold: () => () => void
+  /** Takes one of the repairs that its tenant may have now. Where none is left it rings when there are some again. */
+  readonly mayRepair: () => boolean
   wanted?: Remembered | undefined
   /** Where the inventory is kept; it knows what it read last. */
   store?: InventoryStore | undefined
@@ -58,13 +60,30 @@ export interface LedgersOptions {
   log: Log
   /** Watches that are open at once; beyond it, objects are read each interval. */
   mostWatches?: number | undefined
+  /** What one tenant's syncs set back of what was changed in the cluster. */
+  repairs?: Rate
 }
 
 /** Each is one stream of a shared connection, and some memory on both sides. */
 const MOST_WATCHES = 20_000
 
-export function createLedgers({ clock, log, mostWatches = MOST_WATCHES }: LedgersOptions): Ledgers {
+/**
+ * Objects that one tenant's syncs go through because one of them has changed, some microseconds each. Who changes a thing now and then sees it
+ * mended at once; who changes one of ten thousand all the time has them looked at four times a second, and all that changed is mended then.
+ */
+const LOOKS: Rate = { burst: 200_000, perSecond: 40_000 }
+
+/**
+ * Whoever deletes ten thousand objects by mistake has them back at once. Who goes on changing them has the server to answer twice for each
+ * change, at the cost of all: that is done at a pace that leaves most of it to others, and what is not set back yet is told as drift.
+ */
+const REPAIRS: Rate = { burst: 10_000, perSecond: 100 }
+const SHORTLY = seconds(1)
+
+export function createLedgers({ clock, log, mostWatches = MOST_WATCHES, repairs = REPAIRS }: LedgersOptions): Ledgers {
   const watches = createWatches({ clock, log, most: mostWatches })
+  const looks = createBuckets(LOOKS, clock)
+  const repairsOf = createBuckets(repairs, clock)
   const ledgers = new Map<string, Ledger>()
   return {
     of(owner, { tenant, rules, ring }) {
@@ -72,11 +91,12 @@ export function createLedgers({ clock, log, mostWatches = MOST_WATCHES }: Ledger
       if (known?.rules === rules) return known
       known?.book.end()
       const ledger = {
-        book: createLiveBook({ watches, clock, owner, tenant, ring }),
+        book: createLiveBook({ watches, clock, owner, tenant, looks, ring }),
         fights: createFights(clock),
         rules,
         ring,
         hold: watches.hold,
+        mayRepair: createRepairs(clock, () => repairsOf.take(tenant), ring),
       }
       ledgers.set(owner, ledger)
       return ledger
@@ -93,5 +113,20 @@ export function createLedgers({ clock, log, mostWatches = MOST_WATCHES }: Ledger
       ledgers.clear()
       watches.close()
     },
+  }
+}
+
+function createRepairs(clock: Clock, take: () => number, ring: () => void): () => boolean {
+  let waits = false
+  return () => {
+    const wait = take()
+    if (wait > 0 && !waits) {
+      waits = true
+      clock.after(Math.max(wait, SHORTLY), () => {
+        waits = false
+        ring()
+      })
+    }
+    return wait === 0
   }
 }

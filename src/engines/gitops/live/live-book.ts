@@ -1,13 +1,13 @@
 import { isNewer, type Kube, type Listing } from '../../../adapters/kube/index.ts'
 import type { AnyObject } from '../../../api/index.ts'
-import type { Clock } from '../../../std/index.ts'
+import type { Buckets, Clock } from '../../../std/index.ts'
 import { type Book, isUnjudged, type Judge, type Line, lineAfterWrite, lineOf, type There, versionOf } from '../book.ts'
 import type { Held } from '../inventory/inventory.ts'
 import { idOf, keyOfId } from '../object-id.ts'
 import { type Desired, managerOf, OWNER_LABEL } from '../place.ts'
 import { managersOf } from './managers.ts'
 import { createBell, newsIn } from './news.ts'
-import { createPlaces, nameOf, type Place, type Tracked } from './places.ts'
+import { createPlaces, nameOf, type Tracked } from './places.ts'
 import { createSeating } from './seating.ts'
 import type { Reader, Watches } from './watches.ts'
 
@@ -41,12 +41,14 @@ export interface LiveBookOptions {
   clock: Clock
   owner: string
   tenant: string
+  /** For each tenant, the objects that are gone through because something was heard of one of them. */
+  looks: Buckets
   ring: () => void
 }
 
-export function createLiveBook({ watches, clock, owner, tenant, ring }: LiveBookOptions): LiveBook {
+export function createLiveBook({ watches, clock, owner, tenant, looks, ring }: LiveBookOptions): LiveBook {
   const lines = new Map<string, Line>()
-  const bell = createBell(clock, ring)
+  const bell = createBell(clock, ring, () => looks.wait(tenant))
   const places = createPlaces()
   const { tracked } = places
   let judge: Judge = { now: clock.now }
@@ -59,17 +61,15 @@ export function createLiveBook({ watches, clock, owner, tenant, ring }: LiveBook
     edition++
     return news
   }
-  const isOld = (key: string, version: string | undefined) => isNoNews(lines.get(key), version)
   const lost = (key: string, version = '') => {
-    if (tracked.has(key) && !isOld(key, version)) bell.tell(write(key, { word: 'absent', version }))
+    if (tracked.has(key) && !isNoNews(lines.get(key), version)) bell.tell(write(key, { word: 'absent', version }))
   }
   const reader: Reader = {
     tenant,
     saw(object) {
       const known = tracked.get(keyOfId(idOf(object)))
-      if (!known || isOld(known.key, object.metadata.resourceVersion)) return
-      const line = lineSeen(object, known.desired, { owner, judge, before: lines.get(known.key) })
-      bell.tell(write(known.key, line))
+      if (!known || isNoNews(lines.get(known.key), object.metadata.resourceVersion)) return
+      bell.tell(write(known.key, lineSeen(object, known.desired, { owner, judge, before: lines.get(known.key) })))
     },
     lost: (object) => lost(keyOfId(idOf(object)), object.metadata.resourceVersion),
     list: (spot) =>
@@ -84,10 +84,11 @@ export function createLiveBook({ watches, clock, owner, tenant, ring }: LiveBook
   const isUnheard = ({ key, held, place }: Tracked) =>
     held !== undefined && !lines.has(key) && seating.wordAt(place.name) === 'list'
   /** What came to be followed after the list is told of when it changes, and not before. */
-  const isMute = (key: string, place: Place | undefined) => {
-    const word = seating.wordAt(place?.name ?? '')
+  const isMute = (key: string) => {
+    const word = seating.wordAt(tracked.get(key)?.place.name ?? '')
     return word === 'nothing' || (word === 'changes' && !lines.has(key))
   }
+  const spendLooks = remembering(() => looks.spend(tenant, tracked.size))
   const isAnyUnheard = remembering(() => isAny(tracked.values(), isUnheard))
 
   return {
@@ -102,6 +103,7 @@ export function createLiveBook({ watches, clock, owner, tenant, ring }: LiveBook
         for (const key of lines.keys()) if (!tracked.get(key)?.place.spot) lines.delete(key)
       }
       seating.take(places.all, lines)
+      spendLooks(`${edition}`)
     },
     wrote(item, object) {
       write(item.key, latest(lines.get(item.key), lineAfterWrite(object, item, judge)))
@@ -110,7 +112,7 @@ export function createLiveBook({ watches, clock, owner, tenant, ring }: LiveBook
     read(book) {
       for (const [key, line] of book) if (!isOvertaken(line, lines.get(key))) write(key, line)
     },
-    unwatched: (held) => held.filter(({ key }) => isMute(key, tracked.get(key)?.place) || isUnjudged(lines.get(key))),
+    unwatched: (held) => held.filter(({ key }) => isMute(key) || isUnjudged(lines.get(key))),
     get edition() {
       return edition
     },

@@ -13,17 +13,22 @@ export function newsIn(before: Line | undefined, line: Line): 'loud' | 'quiet' |
 /** A rollout says something else with every pod: that may be told a little later, all at once. */
 const MURMUR = seconds(1)
 
-export function createBell(clock: Clock, ring: () => void) {
-  let calm: (() => void) | undefined
+/** `wait`: milliseconds for which those whom it rings for have to wait, because they were looked at so often. */
+export function createBell(clock: Clock, ring: () => void, wait: () => number) {
+  let stop: (() => void) | undefined
+  const ringIn = (ms: number) => {
+    stop ??= clock.after(ms, () => {
+      stop = undefined
+      ring()
+    })
+  }
   return {
     tell(news: 'loud' | 'quiet' | undefined) {
-      if (news === 'loud') ring()
-      else if (news === 'quiet')
-        calm ??= clock.after(MURMUR, () => {
-          calm = undefined
-          ring()
-        })
+      if (!news) return
+      const ms = Math.max(wait(), news === 'quiet' ? MURMUR : 0)
+      if (ms > 0) ringIn(ms)
+      else ring()
     },
-    silence: () => calm?.(),
+    silence: () => stop?.(),
   }
 }

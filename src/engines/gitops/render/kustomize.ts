@@ -29,7 +29,7 @@ export type Kustomize = (files: readonly SourceFile[], path: string, signal?: Ab
  */
 export function createKustomize(kubectl: string, limits: KustomizeLimits, log: Log): Kustomize {
   const running = new Set<number>()
-  const guard = createMemoryGuard({ bytes: limits.memory, roots: async () => [...running] })
+  const guard = createMemoryGuard({ bytes: limits.memory, roots: () => [...running] })
   let words: Promise<readonly string[]> | undefined
   return (files, path, signal) =>
     inRoom(files, async (room) => {

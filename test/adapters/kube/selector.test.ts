@@ -1,0 +1,58 @@
+import * as assert from 'uvu/assert'
+import { selectorOf } from '../../../src/adapters/kube/selector.ts'
+import { effort } from '../../support/effort.ts'
+import { failureOf } from '../../support/refusal.ts'
+import { describe } from '../../support/suite.ts'
+
+const SELECTORS: [selector: string, labels: Record<string, string>, matches: boolean, why: string][] = [
+  ['', {}, true, 'an empty one selects all'],
+  ['a=b', { a: 'b' }, true, 'equal'],
+  ['a == b', { a: 'b' }, true, 'equal, in another writing'],
+  ['a=', { a: '' }, true, 'an empty value is a value'],
+  ['a=b', {}, false, 'absent is not equal'],
+  ['a!=b', {}, true, 'absent is unequal'],
+  ['a', { a: '' }, true, 'existence asks for the key'],
+  ['!a', { a: 'x' }, false, 'and for its absence'],
+  ['toString', {}, false, 'what every object of JavaScript has is no label'],
+  ['a in (b, c)', { a: 'c' }, true, 'one of'],
+  ['a in(b)', { a: 'b' }, true, 'no space is needed before the parenthesis'],
+  ['a notin (b,c)', { a: 'c' }, false, 'none of'],
+  ['a notin (b,c)', {}, true, 'absent is none of them'],
+  ['a=b,c in (d,e)', { a: 'b', c: 'e' }, true, 'commas inside a set separate values'],
+  ['a=b,c', { a: 'b' }, false, 'all terms must hold'],
+  ['example.com/tier=front', { 'example.com/tier': 'front' }, true, 'a key may have a prefix'],
+]
+
+describe('a label selector', (it) => {
+  for (const [selector, labels, matches, why] of SELECTORS) {
+    it(`selects by "${selector}" on ${JSON.stringify(labels)}: ${why}`, () => {
+      assert.is(selectorOf(selector)(labels), matches, why)
+    })
+  }
+
+  it('is refused when it is none, with the term that is wrong', async () => {
+    for (const [selector, term] of [
+      ['a=b,,c', '""'],
+      ['a=b,c in (d', '"c in (d"'],
+      ['a in (b,c)x', '"a in (b,c)x"'],
+      ['a=b=c', '"a=b=c"'],
+      ['a|b', '"a,b"'],
+    ] as const) {
+      const { message, remedy } = await failureOf(async () => selectorOf(selector, 'spec.x'))
+      assert.is(message, `spec.x: ${term} is no term of a label selector`)
+      assert.match(remedy ?? '', 'tier in (front,back)')
+    }
+  })
+
+  it('takes work by its length, whatever is in it', () => {
+    for (const piece of [',', '(', '(,', 'a,', 'a in (b),', ' ']) {
+      const spent = effort()
+      try {
+        selectorOf(piece.repeat(200_000))
+      } catch {
+        // Most of these are none.
+      }
+      assert.ok(spent() < 2000, `${piece}: ${spent()} ms`)
+    }
+  })
+})
