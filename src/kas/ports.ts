@@ -162,9 +162,17 @@ export interface Outcome {
   sighting: Sighting
 }
 
+/** Who follows a repository. */
+export interface Wanting {
+  /** Of their namespace's share it is looked at. */
+  readonly caller: Pick<Caller, 'namespace'>
+  /** Asked before each poll: who fails is let go. */
+  renew(): Promise<void>
+}
+
 export interface Polls {
-  /** Joins the poll of this repository, ref and credential, or starts it. `renew` is asked before each poll; who fails is let go. */
-  follow(project: Project, revision: Revision, renew: () => Promise<void>): Following
+  /** Joins the poll of this repository, ref and credential, or starts it. */
+  follow(project: Project, revision: Revision, by: Wanting): Following
   /** Polls now whatever is followed of this project, or of it what may mean that ref; tells how many polls that are. */
   poke(project: Ref, ref?: string): number
   onOutcome(listener: (outcome: Outcome) => void): void

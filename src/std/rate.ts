@@ -31,7 +31,10 @@ export function createBuckets({ burst, perSecond }: Rate, clock: Clock): Buckets
   const buckets = new LRUCache<string, { tokens: number; at: number }>({ max: MOST })
   const tokensOf = (key: string): number => {
     const known = buckets.get(key)
-    return known ? Math.min(burst, known.tokens + ((clock.now() - known.at) / 1000) * perSecond) : burst
+    if (!known) return burst
+    // A clock that was set back says nothing of how long ago it was.
+    const past = Math.max(clock.now() - known.at, 0)
+    return Math.min(burst, known.tokens + (past / 1000) * perSecond)
   }
   const waitWith = (tokens: number): number => (tokens < 1 ? Math.ceil(((1 - tokens) / perSecond) * 1000) : 0)
   const spend = (key: string, amount: number) => void buckets.set(key, { tokens: tokensOf(key) - amount, at: clock.now() })

@@ -36,6 +36,8 @@ export interface SyncRequest {
   ledger?: Ledger | undefined
   /** Read what no watch tells about, or all, instead of believing what is recorded. */
   compare?: boolean | 'all'
+  /** Whether somebody asked for it, and does not wait for what is done at a pace. */
+  isAsked?: boolean
   /** How objects are looked at. */
   judge?: Omit<Judge, 'now'>
   /** Whether what was changed in the cluster is only told, not set back. */
@@ -105,7 +107,8 @@ export async function sync(request: SyncRequest, tools: Tools, signal?: AbortSig
   const book = await time('compare', () => bookOf(request, look, signal))
   const { edition } = book
   const calm = isCalm(steady, book, clock) ? steady : undefined
-  const plan = calm?.plan ?? planFor(request, { wanted, held: inventory.held, steady, book: book.lines })
+  const whole = calm?.plan ?? planFor(request, { wanted, held: inventory.held, steady, book: book.lines })
+  const { plan, putOff } = inTurn(whole, request)
 
   const before = await save(request, inventory, superset(inventory.held, newIn(plan)))
   const drifts = driftsIn(plan, book.lines)
@@ -116,7 +119,7 @@ export async function sync(request: SyncRequest, tools: Tools, signal?: AbortSig
   const leaving = { plan, wanted, held: before.held, book: book.lines, undone }
   const { pruned, postponed } = await time('prune', () => pruneWhatLeft(request, leaving, clock, signal))
 
-  const changes = [...applied, ...pruned]
+  const changes = [...applied, ...pruned, ...putOff.map(waitsForTurn)]
   count(changes, meter)
   if (repairs.length > 0) meter.repaired(repairs.length)
   const held = changes.length === 0 ? recorded.held : exact(before.held, wanted.desired, changes)
@@ -125,7 +128,7 @@ export async function sync(request: SyncRequest, tools: Tools, signal?: AbortSig
   const isAsBefore = steady?.held === after.held && isCalm(steady, book, clock)
   const observed = isAsBefore ? steady.observed : observedIn(book.lines, after.held, wanted.byKey, clock.now())
   // What was heard while it was carried out may ask for another plan.
-  const idle = isIdle(plan) && edition === book.edition ? plan : undefined
+  const idle = isIdle(whole) && edition === book.edition ? plan : undefined
   const now = { wanted, held: after.held, observed, edition: book.edition, plan: idle }
   remember(request, now, undone + plan.prune.length === 0, repairs)
   return {
@@ -188,12 +191,28 @@ interface Situation {
 }
 
 function planFor({ detectOnly, ledger }: SyncRequest, { wanted, held, steady, book }: Situation): Plan {
-  const leaves = (key: string) =>
-    detectOnly === true || (ledger !== undefined && (ledger.fights.isResting(key) || !ledger.mayRepair()))
+  const leaves = (key: string) => detectOnly === true || ledger?.fights.isResting(key) === true
   return steady
     ? planOfDrift(held, wanted.byKey, book, leaves)
     : planOf(wanted.desired, held, { keys: wanted.keys, book, leaves })
 }
+
+/** What has drifted is set back at the pace of its tenant. */
+function inTurn(plan: Plan, { ledger, isAsked = false }: SyncRequest): { plan: Plan; putOff: readonly Desired[] } {
+  if (!ledger || plan.repairs.size === 0) return { plan, putOff: [] }
+  const repairs = ledger.admitRepairs([...plan.repairs], isAsked)
+  if (repairs.size === plan.repairs.size) return { plan, putOff: [] }
+  const isPutOff = ({ key }: Desired) => plan.repairs.has(key) && !repairs.has(key)
+  const putOff = plan.apply.filter(isPutOff)
+  return { plan: { ...plan, apply: plan.apply.filter((item) => !isPutOff(item)), repairs }, putOff }
+}
+
+const waitsForTurn = ({ id, source }: Desired): Entry => ({
+  id,
+  change: 'waiting',
+  why: 'was changed in the cluster, and waits: so much is changed all the time that it is set back at a pace',
+  source,
+})
 
 interface Work {
   plan: Plan

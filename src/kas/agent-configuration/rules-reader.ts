@@ -113,7 +113,7 @@ export class RulesReader {
     const { project } = admission
     const ended = AbortSignal.any([signal, admission.ended])
     ended.addEventListener('abort', () => this.#readAnew(), { once: true })
-    const following = this.#desk.polls.follow(project, { kind: 'default' }, () => admission.renew())
+    const following = this.#desk.polls.follow(project, { kind: 'default' }, admission)
     try {
       for (let seen = await following.next(undefined, ended); seen; seen = await following.next(seen, ended))
         await this.#hear(seen, project.path, ended)

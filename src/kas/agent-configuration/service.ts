@@ -134,7 +134,7 @@ async function admitTo(visit: Visit, path: string, signal: AbortSignal): Promise
 async function* fromAdmitted(visit: Visit, admission: Admission, changed: AbortSignal): AsyncGenerator<ConfigurationResponse> {
   const { desk, signal } = visit
   const ended = AbortSignal.any([signal, changed, admission.ended])
-  const following = desk.polls.follow(admission.project, { kind: 'default' }, () => admission.renew())
+  const following = desk.polls.follow(admission.project, { kind: 'default' }, admission)
   try {
     for (let seen = await following.next(undefined, ended); seen; seen = await following.next(seen, ended)) {
       const response = await responseTo(visit, admission, seen, ended)

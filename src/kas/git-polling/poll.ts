@@ -1,6 +1,6 @@
 import { keyOf, type Ref } from '../../api/index.ts'
 import { type Backoff, type Clock, Failure, minutes, pause, seconds, unlessAborted, waitOf } from '../../std/index.ts'
-import type { Following, Sighting } from '../ports.ts'
+import type { Following, Sighting, Wanting } from '../ports.ts'
 import type { Project } from '../project.ts'
 import type { Pace } from './pace.ts'
 
@@ -19,7 +19,7 @@ export interface PollWork {
 
 interface Follower {
   project: Project
-  renew: () => Promise<void>
+  by: Wanting
   /** Set when the right was not renewed. */
   refused?: Failure
 }
@@ -31,8 +31,6 @@ const JITTER = 0.1
 const GAP = seconds(0.5)
 const LONGEST_GAP = seconds(3)
 const CALM = seconds(2)
-/** A poke goes before as many looks of its namespace as have their turn in this time. */
-const PRECEDENCE = seconds(20)
 
 /**
  * One repository, ref and credential, asked for by any number of followers. It looks every interval while somebody follows,
@@ -53,6 +51,10 @@ export class Poll {
   #pace = LONGEST_WAIT
   #alarm = new AbortController()
   #isResting = false
+  /** Somebody waits for the next look. */
+  #isUrgent = true
+  /** While it waits for the turn of its namespaces: aborted where the line, or the place in it, is to be another one. */
+  #standing: AbortController | undefined
   #hasEnded = false
   /** Resolved, and replaced, with each sighting and each refusal. */
   #news = Promise.withResolvers<void>()
@@ -61,15 +63,19 @@ export class Poll {
     this.#work = work
   }
 
-  follow(project: Project, renew: () => Promise<void>): Following {
-    const follower: Follower = { project, renew }
+  follow(project: Project, by: Wanting): Following {
+    const follower: Follower = { project, by }
+    if (!this.#namespaces.has(by.caller.namespace)) this.#standing?.abort()
     this.#followers.add(follower)
     this.#served.add(keyOf(project.ref))
     // A look that is under way will serve this one too.
     if (this.#isResting && !this.#isFresh()) this.poke()
     return {
       next: (seen, signal) => this.#next(follower, seen, signal),
-      close: () => void this.#followers.delete(follower),
+      close: () => {
+        this.#followers.delete(follower)
+        if (this.#followers.size === 0) this.#standing?.abort()
+      },
     }
   }
 
@@ -88,6 +94,11 @@ export class Poll {
     return [...this.#followers].map(({ project }) => project)
   }
 
+  /** Of those who follow, not of what they follow: who looks at another's repository does it at a cost of his own. */
+  get #namespaces(): Set<string> {
+    return new Set([...this.#followers].map(({ by }) => by.caller.namespace))
+  }
+
   serves(project: Ref): boolean {
     return this.#served.has(keyOf(project))
   }
@@ -97,11 +108,14 @@ export class Poll {
     this.#failures = 0
     this.#work.hurry?.()
     this.#alarm.abort()
+    if (!this.#isUrgent) this.#standing?.abort()
+    this.#isUrgent = true
   }
 
   /** Returns when the signal aborts, or when it is no longer wanted. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
+      await this.#turn(signal)
       await this.#renew()
       const interval = this.#interval()
       // Whoever poked until now is answered by this look.
@@ -114,6 +128,18 @@ export class Poll {
       if (this.#followers.size === 0) break
     }
     this.#hasEnded = true
+  }
+
+  async #turn(signal: AbortSignal): Promise<void> {
+    let standing: AbortController
+    do {
+      standing = new AbortController()
+      this.#standing = standing
+      const turn = { isUrgent: this.#isUrgent, signal: AbortSignal.any([signal, standing.signal]) }
+      await this.#work.pace.turn(this.#namespaces, turn)
+    } while (standing.signal.aborted && this.#followers.size > 0 && !signal.aborted)
+    this.#standing = undefined
+    this.#isUrgent = false
   }
 
   async #look(signal: AbortSignal): Promise<void> {
@@ -135,7 +161,7 @@ export class Poll {
   async #renew(): Promise<void> {
     const ask = async (follower: Follower) => {
       try {
-        await follower.renew()
+        await follower.by.renew()
       } catch (thrown) {
         follower.refused = Failure.from(thrown)
         this.#followers.delete(follower)
@@ -156,10 +182,11 @@ export class Poll {
     return undefined
   }
 
-  /** Sightings from before the last wait are not for newcomers. A failure stays what is known until the next look. */
+  /** Sightings from before the last wait are not for newcomers. A failure stays what is known until the next look, and all else until its turn. */
   #isFresh(): boolean {
     if (!this.#last) return false
-    return 'failure' in this.#last.sighting || this.#work.clock.now() - this.#last.at < this.#interval() * (1 + JITTER)
+    if ('failure' in this.#last.sighting || this.#standing) return true
+    return this.#work.clock.now() - this.#last.at < this.#interval() * (1 + JITTER)
   }
 
   #interval(): number {
@@ -175,25 +202,23 @@ export class Poll {
   async #rest(ms: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#work
     const woken = AbortSignal.any([signal, this.#alarm.signal])
-    const turn = clock.now() + this.#work.pace(new Set(this.projects.map(({ ref }) => ref.namespace)))
-    const until = Math.max(clock.now() + ms, turn)
+    const until = clock.now() + ms
     this.#isResting = true
-    for (let left = until - clock.now(); left > 0 && !woken.aborted; left = until - clock.now()) {
+    for (let left = ms; left > 0 && !woken.aborted; left = until - clock.now()) {
       // A long wait is for the Git server's sake; to see whether the user has mended the Secret costs it nothing.
       await pause(clock, Math.min(left, this.#interval()), woken)
       if (!woken.aborted && clock.now() < until && (await this.#isMended())) this.poke()
     }
-    if (this.#alarm.signal.aborted) await this.#gather(turn - PRECEDENCE, signal)
+    if (this.#alarm.signal.aborted) await this.#gather(signal)
     this.#isResting = false
   }
 
-  /** The first poke is answered at once, if not `earliest`; the longer they go on, the more of them share a look. */
-  async #gather(earliest: number, signal: AbortSignal): Promise<void> {
+  /** The first poke is answered at once; the longer they go on, the more of them share a look. */
+  async #gather(signal: AbortSignal): Promise<void> {
     const { clock } = this.#work
     const since = this.#last ? clock.now() - this.#last.at : CALM
     this.#hurries = since < CALM ? this.#hurries + 1 : 0
-    const gap = Math.min(this.#hurries * GAP, LONGEST_GAP) - since
-    await pause(clock, Math.max(gap, earliest - clock.now(), 0), signal)
+    await pause(clock, Math.max(Math.min(this.#hurries * GAP, LONGEST_GAP) - since, 0), signal)
   }
 
   async #isMended(): Promise<boolean> {

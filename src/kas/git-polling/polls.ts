@@ -60,14 +60,14 @@ export function createPolls(options: PollingOptions): Polls {
   }
 
   return {
-    follow(project, asked, renew) {
+    follow(project, asked, by) {
       const revision: Revision =
         asked.kind === 'default' && project.defaultBranch ? { kind: 'branch', name: project.defaultBranch } : asked
       const key = keyFor(project, revision)
       const known = polls.get(key)?.poll
-      if (known && !known.hasEnded) return known.follow(project, renew)
+      if (known && !known.hasEnded) return known.follow(project, by)
       const poll = start(key, project, revision)
-      const following = poll.follow(project, renew)
+      const following = poll.follow(project, by)
       run(key, poll)
       return following
     },

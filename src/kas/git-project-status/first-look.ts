@@ -45,7 +45,8 @@ const needsLook = ({ metadata, status }: GitProject): boolean =>
   status?.observedGeneration !== metadata.generation || !isTrue(status?.conditions, 'Ready')
 
 async function untilSeen(polls: Polls, object: GitProject, ended: AbortSignal): Promise<void> {
-  const following = polls.follow(projectFrom(object), { kind: 'default' }, async () => undefined)
+  const by = { caller: { namespace: object.metadata.namespace ?? '' }, renew: async () => undefined }
+  const following = polls.follow(projectFrom(object), { kind: 'default' }, by)
   try {
     let seen = await following.next(undefined, ended)
     while (seen && 'failure' in seen) seen = await following.next(seen, ended)

@@ -111,7 +111,7 @@ async function* deliver(
   wanted: Wanted,
   { admission, call, ending }: Admitted,
 ): AsyncGenerator<ObjectsToSynchronizeResponse> {
-  const following = desk.polls.follow(admission.project, wanted.revision, () => admission.renew())
+  const following = desk.polls.follow(admission.project, wanted.revision, admission)
   try {
     const snapshot = await newCommit((seen) => following.next(seen, ending), wanted.commitId, call)
     if (snapshot) yield* batch(desk, wanted, snapshot, { admission, call })

@@ -193,6 +193,7 @@ async function requestOf(pass: Pass, destination: Destination, note: Note | unde
     inventory: ledger.store,
     ledger,
     compare: isAsked(pass) ? 'all' : isCompareDue(note, intervalOf(spec.interval), shop.workshop.clock.now()),
+    isAsked: isAsked(pass),
     judge: await judgeOf(deployment, shop),
     detectOnly: spec.drift === 'Detect',
     force: spec.force ?? false,

@@ -20,7 +20,31 @@ const SELECTORS: [selector: string, labels: Record<string, string>, matches: boo
   ['a notin (b,c)', {}, true, 'absent is none of them'],
   ['a=b,c in (d,e)', { a: 'b', c: 'e' }, true, 'commas inside a set separate values'],
   ['a=b,c', { a: 'b' }, false, 'all terms must hold'],
+  ['replicas>1', { replicas: '2' }, true, 'more than'],
+  ['replicas > 1', { replicas: 'two' }, false, 'what is no number is not more'],
+  ['replicas<1', {}, false, 'nor is what is absent less'],
+  ['in in (in)', { in: 'in' }, true, 'words of the language are keys as well'],
+  ['a in (,b)', { a: '' }, true, 'an empty value in a set'],
+  [' a = b , ! c ', { a: 'b' }, true, 'blanks'],
   ['example.com/tier=front', { 'example.com/tier': 'front' }, true, 'a key may have a prefix'],
+]
+
+const INVALID: [selector: string, term: string][] = [
+  ['a=b,,c', ''],
+  ['a=b,', ''],
+  ['a=b,c in (d', 'c in (d'],
+  ['a in (b,c)x', 'a in (b,c)x'],
+  ['a in ()', 'a in ()'],
+  ['a in (b c)', 'a in (b c)'],
+  ['a in (b|c)', 'a in (b|c)'],
+  ['a=b=c', 'a=b=c'],
+  ['a|b', 'a|b'],
+  ['a>b', 'a>b'],
+  ['app//web', 'app//web'],
+  ['/web', '/web'],
+  ['-a', '-a'],
+  ['a=-', 'a=-'],
+  [`a=${'b'.repeat(64)}`, `a=${'b'.repeat(64)}`],
 ]
 
 describe('a label selector', (it) => {
@@ -31,15 +55,9 @@ describe('a label selector', (it) => {
   }
 
   it('is refused when it is none, with the term that is wrong', async () => {
-    for (const [selector, term] of [
-      ['a=b,,c', '""'],
-      ['a=b,c in (d', '"c in (d"'],
-      ['a in (b,c)x', '"a in (b,c)x"'],
-      ['a=b=c', '"a=b=c"'],
-      ['a|b', '"a,b"'],
-    ] as const) {
+    for (const [selector, wrong] of INVALID) {
       const { message, remedy } = await failureOf(async () => selectorOf(selector, 'spec.x'))
-      assert.is(message, `spec.x: ${term} is no term of a label selector`)
+      assert.is(message, `spec.x: ${JSON.stringify(wrong)} is no term of a label selector`)
       assert.match(remedy ?? '', 'tier in (front,back)')
     }
   })

@@ -99,7 +99,7 @@ describe('a book that is fed page by page', (it) => {
   it('has all of them gone through only so often, though one changes all the time', async () => {
     const clock = steppedClock()
     let rings = 0
-    const pacing = { clock, rate: { burst: 6, perSecond: 2 }, ring: () => rings++ }
+    const pacing = { clock, rate: { burst: 156, perSecond: 2 }, ring: () => rings++ }
     const { follow, reader } = await openWith(pacing, 'first', 'second')
     const change = (version: number) => {
       const seen = configMap('first')

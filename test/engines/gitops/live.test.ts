@@ -5,6 +5,7 @@ import { ClusterRoles, ConfigMaps, Deployments } from '../../../src/api/index.ts
 import {
   createLedgers,
   createRenderer,
+  type Entry,
   type Inventory,
   type InventoryStore,
   type Ledger,
@@ -315,26 +316,33 @@ describe('the book of a sync', (it) => {
     ledgers.close()
     ledgers = createLedgers({ clock: systemClock, log: silentLog, repairs: { burst: 2, perSecond: 1 } })
     const files = Object.fromEntries(['a', 'b', 'c'].map((name) => [`${name}.yaml`, configMap(name)]))
-    const { run, line, state } = open(files)
+    const { run, line } = open(files)
     await run()
     await watching()
     for (const name of ['a', 'b', 'c']) await kube.delete(ConfigMaps, { name, namespace })
     await eventually(() => ['a', 'b', 'c'].every((name) => line('/ConfigMap', name)?.word === 'absent'))
-    const { changes, observed } = await run()
+    const told = (changed: readonly Entry[]) => changed.map(({ id, change }) => `${id.name} ${change}`)
+    const { changes, entries } = await run()
+    assert.equal(told(changes), ['a created', 'b created', 'c waiting'])
+    assert.is(entries.length, 3)
+    assert.match(changes[2]?.why ?? '', 'set back at a pace')
+    await eventually(async () => told((await run()).changes).includes('c created'))
+    assert.equal(told((await run()).changes), [])
+  })
+
+  it('sets back at once what somebody asks for', async () => {
+    ledgers.close()
+    ledgers = createLedgers({ clock: systemClock, log: silentLog, repairs: { burst: 1, perSecond: 1 } })
+    const { run, line, request, render } = open({ 'a.yaml': configMap('a'), 'b.yaml': configMap('b') })
+    await run()
+    await watching()
+    for (const name of ['a', 'b']) await kube.delete(ConfigMaps, { name, namespace })
+    await eventually(() => ['a', 'b'].every((name) => line('/ConfigMap', name)?.word === 'absent'))
+    const { changes } = await sync({ ...request, isAsked: true }, { render, clock: systemClock })
     assert.equal(
-      changes.map(({ id, change }) => [id.name, change]),
-      [
-        ['a', 'created'],
-        ['b', 'created'],
-      ],
+      changes.map(({ change }) => change),
+      ['created', 'created'],
     )
-    assert.equal(
-      observed.objects.filter(({ health }) => health.status === 'Missing').map(({ id }) => id.name),
-      ['c'],
-    )
-    const before = state.rings
-    await eventually(() => state.rings > before)
-    await eventually(async () => (await run()).changes.some(({ id, change }) => id.name === 'c' && change === 'created'))
   })
 
   it('keeps of the watches some for others, however many a tenant would have', async () => {

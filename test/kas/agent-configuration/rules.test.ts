@@ -56,14 +56,14 @@ function given() {
   const server: Record<string, Sighting> = {}
   const looks: string[] = []
   const ending = new AbortController()
-  const follow: Polls['follow'] = (from, _, renew) => {
+  const follow: Polls['follow'] = (from, _, by) => {
     const { name } = from.ref
     const look = async () => {
       looks.push(name)
       return server[name] ?? away
     }
-    const poll = new Poll({ clock, report: () => undefined, pace: () => 0, look })
-    const following = poll.follow(from, renew)
+    const poll = new Poll({ clock, report: () => undefined, pace: { turn: async () => undefined }, look })
+    const following = poll.follow(from, by)
     void poll.run(ending.signal)
     return following
   }

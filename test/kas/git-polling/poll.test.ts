@@ -1,4 +1,5 @@
 import { equal, is, ok } from 'uvu/assert'
+import { createPace } from '../../../src/kas/git-polling/pace.ts'
 import { Poll } from '../../../src/kas/git-polling/poll.ts'
 import type { Following, Sighting } from '../../../src/kas/ports.ts'
 import { projectFrom } from '../../../src/kas/project.ts'
@@ -31,11 +32,11 @@ function given(interval = '20s') {
   const clock = steppedClock()
   const server = { answer: seen('c1'), looks: 0, before: async (): Promise<void> => undefined }
   const secret = { version: '1', reads: 0 }
-  const turn = { in: 0 }
+  const pace = createPace(clock)
   const poll = new Poll({
     clock,
     report: () => undefined,
-    pace: () => turn.in,
+    pace,
     async version() {
       secret.reads++
       return secret.version
@@ -47,8 +48,12 @@ function given(interval = '20s') {
     },
   })
   const ending = new AbortController()
-  const follow = (renew = may): Following => poll.follow(shop(interval), renew)
-  return { clock, server, secret, turn, poll, follow, run: () => poll.run(ending.signal), ending }
+  const follow = (renew = may, namespace = 'home'): Following => poll.follow(shop(interval), { caller: { namespace }, renew })
+  /** So many more looks of the namespace are to be made before. */
+  const crowd = (namespace: string, count: number) => {
+    for (let at = 0; at < count; at++) void pace.turn(new Set([namespace]), { isUrgent: false, signal: never })
+  }
+  return { clock, server, secret, poll, follow, crowd, run: () => poll.run(ending.signal), ending }
 }
 
 describe('a poll', (it) => {
@@ -203,22 +208,40 @@ describe('a poll', (it) => {
     await done
   })
 
-  it('waits for the turn of its namespace, which a poke comes before, but only so far', async () => {
-    const { clock, server, turn, poll, follow, run, ending } = given('1s')
-    turn.in = minutes(1)
+  it('waits for the turn of the namespaces that follow, and goes before others when it is poked', async () => {
+    const { clock, server, poll, follow, crowd, run, ending } = given('1s')
     follow()
     const done = run()
-    await clock.step(seconds(59))
+    await clock.step(0)
+    crowd('home', 1099)
+    await clock.step(seconds(5))
     is(server.looks, 1)
-    await clock.step(seconds(2))
-    is(server.looks, 2)
-    await clock.step(seconds(10))
+    is(commitOf(await follow().next(undefined, never)), 'c1', 'what is known is good until its turn')
     poll.poke()
-    await clock.step(seconds(28))
+    await clock.step(seconds(0.2))
     is(server.looks, 2)
-    await clock.step(seconds(2))
-    is(server.looks, 3)
+    crowd('home', 1000)
+    await clock.step(seconds(20))
+    is(server.looks, 2)
+    follow(may, 'calm')
+    await clock.step(0)
+    is(server.looks, 3, 'whoever comes from a calm namespace waits for no other')
     ending.abort()
+    await done
+  })
+
+  it('begins in its turn, and ends in the line when nobody follows any more', async () => {
+    const { clock, server, poll, follow, crowd, run } = given('1s')
+    crowd('home', 2000)
+    const following = follow()
+    const done = run()
+    await clock.step(seconds(0.1))
+    is(server.looks, 1, 'somebody waits for the first look')
+    await clock.step(seconds(2))
+    following.close()
+    await clock.step(seconds(2))
+    is(poll.hasEnded, true)
+    is(server.looks, 1)
     await done
   })
 

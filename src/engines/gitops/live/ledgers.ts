@@ -1,10 +1,11 @@
-import { type Clock, createBuckets, type Log, type Rate, seconds } from '../../../std/index.ts'
+import { type Clock, createBuckets, type Log, type Rate } from '../../../std/index.ts'
 import { createFights, type Fights } from '../fights.ts'
 import type { Held, InventoryStore } from '../inventory/inventory.ts'
 import type { Observed } from '../observed.ts'
 import type { Plan } from '../plan.ts'
 import type { Remembered, Wanted } from '../wanted.ts'
 import { createLiveBook, type LiveBook } from './live-book.ts'
+import { type AdmitRepairs, createRepairPace, REPAIRS } from './repair-pace.ts'
 import { createWatches } from './watches.ts'
 
 /** What is remembered of a sync between two passes. Lost at a restart, at no harm. */
@@ -17,8 +18,7 @@ export interface Ledger {
   readonly ring: () => void
   /** Until the answer is called, something is being written. */
   readonly hold: () => () => void
-  /** Takes one of the repairs that its tenant may have now. Where none is left it rings when there are some again. */
-  readonly mayRepair: () => boolean
+  readonly admitRepairs: AdmitRepairs
   wanted?: Remembered | undefined
   /** Where the inventory is kept; it knows what it read last. */
   store?: InventoryStore | undefined
@@ -68,17 +68,10 @@ export interface LedgersOptions {
 const MOST_WATCHES = 20_000
 
 /**
- * Objects that one tenant's syncs go through because one of them has changed, some microseconds each. Who changes a thing now and then sees it
- * mended at once; who changes one of ten thousand all the time has them looked at four times a second, and all that changed is mended then.
+ * Objects that one tenant's syncs go through because one of them has changed, some microseconds each. What changes now and then is mended at
+ * once. Where one of ten thousand changes all the time, all that changed meanwhile is mended twice a second.
  */
 const LOOKS: Rate = { burst: 200_000, perSecond: 40_000 }
-
-/**
- * Whoever deletes ten thousand objects by mistake has them back at once. Who goes on changing them has the server to answer twice for each
- * change, at the cost of all: that is done at a pace that leaves most of it to others, and what is not set back yet is told as drift.
- */
-const REPAIRS: Rate = { burst: 10_000, perSecond: 100 }
-const SHORTLY = seconds(1)
 
 export function createLedgers({ clock, log, mostWatches = MOST_WATCHES, repairs = REPAIRS }: LedgersOptions): Ledgers {
   const watches = createWatches({ clock, log, most: mostWatches })
@@ -96,7 +89,7 @@ export function createLedgers({ clock, log, mostWatches = MOST_WATCHES, repairs 
         rules,
         ring,
         hold: watches.hold,
-        mayRepair: createRepairs(clock, () => repairsOf.take(tenant), ring),
+        admitRepairs: createRepairPace(repairsOf, tenant),
       }
       ledgers.set(owner, ledger)
       return ledger
@@ -113,20 +106,5 @@ export function createLedgers({ clock, log, mostWatches = MOST_WATCHES, repairs 
       ledgers.clear()
       watches.close()
     },
-  }
-}
-
-function createRepairs(clock: Clock, take: () => number, ring: () => void): () => boolean {
-  let waits = false
-  return () => {
-    const wait = take()
-    if (wait > 0 && !waits) {
-      waits = true
-      clock.after(Math.max(wait, SHORTLY), () => {
-        waits = false
-        ring()
-      })
-    }
-    return wait === 0
   }
 }

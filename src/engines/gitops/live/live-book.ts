@@ -88,7 +88,7 @@ export function createLiveBook({ watches, clock, owner, tenant, looks, ring }: L
     const word = seating.wordAt(tracked.get(key)?.place.name ?? '')
     return word === 'nothing' || (word === 'changes' && !lines.has(key))
   }
-  const spendLooks = remembering(() => looks.spend(tenant, tracked.size))
+  const spendLooks = remembering(() => looks.spend(tenant, tracked.size + PASS))
   const isAnyUnheard = remembering(() => isAny(tracked.values(), isUnheard))
 
   return {
@@ -126,6 +126,9 @@ export function createLiveBook({ watches, clock, owner, tenant, looks, ring }: L
     },
   }
 }
+
+/** The rest of a pass takes as long as to go through so many objects. */
+const PASS = 50
 
 /** What was followed there when it began, and is on no page of it, is unseen at the end. */
 function listingOf(
