@@ -66,12 +66,16 @@ function existenceIn(term: string): Term | undefined {
 
 const isName = (text: string): boolean => /^[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?$/.test(text)
 const isValue = (text: string): boolean => text === '' || isName(text)
-const isInteger = (text: string): boolean => /^-?\d{1,18}$/.test(text)
+/** 64 bits, with a sign in no label. */
+const isInteger = (text: string): boolean => /^\d{1,19}$/.test(text) && BigInt(text) < 2n ** 63n
 
 /** `name`, or `prefix/name`. */
 function isKey(text: string): boolean {
   const [name = '', prefix, ...more] = text.split('/').reverse()
-  return isName(name) && more.length === 0 && (prefix === undefined || /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/.test(prefix))
+  return isName(name) && more.length === 0 && (prefix === undefined || isDomain(prefix))
 }
+
+const isDomain = (text: string): boolean =>
+  text.length <= 253 && text.split('.').every((part) => /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/.test(part))
 
 const shown = (term: string): string => (term.length > 100 ? `${term.slice(0, 100)}…` : term)

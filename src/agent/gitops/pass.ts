@@ -93,7 +93,7 @@ async function rehearse(request: SyncRequest, tools: Parameters<typeof preview>[
 }
 
 function verdictOn(
-  { changes, inventory, observed }: SyncResult,
+  { changes, inventory, observed, putOff }: SyncResult,
   { snapshot, inventory: store, inventoryId, project }: Pass,
 ): Verdict {
   const failed = entriesOf(changes, 'failed')
@@ -104,7 +104,7 @@ function verdictOn(
   if (withheld.length > 0) store.expire()
   const counts = {
     objects: inventory.held.length,
-    undone: failed.length + withheld.length + open.length + skipped.length,
+    undone: failed.length + withheld.length + open.length + skipped.length + putOff.length,
     health: observed.health.status,
   }
   const say = (reason: string, entries: readonly Entry[], next: Verdict['next']): Verdict => ({
@@ -120,6 +120,7 @@ function verdictOn(
   }
   if (open.length > 0) return say('InProgress', open, 'soon')
   if (skipped.length > 0) return say('Skipped', skipped, 'failed')
+  if (putOff.length > 0) return say('Waiting', putOff, 'soon')
   const { status, message = '' } = observed.health
   if (status === 'Healthy') return { ...counts, reason: '', message: '', next: 'calm' }
   return { ...counts, reason: status, message, next: status === 'Degraded' || status === 'Suspended' ? 'calm' : 'soon' }

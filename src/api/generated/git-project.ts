@@ -71,7 +71,7 @@ export interface GitProjectSpec {
     name: string
   }
   /**
-   * How often is asked for new commits, such as `20s`; less often while the namespace asks more than ten times a second.
+   * How often is asked for new commits, such as `20s`; less often while the namespace asks more than five times a second.
    */
   pollInterval?: string
 }

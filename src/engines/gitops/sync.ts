@@ -78,6 +78,8 @@ export interface SyncResult {
   observed: Observed
   /** Whether the watches have yet to tell of some of them. */
   isYoung: boolean
+  /** What was changed in the cluster, and is set back later. */
+  putOff: readonly Entry[]
   /** What left the repository, and stays until others have said whether they want it. */
   postponed: readonly Held[]
   /** What was changed in the cluster and was set back. */
@@ -119,7 +121,8 @@ export async function sync(request: SyncRequest, tools: Tools, signal?: AbortSig
   const leaving = { plan, wanted, held: before.held, book: book.lines, undone }
   const { pruned, postponed } = await time('prune', () => pruneWhatLeft(request, leaving, clock, signal))
 
-  const changes = [...applied, ...pruned, ...putOff.map(waitsForTurn)]
+  const changes = [...applied, ...pruned]
+  const waiting = putOff.map(waitsForTurn)
   count(changes, meter)
   if (repairs.length > 0) meter.repaired(repairs.length)
   const held = changes.length === 0 ? recorded.held : exact(before.held, wanted.desired, changes)
@@ -135,12 +138,13 @@ export async function sync(request: SyncRequest, tools: Tools, signal?: AbortSig
     commitId: snapshot.commitId,
     changes: [...wanted.refused, ...changes],
     get entries() {
-      return [...wanted.refused, ...[...plan.unchanged, ...plan.drifted].map(unchanged), ...changes]
+      return [...wanted.refused, ...[...plan.unchanged, ...plan.drifted].map(unchanged), ...changes, ...waiting]
     },
     inventory: after,
     leftBehind,
     observed,
     isYoung: book.isYoung,
+    putOff: waiting,
     postponed,
     repairs,
     fights: ledger?.fights.current() ?? [],

@@ -1,23 +1,24 @@
 import { type Clock, createBuckets, type Rate } from '../../std/index.ts'
 
-export interface Turn {
-  /** Somebody waits for this look: it comes before those that are made each interval. */
-  isUrgent: boolean
-  /** Gives the place in the line up. */
-  signal: AbortSignal
-}
-
 /** When polls may look at their Git servers. */
 export interface Pace {
-  /** Resolves when it is the turn of one of these namespaces, or when the signal aborts. A namespace without need takes no turn. */
-  turn(namespaces: ReadonlySet<string>, turn: Turn): Promise<void>
+  /** Stands in the lines of these namespaces. Who is urgent, because somebody waits for the look, comes before those who are not. */
+  stand(namespaces: Iterable<string>, isUrgent: boolean): Standing
+}
+
+export interface Standing {
+  /** Resolves when it is the turn of one of the namespaces, at once where there is none, and when the lines are left. */
+  readonly over: Promise<void>
+  /** In one more line, with the places in the others kept. */
+  join(namespace: string): void
+  leave(): void
 }
 
 /**
  * Looks for one namespace. Each starts two processes, a few hundredths of a second of a processor, and lanes bound only how many run at
  * once: whoever has hundreds of repositories looked at each second would have them run all the time.
  */
-const LOOKS: Rate = { burst: 1000, perSecond: 10 }
+const LOOKS: Rate = { burst: 1000, perSecond: 5 }
 
 interface Line {
   urgent: Set<() => void>
@@ -40,31 +41,37 @@ export function createPace(clock: Clock): Pace {
       next()
     }
   }
-  const stand = (namespace: string, isUrgent: boolean, enter: () => void) => {
+  const lineOf = (namespace: string): Line => {
     const known = lines.get(namespace)
-    const line = known ?? { urgent: new Set(), others: new Set() }
-    const place = isUrgent ? line.urgent : line.others
-    place.add(enter)
-    if (!known) {
-      lines.set(namespace, line)
-      serve(namespace)
-    }
-    return () => place.delete(enter)
+    if (known) return known
+    const line: Line = { urgent: new Set(), others: new Set() }
+    lines.set(namespace, line)
+    clock.after(looks.wait(namespace), () => serve(namespace))
+    return line
   }
   return {
-    turn(namespaces, { isUrgent, signal }) {
-      // What several namespaces follow is looked at for the first that has room: nobody is delayed by those who follow it as well.
-      const isFree = (namespace: string) => !lines.has(namespace) && looks.take(namespace) === 0
-      if (signal.aborted || namespaces.size === 0 || [...namespaces].some(isFree)) return Promise.resolve()
-      return new Promise((resolve) => {
-        const enter = () => {
-          for (const leave of leaving) leave()
-          signal.removeEventListener('abort', enter)
-          resolve()
-        }
-        signal.addEventListener('abort', enter)
-        const leaving = [...namespaces].map((namespace) => stand(namespace, isUrgent, enter))
-      })
+    stand(namespaces, isUrgent) {
+      const { promise: over, resolve } = Promise.withResolvers<void>()
+      const places: Set<() => void>[] = []
+      let isOver = false
+      const leave = () => {
+        isOver = true
+        for (const place of places) place.delete(leave)
+        resolve()
+      }
+      const join = (namespace: string) => {
+        if (isOver) return
+        // What several namespaces follow is looked at for the first that has a turn: nobody is delayed by those who follow it as well.
+        if (!lines.has(namespace) && looks.take(namespace) === 0) return leave()
+        const line = lineOf(namespace)
+        const place = isUrgent ? line.urgent : line.others
+        place.add(leave)
+        places.push(place)
+      }
+      const all = [...namespaces]
+      for (const namespace of all) join(namespace)
+      if (all.length === 0) leave()
+      return { over, join, leave }
     },
   }
 }

@@ -2,7 +2,7 @@ import { keyOf, type Ref } from '../../api/index.ts'
 import { type Backoff, type Clock, Failure, minutes, pause, seconds, unlessAborted, waitOf } from '../../std/index.ts'
 import type { Following, Sighting, Wanting } from '../ports.ts'
 import type { Project } from '../project.ts'
-import type { Pace } from './pace.ts'
+import type { Pace, Standing } from './pace.ts'
 
 export interface PollWork {
   /** Asks the Git server once. */
@@ -53,8 +53,8 @@ export class Poll {
   #isResting = false
   /** Somebody waits for the next look. */
   #isUrgent = true
-  /** While it waits for the turn of its namespaces: aborted where the line, or the place in it, is to be another one. */
-  #standing: AbortController | undefined
+  /** While it waits for the turn of its namespaces. */
+  #standing: Standing | undefined
   #hasEnded = false
   /** Resolved, and replaced, with each sighting and each refusal. */
   #news = Promise.withResolvers<void>()
@@ -65,7 +65,7 @@ export class Poll {
 
   follow(project: Project, by: Wanting): Following {
     const follower: Follower = { project, by }
-    if (!this.#namespaces.has(by.caller.namespace)) this.#standing?.abort()
+    if (!this.#namespaces.has(by.caller.namespace)) this.#standing?.join(by.caller.namespace)
     this.#followers.add(follower)
     this.#served.add(keyOf(project.ref))
     // A look that is under way will serve this one too.
@@ -74,7 +74,7 @@ export class Poll {
       next: (seen, signal) => this.#next(follower, seen, signal),
       close: () => {
         this.#followers.delete(follower)
-        if (this.#followers.size === 0) this.#standing?.abort()
+        if (this.#followers.size === 0) this.#standing?.leave()
       },
     }
   }
@@ -94,9 +94,13 @@ export class Poll {
     return [...this.#followers].map(({ project }) => project)
   }
 
-  /** Of those who follow, not of what they follow: who looks at another's repository does it at a cost of his own. */
+  /**
+   * Of those who follow, not of what they follow: who looks at another's repository does it at a cost of his own. Whoever wants the
+   * shortest interval comes first.
+   */
   get #namespaces(): Set<string> {
-    return new Set([...this.#followers].map(({ by }) => by.caller.namespace))
+    const followers = [...this.#followers].sort((one, other) => one.project.pollInterval - other.project.pollInterval)
+    return new Set(followers.map(({ by }) => by.caller.namespace))
   }
 
   serves(project: Ref): boolean {
@@ -108,7 +112,7 @@ export class Poll {
     this.#failures = 0
     this.#work.hurry?.()
     this.#alarm.abort()
-    if (!this.#isUrgent) this.#standing?.abort()
+    if (!this.#isUrgent) this.#standing?.leave()
     this.#isUrgent = true
   }
 
@@ -131,13 +135,12 @@ export class Poll {
   }
 
   async #turn(signal: AbortSignal): Promise<void> {
-    let standing: AbortController
-    do {
-      standing = new AbortController()
-      this.#standing = standing
-      const turn = { isUrgent: this.#isUrgent, signal: AbortSignal.any([signal, standing.signal]) }
-      await this.#work.pace.turn(this.#namespaces, turn)
-    } while (standing.signal.aborted && this.#followers.size > 0 && !signal.aborted)
+    for (let isUrgent: boolean | undefined; isUrgent !== this.#isUrgent && !signal.aborted; ) {
+      isUrgent = this.#isUrgent
+      this.#standing = this.#work.pace.stand(this.#namespaces, isUrgent)
+      await unlessAborted(this.#standing.over, signal)
+    }
+    this.#standing?.leave()
     this.#standing = undefined
     this.#isUrgent = false
   }

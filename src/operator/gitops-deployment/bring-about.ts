@@ -83,6 +83,9 @@ export async function bringAbout(pass: Pass, shop: Shop, signal: AbortSignal): P
   if (result.isYoung && now.wroteAt === undefined && isTold(deployment, result)) return settled({ recheck: seconds(30) })
   // For a moment only: what others want of this commit decides whether it is deleted or theirs.
   if (result.postponed.length > 0) return again({ after: SHORTLY, why: 'others have yet to look at this commit' })
+  // Nobody else would: of a manual deployment nothing is set back between two syncs.
+  if (isAsked(pass) && result.putOff.length > 0 && now.tries < MOST_PASSES)
+    return again({ after: seconds(10), why: `${result.putOff.length} objects wait to be set back` })
   // What was just written often is healthy in a moment, and then one status is written instead of two.
   if (isWorthAMoment(pass, note, now, result)) return again({ after: MOMENT, why: 'the objects were just written' })
   return nextAfter(pass, { note: now, result, destination }, shop)
@@ -115,6 +118,7 @@ function nextAfter(pass: Pass, { note, result, destination }: Done, shop: Shop):
     source,
     at: at === undefined ? undefined : timestamp(at),
     isAsked: isAsked(pass),
+    putOff: result.putOff,
     fights: result.fights,
     contested: result.contested,
     now: timestamp(clock.now()),
@@ -213,13 +217,17 @@ const isCompareDue = (note: Note | undefined, interval: number, now: number): bo
 
 const isUnderWay = ({ health: { status } }: Observed): boolean => status === 'Progressing' || status === 'Missing'
 
-const isUndone = ({ changes }: SyncResult): boolean => entriesOf(changes, 'failed', 'terminating', 'waiting').length > 0
+const isUndone = ({ changes, putOff }: SyncResult): boolean =>
+  entriesOf(changes, 'failed', 'terminating', 'waiting').length + putOff.length > 0
 
 /** Whether somebody must ask again and again, for no watch tells how it goes on. */
 const isPolled = ({ observed, inventory }: SyncResult, { book }: Ledger): boolean =>
   isUnderWay(observed) && book.unwatched(inventory.held).length > 0
 
 const isTold = ({ status }: GitOpsDeployment, { commitId }: SyncResult): boolean => status?.sync?.revision === commitId
+
+/** Whoever asks for a sync while others go on changing what it sets back gets an answer all the same. */
+const MOST_PASSES = 30
 
 const MOMENT = seconds(2)
 const SHORTLY = seconds(0.5)

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { type GitOpsDeployment, type Ref, refOf } from '../../api/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
 import {
+  type CompiledRules,
   type HealthRule,
   type HealthRules,
   healthRules,
@@ -105,15 +106,14 @@ const STEPS: Rate = { burst: 500_000, perSecond: 100_000 }
 
 export function rememberedRules(clock: Clock): Rules {
   const steps = createBuckets(STEPS, clock)
-  const known = new LRUCache<string, Promise<HealthRules>>({
+  const known = new LRUCache<string, Promise<CompiledRules>>({
     maxSize: MOST_RULES,
     sizeCalculation: (_, text) => text.length,
     memoMethod: (text) => healthRules(JSON.parse(text)),
   })
   return async (rules, tenant) => {
-    const { judge } = await known.memo(JSON.stringify(rules))
-    const allowance = { isUsedUp: () => steps.wait(tenant) > 0, spend: (count: number) => steps.spend(tenant, count) }
-    return { judge: (object) => judge(object, allowance) }
+    const within = await known.memo(JSON.stringify(rules))
+    return within({ isUsedUp: () => steps.wait(tenant) > 0, spend: (count) => steps.spend(tenant, count) })
   }
 }
 

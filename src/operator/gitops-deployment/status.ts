@@ -40,6 +40,8 @@ export interface Outcome {
   at: string | undefined
   /** Somebody asked for it, whatever the sync windows say. */
   isAsked: boolean
+  /** What was changed in the cluster, and is set back later. */
+  putOff: readonly Entry[]
   fights: readonly Fight[]
   contested: readonly Contested[]
   now: string
@@ -52,13 +54,13 @@ export function statusAfter(deployment: GitOpsDeployment, outcome: Outcome): Sta
   const undone = entriesOf(entries, ...UNDONE)
   const pending = pendingPruneOf(deployment, entries, revision)
   const conditions = conditionsAfter(outcome, failed, pending)
-  const isSynced = undone.length === 0 && driftedIn(observed).length === 0
+  const isSynced = undone.length + outcome.putOff.length === 0 && driftedIn(observed).length === 0
   return {
     ...kept(deployment),
     sync: { status: isSynced ? 'Synced' : 'OutOfSync', revision },
     ...(isAdmitted(outcome, undone) && { admitted: { revision, generation: deployment.metadata.generation ?? 0 } }),
     health: observed.health,
-    resources: resourcesOf(observed, entries),
+    resources: resourcesOf(observed, [...entries, ...outcome.putOff]),
     reconciledState: reconciledState(deployment, outcome),
     inventory,
     pendingPrune: pending,
@@ -114,8 +116,8 @@ function conditionsAfter(outcome: Outcome, failed: Entry[], pending: PendingPrun
 }
 
 /** What keeps it from being ready, the first that holds; at the end, how the objects do. */
-function readinessAfter({ entries, observed, revision }: Outcome): Statement {
-  const waiting = entriesOf(entries, 'waiting')
+function readinessAfter({ entries, putOff, observed, revision }: Outcome): Statement {
+  const waiting = [...entriesOf(entries, 'waiting'), ...putOff]
   if (waiting.length > 0) return unready('Waiting', sentence(waiting))
   const leaving = entriesOf(entries, 'terminating')
   if (leaving.length > 0) return unready('Pruning', sentence(leaving))

@@ -326,15 +326,15 @@ describe('health', (it) => {
   })
 
   it('G18: follows the rule that the user gave for a kind', async () => {
-    const rules = await healthRules([
+    const withRules = await healthRules([
       { group: 'example.com', kind: 'Widget', healthy: "object.status.phase == 'Up'", failed: "status.phase == 'Broken'" },
     ])
     const widget = (status?: object) => objectOf({ of: 'Widget', why: '', expect: 'Healthy', ...(status && { status }) })
-    assert.is(healthOf(widget(), NOW, rules).status, 'Progressing')
-    assert.is(healthOf(widget({ phase: 'Starting' }), NOW, rules).status, 'Progressing')
-    assert.is(healthOf(widget({ phase: 'Up' }), NOW, rules).status, 'Healthy')
-    assert.is(healthOf(widget({ phase: 'Broken' }), NOW, rules).status, 'Degraded')
-    assert.is(healthOf(objectOf({ of: 'ConfigMap', why: '', expect: 'Healthy' }), NOW, rules).status, 'Healthy')
+    assert.is(healthOf(widget(), NOW, withRules()).status, 'Progressing')
+    assert.is(healthOf(widget({ phase: 'Starting' }), NOW, withRules()).status, 'Progressing')
+    assert.is(healthOf(widget({ phase: 'Up' }), NOW, withRules()).status, 'Healthy')
+    assert.is(healthOf(widget({ phase: 'Broken' }), NOW, withRules()).status, 'Degraded')
+    assert.is(healthOf(objectOf({ of: 'ConfigMap', why: '', expect: 'Healthy' }), NOW, withRules()).status, 'Healthy')
   })
 
   it('names the field and the place of a rule that is no CEL', async () => {
@@ -350,9 +350,9 @@ describe('health', (it) => {
 
   it('says which rule goes through too much of an object, and what to do', async () => {
     const everyPair = 'object.list.all(a, object.list.all(b, a != b || a == b))'
-    const rules = await healthRules([{ group: 'example.com', kind: 'Widget', healthy: 'true', failed: everyPair }])
+    const withRules = await healthRules([{ group: 'example.com', kind: 'Widget', healthy: 'true', failed: everyPair }])
     const widget = { ...objectOf({ of: 'Widget', why: '', expect: 'Progressing' }), list: Array.from({ length: 1000 }, () => 1) }
-    assert.equal(healthOf(widget, NOW, rules), {
+    assert.equal(healthOf(widget, NOW, withRules()), {
       status: 'Progressing',
       message:
         'spec.healthRules[0].failed: the budget of 20000 steps for one object is used up. ' +

@@ -3,6 +3,7 @@ import { Store } from '../../../src/adapters/kube/store.ts'
 import { type Agent, type GitProject, keyOf, type Ref } from '../../../src/api/index.ts'
 import { createAccessRules } from '../../../src/kas/agent-configuration/index.ts'
 import { createGate } from '../../../src/kas/authorization/index.ts'
+import { createPace } from '../../../src/kas/git-polling/pace.ts'
 import { Poll } from '../../../src/kas/git-polling/poll.ts'
 import type { Polls, Sighting } from '../../../src/kas/ports.ts'
 import { BY_PATH, projectsOf } from '../../../src/kas/project.ts'
@@ -62,7 +63,7 @@ function given() {
       looks.push(name)
       return server[name] ?? away
     }
-    const poll = new Poll({ clock, report: () => undefined, pace: { turn: async () => undefined }, look })
+    const poll = new Poll({ clock, report: () => undefined, pace: createPace(clock), look })
     const following = poll.follow(from, by)
     void poll.run(ending.signal)
     return following

@@ -1,17 +1,18 @@
 import { equal, is } from 'uvu/assert'
-import { createPace, type Turn } from '../../../src/kas/git-polling/pace.ts'
+import { createPace, type Standing } from '../../../src/kas/git-polling/pace.ts'
 import { seconds } from '../../../src/std/index.ts'
 import { steppedClock } from '../../support/clock.ts'
 import { describe } from '../../support/suite.ts'
-
-const never = new AbortController().signal
 
 function given() {
   const clock = steppedClock()
   const pace = createPace(clock)
   const looked: string[] = []
-  const look = (name: string, namespaces = ['busy'], turn: Partial<Turn> = {}) =>
-    void pace.turn(new Set(namespaces), { isUrgent: false, signal: never, ...turn }).then(() => looked.push(name))
+  const look = (name: string, namespaces = ['busy'], isUrgent = false): Standing => {
+    const standing = pace.stand(namespaces, isUrgent)
+    void standing.over.then(() => looked.push(name))
+    return standing
+  }
   const many = (count: number) => {
     for (let at = 0; at < count; at++) look('many')
   }
@@ -25,10 +26,10 @@ describe('the pace of looks at Git servers', (it) => {
     await clock.step(0)
     is(looked.length, 1000)
     for (const name of ['a', 'b']) look(name)
-    look('poked', ['busy'], { isUrgent: true })
-    await clock.step(seconds(0.1))
-    equal(looked.slice(1000), ['poked'])
+    look('poked', ['busy'], true)
     await clock.step(seconds(0.2))
+    equal(looked.slice(1000), ['poked'])
+    await clock.step(seconds(0.4))
     equal(looked.slice(1000), ['poked', 'a', 'b'])
     is(clock.waiting(), 0)
   })
@@ -47,9 +48,9 @@ describe('the pace of looks at Git servers', (it) => {
     many(1100)
     for (let at = 0; at < 1000; at++) look('other', ['other'])
     look('shared', ['busy', 'other'])
-    await clock.step(seconds(0.1))
+    await clock.step(seconds(0.2))
     equal(looked.slice(2000), ['many', 'shared'])
-    await clock.step(seconds(20))
+    await clock.step(seconds(40))
     is(looked.filter((name) => name === 'shared').length, 1)
     is(looked.length, 1100 + 1000 + 1)
     is(clock.waiting(), 0)
@@ -58,18 +59,32 @@ describe('the pace of looks at Git servers', (it) => {
   it('takes no turn for who has left the line', async () => {
     const { clock, looked, look, many } = given()
     many(1000)
-    const leaving = new AbortController()
-    look('left', ['busy'], { signal: leaving.signal })
+    const leaving = look('left')
     look('stays')
-    leaving.abort()
-    await clock.step(seconds(0.1))
+    leaving.leave()
+    await clock.step(seconds(0.2))
     equal(looked.slice(1000), ['left', 'stays'])
+  })
+
+  it('keeps the places of who comes to stand in one more line', async () => {
+    const { clock, looked, look, many } = given()
+    many(1000)
+    const first = look('first')
+    many(5)
+    for (let at = 0; at < 1000; at++) look('other', ['other'])
+    first.join('other')
+    await clock.step(seconds(0.2))
+    is(looked.slice(2000).includes('first'), true)
+    const joined = look('joined')
+    joined.join('calm')
+    await clock.step(0)
+    is(looked.includes('joined'), true)
   })
 
   it('is as before after a quiet time, and takes nothing for nobody', async () => {
     const { clock, looked, look, many } = given()
     many(1000)
-    await clock.step(seconds(100))
+    await clock.step(seconds(200))
     look('nobody', [])
     many(1000)
     await clock.step(0)

@@ -51,7 +51,7 @@ function given(interval = '20s') {
   const follow = (renew = may, namespace = 'home'): Following => poll.follow(shop(interval), { caller: { namespace }, renew })
   /** So many more looks of the namespace are to be made before. */
   const crowd = (namespace: string, count: number) => {
-    for (let at = 0; at < count; at++) void pace.turn(new Set([namespace]), { isUrgent: false, signal: never })
+    for (let at = 0; at < count; at++) pace.stand([namespace], false)
   }
   return { clock, server, secret, poll, follow, crowd, run: () => poll.run(ending.signal), ending }
 }
@@ -235,7 +235,7 @@ describe('a poll', (it) => {
     crowd('home', 2000)
     const following = follow()
     const done = run()
-    await clock.step(seconds(0.1))
+    await clock.step(seconds(0.2))
     is(server.looks, 1, 'somebody waits for the first look')
     await clock.step(seconds(2))
     following.close()

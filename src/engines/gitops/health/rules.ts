@@ -14,9 +14,12 @@ export interface HealthRule {
 }
 
 export interface HealthRules {
-  /** `undefined` where no rule is for the kind, UNJUDGED where the allowance is used up. */
-  judge(object: AnyObject, allowance?: Allowance): Health | undefined
+  /** `undefined` where no rule is for the kind, UNJUDGED where there is no time for it. */
+  judge(object: AnyObject): Health | undefined
 }
+
+/** Compiled once, for objects of any number of tenants. Without an allowance they take what they need. */
+export type CompiledRules = (allowance?: Allowance) => HealthRules
 
 /** Steps of CEL that a tenant may take with all of its rules, about a microsecond each. */
 export interface Allowance {
@@ -42,7 +45,7 @@ interface Question {
 }
 
 /** Compiles the rules; one that cannot be is an `invalid` failure that names the field and the position in its text. */
-export async function healthRules(rules: readonly HealthRule[]): Promise<HealthRules> {
+export async function healthRules(rules: readonly HealthRule[]): Promise<CompiledRules> {
   const { length } = rules.map(({ healthy, progressing: underWay = '', failed = '' }) => healthy + underWay + failed).join('')
   if (length > LONGEST)
     throw invalid(
@@ -67,13 +70,13 @@ export async function healthRules(rules: readonly HealthRule[]): Promise<HealthR
   const questions = new Map(
     rules.map((rule, index) => [`${rule.group}/${rule.kind}`, questionsOf(rule, `spec.healthRules[${index}]`)]),
   )
-  return {
-    judge(object, allowance) {
+  return (allowance) => ({
+    judge(object) {
       const asked = questions.get(`${groupOf(object.apiVersion)}/${object.kind}`)
       if (asked && allowance?.isUsedUp()) return UNJUDGED
       return asked && judged(object, asked, allowance?.spend)
     },
-  }
+  })
 }
 
 const CORRECT = 'Correct the expression; it is CEL over object, such as object.status.phase == "Ready"'

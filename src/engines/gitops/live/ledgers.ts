@@ -76,7 +76,7 @@ const LOOKS: Rate = { burst: 200_000, perSecond: 40_000 }
 export function createLedgers({ clock, log, mostWatches = MOST_WATCHES, repairs = REPAIRS }: LedgersOptions): Ledgers {
   const watches = createWatches({ clock, log, most: mostWatches })
   const looks = createBuckets(LOOKS, clock)
-  const repairsOf = createBuckets(repairs, clock)
+  const ofRepairs = { usual: createBuckets(repairs, clock), asked: createBuckets(repairs, clock) }
   const ledgers = new Map<string, Ledger>()
   return {
     of(owner, { tenant, rules, ring }) {
@@ -89,7 +89,7 @@ export function createLedgers({ clock, log, mostWatches = MOST_WATCHES, repairs 
         rules,
         ring,
         hold: watches.hold,
-        admitRepairs: createRepairPace(repairsOf, tenant),
+        admitRepairs: createRepairPace(ofRepairs, tenant),
       }
       ledgers.set(owner, ledger)
       return ledger

@@ -1,4 +1,4 @@
-import { type Buckets, type Rate, seconds } from '../../../std/index.ts'
+import type { Buckets, Rate } from '../../../std/index.ts'
 
 /**
  * What the syncs of one tenant set back of what was changed in the cluster. Ten thousand objects that were deleted by mistake are there again
@@ -6,30 +6,27 @@ import { type Buckets, type Rate, seconds } from '../../../std/index.ts'
  */
 export const REPAIRS: Rate = { burst: 10_000, perSecond: 100 }
 
-/** Whoever asks for a sync has as much again done at once. */
-const ADVANCE = seconds(REPAIRS.burst / REPAIRS.perSecond)
-
-/** Of what has drifted in a sync, by key, what is set back now. */
+/** Of what has drifted in a sync, by key, what is set back now. Whoever asks for a sync has as much again of their own. */
 export type AdmitRepairs = (keys: readonly string[], isAsked: boolean) => ReadonlySet<string>
 
-/** Where not all may, it is the turn of those that had none for longest: an object that is refused each time keeps no other waiting. */
-export function createRepairPace(repairs: Buckets, tenant: string): AdmitRepairs {
-  let turns = new Map<string, number>()
+export interface RepairBuckets {
+  readonly usual: Buckets
+  readonly asked: Buckets
+}
+
+/** Where not all may, it is the turn of what waited the longest: an object that is refused, or changed, each time keeps no other waiting. */
+export function createRepairPace({ usual, asked }: RepairBuckets, tenant: string): AdmitRepairs {
+  /** The pass since which each waits. */
+  let waiting = new Map<string, number>()
   let pass = 0
   return (keys, isAsked) => {
+    const mayOne = () => usual.take(tenant) === 0 || (isAsked && asked.take(tenant) === 0)
     let room = 0
-    while (room < keys.length && repairs.wait(tenant) <= (isAsked ? ADVANCE : 0)) {
-      repairs.spend(tenant, 1)
-      room++
-    }
+    while (room < keys.length && mayOne()) room++
     pass++
-    if (room === keys.length) {
-      turns = new Map()
-      return new Set(keys)
-    }
-    const turnOf = (key: string) => turns.get(key) ?? 0
-    const now = new Set([...keys].sort((one, other) => turnOf(one) - turnOf(other)).slice(0, room))
-    turns = new Map(keys.map((key) => [key, now.has(key) ? pass : turnOf(key)]))
-    return now
+    const sinceOf = (key: string) => waiting.get(key) ?? pass
+    const inOrder = room === keys.length ? keys : [...keys].sort((one, other) => sinceOf(one) - sinceOf(other))
+    waiting = new Map(inOrder.slice(room).map((key) => [key, sinceOf(key)]))
+    return new Set(inOrder.slice(0, room))
   }
 }
