@@ -65,7 +65,7 @@ export class Poll {
 
   follow(project: Project, by: Wanting): Following {
     const follower: Follower = { project, by }
-    if (!this.#namespaces.has(by.caller.namespace)) this.#standing?.join(by.caller.namespace)
+    this.#standing?.join(by.caller.namespace)
     this.#followers.add(follower)
     this.#served.add(keyOf(project.ref))
     // A look that is under way will serve this one too.
@@ -99,8 +99,9 @@ export class Poll {
    * shortest interval comes first.
    */
   get #namespaces(): Set<string> {
-    const followers = [...this.#followers].sort((one, other) => one.project.pollInterval - other.project.pollInterval)
-    return new Set(followers.map(({ by }) => by.caller.namespace))
+    const followers = [...this.#followers]
+    const keenest = followers.filter(({ project }) => project.pollInterval <= this.#interval()).slice(0, 1)
+    return new Set([...keenest, ...followers].map(({ by }) => by.caller.namespace))
   }
 
   serves(project: Ref): boolean {
