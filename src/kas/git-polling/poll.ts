@@ -48,7 +48,7 @@ export class Poll {
   /** The credentials that the last look was made with, as far as that was worth asking. */
   #version: string | undefined
   /** The shortest interval that is, or was last, asked for. */
-  #pace = LONGEST_WAIT
+  #shortest = LONGEST_WAIT
   #alarm = new AbortController()
   #isResting = false
   /** Somebody waits for the next look. */
@@ -99,9 +99,9 @@ export class Poll {
    * shortest interval comes first.
    */
   get #namespaces(): Set<string> {
-    const followers = [...this.#followers]
-    const keenest = followers.filter(({ project }) => project.pollInterval <= this.#interval()).slice(0, 1)
-    return new Set([...keenest, ...followers].map(({ by }) => by.caller.namespace))
+    const [followers, interval] = [[...this.#followers], this.#interval()]
+    const keenest = followers.find(({ project }) => project.pollInterval === interval)
+    return new Set([...(keenest ? [keenest] : []), ...followers].map(({ by }) => by.caller.namespace))
   }
 
   serves(project: Ref): boolean {
@@ -195,8 +195,8 @@ export class Poll {
 
   #interval(): number {
     const asked = [...this.#followers].map(({ project }) => project.pollInterval)
-    if (asked.length > 0) this.#pace = Math.min(...asked)
-    return this.#pace
+    if (asked.length > 0) this.#shortest = Math.min(...asked)
+    return this.#shortest
   }
 
   #backoff(interval: number): Backoff {

@@ -6,6 +6,7 @@ import { projectFrom } from '../../../src/kas/project.ts'
 import { treeOf } from '../../../src/kas/tree.ts'
 import { Failure, hours, isFailure, minutes, seconds } from '../../../src/std/index.ts'
 import { steppedClock } from '../../support/clock.ts'
+import { effort } from '../../support/effort.ts'
 import { describe } from '../../support/suite.ts'
 import { project } from '../running-kas.ts'
 
@@ -226,6 +227,18 @@ describe('a poll', (it) => {
     follow(may, 'calm')
     await clock.step(0)
     is(server.looks, 3, 'whoever comes from a calm namespace waits for no other')
+    ending.abort()
+    await done
+  })
+
+  it('takes work by the number of its followers, however many there are', async () => {
+    const { clock, server, follow, run, ending } = given()
+    for (let at = 0; at < 20_000; at++) follow()
+    const spent = effort()
+    const done = run()
+    await clock.step(0)
+    is(server.looks, 1)
+    ok(spent() < 2000, `${spent()} ms`)
     ending.abort()
     await done
   })
