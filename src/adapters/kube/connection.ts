@@ -3,6 +3,7 @@ import { type Clock, Failure, type Secret, seconds, within, withoutEnd } from '.
 import { ownShare, type Share } from './answers.ts'
 import { createCredentials } from './credentials.ts'
 import { type ApiStatus, failureFromStatus, type Refuse } from './errors.ts'
+import { hasMoreMarks } from './marks.ts'
 import { unreachable } from './no-answer.ts'
 import type { Gate } from './reach.ts'
 import { firstBytesOf, splitLines, textWithin } from './reading.ts'
@@ -106,7 +107,7 @@ export function openConnection(config: KubeConfig, options: ConnectionOptions): 
     const text = await textWithin(share, body, call.signal).catch((thrown: unknown) => {
       throw unheard(thrown, call.about)
     })
-    return parse<T>(text, call.about)
+    return parse<T>(text, call.about, { share, clock })
   }
 
   return {
@@ -114,6 +115,7 @@ export function openConnection(config: KubeConfig, options: ConnectionOptions): 
     async json<T>(call: Call) {
       if (!openShare) return ask<T>(call, ownShare(call.mostBytes))
       const share = openShare()
+      await share.ready(call.signal)
       try {
         return await within(timeout * WHOLE, call.signal, (signal) => ask<T>({ ...call, signal }, share))
       } finally {
@@ -127,6 +129,7 @@ export function openConnection(config: KubeConfig, options: ConnectionOptions): 
       const end = () => body.destroy(new Failure('timeout', `a line of ${call.about} did not end in time`))
       return splitLines(body, {
         share: openShare(),
+        clock,
         signal: call.signal,
         hurry: () => clock.after(timeout * WHOLE, end),
       })
@@ -198,7 +201,11 @@ async function statusOf(answer: Refusal): Promise<ApiStatus> {
   return status
 }
 
+/** A thousand causes have fewer. */
+const MOST_MARKS_OF_STATUS = 4096
+
 function parseStatus(text: string): ApiStatus {
+  if (hasMoreMarks(text, MOST_MARKS_OF_STATUS)) return { message: text.slice(0, 200) }
   try {
     const parsed: unknown = JSON.parse(text)
     return typeof parsed === 'object' && parsed !== null ? parsed : { message: text.slice(0, 200) }
@@ -207,11 +214,14 @@ function parseStatus(text: string): ApiStatus {
   }
 }
 
-function parse<T>(text: string, about: string): T {
+function parse<T>(text: string, about: string, { share, clock }: { share: Share; clock: Clock }): T {
+  const began = clock.now()
   try {
     return JSON.parse(text)
   } catch (cause) {
     throw new Failure('unavailable', 'the API server answered something that is not JSON', { object: about, cause })
+  } finally {
+    share.spend(clock.now() - began)
   }
 }
 

@@ -68,7 +68,7 @@ const REFUSED_OF_CLUSTER = ['certificate-authority', 'proxy-url']
  */
 export function kubeFromSecret(kubeconfig: Secret<string>, options: TargetOptions): Kube {
   const { clock = systemClock, timeout = seconds(10), reach = ANYWHERE, tenant = '', subject = KUBECONFIG } = options
-  const { answers = createAnswers() } = reach
+  const { answers = createAnswers(clock) } = reach
   const gate = createGate(reach, subject)
   if (options.server !== undefined && URL.canParse(options.server)) gate.judge(new URL(options.server))
   const { server, ca, token, insecure } = readTarget(kubeconfig, options)

@@ -1,4 +1,4 @@
-import { Failure } from '../../std/index.ts'
+import { type Clock, Failure } from '../../std/index.ts'
 import type { Share } from './answers.ts'
 
 /** While there is no place for more of it, nothing is read: the other side waits. */
@@ -12,7 +12,9 @@ export async function textWithin(
     chunks.push(chunk)
     await share.grow(chunk.length, signal)
   }
-  return Buffer.concat(chunks).toString('utf8')
+  const text = Buffer.concat(chunks).toString('utf8')
+  share.judge(text)
+  return text
 }
 
 /** Bytes of a refusal that are read. A server that strangers run may refuse without end. */
@@ -40,6 +42,7 @@ const LONGEST_LINE = 16 * 2 ** 20
 /** Where a part of a line is held. */
 export interface LineBounds {
   share: Share
+  clock: Clock
   signal: AbortSignal | undefined
   /** It has a place, which nobody may hold for ever. The answer calls it off. */
   hurry: () => () => void
@@ -65,8 +68,9 @@ export async function* splitLines(chunks: AsyncIterable<Uint8Array>, bounds?: Li
       for (const piece of pieces) {
         const line = begun.join('') + piece
         if (length > 0) clear()
-        yield line
+        yield* handedOver(line, bounds)
       }
+      await bounds?.share.ready(bounds.signal)
       if (rest === '') continue
       begun.push(rest)
       length += rest.length
@@ -74,8 +78,21 @@ export async function* splitLines(chunks: AsyncIterable<Uint8Array>, bounds?: Li
       if (await bounds?.share.grow(rest.length, bounds.signal)) calm ??= bounds?.hurry()
     }
     const last = begun.join('')
-    if (last) yield last
+    if (last) yield* handedOver(last, bounds)
   } finally {
     clear()
   }
+}
+
+/** It takes no longer to parse a character, milliseconds. Who has a line may wait for something else, too. */
+const LONGEST_OF_CHARACTER = 0.0005
+
+/** Whoever takes the line parses it, and asks for the next when that is done. */
+function* handedOver(line: string, bounds: LineBounds | undefined): Iterable<string> {
+  if (!bounds) return yield line
+  const { share, clock } = bounds
+  share.judge(line)
+  const began = clock.now()
+  yield line
+  share.spend(Math.min(clock.now() - began, line.length * LONGEST_OF_CHARACTER))
 }

@@ -1,5 +1,8 @@
+import { setImmediate as breathe } from 'node:timers/promises'
+import { weightOf } from '../../adapters/kube/index.ts'
 import type { Clock } from '../../std/index.ts'
 import type { Entry } from './change-set.ts'
+import { eachOf } from './each.ts'
 import { type Difference, differencesOf, type FieldChange } from './fields/diff.ts'
 import { type Hiding, hiding } from './fields/hidden.ts'
 import type { IgnoreRules } from './fields/ignore.ts'
@@ -36,9 +39,11 @@ export interface Preview {
 
 /** Looks at everything and writes nothing: two requests for each object, as the tenant. */
 export async function preview(request: PreviewRequest, tools: PreviewTools, signal?: AbortSignal): Promise<Preview> {
-  const hide = hiding(request.variables?.secrets)
+  const secrets = request.variables?.secrets
+  const hide = hiding(secrets)
   try {
-    return hiddenIn(await look(request, tools, signal), hide)
+    const found = await look(request, tools, signal)
+    return secrets?.size ? await hiddenIn(found, hide, tools, signal) : found
   } catch (thrown) {
     throw hide.failure(thrown)
   }
@@ -47,6 +52,8 @@ export async function preview(request: PreviewRequest, tools: PreviewTools, sign
 interface PreviewTools {
   render: Render
   clock: Clock
+  /** So many bytes are looked through for secrets. */
+  searching?: ((bytes: number) => void) | undefined
 }
 
 async function look(request: PreviewRequest, { render, clock }: PreviewTools, signal?: AbortSignal): Promise<Preview> {
@@ -61,12 +68,45 @@ async function look(request: PreviewRequest, { render, clock }: PreviewTools, si
   return { commitId: snapshot.commitId, differences, refused: wanted.refused, leaving }
 }
 
-const hiddenIn = ({ commitId, differences, refused, leaving }: Preview, hide: Hiding): Preview => ({
-  commitId,
-  differences: differences.map((difference) => hidden(difference, hide)),
-  refused: refused.map((entry) => told(entry, hide)),
-  leaving: leaving.map((entry) => told(entry, hide)),
-})
+/** Bytes after which others get their turn: what takes a few milliseconds. */
+const BREATH = 2 ** 18
+
+async function hiddenIn(
+  { commitId, differences, refused, leaving }: Preview,
+  hide: Hiding,
+  { searching }: PreviewTools,
+  signal: AbortSignal | undefined,
+): Promise<Preview> {
+  let sinceBreath = 0
+  const pass = async (value: unknown): Promise<void> => {
+    const bytes = weightOf(value)
+    searching?.(bytes)
+    sinceBreath += bytes
+    if (sinceBreath < BREATH) return
+    sinceBreath = 0
+    await breathe()
+    signal?.throwIfAborted()
+  }
+  const told = async <T extends { why?: string }>(entry: T): Promise<T> => {
+    if (entry.why === undefined) return entry
+    await pass(entry.why)
+    return { ...entry, why: hide.text(entry.why) }
+  }
+  const hidden = async (difference: Difference): Promise<Difference> => {
+    const fields: FieldChange[] = []
+    for (const change of difference.fields) {
+      await pass([change.from, change.to])
+      fields.push(hiddenChange(change, hide))
+    }
+    return told({ ...difference, fields })
+  }
+  return {
+    commitId,
+    differences: await eachOf(differences, 1, hidden),
+    refused: await eachOf(refused, 1, told),
+    leaving: await eachOf(leaving, 1, told),
+  }
+}
 
 /** What is in effect as this commit has it, and differs, was changed in the cluster. */
 function drifted({ desired }: Wanted, held: readonly Held[]): (difference: Difference) => Difference {
@@ -94,18 +134,10 @@ async function leavingOf(
   return left.map(({ id, key }) => entries.get(key) ?? { id, change: 'pruned' })
 }
 
-const told = (entry: Entry, hide: Hiding): Entry => (entry.why === undefined ? entry : { ...entry, why: hide.text(entry.why) })
-
-const hidden = (difference: Difference, hide: Hiding): Difference => ({
-  ...difference,
-  fields: difference.fields.map((change) => hiddenChange(change, hide)),
-  ...(difference.why !== undefined && { why: hide.text(difference.why) }),
-})
-
 /** Where the new value is secret, the old one was: it may be an earlier value of the same variable. */
 function hiddenChange({ path, from, to }: FieldChange, hide: Hiding): FieldChange {
   const [before, after] = [hide.value(from), hide.value(to)]
-  const isSecret = JSON.stringify([before, after]) !== JSON.stringify([from, to])
+  const isSecret = before !== from || after !== to
   const shown = (value: unknown, masked: unknown, other: unknown) =>
     value === undefined ? undefined : isSecret && other !== undefined ? '***' : masked
   return { path, from: shown(from, before, to), to: shown(to, after, from) }

@@ -76,9 +76,12 @@ const messageOf = (why: string | undefined) => (why === undefined ? {} : { messa
 
 const textsOf = ({ path, from, to }: FieldChange) => ({
   path: cut(path),
-  ...(from !== undefined && { from: cut(JSON.stringify(from)) }),
-  ...(to !== undefined && { to: cut(JSON.stringify(to)) }),
+  ...(from !== undefined && { from: cut(jsonOf(from)) }),
+  ...(to !== undefined && { to: cut(jsonOf(to)) }),
 })
+
+/** Of a text, only as much as there is room for: it may have a megabyte. */
+const jsonOf = (value: unknown): string => JSON.stringify(typeof value === 'string' ? value.slice(0, MOST_TEXT) : value)
 
 const cut = (text: string): string => (text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT - 1)}…` : text)
 

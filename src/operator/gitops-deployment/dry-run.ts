@@ -15,7 +15,7 @@ import {
   type Workshop,
 } from '../../engines/controller/index.ts'
 import { ignoreRules, type Preview, preview, type Snapshot } from '../../engines/gitops/index.ts'
-import { Failure, isFailure, minutes, timestamp } from '../../std/index.ts'
+import { type Buckets, createBuckets, Failure, isFailure, minutes, type Rate, timestamp } from '../../std/index.ts'
 import { type Books, BY, openBooks } from './books.ts'
 import { isConfirmed } from './confirmation.ts'
 import type { GitOpsSettings } from './controller.ts'
@@ -34,15 +34,24 @@ interface Bench {
   books: Books
   following: Following
   settings: GitOpsSettings
+  /** Bytes that are looked through for secrets, by namespace. */
+  search: Buckets
 }
 
 /** Each costs two requests for every object of the deployment. */
 const AT_ONCE = 2
 
+/**
+ * Bytes of changes for one namespace, 20 to 70 ns each. Only where a deployment has variables that come from Secrets is anything
+ * looked through: all of a large commit at once, and a twentieth of a processor after that.
+ */
+const SEARCH: Rate = { burst: 64 * 2 ** 20, perSecond: 2 ** 20 }
+
 /** Answers GitOpsDeploymentSyncRuns with `dryRun`: tells what a sync would do, and does nothing. */
-export function dryRuns(workshop: Workshop, settings: GitOpsSettings): Controller<GitOpsDeploymentSyncRun> {
+export function dryRuns(workshop: Workshop, settings: GitOpsSettings, rate: Rate = SEARCH): Controller<GitOpsDeploymentSyncRun> {
   const following = createFollowing({ source: settings.source, yaml: settings.yaml, clock: workshop.clock })
-  const bench: Bench = { workshop, books: openBooks(workshop), following, settings }
+  const search = createBuckets(rate, workshop.clock)
+  const bench: Bench = { workshop, books: openBooks(workshop), following, settings, search }
   return {
     name: 'gitops-dry-run',
     kind: GitOpsDeploymentSyncRuns,
@@ -68,7 +77,7 @@ const looking = ({ status }: GitOpsDeploymentSyncRun, now: string, reason: strin
 const isDue = (run: GitOpsDeploymentSyncRun): boolean => run.spec.dryRun === true && !isOver(run)
 
 async function reconcileDryRun(run: GitOpsDeploymentSyncRun, bench: Bench, signal: AbortSignal): Promise<Next> {
-  const { following, workshop } = bench
+  const { following, workshop, search } = bench
   // A result is final. What is no dry run is told by sync-run.ts.
   if (!isDue(run)) {
     following.end(refOf(run))
@@ -83,6 +92,8 @@ async function reconcileDryRun(run: GitOpsDeploymentSyncRun, bench: Bench, signa
     )
     if (!snapshot && failure) throw failure
     if (!snapshot) return settled({ status: looking(run, now, 'WaitingForCommit', 'kas was asked for the files') })
+    const wait = search.wait(run.metadata.namespace ?? '')
+    if (wait > 0) return settled({ recheck: wait, status: looking(run, now, 'Waiting', BUSY) })
     const found = await look(deployment, snapshot, bench, signal)
     const status = over(run, { result: 'Succeeded', revision: snapshot.commitId }, now)
     return settled({ status: { ...status, dryRun: dryRunOf(found) } })
@@ -92,6 +103,8 @@ async function reconcileDryRun(run: GitOpsDeploymentSyncRun, bench: Bench, signa
     return settled({ status: over(run, { result: 'Failed', message: sentenceOf(failure).slice(0, 4096) }, now) })
   }
 }
+
+const BUSY = 'dry runs of this namespace had very much to look through for secrets; this one comes after a pause'
 
 /** An answer may be large, and every replica of the operator remembers it. */
 const KEPT = minutes(10)
@@ -119,7 +132,7 @@ async function deploymentOf(run: GitOpsDeploymentSyncRun, { workshop: { kube } }
 async function look(
   deployment: GitOpsDeployment,
   snapshot: Snapshot,
-  { workshop, books, settings }: Bench,
+  { workshop, books, settings, search }: Bench,
   signal: AbortSignal,
 ): Promise<Preview> {
   const { kube, clock } = workshop
@@ -141,7 +154,8 @@ async function look(
       confirmed: isConfirmed(deployment, snapshot.commitId),
       variables: await readVariables(deployment, kube),
     }
-    return await preview(request, { render: settings.render, clock }, signal)
+    const searching = (bytes: number) => search.spend(deployment.metadata.namespace ?? '', bytes)
+    return await preview(request, { render: settings.render, clock, searching }, signal)
   } finally {
     targets.close()
   }

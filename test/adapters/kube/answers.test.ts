@@ -1,6 +1,8 @@
 import { equal, is, match, ok } from 'uvu/assert'
 import { type Answers, createAnswers } from '../../../src/adapters/kube/index.ts'
+import { hasMoreMarks } from '../../../src/adapters/kube/marks.ts'
 import { Failure, isFailure } from '../../../src/std/index.ts'
+import { steppedClock } from '../../support/clock.ts'
 import { describe } from '../../support/suite.ts'
 
 const KIBIBYTE = 2 ** 10
@@ -73,5 +75,49 @@ describe('the memory for what strangers answer', (it) => {
     is(large.reason, 'AnswerTooLarge')
     share.clear()
     is(await share.grow(MOST), true)
+  })
+
+  it('lets a tenant have answers parsed for a twentieth of the time, once it has had five seconds, and others for theirs', async () => {
+    const clock = steppedClock()
+    const answers = createAnswers(clock)
+    const ready: string[] = []
+    const ask = (tenant: string, signal?: AbortSignal) =>
+      answers
+        .open(tenant)
+        .ready(signal)
+        .then(() => ready.push(tenant))
+    answers.open('a').spend(4990)
+    await ask('a')
+    answers.open('a').spend(1009)
+    const ending = new AbortController()
+    const [waiting, called] = [ask('a'), ask('a', ending.signal)]
+    await ask('b')
+    await clock.step(19_000)
+    equal(ready, ['a', 'b'])
+    ending.abort()
+    await called
+    await clock.step(2000)
+    await waiting
+    equal(ready, ['a', 'b', 'a', 'a'])
+    is(clock.waiting(), 0)
+  })
+})
+
+const MARKS: [why: string, text: string, marks: number][] = [
+  ['objects and lists', '{"a":[{},[]]}', 5],
+  ['elements', '[1,2,"x",null]', 4],
+  ['fields', '{"a":1,"b":2}', 2],
+  ['nothing in strings', '"{[,"', 0],
+  ['escaped quotes', String.raw`["{\"[,","\\",{}]`, 4],
+  ['a string without end', '[1,"{{{{', 2],
+]
+
+describe('the marks of a JSON text', (it) => {
+  it('are counted as a parser sees them', () => {
+    for (const [why, text, marks] of MARKS) {
+      const padded = text + ' '.repeat(10)
+      ok(!hasMoreMarks(padded, marks), why)
+      if (marks > 0) ok(hasMoreMarks(padded, marks - 1), why)
+    }
   })
 })

@@ -94,6 +94,42 @@ describe('what strangers answer, all of it together', (it) => {
     equal(limits.slice(0, 4), [500, 63, 8, 8])
   })
 
+  it('is not parsed where it is small and much work, and says so', async () => {
+    const many = `[${'{},'.repeat(2.6 * 2 ** 20)}{}]`
+    const watched = `${JSON.stringify({ type: 'ADDED' })}\n${many}\n`
+    const kube = clientOf(await serverThat((response, { pathname }) => response.end(pathname === '/watch' ? watched : many)), {})
+    const failure = await kube.read('/').catch((thrown: unknown) => thrown)
+    ok(isFailure(failure, 'too-large'))
+    match(failure.message, '/: the answer has more than 524288 objects, lists and elements')
+    const lines: string[] = []
+    const end = await (async () => {
+      for await (const line of await kube.stream('/watch')) lines.push(line)
+    })().catch((thrown: unknown) => thrown)
+    ok(isFailure(end, 'too-large'))
+    equal(lines, [JSON.stringify({ type: 'ADDED' })])
+  })
+
+  it('is parsed where it is a page of large Deployments', async () => {
+    const env = Array.from({ length: 40 }, (_, at) => ({ name: `SETTING_${at}`, value: 'x'.repeat(20) }))
+    const fields = Object.fromEntries(env.map(({ name }) => [`k:{"name":"${name}"}`, { '.': {}, 'f:name': {}, 'f:value': {} }]))
+    const items = Array.from({ length: 500 }, (_, at) => ({
+      metadata: { name: `web-${at}`, namespace: 'a', resourceVersion: '1', managedFields: [{ manager: 'us', fieldsV1: fields }] },
+      spec: { template: { spec: { containers: [{ name: 'web', image: 'example.com/web:1', env }] } } },
+    }))
+    const kube = clientOf(await serverThat((response) => response.end(JSON.stringify({ metadata: {}, items }))), {})
+    const pages: number[] = []
+    for await (const page of kube.pages(ConfigMaps)) pages.push(page.length)
+    equal(pages, [500])
+  })
+
+  it('is not parsed where it is a refusal with very many objects', async () => {
+    const many = `{"kind":"Status","reason":"Expired","a":[${'{},'.repeat(20_000)}{}]}`
+    const kube = clientOf(await serverThat((response) => response.writeHead(403).end(many)), {})
+    const failure = await kube.read('/').catch((thrown: unknown) => thrown)
+    // The reason is in what is not parsed.
+    ok(isFailure(failure, 'forbidden'))
+  })
+
   it('is not collected to a list that has no bounds', async () => {
     const kube = clientOf(
       await serverThat((response) => largeObjects().serve(response, new URL('https://localhost?limit=100'))),

@@ -113,6 +113,36 @@ describe('a dry run', (it) => {
     assert.match(text, 'https://x:***@example.com')
   })
 
+  it('waits where those before it in the namespace had very much to look through for secrets', async () => {
+    const { git, namespace } = stage
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'token', namespace }, stringData: { token: 'hunter2' } }
+    await kube.create(Secrets, secret)
+    await stage.deploy({ variables: { from: [{ kind: 'Secret', name: 'token' }] }, suspend: true })
+    await git.push({ 'deploy/a.yaml': configMap('a', { url: 'https://x:${token}@example.com' }) })
+    await stage.shop.stop()
+    const settings = { source: git.source, render: createRenderer({ kubectl: await kubectl() }) }
+    const shop = await openShop({
+      kubeconfig: cluster.kubeconfig,
+      namespace,
+      controllers: (workshop) => [dryRuns(workshop, settings, { burst: 1, perSecond: 1e-6 })],
+    })
+    try {
+      assert.match(JSON.stringify(await ask()), 'https://x:***@example.com')
+      const ref = { name: 'one-more', namespace }
+      await kube.create(GitOpsDeploymentSyncRuns, {
+        apiVersion: 'managed-gitops.redhat.com/v1alpha1',
+        kind: 'GitOpsDeploymentSyncRun',
+        metadata: ref,
+        spec: { gitopsDeploymentName: 'shop', dryRun: true },
+      })
+      await expectObject(kube, GitOpsDeploymentSyncRuns, ref, ({ status }) =>
+        assert.is(conditionOf(status?.conditions, 'Ready')?.reason, 'Waiting', JSON.stringify(status)),
+      )
+    } finally {
+      await shop.stop()
+    }
+  })
+
   it('tells what a guard would hold back, and why', async () => {
     const { git } = stage
     await stage.deploy()

@@ -1,4 +1,5 @@
 import { Failure, isRecord } from '../../../std/index.ts'
+import { type Cut, createFinder, type Span } from './finder.ts'
 
 const MASK = '***'
 
@@ -6,6 +7,7 @@ const MASK = '***'
 export interface Hiding {
   /** Of sentences. A hidden text of fewer than four characters is masked where it stands alone: else it would eat the words. */
   text(text: string): string
+  /** The same value where nothing in it is secret. */
   value(value: unknown): unknown
   /** The same failure, in other words where they were secret, down to its causes. */
   failure(thrown: unknown): unknown
@@ -14,35 +16,39 @@ export interface Hiding {
 /** Texts of at least so many characters are looked for within words as well. */
 const LONG = 4
 
-/** So many texts are looked for; where there are more, of nothing is anything shown. Each costs a search of every sentence. */
+/** So many texts are looked for, with so many characters; where there are more, of nothing is anything shown. */
 const MOST = 2000
+const MOST_CHARACTERS = 2 ** 19
 
 /** For values that came from Secrets and were put into other objects: nothing about those objects tells that they are secret. */
 export function hiding(hidden: ReadonlySet<string> = new Set()): Hiding {
-  const secrets = byLength([...hidden])
+  const secrets = without('', hidden)
   if (secrets.length === 0) return NOTHING_HIDDEN
-  if (secrets.length > MOST) return ALL_HIDDEN
-  const written = byLength(secrets.flatMap(spellingsOf))
-  if (written.length > MOST) return ALL_HIDDEN
+  if (isTooMuch(secrets)) return ALL_HIDDEN
+  const written = without('', new Set(secrets.flatMap(spellingsOf)))
+  if (isTooMuch(written)) return ALL_HIDDEN
   const short = new Set(written.filter(({ length }) => length < LONG))
-  const long = written.filter(({ length }) => length >= LONG)
+  const inTexts = madeOnce(() => createFinder(written.filter(({ length }) => length >= LONG)))
+  const inValues = madeOnce(() => createFinder(secrets))
   const numbers = new Set(secrets.map(Number))
   const words = new Set(secrets.map((secret) => secret.toLowerCase()))
 
   const text = (given: string): string => {
-    const whole = long.reduce((left, secret) => left.replaceAll(secret, MASK), given)
-    const alone = short.size === 0 ? whole : whole.replace(WORD, (word) => (short.has(word) ? MASK : word))
-    return withoutCutOff(alone, long)
+    const whole = masked(given, inTexts().find(given, cutOf(given)))
+    return short.size === 0 ? whole : withoutShort(whole, short)
   }
-  const inText = (given: string): string => secrets.reduce((left, secret) => left.replaceAll(secret, MASK), given)
   const value = (given: unknown): unknown => {
-    if (typeof given === 'string') return inText(given)
+    if (typeof given === 'string') return masked(given, inValues().find(given))
     // A variable that is a whole field takes the type that YAML gives it.
     if (typeof given === 'number') return numbers.has(given) ? MASK : given
     if (typeof given === 'boolean') return words.has(String(given)) ? MASK : given
-    if (Array.isArray(given)) return given.map(value)
+    if (Array.isArray(given)) {
+      const shown = given.map(value)
+      return shown.some((inner, at) => inner !== given[at]) ? shown : given
+    }
     if (!isRecord(given)) return given
-    return Object.fromEntries(Object.entries(given).map(([key, inner]) => [key, value(inner)]))
+    const shown = Object.entries(given).map(([key, inner]): [string, unknown] => [key, value(inner)])
+    return shown.some(([key, inner]) => inner !== given[key]) ? Object.fromEntries(shown) : given
   }
   return { text, value, failure: (thrown) => hiddenFailure(thrown, text) }
 }
@@ -52,9 +58,19 @@ const ALL_HIDDEN: Hiding = { text: () => MASK, value: () => MASK, failure: (thro
 
 const WORD = /[\p{L}\p{N}_]+/gu
 
-/** The longest first: of two, one may be a part of the other. */
-const byLength = (texts: readonly string[]): string[] =>
-  [...new Set(texts)].filter((text) => text !== '').sort((a, b) => b.length - a.length)
+const without = (text: string, texts: ReadonlySet<string>): string[] => [...texts].filter((other) => other !== text)
+
+const isTooMuch = (texts: readonly string[]): boolean =>
+  texts.length > MOST || texts.reduce((sum, { length }) => sum + length, 0) > MOST_CHARACTERS
+
+/** Many a pass has nothing to tell of some kind, and to make a finder of half a megabyte takes 70 ms. */
+function madeOnce<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
 
 /** As it is, without the line break at its end, as API servers quote it, and line by line. */
 function spellingsOf(secret: string): string[] {
@@ -62,15 +78,31 @@ function spellingsOf(secret: string): string[] {
   return [secret, secret.trim(), JSON.stringify(secret).slice(1, -1), JSON.stringify(secret.trim()).slice(1, -1), ...lines]
 }
 
-/** What was shortened before may end in the beginning of a secret. */
-function withoutCutOff(text: string, secrets: readonly string[]): string {
-  const [, said = '', dots = ''] = /^(.*?)(…|\.{3})$/s.exec(text) ?? []
-  if (dots === '') return text
-  for (const secret of secrets)
-    for (let length = Math.min(secret.length - 1, said.length); length >= LONG; length--)
-      if (said.endsWith(secret.slice(0, length))) return `${said.slice(0, -length)}${MASK}${dots}`
-  return text
+function masked(text: string, spans: readonly Span[]): string {
+  if (spans.length === 0) return text
+  let shown = ''
+  let at = 0
+  for (const [from, to] of spans) {
+    shown += text.slice(at, from) + MASK
+    at = to
+  }
+  return shown + text.slice(at)
 }
+
+/** What was shortened before may end in the beginning of a secret. */
+function cutOf(text: string): Cut | undefined {
+  const dots = CUT.find((end) => text.endsWith(end))
+  return dots === undefined ? undefined : { at: text.length - dots.length, least: LONG }
+}
+
+const CUT = ['…', '...']
+
+/** What is left of a word beside a mask may be one that was to be masked. */
+const withoutShort = (text: string, short: ReadonlySet<string>): string =>
+  text.replace(WORD, (word: string, at: number) => {
+    const isLeft = text.endsWith(MASK, at) || text.startsWith(MASK, at + word.length)
+    return short.has(word) || (isLeft && word.length < LONG) ? MASK : word
+  })
 
 function hiddenFailure(thrown: unknown, text: (text: string) => string): unknown {
   if (!(thrown instanceof Error)) return thrown
