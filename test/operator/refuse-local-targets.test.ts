@@ -117,7 +117,7 @@ describe('an operator with --refuse-local-targets', (it) => {
   })
 
   it('watches no workspaces in them', async () => {
-    const watch = createTargetWatch({ clock: systemClock, log: silentLog, reach: REFUSE })
+    const watch = createTargetWatch({ clock: systemClock, log: silentLog, reach: REFUSE, workspace: () => undefined })
     const workspace: Workspace = {
       apiVersion: 'workspaces.berth.dev/v1alpha1',
       kind: 'Workspace',

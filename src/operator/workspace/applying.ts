@@ -1,5 +1,13 @@
 import type { Kube } from '../../adapters/kube/index.ts'
-import { ConfigMaps, type CoreSecret, Deployments, refOf, type Workspace, type WorkspaceClassSpec } from '../../api/index.ts'
+import {
+  ConfigMaps,
+  type CoreSecret,
+  type Deployment,
+  Deployments,
+  refOf,
+  type Workspace,
+  type WorkspaceClassSpec,
+} from '../../api/index.ts'
 import { hours } from '../../std/index.ts'
 import { applyAll, asApplyFailure, isApplied } from './apply.ts'
 import { takeVolume } from './care/pool/volume.ts'
@@ -16,7 +24,7 @@ import type { Heir } from './inheritance.ts'
 import { tellChanged } from './repairs.ts'
 import { type Applied, CONTROLLER, type Room } from './room.ts'
 import { BY_WORKSPACE } from './sight.ts'
-import { isIn, throughSighting } from './survey.ts'
+import { isIn, type Sighting, throughSighting } from './survey.ts'
 import type { Connection } from './target-watch.ts'
 import { freeze, markOf, refreshOf, rememberedVariables } from './variables.ts'
 
@@ -31,7 +39,6 @@ type Draft = Omit<Plan, 'variables' | 'variablesMark' | 'pullSecrets'>
 export async function applied(wish: Draft, generation: number | undefined, connection: Connection, room: Room): Promise<Applied> {
   const { workspace, settings } = wish
   const draft = { ...wish, pullSecrets: pullSecretsFor(settings, room) }
-  const { clock } = room.workshop
   const uid = workspace.metadata.uid ?? ''
   const fresh = isCompared(uid, generation, room)
   const remembered = rememberedVariables(workspace)
@@ -42,6 +49,29 @@ export async function applied(wish: Draft, generation: number | undefined, conne
   if (kept && live && before && holdsBeside && isApplied(before.deployment, live)) return { deployment: live, plan: kept }
   const known = before && live && holdsBeside && haveSamePieces(before.deployment, live) ? live : undefined
   const sighting = known ? undefined : connection.survey.take(uid)
+  try {
+    return await compare({ draft, generation, known, remembered, sighting }, connection, room)
+  } finally {
+    sighting?.forget()
+  }
+}
+
+interface Comparison {
+  draft: Draft
+  generation: number | undefined
+  /** Its Deployment, which was compared not long ago and needs little. */
+  known: Deployment | undefined
+  remembered: FrozenVariables | undefined
+  sighting: Sighting | undefined
+}
+
+async function compare(
+  { draft, generation, known, remembered, sighting }: Comparison,
+  connection: Connection,
+  room: Room,
+): Promise<Applied> {
+  const { workspace } = draft
+  const uid = workspace.metadata.uid ?? ''
   const deployments = connection.deployments.by(BY_WORKSPACE, uid)
   const kube = sighting ? throughSighting(connection.kube, { uid, sighting, deployments }) : connection.kube
   if (!known && draft.volume) await takeVolume(kube, workspace, draft.volume, draft.namespace)
@@ -53,7 +83,7 @@ export async function applied(wish: Draft, generation: number | undefined, conne
   const desired = desiredObjects(plan)
   const was = connection.deployments.get(refOf(desired.deployment))
   const result = await applyAll({ kube, workspace, ...desired, ...beside })
-  room.compared.set(uid, { at: clock.now(), generation })
+  room.compared.set(uid, { at: room.workshop.clock.now(), generation })
   tellChanged(plan, { was, deployment: desired.deployment, changed: result.changed }, room)
   return { deployment: result.deployment, plan }
 }

@@ -101,9 +101,10 @@ function roomOf(workshop: Workshop, { reach, own, meter, git = {}, tunnels, devf
   const parsed = new LRUCache<string, ParsedDevfile>({ max: MOST_PARSED, memoMethod: (text) => parseDevfile(text) })
   const targetClasses = caches.of(DeploymentTargetClasses)
   const pullSecret = secretFinder(caches, OF_REGISTRIES)
+  const all = caches.of(Workspaces, { indexes })
   return {
     workshop,
-    workspaces: caches.of(Workspaces, { indexes }),
+    workspaces: all,
     classes: caches.of(WorkspaceClasses),
     claim: (ref) => claims.get(ref),
     target: (ref) => targets.get(ref),
@@ -119,11 +120,12 @@ function roomOf(workshop: Workshop, { reach, own, meter, git = {}, tunnels, devf
       own: own && { kube: workshop.kube, memory: workshop.caches.memory, urls: own },
       reach,
       meter,
+      workspace: (uid) => all.by('uid', uid)[0],
     }),
     compared: new Map(),
     removals: new Map(),
     gates: createTurnstile({ each: 1 }),
-    searched: new Map(),
+    searched: new WeakMap(),
     errands: createErrands(clock),
     readings: createErrands(clock),
     wake: () => undefined,

@@ -1,4 +1,4 @@
-import { type Clock, pause, seconds } from '../../std/index.ts'
+import { type Clock, LRUCache, pause, seconds } from '../../std/index.ts'
 
 /**
  * What is done in targets, beside the reconciles: a target that does not answer must not keep the workspaces of others waiting.
@@ -33,10 +33,12 @@ interface UnderWay<T> {
 
 /** Most are quicker by far. */
 const PATIENCE = seconds(2)
+/** Tenants name the targets, and as many as they like: of so many it is known that they were slow. */
+const MOST_SLOW = 1000
 
 export function createErrands<T>(clock: Clock): Errands<T> {
   const errands = new Map<string, UnderWay<T>>()
-  const slow = new Set<string>()
+  const slow = new LRUCache<string, true>({ max: MOST_SLOW })
 
   const begin = ({ uid, plan, target, work, over }: Errand<T>): UnderWay<T> => {
     const errand: UnderWay<T> = { plan, isAwaited: true, outcome: undefined, done: Promise.resolve() }
@@ -60,11 +62,11 @@ export function createErrands<T>(clock: Clock): Errands<T> {
     // What is over and was for another plan is nobody's business any more.
     const errand = before && (before.outcome === undefined || before.plan === wanted.plan) ? before : begin(wanted)
     errand.isAwaited = true
-    await waited(clock, errand.done, slow.has(wanted.target) ? 0 : PATIENCE)
+    await waited(clock, errand.done, slow.get(wanted.target) ? 0 : PATIENCE)
     errand.isAwaited = false
     const { outcome, plan } = errand
     if (outcome === undefined) {
-      slow.add(wanted.target)
+      slow.set(wanted.target, true)
       return undefined
     }
     errands.delete(wanted.uid)

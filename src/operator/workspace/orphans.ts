@@ -1,6 +1,7 @@
-import { type Deployment, labels } from '../../api/index.ts'
+import { labels } from '../../api/index.ts'
 import { hours } from '../../std/index.ts'
 import type { Room } from './room.ts'
+import { uidOf } from './sight.ts'
 import type { Target } from './target.ts'
 import type { Connection } from './target-watch.ts'
 
@@ -11,13 +12,14 @@ const MOST_NAMED = 10
  * Looks for objects of workspaces that are no more, once an hour in each target. They are named and not removed: another
  * installation may use the same namespace, and only a person knows.
  */
-export function tellOrphans(target: Target, { deployments }: Connection, namespace: string | undefined, room: Room): void {
+export function tellOrphans(target: Target, connection: Connection, namespace: string | undefined, room: Room): void {
   const { clock, events, log } = room.workshop
-  const place = `${target.apiURL} ${target.namespace}`
   const now = clock.now()
-  if (now - (room.searched.get(place) ?? Number.NEGATIVE_INFINITY) < EVERY) return
-  room.searched.set(place, now)
-  const orphans = [...deployments.all()].filter((deployment) => room.workspaces.by('uid', uidOf(deployment)).length === 0)
+  if (now - (room.searched.get(connection) ?? Number.NEGATIVE_INFINITY) < EVERY) return
+  room.searched.set(connection, now)
+  const orphans = [...connection.deployments.all()].filter(
+    (deployment) => room.workspaces.by('uid', uidOf(deployment)).length === 0,
+  )
   if (orphans.length === 0) return
   const named = orphans
     .slice(0, MOST_NAMED)
@@ -28,5 +30,3 @@ export function tellOrphans(target: Target, { deployments }: Connection, namespa
   const object = room.target({ name: target.name, namespace })
   if (object) events.record(object, { type: 'Warning', reason: 'OrphansFound', message })
 }
-
-const uidOf = ({ metadata }: Deployment): string => metadata.labels?.[labels.workspaceUid] ?? ''

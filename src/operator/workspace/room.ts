@@ -22,7 +22,7 @@ import type { DevfileSource } from './devfile-source.ts'
 import type { Errands } from './errands.ts'
 import type { GitSettings } from './git/index.ts'
 import type { Signposts } from './target.ts'
-import type { TargetWatch } from './target-watch.ts'
+import type { Connection, TargetWatch } from './target-watch.ts'
 
 export const CONTROLLER = 'workspace'
 
@@ -48,8 +48,8 @@ export interface Room extends Signposts {
   tunnels: TunnelSettings | undefined
   /** One workspace of a class after the other is given its place. */
   gates: Turnstile
-  /** When each namespace of a target was last searched for what belongs to nobody. */
-  searched: Map<string, number>
+  /** When each target was last searched for what belongs to nobody, while anybody uses it. */
+  searched: WeakMap<Connection, number>
   errands: Errands<Applied>
   /** Devfiles of projects that are being read. */
   readings: Errands<Pinned>

@@ -33,7 +33,8 @@ export interface SightTools {
 export const BY_WORKSPACE = 'workspace'
 const HAS_UID = labels.workspaceUid
 
-const uidOf = (object: KubeObject | undefined): string => object?.metadata.labels?.[HAS_UID] ?? ''
+/** The UID of the workspace that it belongs to, by its own word. */
+export const uidOf = (object: KubeObject | undefined): string => object?.metadata.labels?.[HAS_UID] ?? ''
 
 function watched(caches: Caches, scope: { namespace?: string }, changed: (object: KubeObject) => void) {
   const indexes = { [BY_WORKSPACE]: (object: KubeObject) => [uidOf(object)] }

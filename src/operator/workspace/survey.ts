@@ -1,4 +1,4 @@
-import type { Kube, ListQuery } from '../../adapters/kube/index.ts'
+import { type Kube, type ListQuery, type Memory, sayShare, weightOf } from '../../adapters/kube/index.ts'
 import {
   annotations,
   ConfigMaps,
@@ -15,7 +15,8 @@ import {
   ServiceAccounts,
   Services,
 } from '../../api/index.ts'
-import { type Clock, Failure, isFailure, type Log, minutes, seconds } from '../../std/index.ts'
+import { Failure, isFailure, minutes, seconds } from '../../std/index.ts'
+import type { SightTools } from './sight.ts'
 
 /**
  * What there is of the workspaces of one namespace of a target, listed once by kind where many are compared at the same time: after
@@ -25,20 +26,22 @@ import { type Clock, Failure, isFailure, type Log, minutes, seconds } from '../.
 export interface Survey {
   /** Whoever is to be compared says so; true while a list is being made that is worth waiting for. All are woken when it is. */
   isAwaited(uid: string): boolean
-  /** What was seen of the workspace of this UID, which is then forgotten. */
+  /** What was seen of the workspace of this UID; nobody gets it again. */
   take(uid: string): Sighting | undefined
   close(): void
 }
 
 /** One workspace's objects as they were listed. */
-export type Sighting = ReadonlyMap<string, string>
+export interface Sighting {
+  objects: ReadonlyMap<string, string>
+  /** It is not used any more: until then the tenant's memory holds it. */
+  forget(): void
+}
 
-interface Tools {
-  kube: Kube
-  clock: Clock
-  log: Log
-  namespace: string
-  /** How many Deployments are there. */
+interface Tools extends Pick<SightTools, 'kube' | 'tenant' | 'memory' | 'clock' | 'log' | 'namespace'> {
+  /** Whether there is a workspace of this UID in this target: a server can say that it has objects of any number of others. */
+  leadsHere(uid: string): boolean
+  /** How many Deployments of such workspaces are there. */
   count(): number
   /** The list is made, or cannot be. */
   done(): void
@@ -52,8 +55,10 @@ const TOGETHER = seconds(10)
 const KEPT = minutes(1)
 /** Where it was refused, or there was too much, nobody tries again for so long. */
 const REFUSED = minutes(5)
-/** Characters that are kept at most, in all: a few tens of MB. */
+/** Characters that are read at most, in all, also of objects of which nothing is kept: a list would need no end. */
 const MOST = 32_000_000
+/** So much of what a tenant gets stays for its watches: without them nothing goes on, and without a survey there are more requests. */
+const LEFT = 0.25
 
 /** Deployments are watched, and Secrets stay where they are: of them only the metadata comes. */
 const KINDS: readonly Kind[] = [
@@ -66,30 +71,44 @@ const KINDS: readonly Kind[] = [
   Secrets,
 ]
 
+/** What is kept of one workspace, and what it weighs. */
+interface Seen {
+  objects: Map<string, string>
+  bytes: number
+}
+
 export function createSurvey(tools: Tools): Survey {
-  const { clock, done } = tools
+  const { clock, done, memory, tenant } = tools
   const ending = new AbortController()
   const asking = new Set<string>()
   let since = Number.NEGATIVE_INFINITY
   let until = Number.NEGATIVE_INFINITY
   let isUnderWay = false
   let isFirst = true
-  let seen = new Map<string, Map<string, string>>()
+  let seen = new Map<string, Seen>()
+  let endTimer = (): void => undefined
 
+  const clear = () => {
+    endTimer()
+    forgetAll(seen, tools)
+  }
   const begin = async () => {
     isUnderWay = true
     const found = await listed(tools, ending.signal)
     isUnderWay = false
+    clear()
     seen = found ?? new Map()
+    if (ending.signal.aborted) return clear()
     until = clock.now() + (found ? KEPT : REFUSED)
-    if (!ending.signal.aborted) done()
+    // The next who asks may come in an hour, so nobody is waited for.
+    endTimer = clock.after(KEPT, clear)
+    done()
   }
   return {
     isAwaited(uid) {
       const now = clock.now()
       if (isUnderWay) return true
       if (now < until) return false
-      seen.clear()
       if (now - since > TOGETHER) {
         asking.clear()
         since = now
@@ -103,20 +122,26 @@ export function createSurvey(tools: Tools): Survey {
       return true
     },
     take(uid) {
-      const sighting = clock.now() < until ? seen.get(uid) : undefined
+      const { objects, bytes } = seen.get(uid) ?? {}
       seen.delete(uid)
-      return sighting
+      return objects && { objects, forget: () => memory?.giveBack(tenant, bytes ?? 0) }
     },
-    close: () => ending.abort(),
+    close() {
+      ending.abort()
+      clear()
+    },
   }
 }
 
-/** By UID of the workspace; nothing where it is refused or exceeds the limit: a part would pass for the whole. */
-async function listed(
-  { kube, log, namespace }: Tools,
-  signal: AbortSignal,
-): Promise<Map<string, Map<string, string>> | undefined> {
-  const seen = new Map<string, Map<string, string>>()
+function forgetAll(seen: Map<string, Seen>, { memory, tenant }: Tools): void {
+  for (const { bytes } of seen.values()) memory?.giveBack(tenant, bytes)
+  seen.clear()
+}
+
+/** By UID of the workspace; nothing where it is refused or exceeds a limit: a part would pass for the whole. */
+async function listed(tools: Tools, signal: AbortSignal): Promise<Map<string, Seen> | undefined> {
+  const { kube, log, namespace, leadsHere } = tools
+  const seen = new Map<string, Seen>()
   let size = 0
   try {
     for (const kind of KINDS) {
@@ -127,16 +152,30 @@ async function listed(
           const text = textOf(object)
           size += text.length
           if (size > MOST) throw new Failure('too-large', `there is more than ${MOST} characters of it`)
-          seen.set(uid, (seen.get(uid) ?? new Map<string, string>()).set(keyOf(kind, object.metadata.name), text))
+          if (leadsHere(uid)) keep(seen, uid, { key: keyOf(kind, object.metadata.name), text }, tools)
         }
       }
     }
     return seen
   } catch (thrown) {
+    forgetAll(seen, tools)
     const failure = Failure.from(thrown)
     if (!isFailure(failure, 'cancelled')) log.info('objects are compared one by one', { namespace, failure })
     return undefined
   }
+}
+
+function keep(seen: Map<string, Seen>, uid: string, { key, text }: { key: string; text: string }, { memory, tenant }: Tools) {
+  const bytes = weightOf([key, text])
+  if (memory) takeFrom(memory, tenant, bytes)
+  const before = seen.get(uid)
+  seen.set(uid, { objects: (before?.objects ?? new Map<string, string>()).set(key, text), bytes: (before?.bytes ?? 0) + bytes })
+}
+
+function takeFrom(memory: Memory, tenant: string, bytes: number): void {
+  if (memory.has(tenant, bytes + LEFT * memory.each, true) && memory.take(tenant, bytes, true)) return
+  const share = sayShare(memory)
+  throw new Failure('too-large', `there is no room for it beside what is watched in the targets of one namespace (${share})`)
 }
 
 /** Without what nothing is compared with. A text takes a third of what the object takes. */
@@ -146,7 +185,7 @@ const textOf = ({ metadata, ...rest }: KubeObject): string =>
 const keyOf = ({ kind }: Kind, name: string): string => `${kind} ${name}`
 
 export const isIn = (sighting: Sighting, kind: Kind, { metadata }: KubeObject): boolean =>
-  sighting.has(keyOf(kind, metadata.name))
+  sighting.objects.has(keyOf(kind, metadata.name))
 
 /**
  * The target as it was seen for the workspace of this UID: its Deployments by their watch, the rest as listed. What was not seen is
@@ -158,7 +197,7 @@ export function throughSighting(
 ): Kube {
   const own = `${labels.workspaceUid}=${uid}`
   const watched = new Map(deployments.map((each) => [keyOf(Deployments, each.metadata.name), JSON.stringify(each)]))
-  const seen = new Map([...sighting, ...watched])
+  const seen = new Map([...sighting.objects, ...watched])
   return {
     ...kube,
     async get<T extends KubeObject>(kind: Kind<T>, ref: Ref, signal?: AbortSignal) {

@@ -2,7 +2,7 @@ import { type Kube, kubeFromSecret, type Memory, type Meter, type Reach } from '
 import { DeploymentTargets, type Ref, refOf, type Workspace } from '../../api/index.ts'
 import { type Clock, Failure, type Log, seconds } from '../../std/index.ts'
 import { type CloserLook, createCloserLook } from './closer-look.ts'
-import { type OwnCluster, openOwnCluster, type Sight, sightApart } from './sight.ts'
+import { type OwnCluster, openOwnCluster, type Sight, sightApart, uidOf } from './sight.ts'
 import { createSurvey, type Survey } from './survey.ts'
 import type { Target } from './target.ts'
 
@@ -43,6 +43,8 @@ export interface Tools {
   reach?: Reach | undefined
   /** Counts the requests to targets. */
   meter?: Meter | undefined
+  /** The workspace of this UID, wherever it is. */
+  workspace(uid: string): Workspace | undefined
 }
 
 export function createTargetWatch(tools: Tools): TargetWatch {
@@ -114,10 +116,10 @@ export const callTarget = (
 function connectTo(
   target: Target,
   cluster: OwnCluster | undefined,
-  { clock, log: parent, reach, meter }: Tools,
+  { clock, log: parent, reach, meter, workspace }: Tools,
   bell: { wake: (ref: Ref) => void },
 ): Open {
-  const { namespace, tenant } = target
+  const { namespace, tenant, apiURL } = target
   const memory = reach?.memory
   const log = parent.with({ target: target.name })
   const kube = callTarget(target, { clock, reach, meter })
@@ -132,7 +134,12 @@ function connectTo(
   const tools = { kube, clock, log, namespace, tenant, memory, changed, ready }
   const sight = cluster?.sight(tools) ?? sightApart(tools)
   const closer = createCloserLook({ kube, memory, tenant, clock, log, namespace, pods: sight.pods, wake: changed })
-  const survey = createSurvey({ kube, clock, log, namespace, count: () => [...sight.deployments.all()].length, done: ready })
+  const leadsHere = (uid: string): boolean => {
+    const { metadata, status } = workspace(uid) ?? {}
+    return metadata?.namespace === tenant && status?.target?.apiURL === apiURL && status.target.namespace === namespace
+  }
+  const count = () => [...sight.deployments.all()].filter((each) => leadsHere(uidOf(each))).length
+  const survey = createSurvey({ kube, tenant, memory, clock, log, namespace, leadsHere, count, done: ready })
   const old = clock.now() + NEW
   return {
     get kube() {

@@ -50,6 +50,27 @@ describe('workspace: errands', (it) => {
     resolve({ done: 'late' })
   })
 
+  it('forget which targets were slow where tenants name ever new ones', async () => {
+    const { clock, run, slow, resolve } = given()
+    const { promise } = Promise.withResolvers<{ done: string }>()
+    const waitOf = async (uid: string, target: string) => {
+      const waiting = run(uid, '1', () => promise, target)
+      await clock.step(0)
+      const timers = clock.waiting()
+      await clock.step(seconds(2))
+      await waiting
+      return timers
+    }
+    is(await waitOf('a', 'here'), 1)
+    is(await waitOf('b', 'here'), 0)
+    const others = Array.from({ length: 1000 }, (_, at) => run(`other-${at}`, '1', slow, `elsewhere-${at}`))
+    await clock.step(seconds(2))
+    await Promise.all(others)
+    is(await waitOf('c', 'elsewhere-999'), 0)
+    is(await waitOf('d', 'here'), 1)
+    resolve({ done: 'late' })
+  })
+
   it('never tell an older failure once there is a newer plan, and never run two at once', async () => {
     const { clock, run, slow, reject } = given()
     const first = run('a', '1', slow)

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
+import type { Memory } from '../../../src/adapters/kube/index.ts'
 import {
   conditionOf,
   DeploymentTargetClaims,
@@ -15,6 +16,7 @@ import type { Controller, Workshop } from '../../../src/engines/controller/index
 import { targetLifecycle } from '../../../src/operator/deployment-target/lifecycle/index.ts'
 import { claimBinding } from '../../../src/operator/deployment-target-claim/binding/index.ts'
 import { workspaces } from '../../../src/operator/workspace/index.ts'
+import { createTally } from '../../../src/std/index.ts'
 import type { TestCluster } from '../../support/control-plane.ts'
 import { claim, kubeconfigFor, kubeconfigSecret, target } from '../../support/targets.ts'
 import { expectObject, type Patience } from '../../support/verbs.ts'
@@ -92,4 +94,22 @@ export const words = ({ kube }: TestCluster, namespaceNow: () => string) => {
     reason: (name: string, wanted: string) =>
       expect(name, ({ status }) => conditionOf(status?.conditions, 'Ready')?.reason === wanted),
   }
+}
+
+/** A memory that says what each owner has of it. */
+export function countedMemory(memory: Memory) {
+  const held = createTally()
+  const counted: Memory = {
+    ...memory,
+    take(owner, bytes, isNew) {
+      const isTaken = memory.take(owner, bytes, isNew)
+      if (isTaken) held.add(owner, bytes)
+      return isTaken
+    },
+    giveBack(owner, bytes) {
+      held.add(owner, -bytes)
+      memory.giveBack(owner, bytes)
+    },
+  }
+  return { memory: counted, held }
 }

@@ -1,5 +1,7 @@
 import { is, match, ok } from 'uvu/assert'
 import { createMemory } from '../../../src/adapters/kube/memory.ts'
+import { labels } from '../../../src/api/index.ts'
+import type { Target } from '../../../src/operator/workspace/target.ts'
 import { createTargetWatch } from '../../../src/operator/workspace/target-watch.ts'
 import { Secret, silentLog, systemClock } from '../../../src/std/index.ts'
 import { answeringServer, type StrangeServer } from '../../support/builders/strange-server.ts'
@@ -29,28 +31,33 @@ function endlessPages(): Promise<StrangeServer> {
   })
 }
 
+const targetOf = (tenant: string, apiURL: string): Target => ({
+  claimName: 'dev',
+  name: 'dev',
+  namespace: 'dev',
+  apiURL,
+  tenant,
+  skipTLSVerify: true,
+  kubeconfig: new Secret(kubeconfigFor(apiURL)),
+  version: '1',
+})
+
 const emptyServer = () => answeringServer((_, response) => response.end('{"metadata":{"resourceVersion":"1"},"items":[]}'))
 
 describe('the workspaces in a cluster of a stranger', (it) => {
   it('are not seen where it has more objects than a tenant has room for, and nothing of another tenant is missing', async () => {
     const [hostile, decent] = await Promise.all([endlessPages(), emptyServer()])
     const memory = createMemory({ all: 4 * EACH, each: EACH })
-    const watch = createTargetWatch({ clock: systemClock, log: silentLog, reach: { refuseLocal: false, memory } })
+    const watch = createTargetWatch({
+      clock: systemClock,
+      log: silentLog,
+      reach: { refuseLocal: false, memory },
+      workspace: () => undefined,
+    })
     const see = (tenant: string, apiURL: string) => {
       const one = workspace(tenant, 'web')
       one.metadata.uid = `${tenant} ${apiURL}`
-      const kubeconfig = new Secret(kubeconfigFor(apiURL))
-      const target = {
-        claimName: 'dev',
-        name: 'dev',
-        namespace: 'dev',
-        apiURL,
-        tenant,
-        skipTLSVerify: true,
-        kubeconfig,
-        version: '1',
-      }
-      return { connection: watch.of(one, target), release: () => watch.release(one) }
+      return { connection: watch.of(one, targetOf(tenant, apiURL)), release: () => watch.release(one) }
     }
     const first = see('evil', hostile.url)
     await eventually(() => /the target has more objects than are kept in memory/.test(first.connection.why()))
@@ -63,5 +70,30 @@ describe('the workspaces in a cluster of a stranger', (it) => {
     for (const { release } of [first, other]) release()
     await eventually(() => memory.has('evil', EACH / 2, true))
     await Promise.all([hostile.close(), decent.close()])
+  })
+
+  it('are listed together only where so many workspaces of the tenant lead there', async () => {
+    const items = Array.from({ length: 10 }, (_, at) => ({
+      metadata: { name: `web-${at}`, namespace: 'dev', resourceVersion: '1', labels: { [labels.workspaceUid]: `${at}` } },
+    }))
+    const server = await answeringServer(({ url = '' }, response) =>
+      response.end(JSON.stringify({ metadata: { resourceVersion: '1' }, items: url.includes('/deployments') ? items : [] })),
+    )
+    /** Whether the first workspace waits for a list, where those of the Deployments are of this namespace and in this target. */
+    const isListed = async (namespace: string, apiURL: string) => {
+      const [one, two] = [workspace('team-a', 'one'), workspace(namespace, 'web')]
+      one.metadata.uid = '0'
+      two.status = { target: { claimName: 'dev', name: 'dev', namespace: 'dev', apiURL } }
+      const watch = createTargetWatch({ clock: systemClock, log: silentLog, workspace: () => two })
+      const connection = watch.of(one, targetOf('team-a', server.url))
+      await eventually(() => connection.isReady())
+      const isAwaited = connection.survey.isAwaited('0')
+      watch.release(one)
+      return isAwaited
+    }
+    is(await isListed('team-a', server.url), true)
+    is(await isListed('team-b', server.url), false)
+    is(await isListed('team-a', 'https://elsewhere.example'), false)
+    await server.close()
   })
 })

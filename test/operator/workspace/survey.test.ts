@@ -1,15 +1,17 @@
 import { equal, is, ok } from 'uvu/assert'
+import { createStrangeMemory, type Memory } from '../../../src/adapters/kube/index.ts'
 import { Deployments, labels, NetworkPolicies, refOf, Services, WorkspaceClasses, Workspaces } from '../../../src/api/index.ts'
 import type { Workshop } from '../../../src/engines/controller/index.ts'
 import { targetLifecycle } from '../../../src/operator/deployment-target/lifecycle/index.ts'
 import { claimBinding } from '../../../src/operator/deployment-target-claim/binding/index.ts'
 import { workspaces } from '../../../src/operator/workspace/index.ts'
+import { type Clock, minutes, systemClock } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { sweep } from '../../support/sweep.ts'
 import { eventually } from '../../support/verbs.ts'
 import { openShop, type RunningShop } from '../../support/workshop.ts'
-import { furnish, words } from './house.ts'
+import { countedMemory, furnish, words } from './house.ts'
 
 const MANY = 12
 
@@ -34,14 +36,14 @@ describe('workspace: a restart of the operator', (it) => {
   const meter = ({ verb }: { verb: string }) => {
     asked[verb] = (asked[verb] ?? 0) + 1
   }
-  const open = async () => {
+  const open = async (settings: Parameters<typeof workspaces>[1] = {}, clock = systemClock) => {
     asked = {}
     const controllers = (workshop: Workshop) => [
       claimBinding(workshop),
       targetLifecycle(workshop),
-      workspaces(workshop, { meter }),
+      workspaces(workshop, { meter, ...settings }),
     ]
-    shop = await openShop({ kubeconfig: cluster.kubeconfig, namespace, controllers })
+    shop = await openShop({ kubeconfig: cluster.kubeconfig, namespace, controllers, clock })
   }
 
   it('repairs what was changed meanwhile, from one list per kind, and writes nothing else', async () => {
@@ -82,5 +84,22 @@ describe('workspace: a restart of the operator', (it) => {
       await versions(),
       before.map(({ metadata }) => metadata.resourceVersion),
     )
+  })
+
+  it('gives the memory of the tenant back as soon as what was listed is used', async () => {
+    await shop.stop()
+    const { memory, held } = countedMemory(createStrangeMemory())
+    let most = 0
+    const take: Memory['take'] = (...how) => {
+      const isTaken = memory.take(...how)
+      most = Math.max(most, held.of(namespace))
+      return isTaken
+    }
+    // What is watched there takes the operator's own memory.
+    const reach = { refuseLocal: false, memory: { ...memory, take } }
+    // The time after which it is given back anyway does not come.
+    const after: Clock['after'] = (ms, run) => (ms === minutes(1) ? () => undefined : systemClock.after(ms, run))
+    await open({ own: [kube.server], reach }, { ...systemClock, after })
+    await eventually(() => most > 0 && held.of(namespace) === 0)
   })
 })
