@@ -168,9 +168,18 @@ const allOf = <T extends KubeObject>(kind: Kind<T>, fetch: FetchPage<T>): Promis
     return items
   })
 
+/** An object takes far more memory than the few bytes that the smallest one has on the way. */
+const MOST_OF_STRANGERS = 10_000
+
 /** At once: of a stranger's list no more is held than of any answer. */
 async function wholeOf<T extends KubeObject>(kind: Kind<T>, fetch: FetchPage<T>): Promise<T[]> {
   const page = await fetch({})
+  const count = page.items?.length ?? 0
+  if (count > MOST_OF_STRANGERS)
+    throw new Failure('too-large', `the list of ${kind.plural} has ${count} objects, more than ${MOST_OF_STRANGERS}`, {
+      reason: 'ListTooLarge',
+      remedy: 'Delete what nobody needs',
+    })
   if (page.metadata?.continue)
     throw new Failure('unavailable', `the list of ${kind.plural} comes in pages, which nobody asked for`)
   return itemsOf(kind, page)

@@ -79,6 +79,9 @@ export async function applyAll(work: Work): Promise<{ deployment: Deployment; ch
 /** Not among them: the volume, which is wanted always, and what others make for the workspace and end themselves. */
 const PRUNED: readonly Kind[] = [Services, NetworkPolicies, ConfigMaps, Secrets, ResourceQuotas, Deployments]
 
+/** Of one kind at once. No plan has so many; a tenant's server may say that there are any number. */
+const MOST_PRUNED = 100
+
 /** Deletes what an earlier plan wanted and this one does not. */
 async function prune({ kube, workspace, pieces, deployment, book, kept }: Work): Promise<string[]> {
   const { namespace } = deployment.metadata
@@ -88,6 +91,7 @@ async function prune({ kube, workspace, pieces, deployment, book, kept }: Work):
     const live = await kube.list(kind, { namespace, labels: selector, metadataOnly: true })
     return live
       .filter((each) => !isDeleting(each) && !wanted.has(`${kind.kind} ${each.metadata.name}`))
+      .slice(0, MOST_PRUNED)
       .map((each) => ({ kind, each }))
   })
   const leftOver = (await Promise.all(lists)).flat()

@@ -31,7 +31,7 @@ import { keepRecord } from './care/retention.ts'
 import { isOwnClaim } from './claim.ts'
 import { bookFrameOf } from './desired/index.ts'
 import { REMOVED, type Remains, statusOfEnd } from './end.ts'
-import { lastStop } from './last-stop.ts'
+import { lastStop, sayLeft } from './last-stop.ts'
 import { removeManifests } from './manifests.ts'
 import { isObstacle } from './obstacle.ts'
 import { type Room, removeFinalizer } from './room.ts'
@@ -50,6 +50,8 @@ const KINDS: readonly Kind[] = [
 ]
 /** A target that cannot be reached for so long keeps what it has. */
 const PATIENCE = minutes(5)
+/** Of one kind in one pass. No workspace has so many; a tenant's server may say that there are any number. */
+const MOST_REMOVED = 100
 const SOON = seconds(1)
 const SELDOM = seconds(30)
 
@@ -96,7 +98,7 @@ async function removeFromTarget(workspace: Workspace, room: Room): Promise<Rest 
     if (volume) await takeVolume(kube, workspace, volume, namespace)
     const { what, postStop } = await lastStop(workspace, { kube, namespace, volume, room })
     if (what) return { what, message: `stopping it: ${what}`, after: lookAgain(workspace, room, what), postStop }
-    const left = (await removeAll(workspace, kube, target.namespace)).join(', ')
+    const left = sayLeft(await removeAll(workspace, kube, target.namespace))
     return left ? { what: left, message: `removing ${left}`, after: lookAgain(workspace, room, left), postStop } : undefined
   } catch (thrown) {
     const failure = Failure.from(thrown)
@@ -156,8 +158,9 @@ async function removeAll(workspace: Workspace, kube: Kube, namespace: string): P
   const query = { namespace, labels: `${labels.workspaceUid}=${metadata.uid}`, metadataOnly: true }
   const rests = kinds.map(async (kind) => {
     const found = await kube.list(kind, query)
-    const left = await Promise.all(found.map((each) => remove(kube, kind, each)))
-    return found.filter((_, i) => left[i]).map((each) => `${kind.kind} ${each.metadata.name}`)
+    const these = found.slice(0, MOST_REMOVED)
+    const left = await Promise.all(these.map((each) => remove(kube, kind, each)))
+    return [...these.filter((_, i) => left[i]), ...found.slice(MOST_REMOVED)].map((each) => `${kind.kind} ${each.metadata.name}`)
   })
   const left = (await Promise.all(rests)).flat()
   const pods = await kube.list(Pods, query)

@@ -1,5 +1,6 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import { Deployments, labels, Pods, refOf, type Workspace } from '../../api/index.ts'
+import { beginningOf } from '../../std/index.ts'
 import { isThere } from './actual-state/index.ts'
 import { afterStop, type PostStop } from './after-stop.ts'
 import { MANAGER } from './applying.ts'
@@ -10,6 +11,10 @@ import { isStopped } from './expiry.ts'
 import { isObstacle } from './obstacle.ts'
 import type { Room } from './room.ts'
 import { markOf, rememberedVariables } from './variables.ts'
+
+/** A workspace has one; a tenant's server may say that there are any number. */
+const MOST_STOPPED = 10
+const MOST_NAMED = 10
 
 interface Place {
   kube: Kube
@@ -24,14 +29,21 @@ export async function lastStop(workspace: Workspace, place: Place): Promise<{ wh
   if (!plan) return {}
   const { kube, namespace, room } = place
   const query = { namespace, labels: `${labels.workspaceUid}=${workspace.metadata.uid}` }
-  for (const each of await kube.list(Deployments, { ...query, metadataOnly: true }))
+  for (const each of (await kube.list(Deployments, { ...query, metadataOnly: true })).slice(0, MOST_STOPPED))
     await kube.delete(Deployments, refOf(each), { uid: each.metadata.uid, propagation: 'Background' })
   const pods = (await kube.list(Pods, query)).filter((pod) => partOf(pod) !== AFTER_STOP && isThere(pod))
-  if (pods.length > 0) return { what: pods.map(({ metadata }) => `Pod ${metadata.name}`).join(', ') }
+  if (pods.length > 0) return { what: sayLeft(pods.map(({ metadata }) => `Pod ${metadata.name}`)) }
   const now = room.workshop.clock.now()
   const { isUnderWay, postStop } = await afterStop({ plan, kube, isDown: true, isWanted: false, now, manager: MANAGER })
   tellPostStop(room.workshop.events, workspace, postStop)
   return isUnderWay ? { what: `Job ${postStop?.job}`, postStop } : { postStop }
+}
+
+/** What is still there, in words. */
+export function sayLeft(names: readonly string[]): string {
+  const named = names.slice(0, MOST_NAMED).map((name) => beginningOf(name, 100))
+  const more = names.length - named.length
+  return [...named, ...(more > 0 ? [`${more} more`] : [])].join(', ')
 }
 
 /** Made from what is remembered: nothing is asked for any more. */

@@ -171,13 +171,15 @@ export async function removeManifests(work: Pick<ManifestWork, 'kube' | 'workspa
 }
 
 const KEY = 'objects'
+/** No devfile has so many; what a tenant's server gives for the list may. */
+const MOST_LINES = 500
 
 const bookOf = (book: KubeObject, lines: readonly Line[]): ConfigMap => ({ ...book, data: { [KEY]: JSON.stringify(lines) } })
 
 function linesIn(book: ConfigMap | undefined): Line[] {
   try {
     const lines: unknown = JSON.parse(book?.data?.[KEY] ?? '[]')
-    return Array.isArray(lines) ? lines.filter(isLine) : []
+    return Array.isArray(lines) ? lines.slice(0, MOST_LINES).filter(isLine) : []
   } catch {
     return []
   }
