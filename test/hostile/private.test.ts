@@ -131,6 +131,20 @@ describe('hostile: the space behind another’s workspace', (it) => {
     await bob.delete(Secrets, ref('bobs'))
   })
 
+  it('is led to nobody else’s cluster while it is pending', async () => {
+    const pending = claim(
+      NAMESPACE,
+      'pending',
+      { deploymentTargetClassName: 'of-nobody' },
+      { annotations: { [annotations.privateTo]: 'alice' } },
+    )
+    await berth.kube.create(DeploymentTargetClaims, pending)
+    for (const spec of [{ deploymentTargetClassName: CLASS }, { targetName: 'bobs' }, { arch: 'arm64' }])
+      match(await refusalOf(bob.patch(DeploymentTargetClaims, ref('pending'), { spec })), 'may change spec.resources only')
+    await bob.patch(DeploymentTargetClaims, ref('pending'), { spec: { resources: { requests: { cpu: '1' } } } })
+    await bob.delete(DeploymentTargetClaims, ref('pending'))
+  })
+
   it('is shared with no other workspace, and given to no Environment', async () => {
     await bob.create(Workspaces, workspace(NAMESPACE, 'bobs', { target: { claimName: 'workspace-web' } }))
     await expectObject(berth.kube, Workspaces, ref('bobs'), saying('only the workspace that it was made for'))

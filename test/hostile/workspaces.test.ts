@@ -7,7 +7,7 @@ import { annotations, ConfigMaps, conditionOf, DeploymentTargets, labels, Secret
 import { accountToken, allow, tokenOf } from '../support/builders/credentials.ts'
 import { refusalOf } from '../support/refusal.ts'
 import { describe } from '../support/suite.ts'
-import { expectObject } from '../support/verbs.ts'
+import { expectGone, expectObject } from '../support/verbs.ts'
 import { workspace } from '../support/workspaces.ts'
 import { bringUp, type Installation } from './installation.ts'
 
@@ -127,9 +127,31 @@ describe('hostile: another’s workspace', (it) => {
   })
 
   it('is held at its end by nobody else, and keeps what Berth has written on it', async () => {
-    for (const metadata of [{ finalizers: ['example.com/held'] }, { labels: { 'berth.dev/own': 'x' } }])
+    for (const metadata of [
+      { finalizers: ['example.com/held'] },
+      { finalizers: ['berth.dev/held'] },
+      { labels: { 'berth.dev/own': 'x' } },
+    ])
       match(await refusalOf(carl.patch(Workspaces, WEB, { metadata })), 'can be changed by the owner, alice,')
     await carl.patch(Workspaces, WEB, { metadata: { labels: { 'example.com/own': 'x' } } })
+  })
+
+  it('is its owner’s until it is gone, as what gives it variables is an admin’s', async () => {
+    const ref = { name: 'leaving', namespace: 'team-a' }
+    const stays = { metadata: { ...ref, finalizers: ['example.com/stays'] } }
+    await alice.create(Workspaces, { ...workspace('team-a', 'leaving', { desiredState: 'Stopped' }), ...stays })
+    await bob.create(Secrets, { apiVersion: 'v1', kind: 'Secret', ...stays, data: { TAR_OPTIONS: base64('--to-command=evil') } })
+    for (const kind of [Workspaces, Secrets]) await bob.delete(kind, ref)
+    const devfile = { inline: 'schemaVersion: 2.2.0\nevents: { postStop: [] }' }
+    for (const as of [carl, bob])
+      match(await refusalOf(as.patch(Workspaces, ref, { spec: { devfile } })), 'spec.devfile can be changed by the owner, alice,')
+    const inherited = { metadata: { labels: { [labels.variablesLevel]: 'group' } } }
+    match(await refusalOf(bob.patch(Secrets, ref, inherited)), 'ask an admin')
+    for (const kind of [Workspaces, Secrets]) {
+      // As the garbage collector does.
+      await bob.patch(kind, ref, { metadata: { finalizers: [] } })
+      await expectGone(berth.kube, kind, ref)
+    }
   })
 
   it('can be stopped and started by those who may patch it, as before', async () => {
