@@ -14,27 +14,44 @@ export interface Memory {
   giveBack(owner: string, bytes: number): void
   /** Whether `take` would give as much. */
   has(owner: string, bytes: number, isNew: boolean): boolean
+  /** From now on another one has all that this one has, and will have; itself again without one. */
+  countFor(owner: string, other: string | undefined): void
 }
 
 /** New objects get so much of what an owner gets; the rest is for the status that is written of them. */
 const FOR_NEW = 0.75
 
 export function createMemory({ all, each }: { all: number; each: number }): Memory {
+  /** By who counts for them, and by whose they are. */
   const sums = createTally()
+  const own = createTally()
+  const others = new Map<string, string>()
+  const whoHas = (owner: string) => others.get(owner) ?? owner
   const has = (owner: string, bytes: number, isNew: boolean): boolean => {
-    const sum = sums.of(owner) + bytes
+    const sum = sums.of(whoHas(owner)) + bytes
     const most = Math.min(isNew ? FOR_NEW * each : each, all - sums.sum - bytes)
     return bytes <= 0 || sum <= most
+  }
+  const add = (owner: string, bytes: number): void => {
+    sums.add(whoHas(owner), bytes)
+    own.add(owner, bytes)
   }
   return {
     each,
     take(owner, bytes, isNew) {
       if (!has(owner, bytes, isNew)) return false
-      sums.add(owner, bytes)
+      add(owner, bytes)
       return true
     },
-    giveBack: (owner, bytes) => void sums.add(owner, -bytes),
+    giveBack: (owner, bytes) => add(owner, -bytes),
     has,
+    countFor(owner, other) {
+      const bytes = own.of(owner)
+      sums.add(whoHas(owner), -bytes)
+      if (other === undefined) others.delete(owner)
+      else others.set(owner, other)
+      sums.add(whoHas(owner), bytes)
+    },
   }
 }
 

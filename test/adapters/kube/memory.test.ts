@@ -189,6 +189,24 @@ describe('what a store keeps of a namespace', (it) => {
     ok(isWhole('n'))
   })
 
+  it('counts for who has the spaces that it is in, together with all of theirs', () => {
+    const { memory, store, isWhole } = opened({ all: 12 * EACH })
+    store.put(secretOf('s-0', 1, LARGE, 'space-0'))
+    for (let at = 0; at < 20; at++) memory.countFor(`space-${at}`, 'evil')
+    for (let at = 1; at < 20; at++) store.put(secretOf(`s-${at}`, at + 1, LARGE, `space-${at}`))
+    is(store.size, 8)
+    ok(isWhole('space-7'))
+    ok(!isWhole('space-8'))
+    // Others have what they had.
+    for (let at = 0; at < 8; at++) store.put(secretOf(`s-${at}`, 100 + at, LARGE, 'team-a'))
+    is(store.size, 16)
+    memory.countFor('space-0', undefined)
+    ok(store.isDue())
+    store.release()
+    ok(memory.has('evil', EACH / 2, true))
+    ok(memory.has('space-0', EACH / 2, true))
+  })
+
   it('is, of a stranger, refused as a whole for the tenant who has too much', async () => {
     const memory = createMemory({ all: 10 * EACH, each: EACH })
     const [mine, mineToo, others] = ['team-a', 'team-a', 'team-b'].map(
