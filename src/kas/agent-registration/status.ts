@@ -124,14 +124,16 @@ function configurationAfter(
   return { ...good, rejectedCommit: commit, errors: mistakes.map((mistake) => ({ ...mistake })) }
 }
 
-/** As many as a status has room for; then those go that were used first. */
+/** As many as a status has room for; then those go that were used first, but for the one with the agent's configuration. */
 const MOST_KNOWN = 512
 
 function knownAfter(agent: Agent, { used, projectOf }: AgentFacts): KnownProject[] {
   const before = agent.status?.knownProjects ?? []
   const known = new Map([...before, ...used].map(({ path, uid }) => [path, uid]))
-  const knownProjects = [...known].map(([path, uid]) => projectAfter(before, { path, uid })).slice(-MOST_KNOWN)
-  const { trustedProjects: trusted } = agent.spec
+  const { trustedProjects: trusted, configurationProject } = agent.spec
+  const knownProjects = [...known]
+    .filter(([path], at) => path === configurationProject || at > known.size - MOST_KNOWN)
+    .map(([path, uid]) => projectAfter(before, { path, uid }))
   return knownProjects.map((project) => {
     const now = projectOf(agent, project.path)
     if (!now || !isAnother({ path: project.path, uid: now.uid }, { trusted, used: [project] })) return project

@@ -93,6 +93,15 @@ describe('Agent status', (it) => {
     is(statusAfter(trusting, facts, now).knownProjects?.[0]?.replacedBy?.uid, 'one')
   })
 
+  it('never forgets the project with its configuration, however many others are used', () => {
+    const { configurationProject } = agentWith().spec
+    const first = statusAfter(agentWith(), { ...nothing, used: [{ path: configurationProject, uid: 'one' }] }, now)
+    const used = Array.from({ length: 600 }, (_, at) => ({ path: `home/${at}`, uid: `${at}` }))
+    const { knownProjects = [] } = statusAfter(agentWith(first), { ...nothing, used }, now)
+    equal([knownProjects.length, knownProjects[0]?.path], [512, configurationProject])
+    is(knownProjects.at(-1)?.path, 'home/599')
+  })
+
   it('changes nothing of what a new kas has not heard of yet', () => {
     const facts = { ...nothing, pods: [pod], configuration: good }
     const before = statusAfter(agentWith(), facts, now)
