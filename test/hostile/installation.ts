@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ok } from 'uvu/assert'
 import { memoryOf } from '../../hack/bench/program.ts'
-import { statusOf } from '../../src/adapters/control-plane/index.ts'
+import { endServer, statusOf } from '../../src/adapters/control-plane/index.ts'
 import { connect, type Kube, kubeFromSecret } from '../../src/adapters/kube/index.ts'
 import {
   CoreEvents,
@@ -17,8 +17,8 @@ import {
   type Ref,
   Secrets,
 } from '../../src/api/index.ts'
-import { type Part, partsOf, startPart } from '../../src/cli/local/parts.ts'
-import { Failure } from '../../src/std/index.ts'
+import { logOf, type Part, partsOf, startPart } from '../../src/cli/local/parts.ts'
+import { Failure, seconds, systemClock } from '../../src/std/index.ts'
 import { type Berth, berth, exportedIn, MAIN, startBerth } from '../cli/berth.ts'
 import { createAgent, createProject } from '../kas/running-kas.ts'
 import { bindUser, grant, untilMay } from '../support/builders/credentials.ts'
@@ -59,12 +59,18 @@ export interface Installation extends Deliveries {
   as(user: string): Kube
   /** Somebody who has this ClusterRole in this namespace and nothing else, once the API server has heard of it. */
   person(name: string, namespace: string, role: 'edit' | 'admin'): Promise<Kube>
+  /** What the kubeconfig of a program of it can do, for whoever takes the program over. */
+  holding(program: 'operator' | 'kas'): Kube
   /** What the holder of a claim's kubeconfig can do: with `edit`, anybody gets one. `className`: a class other than the default. */
   space(as: Kube, namespace: string, claim: string, className?: string): Promise<Space>
   /** Where a program of it says it listens, and the authority of its certificates. */
   doorOf(program: string, door: string): { address: string; ca: Buffer }
   /** The most memory that a program of it has had so far, MiB. */
   peakOf(program: string): number
+  /** All that a program of it has logged since it was started. */
+  logOf(program: string): string
+  /** The operator is ended, and started by its shipped account with these flags beside those that `berth up` gives it. */
+  restartOperator(...flags: string[]): Promise<void>
   /** A running agent with all rights in the cluster, as `berth agent manifest` gives them. `kas`: another one than that of the installation. */
   agent(
     namespace: string,
@@ -99,7 +105,7 @@ export async function bringUp(namespaces: readonly string[]): Promise<Installati
   }
   const somebody = (user: string) => kube.as({ user, groups: ['system:authenticated'] })
   const agents: Berth[] = []
-  const spaces: Kube[] = []
+  const opened: Kube[] = []
   return {
     kube,
     host,
@@ -118,8 +124,13 @@ export async function bringUp(namespaces: readonly string[]): Promise<Installati
     async space(as, namespace, name, deploymentTargetClassName = 'isolation-level-namespace') {
       await as.create(DeploymentTargetClaims, claim(namespace, name, { deploymentTargetClassName }))
       const space = await spaceOf(kube, as, { name, namespace })
-      spaces.push(space.kube)
+      opened.push(space.kube)
       return space
+    },
+    holding(program) {
+      const held = connect({ kubeconfig: join(dir, `${program}.kubeconfig`) })
+      opened.push(held)
+      return held
     },
     ...deliveries(kube, host),
     heard: (namespace, reason) =>
@@ -128,6 +139,8 @@ export async function bringUp(namespaces: readonly string[]): Promise<Installati
       address: partOf(dir, program).facts[door] ?? '',
       ca: readFileSync(statusOf(dir)?.authority ?? ''),
     }),
+    logOf: (program) => readFileSync(logOf(dir, program), 'utf8'),
+    restartOperator: (...flags) => restartOperator(dir, flags),
     peakOf: (program) => memoryOf(partOf(dir, program).pid).peak,
     async agent(namespace, name, { path, namespace: home, kas }) {
       const token = await createAgent(kube, namespace, name, {
@@ -143,7 +156,7 @@ export async function bringUp(namespaces: readonly string[]): Promise<Installati
     async stop() {
       for (const { process } of agents) process.kill('SIGTERM')
       for (const { ended } of agents) await ended
-      for (const space of spaces) await space.close()
+      for (const client of opened) await client.close()
       await kube.close()
       await stop()
     },
@@ -169,6 +182,25 @@ async function startKas(dir: string, name: string, flags: Record<string, string>
   const command = [process.execPath, MAIN, 'kas', ...words.flatMap(([flag, value = '']) => [`--${flag}`, value])] as const
   const { signal } = new AbortController()
   await startPart({ dir, name, command, up: 'kas started', detached: true, env: { PATH: process.env.PATH }, signal })
+}
+
+async function restartOperator(dir: string, flags: readonly string[]): Promise<void> {
+  const { listen = '', gitCredentials, kubernetesApi } = partOf(dir, 'kas').facts
+  const given = {
+    kubeconfig: join(dir, 'operator.kubeconfig'),
+    operations: '127.0.0.1:0',
+    kas: listen,
+    'kas-git': `https://${gitCredentials}`,
+    'kas-api': `https://${kubernetesApi}`,
+    'kas-ca': statusOf(dir)?.authority ?? '',
+    kubectl: await kubectl(),
+  }
+  const words = Object.entries(given).flatMap(([flag, value]) => [`--${flag}`, value])
+  const env = { PATH: process.env.PATH, NODE_OPTIONS: HEAP_OF_LIMIT }
+  const { signal } = new AbortController()
+  await endServer(partOf(dir, 'operator').pid, systemClock, seconds(5))
+  const command = [process.execPath, MAIN, 'operator', ...words, ...flags] as const
+  await startPart({ dir, name: 'operator', command, up: 'operator started', detached: true, env, signal })
 }
 
 function partOf(dir: string, program: string): Part {
