@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
 import { execPath } from 'node:process'
 import { equal, is, match } from 'uvu/assert'
 import { wordsForNoNetwork } from '../../../src/adapters/processes/index.ts'
@@ -39,6 +40,15 @@ describe(
         timeout: minutes(1),
       })
       is(stdout, `${process.pid} ENETUNREACH`)
+    })
+
+    it('is not to be had where namespaces are forbidden', () => {
+      const module = join(import.meta.dirname, '../../../src/adapters/processes/index.ts')
+      const script = `import { wordsForNoNetwork } from '${module}'; process.stdout.write(JSON.stringify(await wordsForNoNetwork()))`
+      // Who is nobody in a user namespace may make no other one.
+      const forbidding = ['-U', '--', execPath, '--input-type=module', '--eval', script]
+      const { stdout, stderr } = spawnSync(words[0] ?? '', forbidding, { encoding: 'utf8', timeout: minutes(1) })
+      is(stdout, '[]', stderr)
     })
 
     it('is what kustomize runs as', async () => {
