@@ -50,7 +50,7 @@ const MOST_MARKS = 2 ** 19
  */
 const PARSING: Rate = { burst: 5000, perSecond: 50 }
 /** And what comes before: to decrypt, join and decode a byte, milliseconds. */
-const READING = 5e-6
+const READING = 1e-5
 
 /** For an answer of the own cluster, which is trusted, but in which tenants write objects of any size: lists of them come in short pages. */
 export function ownShare(most = MOST_OF_OWN): Share {

@@ -103,11 +103,14 @@ export function openConnection(config: KubeConfig, options: ConnectionOptions): 
   }
 
   const ask = async <T>(call: Call, share: Share): Promise<T> => {
+    await share.ready(call.signal)
     const { body } = await send(call, 'requests', call.method.toLowerCase())
     const text = await textWithin(share, body, call.signal).catch((thrown: unknown) => {
       throw unheard(thrown, call.about)
     })
-    return parse<T>(text, call.about, { share, clock })
+    // Many answers may have come since it was asked for.
+    await share.ready(call.signal)
+    return parse<T>(text, call.about, share)
   }
 
   return {
@@ -115,7 +118,6 @@ export function openConnection(config: KubeConfig, options: ConnectionOptions): 
     async json<T>(call: Call) {
       if (!openShare) return ask<T>(call, ownShare(call.mostBytes))
       const share = openShare()
-      await share.ready(call.signal)
       try {
         return await within(timeout * WHOLE, call.signal, (signal) => ask<T>({ ...call, signal }, share))
       } finally {
@@ -123,16 +125,13 @@ export function openConnection(config: KubeConfig, options: ConnectionOptions): 
       }
     },
     async lines(call) {
+      const share = openShare?.()
+      await share?.ready(call.signal)
       const shared = call.shared && url.protocol === 'https:' ? await openShared(call) : undefined
       const { body } = shared ?? (await send(call, 'watches', 'watch'))
-      if (!openShare) return splitLines(body)
+      if (!share) return splitLines(body)
       const end = () => body.destroy(new Failure('timeout', `a line of ${call.about} did not end in time`))
-      return splitLines(body, {
-        share: openShare(),
-        clock,
-        signal: call.signal,
-        hurry: () => clock.after(timeout * WHOLE, end),
-      })
+      return splitLines(body, { share, signal: call.signal, hurry: () => clock.after(timeout * WHOLE, end) })
     },
     isStrange: openShare !== undefined,
     refuse,
@@ -201,7 +200,7 @@ async function statusOf(answer: Refusal): Promise<ApiStatus> {
   return status
 }
 
-/** A thousand causes have fewer. */
+/** An invalid object may have a thousand causes, and they have fewer. */
 const MOST_MARKS_OF_STATUS = 4096
 
 function parseStatus(text: string): ApiStatus {
@@ -214,14 +213,14 @@ function parseStatus(text: string): ApiStatus {
   }
 }
 
-function parse<T>(text: string, about: string, { share, clock }: { share: Share; clock: Clock }): T {
-  const began = clock.now()
+function parse<T>(text: string, about: string, share: Share): T {
+  const began = performance.now()
   try {
     return JSON.parse(text)
   } catch (cause) {
     throw new Failure('unavailable', 'the API server answered something that is not JSON', { object: about, cause })
   } finally {
-    share.spend(clock.now() - began)
+    share.spend(performance.now() - began)
   }
 }
 

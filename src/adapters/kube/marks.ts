@@ -6,7 +6,7 @@ const BRACE = 0x7b
 
 /**
  * Whether a JSON text begins more objects and lists, and separates more of what stands in them, than so many. Each takes a parser up
- * to two microseconds and 64 bytes, however few bytes it has in the text. What stands in strings does not count.
+ * to two microseconds and 64 bytes, however few bytes it has in the text. Strings are left out.
  */
 export function hasMoreMarks(text: string, most: number): boolean {
   if (text.length <= most) return false

@@ -14,26 +14,27 @@ export interface Memory {
   giveBack(owner: string, bytes: number): void
   /** Whether `take` would give as much. */
   has(owner: string, bytes: number, isNew: boolean): boolean
-  /** From now on another one has all that this one has, and will have; itself again without one. */
-  countFor(owner: string, other: string | undefined): void
+  /** From now on what the owner has, and will have, is charged to another one; to itself again without one. */
+  chargeTo(owner: string, other: string | undefined): void
+  /** To whom it is charged. */
+  payerOf(owner: string): string
 }
 
 /** New objects get so much of what an owner gets; the rest is for the status that is written of them. */
 const FOR_NEW = 0.75
 
 export function createMemory({ all, each }: { all: number; each: number }): Memory {
-  /** By who counts for them, and by whose they are. */
-  const sums = createTally()
+  /** What each owner has, and what is charged to each payer. */
   const own = createTally()
-  const others = new Map<string, string>()
-  const whoHas = (owner: string) => others.get(owner) ?? owner
+  const sums = createTally()
+  const payers = createPayers()
   const has = (owner: string, bytes: number, isNew: boolean): boolean => {
-    const sum = sums.of(whoHas(owner)) + bytes
+    const sum = sums.of(payers.of(owner)) + bytes
     const most = Math.min(isNew ? FOR_NEW * each : each, all - sums.sum - bytes)
     return bytes <= 0 || sum <= most
   }
   const add = (owner: string, bytes: number): void => {
-    sums.add(whoHas(owner), bytes)
+    sums.add(payers.of(owner), bytes)
     own.add(owner, bytes)
   }
   return {
@@ -45,12 +46,52 @@ export function createMemory({ all, each }: { all: number; each: number }): Memo
     },
     giveBack: (owner, bytes) => add(owner, -bytes),
     has,
-    countFor(owner, other) {
-      const bytes = own.of(owner)
-      sums.add(whoHas(owner), -bytes)
-      if (other === undefined) others.delete(owner)
-      else others.set(owner, other)
-      sums.add(whoHas(owner), bytes)
+    chargeTo(owner, other) {
+      const moved = payers.chargedBy(owner)
+      for (const one of moved) sums.add(payers.of(one), -own.of(one))
+      payers.set(owner, other)
+      for (const one of moved) sums.add(payers.of(one), own.of(one))
+    },
+    payerOf: payers.of,
+  }
+}
+
+/** Spaces may be asked for in spaces: what is charged to one is charged on to its own payer. */
+function createPayers() {
+  const last = new Map<string, string>()
+  const next = new Map<string, string>()
+  const behind = new Map<string, Set<string>>()
+  const of = (owner: string): string => last.get(owner) ?? owner
+  /** The owner, and all whose way to their payer leads by it. */
+  const chargedBy = (owner: string): Set<string> => {
+    const found = new Set([owner])
+    for (const each of found) for (const other of behind.get(each) ?? []) found.add(other)
+    return found
+  }
+  const unlink = (owner: string): void => {
+    const payer = next.get(owner) ?? ''
+    const others = behind.get(payer)
+    others?.delete(owner)
+    if (others?.size === 0) behind.delete(payer)
+    next.delete(owner)
+  }
+  return {
+    of,
+    chargedBy,
+    /** A payer that would lead back to the owner is none. */
+    set(owner: string, payer: string | undefined): void {
+      unlink(owner)
+      const moved = chargedBy(owner)
+      const isPayer = payer !== undefined && !moved.has(payer)
+      const to = isPayer ? of(payer) : owner
+      if (isPayer) {
+        next.set(owner, payer)
+        behind.set(payer, (behind.get(payer) ?? new Set()).add(owner))
+      }
+      for (const each of moved) {
+        if (each === to) last.delete(each)
+        else last.set(each, to)
+      }
     },
   }
 }
@@ -107,15 +148,14 @@ export const roomOfTenant = (memory: Memory, tenant: string): Room => ({
 })
 
 /** Why nothing is done in a namespace of which not everything is seen. */
-export const namespaceTooLarge = (namespace: string, memory: Memory): Failure =>
-  new Failure(
-    'too-large',
-    `namespace ${namespace} has more objects than are kept in memory of one namespace (${sayShare(memory)})`,
-    {
-      reason: 'NamespaceTooLarge',
-      remedy: 'Delete those that nobody needs, or have the memory limit of the program raised; it goes on by itself then',
-    },
-  )
+export function namespaceTooLarge(namespace: string, memory: Memory): Failure {
+  const payer = memory.payerOf(namespace)
+  const who = payer === namespace ? `namespace ${namespace} has` : `namespace ${payer} has, together with its spaces,`
+  return new Failure('too-large', `${who} more objects than are kept in memory of one namespace (${sayShare(memory)})`, {
+    reason: 'NamespaceTooLarge',
+    remedy: 'Delete those that nobody needs, or have the memory limit of the program raised; it goes on by itself then',
+  })
+}
 
 /** What one owner gets, in words. */
 export const sayShare = ({ each }: Memory): string => `${Math.floor(each / 2 ** 20)} MiB`

@@ -1,4 +1,4 @@
-import { type Clock, Failure } from '../../std/index.ts'
+import { Failure } from '../../std/index.ts'
 import type { Share } from './answers.ts'
 
 /** While there is no place for more of it, nothing is read: the other side waits. */
@@ -42,7 +42,6 @@ const LONGEST_LINE = 16 * 2 ** 20
 /** Where a part of a line is held. */
 export interface LineBounds {
   share: Share
-  clock: Clock
   signal: AbortSignal | undefined
   /** It has a place, which nobody may hold for ever. The answer calls it off. */
   hurry: () => () => void
@@ -65,10 +64,17 @@ export async function* splitLines(chunks: AsyncIterable<Uint8Array>, bounds?: Li
     for await (const chunk of chunks) {
       const pieces = decoder.decode(chunk, { stream: true }).split('\n')
       const rest = pieces.pop() ?? ''
-      for (const piece of pieces) {
-        const line = begun.join('') + piece
-        if (length > 0) clear()
-        yield* handedOver(line, bounds)
+      const characters = length + chunk.length
+      const began = performance.now()
+      try {
+        for (const piece of pieces) {
+          const line = begun.join('') + piece
+          if (length > 0) clear()
+          bounds?.share.judge(line)
+          yield line
+        }
+      } finally {
+        bounds?.share.spend(timeOf({ lines: pieces.length, characters, passed: performance.now() - began }))
       }
       await bounds?.share.ready(bounds.signal)
       if (rest === '') continue
@@ -78,21 +84,20 @@ export async function* splitLines(chunks: AsyncIterable<Uint8Array>, bounds?: Li
       if (await bounds?.share.grow(rest.length, bounds.signal)) calm ??= bounds?.hurry()
     }
     const last = begun.join('')
-    if (last) yield* handedOver(last, bounds)
+    bounds?.share.judge(last)
+    if (last) yield last
   } finally {
     clear()
   }
 }
 
-/** It takes no longer to parse a character, milliseconds. Who has a line may wait for something else, too. */
-const LONGEST_OF_CHARACTER = 0.0005
+/** A line takes at least so many milliseconds, and a character at most so many. */
+const LINE = 0.001
+const CHARACTER = 0.0005
 
-/** Whoever takes the line parses it, and asks for the next when that is done. */
-function* handedOver(line: string, bounds: LineBounds | undefined): Iterable<string> {
-  if (!bounds) return yield line
-  const { share, clock } = bounds
-  share.judge(line)
-  const began = clock.now()
-  yield line
-  share.spend(Math.min(clock.now() - began, line.length * LONGEST_OF_CHARACTER))
-}
+/**
+ * The milliseconds to charge for lines. The caller parses each line before it asks for the next one, but it may wait for other things
+ * meanwhile; and of many short lines the clock sees too little.
+ */
+const timeOf = ({ lines, characters, passed }: { lines: number; characters: number; passed: number }): number =>
+  lines * LINE + Math.min(passed, characters * CHARACTER)

@@ -1,11 +1,11 @@
 import { labels, Namespaces } from '../../api/index.ts'
 import type { Caches } from './caches.ts'
 
-/** What lies in a space counts for the namespace that asked for the space: one may have a hundred of them. */
+/** What lies in a space is charged to the namespace that asked for the space: one may have a hundred of them. */
 export function countSpaces({ of, memory }: Caches): void {
   const spaces = of(Namespaces, { labels: labels.spaceRequestUid, everywhere: true, metadataOnly: true })
   spaces.onChange((now, before) => {
     const { name = '' } = (now ?? before)?.metadata ?? {}
-    memory.countFor(name, now?.metadata.labels?.[labels.spaceRequestNamespace])
+    memory.chargeTo(name, now?.metadata.labels?.[labels.spaceRequestNamespace])
   })
 }

@@ -137,7 +137,7 @@ async function leavingOf(
 /** Where the new value is secret, the old one was: it may be an earlier value of the same variable. */
 function hiddenChange({ path, from, to }: FieldChange, hide: Hiding): FieldChange {
   const [before, after] = [hide.value(from), hide.value(to)]
-  const isSecret = before !== from || after !== to
+  const isSecret = !Object.is(before, from) || !Object.is(after, to)
   const shown = (value: unknown, masked: unknown, other: unknown) =>
     value === undefined ? undefined : isSecret && other !== undefined ? '***' : masked
   return { path, from: shown(from, before, to), to: shown(to, after, from) }

@@ -131,9 +131,9 @@ function knownAfter(agent: Agent, { used, projectOf }: AgentFacts): KnownProject
   const before = agent.status?.knownProjects ?? []
   const known = new Map([...before, ...used].map(({ path, uid }) => [path, uid]))
   const { trustedProjects: trusted, configurationProject } = agent.spec
-  const knownProjects = [...known]
-    .filter(([path], at) => path === configurationProject || at > known.size - MOST_KNOWN)
-    .map(([path, uid]) => projectAfter(before, { path, uid }))
+  const others = [...known.keys()].filter((path) => path !== configurationProject)
+  for (const path of others.slice(0, Math.max(0, known.size - MOST_KNOWN))) known.delete(path)
+  const knownProjects = [...known].map(([path, uid]) => projectAfter(before, { path, uid }))
   return knownProjects.map((project) => {
     const now = projectOf(agent, project.path)
     if (!now || !isAnother({ path: project.path, uid: now.uid }, { trusted, used: [project] })) return project

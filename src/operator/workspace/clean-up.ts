@@ -158,9 +158,10 @@ async function removeAll(workspace: Workspace, kube: Kube, namespace: string): P
   const query = { namespace, labels: `${labels.workspaceUid}=${metadata.uid}`, metadataOnly: true }
   const rests = kinds.map(async (kind) => {
     const found = await kube.list(kind, query)
-    const these = found.slice(0, MOST_REMOVED)
-    const left = await Promise.all(these.map((each) => remove(kube, kind, each)))
-    return [...these.filter((_, i) => left[i]), ...found.slice(MOST_REMOVED)].map((each) => `${kind.kind} ${each.metadata.name}`)
+    const asked = found.filter((each) => !isDeleting(each)).slice(0, MOST_REMOVED)
+    const stays = await Promise.all(asked.map((each) => remove(kube, kind, each)))
+    const gone = new Set(asked.filter((_, at) => !stays[at]))
+    return found.filter((each) => !gone.has(each)).map((each) => `${kind.kind} ${each.metadata.name}`)
   })
   const left = (await Promise.all(rests)).flat()
   const pods = await kube.list(Pods, query)
@@ -169,7 +170,6 @@ async function removeAll(workspace: Workspace, kube: Kube, namespace: string): P
 
 /** Whether it is still there. */
 async function remove(kube: Kube, kind: Kind, object: KubeObject): Promise<boolean> {
-  if (isDeleting(object)) return true
   const outcome = await kube.delete(kind, refOf(object), { uid: object.metadata.uid, propagation: 'Background' })
   return outcome === 'terminating'
 }

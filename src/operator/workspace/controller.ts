@@ -125,7 +125,7 @@ function roomOf(workshop: Workshop, { reach, own, meter, git = {}, tunnels, devf
     compared: new Map(),
     removals: new Map(),
     gates: createTurnstile({ each: 1 }),
-    searched: new WeakMap(),
+    searched: new LRUCache({ max: 1000 }),
     errands: createErrands(clock),
     readings: createErrands(clock),
     wake: () => undefined,

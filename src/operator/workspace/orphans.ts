@@ -15,8 +15,9 @@ const MOST_NAMED = 10
 export function tellOrphans(target: Target, connection: Connection, namespace: string | undefined, room: Room): void {
   const { clock, events, log } = room.workshop
   const now = clock.now()
-  if (now - (room.searched.get(connection) ?? Number.NEGATIVE_INFINITY) < EVERY) return
-  room.searched.set(connection, now)
+  const place = `${target.apiURL} ${target.namespace}`
+  if (now - (room.searched.get(place) ?? Number.NEGATIVE_INFINITY) < EVERY) return
+  room.searched.set(place, now)
   const orphans = [...connection.deployments.all()].filter(
     (deployment) => room.workspaces.by('uid', uidOf(deployment)).length === 0,
   )

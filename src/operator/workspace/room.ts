@@ -14,7 +14,7 @@ import {
   withoutFinalizer,
 } from '../../api/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
-import type { Turnstile } from '../../std/index.ts'
+import type { LRUCache, Turnstile } from '../../std/index.ts'
 import type { TargetClasses } from './claim.ts'
 import type { Plan, TunnelSettings } from './desired/index.ts'
 import type { ParsedDevfile, Pinned } from './devfile.ts'
@@ -22,7 +22,7 @@ import type { DevfileSource } from './devfile-source.ts'
 import type { Errands } from './errands.ts'
 import type { GitSettings } from './git/index.ts'
 import type { Signposts } from './target.ts'
-import type { Connection, TargetWatch } from './target-watch.ts'
+import type { TargetWatch } from './target-watch.ts'
 
 export const CONTROLLER = 'workspace'
 
@@ -48,8 +48,8 @@ export interface Room extends Signposts {
   tunnels: TunnelSettings | undefined
   /** One workspace of a class after the other is given its place. */
   gates: Turnstile
-  /** When each target was last searched for what belongs to nobody, while anybody uses it. */
-  searched: WeakMap<Connection, number>
+  /** When each namespace of a target was last searched for what belongs to nobody, of the last thousand. */
+  searched: LRUCache<string, number>
   errands: Errands<Applied>
   /** Devfiles of projects that are being read. */
   readings: Errands<Pinned>

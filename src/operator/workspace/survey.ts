@@ -39,8 +39,8 @@ export interface Sighting {
 }
 
 interface Tools extends Pick<SightTools, 'kube' | 'tenant' | 'memory' | 'clock' | 'log' | 'namespace'> {
-  /** Whether there is a workspace of this UID in this target: a server can say that it has objects of any number of others. */
-  leadsHere(uid: string): boolean
+  /** Whether the workspace of this UID is in this target; a server can say that it has objects of any number of others, which are none. */
+  leadsHere(uid: string): boolean | undefined
   /** How many Deployments of such workspaces are there. */
   count(): number
   /** The list is made, or cannot be. */
@@ -142,6 +142,13 @@ function forgetAll(seen: Map<string, Seen>, { memory, tenant }: Tools): void {
 async function listed(tools: Tools, signal: AbortSignal): Promise<Map<string, Seen> | undefined> {
   const { kube, log, namespace, leadsHere } = tools
   const seen = new Map<string, Seen>()
+  // Of a workspace that comes here meanwhile, only a part would be kept.
+  const known = new Map<string, boolean>()
+  const isHere = (uid: string): boolean => {
+    const is = known.get(uid) ?? leadsHere(uid)
+    if (is !== undefined) known.set(uid, is)
+    return is === true
+  }
   let size = 0
   try {
     for (const kind of KINDS) {
@@ -152,7 +159,7 @@ async function listed(tools: Tools, signal: AbortSignal): Promise<Map<string, Se
           const text = textOf(object)
           size += text.length
           if (size > MOST) throw new Failure('too-large', `there is more than ${MOST} characters of it`)
-          if (leadsHere(uid)) keep(seen, uid, { key: keyOf(kind, object.metadata.name), text }, tools)
+          if (isHere(uid)) keep(seen, uid, { key: keyOf(kind, object.metadata.name), text }, tools)
         }
       }
     }

@@ -134,11 +134,13 @@ function connectTo(
   const tools = { kube, clock, log, namespace, tenant, memory, changed, ready }
   const sight = cluster?.sight(tools) ?? sightApart(tools)
   const closer = createCloserLook({ kube, memory, tenant, clock, log, namespace, pods: sight.pods, wake: changed })
-  const leadsHere = (uid: string): boolean => {
-    const { metadata, status } = workspace(uid) ?? {}
-    return metadata?.namespace === tenant && status?.target?.apiURL === apiURL && status.target.namespace === namespace
+  const leadsHere = (uid: string): boolean | undefined => {
+    const found = workspace(uid)
+    if (!found) return undefined
+    const { metadata, status } = found
+    return metadata.namespace === tenant && status?.target?.apiURL === apiURL && status.target.namespace === namespace
   }
-  const count = () => [...sight.deployments.all()].filter((each) => leadsHere(uidOf(each))).length
+  const count = () => [...sight.deployments.all()].filter((each) => leadsHere(uidOf(each)) === true).length
   const survey = createSurvey({ kube, tenant, memory, clock, log, namespace, leadsHere, count, done: ready })
   const old = clock.now() + NEW
   return {

@@ -1,9 +1,11 @@
 import { equal, is, match, ok } from 'uvu/assert'
 import { type Answers, createAnswers } from '../../../src/adapters/kube/index.ts'
 import { hasMoreMarks } from '../../../src/adapters/kube/marks.ts'
+import { splitLines } from '../../../src/adapters/kube/reading.ts'
 import { Failure, isFailure } from '../../../src/std/index.ts'
 import { steppedClock } from '../../support/clock.ts'
 import { describe } from '../../support/suite.ts'
+import { eventually } from '../../support/verbs.ts'
 
 const KIBIBYTE = 2 ** 10
 const MEBIBYTE = 2 ** 20
@@ -100,6 +102,29 @@ describe('the memory for what strangers answer', (it) => {
     await waiting
     equal(ready, ['a', 'b', 'a', 'a'])
     is(clock.waiting(), 0)
+  })
+
+  it('reads on more slowly where there are very many lines, however short', async () => {
+    const clock = steppedClock()
+    const answers = createAnswers(clock)
+    const ending = new AbortController()
+    let chunks = 0
+    const endless = async function* () {
+      for (; !ending.signal.aborted; chunks++) yield Buffer.alloc(2 ** 16, '\n')
+    }
+    const bounds = { share: answers.open('a'), signal: ending.signal, hurry: () => () => undefined }
+    const reading = (async () => {
+      for await (const line of splitLines(endless(), bounds)) is(line, '')
+    })()
+    await eventually(() => clock.waiting() > 0)
+    // Five seconds, at a microsecond for each.
+    ok(chunks > 20 && chunks < 100, `${chunks} chunks`)
+    const before = chunks
+    await clock.step(10_000)
+    await eventually(() => clock.waiting() > 0)
+    ok(chunks > before && chunks < before + 20, `${chunks - before} chunks`)
+    ending.abort()
+    await reading
   })
 })
 

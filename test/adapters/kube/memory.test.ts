@@ -192,7 +192,10 @@ describe('what a store keeps of a namespace', (it) => {
   it('counts for who has the spaces that it is in, together with all of theirs', () => {
     const { memory, store, isWhole } = opened({ all: 12 * EACH })
     store.put(secretOf('s-0', 1, LARGE, 'space-0'))
-    for (let at = 0; at < 20; at++) memory.countFor(`space-${at}`, 'evil')
+    for (let at = 0; at < 20; at++) memory.chargeTo(`space-${at}`, at === 0 ? 'evil' : `space-${at - 1}`)
+    is(memory.payerOf('space-19'), 'evil')
+    memory.chargeTo('evil', 'space-3')
+    is(memory.payerOf('space-19'), 'evil', 'nothing is charged in a circle')
     for (let at = 1; at < 20; at++) store.put(secretOf(`s-${at}`, at + 1, LARGE, `space-${at}`))
     is(store.size, 8)
     ok(isWhole('space-7'))
@@ -200,11 +203,13 @@ describe('what a store keeps of a namespace', (it) => {
     // Others have what they had.
     for (let at = 0; at < 8; at++) store.put(secretOf(`s-${at}`, 100 + at, LARGE, 'team-a'))
     is(store.size, 16)
-    memory.countFor('space-0', undefined)
+    ok(!store.isDue())
+    memory.chargeTo('space-5', undefined)
+    is(memory.payerOf('space-4'), 'evil')
+    is(memory.payerOf('space-19'), 'space-5')
     ok(store.isDue())
     store.release()
-    ok(memory.has('evil', EACH / 2, true))
-    ok(memory.has('space-0', EACH / 2, true))
+    for (const owner of ['evil', 'space-5', 'team-a']) ok(memory.has(owner, EACH / 2, true), owner)
   })
 
   it('is, of a stranger, refused as a whole for the tenant who has too much', async () => {

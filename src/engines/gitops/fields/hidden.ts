@@ -44,11 +44,11 @@ export function hiding(hidden: ReadonlySet<string> = new Set()): Hiding {
     if (typeof given === 'boolean') return words.has(String(given)) ? MASK : given
     if (Array.isArray(given)) {
       const shown = given.map(value)
-      return shown.some((inner, at) => inner !== given[at]) ? shown : given
+      return shown.some((inner, at) => !Object.is(inner, given[at])) ? shown : given
     }
     if (!isRecord(given)) return given
     const shown = Object.entries(given).map(([key, inner]): [string, unknown] => [key, value(inner)])
-    return shown.some(([key, inner]) => inner !== given[key]) ? Object.fromEntries(shown) : given
+    return shown.some(([key, inner]) => !Object.is(inner, given[key])) ? Object.fromEntries(shown) : given
   }
   return { text, value, failure: (thrown) => hiddenFailure(thrown, text) }
 }
@@ -63,7 +63,7 @@ const without = (text: string, texts: ReadonlySet<string>): string[] => [...text
 const isTooMuch = (texts: readonly string[]): boolean =>
   texts.length > MOST || texts.reduce((sum, { length }) => sum + length, 0) > MOST_CHARACTERS
 
-/** Many a pass has nothing to tell of some kind, and to make a finder of half a megabyte takes 70 ms. */
+/** It takes 70 ms to make a finder for half a megabyte, and often there is nothing to search. */
 function madeOnce<T>(make: () => T): () => T {
   let made: T | undefined
   return () => {
