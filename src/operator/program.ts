@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readNamed } from '../adapters/files/index.ts'
 import { createObjectStream } from '../adapters/grpc/index.ts'
 import { createMetrics, serveOperations } from '../adapters/http/index.ts'
-import { connect, countSpaces, createCaches, createEvents, waitingFor } from '../adapters/kube/index.ts'
+import { chargeSpaces, connect, createCaches, createEvents, waitingFor } from '../adapters/kube/index.ts'
 import { tenantRoles } from '../api/index.ts'
 import { leadInTurns, loopMeter, requestMeter, runControllers, type Workshop } from '../engines/controller/index.ts'
 import { createLog, type Log, sayFailure, systemClock } from '../std/index.ts'
@@ -87,7 +87,7 @@ const textOf = async (file: string | undefined, flag: string): Promise<string | 
 function openShop({ config, kube, log, source, means }: Shop) {
   const clock = systemClock
   const caches = createCaches({ kube, clock, log, scope: config.namespace, tenantRole: tenantRoles.operator })
-  countSpaces(caches)
+  chargeSpaces(caches)
   const events = createEvents({ kube, clock, log, reporter: 'berth-operator' })
   caches.onShortage((object, why) =>
     events.record(object, { type: 'Warning', reason: why.reason ?? why.code, message: sayFailure(why) }),

@@ -1,6 +1,6 @@
 import { openKeys } from '../adapters/files/index.ts'
 import { createMetrics, serveOperations, serveWeb, type Upstream, type WebServer } from '../adapters/http/index.ts'
-import { connect, countSpaces, createCaches, untilListed, waitingFor } from '../adapters/kube/index.ts'
+import { chargeSpaces, connect, createCaches, untilListed, waitingFor } from '../adapters/kube/index.ts'
 import { ConfigMaps, labels, Secrets, type Service, Services, Workspaces } from '../api/index.ts'
 import { BY_OWNER } from '../dashboard/index.ts'
 import { requestMeter } from '../engines/controller/index.ts'
@@ -71,7 +71,7 @@ async function openHouse(config: Config, signal: AbortSignal, frame: Frame): Pro
   open.push(() => kube.close())
   const caches = createCaches({ kube, clock, log, scope: config.namespace })
   open.push(() => caches.stop())
-  if (config.namespace === undefined) countSpaces(caches)
+  if (config.namespace === undefined) chargeSpaces(caches)
   const sources = {
     workspaces: caches.of(Workspaces, { indexes: { ...BY_WORKSPACE.workspace, ...BY_OWNER } }),
     services: caches.of(Services, { labels: labels.workspaceUid, indexes: { workspace: BY_WORKSPACE.service.workspace } }),

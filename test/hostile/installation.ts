@@ -17,6 +17,7 @@ import {
   type Ref,
   Secrets,
 } from '../../src/api/index.ts'
+import { operatorFlags } from '../../src/cli/local/installation.ts'
 import { logOf, type Part, partsOf, startPart } from '../../src/cli/local/parts.ts'
 import { Failure, seconds, systemClock } from '../../src/std/index.ts'
 import { type Berth, berth, exportedIn, MAIN, startBerth } from '../cli/berth.ts'
@@ -185,17 +186,12 @@ async function startKas(dir: string, name: string, flags: Record<string, string>
 }
 
 async function restartOperator(dir: string, flags: readonly string[]): Promise<void> {
-  const { listen = '', gitCredentials, kubernetesApi } = partOf(dir, 'kas').facts
-  const given = {
+  const words = operatorFlags({
     kubeconfig: join(dir, 'operator.kubeconfig'),
-    operations: '127.0.0.1:0',
-    kas: listen,
-    'kas-git': `https://${gitCredentials}`,
-    'kas-api': `https://${kubernetesApi}`,
-    'kas-ca': statusOf(dir)?.authority ?? '',
     kubectl: await kubectl(),
-  }
-  const words = Object.entries(given).flatMap(([flag, value]) => [`--${flag}`, value])
+    kas: partOf(dir, 'kas'),
+    authority: statusOf(dir)?.authority,
+  })
   const env = { PATH: process.env.PATH, NODE_OPTIONS: HEAP_OF_LIMIT }
   const { signal } = new AbortController()
   await endServer(partOf(dir, 'operator').pid, systemClock, seconds(5))

@@ -158,15 +158,14 @@ const allOf = <T extends KubeObject>(kind: Kind<T>, fetch: FetchPage<T>): Promis
     let bytes = 0
     for await (const page of pagesOf(kind, fetch)) {
       bytes += weightOf(page)
-      if (bytes > MOST_LISTED)
-        throw new Failure('too-large', `the list of ${kind.plural} has more than ${MOST_LISTED >> 20} MiB`, {
-          reason: 'ListTooLarge',
-          remedy: 'Delete what nobody needs',
-        })
+      if (bytes > MOST_LISTED) throw listTooLarge(kind, `has more than ${MOST_LISTED >> 20} MiB`)
       for (const item of page) items.push(item)
     }
     return items
   })
+
+const listTooLarge = ({ plural }: Kind, what: string): Failure =>
+  new Failure('too-large', `the list of ${plural} ${what}`, { reason: 'ListTooLarge', remedy: 'Delete what nobody needs' })
 
 /** An object takes far more memory than the few bytes that the smallest one has on the way. */
 const MOST_OF_STRANGERS = 10_000
@@ -175,11 +174,7 @@ const MOST_OF_STRANGERS = 10_000
 async function wholeOf<T extends KubeObject>(kind: Kind<T>, fetch: FetchPage<T>): Promise<T[]> {
   const page = await fetch({})
   const count = page.items?.length ?? 0
-  if (count > MOST_OF_STRANGERS)
-    throw new Failure('too-large', `the list of ${kind.plural} has ${count} objects, more than ${MOST_OF_STRANGERS}`, {
-      reason: 'ListTooLarge',
-      remedy: 'Delete what nobody needs',
-    })
+  if (count > MOST_OF_STRANGERS) throw listTooLarge(kind, `has ${count} objects, more than ${MOST_OF_STRANGERS}`)
   if (page.metadata?.continue)
     throw new Failure('unavailable', `the list of ${kind.plural} comes in pages, which nobody asked for`)
   return itemsOf(kind, page)

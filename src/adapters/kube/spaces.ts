@@ -2,7 +2,7 @@ import { labels, Namespaces } from '../../api/index.ts'
 import type { Caches } from './caches.ts'
 
 /** What lies in a space is charged to the namespace that asked for the space: one may have a hundred of them. */
-export function countSpaces({ of, memory }: Caches): void {
+export function chargeSpaces({ of, memory }: Caches): void {
   const spaces = of(Namespaces, { labels: labels.spaceRequestUid, everywhere: true, metadataOnly: true })
   spaces.onChange((now, before) => {
     const { name = '' } = (now ?? before)?.metadata ?? {}

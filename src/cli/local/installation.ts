@@ -135,7 +135,6 @@ async function startInTurn(plan: BringUp, { kubeconfig, kubectl, tls }: Ground):
   const accounts = tls ? await accountKubeconfigs(dir, kubeconfig) : { kas: kubeconfig, operator: kubeconfig }
   const scope = plan.scope ? ['--namespace', plan.scope] : []
   const election = plan.scope ? ['--no-leader-election'] : []
-  const ports = ['--operations', '127.0.0.1:0']
   const port = await gitPortOf(dir)
   const first = [
     run('git-server', 'serving', '--repositories', repositories, '--port', String(port)),
@@ -145,7 +144,7 @@ async function startInTurn(plan: BringUp, { kubeconfig, kubectl, tls }: Ground):
       '--kubeconfig',
       accounts.kas,
       ...scope,
-      ...ports,
+      ...OPERATIONS,
       '--listen',
       '127.0.0.1:0',
       '--webhooks',
@@ -164,18 +163,9 @@ async function startInTurn(plan: BringUp, { kubeconfig, kubectl, tls }: Ground):
     const operator = await run(
       'operator',
       'operator started',
-      '--kubeconfig',
-      accounts.operator,
       ...scope,
       ...election,
-      ...ports,
-      '--kas',
-      kas.facts.listen ?? '',
-      '--kas-git',
-      `${tls ? 'https' : 'http'}://${kas.facts.gitCredentials}`,
-      '--kubectl',
-      kubectl,
-      ...(tls ? ['--kas-ca', tls.authority, '--kas-api', `https://${kas.facts.kubernetesApi}`] : []),
+      ...operatorFlags({ kubeconfig: accounts.operator, kubectl, kas, authority: tls?.authority }),
     )
     return {
       dir,
@@ -189,6 +179,20 @@ async function startInTurn(plan: BringUp, { kubeconfig, kubectl, tls }: Ground):
   } finally {
     await Promise.allSettled(first)
   }
+}
+
+const OPERATIONS = ['--operations', '127.0.0.1:0']
+
+/** What the operator is told of what runs beside it. `authority`: of kas' certificate, where it has one. */
+export function operatorFlags({
+  kubeconfig,
+  kubectl,
+  kas: { facts },
+  authority,
+}: Pick<Ground, 'kubeconfig' | 'kubectl'> & { kas: Part; authority: string | undefined }): string[] {
+  const git = `${authority ? 'https' : 'http'}://${facts.gitCredentials}`
+  const api = authority ? ['--kas-ca', authority, '--kas-api', `https://${facts.kubernetesApi}`] : []
+  return [...OPERATIONS, '--kubeconfig', kubeconfig, '--kubectl', kubectl, '--kas', facts.listen ?? '', '--kas-git', git, ...api]
 }
 
 /** Settings that somebody exported for other programs; what is started here is told everything by flags. */

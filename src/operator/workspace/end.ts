@@ -1,4 +1,5 @@
 import type { Workspace } from '../../api/index.ts'
+import { beginningOf } from '../../std/index.ts'
 import type { WorkspaceDraft } from './status.ts'
 
 /** The condition of a workspace that ends. Its time says since when. */
@@ -8,6 +9,15 @@ export const REMOVED = 'Removed'
 export interface Remains {
   what: string
   message: string
+}
+
+const MOST_NAMED = 10
+
+/** What is still there, in words. */
+export function sayLeft(names: readonly string[]): string {
+  const named = names.slice(0, MOST_NAMED).map((name) => beginningOf(name, 100))
+  const more = names.length - named.length
+  return [...named, ...(more > 0 ? [`${more} more`] : [])].join(', ')
 }
 
 /** The status of a workspace that is going, or gone. */

@@ -1,11 +1,11 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import { Deployments, labels, Pods, refOf, type Workspace } from '../../api/index.ts'
-import { beginningOf } from '../../std/index.ts'
 import { isThere } from './actual-state/index.ts'
 import { afterStop, type PostStop } from './after-stop.ts'
 import { MANAGER } from './applying.ts'
 import { AFTER_STOP, type Plan, partOf, runsAfterStop, type WarmVolume } from './desired/index.ts'
 import { readDevfile } from './devfile.ts'
+import { sayLeft } from './end.ts'
 import { tellPostStop } from './events.ts'
 import { isStopped } from './expiry.ts'
 import { isObstacle } from './obstacle.ts'
@@ -14,7 +14,6 @@ import { markOf, rememberedVariables } from './variables.ts'
 
 /** A workspace has one; a tenant's server may say that there are any number. */
 const MOST_STOPPED = 10
-const MOST_NAMED = 10
 
 interface Place {
   kube: Kube
@@ -37,13 +36,6 @@ export async function lastStop(workspace: Workspace, place: Place): Promise<{ wh
   const { isUnderWay, postStop } = await afterStop({ plan, kube, isDown: true, isWanted: false, now, manager: MANAGER })
   tellPostStop(room.workshop.events, workspace, postStop)
   return isUnderWay ? { what: `Job ${postStop?.job}`, postStop } : { postStop }
-}
-
-/** What is still there, in words. */
-export function sayLeft(names: readonly string[]): string {
-  const named = names.slice(0, MOST_NAMED).map((name) => beginningOf(name, 100))
-  const more = names.length - named.length
-  return [...named, ...(more > 0 ? [`${more} more`] : [])].join(', ')
 }
 
 /** Made from what is remembered: nothing is asked for any more. */
