@@ -38,15 +38,16 @@ export const LAW: Record<string, Room> = {
   'adapters/auth': { imports: ['std'], packages: ['jose', 'openid-client'] },
   'adapters/control-plane': { imports: ['std'], packages: ['semver', 'undici'], process: ['kill', 'pid'], casts: true },
   'engines/controller': { imports: ['std', 'api', 'adapters/kube', 'adapters/http'] },
+  'engines/apply': { imports: ['std', 'api', 'adapters/kube'] },
   'engines/gitops': {
-    imports: ['std', 'api', 'cel', 'adapters/kube', 'adapters/http', 'adapters/processes'],
+    imports: ['std', 'api', 'cel', 'adapters/kube', 'adapters/http', 'adapters/processes', 'engines/apply'],
     packages: ['yaml'],
   },
   'engines/tunnel': { imports: ['std', 'rpc', 'adapters/grpc'], packages: ['@bufbuild/protobuf'] },
   'engines/access': { imports: ['std', 'api'] },
   'engines/lookout': { imports: ['std', 'api', 'adapters/kube'] },
   operator: {
-    imports: [...CONTROLLERS, 'rpc', 'devfile', 'adapters/grpc', 'engines/gitops'],
+    imports: [...CONTROLLERS, 'rpc', 'devfile', 'adapters/grpc', 'engines/apply', 'engines/gitops'],
     isProgram: true,
   },
   kas: {

@@ -1,15 +1,13 @@
 import { createHash } from 'node:crypto'
 import { type AnyObject, isDeleting } from '../../api/index.ts'
 import { seconds } from '../../std/index.ts'
+import { differences, type ObjectId, partsOf, valueAt } from '../apply/index.ts'
 import { wishesOf } from './annotations.ts'
 import { dependenciesOf } from './apply/depends-on.ts'
-import { differences } from './fields/differences.ts'
 import { type IgnoreRules, isLeftAlone, ourFields, withoutIgnored } from './fields/ignore.ts'
-import { partsOf, valueAt } from './fields/pointer.ts'
 import { endsByGoing, healthOf } from './health/health.ts'
 import { type HealthRules, UNJUDGED } from './health/rules.ts'
 import type { Health } from './health/verdict.ts'
-import type { ObjectId } from './object-id.ts'
 import type { Desired } from './place.ts'
 
 /** What is remembered of an object in the cluster. Its body is not: of ten thousand objects, that is the point. */

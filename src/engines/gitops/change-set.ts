@@ -1,5 +1,5 @@
 import type { Failure } from '../../std/index.ts'
-import type { ObjectId } from './object-id.ts'
+import type { ObjectId } from '../apply/index.ts'
 
 /**
  * waiting: what it depends on is not ready yet, or what depends on it not gone; it is tried again. withheld: its deletion

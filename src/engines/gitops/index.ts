@@ -8,6 +8,7 @@
  * enough is enough.
  */
 
+export { keyOfId, type ObjectId, sayId, sayKey } from '../apply/index.ts'
 export type { Taking } from './apply/keeper.ts'
 export type { Judge } from './book.ts'
 export { type Change, type Entry, entriesOf } from './change-set.ts'
@@ -23,7 +24,6 @@ export { INVENTORY_LABEL, inventoryInConfigMaps } from './inventory/inventory-co
 export { objectionToNamespace, trespassOf } from './limits.ts'
 export { createLedgers, type Ledger, type Ledgers } from './live/ledgers.ts'
 export { noMeter, PHASES, type Phase, type SyncMeter, syncMeter } from './meter.ts'
-export { keyOfId, type ObjectId, sayId, sayKey } from './object-id.ts'
 export { observe } from './observe.ts'
 export { type Observed, observedIn } from './observed.ts'
 export { type Destination, OWNER_LABEL, type Owner } from './place.ts'

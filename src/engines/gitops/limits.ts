@@ -1,5 +1,5 @@
 import type { AnyObject } from '../../api/index.ts'
-import { apiVersionFor, groupOf, type ObjectId } from './object-id.ts'
+import { apiVersionFor, groupOf, type ObjectId } from '../apply/index.ts'
 
 /** What may be done in a destination, beside what the rights of its credentials say. Whoever made the destination decides. */
 export interface Limits {

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import type { AnyObject } from '../../api/index.ts'
 import { isRecord } from '../../std/index.ts'
-import { groupOf } from './object-id.ts'
+import { groupOf } from '../apply/index.ts'
 
 /** What would make the server refuse an object, or two programs write in turns, is left out of what is applied. */
 export function normalized(object: AnyObject): AnyObject {

@@ -1,10 +1,10 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import { type AnyObject, apiVersionOf, type Kind } from '../../api/index.ts'
 import { isFailure } from '../../std/index.ts'
+import { apiVersionFor, byKey, idOf, keyOfId, type ObjectId, refOfId } from '../apply/index.ts'
 import { type Book, type Judge, type Line, lineOf, type Unreadable } from './book.ts'
 import { eachListed } from './each.ts'
 import { groupsOf, type Held } from './inventory/inventory.ts'
-import { apiVersionFor, byKey, idOf, keyOfId, type ObjectId, refOfId } from './object-id.ts'
 import { type Desired, OWNER_LABEL } from './place.ts'
 import { sentenceAbout } from './sentence.ts'
 

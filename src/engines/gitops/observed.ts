@@ -1,7 +1,7 @@
+import { type ObjectId, sayId } from '../apply/index.ts'
 import { type Book, healthIn, isAsDesired } from './book.ts'
 import { type Health, type HealthStatus, worse } from './health/verdict.ts'
 import type { Held } from './inventory/inventory.ts'
-import { type ObjectId, sayId } from './object-id.ts'
 import type { Desired } from './place.ts'
 
 export interface ObservedObject {

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import type { Kube } from '../../adapters/kube/index.ts'
 import type { AnyObject } from '../../api/index.ts'
 import { Failure, isFailure, isRecord } from '../../std/index.ts'
+import { groupOf, idOf, keyOfId, type ObjectId, sayId } from '../apply/index.ts'
 import { unknownWish } from './annotations.ts'
 import type { Entry } from './change-set.ts'
 import { type Limits, trespass } from './limits.ts'
 import { normalized } from './normalize.ts'
-import { groupOf, idOf, keyOfId, type ObjectId, sayId } from './object-id.ts'
 import type { Manifest } from './render/manifest.ts'
 
 /** In whose name objects are kept. */

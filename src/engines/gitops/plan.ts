@@ -1,6 +1,6 @@
+import { byKey } from '../apply/index.ts'
 import { type Book, isAsDesired } from './book.ts'
 import type { Held } from './inventory/inventory.ts'
-import { byKey } from './object-id.ts'
 import type { Desired } from './place.ts'
 
 export interface Plan {

@@ -1,6 +1,6 @@
+import { keyOfId, type ObjectId } from '../apply/index.ts'
 import type { Book } from './book.ts'
 import { type Entry, entriesOf } from './change-set.ts'
-import { keyOfId, type ObjectId } from './object-id.ts'
 import type { Desired } from './place.ts'
 import type { Plan } from './plan.ts'
 

@@ -1,6 +1,6 @@
 import { causesOf } from '../../adapters/kube/index.ts'
 import { beginningOf, type Failure } from '../../std/index.ts'
-import { type ObjectId, sayId } from './object-id.ts'
+import { type ObjectId, sayId } from '../apply/index.ts'
 
 /** A failure about an object as users may read it: what the server says about a Secret may quote the Secret. */
 export function sentenceAbout(id: ObjectId, failure: Failure): string {

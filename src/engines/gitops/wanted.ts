@@ -1,7 +1,7 @@
 import type { AnyObject } from '../../api/index.ts'
+import { keyOfId } from '../apply/index.ts'
 import { dependenciesOf } from './apply/depends-on.ts'
 import type { Entry } from './change-set.ts'
-import { keyOfId } from './object-id.ts'
 import { type Desired, type Destination, hashOf, type Owner, place } from './place.ts'
 import type { Render } from './render/render.ts'
 import type { Snapshot } from './render/source.ts'

@@ -12,8 +12,9 @@ import {
   refOf,
   Secrets,
 } from '../../api/index.ts'
+import { createOnce } from '../../engines/apply/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
-import { Failure, isFailure } from '../../std/index.ts'
+import { Failure } from '../../std/index.ts'
 import type { Books } from './books.ts'
 import { managedEnvironmentFor, managedEnvironmentRef, managedEnvironmentSpec, secretCopyFor, secretCopyRef } from './desired.ts'
 import type { Access } from './destination.ts'
@@ -68,7 +69,8 @@ export async function keepSecretCopy(
 ): Promise<void> {
   const desired = secretCopyFor(environment, source)
   const ref = secretCopyRef(environment)
-  const existing = books.secret(ref) ?? (await createdOrFound(kube, desired))
+  // The caches of Secrets learn of it from their watch only, so it may be there already.
+  const existing = books.secret(ref) ?? (await createOnce(kube, Secrets, desired, MANAGER)).there
   if (!existing) return
   const isOurs = isMadeFor(existing, environment.metadata) || isUnclaimedCopy(existing, environment)
   if (!isOurs || existing.type !== desired.type) throw occupied(existing, environment)
@@ -80,17 +82,6 @@ export async function keepSecretCopy(
   const data = { ...Object.fromEntries(surplus.map((key) => [key, null])), ...desired.data }
   const metadata = { labels: desired.metadata.labels, ...ownership }
   await kube.patch(Secrets, ref, { metadata, data }, { manager: MANAGER })
-}
-
-/** `undefined`: created as wanted. The caches of Secrets learn of it from their watch only, so it may be there already. */
-async function createdOrFound(kube: Workshop['kube'], desired: CoreSecret): Promise<CoreSecret | undefined> {
-  try {
-    await kube.create(Secrets, desired, { manager: MANAGER })
-    return undefined
-  } catch (failure) {
-    if (!isFailure(failure, 'already-exists')) throw failure
-    return kube.get(Secrets, refOf(desired))
-  }
 }
 
 export async function dropManagedEnvironment(environment: Environment, belongings: Belongings): Promise<void> {

@@ -5,14 +5,12 @@ import {
   type DeploymentTargetClass,
   Environments,
   isDeleting,
-  type Kind,
-  type KubeObject,
   type Namespace,
   Namespaces,
   refOf,
 } from '../../api/index.ts'
+import { createOnce } from '../../engines/apply/index.ts'
 import { type Next, settled, type Workshop } from '../../engines/controller/index.ts'
-import { isFailure } from '../../std/index.ts'
 import { chooseClass } from './choice.ts'
 import { claimFor, environmentFor, madeStages, missingStages } from './desired.ts'
 
@@ -27,9 +25,10 @@ export async function onboard(namespace: Namespace, classes: DeploymentTargetCla
 
   const className = chooseClass(namespace, classes)
   try {
+    // What is there already, by a user or by an interrupted earlier try, is left as it is.
     for (const stage of stages) {
-      await createOnce(kube, DeploymentTargetClaims, claimFor(stage, namespace, className))
-      await createOnce(kube, Environments, environmentFor(stage, namespace))
+      await createOnce(kube, DeploymentTargetClaims, claimFor(stage, namespace, className), MANAGER)
+      await createOnce(kube, Environments, environmentFor(stage, namespace), MANAGER)
     }
   } catch (failure) {
     if (isNamespaceTerminating(failure)) return settled()
@@ -49,13 +48,4 @@ export async function onboard(namespace: Namespace, classes: DeploymentTargetCla
     message: `made Environments and DeploymentTargetClaims ${names.join(', ')} of class ${className}`,
   })
   return settled()
-}
-
-/** What is there already, by a user or by an interrupted earlier try, is left as it is. */
-async function createOnce<T extends KubeObject>(kube: Workshop['kube'], kind: Kind<T>, object: T): Promise<void> {
-  try {
-    await kube.create(kind, object, { manager: MANAGER })
-  } catch (failure) {
-    if (!isFailure(failure, 'already-exists')) throw failure
-  }
 }

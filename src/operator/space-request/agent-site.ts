@@ -17,8 +17,9 @@ import {
   ServiceAccounts,
   type SpaceRequest,
 } from '../../api/index.ts'
+import { createOnce } from '../../engines/apply/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
-import { Failure, isFailure, type Secret, withoutEnd } from '../../std/index.ts'
+import { Failure, type Secret, withoutEnd } from '../../std/index.ts'
 import { ownLabels, type Space } from './desired.ts'
 import { byRequest, uidOf } from './namespace.ts'
 import { createPieces, MANAGER, OF_SPACES, PIECE_KINDS } from './pieces.ts'
@@ -108,10 +109,7 @@ async function issue(kube: Kube, { request, tier }: Space, audience: string): Pr
     metadata: { name, namespace, labels: ownLabels(request), ownerReferences: [ownedBy(request)] },
     automountServiceAccountToken: false,
   }
-  const there = await kube.create(ServiceAccounts, account, { manager: MANAGER }).catch((failure: unknown) => {
-    if (!isFailure(failure, 'already-exists')) throw failure
-    return kube.get(ServiceAccounts, { name, namespace })
-  })
+  const { made, there = made } = await createOnce(kube, ServiceAccounts, account, MANAGER)
   if (!there?.metadata.ownerReferences?.some(({ uid }) => uid === uidOf(request)))
     throw new Failure('invalid', `ServiceAccount ${namespace}/${name} is there already and is not of this request`, {
       reason: 'UnableToProvision',

@@ -14,8 +14,9 @@ import {
   type SpaceRequest,
   secretTypes,
 } from '../../api/index.ts'
+import { createOnce } from '../../engines/apply/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
-import { Failure, isFailure, type Secret } from '../../std/index.ts'
+import { Failure, type Secret } from '../../std/index.ts'
 import { ownLabels, type Space, serviceAccountOf } from './desired.ts'
 import { kubeconfigOf, tokenIn } from './kubeconfig.ts'
 import { asLabel, secretNames } from './names.ts'
@@ -119,14 +120,8 @@ async function writeSecret(keyring: Keyring, space: Space, there: CoreSecret | u
 
 /** `undefined` when somebody else's Secret has the name. */
 async function makeSecret(keyring: Keyring, space: Space, wanted: CoreSecret): Promise<CoreSecret | undefined> {
-  const { kube } = keyring.workshop
-  try {
-    return await kube.create(Secrets, wanted, { manager: MANAGER })
-  } catch (failure) {
-    if (!isFailure(failure, 'already-exists')) throw failure
-    const there = await kube.get(Secrets, refOf(wanted))
-    return there && isOurs(there, space.request) ? replace(keyring, there, wanted) : undefined
-  }
+  const { made, there } = await createOnce(keyring.workshop.kube, Secrets, wanted, MANAGER)
+  return there && isOurs(there, space.request) ? replace(keyring, there, wanted) : made
 }
 
 async function replace({ workshop }: Keyring, there: CoreSecret, wanted: CoreSecret): Promise<CoreSecret> {

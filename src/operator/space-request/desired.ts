@@ -2,7 +2,6 @@ import {
   annotations,
   apiVersionOf,
   type Kind,
-  type KubeObject,
   keyOf,
   LimitRanges,
   labels,
@@ -21,6 +20,7 @@ import {
   type SpaceRequest,
   type SpaceTierSpec,
 } from '../../api/index.ts'
+import type { Piece } from '../../engines/apply/index.ts'
 import { asLabel } from './names.ts'
 
 /** A namespace that a request gets, and what its tier wants of it. */
@@ -30,12 +30,6 @@ export interface Space {
   tier: SpaceTierSpec
   /** The tier's quota, narrowed to what the claim asks for. */
   quota: Record<string, number | string>
-}
-
-/** One object in the namespace. */
-export interface Piece {
-  kind: Kind
-  object: KubeObject
 }
 
 /** The service account whose credentials the requester gets; none when the tier says so. */

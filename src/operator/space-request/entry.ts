@@ -1,8 +1,9 @@
 import { isAllowedToUs, type Kube, subjectOf, whoNeedsEntry } from '../../adapters/kube/index.ts'
 import { RoleBindings, Roles } from '../../api/index.ts'
+import type { Piece } from '../../engines/apply/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
 import { Failure, pause, remembered, seconds, waitOf } from '../../std/index.ts'
-import { type Piece, piece, type Space } from './desired.ts'
+import { piece, type Space } from './desired.ts'
 
 /** What the operator may do in the namespaces that it makes (deploy/operator/space-keeper.yaml). */
 const ROLE = 'berth-space-keeper'

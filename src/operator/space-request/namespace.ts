@@ -9,7 +9,8 @@ import {
   type SpaceRequest,
   type SpaceTierSpec,
 } from '../../api/index.ts'
-import { Failure, isFailure } from '../../std/index.ts'
+import { createOnce } from '../../engines/apply/index.ts'
+import { Failure } from '../../std/index.ts'
 import { namespaceOf } from './desired.ts'
 import { namespaceNames } from './names.ts'
 import { MANAGER } from './pieces.ts'
@@ -41,13 +42,9 @@ export async function keepNamespace(
 async function makeNamespace(kube: Kube, request: SpaceRequest, tier: SpaceTierSpec): Promise<Namespace> {
   const names = namespaceNames(request.metadata.namespace ?? '', uidOf(request))
   for (const name of names) {
-    try {
-      return await kube.create(Namespaces, namespaceOf(request, tier, name), { manager: MANAGER })
-    } catch (failure) {
-      if (!isFailure(failure, 'already-exists')) throw failure
-      const there = await kube.get(Namespaces, { name })
-      if (there && requestUidOf(there) === uidOf(request)) return there
-    }
+    const { made, there } = await createOnce(kube, Namespaces, namespaceOf(request, tier, name), MANAGER)
+    if (made) return made
+    if (there && requestUidOf(there) === uidOf(request)) return there
   }
   throw new Failure('invalid', `namespaces of other owners have every name that could be given: ${names.join(', ')}`, {
     reason: 'UnableToProvision',

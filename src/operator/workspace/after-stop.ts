@@ -4,7 +4,7 @@ import { sentenceOf } from '../../engines/controller/index.ts'
 import { Failure, hours, isFailure, minutes, seconds, timestamp } from '../../std/index.ts'
 import { afterStopJob, type Plan } from './desired/index.ts'
 import { isStopped } from './expiry.ts'
-import { own } from './foreign.ts'
+import { objectsOf } from './owned.ts'
 
 /** What became of the postStop commands at a stop. */
 export type PostStop = NonNullable<WorkspaceStatus['postStop']>
@@ -32,7 +32,6 @@ interface Stop {
   /** Whether it is to run again. */
   isWanted: boolean
   now: number
-  manager: string
 }
 
 /**
@@ -93,9 +92,9 @@ async function watched(stop: Watched): Promise<AfterStop> {
 }
 
 /** The Job as it is, made now if it was not yet; nothing where it was there and somebody removed it. */
-async function made({ job, before, kube, plan, manager }: Watched): Promise<Job | undefined> {
-  const live = await own(kube, plan.workspace, Jobs, job)
-  return live ?? (before ? undefined : kube.create(Jobs, job, { manager }))
+function made({ job, before, kube, plan }: Watched): Promise<Job | undefined> {
+  const objects = objectsOf(plan.workspace, kube)
+  return before ? objects.find(Jobs, job) : objects.make(Jobs, job)
 }
 
 function endOf({ metadata, status }: Job): [PostStop['result'], string] | undefined {

@@ -1,80 +1,148 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import {
   ConfigMaps,
+  type CoreSecret,
   type Deployment,
   Deployments,
   isDeleting,
+  isTrue,
   type Kind,
   type KubeObject,
-  labels,
   NetworkPolicies,
+  nameOf,
   PersistentVolumeClaims,
   ResourceQuotas,
   refOf,
   Secrets,
   Services,
   type Workspace,
+  type WorkspaceClassSpec,
 } from '../../api/index.ts'
-import { Failure, quantity } from '../../std/index.ts'
-import { haveSamePieces, type Piece } from './desired/index.ts'
-import { holds } from './drift.ts'
-import { OBJECT_TAKEN, own } from './foreign.ts'
-import { applyManifests, MANIFEST_REASONS } from './manifests.ts'
-import { VARIABLE_REASONS } from './variables.ts'
+import { holds, type OwnedObjects, type Piece, removePiece } from '../../engines/apply/index.ts'
+import { hours, isRecord, quantity } from '../../std/index.ts'
+import { asApplyFailure } from './apply-failure.ts'
+import { takeVolume } from './care/pool/volume.ts'
+import {
+  bookFrameOf,
+  type Desired,
+  desiredObjects,
+  type FrozenVariables,
+  haveSamePieces,
+  PLAN_DIGEST,
+  type Plan,
+  variablesFrameOf,
+} from './desired/index.ts'
+import type { Heir } from './inheritance.ts'
+import { applyManifests } from './manifests.ts'
+import { MANAGER, objectsOf } from './owned.ts'
+import type { Applied, Room } from './room.ts'
+import { BY_WORKSPACE } from './sight.ts'
+import { isIn, type Sighting, throughSighting } from './survey.ts'
+import type { Connection } from './target-watch.ts'
+import { freeze, markOf, refreshOf, rememberedVariables } from './variables.ts'
 
-/** The reasons that mean: the objects could not be applied. */
-const FAILED = 'ApplyFailed'
-const APPLY_REASONS: readonly string[] = [
-  FAILED,
-  OBJECT_TAKEN,
-  ...Object.values(MANIFEST_REASONS),
-  ...Object.values(VARIABLE_REASONS),
-]
+/** Everything of a workspace is compared with its target this often, also what is not watched. */
+export const FULL = hours(1)
 
-export const isApplyFailure = ({ reason = '' }: Failure): boolean => APPLY_REASONS.includes(reason)
+/** What a plan is made from before it is known what was frozen. */
+type Draft = Omit<Plan, 'variables' | 'variablesMark' | 'pullSecrets'>
 
-export interface Work {
-  /** The target. */
-  kube: Kube
-  workspace: Workspace
-  pieces: readonly Piece[]
-  manifests: readonly KubeObject[]
-  /** Where the manifests are listed. */
-  book: KubeObject
-  /** False where it is known that there is none. */
-  mayHaveBook: boolean
-  deployment: Deployment
-  /** The Deployment as it was seen last, if everything beside it was compared not long ago. */
-  known?: Deployment | undefined
-  /** What is there already and stays. */
-  kept: readonly KubeObject[]
-  manager: string
+/** Brings the objects of a workspace about. The Deployment says whether that was done; the rest is looked at now and then. */
+export async function applied(wish: Draft, generation: number | undefined, connection: Connection, room: Room): Promise<Applied> {
+  const { workspace, settings } = wish
+  const draft = { ...wish, pullSecrets: pullSecretsFor(settings, room) }
+  const uid = workspace.metadata.uid ?? ''
+  const fresh = isCompared(uid, generation, room)
+  const remembered = rememberedVariables(workspace)
+  const kept = remembered && withVariables(draft, remembered)
+  const before = fresh && kept ? desiredObjects(kept) : undefined
+  const live = before && connection.deployments.get(refOf(before.deployment))
+  const holdsBeside = before?.pieces.every((piece) => isSeen(piece, connection)) ?? false
+  if (kept && live && holdsBeside && holds(before.deployment, live)) return { deployment: live, plan: kept }
+  const known = before && live && holdsBeside && haveSamePieces(before.deployment, live) ? live : undefined
+  const sighting = known ? undefined : connection.survey.take(uid)
+  try {
+    return await compare({ draft, generation, known, remembered, sighting }, connection, room)
+  } finally {
+    sighting?.forget()
+  }
 }
 
-/** Whether the Deployment was made from this plan and nobody changed it since. */
-export const isApplied = (deployment: KubeObject, live: Deployment | undefined): boolean =>
-  live !== undefined && holds(deployment, live)
+/** Whether all of it was compared with its target not long ago, under the class as it is. */
+export function isCompared(uid: string, generation: number | undefined, { compared, workshop }: Room): boolean {
+  const last = compared.get(uid)
+  return last !== undefined && workshop.clock.now() - last.at < FULL && last.generation === generation
+}
+
+/** Of what is beside the Deployment, only its like are watched; of the rest it is enough that it was made from the same plan. */
+function isSeen({ kind, object }: Piece, { deployments }: Connection): boolean {
+  const live = kind === Deployments ? deployments.get(refOf(object)) : undefined
+  return kind !== Deployments || (live !== undefined && holds(object, live))
+}
+
+interface Comparison {
+  draft: Draft
+  generation: number | undefined
+  /** Its Deployment, which was compared not long ago and needs little. */
+  known: Deployment | undefined
+  remembered: FrozenVariables | undefined
+  sighting: Sighting | undefined
+}
+
+async function compare(
+  { draft, generation, known, remembered, sighting }: Comparison,
+  connection: Connection,
+  room: Room,
+): Promise<Applied> {
+  const { workspace } = draft
+  const uid = workspace.metadata.uid ?? ''
+  const deployments = connection.deployments.by(BY_WORKSPACE, uid)
+  const kube = sighting ? throughSighting(connection.kube, { uid, sighting, deployments }) : connection.kube
+  if (!known && draft.volume) await takeVolume(kube, workspace, draft.volume, draft.namespace)
+  const variables = known && remembered ? remembered : await frozenFor(draft, kube, room)
+  const plan = withVariables(draft, variables)
+  const mayHaveBook = !sighting || isIn(sighting, ConfigMaps, bookFrameOf(plan))
+  const desired = desiredObjects(plan)
+  const was = connection.deployments.get(refOf(desired.deployment))
+  const { deployment, changed } = await applyAll(plan, desired, { kube, known, mayHaveBook })
+  room.compared.set(uid, { at: room.workshop.clock.now(), generation })
+  tellChanged(plan, { was, deployment: desired.deployment, changed }, room)
+  return { deployment, plan }
+}
+
+interface Seen {
+  /** The target. */
+  kube: Kube
+  /** The Deployment as it was seen last, if everything beside it was compared not long ago. */
+  known: Deployment | undefined
+  /** False where it is known that there is no list of the devfile's objects. */
+  mayHaveBook: boolean
+}
 
 /** Brings all objects of a workspace to what they should be; the Deployment comes last and says that the rest is done. */
-export async function applyAll(work: Work): Promise<{ deployment: Deployment; changed: string[] }> {
-  const { kube, workspace, pieces, manifests, mayHaveBook, deployment, known, manager } = work
+async function applyAll(plan: Plan, desired: Desired, { kube, known, mayHaveBook }: Seen) {
+  const { workspace } = plan
+  const { pieces, manifests, deployment } = desired
+  const objects = objectsOf(workspace, kube)
   const changed: string[] = []
   const hasAll = known !== undefined && haveSamePieces(deployment, known)
   try {
-    for (const piece of hasAll ? [] : pieces)
-      if (await applyPiece(work, piece)) changed.push(`${piece.kind.kind} ${piece.object.metadata.name}`)
-    const live = await own(kube, workspace, Deployments, deployment)
-    if (!hasAll && ((live && mayHaveBook) || manifests.length > 0)) changed.push(...(await applyManifests(work)))
+    for (const piece of hasAll ? [] : pieces) if (await objects.apply(piece, fitted)) changed.push(sayPiece(piece))
+    const live = await objects.find(Deployments, deployment)
+    if (!hasAll && ((live && mayHaveBook) || manifests.length > 0))
+      changed.push(...(await applyManifests({ kube, workspace, manifests, book: bookFrameOf(plan) })))
     const isSame = live !== undefined && holds(deployment, live)
-    if (!isSame) changed.push(`Deployment ${deployment.metadata.name}`)
-    const now = isSame ? live : await kube.apply(Deployments, deployment, { manager, force: true })
+    if (!isSame) changed.push(sayPiece({ kind: Deployments, object: deployment }))
+    const now = isSame ? live : await kube.apply(Deployments, deployment, { manager: MANAGER, force: true })
     // What was never there before has left nothing behind.
-    if (live && !hasAll) changed.push(...(await prune(work)))
+    if (live && !hasAll) changed.push(...(await prune(plan, desired, { kube, objects })))
     return { deployment: now, changed }
   } catch (thrown) {
     throw asApplyFailure(thrown)
   }
 }
+
+const sayPiece = ({ kind, object }: Piece): string => `${kind.kind} ${object.metadata.name}`
 
 /** Not among them: the volume, which is wanted always, and what others make for the workspace and end themselves. */
 const PRUNED: readonly Kind[] = [Services, NetworkPolicies, ConfigMaps, Secrets, ResourceQuotas, Deployments]
@@ -83,35 +151,29 @@ const PRUNED: readonly Kind[] = [Services, NetworkPolicies, ConfigMaps, Secrets,
 const MOST_PRUNED = 100
 
 /** Deletes what an earlier plan wanted and this one does not. */
-async function prune({ kube, workspace, pieces, deployment, book, kept }: Work): Promise<string[]> {
-  const { namespace } = deployment.metadata
-  const wanted = new Set([...pieces.map(({ object }) => object), deployment, book, ...kept].map(keyOfObject))
-  const selector = `${labels.workspaceUid}=${workspace.metadata.uid}`
+async function prune(
+  plan: Plan,
+  { pieces, deployment }: Desired,
+  { kube, objects }: { kube: Kube; objects: OwnedObjects },
+): Promise<string[]> {
+  const beside = [
+    { kind: Deployments, object: deployment },
+    { kind: ConfigMaps, object: bookFrameOf(plan) },
+    { kind: Secrets, object: variablesFrameOf(plan) },
+  ]
+  const wanted = new Set([...pieces, ...beside].map(sayPiece))
   const lists = PRUNED.map(async (kind) => {
-    const live = await kube.list(kind, { namespace, labels: selector, metadataOnly: true })
-    return live
-      .filter((each) => !isDeleting(each) && !wanted.has(`${kind.kind} ${each.metadata.name}`))
-      .slice(0, MOST_PRUNED)
-      .map((each) => ({ kind, each }))
+    const live = (await objects.list(kind, plan.namespace)).map((object) => ({ kind, object }))
+    return live.filter((piece) => !isDeleting(piece.object) && !wanted.has(sayPiece(piece))).slice(0, MOST_PRUNED)
   })
   const leftOver = (await Promise.all(lists)).flat()
-  for (const { kind, each } of leftOver)
-    await kube.delete(kind, refOf(each), { uid: each.metadata.uid, propagation: 'Background' })
-  return leftOver.map(({ kind, each }) => `${kind.kind} ${each.metadata.name} (deleted)`)
-}
-
-const keyOfObject = ({ kind, metadata }: KubeObject): string => `${kind} ${metadata.name}`
-
-async function applyPiece({ kube, workspace, manager }: Work, piece: Piece): Promise<boolean> {
-  const live = await own(kube, workspace, piece.kind, piece.object)
-  const object = piece.kind === PersistentVolumeClaims ? fitted(piece.object, live) : piece.object
-  if (live && holds(object, live)) return false
-  await kube.apply(piece.kind, object, { manager, force: true })
-  return true
+  for (const piece of leftOver) await removePiece(kube, piece)
+  return leftOver.map((piece) => `${sayPiece(piece)} (deleted)`)
 }
 
 /** A volume can grow, never shrink; its other fields are fixed. */
-function fitted(wanted: KubeObject, live: KubeObject | undefined): KubeObject {
+function fitted(wanted: KubeObject, live: KubeObject): KubeObject {
+  if (wanted.kind !== PersistentVolumeClaims.kind) return wanted
   const is = sizeOf(live)
   const size = sizeOf(wanted)
   if (is === undefined || size === undefined || quantity(size) > quantity(is)) return wanted
@@ -121,23 +183,67 @@ function fitted(wanted: KubeObject, live: KubeObject | undefined): KubeObject {
   }
 }
 
-function sizeOf(claim: KubeObject | undefined): string | undefined {
+function sizeOf(claim: KubeObject): string | undefined {
   const path = ['spec', 'resources', 'requests', 'storage']
   const size = path.reduce<unknown>((at, key) => (isRecord(at) ? at[key] : undefined), claim)
   return size === undefined ? undefined : String(size)
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+interface Change {
+  /** The Deployment before. */
+  was: Deployment | undefined
+  /** As it is wanted. */
+  deployment: Deployment
+  changed: readonly string[]
+}
 
-/** Whatever the reason, the user should read that it happened in the target. */
-export function asApplyFailure(thrown: unknown): Failure {
-  const failure = Failure.from(thrown)
-  if (isApplyFailure(failure) || failure.code === 'cancelled') return failure
-  return new Failure(failure.code === 'internal' ? 'unavailable' : failure.code, `the target refused: ${failure.message}`, {
-    reason: FAILED,
-    remedy:
-      failure.remedy ?? "Check the rights of the target's credentials, and the devfile against the target's policies and quotas.",
-    cause: failure,
-    ...(failure.retryAfter !== undefined && { retryAfter: failure.retryAfter }),
-  })
+/** What was made by this very plan before and is not so any more, somebody else has changed: an Event says what was repaired. */
+function tellChanged(
+  { workspace, namespace }: Plan,
+  { was, deployment, changed }: Change,
+  { workshop: { log, events } }: Room,
+): void {
+  if (changed.length === 0) return
+  log.info('workspace applied', { workspace: nameOf(workspace), changed })
+  const digest = deployment.metadata.annotations?.[PLAN_DIGEST]
+  const { status, metadata } = workspace
+  const wasThere = isTrue(status?.conditions, 'Applied') && status?.observedGeneration === metadata.generation
+  if (was ? was.metadata.annotations?.[PLAN_DIGEST] !== digest : !wasThere) return
+  const lost = changed.some((name) => name.startsWith(PersistentVolumeClaims.kind))
+  const what = `changed or removed in namespace ${namespace} by somebody, and repaired: ${changed.join(', ')}`
+  const message = lost ? `${what}. The volume is a new one, and empty` : what
+  events.record(workspace, { type: lost ? 'Warning' : 'Normal', reason: 'Repaired', message })
+}
+
+const withVariables = (draft: Draft, variables: FrozenVariables): Plan => ({
+  ...draft,
+  variables,
+  variablesMark: markOf(draft.workspace),
+})
+
+/** What else makes a plan another one, beside the workspace's and its class's generation. */
+export const marksOf = ({ workspace, settings }: Draft, room: Room): string[] => [
+  refreshOf(workspace),
+  ...pullSecretsFor(settings, room).map(({ metadata }) => `${metadata.uid}/${metadata.resourceVersion}`),
+]
+
+/** One that is missing is left out, and comes along when it is there. */
+const pullSecretsFor = ({ imagePullSecrets = [] }: WorkspaceClassSpec, room: Room): CoreSecret[] =>
+  imagePullSecrets.flatMap((ref) => room.pullSecret(ref) ?? [])
+
+async function frozenFor(draft: Draft, target: Kube, room: Room): Promise<FrozenVariables> {
+  const { workspace } = draft
+  const { clock, kube: home } = room.workshop
+  const frame = variablesFrameOf({ ...draft, variablesMark: markOf(workspace) })
+  try {
+    return await freeze({ workspace, frame, target, home, heir: heirOf(workspace, room), now: clock.now() })
+  } catch (thrown) {
+    throw asApplyFailure(thrown)
+  }
+}
+
+function heirOf({ metadata, spec }: Workspace, room: Room): Heir {
+  const name = spec.project?.gitProject
+  const project = name && { name, path: room.project({ name, namespace: metadata.namespace })?.spec.path }
+  return { owner: spec.owner, project: project || undefined }
 }

@@ -9,8 +9,6 @@ import {
   isDeleting,
   Jobs,
   type Kind,
-  type KubeObject,
-  labels,
   NetworkPolicies,
   nameOf,
   PersistentVolumeClaims,
@@ -22,6 +20,7 @@ import {
   Services,
   type Workspace,
 } from '../../api/index.ts'
+import { removePiece } from '../../engines/apply/index.ts'
 import { again, type Next, sentenceOf, settled } from '../../engines/controller/index.ts'
 import { Failure, minutes, seconds } from '../../std/index.ts'
 import type { PostStop } from './after-stop.ts'
@@ -34,6 +33,7 @@ import { REMOVED, type Remains, sayLeft, statusOfEnd } from './end.ts'
 import { lastStop } from './last-stop.ts'
 import { removeManifests } from './manifests.ts'
 import { isObstacle } from './obstacle.ts'
+import { objectsOf } from './owned.ts'
 import { type Room, removeFinalizer } from './room.ts'
 import { findTarget } from './target.ts'
 
@@ -150,26 +150,19 @@ function leaveBehind(workspace: Workspace, { workshop }: Room, why: string): und
 
 /** Found by their label, so that nothing is left of a plan that was changed halfway. Things of others stay. */
 async function removeAll(workspace: Workspace, kube: Kube, namespace: string): Promise<string[]> {
-  const { metadata } = workspace
   const manifests = await removeManifests({ kube, workspace, book: bookFrameOf({ workspace, namespace }) })
   // The list of the devfile's objects goes only after them.
   const snapshots = workspace.status?.backups ? await snapshotKind(kube) : undefined
   const kinds = [...(snapshots ? [snapshots] : []), ...KINDS.filter((kind) => manifests.length === 0 || kind !== ConfigMaps)]
-  const query = { namespace, labels: `${labels.workspaceUid}=${metadata.uid}`, metadataOnly: true }
+  const objects = objectsOf(workspace, kube)
   const rests = kinds.map(async (kind) => {
-    const found = await kube.list(kind, query)
+    const found = await objects.list(kind, namespace)
     const asked = found.filter((each) => !isDeleting(each)).slice(0, MOST_REMOVED)
-    const stays = await Promise.all(asked.map((each) => remove(kube, kind, each)))
+    const stays = await Promise.all(asked.map((object) => removePiece(kube, { kind, object })))
     const gone = new Set(asked.filter((_, at) => !stays[at]))
     return found.filter((each) => !gone.has(each)).map((each) => `${kind.kind} ${each.metadata.name}`)
   })
   const left = (await Promise.all(rests)).flat()
-  const pods = await kube.list(Pods, query)
+  const pods = await objects.list(Pods, namespace)
   return [...manifests, ...left, ...pods.map((pod) => `Pod ${pod.metadata.name}`)]
-}
-
-/** Whether it is still there. */
-async function remove(kube: Kube, kind: Kind, object: KubeObject): Promise<boolean> {
-  const outcome = await kube.delete(kind, refOf(object), { uid: object.metadata.uid, propagation: 'Background' })
-  return outcome === 'terminating'
 }

@@ -2,7 +2,6 @@ import type { Kube } from '../../adapters/kube/index.ts'
 import { Deployments, labels, Pods, refOf, type Workspace } from '../../api/index.ts'
 import { isThere } from './actual-state/index.ts'
 import { afterStop, type PostStop } from './after-stop.ts'
-import { MANAGER } from './applying.ts'
 import { AFTER_STOP, type Plan, partOf, runsAfterStop, type WarmVolume } from './desired/index.ts'
 import { readDevfile } from './devfile.ts'
 import { sayLeft } from './end.ts'
@@ -33,7 +32,7 @@ export async function lastStop(workspace: Workspace, place: Place): Promise<{ wh
   const pods = (await kube.list(Pods, query)).filter((pod) => partOf(pod) !== AFTER_STOP && isThere(pod))
   if (pods.length > 0) return { what: sayLeft(pods.map(({ metadata }) => `Pod ${metadata.name}`)) }
   const now = room.workshop.clock.now()
-  const { isUnderWay, postStop } = await afterStop({ plan, kube, isDown: true, isWanted: false, now, manager: MANAGER })
+  const { isUnderWay, postStop } = await afterStop({ plan, kube, isDown: true, isWanted: false, now })
   tellPostStop(room.workshop.events, workspace, postStop)
   return isUnderWay ? { what: `Job ${postStop?.job}`, postStop } : { postStop }
 }

@@ -4,25 +4,16 @@ import {
   type ConfigMap,
   ConfigMaps,
   groupsOfUser,
-  isDeleting,
   type Kind,
   type KubeObject,
   labels,
   refOf,
   type Workspace,
 } from '../../api/index.ts'
+import { groupOf, type Piece } from '../../engines/apply/index.ts'
 import { Failure, type FailureCode, isRecord } from '../../std/index.ts'
-import { groupOf } from './desired/index.ts'
-import { holds } from './drift.ts'
-import { own, taken } from './foreign.ts'
-
-/** Why a devfile's Kubernetes objects are not applied. */
-export const MANIFEST_REASONS = {
-  unknownKind: 'ManifestKindUnknown',
-  elsewhere: 'ManifestElsewhere',
-  notAllowed: 'OwnerNotAllowed',
-  cannotAsk: 'OwnerRightsUnknown',
-} as const
+import { MANIFEST_REASONS } from './apply-failure.ts'
+import { MANAGER, manifestsOf, objectsOf } from './owned.ts'
 
 /** Whoever could do all of these is given nothing by the workspace. */
 const VERBS = ['create', 'patch', 'delete']
@@ -34,7 +25,6 @@ export interface ManifestWork {
   manifests: readonly KubeObject[]
   /** The ConfigMap that lists what was made, without its content. */
   book: KubeObject
-  manager: string
 }
 
 /** What was made, so that it is found again: the kind of an object says where it lies. */
@@ -45,22 +35,21 @@ interface Line {
 
 /** Brings the objects of a devfile about, and takes away those that left it. They are in the book before they are made. */
 export async function applyManifests(work: ManifestWork): Promise<string[]> {
-  const { kube, workspace, manifests, book, manager } = work
-  const live = await own(kube, workspace, ConfigMaps, book)
-  const before = linesIn(live)
+  const { kube, workspace, manifests, book } = work
+  const before = linesIn(await objectsOf(workspace, kube).find(ConfigMaps, book))
   if (before.length === 0 && manifests.length === 0) return []
   const wanted = await Promise.all(manifests.map(async (object) => ({ object, kind: await kindOf(work, object) })))
   for (const { object, kind } of wanted) await checkRights(work, object, kind)
 
+  const own = manifestsOf(workspace, kube)
   const lines = wanted.map(({ object, kind }) => ({ kind, name: object.metadata.name }))
   const gone = before.filter((line) => !lines.some((each) => keyOf(each) === keyOf(line)))
-  const write = (content: readonly Line[]) => kube.apply(ConfigMaps, bookOf(book, content), { manager, force: true })
+  const write = (content: readonly Line[]) => kube.apply(ConfigMaps, bookOf(book, content), { manager: MANAGER, force: true })
   if (lines.some((line) => !before.some((each) => keyOf(each) === keyOf(line)))) await write([...gone, ...lines])
   const changed: string[] = []
-  for (const { object, kind } of wanted)
-    if (await applyOne(work, kind, object)) changed.push(`${kind.kind} ${object.metadata.name}`)
+  for (const piece of wanted) if (await own.apply(piece)) changed.push(`${piece.kind.kind} ${piece.object.metadata.name}`)
   for (const line of gone) {
-    await removeOne(work, line)
+    await own.remove(pieceOf(line, book))
     changed.push(`${line.kind.kind} ${line.name} (deleted)`)
   }
   if (gone.length > 0) await write(lines)
@@ -68,6 +57,11 @@ export async function applyManifests(work: ManifestWork): Promise<string[]> {
 }
 
 const keyOf = ({ kind, name }: Line): string => `${apiVersionOf(kind)} ${kind.kind} ${name}`
+
+const pieceOf = ({ kind, name }: Line, { metadata: { namespace } }: KubeObject): Piece => ({
+  kind,
+  object: { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata: { name, ...(namespace && { namespace }) } },
+})
 
 async function kindOf({ kube, book }: ManifestWork, { apiVersion, kind, metadata }: KubeObject): Promise<Kind> {
   const refuse = (code: FailureCode, reason: string, message: string, remedy: string) =>
@@ -119,7 +113,14 @@ interface Question {
 
 async function isAllowed({ kube }: ManifestWork, { owner, verb, kind, object }: Question): Promise<boolean> {
   const { name, namespace } = object.metadata
-  const resourceAttributes = { namespace, verb, group: groupOf(object), version: kind.version, resource: kind.plural, name }
+  const resourceAttributes = {
+    namespace,
+    verb,
+    group: groupOf(object.apiVersion),
+    version: kind.version,
+    resource: kind.plural,
+    name,
+  }
   const spec = { user: owner, groups: groupsOfUser(owner), resourceAttributes }
   const review = { apiVersion: REVIEWS, kind: 'LocalSubjectAccessReview', metadata: { namespace }, spec }
   try {
@@ -136,38 +137,13 @@ async function isAllowed({ kube }: ManifestWork, { owner, verb, kind, object }: 
   }
 }
 
-async function applyOne({ kube, workspace, manager }: ManifestWork, kind: Kind, object: KubeObject): Promise<boolean> {
-  const live = await kube.get(kind, refOf(object))
-  if (live && !isMadeFor(workspace, live)) throw taken(kind, object)
-  if (live && holds(object, live)) return false
-  await kube.apply(kind, object, { manager, force: true })
-  return true
-}
-
-const isMadeFor = ({ metadata }: Workspace, object: KubeObject): boolean =>
-  object.metadata.labels?.[labels.workspaceManifest] === metadata.uid
-
-/** Whether it is still there. */
-async function removeOne(
-  { kube, workspace, book }: Pick<ManifestWork, 'kube' | 'workspace' | 'book'>,
-  line: Line,
-): Promise<boolean> {
-  const ref = { name: line.name, namespace: book.metadata.namespace }
-  const live = await kube.get(line.kind, ref)
-  if (!live || !isMadeFor(workspace, live)) return false
-  if (isDeleting(live)) return true
-  return (await kube.delete(line.kind, ref, { uid: live.metadata.uid, propagation: 'Background' })) === 'terminating'
-}
-
 /** Removes all of them at the workspace's end; what is still there, in words. */
-export async function removeManifests(work: Pick<ManifestWork, 'kube' | 'workspace' | 'book'>): Promise<string[]> {
-  const { kube, workspace, book } = work
+export async function removeManifests({ kube, workspace, book }: Omit<ManifestWork, 'manifests'>): Promise<string[]> {
   const live = await kube.get(ConfigMaps, refOf(book))
   const lines = live?.metadata.labels?.[labels.workspaceUid] === workspace.metadata.uid ? linesIn(live) : []
-  const left = await Promise.all(
-    lines.map(async (line) => ((await removeOne(work, line)) ? [`${line.kind.kind} ${line.name}`] : [])),
-  )
-  return left.flat()
+  const own = manifestsOf(workspace, kube)
+  const isLeft = await Promise.all(lines.map((line) => own.remove(pieceOf(line, book))))
+  return lines.filter((_, at) => isLeft[at]).map((line) => `${line.kind.kind} ${line.name}`)
 }
 
 const KEY = 'objects'

@@ -15,8 +15,8 @@ import { again, type Next, settled } from '../../engines/controller/index.ts'
 import { Failure, isFailure, minutes, seconds } from '../../std/index.ts'
 import { type Assessment, isThere } from './actual-state/index.ts'
 import { afterStop } from './after-stop.ts'
-import { isApplyFailure } from './apply.ts'
-import { applied, FULL, isCompared, MANAGER, marksOf } from './applying.ts'
+import { applied, FULL, isCompared, marksOf } from './apply.ts'
+import { isApplyFailure } from './apply-failure.ts'
 import { assessed } from './assessing.ts'
 import { backUp } from './care/backup/backup.ts'
 import { restoreFor } from './care/backup/restore.ts'
@@ -128,7 +128,6 @@ async function proceed(given: Workspace, room: Room): Promise<Next> {
     isDown: assessment.state === 'Stopped' && desiredState === 'Stopped',
     isWanted: desiredState !== 'Stopped',
     now: seen.now,
-    manager: MANAGER,
   })
   return conclude(
     workspace,
@@ -160,7 +159,7 @@ async function withPostStop(
 ): Promise<Pick<Situation, 'postStop'> & { assessment: Assessment }> {
   const isDown = assessment.state === 'Stopped'
   const isUp = (plan.workspace.spec.desiredState ?? 'Running') === 'Running'
-  const after = await afterStop({ plan, kube: connection.kube, isDown, isWanted: isUp, now, manager: MANAGER })
+  const after = await afterStop({ plan, kube: connection.kube, isDown, isWanted: isUp, now })
   tellPostStop(room.workshop.events, plan.workspace, after.postStop)
   const { postStop, recheckAt = assessment.recheckAt, isUnderWay } = after
   if (!isUnderWay) return { assessment: { ...assessment, recheckAt }, postStop }

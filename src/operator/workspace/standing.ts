@@ -9,11 +9,11 @@ import {
   type WorkspaceClassSpec,
 } from '../../api/index.ts'
 import { type Assessment, isThere } from './actual-state/index.ts'
-import { MANAGER } from './applying.ts'
 import { assessedAsItIs } from './assessing.ts'
 import { AFTER_STOP, MAIN, partOf, partOfDeployment } from './desired/index.ts'
 import { isWanted } from './expiry.ts'
 import { isObstacle } from './obstacle.ts'
+import { MANAGER } from './owned.ts'
 import type { Room } from './room.ts'
 import { BY_WORKSPACE } from './sight.ts'
 import { findTarget } from './target.ts'

@@ -2,7 +2,7 @@ import type { Deployment, Statement, Workspace, WorkspaceClass, WorkspaceClassSp
 import type { Devfile } from '../../devfile/index.ts'
 import { type Failure, timestamp } from '../../std/index.ts'
 import { type ActualState, type Assessment, type Step as PodStep, STAGES, type Trouble } from './actual-state/index.ts'
-import { isApplyFailure } from './apply.ts'
+import { isApplyFailure } from './apply-failure.ts'
 import { type Sizes, sizesInStatus } from './care/sizes.ts'
 import type { ChosenClass } from './class.ts'
 import type { PinnedDevfile } from './devfile-source.ts'

@@ -1,12 +1,11 @@
 import { type Kube, orBegunAnew, weightOf } from '../../adapters/kube/index.ts'
 import { annotations, type CoreSecret, type KubeObject, labels, Secrets, type Workspace, YES } from '../../api/index.ts'
 import { Failure, isRecord, timestamp } from '../../std/index.ts'
+import { VARIABLE_REASONS } from './apply-failure.ts'
 import type { FrozenVariables } from './desired/index.ts'
-import { own } from './foreign.ts'
 import { type Heir, type Inheritance, inherit, isInherited, type Value, whyNot } from './inheritance.ts'
 import { digest } from './names.ts'
-
-export const VARIABLE_REASONS = { missing: 'VariableNotFound', invalid: 'VariableInvalid', tooMuch: 'VariablesTooLarge' } as const
+import { MANAGER, objectsOf } from './owned.ts'
 
 const MOST = 256
 /** What a Secret may hold, less what is around it. */
@@ -42,7 +41,6 @@ export interface Freezing {
   home: Kube
   heir: Heir
   now: number
-  manager: string
 }
 
 /**
@@ -50,15 +48,15 @@ export interface Freezing {
  * it and the status changes nothing.
  */
 export async function freeze(freezing: Freezing): Promise<FrozenVariables> {
-  const { workspace, frame, target, now, manager } = freezing
+  const { workspace, frame, target, now } = freezing
   const remembered = rememberedVariables(workspace)
   // Of none there is no Secret; what could be inherited by now is for the next refresh.
   if (remembered && !remembered.list?.length) return remembered
-  const there = await own(target, workspace, Secrets, frame)
+  const there = await objectsOf(workspace, target).find(Secrets, frame)
   if (there) return { ...headOf(workspace, there.metadata.creationTimestamp ?? timestamp(now)), ...namesIn(there) }
   const { values, list, leftOut } = await gathered(freezing)
   const record = { list, ...(leftOut.length > 0 && { leftOut }) }
-  if (values.length > 0) await target.create(Secrets, secretOf(frame, values, record), { manager })
+  if (values.length > 0) await target.create(Secrets, secretOf(frame, values, record), { manager: MANAGER })
   return { ...headOf(workspace, timestamp(now)), ...record }
 }
 

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { differences } from '../../../src/engines/gitops/fields/differences.ts'
+import { differences } from '../../../src/engines/apply/differences.ts'
 import { describe } from '../../support/suite.ts'
 
 const ROWS: [why: string, desired: unknown, live: unknown, expected: string[]][] = [

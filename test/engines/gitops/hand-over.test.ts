@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import * as assert from 'uvu/assert'
 import type { Kube } from '../../../src/adapters/kube/index.ts'
 import { ConfigMaps, RoleBindings } from '../../../src/api/index.ts'
+import { keyOfId } from '../../../src/engines/apply/object-id.ts'
 import {
   createRenderer,
   type Entry,
@@ -12,7 +13,6 @@ import {
   removeAll,
   sync,
 } from '../../../src/engines/gitops/index.ts'
-import { keyOfId } from '../../../src/engines/gitops/object-id.ts'
 import { createWants, type Wants } from '../../../src/engines/gitops/sharing/wants.ts'
 import { Failure, seconds } from '../../../src/std/index.ts'
 import { grant } from '../../support/builders/credentials.ts'

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
+import { keyOfId } from '../../../src/engines/apply/object-id.ts'
 import { createWants, type Wants } from '../../../src/engines/gitops/index.ts'
-import { keyOfId } from '../../../src/engines/gitops/object-id.ts'
 import { Failure, type FailureCode, seconds } from '../../../src/std/index.ts'
 import { type SteppedClock, steppedClock } from '../../support/clock.ts'
 import { describe } from '../../support/suite.ts'

@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
 import type { Workspace, WorkspaceSpec } from '../../../src/api/index.ts'
 import { type Devfile, parseDevfile } from '../../../src/devfile/index.ts'
+import { holds } from '../../../src/engines/apply/index.ts'
 import { desiredObjects, type Plan } from '../../../src/operator/workspace/desired/index.ts'
-import { holds } from '../../../src/operator/workspace/drift.ts'
 import { objectNameOf } from '../../../src/operator/workspace/names.ts'
 import { describe } from '../../support/suite.ts'
 

@@ -76,7 +76,7 @@ describe('what a workspace inherits from many large Secrets', (it) => {
     const one: Workspace = workspace(namespace, 'web', spec)
     const frame: KubeObject = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'frozen', namespace } }
     const heir = { owner: 'alice', project: undefined }
-    return freeze({ workspace: one, frame, target: cluster.kube, home, heir, now: 0, manager: 'test' })
+    return freeze({ workspace: one, frame, target: cluster.kube, home, heir, now: 0 })
   }
   const refusal = async (freezing: Promise<unknown>) => {
     const failure = await freezing.catch((thrown: unknown) => thrown)

@@ -1,5 +1,5 @@
 import { isRecord } from '../../../std/index.ts'
-import { byKey, groupOf, keyOfId, type ObjectId, sayId } from '../object-id.ts'
+import { byKey, groupOf, keyOfId, type ObjectId, sayId } from '../../apply/index.ts'
 import type { Desired } from '../place.ts'
 import { dependenciesOf } from './depends-on.ts'
 import { inOrder } from './order.ts'

@@ -1,6 +1,6 @@
 import type { AnyObject } from '../../../api/index.ts'
+import type { ObjectId } from '../../apply/index.ts'
 import { PREFIX } from '../annotations.ts'
-import type { ObjectId } from '../object-id.ts'
 
 const OURS = `${PREFIX}depends-on`
 /** https://kpt.dev/reference/annotations/depends-on/ */

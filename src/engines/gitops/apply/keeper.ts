@@ -1,7 +1,7 @@
 import type { AnyObject } from '../../../api/index.ts'
 import { Failure } from '../../../std/index.ts'
+import { keyOfId } from '../../apply/index.ts'
 import { PREFIX, wishesOf } from '../annotations.ts'
-import { keyOfId } from '../object-id.ts'
 import { type Desired, OWNER_ANNOTATION, OWNER_LABEL } from '../place.ts'
 
 /** What another sync, which keeps an object, thinks of it; `unknown`: nobody here has heard of that sync. */

@@ -1,7 +1,7 @@
 import { causesOf } from '../../../adapters/kube/index.ts'
 import type { AnyObject } from '../../../api/index.ts'
 import { type Failure, isFailure, isRecord } from '../../../std/index.ts'
-import { withValueAt } from '../fields/pointer.ts'
+import { withValueAt } from '../../apply/index.ts'
 import { type Case, type Outcome, outcomeAfter, patch, put, read, versionKnown } from './case.ts'
 import { formerKeeper } from './keeper.ts'
 import { takingOver } from './take-over.ts'

@@ -1,16 +1,15 @@
 import { type AnyObject, type Kind, refOf } from '../../../api/index.ts'
 import { Failure, isFailure, isRecord } from '../../../std/index.ts'
+import { type ObjectId, pointerOf } from '../../apply/index.ts'
 import { wishesOf } from '../annotations.ts'
 import { immutable, immutableFieldsIn } from '../apply/immutable.ts'
 import { formerKeeper } from '../apply/keeper.ts'
 import { isForced, isNever } from '../apply/recreate.ts'
 import { eachOf } from '../each.ts'
-import type { ObjectId } from '../object-id.ts'
 import { kindOfAny } from '../observe.ts'
 import { type Desired, type Destination, managerOf, OWNER_ANNOTATION, OWNER_LABEL } from '../place.ts'
 import { sentenceAbout } from '../sentence.ts'
 import { concede, type IgnoreRules, isLeftAlone } from './ignore.ts'
-import { pointerOf } from './pointer.ts'
 
 /** One field that would change. What is not there is `undefined`. */
 export interface FieldChange {

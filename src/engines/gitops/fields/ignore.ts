@@ -1,14 +1,13 @@
 import { selectorOf } from '../../../adapters/kube/index.ts'
 import type { AnyObject } from '../../../api/index.ts'
 import { isRecord } from '../../../std/index.ts'
+import { groupOf, partsOf } from '../../apply/index.ts'
 import { wishesOf } from '../annotations.ts'
-import { groupOf } from '../object-id.ts'
 import { managerOf, OWNER_LABEL } from '../place.ts'
 import { claimsOf } from './claims.ts'
 import { type Counterpart, counterpartOf } from './counterpart.ts'
 import { managedEntriesOf } from './managed-fields.ts'
 import { inside, pathTree, replaced } from './path-tree.ts'
-import { partsOf } from './pointer.ts'
 
 /** Fields that others may change: set when the object is made, and left alone from then on. */
 export interface IgnoreRule {

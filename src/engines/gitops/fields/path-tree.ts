@@ -1,5 +1,5 @@
 import { isRecord } from '../../../std/index.ts'
-import { unescaped } from './pointer.ts'
+import { unescaped } from '../../apply/index.ts'
 
 /**
  * A path tree has the places of one object that paths lead to. The paths come from users, up to a thousand for each object, so they

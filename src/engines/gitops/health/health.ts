@@ -1,5 +1,5 @@
 import type { AnyObject } from '../../../api/index.ts'
-import { groupOf } from '../object-id.ts'
+import { groupOf } from '../../apply/index.ts'
 import { BUILT_IN } from './built-in.ts'
 import type { HealthRules } from './rules.ts'
 import { degraded, HEALTHY, type Health, progressing } from './verdict.ts'

@@ -1,5 +1,5 @@
 import { isRecord } from '../../../std/index.ts'
-import { keyOfId } from '../object-id.ts'
+import { keyOfId } from '../../apply/index.ts'
 import type { Held } from './inventory.ts'
 
 /**

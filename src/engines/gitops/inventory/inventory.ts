@@ -1,5 +1,5 @@
+import { byKey, keyOfId, type ObjectId } from '../../apply/index.ts'
 import type { Entry } from '../change-set.ts'
-import { byKey, keyOfId, type ObjectId } from '../object-id.ts'
 import type { Desired } from '../place.ts'
 
 /** One object that is ours, or may be. */

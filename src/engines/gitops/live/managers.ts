@@ -1,7 +1,7 @@
 import type { AnyObject } from '../../../api/index.ts'
+import { partsOf } from '../../apply/index.ts'
 import { claimOn, claimsOf } from '../fields/claims.ts'
 import { managedEntriesOf } from '../fields/managed-fields.ts'
-import { partsOf } from '../fields/pointer.ts'
 
 /**
  * Who gave these fields their value: the field managers that own them, ours left out. Where none owns them (a field was

@@ -1,7 +1,7 @@
 import type { Kube } from '../../../adapters/kube/index.ts'
 import type { Kind } from '../../../api/index.ts'
+import { apiVersionFor } from '../../apply/index.ts'
 import type { Held } from '../inventory/inventory.ts'
-import { apiVersionFor } from '../object-id.ts'
 import { kindOfAny } from '../observe.ts'
 import type { Desired } from '../place.ts'
 import { turnover } from '../turnover.ts'

@@ -1,8 +1,8 @@
 import type { Kube } from '../../../adapters/kube/index.ts'
 import type { Kind } from '../../../api/index.ts'
 import { isFailure } from '../../../std/index.ts'
+import { apiVersionFor } from '../../apply/index.ts'
 import type { Held } from '../inventory/inventory.ts'
-import { apiVersionFor } from '../object-id.ts'
 
 interface Group {
   versions: { version: string }[]

@@ -1,6 +1,6 @@
 import type { AnyObject } from '../../../api/index.ts'
 import { Failure, isRecord, parseYaml } from '../../../std/index.ts'
-import { idOf, sayId } from '../object-id.ts'
+import { idOf, sayId } from '../../apply/index.ts'
 import type { Manifest } from './manifest.ts'
 
 /** On a manifest: `disabled` leaves the object as it is written. */

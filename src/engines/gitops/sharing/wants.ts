@@ -1,7 +1,7 @@
 import type { Clock } from '../../../std/index.ts'
 import { isFailure, minutes, seconds } from '../../../std/index.ts'
+import { keyOfId } from '../../apply/index.ts'
 import type { Entry } from '../change-set.ts'
-import { keyOfId } from '../object-id.ts'
 import type { Owner } from '../place.ts'
 import { type Claim, type Claims, createClaims } from './claims.ts'
 

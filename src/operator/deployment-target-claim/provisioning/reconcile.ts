@@ -15,8 +15,9 @@ import {
   type SpaceRequest,
   SpaceRequests,
 } from '../../../api/index.ts'
+import { createOnce } from '../../../engines/apply/index.ts'
 import { type Next, settled, type Workshop } from '../../../engines/controller/index.ts'
-import { Failure, isFailure } from '../../../std/index.ts'
+import { Failure } from '../../../std/index.ts'
 import { requestFor } from './desired.ts'
 
 export const MANAGER = 'devsandbox-provisioner'
@@ -50,19 +51,16 @@ const requestOf = (claim: DeploymentTargetClaim, { requests }: Provisioning): Sp
 
 async function ask(claim: DeploymentTargetClaim, from: DeploymentTargetClass, { workshop }: Provisioning): Promise<void> {
   const request = requestFor(claim, from)
-  try {
-    await workshop.kube.create(SpaceRequests, request, { manager: MANAGER })
-  } catch (failure) {
-    if (isNamespaceTerminating(failure)) return // And the claim with it.
-    if (!isFailure(failure, 'already-exists')) throw failure
-    const there = await workshop.kube.get(SpaceRequests, refOf(request))
-    // Ours, and the cache lags behind; or somebody else's, which is never taken over.
-    if (!there || isMadeFor(there, claim)) return
-    throw new Failure('invalid', `SpaceRequest ${request.metadata.name} is there already and was not made for this claim`, {
-      reason: 'SpaceRequestTaken',
-      remedy: 'Delete that SpaceRequest, or make the claim anew under another name',
-    })
-  }
+  const { there } = await createOnce(workshop.kube, SpaceRequests, request, MANAGER).catch((failure: unknown) => {
+    if (isNamespaceTerminating(failure)) return { there: undefined } // And the claim with it.
+    throw failure
+  })
+  // Ours, and the cache lags behind; or somebody else's, which is never taken over.
+  if (!there || isMadeFor(there, claim)) return
+  throw new Failure('invalid', `SpaceRequest ${request.metadata.name} is there already and was not made for this claim`, {
+    reason: 'SpaceRequestTaken',
+    remedy: 'Delete that SpaceRequest, or make the claim anew under another name',
+  })
 }
 
 /**

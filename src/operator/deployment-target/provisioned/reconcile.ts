@@ -17,8 +17,9 @@ import {
   type SpaceRequest,
   SpaceRequests,
 } from '../../../api/index.ts'
+import { createOnce } from '../../../engines/apply/index.ts'
 import { type Next, settled, type Workshop } from '../../../engines/controller/index.ts'
-import { Failure, isFailure } from '../../../std/index.ts'
+import { Failure } from '../../../std/index.ts'
 import { type Access, targetNames, targetOf } from './desired.ts'
 import { isOrphan } from './orphan.ts'
 
@@ -114,14 +115,10 @@ async function create(
 ): Promise<DeploymentTarget> {
   for (const name of targetNames(claim)) {
     const target = targetOf(name, claim, request, access)
-    try {
-      return await workshop.kube.create(DeploymentTargets, target, { manager: MANAGER })
-    } catch (failure) {
-      if (!isFailure(failure, 'already-exists')) throw failure
-      const there = await workshop.kube.get(DeploymentTargets, refOf(target))
-      const isOfClaim = there?.metadata.labels?.[labels.claimUid] === claim.metadata.uid
-      if (there && !isDeleting(there) && isOfClaim && isPrivate(there) === isPrivate(target)) return there
-    }
+    const { made, there } = await createOnce(workshop.kube, DeploymentTargets, target, MANAGER)
+    const isOfClaim = there?.metadata.labels?.[labels.claimUid] === claim.metadata.uid
+    const ours = there && !isDeleting(there) && isOfClaim && isPrivate(there) === isPrivate(target) ? there : made
+    if (ours) return ours
   }
   throw new Failure('invalid', `other DeploymentTargets have every name that could be given: ${targetNames(claim).join(', ')}`, {
     reason: 'NoTargetMade',

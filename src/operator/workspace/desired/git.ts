@@ -1,8 +1,9 @@
 import { type ConfigMap, ConfigMaps, type CoreSecret, Secrets } from '../../../api/index.ts'
+import type { Piece } from '../../../engines/apply/index.ts'
 import { gitAddition, gitFiles, gitNameOf } from '../git/index.ts'
 import { objectNameOf } from '../names.ts'
 import { envelope } from './envelope.ts'
-import type { Addition, Piece, Plan } from './plan.ts'
+import type { Addition, Plan } from './plan.ts'
 import { resourcesOf, securityOf } from './rights.ts'
 import { DATA } from './volumes.ts'
 

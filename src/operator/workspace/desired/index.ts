@@ -6,10 +6,10 @@
  */
 export { AFTER_STOP, afterStopJob, runsAfterStop } from './after-stop.ts'
 export { appliedCommands, isOnlyApplied } from './event-steps.ts'
-export { groupOf, readManifests } from './manifests.ts'
+export { readManifests } from './manifests.ts'
 export { overMaxima } from './maxima.ts'
 export { bookFrameOf, desiredObjects, haveSamePieces, PLAN_DIGEST, variablesFrameOf } from './objects.ts'
 export { overrideProblems } from './override-rules.ts'
 export { withResources } from './overrides.ts'
 export { MAIN, partOf, partOfDeployment, partsOf } from './parts.ts'
-export type { Addition, Desired, FrozenVariables, Piece, Plan, TunnelSettings, WarmVolume } from './plan.ts'
+export type { Addition, Desired, FrozenVariables, Plan, TunnelSettings, WarmVolume } from './plan.ts'

@@ -1,5 +1,6 @@
 import { type KubeObject, labels, MANAGED_BY_BERTH, type Workspace } from '../../../api/index.ts'
 import { type Devfile, isAppliedAtStart, type Manifest } from '../../../devfile/index.ts'
+import { groupOf } from '../../../engines/apply/index.ts'
 import { isRecord, parseYaml } from '../../../std/index.ts'
 import type { Plan } from './plan.ts'
 
@@ -86,12 +87,10 @@ function readManifest({ name, kind, source }: Manifest): Reading {
 function whyNot(value: unknown): string | undefined {
   if (!isObject(value)) return 'not a Kubernetes object (it needs apiVersion, kind and metadata.name)'
   if ('items' in value) return `${value.kind} is a list (write its items as documents of their own)`
-  const group = groupOf(value)
+  const group = groupOf(value.apiVersion)
   if (!REFUSED.some((each) => group === each)) return undefined
   return `objects of ${group} are not made for workspaces (leave ${value.kind} ${value.metadata.name} out)`
 }
-
-export const groupOf = ({ apiVersion }: KubeObject): string => (apiVersion.includes('/') ? (apiVersion.split('/')[0] ?? '') : '')
 
 function isObject(value: unknown): value is KubeObject {
   if (!isRecord(value) || !isRecord(value.metadata)) return false

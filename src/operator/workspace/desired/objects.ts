@@ -15,6 +15,7 @@ import {
   ServiceAccounts,
   Services,
 } from '../../../api/index.ts'
+import type { Piece } from '../../../engines/apply/index.ts'
 import { restoreAddition } from '../care/backup/archive.ts'
 import { homeBringersOf } from '../care/home.ts'
 import { type Port, portsOf } from '../hosts.ts'
@@ -29,7 +30,7 @@ import { networkPolicySpecOf } from './network.ts'
 import { isReserved } from './override-rules.ts'
 import { podAnnotationsOf } from './overrides.ts'
 import { besideName, MAIN, type Part, partsOf, selectorOf } from './parts.ts'
-import type { Addition, Desired, Piece, Plan } from './plan.ts'
+import type { Addition, Desired, Plan } from './plan.ts'
 import { podOf, RESTARTED_AT } from './pod.ts'
 import { pullSecretsOf } from './pull-secrets.ts'
 import { quotaOf } from './quota.ts'

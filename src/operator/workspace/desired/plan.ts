@@ -1,14 +1,7 @@
 import type { V1Container, V1EnvFromSource, V1EnvVar, V1Volume, V1VolumeMount } from '@kubernetes/client-node'
-import type {
-  CoreSecret,
-  Deployment,
-  Kind,
-  KubeObject,
-  Workspace,
-  WorkspaceClassSpec,
-  WorkspaceStatus,
-} from '../../../api/index.ts'
+import type { CoreSecret, Deployment, KubeObject, Workspace, WorkspaceClassSpec, WorkspaceStatus } from '../../../api/index.ts'
 import type { Devfile } from '../../../devfile/index.ts'
+import type { Piece } from '../../../engines/apply/index.ts'
 import type { GitPlan } from '../git/index.ts'
 
 /** By which way agentw opens tunnels. */
@@ -50,11 +43,6 @@ export interface Plan {
   pullSecrets?: readonly CoreSecret[]
   /** Part of the name of the Secret with their values; another one for each refresh. */
   variablesMark?: string
-}
-
-export interface Piece {
-  kind: Kind
-  object: KubeObject
 }
 
 /** The objects of a workspace, in the order in which they are applied; the Deployment comes last. */

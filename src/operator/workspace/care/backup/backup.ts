@@ -14,8 +14,8 @@ import { envelope } from '../../desired/envelope.ts'
 import type { Plan } from '../../desired/index.ts'
 import { besideName } from '../../desired/parts.ts'
 import { volumeNameOf } from '../../desired/volumes.ts'
-import { own } from '../../foreign.ts'
 import { digest } from '../../names.ts'
+import { objectsOf } from '../../owned.ts'
 import { archiveJob, archivesOf } from './archive.ts'
 
 export type Backup = NonNullable<WorkspaceStatus['backups']>[number]
@@ -42,7 +42,6 @@ interface Occasion {
   /** Whether it is to run. */
   isWanted: boolean
   now: number
-  manager: string
 }
 
 export interface BackedUp {
@@ -64,9 +63,10 @@ export async function backUp(occasion: Occasion): Promise<BackedUp> {
 }
 
 /** The name follows from the stop: who finds what it had made before it was killed goes on with it. */
-async function begin({ plan, kube, now, manager }: Occasion, startedAt: string): Promise<Backup> {
+async function begin({ plan, kube, now }: Occasion, startedAt: string): Promise<Backup> {
   const { workspace, settings } = plan
   const name = besideName(workspace, `backup-${digest(`${workspace.metadata.uid} ${startedAt}`).slice(0, 8)}`)
+  const objects = objectsOf(workspace, kube)
   const since = timestamp(now)
   const kind = await snapshotKind(kube)
   const told = { name, kind: kind ? ('VolumeSnapshot' as const) : ('Archive' as const), of: startedAt, since }
@@ -78,14 +78,11 @@ async function begin({ plan, kube, now, manager }: Occasion, startedAt: string):
         ...envelope(plan, kind, name),
         spec: { source, ...(volumeSnapshotClassName && { volumeSnapshotClassName }) },
       }
-      if (!(await own(kube, workspace, kind, snapshot))) await kube.create(kind, snapshot, { manager })
+      await objects.make(kind, snapshot)
       return { ...told, state: 'Running' }
     }
-    const volume = archivesOf(plan)
-    if (!(await own(kube, workspace, PersistentVolumeClaims, volume)))
-      await kube.create(PersistentVolumeClaims, volume, { manager })
-    const job = archiveJob(plan, name)
-    if (!(await own(kube, workspace, Jobs, job))) await kube.create(Jobs, job, { manager })
+    await objects.make(PersistentVolumeClaims, archivesOf(plan))
+    await objects.make(Jobs, archiveJob(plan, name))
     return { ...told, state: 'Running' }
   } catch (thrown) {
     if (isFailure(thrown, 'unavailable', 'timeout', 'cancelled', 'conflict', 'internal')) throw thrown

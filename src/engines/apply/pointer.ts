@@ -1,4 +1,4 @@
-import { isRecord } from '../../../std/index.ts'
+import { isRecord } from '../../std/index.ts'
 
 /** JSON pointers, RFC 6901: `/spec/template/metadata/annotations/example.com~1seen`. */
 export const partsOf = (pointer: string): string[] => pointer.split('/').slice(1).map(unescaped)
