@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import * as assert from 'uvu/assert'
 import { LAW, type Room } from './architecture/law.ts'
 import { readSources, type Source } from './architecture/source.ts'
-import { cycles, isWritten, RULES } from './architecture/violations.ts'
+import { cycles, folderCycles, isWritten, ORDERED, RULES } from './architecture/violations.ts'
 import { describe } from './support/suite.ts'
 
 const ROOT = join(import.meta.dirname, '..')
@@ -24,6 +24,7 @@ describe('the house', (it) => {
     )
   }
   it('has no import cycle', () => assert.equal(cycles(sources), []))
+  for (const room of ORDERED) it(`has no cycle of folders in ${room}`, () => assert.equal(folderCycles(sources, room), []))
   it('has a law whose rooms stand in order', () => {
     const order = Object.keys(LAW)
     const upwards = order.flatMap((room, at) => (LAW[room]?.imports ?? []).filter((other) => order.indexOf(other) >= at))

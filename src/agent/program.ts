@@ -4,7 +4,8 @@ import { type Connection, dial, objectStreamOver } from '../adapters/grpc/index.
 import { createMetrics, serveOperations } from '../adapters/http/index.ts'
 import { connect, openPassage } from '../adapters/kube/index.ts'
 import { leadInTurns, requestMeter } from '../engines/controller/index.ts'
-import { createFileReader, createRenderer, syncMeter } from '../engines/gitops/index.ts'
+import { syncMeter } from '../engines/gitops/index.ts'
+import { createFileReader, createRenderer } from '../engines/render/index.ts'
 import { serveTunnels } from '../engines/tunnel/index.ts'
 import { MAKE_REQUEST } from '../rpc/index.ts'
 import {

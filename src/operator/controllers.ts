@@ -1,6 +1,6 @@
 import { createAnswers, createStrangeMemory, type Meter, type Reach } from '../adapters/kube/index.ts'
 import type { Controller, Workshop } from '../engines/controller/index.ts'
-import { createRenderer } from '../engines/gitops/index.ts'
+import { createRenderer } from '../engines/render/index.ts'
 import { createYamlReader, type Log } from '../std/index.ts'
 import type { Config } from './config.ts'
 import { targetLifecycle } from './deployment-target/lifecycle/index.ts'

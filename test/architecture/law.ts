@@ -39,15 +39,16 @@ export const LAW: Record<string, Room> = {
   'adapters/control-plane': { imports: ['std'], packages: ['semver', 'undici'], process: ['kill', 'pid'], casts: true },
   'engines/controller': { imports: ['std', 'api', 'adapters/kube', 'adapters/http'] },
   'engines/apply': { imports: ['std', 'api', 'adapters/kube'] },
+  'engines/render': { imports: ['std', 'api', 'adapters/processes', 'engines/apply'], packages: ['yaml'] },
+  'engines/health': { imports: ['std', 'api', 'cel', 'engines/apply'] },
   'engines/gitops': {
-    imports: ['std', 'api', 'cel', 'adapters/kube', 'adapters/http', 'adapters/processes', 'engines/apply'],
-    packages: ['yaml'],
+    imports: ['std', 'api', 'adapters/kube', 'adapters/http', 'engines/apply', 'engines/render', 'engines/health'],
   },
   'engines/tunnel': { imports: ['std', 'rpc', 'adapters/grpc'], packages: ['@bufbuild/protobuf'] },
   'engines/access': { imports: ['std', 'api'] },
   'engines/lookout': { imports: ['std', 'api', 'adapters/kube'] },
   operator: {
-    imports: [...CONTROLLERS, 'rpc', 'devfile', 'adapters/grpc', 'engines/apply', 'engines/gitops'],
+    imports: [...CONTROLLERS, 'rpc', 'devfile', 'adapters/grpc', 'engines/apply', 'engines/render', 'engines/health', 'engines/gitops'],
     isProgram: true,
   },
   kas: {
@@ -66,7 +67,7 @@ export const LAW: Record<string, Room> = {
     isProgram: true,
   },
   agent: {
-    imports: [...CONTROLLERS, 'rpc', 'agentcfg', 'adapters/grpc', 'engines/gitops', 'engines/tunnel'],
+    imports: [...CONTROLLERS, 'rpc', 'agentcfg', 'adapters/grpc', 'engines/apply', 'engines/render', 'engines/gitops', 'engines/tunnel'],
     packages: ['@bufbuild/protobuf'],
     isProgram: true,
   },

@@ -123,12 +123,17 @@ function sizes({ file, lines, uses }: Source): string[] {
 
 /** Cycles of files, those made of type imports included; what is loaded later is no part of them. Each is told once. */
 export function cycles(sources: Source[]): string[] {
-  const edges = new Map(
-    sources.map(({ file, imports }) => [
-      file,
-      imports.filter(({ from, lazy }) => !lazy && from.startsWith('.')).map((to) => targetOf(file, to)),
-    ]),
+  return cyclesIn(
+    new Map(
+      sources.map(({ file, imports }) => [
+        file,
+        imports.filter(({ from, lazy }) => !lazy && from.startsWith('.')).map((to) => targetOf(file, to)),
+      ]),
+    ),
   )
+}
+
+function cyclesIn(edges: ReadonlyMap<string, readonly string[]>): string[] {
   const done = new Set<string>()
   const found: string[] = []
   const walk = (file: string, path: string[]): void => {
@@ -140,6 +145,21 @@ export function cycles(sources: Source[]): string[] {
   }
   for (const file of [...edges.keys()].sort()) walk(file, [])
   return found
+}
+
+/** Rooms whose folders stand in an order too: none is reached from another that it imports. */
+export const ORDERED = ['engines/gitops', 'engines/render', 'engines/health', 'engines/apply']
+
+/** Cycles of the folders inside of one room. */
+export function folderCycles(sources: Source[], room: string): string[] {
+  const folders = sources
+    .filter(({ file }) => file.startsWith(`${room}/`))
+    .map(({ file, imports }) => {
+      const to = imports.filter(({ from }) => from.startsWith('.')).map((imported) => dirname(targetOf(file, imported)))
+      return { folder: dirname(file), to: to.filter((other) => other !== dirname(file) && other.startsWith(`${room}/`)) }
+    })
+  const edges = Map.groupBy(folders, ({ folder }) => folder)
+  return cyclesIn(new Map([...edges].map(([folder, files]) => [folder, files.flatMap(({ to }) => to)])))
 }
 
 /** Generated files obey their generator. */

@@ -10,7 +10,7 @@ import {
   GitProjects,
   isTrue,
 } from '../../src/api/index.ts'
-import { createRenderer, type Snapshot } from '../../src/engines/gitops/index.ts'
+import { createRenderer, type Snapshot } from '../../src/engines/render/index.ts'
 import {
   dryRuns,
   type GitOpsSettings,

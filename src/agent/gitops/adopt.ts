@@ -1,6 +1,7 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import type { AnyObject, Kind } from '../../api/index.ts'
-import { type Destination, type Held, OWNER_LABEL, sayId, trespassOf } from '../../engines/gitops/index.ts'
+import { sayId } from '../../engines/apply/index.ts'
+import { type Destination, type Held, OWNER_LABEL, trespassOf } from '../../engines/gitops/index.ts'
 import { isFailure } from '../../std/index.ts'
 import { OWNING } from './policy.ts'
 

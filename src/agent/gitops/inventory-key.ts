@@ -1,4 +1,4 @@
-import type { ObjectId } from '../../engines/gitops/index.ts'
+import type { ObjectId } from '../../engines/apply/index.ts'
 
 /**
  * How agentk writes an object into its inventory: `<namespace>_<name>_<group>_<kind>`, the colons that names of roles may have as

@@ -1,6 +1,7 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import { annotations, type ConfigMap, ConfigMaps, type KubeObject, keyOf, type Ref } from '../../api/index.ts'
-import { type Held, INVENTORY_LABEL, type InventoryStore, inventoryInConfigMaps, keyOfId } from '../../engines/gitops/index.ts'
+import { keyOfId } from '../../engines/apply/index.ts'
+import { type Held, INVENTORY_LABEL, type InventoryStore, inventoryInConfigMaps } from '../../engines/gitops/index.ts'
 import { Failure, isFailure } from '../../std/index.ts'
 import { idOfInventoryKey, inventoryKeyOf } from './inventory-key.ts'
 

@@ -1,5 +1,5 @@
 import type { ManifestProject } from '../../agentcfg/index.ts'
-import type { Manifest } from '../../engines/gitops/index.ts'
+import type { Manifest } from '../../engines/render/index.ts'
 import { Failure } from '../../std/index.ts'
 import { type AgentInventory, INVENTORY_ID } from './inventory.ts'
 import type { Place, Registered } from './register.ts'

@@ -1,17 +1,15 @@
 import type { ManifestProject } from '../../agentcfg/index.ts'
+import { sayId } from '../../engines/apply/index.ts'
 import {
   type Entry,
   entriesOf,
   type Ledger,
-  type Manifest,
   preview,
-  type Render,
-  type Snapshot,
   type SyncRequest,
   type SyncResult,
-  sayId,
   sync,
 } from '../../engines/gitops/index.ts'
+import type { Manifest, Render, Snapshot } from '../../engines/render/index.ts'
 import { adopt } from './adopt.ts'
 import type { AgentInventory } from './inventory.ts'
 import { takingBy } from './policy.ts'

@@ -7,7 +7,7 @@ import {
   type Render,
   type Snapshot,
   type SourceFile,
-} from '../../engines/gitops/index.ts'
+} from '../../engines/render/index.ts'
 import { Failure, isFailure, type ReadYaml, withoutEnd } from '../../std/index.ts'
 
 type Paths = Pick<ManifestProject, 'globs' | 'kustomize'>

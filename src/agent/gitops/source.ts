@@ -1,6 +1,6 @@
 import type { ObjectStream } from '../../adapters/grpc/index.ts'
 import type { ManifestProject } from '../../agentcfg/index.ts'
-import type { SourceFile } from '../../engines/gitops/index.ts'
+import type { SourceFile } from '../../engines/render/index.ts'
 import { type Backoff, type Failure, minutes, type ReadYaml, seconds } from '../../std/index.ts'
 import { patternsOf } from './render.ts'
 

@@ -17,6 +17,7 @@ export {
   type ObjectId,
   refOfId,
   sayId,
+  sayIds,
   sayKey,
 } from './object-id.ts'
 export { OBJECT_TAKEN, type OwnedObjects, ownedObjects, type Piece, removePiece } from './owned-objects.ts'

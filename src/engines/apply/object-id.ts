@@ -37,3 +37,9 @@ export function sayKey(key: string): string {
 }
 
 export const refOfId = ({ namespace, name }: ObjectId): Ref => ({ namespace, name })
+
+/** `Deployment.apps shop/web, Service shop/web and 3 more`. */
+export function sayIds(ids: readonly ObjectId[], most = 8): string {
+  const names = ids.slice(0, most).map(sayId).join(', ')
+  return ids.length > most ? `${names} and ${ids.length - most} more` : names
+}

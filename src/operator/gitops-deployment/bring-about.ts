@@ -1,21 +1,20 @@
 import { type GitOpsDeployment, type GitOpsDeploymentSyncRun, type GitProject, keyOf, Namespaces } from '../../api/index.ts'
+import { keyOfId } from '../../engines/apply/index.ts'
 import { again, type Next, type StatusDraft, settled } from '../../engines/controller/index.ts'
 import {
   type Destination,
   type Entry,
   entriesOf,
-  keyOfId,
   type Ledger,
   type Observed,
   objectionToNamespace,
   observe,
   observedIn,
-  type Render,
-  type Snapshot,
   type SyncRequest,
   type SyncResult,
   sync,
 } from '../../engines/gitops/index.ts'
+import type { Render, Snapshot } from '../../engines/render/index.ts'
 import { Failure, minutes, seconds, timestamp, waitOf } from '../../std/index.ts'
 import { isConfirmed, useUp } from './confirmation.ts'
 import { tellChanges, tellContested, tellFights, tellLeftBehind, tellPending, tellRepairs } from './events.ts'

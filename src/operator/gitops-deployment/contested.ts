@@ -1,5 +1,6 @@
 import type { Statement } from '../../api/index.ts'
-import { type Contested, type Entry, keyOfId, sayKey } from '../../engines/gitops/index.ts'
+import { keyOfId, sayKey } from '../../engines/apply/index.ts'
+import type { Contested, Entry } from '../../engines/gitops/index.ts'
 
 const MOST = 3
 

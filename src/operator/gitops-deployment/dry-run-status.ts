@@ -1,12 +1,6 @@
 import type { GitOpsDeploymentSyncRun } from '../../api/index.ts'
-import {
-  type Difference,
-  type Entry,
-  entriesOf,
-  type FieldChange,
-  type ObjectId,
-  type Preview,
-} from '../../engines/gitops/index.ts'
+import type { ObjectId } from '../../engines/apply/index.ts'
+import { type Difference, type Entry, entriesOf, type FieldChange, type Preview } from '../../engines/gitops/index.ts'
 
 type DryRun = NonNullable<NonNullable<GitOpsDeploymentSyncRun['status']>['dryRun']>
 type Listed = NonNullable<DryRun['objects']>[number]

@@ -14,7 +14,8 @@ import {
   settled,
   type Workshop,
 } from '../../engines/controller/index.ts'
-import { ignoreRules, type Preview, preview, type Snapshot } from '../../engines/gitops/index.ts'
+import { ignoreRules, type Preview, preview } from '../../engines/gitops/index.ts'
+import type { Snapshot } from '../../engines/render/index.ts'
 import { type Buckets, createBuckets, Failure, isFailure, minutes, type Rate, timestamp } from '../../std/index.ts'
 import { type Books, BY, openBooks } from './books.ts'
 import { isConfirmed } from './confirmation.ts'

@@ -1,16 +1,7 @@
 import type { Events } from '../../adapters/kube/index.ts'
 import { conditionOf, type GitOpsDeployment, type Statement } from '../../api/index.ts'
-import {
-  type Change,
-  type Entry,
-  entriesOf,
-  type Fight,
-  type Held,
-  type Repair,
-  sayFight,
-  sayId,
-  sayIds,
-} from '../../engines/gitops/index.ts'
+import { sayId, sayIds } from '../../engines/apply/index.ts'
+import { type Change, type Entry, entriesOf, type Fight, type Held, type Repair, sayFight } from '../../engines/gitops/index.ts'
 import type { PendingPrune } from './prune-guard.ts'
 
 const TOLD: [Change, string][] = [

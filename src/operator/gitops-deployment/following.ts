@@ -1,7 +1,7 @@
 import type { ObjectStream } from '../../adapters/grpc/index.ts'
 import type { Ref } from '../../api/index.ts'
 import { keyOf } from '../../api/index.ts'
-import { patternsFor, type Snapshot } from '../../engines/gitops/index.ts'
+import { patternsFor, type Snapshot } from '../../engines/render/index.ts'
 import type { GitRef } from '../../rpc/index.ts'
 import { type Clock, createYamlReader, Failure, isFailure, minutes, type ReadYaml, seconds } from '../../std/index.ts'
 import { createAllotments } from './allotments.ts'

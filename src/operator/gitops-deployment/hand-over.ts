@@ -1,5 +1,5 @@
 import { type GitOpsDeployment, isDeleting, keyOf, refOf } from '../../api/index.ts'
-import type { Snapshot } from '../../engines/gitops/index.ts'
+import type { Snapshot } from '../../engines/render/index.ts'
 import { seconds } from '../../std/index.ts'
 import { BY } from './books.ts'
 import { revisionOf } from './repository.ts'

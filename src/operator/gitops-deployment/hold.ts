@@ -1,6 +1,6 @@
 import type { Cache } from '../../adapters/kube/index.ts'
 import { conditionOf, type GitOpsDeployment, keyOf } from '../../api/index.ts'
-import type { Snapshot } from '../../engines/gitops/index.ts'
+import type { Snapshot } from '../../engines/render/index.ts'
 import { Failure } from '../../std/index.ts'
 import { dependenciesOf } from './dependencies.ts'
 import { sameRepository } from './same-repository.ts'

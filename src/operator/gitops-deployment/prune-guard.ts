@@ -1,5 +1,6 @@
 import { annotations, type GitOpsDeployment } from '../../api/index.ts'
-import { type Entry, entriesOf, GUARDS, type Guards, sayId } from '../../engines/gitops/index.ts'
+import { sayId } from '../../engines/apply/index.ts'
+import { type Entry, entriesOf, GUARDS, type Guards } from '../../engines/gitops/index.ts'
 
 export const guardsOf = ({ spec: { pruneGuard } }: GitOpsDeployment): Guards => ({ ...GUARDS, ...pruneGuard })
 

@@ -1,6 +1,6 @@
 import { type GitOpsDeployment, type GitOpsDeploymentSyncRun, isDeleting, keyOf, refOf } from '../../api/index.ts'
 import { again, type Next, type StatusDraft, sentenceOf, settled } from '../../engines/controller/index.ts'
-import type { Snapshot } from '../../engines/gitops/index.ts'
+import type { Snapshot } from '../../engines/render/index.ts'
 import { Failure, hours, isFailure, seconds } from '../../std/index.ts'
 import { bringAbout, type Pass, watchHealth } from './bring-about.ts'
 import { keepFinalizer } from './deletion-policy.ts'

@@ -1,4 +1,5 @@
 import { conditionOf, type GitOpsDeployment, keyOf, type Ref, refOf, type Statement } from '../../api/index.ts'
+import { keyOfId, sayId, sayIds } from '../../engines/apply/index.ts'
 import { again, type Next, type StatusDraft, settled } from '../../engines/controller/index.ts'
 import {
   type Destination,
@@ -7,14 +8,11 @@ import {
   type Held,
   type Inventory,
   type InventoryStore,
-  keyOfId,
   OWNER_LABEL,
   type Removal,
   type RemovalRequest,
   releaseAll,
   removeAll,
-  sayId,
-  sayIds,
 } from '../../engines/gitops/index.ts'
 import { Failure, isFailure, minutes, seconds } from '../../std/index.ts'
 import { isConfirmed } from './confirmation.ts'

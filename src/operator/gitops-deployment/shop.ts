@@ -1,24 +1,21 @@
 import { createHash } from 'node:crypto'
 import { type GitOpsDeployment, type Ref, refOf } from '../../api/index.ts'
+import { keyOfId } from '../../engines/apply/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
 import {
-  type CompiledRules,
-  type HealthRule,
-  type HealthRules,
-  healthRules,
   type Inventory,
   type InventoryStore,
   ignoreRules,
   inventoryInConfigMaps,
   type Judge,
-  keyOfId,
   type Ledger,
   type Ledgers,
   type Observed,
   type Owner,
-  type Render,
   type Wants,
 } from '../../engines/gitops/index.ts'
+import { type CompiledRules, type HealthRule, type HealthRules, healthRules } from '../../engines/health/index.ts'
+import type { Render } from '../../engines/render/index.ts'
 import { type Clock, createBuckets, LRUCache, type Rate } from '../../std/index.ts'
 import type { Allotments } from './allotments.ts'
 import type { Books } from './books.ts'

@@ -1,16 +1,8 @@
 import { conditionOf, type GitOpsDeployment, isTrue, type Statement } from '../../api/index.ts'
+import { keyOfId, sayId } from '../../engines/apply/index.ts'
 import { type StatusDraft, sentenceOf } from '../../engines/controller/index.ts'
-import {
-  type Contested,
-  type Entry,
-  entriesOf,
-  type Fight,
-  keyOfId,
-  type Observed,
-  type Snapshot,
-  sayFight,
-  sayId,
-} from '../../engines/gitops/index.ts'
+import { type Contested, type Entry, entriesOf, type Fight, type Observed, sayFight } from '../../engines/gitops/index.ts'
+import type { Snapshot } from '../../engines/render/index.ts'
 import { type Failure, isFailure, redactUrls, timestamp } from '../../std/index.ts'
 import { contestedIn } from './contested.ts'
 import { type History, historyAfter } from './history.ts'

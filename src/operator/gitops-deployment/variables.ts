@@ -1,6 +1,6 @@
 import { createMemoryOfHeap, type Kube, type Memory, sayShare, weightOf } from '../../adapters/kube/index.ts'
 import { ConfigMaps, type GitOpsDeployment, keyOf, refFromKey, Secrets } from '../../api/index.ts'
-import type { Variables } from '../../engines/gitops/index.ts'
+import type { Variables } from '../../engines/render/index.ts'
 import { type Clock, Failure, isFailure } from '../../std/index.ts'
 import { intervalOf } from './interval.ts'
 import { tenantOf } from './targets.ts'

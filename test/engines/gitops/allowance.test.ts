@@ -1,6 +1,6 @@
 import { is } from 'uvu/assert'
-import { UNJUDGED } from '../../../src/engines/gitops/health/rules.ts'
-import { healthOf, healthRules } from '../../../src/engines/gitops/index.ts'
+import { healthOf, healthRules } from '../../../src/engines/health/index.ts'
+import { UNJUDGED } from '../../../src/engines/health/rules.ts'
 import { describe } from '../../support/suite.ts'
 
 const NOW = Date.UTC(2030, 0, 1, 12)

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import * as assert from 'uvu/assert'
-import { unknownWish, type Wishes, wishesOf } from '../../../src/engines/gitops/annotations.ts'
-import { dependenciesOf } from '../../../src/engines/gitops/apply/depends-on.ts'
+import { unknownWish, type Wishes, wishesOf } from '../../../src/engines/gitops/objects/annotations.ts'
+import { dependenciesOf } from '../../../src/engines/gitops/objects/depends-on.ts'
 import { describe } from '../../support/suite.ts'
 
 const annotated = (annotations: Record<string, string>) => ({

@@ -1,6 +1,6 @@
 import { equal, is, match } from 'uvu/assert'
-import { createRenderer, type Render } from '../../../src/engines/gitops/index.ts'
-import { asChecked, reachOf } from '../../../src/engines/gitops/render/kustomization.ts'
+import { createRenderer, type Render } from '../../../src/engines/render/index.ts'
+import { asChecked, reachOf } from '../../../src/engines/render/kustomization.ts'
 import { createYamlReader } from '../../../src/std/index.ts'
 import { configMap, kubectl, snapshot } from '../../support/builders/snapshots.ts'
 import { plainServer, type StrangeServer } from '../../support/builders/strange-server.ts'

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { keyOfId } from '../../../src/engines/apply/object-id.ts'
-import { createFights, sayFight } from '../../../src/engines/gitops/fights.ts'
+import { createFights, sayFight } from '../../../src/engines/gitops/watch/fights.ts'
 import { minutes, seconds } from '../../../src/std/index.ts'
 import { steppedClock } from '../../support/clock.ts'
 import { describe } from '../../support/suite.ts'

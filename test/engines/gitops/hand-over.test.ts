@@ -4,16 +4,15 @@ import type { Kube } from '../../../src/adapters/kube/index.ts'
 import { ConfigMaps, RoleBindings } from '../../../src/api/index.ts'
 import { keyOfId } from '../../../src/engines/apply/object-id.ts'
 import {
-  createRenderer,
   type Entry,
   type Inventory,
   type InventoryStore,
   OWNER_LABEL,
-  type Render,
   removeAll,
   sync,
 } from '../../../src/engines/gitops/index.ts'
 import { createWants, type Wants } from '../../../src/engines/gitops/sharing/wants.ts'
+import { createRenderer, type Render } from '../../../src/engines/render/index.ts'
 import { Failure, seconds } from '../../../src/std/index.ts'
 import { grant } from '../../support/builders/credentials.ts'
 import { configMap, kubectl, snapshot } from '../../support/builders/snapshots.ts'

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { AnyObject } from '../../../src/api/index.ts'
-import { endsByGoing, type HealthStatus, healthOf, healthRules, worse } from '../../../src/engines/gitops/index.ts'
+import { endsByGoing, type HealthStatus, healthOf, healthRules, worse } from '../../../src/engines/health/index.ts'
 import { refusalOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'
 

@@ -1,6 +1,6 @@
 import { equal, is, ok } from 'uvu/assert'
-import { createFinder } from '../../../src/engines/gitops/fields/finder.ts'
-import { hiding } from '../../../src/engines/gitops/fields/hidden.ts'
+import { createFinder } from '../../../src/engines/gitops/preview/finder.ts'
+import { hiding } from '../../../src/engines/gitops/preview/hidden.ts'
 import { type Dice, dice, runSeed } from '../../support/dice.ts'
 import { effort } from '../../support/effort.ts'
 import { describe } from '../../support/suite.ts'

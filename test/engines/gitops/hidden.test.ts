@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { hiding } from '../../../src/engines/gitops/fields/hidden.ts'
+import { hiding } from '../../../src/engines/gitops/preview/hidden.ts'
 import { Failure } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 

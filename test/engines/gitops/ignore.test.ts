@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { AnyObject } from '../../../src/api/index.ts'
 import { concede, type IgnoreRule, ignoreRules, ourFields, withoutIgnored } from '../../../src/engines/gitops/fields/ignore.ts'
-import { managerOf } from '../../../src/engines/gitops/place.ts'
+import { managerOf } from '../../../src/engines/gitops/objects/place.ts'
 import { type Applier, createApplier, said } from '../../support/builders/applier.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'

@@ -2,14 +2,8 @@ import { randomUUID } from 'node:crypto'
 import * as assert from 'uvu/assert'
 import { type Caches, createCaches, type Kube } from '../../../src/adapters/kube/index.ts'
 import { type ConfigMap, ConfigMaps } from '../../../src/api/index.ts'
-import {
-  type Held,
-  INVENTORY_LABEL,
-  type Inventory,
-  inventoryInConfigMaps,
-  keyOfId,
-  type ObjectId,
-} from '../../../src/engines/gitops/index.ts'
+import { keyOfId, type ObjectId } from '../../../src/engines/apply/index.ts'
+import { type Held, INVENTORY_LABEL, type Inventory, inventoryInConfigMaps } from '../../../src/engines/gitops/index.ts'
 import { heldOf, lineOf } from '../../../src/engines/gitops/inventory/inventory-line.ts'
 import { Failure, isFailure, silentLog, systemClock } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import * as assert from 'uvu/assert'
 import { type AnyObject, Namespaces } from '../../../src/api/index.ts'
-import { isWithin, type Limits, objectionToNamespace, trespass } from '../../../src/engines/gitops/limits.ts'
+import { isWithin, type Limits, objectionToNamespace, trespass } from '../../../src/engines/gitops/objects/limits.ts'
 import { type Applier, createApplier, named, said, whyOf } from '../../support/builders/applier.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'

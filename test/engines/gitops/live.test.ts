@@ -4,7 +4,6 @@ import { connect, isNewer, type Kube } from '../../../src/adapters/kube/index.ts
 import { ClusterRoles, ConfigMaps, Deployments } from '../../../src/api/index.ts'
 import {
   createLedgers,
-  createRenderer,
   type Entry,
   type Inventory,
   type InventoryStore,
@@ -13,6 +12,7 @@ import {
   type SyncRequest,
   sync,
 } from '../../../src/engines/gitops/index.ts'
+import { createRenderer } from '../../../src/engines/render/index.ts'
 import { pause, seconds, silentLog, systemClock } from '../../../src/std/index.ts'
 import { grant } from '../../support/builders/credentials.ts'
 import { configMap, kubectl, snapshot } from '../../support/builders/snapshots.ts'

@@ -2,15 +2,8 @@ import { randomUUID } from 'node:crypto'
 import * as assert from 'uvu/assert'
 import { type Kube, kubeFromSecret } from '../../../src/adapters/kube/index.ts'
 import { ConfigMaps, CustomResourceDefinitions } from '../../../src/api/index.ts'
-import {
-  createRenderer,
-  type Entry,
-  type Inventory,
-  type InventoryStore,
-  type Render,
-  type SyncRequest,
-  sync,
-} from '../../../src/engines/gitops/index.ts'
+import { type Entry, type Inventory, type InventoryStore, type SyncRequest, sync } from '../../../src/engines/gitops/index.ts'
+import { createRenderer, type Render } from '../../../src/engines/render/index.ts'
 import { Failure, isFailure, Secret, systemClock } from '../../../src/std/index.ts'
 import { deployer } from '../../support/builders/credentials.ts'
 import { configMap, kubectl, snapshot } from '../../support/builders/snapshots.ts'

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { createRenderer, patternsFor, type Render, type Snapshot, type SourceFile } from '../../../src/engines/gitops/index.ts'
+import { createRenderer, patternsFor, type Render, type Snapshot, type SourceFile } from '../../../src/engines/render/index.ts'
 import { createYamlReader, Failure } from '../../../src/std/index.ts'
 import { configMap, kubectl, snapshot } from '../../support/builders/snapshots.ts'
 import { effort } from '../../support/effort.ts'

@@ -3,17 +3,15 @@ import * as assert from 'uvu/assert'
 import { connect, type Kube } from '../../../src/adapters/kube/index.ts'
 import { ConfigMaps, Namespaces, type Ref } from '../../../src/api/index.ts'
 import {
-  createRenderer,
   type Entry,
   type Inventory,
   type InventoryStore,
   OWNER_LABEL,
-  type Render,
   removeAll,
-  type Snapshot,
   type SyncRequest,
   sync,
 } from '../../../src/engines/gitops/index.ts'
+import { createRenderer, type Render, type Snapshot } from '../../../src/engines/render/index.ts'
 import { isFailure, systemClock } from '../../../src/std/index.ts'
 import { configMap, kubectl, snapshot } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { AnyObject } from '../../../src/api/index.ts'
-import { withVariables } from '../../../src/engines/gitops/index.ts'
+import { withVariables } from '../../../src/engines/render/index.ts'
 import { describe } from '../../support/suite.ts'
 
 const VALUES = { name: 'web', count: '3', quoted: '"8080"', empty: '', lines: 'a\nb', list: '[1, 2]', yes: 'true' }

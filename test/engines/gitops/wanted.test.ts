@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { connectTo } from '../../../src/adapters/kube/index.ts'
-import { type Remembered, wantedOf } from '../../../src/engines/gitops/wanted.ts'
+import { type Remembered, wantedOf } from '../../../src/engines/gitops/plan/wanted.ts'
 import { systemClock } from '../../../src/std/index.ts'
 import { snapshot } from '../../support/builders/snapshots.ts'
 import { describe } from '../../support/suite.ts'

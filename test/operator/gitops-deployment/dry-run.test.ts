@@ -12,7 +12,7 @@ import {
   tenantRoles,
   userOfAccount,
 } from '../../../src/api/index.ts'
-import { createRenderer, type Render } from '../../../src/engines/gitops/index.ts'
+import { createRenderer, type Render } from '../../../src/engines/render/index.ts'
 import { dryRuns } from '../../../src/operator/gitops-deployment/index.ts'
 import { systemClock, timestamp } from '../../../src/std/index.ts'
 import { deployer, letUsersIn } from '../../support/builders/credentials.ts'

@@ -18,7 +18,7 @@ import {
   tenantRoles,
   userOfAccount,
 } from '../../../src/api/index.ts'
-import { createRenderer, type Snapshot } from '../../../src/engines/gitops/index.ts'
+import { createRenderer, type Snapshot } from '../../../src/engines/render/index.ts'
 import { gitopsDeployments, type Source, syncRuns } from '../../../src/operator/gitops-deployment/index.ts'
 import { Failure } from '../../../src/std/index.ts'
 import { deployer, grant, letUsersIn } from '../../support/builders/credentials.ts'

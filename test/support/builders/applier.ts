@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { Kube } from '../../../src/adapters/kube/index.ts'
 import { type Applying, apply } from '../../../src/engines/gitops/apply/apply.ts'
-import type { Entry } from '../../../src/engines/gitops/change-set.ts'
 import { exact, type Held, superset } from '../../../src/engines/gitops/inventory/inventory.ts'
-import { type Owner, place } from '../../../src/engines/gitops/place.ts'
-import type { Manifest } from '../../../src/engines/gitops/render/manifest.ts'
+import type { Entry } from '../../../src/engines/gitops/objects/change-set.ts'
+import { type Owner, place } from '../../../src/engines/gitops/objects/place.ts'
+import type { Manifest } from '../../../src/engines/render/manifest.ts'
 import { systemClock } from '../../../src/std/index.ts'
 
 export interface Applier {

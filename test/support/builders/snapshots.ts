@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { acquireTools } from '../../../src/adapters/control-plane/index.ts'
-import type { Snapshot, SourceFile } from '../../../src/engines/gitops/index.ts'
+import type { Snapshot, SourceFile } from '../../../src/engines/render/index.ts'
 
 /** A commit of these files; its id is their digest. An object is written as JSON, which is YAML too; one that is a `link` only is that. */
 export function snapshot(files: Record<string, string | object>): Snapshot {

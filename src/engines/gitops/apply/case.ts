@@ -2,9 +2,9 @@ import type { JsonPatchStep } from '../../../adapters/kube/index.ts'
 import { type AnyObject, type Kind, refOf } from '../../../api/index.ts'
 import { seconds } from '../../../std/index.ts'
 import { keyOfId } from '../../apply/index.ts'
-import type { Entry } from '../change-set.ts'
 import { managedEntriesOf } from '../fields/managed-fields.ts'
-import { type Desired, managerOf } from '../place.ts'
+import type { Entry } from '../objects/change-set.ts'
+import { type Desired, managerOf } from '../objects/place.ts'
 import type { Writing } from './writing.ts'
 
 /** One object about to be written, and what is known of it. */

@@ -1,12 +1,12 @@
 import { refOf } from '../../../api/index.ts'
 import { Failure } from '../../../std/index.ts'
 import { keyOfId, sayId } from '../../apply/index.ts'
-import type { Entry } from '../change-set.ts'
-import type { Health } from '../health/verdict.ts'
-import { kindOfAny } from '../observe.ts'
-import type { Desired } from '../place.ts'
-import { sentenceAbout } from '../sentence.ts'
-import type { Course } from './course.ts'
+import type { Health } from '../../health/index.ts'
+import type { Entry } from '../objects/change-set.ts'
+import type { Desired } from '../objects/place.ts'
+import { sentenceAbout } from '../objects/sentence.ts'
+import type { Course } from '../objects/topological-order.ts'
+import { kindOfAny } from '../state/observe.ts'
 import type { Writing } from './writing.ts'
 
 /** Keeps objects back whose dependencies are not there yet. Nobody stands and waits: they are tried in the next reconcile. */

@@ -1,6 +1,6 @@
 import { causesOf } from '../../../adapters/kube/index.ts'
 import { Failure, isFailure } from '../../../std/index.ts'
-import { PREFIX } from '../annotations.ts'
+import { PREFIX } from '../objects/annotations.ts'
 
 export const IMMUTABLE = 'ImmutableField'
 

@@ -1,8 +1,8 @@
 import type { AnyObject } from '../../../api/index.ts'
 import { Failure } from '../../../std/index.ts'
 import { keyOfId } from '../../apply/index.ts'
-import { PREFIX, wishesOf } from '../annotations.ts'
-import { type Desired, OWNER_ANNOTATION, OWNER_LABEL } from '../place.ts'
+import { PREFIX, wishesOf } from '../objects/annotations.ts'
+import { type Desired, OWNER_ANNOTATION, OWNER_LABEL } from '../objects/place.ts'
 
 /** What another sync, which keeps an object, thinks of it; `unknown`: nobody here has heard of that sync. */
 export type Standing = (keeper: string, key: string) => 'wants' | 'gives' | 'unknown'

@@ -1,7 +1,7 @@
 import type { AnyObject } from '../../../api/index.ts'
 import { isFailure } from '../../../std/index.ts'
 import { keyOfId, pointerOf } from '../../apply/index.ts'
-import { OWNER_LABEL } from '../place.ts'
+import { OWNER_LABEL } from '../objects/place.ts'
 import { type Case, type Outcome, outcomeAfter, patch, put, read, uidIn, versionKnown } from './case.ts'
 import { immutable, immutableFieldsIn } from './immutable.ts'
 import { formerKeeper } from './keeper.ts'

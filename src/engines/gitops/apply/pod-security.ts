@@ -1,8 +1,8 @@
 import type { AnyObject } from '../../../api/index.ts'
 import { Failure, isRecord } from '../../../std/index.ts'
 import { managedEntriesOf } from '../fields/managed-fields.ts'
-import { DECIDES, isPodSecurity } from '../limits.ts'
-import { type Desired, managerOf } from '../place.ts'
+import { DECIDES, isPodSecurity } from '../objects/limits.ts'
+import { type Desired, managerOf } from '../objects/place.ts'
 import { isByHand } from './take-over.ts'
 import type { Writing } from './writing.ts'
 

@@ -1,5 +1,5 @@
 import { type Clock, seconds } from '../../../std/index.ts'
-import type { Entry } from '../change-set.ts'
+import type { Entry } from '../objects/change-set.ts'
 
 /** What is not written down yet when a process dies is applied again: at most so much time of work. */
 const PAUSE = seconds(5)

@@ -1,8 +1,8 @@
 import { saidIn } from '../../../adapters/kube/index.ts'
 import { pause, seconds } from '../../../std/index.ts'
-import type { Entry } from '../change-set.ts'
-import type { Desired } from '../place.ts'
-import { kindKey, kindsDeclaredBy } from './course.ts'
+import type { Entry } from '../objects/change-set.ts'
+import type { Desired } from '../objects/place.ts'
+import { kindKey, kindsDeclaredBy } from '../objects/topological-order.ts'
 import type { Writing } from './writing.ts'
 
 /** A CRD is served a moment after it was accepted. */

@@ -2,7 +2,7 @@ import type { JsonPatchStep } from '../../../adapters/kube/index.ts'
 import type { AnyObject } from '../../../api/index.ts'
 import { isRecord } from '../../../std/index.ts'
 import { type FieldTree, type ManagedEntry, managedEntriesOf, union } from '../fields/managed-fields.ts'
-import { managerOf } from '../place.ts'
+import { managerOf } from '../objects/place.ts'
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 

@@ -1,10 +1,10 @@
 import type { Kube } from '../../../adapters/kube/index.ts'
 import type { AnyObject } from '../../../api/index.ts'
 import type { Clock } from '../../../std/index.ts'
-import type { Line } from '../book.ts'
+import type { Health } from '../../health/index.ts'
 import type { IgnoreRules } from '../fields/ignore.ts'
-import type { Health } from '../health/verdict.ts'
-import type { Desired } from '../place.ts'
+import type { Desired } from '../objects/place.ts'
+import type { Line } from '../state/book.ts'
 import type { Standing, Taking } from './keeper.ts'
 
 /** What the writing of each object of a set needs to know. */

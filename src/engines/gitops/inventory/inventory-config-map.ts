@@ -1,8 +1,8 @@
 import type { Cache, Kube } from '../../../adapters/kube/index.ts'
 import { type ConfigMap, ConfigMaps, type KubeObject, keyOf, type Ref } from '../../../api/index.ts'
 import { Failure } from '../../../std/index.ts'
-import { eachOf } from '../each.ts'
-import { turnover } from '../turnover.ts'
+import { eachOf } from '../objects/each.ts'
+import { turnover } from '../objects/turnover.ts'
 import type { Held, Inventory, InventoryStore } from './inventory.ts'
 import { heldOf, heldOfJson, lineOf } from './inventory-line.ts'
 

@@ -1,6 +1,6 @@
 import { byKey, keyOfId, type ObjectId } from '../../apply/index.ts'
-import type { Entry } from '../change-set.ts'
-import type { Desired } from '../place.ts'
+import type { Entry } from '../objects/change-set.ts'
+import type { Desired } from '../objects/place.ts'
 
 /** One object that is ours, or may be. */
 export interface Held {

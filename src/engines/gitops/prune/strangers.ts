@@ -1,11 +1,10 @@
 import type { Kube } from '../../../adapters/kube/index.ts'
 import type { AnyObject, Kind, KubeObject } from '../../../api/index.ts'
 import { Failure, isRecord } from '../../../std/index.ts'
-import { idOf, keyOfId, type ObjectId } from '../../apply/index.ts'
-import { eachListed } from '../each.ts'
-import { kindOfAny } from '../observe.ts'
-import { OWNER_LABEL } from '../place.ts'
-import { sayIds } from '../sentence.ts'
+import { idOf, keyOfId, type ObjectId, sayIds } from '../../apply/index.ts'
+import { eachListed } from '../objects/each.ts'
+import { OWNER_LABEL } from '../objects/place.ts'
+import { kindOfAny } from '../state/observe.ts'
 
 export interface Searching {
   /** The tenant: what it may not see counts as somebody else's. */

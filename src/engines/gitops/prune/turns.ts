@@ -2,9 +2,9 @@ import type { AnyObject } from '../../../api/index.ts'
 import type { Clock } from '../../../std/index.ts'
 import { minutes } from '../../../std/index.ts'
 import { keyOfId, type ObjectId } from '../../apply/index.ts'
-import { inOrder } from '../apply/order.ts'
-import { eachOf } from '../each.ts'
 import type { Held } from '../inventory/inventory.ts'
+import { eachOf } from '../objects/each.ts'
+import { inOrder } from '../objects/order.ts'
 import { membersOf } from './judge.ts'
 
 /** One object that is to go, or that is in the way of others until it is gone. */

@@ -1,8 +1,8 @@
 import type { Clock } from '../../../std/index.ts'
 import { isFailure, minutes, seconds } from '../../../std/index.ts'
 import { keyOfId } from '../../apply/index.ts'
-import type { Entry } from '../change-set.ts'
-import type { Owner } from '../place.ts'
+import type { Entry } from '../objects/change-set.ts'
+import type { Owner } from '../objects/place.ts'
 import { type Claim, type Claims, createClaims } from './claims.ts'
 
 /** What a sync wants to be in a cluster. */

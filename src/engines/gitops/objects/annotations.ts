@@ -1,0 +1,78 @@
+import type { AnyObject } from '../../../api/index.ts'
+
+/** What the author of a manifest asks for with one object, beyond the settings of the sync. */
+export interface Wishes {
+  /**
+   * own - our values hold, whoever set others. merge - no field is taken from anybody. if-not-present - made when it is
+   * missing and left alone from then on. ignore - neither applied nor pruned.
+   */
+  readonly apply: 'own' | 'merge' | 'if-not-present' | 'ignore'
+  /** Whether it is deleted when it leaves the repository: yes, never, or when somebody has confirmed it. */
+  readonly prune: 'enabled' | 'disabled' | 'confirm'
+  /** Deleted and made anew when a field that cannot be changed has changed. */
+  readonly force: boolean
+  /** Taken over from an owner that is not known any more. */
+  readonly adopt: boolean
+  /** Whether variables are replaced in it. */
+  readonly variables: 'enabled' | 'disabled'
+}
+
+const DEFAULTS: Wishes = { apply: 'own', prune: 'enabled', force: false, adopt: false, variables: 'enabled' }
+
+/** Ours begin with this; the others are understood so that manifests can move here as they are. */
+export const PREFIX = 'gitops.berth.dev/'
+
+/** The annotation, the value, what it asks for. Later rows win, so ours stand last. */
+const TABLE: readonly (readonly [annotation: string, value: string, wish: Partial<Wishes>])[] = [
+  ['helm.sh/resource-policy', 'keep', { prune: 'disabled' }],
+  ['client.lifecycle.config.k8s.io/deletion', 'detach', { prune: 'disabled' }],
+  ['client.lifecycle.config.k8s.io/mutation', 'ignore', { apply: 'if-not-present' }],
+  ['cli-utils.sigs.k8s.io/on-remove', 'keep', { prune: 'disabled' }],
+  ['argocd.argoproj.io/sync-options', 'Prune=false', { prune: 'disabled' }],
+  ['argocd.argoproj.io/sync-options', 'Prune=confirm', { prune: 'confirm' }],
+  ['kustomize.toolkit.fluxcd.io/prune', 'disabled', { prune: 'disabled' }],
+  ['kustomize.toolkit.fluxcd.io/ssa', 'Merge', { apply: 'merge' }],
+  ['kustomize.toolkit.fluxcd.io/ssa', 'IfNotPresent', { apply: 'if-not-present' }],
+  ['kustomize.toolkit.fluxcd.io/ssa', 'Ignore', { apply: 'ignore' }],
+  ['kustomize.toolkit.fluxcd.io/reconcile', 'disabled', { apply: 'ignore' }],
+  ['kustomize.toolkit.fluxcd.io/force', 'enabled', { force: true }],
+  ['kustomize.toolkit.fluxcd.io/substitute', 'disabled', { variables: 'disabled' }],
+  [`${PREFIX}prune`, 'disabled', { prune: 'disabled' }],
+  [`${PREFIX}prune`, 'confirm', { prune: 'confirm' }],
+  [`${PREFIX}apply`, 'merge', { apply: 'merge' }],
+  [`${PREFIX}apply`, 'if-not-present', { apply: 'if-not-present' }],
+  [`${PREFIX}apply`, 'ignore', { apply: 'ignore' }],
+  [`${PREFIX}force`, 'true', { force: true }],
+  [`${PREFIX}adopt`, 'true', { adopt: true }],
+  [`${PREFIX}variables`, 'disabled', { variables: 'disabled' }],
+]
+
+/** An object with a wish in the cluster keeps it when its manifest is gone. Values may stand in a list and in any case. */
+export function wishesOf({ metadata: { annotations } }: AnyObject): Wishes {
+  if (!annotations) return DEFAULTS
+  let wishes = DEFAULTS
+  for (const [annotation, value, wish] of TABLE)
+    if (wordsOf(annotations[annotation]).includes(value.toLowerCase())) wishes = { ...wishes, ...wish }
+  return wishes
+}
+
+/** A word of ours that nobody understands would be obeyed by nobody: the rest of a sentence about the object. */
+export function unknownWish({ metadata: { annotations = {} } }: AnyObject): string | undefined {
+  for (const [annotation, value] of Object.entries(annotations)) {
+    const known = TABLE.filter(([name]) => name === annotation && name.startsWith(PREFIX)).map((row) => row[1])
+    const strange = known.length > 0 && wordsOf(value).some((word) => !known.includes(word) && !isRefusal(word))
+    if (strange) return `is annotated ${annotation}: ${JSON.stringify(value)}; write ${known.join(' or ')}`
+  }
+  return undefined
+}
+
+const wordsOf = (value: string | undefined): string[] =>
+  value === undefined
+    ? []
+    : String(value)
+        .toLowerCase()
+        .split(',')
+        .map((word) => word.trim())
+
+/** The opposite of the wish, said aloud. */
+const isRefusal = (word: string): boolean => word === '' || word === 'false' || word === 'enabled'

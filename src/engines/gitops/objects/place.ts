@@ -1,0 +1,203 @@
+import { createHash } from 'node:crypto'
+import type { Kube } from '../../../adapters/kube/index.ts'
+import type { AnyObject } from '../../../api/index.ts'
+import { Failure, isFailure, isRecord } from '../../../std/index.ts'
+import { groupOf, idOf, keyOfId, type ObjectId, sayId } from '../../apply/index.ts'
+import type { Manifest } from '../../render/index.ts'
+import { unknownWish } from './annotations.ts'
+import type { Entry } from './change-set.ts'
+import { type Limits, trespass } from './limits.ts'
+import { normalized } from './normalize.ts'
+
+/** In whose name objects are kept. */
+export interface Owner {
+  /** Fit for a label value, and never used again: a UID. */
+  id: string
+  /** For people: `GitOpsDeployment team-a/shop`. */
+  title: string
+  /** What its objects carry beside our mark, because other programs look for it. */
+  annotations?: Readonly<Record<string, string>>
+}
+
+export const OWNER_LABEL = 'gitops.berth.dev/sync'
+export const OWNER_ANNOTATION = 'gitops.berth.dev/owner'
+
+/** One field manager for each sync: with one for all, the server could not tell two syncs that want the same object apart. */
+export const managerOf = (owner: string): string => `berth-gitops-${owner}`.slice(0, 128)
+
+export interface Destination extends Limits {
+  /** The target, as the tenant. Nothing is read or written in another way. */
+  kube: Kube
+  /** For objects that name no namespace. */
+  namespace: string | undefined
+}
+
+/** An object as it is to be in the cluster. */
+export interface Desired {
+  readonly id: ObjectId
+  /** Of its id. */
+  readonly key: string
+  readonly version: string
+  readonly object: AnyObject
+  readonly source: string
+  /** Of the object as it is sent. */
+  readonly hash: string
+}
+
+/**
+ * Gives every object its namespace and our mark. What may not be there is an entry with the reason; the others go on.
+ * `placed` remembers, for one destination and owner, what became of which object: a commit changes few of them.
+ */
+export async function place(
+  manifests: readonly Manifest[],
+  to: Destination,
+  owner: Owner,
+  placed: WeakMap<AnyObject, Desired> = new WeakMap(),
+): Promise<{ desired: Desired[]; byKey: ReadonlyMap<string, Desired>; refused: Entry[] }> {
+  const byKey = new Map<string, Desired>()
+  const refused: Entry[] = []
+  const scopes = scopesIn(to.kube, manifests)
+  for (const { object, source } of manifests) {
+    const scope = scopes.known(object) ?? (await scopes.find(object))
+    const before = placed.get(object)
+    // The same text in two files is one object to the reader.
+    const isAsBefore = before?.source === source && scope.namespaced === (before.id.namespace !== undefined)
+    const item = isAsBefore ? before : desiredOf(withNamespace(normalized(object), scope.namespaced, to.namespace), source, owner)
+    const twin = byKey.get(item.key)
+    if (twin) throw twice(item, twin)
+    // What was placed under the same limits may be there.
+    const why = isAsBefore
+      ? undefined
+      : (scope.problem ?? objection(item.object, scope.namespaced === true, to) ?? unknownWish(object))
+    if (why === undefined) {
+      byKey.set(item.key, item)
+      if (!isAsBefore) placed.set(object, item)
+    } else refused.push({ id: item.id, change: scope.isOnItsWay ? 'waiting' : 'failed', why, source })
+  }
+  return { desired: [...byKey.values()], byKey, refused }
+}
+
+function desiredOf(placed: AnyObject, source: string, owner: Owner): Desired {
+  const { metadata } = placed
+  const object: AnyObject = {
+    ...placed,
+    metadata: {
+      ...metadata,
+      labels: { ...metadata.labels, [OWNER_LABEL]: owner.id },
+      annotations: { ...metadata.annotations, ...owner.annotations, [OWNER_ANNOTATION]: owner.title },
+    },
+  }
+  const id = idOf(object)
+  return {
+    id,
+    key: keyOfId(id),
+    version: object.apiVersion.slice(object.apiVersion.indexOf('/') + 1),
+    object,
+    source,
+    hash: hashOf(object),
+  }
+}
+
+function withNamespace(object: AnyObject, namespaced: boolean | undefined, fallback: string | undefined): AnyObject {
+  const { namespace, ...metadata } = object.metadata
+  const own = namespaced === false ? undefined : namespace || fallback
+  return { ...object, metadata: { ...metadata, ...(own && { namespace: own }) } }
+}
+
+function objection(object: AnyObject, namespaced: boolean, to: Destination): string | undefined {
+  if (namespaced && object.metadata.namespace === undefined)
+    return 'names no namespace, and the destination gives none; set metadata.namespace or spec.destination.namespace'
+  return trespass(object, namespaced, to)
+}
+
+/** Where objects of a kind live, or why that cannot be said. */
+interface Scope {
+  namespaced?: boolean
+  problem?: string
+  /** What serves the kind comes with the same commit. */
+  isOnItsWay?: boolean
+}
+
+type Served = Pick<AnyObject, 'apiVersion' | 'kind'>
+
+interface Scopes {
+  /** What was found once holds for all objects of the kind. */
+  known(served: Served): Scope | undefined
+  find(served: Served): Promise<Scope>
+}
+
+function scopesIn(kube: Kube, manifests: readonly Manifest[]): Scopes {
+  const declared = declaredScopes(manifests)
+  const announced = announcedIn(manifests)
+  const mute = new Map<string, Scope>()
+  const found = new Map<string, Map<string, Scope>>()
+  const ask = async ({ apiVersion, kind }: Served): Promise<Scope> => {
+    const own = declared.get(`${groupOf(apiVersion)}/${kind}`)
+    if (own !== undefined) return { namespaced: own }
+    const known = mute.get(apiVersion)
+    if (known) return known
+    const isOnItsWay = announced.has(apiVersion)
+    try {
+      const namespaced = (await kube.resolve(apiVersion, kind))?.namespaced
+      return namespaced === undefined ? { problem: unknownKind({ apiVersion, kind }, isOnItsWay), isOnItsWay } : { namespaced }
+    } catch (failure) {
+      if (!isMute(failure)) throw failure
+      const scope = { problem: `${apiVersion} is not served for now: ${failure.message}`, isOnItsWay }
+      mute.set(apiVersion, scope)
+      return scope
+    }
+  }
+  return {
+    known: ({ apiVersion, kind }) => found.get(apiVersion)?.get(kind),
+    async find(served) {
+      const scope = await ask(served)
+      const kinds = found.get(served.apiVersion) ?? new Map<string, Scope>()
+      found.set(served.apiVersion, kinds.set(served.kind, scope))
+      return scope
+    },
+  }
+}
+
+/** The server answers, and what stands behind this one group does not: that is no reason to leave the others. */
+const isMute = (failure: unknown): failure is Failure =>
+  isFailure(failure, 'unavailable', 'timeout') && !(failure.cause instanceof Error)
+
+/** A CRD of the same commit says where its objects live before the server can. */
+function declaredScopes(manifests: readonly Manifest[]): Map<string, boolean> {
+  const scopes = new Map<string, boolean>()
+  for (const { object } of manifests) {
+    const { spec } = object
+    if (object.kind !== 'CustomResourceDefinition' || !isRecord(spec) || !isRecord(spec.names)) continue
+    scopes.set(`${String(spec.group)}/${String(spec.names.kind)}`, spec.scope !== 'Cluster')
+  }
+  return scopes
+}
+
+/** An APIService of the same commit serves its kinds when what it calls is up. */
+function announcedIn(manifests: readonly Manifest[]): Set<string> {
+  const announced = new Set<string>()
+  for (const { object } of manifests) {
+    const { spec } = object
+    if (object.kind !== 'APIService' || !object.apiVersion.startsWith('apiregistration.k8s.io/') || !isRecord(spec)) continue
+    announced.add(`${String(spec.group)}/${String(spec.version)}`)
+  }
+  return announced
+}
+
+const unknownKind = ({ apiVersion, kind }: Served, isOnItsWay: boolean): string =>
+  isOnItsWay
+    ? `${apiVersion} is not served yet; its APIService stands in the same commit`
+    : `the destination serves no kind ${kind} in ${apiVersion}; correct apiVersion, or install its CustomResourceDefinition`
+
+const twice = (item: Desired, twin: Desired): Failure =>
+  new Failure('invalid', `${sayId(item.id)} stands in ${twin.source} and again in ${item.source}`, {
+    reason: 'DuplicateObject',
+    remedy: 'Keep one of them.',
+  })
+
+export function hashOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value, sortedKeys)).digest('hex').slice(0, 32)
+}
+
+const sortedKeys = (_: string, value: unknown): unknown =>
+  isRecord(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value

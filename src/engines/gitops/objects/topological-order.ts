@@ -1,0 +1,162 @@
+import { isRecord } from '../../../std/index.ts'
+import { byKey, groupOf, keyOfId, type ObjectId, sayId } from '../../apply/index.ts'
+import { dependenciesOf } from './depends-on.ts'
+import { inOrder } from './order.ts'
+import type { Desired } from './place.ts'
+
+/** In which order a set is applied, and what keeps single objects of it from being applied at all. */
+export interface Course {
+  /** One after the other; the objects of one step at once. */
+  readonly steps: readonly Desired[][]
+  /** By key: the keys of the objects that must be healthy first. */
+  readonly needs: ReadonlyMap<string, readonly string[]>
+  /** By key: why its wishes cannot be met, as the rest of a sentence about the object. */
+  readonly faults: ReadonlyMap<string, string>
+}
+
+/**
+ * Pure. `elsewhere`: keys of objects that belong to the set and cannot be applied. First by dependencies, then by kind. A dependency outside the set and a cycle are faults of the objects that name
+ * them; whoever depends on those is skipped in its turn.
+ */
+export function courseOf(desired: readonly Desired[], elsewhere: ReadonlySet<string> = new Set()): Course {
+  const set = byKey(desired)
+  const needs = new Map<string, string[]>()
+  const faults = new Map<string, string>()
+  for (const [key, item] of set) {
+    const { ids, problem } = dependenciesOf(item.object)
+    if (problem !== undefined) faults.set(key, problem)
+    if (ids.length === 0) continue
+    const found = ids.map((id) => ({ id, key: inSet(id, item.id, set, elsewhere) }))
+    const outside = found.find(({ key: there }) => there === undefined)
+    if (outside) faults.set(key, `depends on ${sayId(outside.id)}, which is not in this set; correct the annotation`)
+    else
+      needs.set(
+        key,
+        found.flatMap(({ key: there }) => there ?? []),
+      )
+  }
+  const { depths, circles } = depthsOf(set, needs)
+  for (const circle of circles) {
+    // Of a large one all are told the same, or the texts would take more memory than the objects.
+    const ofAll = circle.length < NAMED ? undefined : sayCircle(circle, 0, set)
+    for (const [at, key] of circle.entries())
+      faults.set(key, `is part of a cycle of dependencies: ${ofAll ?? sayCircle(circle, at, set)}`)
+  }
+  return { steps: stepsOf(desired, depths), needs, faults }
+}
+
+/** A reference without namespace may mean the namespace of the object that names it: manifests often leave it out. */
+function inSet(
+  id: ObjectId,
+  { namespace }: ObjectId,
+  set: ReadonlyMap<string, Desired>,
+  elsewhere: ReadonlySet<string>,
+): string | undefined {
+  const candidates = [keyOfId(id), ...(id.namespace === undefined && namespace ? [keyOfId({ ...id, namespace })] : [])]
+  return candidates.find((key) => set.has(key) || elsewhere.has(key))
+}
+
+interface Edge {
+  to: string
+  /** 1 where the other must be healthy before, 0 where coming before it by kind is enough. */
+  weight: 0 | 1
+}
+
+/** Longest path to each object; what is left when nothing more can be taken away stands in a circle or behind one. */
+function depthsOf(set: ReadonlyMap<string, Desired>, needs: ReadonlyMap<string, readonly string[]>) {
+  const depths = new Map<string, number>()
+  // Almost no set has dependencies; then there is nothing to walk.
+  if (needs.size === 0) return { depths, circles: [] }
+  const edges = edgesOf(set, needs)
+  const open = new Map([...set.keys()].map((key) => [key, edges.get(key)?.length ?? 0]))
+  const dependents = reversed(edges)
+  const ready = [...open].filter(([, count]) => count === 0).map(([key]) => key)
+  for (let key = ready.pop(); key !== undefined; key = ready.pop()) {
+    const depth = Math.max(0, ...(edges.get(key) ?? []).map(({ to, weight }) => (depths.get(to) ?? 0) + weight))
+    depths.set(key, depth)
+    open.delete(key)
+    for (const dependent of dependents.get(key) ?? []) {
+      const left = (open.get(dependent) ?? 1) - 1
+      open.set(dependent, left)
+      if (left === 0) ready.push(dependent)
+    }
+  }
+  return { depths, circles: circlesIn(new Set(open.keys()), edges) }
+}
+
+/** What the annotations say, and what is true without words: a namespace before its members, a CRD before its resources. */
+function edgesOf(set: ReadonlyMap<string, Desired>, needs: ReadonlyMap<string, readonly string[]>): Map<string, Edge[]> {
+  const definitions = new Map<string, string>()
+  for (const [key, item] of set) for (const kind of kindsDeclaredBy(item)) definitions.set(kind, key)
+  const edges = new Map<string, Edge[]>()
+  for (const [key, { id }] of set) {
+    const named = (needs.get(key) ?? []).filter((to) => set.has(to)).map((to): Edge => ({ to, weight: 1 }))
+    const home = id.namespace === undefined ? undefined : keyOfId({ group: '', kind: 'Namespace', name: id.namespace })
+    const implied = [home, definitions.get(kindKey(id))].filter((to) => to !== undefined && set.has(to))
+    const all = [...named, ...implied.map((to): Edge => ({ to: to ?? '', weight: 0 }))]
+    if (all.length > 0) edges.set(key, all)
+  }
+  return edges
+}
+
+function reversed(edges: ReadonlyMap<string, Edge[]>): Map<string, string[]> {
+  const dependents = new Map<string, string[]>()
+  for (const [key, list] of edges)
+    for (const { to } of list) {
+      const known = dependents.get(to)
+      if (known) known.push(key)
+      else dependents.set(to, [key])
+    }
+  return dependents
+}
+
+/** Each of these has a way to another of them, so whoever walks on comes back to a place where he was. */
+function circlesIn(left: ReadonlySet<string>, edges: ReadonlyMap<string, Edge[]>): string[][] {
+  const circles: string[][] = []
+  const seen = new Set<string>()
+  for (const start of left) {
+    const path: string[] = []
+    let at: string | undefined = start
+    while (at !== undefined && !seen.has(at)) {
+      seen.add(at)
+      path.push(at)
+      at = edges.get(at)?.find(({ to }) => left.has(to))?.to
+    }
+    if (at !== undefined && path.includes(at)) circles.push(path.slice(path.indexOf(at)))
+  }
+  return circles
+}
+
+/** So many of a circle are named at most. */
+const NAMED = 8
+
+/** From the one at this place round to itself, or as far as they are named. */
+function sayCircle(circle: readonly string[], at: number, set: ReadonlyMap<string, Desired>): string {
+  const isLarge = circle.length >= NAMED
+  const names = Array.from({ length: isLarge ? NAMED - 1 : circle.length + 1 }, (_, step) => {
+    const id = set.get(circle[(at + step) % circle.length] ?? '')?.id
+    return id ? sayId(id) : ''
+  })
+  return [...names, ...(isLarge ? ['…'] : [])].join(' -> ')
+}
+
+function stepsOf(desired: readonly Desired[], depths: ReadonlyMap<string, number>): Desired[][] {
+  const layers = new Map<number, Desired[]>()
+  for (const item of desired) {
+    const depth = depths.get(item.key) ?? (depths.size === 0 ? 0 : Number.POSITIVE_INFINITY)
+    const layer = layers.get(depth)
+    if (layer) layer.push(item)
+    else layers.set(depth, [item])
+  }
+  return [...layers].sort(([a], [b]) => a - b).flatMap(([, layer]) => inOrder(layer, ({ id }) => id.kind))
+}
+
+/** What a CRD and its resources have in common, whatever their versions. */
+export const kindKey = ({ group, kind }: Pick<ObjectId, 'group' | 'kind'>): string => `${group}/${kind}`
+
+/** The kinds that an object makes the server know: a CRD's. */
+export function kindsDeclaredBy({ object: { apiVersion, kind, spec } }: Pick<Desired, 'object'>): string[] {
+  if (kind !== 'CustomResourceDefinition' || groupOf(apiVersion) !== 'apiextensions.k8s.io') return []
+  if (!isRecord(spec) || !isRecord(spec.names)) return []
+  return [kindKey({ group: String(spec.group), kind: String(spec.names.kind) })]
+}

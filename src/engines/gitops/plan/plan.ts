@@ -1,0 +1,73 @@
+import { byKey } from '../../apply/index.ts'
+import type { Held } from '../inventory/inventory.ts'
+import type { Desired } from '../objects/place.ts'
+import { type Book, isAsDesired } from '../state/book.ts'
+
+export interface Plan {
+  apply: Desired[]
+  /** Keys of those among them that were in effect and have drifted since. */
+  repairs: ReadonlySet<string>
+  /** In effect already, as far as is known: costs no request. */
+  unchanged: Desired[]
+  /** Somebody changed it in the cluster, and it is left so for now. */
+  drifted: Desired[]
+  /** Ours, and no longer in the repository. */
+  prune: Held[]
+}
+
+export interface Planning {
+  /** All that the repository describes, also what may not be applied: it did not leave. Without it, what is desired. */
+  keys?: ReadonlySet<string>
+  /** What is known of the cluster. Where it knows nothing, the inventory is believed. */
+  book?: Book
+  /** Whether what has drifted is left as it is; without it, it is set back. */
+  leaves?: (key: string) => boolean
+}
+
+/** Pure. Where all was in effect a pass ago and nothing else is wanted, only what drifted can be new. */
+export function planOfDrift(
+  held: readonly Held[],
+  wanted: ReadonlyMap<string, Desired>,
+  book: Book,
+  leaves: (key: string) => boolean,
+): Plan {
+  const apply: Desired[] = []
+  const unchanged: Desired[] = []
+  const drifted: Desired[] = []
+  const repairs = new Set<string>()
+  for (const { key } of held) {
+    const desired = wanted.get(key)
+    const line = book.get(key)
+    if (!desired) continue
+    if (!line || isAsDesired(line, desired)) unchanged.push(desired)
+    else if (leaves(key)) drifted.push(desired)
+    else {
+      apply.push(desired)
+      repairs.add(key)
+    }
+  }
+  return { apply, repairs, unchanged, drifted, prune: [] }
+}
+
+/** Pure. */
+export function planOf(desired: readonly Desired[], held: readonly Held[], planning: Planning = {}): Plan {
+  const { book, leaves, keys = new Set(desired.map(({ key }) => key)) } = planning
+  const known = byKey(held)
+  const apply: Desired[] = []
+  const unchanged: Desired[] = []
+  const drifted: Desired[] = []
+  const repairs = new Set<string>()
+  for (const item of desired) {
+    const { key } = item
+    const record = known.get(key)
+    const line = book?.get(key)
+    if (record?.hash !== item.hash || record.version !== item.version) apply.push(item)
+    else if (!line || isAsDesired(line, item)) unchanged.push(item)
+    else if (leaves?.(key)) drifted.push(item)
+    else {
+      apply.push(item)
+      repairs.add(key)
+    }
+  }
+  return { apply, repairs, unchanged, drifted, prune: held.filter(({ key }) => !keys.has(key)) }
+}

@@ -1,0 +1,168 @@
+import { type AnyObject, type Kind, refOf } from '../../../api/index.ts'
+import { Failure, isFailure, isRecord } from '../../../std/index.ts'
+import { type ObjectId, pointerOf } from '../../apply/index.ts'
+import { immutable, immutableFieldsIn } from '../apply/immutable.ts'
+import { formerKeeper } from '../apply/keeper.ts'
+import { isForced, isNever } from '../apply/recreate.ts'
+import { concede, type IgnoreRules, isLeftAlone } from '../fields/ignore.ts'
+import { wishesOf } from '../objects/annotations.ts'
+import { eachOf } from '../objects/each.ts'
+import { type Desired, type Destination, managerOf, OWNER_ANNOTATION, OWNER_LABEL } from '../objects/place.ts'
+import { sentenceAbout } from '../objects/sentence.ts'
+import { kindOfAny } from '../state/observe.ts'
+
+/** One field that would change. What is not there is `undefined`. */
+export interface FieldChange {
+  /** JSON pointer; an element of a list by its place in the new object, or in the old one if it would go. */
+  readonly path: string
+  readonly from: unknown
+  readonly to: unknown
+}
+
+/** What applying one object would do. */
+export interface Difference {
+  readonly id: ObjectId
+  /** absent: it would be made. refused: the server would not take it, see `why`. */
+  readonly would: 'create' | 'change' | 'nothing' | 'refused'
+  readonly fields: readonly FieldChange[]
+  readonly why?: string
+  readonly source: string
+}
+
+export interface Comparing {
+  kube: Destination['kube']
+  owner: string
+  ignore?: IgnoreRules | undefined
+  /** Whether objects are made anew for a field that cannot be changed. */
+  force?: boolean | undefined
+  /** Whether a sync is there whose mark an object carries. */
+  knows?: ((keeper: string) => boolean) | undefined
+  signal?: AbortSignal | undefined
+}
+
+const AT_ONCE = 16
+
+/** What a sync would do with these objects, by a dry run on the server: its defaults and webhooks have their say. */
+export function differencesOf(desired: readonly Desired[], comparing: Comparing): Promise<Difference[]> {
+  return eachOf(desired, AT_ONCE, (item) => differenceOf(item, comparing))
+}
+
+async function differenceOf(item: Desired, comparing: Comparing): Promise<Difference> {
+  const { id, object, source } = item
+  try {
+    if (wishesOf(object).apply === 'ignore') return { id, would: 'nothing', fields: [], source }
+    const served = await comparing.kube.resolve(object.apiVersion, id.kind)
+    // Its CRD comes with the same commit, or place.ts would have refused it.
+    if (!served) return { id, would: 'create', fields: fieldChanges(undefined, object), source }
+    return { id, source, ...(await tryOut(item, kindOfAny(served), comparing)) }
+  } catch (thrown) {
+    return { id, source, ...afterRefusal(item, Failure.from(thrown), comparing) }
+  }
+}
+
+type Outcome = Pick<Difference, 'would' | 'fields' | 'why'>
+
+async function tryOut(item: Desired, kind: Kind<AnyObject>, { kube, owner, ignore, knows, signal }: Comparing): Promise<Outcome> {
+  const { object } = item
+  const wish = wishesOf(object).apply
+  const live = await kube.get(kind, refOf(object), signal)
+  if (live && (wish === 'if-not-present' || isLeftAlone(live))) return { would: 'nothing', fields: [] }
+  // Whether another sync gives an object up is known only when it has looked at the commit.
+  const former = formerKeeper(item, live, owner, (uid) => (knows?.(uid) ? 'gives' : 'unknown'))
+  const content = live ? concede(object, live, ignore, managerOf(owner)) : object
+  const after = await kube.apply(kind, content, { manager: managerOf(owner), force: wish !== 'merge', dryRun: true })
+  const fields = fieldChanges(live, after)
+  if (!live) return { would: 'create', fields }
+  if (former === undefined) return { would: fields.length > 0 ? 'change' : 'nothing', fields }
+  const keeper = live.metadata.annotations?.[OWNER_ANNOTATION] ?? 'another sync'
+  return { would: 'change', fields, why: `is kept by ${keeper} now, and taken over when that one gives it up` }
+}
+
+function afterRefusal(item: Desired, failure: Failure, { force }: Comparing): Outcome {
+  const { id, object } = item
+  // A dry run creates no namespace for the objects in it.
+  if (isFailure(failure, 'not-found')) return { would: 'create', fields: fieldChanges(undefined, object) }
+  const fixed = immutableFieldsIn(failure)
+  if (!fixed) return { would: 'refused', fields: [], why: sentenceAbout(id, failure) }
+  if (!isForced(item, force))
+    return { would: 'refused', fields: [], why: sentenceAbout(id, immutable(fixed, failure, isNever(item))) }
+  return { would: 'change', fields: [], why: `is deleted and made anew, for ${fixed.join(', ')} cannot be changed` }
+}
+
+/** What the server keeps account of, and our own marks. */
+const BOOKKEEPING = ['managedFields', 'resourceVersion', 'uid', 'generation', 'creationTimestamp', 'selfLink']
+/** A copy of the whole object, values of Secrets included. */
+const COPIES = ['kubectl.kubernetes.io/last-applied-configuration']
+
+/** Pure. Field by field, without the status; what may be secret is told to differ and not shown. */
+export function fieldChanges(from: AnyObject | undefined, to: AnyObject | undefined): FieldChange[] {
+  const changes: FieldChange[] = []
+  const isSecret = [from, to].some((object) => object?.kind === 'Secret' && object.apiVersion === 'v1')
+  compare(comparable(from), comparable(to), [], changes)
+  return changes.map((change) => (isSecret || isCopy(change) ? masked(change) : change))
+}
+
+function comparable(object: AnyObject | undefined): Record<string, unknown> | undefined {
+  if (!object) return undefined
+  const { status: _, metadata, apiVersion: __, kind: ___, ...rest } = object
+  const kept = Object.entries(metadata).filter(([name]) => !BOOKKEEPING.includes(name))
+  return { metadata: withoutMarks(Object.fromEntries(kept)), ...rest }
+}
+
+function withoutMarks(metadata: Record<string, unknown>): Record<string, unknown> {
+  const without = (name: string, mark: string) => {
+    const { [mark]: _, ...rest } = isRecord(metadata[name]) ? metadata[name] : {}
+    return { [name]: Object.keys(rest).length > 0 ? rest : undefined }
+  }
+  return { ...metadata, ...without('labels', OWNER_LABEL), ...without('annotations', OWNER_ANNOTATION) }
+}
+
+function compare(from: unknown, to: unknown, at: readonly (string | number)[], changes: FieldChange[]): void {
+  if (isRecord(from) && isRecord(to)) {
+    for (const name of new Set([...Object.keys(from), ...Object.keys(to)])) compare(from[name], to[name], [...at, name], changes)
+  } else if (Array.isArray(from) && Array.isArray(to)) compareLists(from, to, at, changes)
+  else if (!isSame(from, to)) spread(from, to, at, changes)
+}
+
+/** What comes or goes as a whole is told leaf by leaf too: a masked value must not hide in a larger one. */
+function spread(from: unknown, to: unknown, at: readonly (string | number)[], changes: FieldChange[]): void {
+  const whole = from === undefined ? to : to === undefined ? from : undefined
+  const inside = isRecord(whole) || Array.isArray(whole) ? Object.entries(whole) : []
+  if (inside.length === 0) changes.push({ path: pointerOf(at), from, to })
+  for (const [name, value] of inside) {
+    const [was, will] = from === undefined ? [undefined, value] : [value, undefined]
+    compare(was, will, [...at, name], changes)
+  }
+}
+
+/** Elements with names are told apart by them: one that is put in before the others does not change them. */
+function compareLists(from: unknown[], to: unknown[], at: readonly (string | number)[], changes: FieldChange[]): void {
+  const [before, after] = [byName(from), byName(to)]
+  if (!before || !after) {
+    for (let index = 0; index < Math.max(from.length, to.length); index++)
+      compare(from[index], to[index], [...at, index], changes)
+    return
+  }
+  for (const [index, [name, element]] of [...after].entries()) compare(before.get(name), element, [...at, index], changes)
+  for (const [index, [name, element]] of [...before].entries())
+    if (!after.has(name)) compare(element, undefined, [...at, index], changes)
+}
+
+function byName(list: readonly unknown[]): Map<string, unknown> | undefined {
+  const named = list.map((element): [string, unknown] | undefined =>
+    isRecord(element) && typeof element.name === 'string' ? [element.name, element] : undefined,
+  )
+  const map = new Map(named.filter((entry) => entry !== undefined))
+  return map.size === list.length ? map : undefined
+}
+
+const isSame = (from: unknown, to: unknown): boolean => from === to || JSON.stringify(from) === JSON.stringify(to)
+
+const isCopy = ({ path }: FieldChange): boolean => COPIES.some((name) => path === pointerOf(['metadata', 'annotations', name]))
+
+/** That they differ is told by there being a change at all. */
+function masked(change: FieldChange): FieldChange {
+  if (!isCopy(change) && !/^\/(data|stringData)(\/|$)/.test(change.path)) return change
+  const { path, from, to } = change
+  return { path, from: from === undefined ? undefined : '***', to: to === undefined ? undefined : '***' }
+}

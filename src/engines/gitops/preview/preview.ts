@@ -1,0 +1,144 @@
+import { setImmediate as breathe } from 'node:timers/promises'
+import { weightOf } from '../../../adapters/kube/index.ts'
+import type { Clock } from '../../../std/index.ts'
+import { byKey, keyOfId } from '../../apply/index.ts'
+import type { Render } from '../../render/index.ts'
+import type { IgnoreRules } from '../fields/ignore.ts'
+import { type Held, type InventoryStore, loadFor } from '../inventory/inventory.ts'
+import type { Entry } from '../objects/change-set.ts'
+import { eachOf } from '../objects/each.ts'
+import { type Wanted, type Wanting, wantedOf } from '../plan/wanted.ts'
+import { GUARDS, type Guards } from '../prune/guards.ts'
+import { assess } from '../prune/prune.ts'
+import { type Difference, differencesOf, type FieldChange } from './diff.ts'
+import { type Hiding, hiding } from './hidden.ts'
+
+export interface PreviewRequest extends Wanting {
+  inventory: InventoryStore
+  ignore?: IgnoreRules | undefined
+  /** Whether objects are made anew for a field that cannot be changed. */
+  force?: boolean
+  /** Whether a sync is there whose mark an object carries. */
+  knows?: (keeper: string) => boolean
+  /** Whether what was changed in the cluster stays as it is. */
+  detectOnly?: boolean
+  prune?: boolean
+  guards?: Guards | undefined
+  confirmed?: boolean
+}
+
+/** What a sync of this commit would do. Nothing that came from a Secret can be read in it. */
+export interface Preview {
+  readonly commitId: string
+  readonly differences: readonly Difference[]
+  /** What may not be applied, with the reason. */
+  readonly refused: readonly Entry[]
+  /** What left the repository: `pruned` would be deleted, `withheld` when it is confirmed, the rest stays for the reason given. */
+  readonly leaving: readonly Entry[]
+}
+
+/** Looks at everything and writes nothing: two requests for each object, as the tenant. */
+export async function preview(request: PreviewRequest, tools: PreviewTools, signal?: AbortSignal): Promise<Preview> {
+  const secrets = request.variables?.secrets
+  const hide = hiding(secrets)
+  try {
+    const found = await look(request, tools, signal)
+    return secrets?.size ? await hiddenIn(found, hide, tools, signal) : found
+  } catch (thrown) {
+    throw hide.failure(thrown)
+  }
+}
+
+interface PreviewTools {
+  render: Render
+  clock: Clock
+  /** So many bytes are looked through for secrets. */
+  searching?: ((bytes: number) => void) | undefined
+}
+
+async function look(request: PreviewRequest, { render, clock }: PreviewTools, signal?: AbortSignal): Promise<Preview> {
+  const { snapshot, destination, owner, ignore, force, knows } = request
+  const { kube } = destination
+  const wanted = await wantedOf(request, render, {}, signal)
+  const { inventory } = await loadFor(kube.server, request.inventory)
+  const all = await differencesOf(wanted.desired, { kube, owner: owner.id, ignore, force, knows, signal })
+  const differences = request.detectOnly ? all.map(drifted(wanted, inventory.held)) : all
+  const undone = wanted.refused.length + all.filter(({ would }) => would === 'refused').length
+  const leaving = await leavingOf(request, { wanted, held: inventory.held, undone }, clock, signal)
+  return { commitId: snapshot.commitId, differences, refused: wanted.refused, leaving }
+}
+
+/** Bytes after which others get their turn: what takes a few milliseconds. */
+const BREATH = 2 ** 18
+
+async function hiddenIn(
+  { commitId, differences, refused, leaving }: Preview,
+  hide: Hiding,
+  { searching }: PreviewTools,
+  signal: AbortSignal | undefined,
+): Promise<Preview> {
+  let sinceBreath = 0
+  const pass = async (value: unknown): Promise<void> => {
+    const bytes = weightOf(value)
+    searching?.(bytes)
+    sinceBreath += bytes
+    if (sinceBreath < BREATH) return
+    sinceBreath = 0
+    await breathe()
+    signal?.throwIfAborted()
+  }
+  const told = async <T extends { why?: string }>(entry: T): Promise<T> => {
+    if (entry.why === undefined) return entry
+    await pass(entry.why)
+    return { ...entry, why: hide.text(entry.why) }
+  }
+  const hidden = async (difference: Difference): Promise<Difference> => {
+    const fields: FieldChange[] = []
+    for (const change of difference.fields) {
+      await pass([change.from, change.to])
+      fields.push(hiddenChange(change, hide))
+    }
+    return told({ ...difference, fields })
+  }
+  return {
+    commitId,
+    differences: await eachOf(differences, 1, hidden),
+    refused: await eachOf(refused, 1, told),
+    leaving: await eachOf(leaving, 1, told),
+  }
+}
+
+/** What is in effect as this commit has it, and differs, was changed in the cluster. */
+function drifted({ desired }: Wanted, held: readonly Held[]): (difference: Difference) => Difference {
+  const inEffect = byKey(held)
+  const known = new Set(desired.filter(({ key, hash }) => inEffect.get(key)?.hash === hash).map(({ key }) => key))
+  return (difference) =>
+    difference.would === 'change' && known.has(keyOfId(difference.id))
+      ? { ...difference, would: 'nothing', why: 'was changed in the cluster, and drift is only told' }
+      : difference
+}
+
+async function leavingOf(
+  { destination, owner, prune = true, guards = GUARDS, confirmed = false }: PreviewRequest,
+  { wanted: { keys, rendered }, held, undone }: { wanted: Wanted; held: readonly Held[]; undone: number },
+  clock: Clock,
+  signal: AbortSignal | undefined,
+): Promise<Entry[]> {
+  const left = held.filter(({ key }) => !keys.has(key))
+  if (!prune) return left.map(({ id }) => ({ id, change: 'skipped', why: 'left the repository; pruning is off, so it stays' }))
+  if (undone > 0)
+    return left.map(({ id }) => ({ id, change: 'waiting', why: 'is deleted when the rest of the commit is in effect' }))
+  const { kube } = destination
+  const pruning = { kube, clock, owner: owner.id, held, limits: destination, rendered, guards, confirmed, signal }
+  const { entries } = await assess(left, pruning)
+  return left.map(({ id, key }) => entries.get(key) ?? { id, change: 'pruned' })
+}
+
+/** Where the new value is secret, the old one was: it may be an earlier value of the same variable. */
+function hiddenChange({ path, from, to }: FieldChange, hide: Hiding): FieldChange {
+  const [before, after] = [hide.value(from), hide.value(to)]
+  const isSecret = !Object.is(before, from) || !Object.is(after, to)
+  const shown = (value: unknown, masked: unknown, other: unknown) =>
+    value === undefined ? undefined : isSecret && other !== undefined ? '***' : masked
+  return { path, from: shown(from, before, to), to: shown(to, after, from) }
+}

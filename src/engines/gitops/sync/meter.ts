@@ -1,0 +1,68 @@
+import type { Metrics } from '../../../adapters/http/index.ts'
+import type { Clock } from '../../../std/index.ts'
+import { type Change, type Entry, entriesOf } from '../objects/change-set.ts'
+
+/**
+ * source - until the files of a revision were there. render, compare, apply, prune - the steps of a sync. health - from the end of
+ * the apply until all was in effect and healthy.
+ */
+export const PHASES = ['source', 'render', 'compare', 'apply', 'prune', 'health'] as const
+export type Phase = (typeof PHASES)[number]
+
+/** What syncs tell about themselves. */
+export interface SyncMeter {
+  took(phase: Phase, milliseconds: number): void
+  /** So many objects ended like this. */
+  did(change: Change, count: number): void
+  /** So many objects had drifted and were set back. */
+  repaired(count: number): void
+}
+
+export const noMeter: SyncMeter = { took: () => undefined, did: () => undefined, repaired: () => undefined }
+
+/** What syncs take, do and find, under the same names in every program. */
+export function syncMeter(metrics: Metrics): SyncMeter {
+  const phases = metrics.histogram({
+    name: 'berth_gitops_phase_seconds',
+    help: 'Time of the steps from a revision to its health',
+    labels: ['phase'],
+  })
+  const objects = metrics.counter({
+    name: 'berth_gitops_objects_total',
+    help: 'Objects of commits by what was done with them',
+    labels: ['outcome'],
+  })
+  const repairs = metrics.counter({
+    name: 'berth_gitops_drift_repairs_total',
+    help: 'Objects that had drifted and were set back',
+  })
+  return {
+    took: (phase, milliseconds) => phases.observe(milliseconds / 1000, { phase }),
+    did: (outcome, many) => objects.add({ outcome }, many),
+    repaired: (many) => repairs.add({}, many),
+  }
+}
+
+/** Does a step of a sync and tells how long it took. */
+export async function timed<T>(
+  phase: Phase,
+  { clock, meter }: { clock: Clock; meter: SyncMeter },
+  step: () => Promise<T>,
+): Promise<T> {
+  const began = clock.now()
+  try {
+    return await step()
+  } finally {
+    meter.took(phase, clock.now() - began)
+  }
+}
+
+/** Not what stayed as it was: that would be all objects of all syncs, all the time. */
+const TOLD: Change[] = ['created', 'configured', 'pruned', 'terminating', 'waiting', 'withheld', 'skipped', 'failed']
+
+export function count(entries: readonly Entry[], meter: SyncMeter): void {
+  for (const change of TOLD) {
+    const many = entriesOf(entries, change).length
+    if (many > 0) meter.did(change, many)
+  }
+}

@@ -1,0 +1,77 @@
+import { type Clock, minutes, seconds } from '../../../std/index.ts'
+import { keyOfId, type ObjectId, sayId } from '../../apply/index.ts'
+import type { There } from '../state/book.ts'
+
+/** Somebody changes an object again and again, and we set it back as often. */
+export interface Fight {
+  id: ObjectId
+  /** The other field managers. */
+  by: readonly string[]
+  /** JSON pointers. */
+  fields: readonly string[]
+  /** How often it was set back. */
+  repairs: number
+  /** It is left as it is until then. */
+  until: number
+}
+
+/** Knows which objects were set back how often, and when enough is enough. */
+export interface Fights {
+  repaired(id: ObjectId, line: Pick<There, 'drift' | 'by'>): void
+  /** Whether it is left as it is for now. */
+  isResting(key: string): boolean
+  current(): Fight[]
+}
+
+/** More repairs than this in a minute are no accident any more. */
+const MOST = 5
+const PERIOD = minutes(1)
+/** The first rest; each one is twice as long as the one before. */
+const REST = seconds(10)
+const LONGEST_REST = minutes(10)
+
+interface History {
+  times: number[]
+  rests: number
+  fight: Fight
+}
+
+export function createFights(clock: Clock): Fights {
+  const records = new Map<string, History>()
+
+  const isOver = ({ times, rests, fight }: History) => {
+    const quiet = rests === 0 ? PERIOD : 2 * restOf(rests)
+    return clock.now() - Math.max(times.at(-1) ?? 0, fight.until) > quiet
+  }
+
+  return {
+    repaired(id, { by = [], drift }) {
+      const now = clock.now()
+      const key = keyOfId(id)
+      const known = records.get(key)
+      const before = known && !isOver(known) ? known : undefined
+      const times = [...(before?.times ?? []).filter((time) => now - time < PERIOD), now]
+      const isFight = times.length > MOST || (before?.rests ?? 0) > 0
+      const rests = (before?.rests ?? 0) + (isFight ? 1 : 0)
+      const repairs = (before?.fight.repairs ?? 0) + 1
+      const managers = [...new Set([...(before?.fight.by ?? []), ...by])]
+      const until = isFight ? now + restOf(rests) : 0
+      records.set(key, { times, rests, fight: { id, by: managers, fields: drift, repairs, until } })
+    },
+    isResting: (key) => (records.get(key)?.fight.until ?? 0) > clock.now(),
+    current() {
+      for (const [key, history] of records) if (isOver(history)) records.delete(key)
+      return [...records.values()].filter(({ rests }) => rests > 0).map(({ fight }) => fight)
+    },
+  }
+}
+
+const restOf = (rests: number): number => Math.min(REST * 2 ** (rests - 1), LONGEST_REST)
+
+/** For people: who, about what, and what to do. */
+export const sayFight = ({ id, by, fields, repairs, until }: Fight): string => {
+  const who = by.length > 0 ? by.join(', ') : 'somebody'
+  const what = fields.length > 0 ? `changes ${fields.slice(0, 4).join(', ')}` : 'deletes it'
+  const next = new Date(until).toISOString().slice(11, 19)
+  return `${sayId(id)}: ${who} ${what} again and again; it was set back ${repairs} times, the next time at ${next} UTC. Let only one of the two manage it: stop the other, or name the fields in spec.ignore`
+}

@@ -1,0 +1,110 @@
+import { type Clock, createBuckets, type Log, type Rate } from '../../../std/index.ts'
+import type { Held, InventoryStore } from '../inventory/inventory.ts'
+import type { Plan } from '../plan/plan.ts'
+import type { Remembered, Wanted } from '../plan/wanted.ts'
+import type { Observed } from '../state/observed.ts'
+import { createFights, type Fights } from './fights.ts'
+import { createLiveBook, type LiveBook } from './live-book.ts'
+import { type AdmitRepairs, createRepairPace, REPAIRS } from './repair-pace.ts'
+import { createWatches } from './watches.ts'
+
+/** What is remembered of a sync between two passes. Lost at a restart, at no harm. */
+export interface Ledger {
+  readonly book: LiveBook
+  readonly fights: Fights
+  /** By which rules objects are looked at: what was seen by others says nothing. */
+  readonly rules: string
+  /** Something is to be done or said. */
+  readonly ring: () => void
+  /** Until the answer is called, something is being written. */
+  readonly hold: () => () => void
+  readonly admitRepairs: AdmitRepairs
+  wanted?: Remembered | undefined
+  /** Where the inventory is kept; it knows what it read last. */
+  store?: InventoryStore | undefined
+  /** Everything was in effect after the last pass, and this is what it was. */
+  steady?: Steady | undefined
+}
+
+export interface Steady {
+  wanted: Wanted
+  held: readonly Held[]
+  /** What was seen then, in this edition of the book. */
+  observed: Observed
+  edition: number
+  /** There was nothing to do, and there is nothing as long as nothing else is seen. */
+  plan: Plan | undefined
+}
+
+/** Who looks at the objects of a sync, and how. */
+export interface Viewer {
+  /** On whose behalf: each tenant has its share of the watches. */
+  tenant: string
+  rules: string
+  /** Called when one of the objects has changed so that something is to be done or said. */
+  ring: () => void
+}
+
+export interface Ledgers {
+  /** Other rules begin a new one. */
+  of(owner: string, viewer: Viewer): Ledger
+  /** Its watches end, and it is forgotten. */
+  end(owner: string): void
+  /** Watches that are open or about to be. */
+  readonly watches: number
+  close(): void
+}
+
+export interface LedgersOptions {
+  clock: Clock
+  log: Log
+  /** Watches that are open at once; beyond it, objects are read each interval. */
+  mostWatches?: number | undefined
+  /** What one tenant's syncs set back of what was changed in the cluster. */
+  repairs?: Rate
+}
+
+/** Each is one stream of a shared connection, and some memory on both sides. */
+const MOST_WATCHES = 20_000
+
+/**
+ * Objects that one tenant's syncs go through because one of them has changed, some microseconds each. What changes now and then is mended at
+ * once. Where one of ten thousand changes all the time, all that changed meanwhile is mended twice a second.
+ */
+const LOOKS: Rate = { burst: 200_000, perSecond: 40_000 }
+
+export function createLedgers({ clock, log, mostWatches = MOST_WATCHES, repairs = REPAIRS }: LedgersOptions): Ledgers {
+  const watches = createWatches({ clock, log, most: mostWatches })
+  const looks = createBuckets(LOOKS, clock)
+  const ofRepairs = { usual: createBuckets(repairs, clock), asked: createBuckets(repairs, clock) }
+  const ledgers = new Map<string, Ledger>()
+  return {
+    of(owner, { tenant, rules, ring }) {
+      const known = ledgers.get(owner)
+      if (known?.rules === rules) return known
+      known?.book.end()
+      const ledger = {
+        book: createLiveBook({ watches, clock, owner, tenant, looks, ring }),
+        fights: createFights(clock),
+        rules,
+        ring,
+        hold: watches.hold,
+        admitRepairs: createRepairPace(ofRepairs, tenant),
+      }
+      ledgers.set(owner, ledger)
+      return ledger
+    },
+    end(owner) {
+      ledgers.get(owner)?.book.end()
+      ledgers.delete(owner)
+    },
+    get watches() {
+      return watches.count
+    },
+    close() {
+      for (const { book } of ledgers.values()) book.end()
+      ledgers.clear()
+      watches.close()
+    },
+  }
+}

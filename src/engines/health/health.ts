@@ -1,0 +1,44 @@
+import type { AnyObject } from '../../api/index.ts'
+import { groupOf } from '../apply/index.ts'
+import { BUILT_IN } from './built-in.ts'
+import type { HealthRules } from './rules.ts'
+import { degraded, HEALTHY, type Health, progressing } from './verdict.ts'
+import { conditionOf, fieldsOf, numberOf, saying, viewOf } from './view.ts'
+
+/**
+ * How an object does, by the rules of kstatus: first what is true of every kind, then the rule that the user gave for the
+ * kind or else the kind's own, then its Ready condition.
+ */
+export function healthOf(object: AnyObject | undefined, now: number, rules?: HealthRules): Health {
+  if (!object) return { status: 'Missing', message: 'is not there' }
+  return general(object) ?? rules?.judge(object) ?? BUILT_IN[ruleOf(object)]?.(viewOf(object), now) ?? byReady(object)
+}
+
+/**
+ * A Job that removes itself when it is over: once it was made, its absence is its success, and making it again would run
+ * it again.
+ */
+export function endsByGoing({ apiVersion, kind, spec }: AnyObject): boolean {
+  return groupOf(apiVersion) === 'batch' && kind === 'Job' && numberOf(fieldsOf(spec).ttlSecondsAfterFinished) !== undefined
+}
+
+/** Rules are for the built-in kinds only: somebody's own `Service` is judged by its Ready condition. */
+const ruleOf = ({ apiVersion, kind }: AnyObject): string => `${groupOf(apiVersion)}/${kind}`
+
+function general(object: AnyObject): Health | undefined {
+  const { deletionTimestamp, generation } = object.metadata
+  if (deletionTimestamp !== undefined) return progressing(`is being deleted since ${deletionTimestamp}`)
+  const observed = numberOf(fieldsOf(object.status).observedGeneration)
+  if (observed !== undefined && generation !== undefined && observed !== generation)
+    return progressing('its latest change was not looked at yet')
+  const reconciling = conditionOf(object, 'Reconciling')
+  if (reconciling?.status === 'True') return progressing(saying(reconciling))
+  const stalled = conditionOf(object, 'Stalled')
+  if (stalled?.status === 'True') return degraded(saying(stalled))
+  return undefined
+}
+
+function byReady(object: AnyObject): Health {
+  const ready = conditionOf(object, 'Ready')
+  return ready === undefined || ready.status === 'True' ? HEALTHY : progressing(saying(ready))
+}

@@ -1,0 +1,96 @@
+import type { AnyObject } from '../../api/index.ts'
+import { Failure, isRecord, type YamlText } from '../../std/index.ts'
+import { LIMITS } from './source.ts'
+
+/** One object as the repository describes it. */
+export interface Manifest {
+  readonly object: AnyObject
+  /** Where it stands: `deploy/web.yaml:12`. */
+  readonly source: string
+}
+
+/** What a text holds; lines and documents count from its own beginning. */
+export interface Read {
+  readonly objects: readonly { readonly object: AnyObject; readonly line: number }[]
+  readonly faults: readonly Fault[]
+  readonly documents: number
+}
+
+interface Fault {
+  readonly line: number
+  /** Of a text that is no YAML. */
+  readonly column?: number
+  readonly document: number
+  readonly what: string
+}
+
+/** All objects of a text: several documents, Lists taken apart; and all that is wrong with it. */
+export function manifestsIn({ documents, problem }: YamlText): Read {
+  // What is behind it in the same text is not read.
+  if (problem) return { objects: [], faults: [{ ...problem, what: problem.message }], documents: problem.document }
+  const objects: { object: AnyObject; line: number }[] = []
+  const faults: Fault[] = []
+  for (const [index, { line, value }] of documents.entries()) {
+    for (const item of itemsOf(value)) {
+      const what = faultOf(item)
+      if (what === undefined && isObject(item)) objects.push({ object: sanitized(item), line })
+      else faults.push({ line, document: index + 1, what: what ?? 'is no object' })
+    }
+  }
+  return { objects, faults, documents: documents.length }
+}
+
+/** One failure for all problems of a rendering, so that they can be mended at once. */
+export function checkRendered(manifests: readonly Manifest[], problems: readonly string[]): readonly Manifest[] {
+  const more = problems.length > 5 ? `; and ${problems.length - 5} more` : ''
+  if (problems.length > 0)
+    throw new Failure('invalid', problems.slice(0, 5).join('; ') + more, {
+      reason: 'RenderFailed',
+      remedy: 'Correct the files and push.',
+    })
+  if (manifests.length > LIMITS.objects)
+    throw new Failure('too-large', `the path describes ${manifests.length} objects; at most ${LIMITS.objects} are applied`, {
+      reason: 'TooManyObjects',
+    })
+  return manifests
+}
+
+const itemsOf = (value: unknown): unknown[] => {
+  if (!isRecord(value) || !String(value.kind).endsWith('List')) return [value]
+  const { items } = value
+  return Array.isArray(items) ? items.flatMap(itemsOf) : [value]
+}
+
+/** What keeps a value from being a Kubernetes object, as the rest of a sentence. */
+function faultOf(value: unknown): string | undefined {
+  if (!isRecord(value)) return 'is not a mapping'
+  if (!isText(value.apiVersion)) return 'has no apiVersion'
+  if (!isText(value.kind)) return 'has no kind'
+  const { metadata } = value
+  if (!isRecord(metadata)) return `(${value.kind}) has no metadata`
+  if (isText(metadata.name)) return undefined
+  if (metadata.name !== undefined && metadata.name !== null && metadata.name !== '')
+    return `(${value.kind}) has a metadata.name that is no text: ${JSON.stringify(metadata.name).slice(0, 50)}; put it in quotes`
+  return 'generateName' in metadata
+    ? `(${value.kind}) has generateName, which makes another object each time; give it a name`
+    : `(${value.kind}) has no metadata.name`
+}
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
+const isObject = (value: unknown): value is AnyObject => faultOf(value) === undefined
+
+/** What only the server says. Sent along, it would be taken for our wish. */
+const SERVER_SIDE = ['managedFields', 'resourceVersion', 'uid', 'creationTimestamp', 'generation', 'selfLink', 'ownerReferences']
+
+function sanitized({ status: _, ...object }: AnyObject): AnyObject {
+  const metadata = Object.fromEntries(Object.entries(object.metadata).filter(([key]) => !SERVER_SIDE.includes(key)))
+  return foldStringData({ ...object, metadata: { ...metadata, name: object.metadata.name } })
+}
+
+/** The server never forgets a key that was once written by stringData; `data` it does. */
+function foldStringData(object: AnyObject): AnyObject {
+  const { stringData, ...rest } = object
+  if (object.kind !== 'Secret' || object.apiVersion !== 'v1' || !isRecord(stringData)) return object
+  const folded = Object.entries(stringData).map(([key, value]) => [key, Buffer.from(String(value)).toString('base64')])
+  return { ...rest, data: { ...(isRecord(rest.data) ? rest.data : {}), ...Object.fromEntries(folded) } }
+}

@@ -1,0 +1,46 @@
+import { Failure, type ReadYaml } from '../../std/index.ts'
+import { createReader, type Found, type Reader } from './documents.ts'
+import { checkRendered, type Manifest } from './manifest.ts'
+import { checkPath, isLink, LIMITS, type SourceFile } from './source.ts'
+
+/** All objects in these files, for whoever chose them by himself; a kustomization among them is a file like any other. */
+export type ReadFiles = (files: readonly SourceFile[]) => Promise<readonly Manifest[]>
+
+export function createFileReader(yaml: ReadYaml): ReadFiles {
+  const known = new WeakMap<SourceFile, Found>()
+  const reader = createReader(yaml)
+  return async (files) => {
+    for (const { source } of files) checkPath(source)
+    const link = files.find((file) => file.link !== undefined)
+    if (link) throw isLink(link)
+    const { manifests, problems } = await plainFiles(files, { reader, known })
+    return checkRendered(manifests, problems)
+  }
+}
+
+interface Reading {
+  reader: Reader
+  known: WeakMap<SourceFile, Found>
+  tenant?: string | undefined
+}
+
+export async function plainFiles(files: readonly SourceFile[], { reader, known, tenant }: Reading): Promise<Found> {
+  const manifests: Manifest[] = []
+  const problems: string[] = []
+  for (const file of files) {
+    if (!IS_MANIFEST.test(file.source)) continue
+    const found = known.get(file) ?? (await plainFile(file, reader, tenant))
+    known.set(file, found)
+    for (const manifest of found.manifests) manifests.push(manifest)
+    for (const problem of found.problems) problems.push(problem)
+  }
+  return { manifests, problems }
+}
+
+const IS_MANIFEST = /\.(ya?ml|json)$/i
+
+function plainFile({ source, data }: SourceFile, reader: Reader, tenant: string | undefined): Promise<Found> {
+  if (data.length > LIMITS.fileBytes)
+    throw new Failure('too-large', `${source}: is larger than ${LIMITS.fileBytes} bytes`, { reason: 'FileTooLarge' })
+  return reader.read(source, Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('utf8'), { tenant })
+}
