@@ -48,7 +48,16 @@ export const LAW: Record<string, Room> = {
   'engines/access': { imports: ['std', 'api'] },
   'engines/lookout': { imports: ['std', 'api', 'adapters/kube'] },
   operator: {
-    imports: [...CONTROLLERS, 'rpc', 'devfile', 'adapters/grpc', 'engines/apply', 'engines/render', 'engines/health', 'engines/gitops'],
+    imports: [
+      ...CONTROLLERS,
+      'rpc',
+      'devfile',
+      'adapters/grpc',
+      'engines/apply',
+      'engines/render',
+      'engines/health',
+      'engines/gitops',
+    ],
     isProgram: true,
   },
   kas: {
@@ -67,7 +76,16 @@ export const LAW: Record<string, Room> = {
     isProgram: true,
   },
   agent: {
-    imports: [...CONTROLLERS, 'rpc', 'agentcfg', 'adapters/grpc', 'engines/apply', 'engines/render', 'engines/gitops', 'engines/tunnel'],
+    imports: [
+      ...CONTROLLERS,
+      'rpc',
+      'agentcfg',
+      'adapters/grpc',
+      'engines/apply',
+      'engines/render',
+      'engines/gitops',
+      'engines/tunnel',
+    ],
     packages: ['@bufbuild/protobuf'],
     isProgram: true,
   },

@@ -15,7 +15,7 @@ export { INVENTORY_LABEL, inventoryInConfigMaps } from './inventory/inventory-co
 export { type Change, type Entry, entriesOf } from './objects/change-set.ts'
 export { objectionToNamespace, trespassOf } from './objects/limits.ts'
 export { type Destination, OWNER_LABEL, type Owner } from './objects/place.ts'
-export type { Repair } from './plan/repairs.ts'
+export type { Repair } from './plan/plan.ts'
 export type { Difference, FieldChange } from './preview/diff.ts'
 export { type Hiding, hiding } from './preview/hidden.ts'
 export { type Preview, type PreviewRequest, preview } from './preview/preview.ts'

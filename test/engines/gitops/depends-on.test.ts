@@ -4,7 +4,7 @@ import { ConfigMaps } from '../../../src/api/index.ts'
 import { idOf, keyOfId, sayId } from '../../../src/engines/apply/object-id.ts'
 import { dependenciesOf } from '../../../src/engines/gitops/objects/depends-on.ts'
 import type { Desired } from '../../../src/engines/gitops/objects/place.ts'
-import { courseOf } from '../../../src/engines/gitops/objects/topological-order.ts'
+import { topologicalOrder } from '../../../src/engines/gitops/objects/topological-order.ts'
 import { type Applier, createApplier, said, whyOf } from '../../support/builders/applier.ts'
 import { configMap } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
@@ -72,7 +72,7 @@ describe('a reference to a dependency', (it) => {
 })
 
 describe('the course of a set', (it) => {
-  const names = (list: readonly Desired[]) => courseOf(list).steps.map((step) => step.map(({ id }) => id.name))
+  const names = (list: readonly Desired[]) => topologicalOrder(list).steps.map((step) => step.map(({ id }) => id.name))
   const set = (edges: Record<string, string>) =>
     Object.entries(edges).map(([name, to]) =>
       desired(to ? on(configMap(name, {}, 'n'), to.replace(/\w+/g, '/ConfigMap/n/$&')) : configMap(name, {}, 'n')),
@@ -84,7 +84,7 @@ describe('the course of a set', (it) => {
   })
 
   it('names a cycle to each object of it, and applies the others', () => {
-    const { faults, steps } = courseOf(set({ a: 'b', b: 'c', c: 'a', d: '', e: 'a' }))
+    const { faults, steps } = topologicalOrder(set({ a: 'b', b: 'c', c: 'a', d: '', e: 'a' }))
     assert.equal(
       [...faults.keys()].sort(),
       ['a', 'b', 'c'].map((name) => keyOfId({ group: '', kind: 'ConfigMap', namespace: 'n', name })),
@@ -103,7 +103,7 @@ describe('the course of a set', (it) => {
     const all = Array.from({ length: 50_000 }, (_, at) => `c${at}`)
     const ring = set(Object.fromEntries(all.map((name, at) => [name, all[(at + 1) % all.length] ?? ''])))
     const spent = effort()
-    const { faults } = courseOf(ring)
+    const { faults } = topologicalOrder(ring)
     assert.ok(spent() < 10_000, `${spent()} ms`)
     assert.is(faults.size, all.length)
     assert.is(new Set(faults.values()).size, 1)
@@ -111,18 +111,18 @@ describe('the course of a set', (it) => {
   })
 
   it('takes an object that depends on itself for a cycle', () => {
-    assert.match([...courseOf(set({ a: 'a' })).faults.values()][0] ?? '', 'ConfigMap n/a -> ConfigMap n/a')
+    assert.match([...topologicalOrder(set({ a: 'a' })).faults.values()][0] ?? '', 'ConfigMap n/a -> ConfigMap n/a')
   })
 
   it('sees that a namespace cannot wait for its own members', () => {
     const home = { ...configMap('n'), kind: 'Namespace' }
-    const { faults } = courseOf([desired(on(home, '/ConfigMap/n/a')), desired(configMap('a', {}, 'n'))])
+    const { faults } = topologicalOrder([desired(on(home, '/ConfigMap/n/a')), desired(configMap('a', {}, 'n'))])
     assert.is(faults.size, 2)
   })
 
   it('follows a chain of 5,000 objects', () => {
     const chain = Array.from({ length: 5000 }, (_, index) => [`c${index}`, index === 0 ? '' : `c${index - 1}`] as const)
-    assert.is(courseOf(set(Object.fromEntries(chain))).steps.length, 5000)
+    assert.is(topologicalOrder(set(Object.fromEntries(chain))).steps.length, 5000)
   })
 })
 

@@ -3,6 +3,7 @@ import type { AnyObject } from '../../../src/api/index.ts'
 import { type IgnoreRules, ignoreRules } from '../../../src/engines/gitops/fields/ignore.ts'
 import { place } from '../../../src/engines/gitops/objects/place.ts'
 import { differencesOf, type FieldChange, fieldChanges } from '../../../src/engines/gitops/preview/diff.ts'
+import { systemClock } from '../../../src/std/index.ts'
 import { type Applier, createApplier, named } from '../../support/builders/applier.ts'
 import { configMap } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
@@ -149,7 +150,7 @@ describe('what a sync would do', (it) => {
   const would = async (objects: AnyObject[], more: { ignore?: IgnoreRules } = {}) => {
     const manifests = objects.map((each, index) => ({ object: each, source: `${index}.yaml:1` }))
     const { desired } = await place(manifests, { kube, namespace }, applier.owner)
-    return differencesOf(desired, { kube, owner: applier.owner.id, ...more })
+    return differencesOf(desired, { kube, owner: applier.owner.id, clock: systemClock, ...more })
   }
   const told = async (...args: Parameters<typeof would>) =>
     (await would(...args)).map(({ id, would: word, fields }) => [

@@ -3,7 +3,7 @@ import type { AnyObject } from '../../../src/api/index.ts'
 import { claimOn, claimsOf } from '../../../src/engines/gitops/fields/claims.ts'
 import { concede, type IgnoreRules, ignoreRules, ourFields, withoutIgnored } from '../../../src/engines/gitops/fields/ignore.ts'
 import { managerOf, OWNER_LABEL } from '../../../src/engines/gitops/objects/place.ts'
-import { managersOf } from '../../../src/engines/gitops/watch/managers.ts'
+import { managersOf } from '../../../src/engines/gitops/watch/live-book.ts'
 import { isRecord } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 

@@ -1,29 +1,25 @@
-import type { Kube } from '../../../adapters/kube/index.ts'
 import type { AnyObject } from '../../../api/index.ts'
-import type { Clock } from '../../../std/index.ts'
 import { byKey, keyOfId } from '../../apply/index.ts'
 import { type Health, healthOf } from '../../health/index.ts'
 import type { IgnoreRules } from '../fields/ignore.ts'
 import type { Held } from '../inventory/inventory.ts'
 import type { Entry } from '../objects/change-set.ts'
+import type { SyncContext } from '../objects/context.ts'
 import { eachOf } from '../objects/each.ts'
 import type { Desired } from '../objects/place.ts'
-import { courseOf } from '../objects/topological-order.ts'
+import { topologicalOrder } from '../objects/topological-order.ts'
 import type { Book } from '../state/book.ts'
+import type { Writing } from './case.ts'
 import { createGate } from './gate.ts'
 import type { Standing, Taking } from './keeper.ts'
 import { createPatience } from './patience.ts'
 import { createServing } from './serving.ts'
 import { writeOne } from './write.ts'
-import type { Writing } from './writing.ts'
 
 /** More at once only makes the API server's queue longer: measured in docs/decisions/0095. */
 const AT_ONCE = 16
 
-export interface Applying {
-  kube: Kube
-  clock: Clock
-  owner: string
+export interface Applying extends SyncContext {
   /** What is held of these objects already. */
   held: readonly Held[]
   /** The whole set, what needs no write included: dependencies are looked for in it. Without it, what is applied. */
@@ -47,7 +43,6 @@ export interface Applying {
   healthOf?: ((object: AnyObject | undefined) => Health) | undefined
   /** Whether labels may be taken from namespaces that decide what their pods may do. */
   podSecurityLabels?: boolean | undefined
-  signal?: AbortSignal | undefined
 }
 
 /**
@@ -58,19 +53,19 @@ export async function apply(desired: readonly Desired[], applying: Applying): Pr
   if (desired.length === 0) return []
   const { set = desired, refused = [], signal } = applying
   const by = writingOf(desired, applying)
-  const course = courseOf(set, new Set(refused.map(({ id }) => keyOfId(id))))
-  const gate = createGate({ course, set, refused, by })
+  const order = topologicalOrder(set, new Set(refused.map(({ id }) => keyOfId(id))))
+  const gate = createGate({ order, set, refused, by })
   const serving = createServing(desired, by)
   const due = new Set(desired)
 
   const entries: Entry[] = []
-  for (const step of course.steps) {
+  for (const step of order.steps) {
     signal?.throwIfAborted()
     const items = step.filter((item) => due.has(item))
     await serving.ready(items)
     const write = async (item: Desired) => {
       signal?.throwIfAborted()
-      const entry = (await gate.obstacle(item)) ?? (await serving.bear(item, () => writeOne(item, by)))
+      const entry = (await gate.obstacle(item)) ?? (await serving.retryUntilServed(item, () => writeOne(item, by)))
       applying.told?.(entry)
       return entry
     }
@@ -83,27 +78,18 @@ export async function apply(desired: readonly Desired[], applying: Applying): Pr
   return entries
 }
 
-function writingOf(
-  desired: readonly Desired[],
-  { kube, clock, owner, held, book, wrote, standing, force, ignore, signal, ...rest }: Applying,
-): Writing {
+function writingOf(desired: readonly Desired[], applying: Applying): Writing {
+  const { kube, clock, owner, held, book, wrote, signal } = applying
+  const { standing, taking, force = false, ignore, podSecurityLabels = false } = applying
   const due = new Set(desired.map(({ key }) => key))
   const known = byKey(held.filter(({ key }) => due.has(key)))
   const patience = createPatience(clock, signal)
   return {
-    kube,
-    clock,
-    owner,
-    ignore,
-    force: force ?? false,
-    podSecurityLabels: rest.podSecurityLabels ?? false,
-    standing,
-    taking: rest.taking,
-    signal,
+    ...{ kube, clock, owner, signal, standing, taking, force, ignore, podSecurityLabels },
     uidOf: (key) => known.get(key)?.uid,
     lineOf: (key) => book?.get(key),
     send: ({ id }, request) => patience.send(`${id.group}/${id.kind}/${id.namespace ?? ''}`, request),
     wrote: (item, object) => wrote?.(item, object),
-    healthOf: rest.healthOf ?? ((object) => healthOf(object, clock.now())),
+    healthOf: applying.healthOf ?? ((object) => healthOf(object, clock.now())),
   }
 }

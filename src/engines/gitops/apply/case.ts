@@ -2,10 +2,14 @@ import type { JsonPatchStep } from '../../../adapters/kube/index.ts'
 import { type AnyObject, type Kind, refOf } from '../../../api/index.ts'
 import { seconds } from '../../../std/index.ts'
 import { keyOfId } from '../../apply/index.ts'
+import type { Health } from '../../health/index.ts'
+import type { IgnoreRules } from '../fields/ignore.ts'
 import { managedEntriesOf } from '../fields/managed-fields.ts'
 import type { Entry } from '../objects/change-set.ts'
+import type { SyncContext } from '../objects/context.ts'
 import { type Desired, managerOf } from '../objects/place.ts'
-import type { Writing } from './writing.ts'
+import type { Line } from '../state/book.ts'
+import type { Standing, Taking } from './keeper.ts'
 
 /** One object about to be written, and what is known of it. */
 export interface Case {
@@ -66,3 +70,22 @@ function isFresh(object: AnyObject): boolean {
 }
 
 export const uidIn = ({ metadata: { uid } }: AnyObject): { uid?: string } => (uid === undefined ? {} : { uid })
+
+/** What the writing of each object of a set needs to know. */
+export interface Writing extends SyncContext {
+  readonly ignore: IgnoreRules | undefined
+  /** Whether objects may be deleted and made anew for an immutable field. */
+  readonly force: boolean
+  /** Whether labels may be taken from namespaces that decide what their pods may do. */
+  readonly podSecurityLabels: boolean
+  readonly standing: Standing | undefined
+  readonly taking: Taking | undefined
+  /** The UID that is recorded of it. */
+  uidOf(key: string): string | undefined
+  /** What is known of it without asking. */
+  lineOf(key: string): Line | undefined
+  /** One request about it, with patience. */
+  send<T>(item: Desired, request: () => Promise<T>): Promise<T>
+  wrote(item: Desired, object: AnyObject): void
+  healthOf(object: AnyObject | undefined): Health
+}

@@ -5,9 +5,9 @@ import type { Health } from '../../health/index.ts'
 import type { Entry } from '../objects/change-set.ts'
 import type { Desired } from '../objects/place.ts'
 import { sentenceAbout } from '../objects/sentence.ts'
-import type { Course } from '../objects/topological-order.ts'
+import type { TopologicalOrder } from '../objects/topological-order.ts'
 import { kindOfAny } from '../state/observe.ts'
-import type { Writing } from './writing.ts'
+import type { Writing } from './case.ts'
 
 /** Keeps objects back whose dependencies are not there yet. Nobody stands and waits: they are tried in the next reconcile. */
 export interface Gate {
@@ -17,16 +17,16 @@ export interface Gate {
 }
 
 export interface Gated {
-  course: Course
+  order: TopologicalOrder
   set: readonly Desired[]
   /** Objects of the set that may not be applied. */
   refused: readonly Entry[]
   by: Writing
 }
 
-export function createGate({ course, set, refused, by }: Gated): Gate {
+export function createGate({ order, set, refused, by }: Gated): Gate {
   const outcomes = new Map(refused.map((entry) => [keyOfId(entry.id), entry]))
-  const items = new Map(course.needs.size > 0 ? set.map((item) => [keyOfId(item.id), item]) : [])
+  const items = new Map(order.needs.size > 0 ? set.map((item) => [keyOfId(item.id), item]) : [])
   const asked = new Map<string, Promise<Health>>()
   const blocked = new Set<string>()
 
@@ -46,7 +46,7 @@ export function createGate({ course, set, refused, by }: Gated): Gate {
     const id = item?.id ?? outcome?.id
     if (!id) return undefined
     const on = `depends on ${sayId(id)}, which`
-    if (outcome?.change === 'failed' || course.faults.has(key))
+    if (outcome?.change === 'failed' || order.faults.has(key))
       return { change: 'skipped', undone: true, why: `${on} could not be applied` }
     if (blocked.has(key) && outcome?.change === 'skipped') return { change: 'skipped', undone: true, why: `${on} was skipped` }
     if (outcome?.change === 'waiting') return { change: 'waiting', why: `${on} waits itself` }
@@ -59,19 +59,19 @@ export function createGate({ course, set, refused, by }: Gated): Gate {
   return {
     async obstacle({ id, source }): Promise<Entry | undefined> {
       const key = keyOfId(id)
-      const fault = course.faults.get(key)
+      const fault = order.faults.get(key)
       if (fault !== undefined) {
         const failure = new Failure('invalid', fault, { reason: 'DependencyInvalid' })
         return { id, change: 'failed', why: fault, failure, source }
       }
-      return firstIn(course.needs.get(key) ?? [], async (need) => {
+      return firstIn(order.needs.get(key) ?? [], async (need) => {
         const obstacle = await obstacleIn(need)
         if (obstacle) blocked.add(key)
         return obstacle && { id, source, ...obstacle }
       })
     },
     note(entries) {
-      if (course.needs.size > 0) for (const entry of entries) outcomes.set(keyOfId(entry.id), entry)
+      if (order.needs.size > 0) for (const entry of entries) outcomes.set(keyOfId(entry.id), entry)
     },
   }
 }

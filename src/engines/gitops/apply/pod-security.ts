@@ -3,8 +3,8 @@ import { Failure, isRecord } from '../../../std/index.ts'
 import { managedEntriesOf } from '../fields/managed-fields.ts'
 import { DECIDES, isPodSecurity } from '../objects/limits.ts'
 import { type Desired, managerOf } from '../objects/place.ts'
+import type { Writing } from './case.ts'
 import { isByHand } from './take-over.ts'
-import type { Writing } from './writing.ts'
 
 /** A namespace may lose such a label without a word: when it was ours, or is taken over from whoever wrote it. */
 export const isAtStake = ({ id }: Desired, { podSecurityLabels }: Writing): boolean =>

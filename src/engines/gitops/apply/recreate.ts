@@ -5,8 +5,8 @@ import { wishesOf } from '../objects/annotations.ts'
 import { type Desired, managerOf } from '../objects/place.ts'
 import { bare } from '../objects/sentence.ts'
 import { kindKey } from '../objects/topological-order.ts'
+import type { Writing } from './case.ts'
 import { formerKeeper } from './keeper.ts'
-import type { Writing } from './writing.ts'
 
 /** With them goes everything that is in them: no annotation is worth that. */
 const NEVER = ['apiextensions.k8s.io/CustomResourceDefinition', '/Namespace']

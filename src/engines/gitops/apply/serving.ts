@@ -3,7 +3,7 @@ import { pause, seconds } from '../../../std/index.ts'
 import type { Entry } from '../objects/change-set.ts'
 import type { Desired } from '../objects/place.ts'
 import { kindKey, kindsDeclaredBy } from '../objects/topological-order.ts'
-import type { Writing } from './writing.ts'
+import type { Writing } from './case.ts'
 
 /** A CRD is served a moment after it was accepted. */
 const SERVED_WITHIN = seconds(10)
@@ -12,12 +12,15 @@ const CHANGED_WITHIN = seconds(2)
 const SHORTEST = 25
 const LONGEST = seconds(0.5)
 
-/** Bears with kinds whose CRD was written in the same sync. The time is one kind's, however many objects it has. */
+/**
+ * A CRD is accepted before its kind is served. Objects of kinds whose CRD was written in the same sync are retried for a while; the time
+ * is counted for the kind, however many objects it has.
+ */
 export interface Serving {
   /** Returns when the kinds of these are served, or time is up. */
   ready(items: readonly Desired[]): Promise<void>
   /** Writes again what came too early. */
-  bear(item: Desired, write: () => Promise<Entry>): Promise<Entry>
+  retryUntilServed(item: Desired, write: () => Promise<Entry>): Promise<Entry>
 }
 
 export function createServing(desired: readonly Desired[], by: Writing): Serving {
@@ -46,7 +49,7 @@ export function createServing(desired: readonly Desired[], by: Writing): Serving
       }
     },
 
-    async bear(item, write) {
+    async retryUntilServed(item, write) {
       for (let wait = SHORTEST * 4; ; wait = Math.min(wait * 2, LONGEST)) {
         const entry = await write()
         const within = declared.has(kindKey(item.id)) ? patienceFor(entry) : undefined

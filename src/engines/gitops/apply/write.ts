@@ -7,12 +7,11 @@ import type { Entry } from '../objects/change-set.ts'
 import { type Desired, managerOf, OWNER_LABEL } from '../objects/place.ts'
 import { bare, sentenceAbout } from '../objects/sentence.ts'
 import { kindOfAny } from '../state/observe.ts'
-import { type Case, type Outcome, read, uidIn } from './case.ts'
+import { type Case, type Outcome, read, uidIn, type Writing } from './case.ts'
 import type { Taking } from './keeper.ts'
 import { merge } from './merge.ts'
 import { own } from './own.ts'
 import { isAtStake, keepPodSecurity } from './pod-security.ts'
-import type { Writing } from './writing.ts'
 
 /** Brings one object about as its manifest wants it. Its failure is its entry. */
 export async function writeOne(item: Desired, by: Writing): Promise<Entry> {

@@ -1,11 +1,10 @@
 import { isRecord } from '../../../std/index.ts'
 import { byKey, groupOf, keyOfId, type ObjectId, sayId } from '../../apply/index.ts'
 import { dependenciesOf } from './depends-on.ts'
-import { inOrder } from './order.ts'
 import type { Desired } from './place.ts'
 
 /** In which order a set is applied, and what keeps single objects of it from being applied at all. */
-export interface Course {
+export interface TopologicalOrder {
   /** One after the other; the objects of one step at once. */
   readonly steps: readonly Desired[][]
   /** By key: the keys of the objects that must be healthy first. */
@@ -18,7 +17,7 @@ export interface Course {
  * Pure. `elsewhere`: keys of objects that belong to the set and cannot be applied. First by dependencies, then by kind. A dependency outside the set and a cycle are faults of the objects that name
  * them; whoever depends on those is skipped in its turn.
  */
-export function courseOf(desired: readonly Desired[], elsewhere: ReadonlySet<string> = new Set()): Course {
+export function topologicalOrder(desired: readonly Desired[], elsewhere: ReadonlySet<string> = new Set()): TopologicalOrder {
   const set = byKey(desired)
   const needs = new Map<string, string[]>()
   const faults = new Map<string, string>()
@@ -159,4 +158,53 @@ export function kindsDeclaredBy({ object: { apiVersion, kind, spec } }: Pick<Des
   if (kind !== 'CustomResourceDefinition' || groupOf(apiVersion) !== 'apiextensions.k8s.io') return []
   if (!isRecord(spec) || !isRecord(spec.names)) return []
   return [kindKey({ group: String(spec.group), kind: String(spec.names.kind) })]
+}
+
+/** Kinds that others need are applied first and deleted last. */
+const FIRST = [
+  'CustomResourceDefinition',
+  'Namespace',
+  'ClusterRole',
+  'PriorityClass',
+  'StorageClass',
+  'IngressClass',
+  'GatewayClass',
+  'RuntimeClass',
+  'ClusterRoleBinding',
+  'ResourceQuota',
+  'LimitRange',
+  'ServiceAccount',
+  'Role',
+  'RoleBinding',
+  'ConfigMap',
+  'Secret',
+  'PersistentVolumeClaim',
+  'Service',
+  'Deployment',
+  'StatefulSet',
+  'DaemonSet',
+  'Job',
+  'CronJob',
+  'PodDisruptionBudget',
+]
+/** These may refuse everything else until what they call is up. */
+const LAST = ['APIService', 'MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']
+
+export function rankOf(kind: string): number {
+  const first = FIRST.indexOf(kind)
+  if (first >= 0) return first
+  const last = LAST.indexOf(kind)
+  return FIRST.length + 1 + last
+}
+
+/** Groups of the same rank, in the order in which they are applied. */
+export function inOrder<T>(list: readonly T[], kindOf: (item: T) => string): T[][] {
+  const groups = new Map<number, T[]>()
+  for (const item of list) {
+    const rank = rankOf(kindOf(item))
+    const group = groups.get(rank)
+    if (group) group.push(item)
+    else groups.set(rank, [item])
+  }
+  return [...groups].sort(([a], [b]) => a - b).map(([, group]) => group)
 }

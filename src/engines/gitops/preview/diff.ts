@@ -6,8 +6,9 @@ import { formerKeeper } from '../apply/keeper.ts'
 import { isForced, isNever } from '../apply/recreate.ts'
 import { concede, type IgnoreRules, isLeftAlone } from '../fields/ignore.ts'
 import { wishesOf } from '../objects/annotations.ts'
+import type { SyncContext } from '../objects/context.ts'
 import { eachOf } from '../objects/each.ts'
-import { type Desired, type Destination, managerOf, OWNER_ANNOTATION, OWNER_LABEL } from '../objects/place.ts'
+import { type Desired, managerOf, OWNER_ANNOTATION, OWNER_LABEL } from '../objects/place.ts'
 import { sentenceAbout } from '../objects/sentence.ts'
 import { kindOfAny } from '../state/observe.ts'
 
@@ -29,15 +30,12 @@ export interface Difference {
   readonly source: string
 }
 
-export interface Comparing {
-  kube: Destination['kube']
-  owner: string
+export interface Comparing extends SyncContext {
   ignore?: IgnoreRules | undefined
   /** Whether objects are made anew for a field that cannot be changed. */
   force?: boolean | undefined
   /** Whether a sync is there whose mark an object carries. */
   knows?: ((keeper: string) => boolean) | undefined
-  signal?: AbortSignal | undefined
 }
 
 const AT_ONCE = 16

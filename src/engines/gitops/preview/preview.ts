@@ -61,7 +61,7 @@ async function look(request: PreviewRequest, { render, clock }: PreviewTools, si
   const { kube } = destination
   const wanted = await wantedOf(request, render, {}, signal)
   const { inventory } = await loadFor(kube.server, request.inventory)
-  const all = await differencesOf(wanted.desired, { kube, owner: owner.id, ignore, force, knows, signal })
+  const all = await differencesOf(wanted.desired, { kube, owner: owner.id, clock, signal, ignore, force, knows })
   const differences = request.detectOnly ? all.map(drifted(wanted, inventory.held)) : all
   const undone = wanted.refused.length + all.filter(({ would }) => would === 'refused').length
   const leaving = await leavingOf(request, { wanted, held: inventory.held, undone }, clock, signal)

@@ -48,13 +48,14 @@ export async function pruneWhatLeft(
 ): Promise<Pruned> {
   const { destination, owner, prune: allowed = true, wants, guards = GUARDS, confirmed, propagation } = request
   const { kube } = destination
+  const context = { kube, clock, owner: owner.id, signal }
   const isOffered = ({ key }: Held) => wants?.offer(owner.id, kube.server, key) !== undefined
   const offered = leaving.plan.prune.filter(isOffered)
   const left = leaving.plan.prune.filter((item) => !offered.includes(item))
   const guarded = { held: leaving.held, rendered: leaving.wanted.rendered, guards, confirmed }
   if (!allowed) return { pruned: [...offered.map(letGo), ...(emptiness(left, guarded) ?? left.map(letGo))], postponed: [] }
   // It is ours until it carries another mark: whoever wants it may fail to take it.
-  const handed = await settledByLooking(offered, { kube, owner: owner.id, held: leaving.held, signal })
+  const handed = await settledByLooking(offered, { ...context, held: leaving.held })
   const pending = offered.filter(({ id }) => !handed.some((entry) => entry.id === id))
   // The new revision may need what the old one brings along, until it is in effect as a whole.
   if (leaving.undone > 0) return { pruned: handed, postponed: pending }
@@ -63,7 +64,7 @@ export async function pruneWhatLeft(
   const sick = request.pruneLast && left.length > 0 ? sickIn(leaving, clock.now()) : undefined
   if (sick !== undefined) return { pruned: [...handed, ...left.map(stays(sick))], postponed: pending }
   const mark = (key: string) => markIn(leaving.book.get(key))
-  const pruned = await prune(left, { ...guarded, kube, clock, owner: owner.id, limits: destination, mark, propagation, signal })
+  const pruned = await prune(left, { ...guarded, ...context, limits: destination, mark, propagation })
   return { pruned: [...handed, ...pruned], postponed: pending }
 }
 

@@ -1,9 +1,9 @@
-import type { Kube } from '../../../adapters/kube/index.ts'
 import { type AnyObject, isDeleting, type Kind } from '../../../api/index.ts'
 import { Failure, isFailure } from '../../../std/index.ts'
 import { idOf, keyOfId, type ObjectId, refOfId } from '../../apply/index.ts'
 import { groupsOf, type Held } from '../inventory/inventory.ts'
 import { wishesOf } from '../objects/annotations.ts'
+import type { SyncContext } from '../objects/context.ts'
 import { dependenciesOf } from '../objects/depends-on.ts'
 import { eachListed, eachOf } from '../objects/each.ts'
 import { OWNER_LABEL } from '../objects/place.ts'
@@ -11,13 +11,11 @@ import type { Mark } from '../state/book.ts'
 import { kindOfAny } from '../state/observe.ts'
 import { servedKind } from './served.ts'
 
-export interface Looking {
-  kube: Kube
-  owner: string
+export interface Looking extends SyncContext {
   /** Everything that is held, for it says how long a list would be. */
   held: readonly Held[]
+  /** What is known without asking, from watches: such an object costs one request. */
   mark?: ((key: string) => Mark | undefined) | undefined
-  signal?: AbortSignal | undefined
 }
 
 /** How an object that is to go is found. */

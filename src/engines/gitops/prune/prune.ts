@@ -1,24 +1,18 @@
-import type { DeleteHow, Kube } from '../../../adapters/kube/index.ts'
+import type { DeleteHow } from '../../../adapters/kube/index.ts'
 import type { AnyObject, Kind } from '../../../api/index.ts'
-import { type Clock, Failure, isFailure, seconds } from '../../../std/index.ts'
+import { Failure, isFailure, seconds } from '../../../std/index.ts'
 import { keyOfId, type ObjectId, refOfId, sayIds } from '../../apply/index.ts'
 import type { Held } from '../inventory/inventory.ts'
 import type { Entry } from '../objects/change-set.ts'
 import { eachOf } from '../objects/each.ts'
 import { isWithin, type Limits } from '../objects/limits.ts'
 import { sentenceAbout } from '../objects/sentence.ts'
-import type { Mark } from '../state/book.ts'
 import { failureOf, type Guards, type Hold, holdOnAll } from './guards.ts'
 import { type Judging, judge, keysOf } from './judge.ts'
 import { type Looking, look, lookAt, type Sight } from './look.ts'
 import { inTurns, type Leaver, type Outcome } from './turns.ts'
 
-export interface Pruning {
-  kube: Kube
-  clock: Clock
-  owner: string
-  /** Everything that is held. */
-  held: readonly Held[]
+export interface Pruning extends Looking {
   /** As they are now: an object that they leave out is let go. */
   limits?: Limits | undefined
   /** How many objects the repository describes. */
@@ -28,9 +22,6 @@ export interface Pruning {
   /** Somebody has confirmed that this commit deletes. */
   confirmed?: boolean | undefined
   propagation?: DeleteHow['propagation']
-  /** What is known without asking, from watches: such an object costs one request. */
-  mark?: ((key: string) => Mark | undefined) | undefined
-  signal?: AbortSignal | undefined
 }
 
 const AT_ONCE = 6
@@ -119,10 +110,10 @@ async function holdsOn(
 }
 
 function judgingOf(leaving: readonly Held[], sights: ReadonlyMap<string, Sight>, pruning: Pruning): Judging {
-  const { kube, owner, held, confirmed = false, guards, signal } = pruning
+  const { held, confirmed = false, guards } = pruning
   const going = new Set([...keysOf(leaving)].filter((key) => sights.get(key)?.word !== 'kept'))
   const staying = held.filter(({ id }) => !going.has(keyOfId(id))).map(({ id }) => id)
-  return { kube, owner, holds: keysOf(held), staying, confirmed, sparesData: guards !== undefined, signal }
+  return { ...pruning, holds: keysOf(held), staying, confirmed, sparesData: guards !== undefined }
 }
 
 const leftBehind = ({ id }: Held): Entry => ({
@@ -170,7 +161,7 @@ async function removeInTurns(
   const due = leaving.filter(({ id }) => !entries.has(keyOfId(id)))
   const leaverOf = (held: Held): Leaver => leaverFrom(held, sights.get(keyOfId(held.id)))
   const lookAgain = async (held: Held, kind: Kind): Promise<Sight | Entry> => {
-    const sight = await lookAt(held, kind, looking(pruning))
+    const sight = await lookAt(held, kind, pruning)
     const hold = await judge(held, sight, judgingOf(leaving, sights, pruning))
     return hold ? withheld(held, hold) : sight
   }
@@ -226,8 +217,6 @@ async function removeOne(held: Held, sight: Sight | undefined, pruning: Removing
     return 'change' in now ? now : removeOne(held, now, pruning)
   }
 }
-
-const looking = ({ kube, owner, held, signal }: Pruning): Looking => ({ kube, owner, held, signal })
 
 function failed({ id }: Held, failure: Failure, { signal }: Pruning): Entry {
   signal?.throwIfAborted()

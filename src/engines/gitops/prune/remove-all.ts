@@ -4,6 +4,7 @@ import { type Clock, Failure, isFailure, seconds } from '../../../std/index.ts'
 import { refOfId } from '../../apply/index.ts'
 import { exact, type Held, type Inventory, type InventoryStore, loadFor } from '../inventory/inventory.ts'
 import type { Entry } from '../objects/change-set.ts'
+import type { SyncContext } from '../objects/context.ts'
 import { eachOf } from '../objects/each.ts'
 import { type Destination, OWNER_ANNOTATION, OWNER_LABEL, type Owner } from '../objects/place.ts'
 import { sentenceAbout } from '../objects/sentence.ts'
@@ -40,19 +41,19 @@ export async function removeAll(request: RemovalRequest, clock: Clock, signal?: 
   const { kube } = destination
   const { inventory, leftBehind } = await loadFor(kube.server, store)
   const { held } = inventory
-  const handed = await handOver(request, held, signal)
+  const context = { kube, clock, owner: owner.id, signal }
+  const handed = await handOver(request, held, context)
   const leaving = held.filter(({ id }) => !handed.some((entry) => entry.id === id))
-  const pruned = await prune(leaving, { kube, clock, owner: owner.id, held, limits: destination, confirmed, propagation, signal })
+  const pruned = await prune(leaving, { ...context, held, limits: destination, confirmed, propagation })
   const entries = [...handed, ...pruned]
   return { entries, held: await remember(store, inventory, exact(held, [], entries)), leftBehind }
 }
 
 /** What another one wants is waited for until it carries his mark: he may fail to take it. */
-async function handOver(request: RemovalRequest, held: readonly Held[], signal?: AbortSignal): Promise<Entry[]> {
-  const { destination, owner, heir } = request
+async function handOver({ heir }: RemovalRequest, held: readonly Held[], context: SyncContext): Promise<Entry[]> {
   const offered = new Map(held.map((item) => [item, heir?.(item)] as const).filter(([, to]) => to !== undefined))
   if (offered.size === 0) return []
-  const settled = await settledByLooking([...offered.keys()], { kube: destination.kube, owner: owner.id, held, signal })
+  const settled = await settledByLooking([...offered.keys()], { ...context, held })
   return [...offered].map(
     ([{ id }, to]) => settled.find((entry) => entry.id === id) ?? { id, change: 'waiting', why: `is taken over by ${to}` },
   )

@@ -1,18 +1,15 @@
-import type { Kube } from '../../../adapters/kube/index.ts'
 import type { AnyObject, Kind, KubeObject } from '../../../api/index.ts'
 import { Failure, isRecord } from '../../../std/index.ts'
 import { idOf, keyOfId, type ObjectId, sayIds } from '../../apply/index.ts'
+import type { SyncContext } from '../objects/context.ts'
 import { eachListed } from '../objects/each.ts'
 import { OWNER_LABEL } from '../objects/place.ts'
 import { kindOfAny } from '../state/observe.ts'
 
-export interface Searching {
-  /** The tenant: what it may not see counts as somebody else's. */
-  kube: Kube
-  owner: string
+/** What the tenant may not see counts as somebody else's. */
+export interface Searching extends SyncContext {
   /** Keys of everything that this sync holds. */
   holds: ReadonlySet<string>
-  signal?: AbortSignal | undefined
 }
 
 /** Kubernetes puts these into every namespace, or makes them from others that count themselves. */

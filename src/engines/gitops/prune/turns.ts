@@ -4,7 +4,7 @@ import { minutes } from '../../../std/index.ts'
 import { keyOfId, type ObjectId } from '../../apply/index.ts'
 import type { Held } from '../inventory/inventory.ts'
 import { eachOf } from '../objects/each.ts'
-import { inOrder } from '../objects/order.ts'
+import { inOrder } from '../objects/topological-order.ts'
 import { membersOf } from './judge.ts'
 
 /** One object that is to go, or that is in the way of others until it is gone. */

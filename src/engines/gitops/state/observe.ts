@@ -3,14 +3,13 @@ import { type AnyObject, apiVersionOf, type Kind } from '../../../api/index.ts'
 import { isFailure } from '../../../std/index.ts'
 import { apiVersionFor, byKey, idOf, keyOfId, type ObjectId, refOfId } from '../../apply/index.ts'
 import { groupsOf, type Held } from '../inventory/inventory.ts'
+import type { SyncContext } from '../objects/context.ts'
 import { eachListed } from '../objects/each.ts'
 import { type Desired, OWNER_LABEL } from '../objects/place.ts'
 import { sentenceAbout } from '../objects/sentence.ts'
 import { type Book, type Judge, type Line, lineOf, type Unreadable } from './book.ts'
 
-export interface Observing {
-  kube: Kube
-  owner: string
+export interface Observing extends Pick<SyncContext, 'kube' | 'owner'> {
   judge: Judge
   desired: readonly Desired[]
   /** What was known before: the server's own way of writing our values, for one. */

@@ -1,11 +1,12 @@
 import { isNewer, type Kube, type Listing } from '../../../adapters/kube/index.ts'
 import type { AnyObject } from '../../../api/index.ts'
 import type { Buckets, Clock } from '../../../std/index.ts'
-import { idOf, keyOfId } from '../../apply/index.ts'
+import { idOf, keyOfId, partsOf } from '../../apply/index.ts'
+import { claimOn, claimsOf } from '../fields/claims.ts'
+import { managedEntriesOf } from '../fields/managed-fields.ts'
 import type { Held } from '../inventory/inventory.ts'
 import { type Desired, managerOf, OWNER_LABEL } from '../objects/place.ts'
 import { type Book, isUnjudged, type Judge, type Line, lineAfterWrite, lineOf, type There, versionOf } from '../state/book.ts'
-import { managersOf } from './managers.ts'
 import { createBell, newsIn } from './news.ts'
 import { createPlaces, nameOf, type Tracked } from './places.ts'
 import { createSeating } from './seating.ts'
@@ -191,4 +192,36 @@ function remembering<T>(find: () => T): (asOf: string) => T {
 function isAny<T>(items: Iterable<T>, is: (item: T) => boolean): boolean {
   for (const item of items) if (is(item)) return true
   return false
+}
+
+/** A book for one pass, without watches: what it knows is what was read and written in that pass. */
+export function createPlainBook(judge: Judge): LiveBook {
+  const lines = new Map<string, Line>()
+  return {
+    lines,
+    edition: 0,
+    isYoung: false,
+    follow: () => Promise.resolve(),
+    wrote: (item, object) => void lines.set(item.key, lineAfterWrite(object, item, judge)),
+    read(book) {
+      for (const [key, line] of book) lines.set(key, line)
+    },
+    unwatched: (held) => [...held],
+    end: () => undefined,
+  }
+}
+
+/**
+ * Who gave these fields their value: the field managers that own them, ours left out. Where none owns them (a field was
+ * removed), whoever wrote last.
+ */
+export function managersOf(object: AnyObject, pointers: readonly string[], ours: string): string[] {
+  const others = managedEntriesOf(object).filter(({ manager }) => manager !== ours)
+  const places = pointers.map(partsOf)
+  const owners = others.filter(({ fields }) => {
+    const claims = claimsOf([fields])
+    return places.some((parts) => claimOn(claims, object, parts) !== 'none')
+  })
+  const last = others.toSorted((a, b) => (String(a.raw.time) < String(b.raw.time) ? 1 : -1)).slice(0, 1)
+  return [...new Set((owners.length > 0 ? owners : last).map(({ manager }) => manager))]
 }
