@@ -27,7 +27,7 @@ const filesBelow = (path: string): string[] =>
 
 /** What is referred to: a file name with its number, or the number alone. */
 const referredIn = (text: string): string[] =>
-  [...text.matchAll(/\bdecisions?[ /](\d{2,4}(?:-[a-z0-9-]+\.md)?)/gi)].map(([, to = '']) => to)
+  [...text.matchAll(/\b(?:decisions?|ADR)[ /](\d{2,4}(?:-[a-z0-9-]+\.md)?)/gi)].map(([, to = '']) => to)
 
 const isThere = (to: string): boolean => (to.includes('-') ? names.includes(to) : numbers.has(to.padStart(4, '0')))
 
