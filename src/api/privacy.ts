@@ -6,7 +6,7 @@ import { type KubeObject, keyOf, type Ref } from './kube-object.ts'
 import { annotations, CREDENTIALS_NAMESPACE, labels, SANDBOX_PROVISIONER } from './labels.ts'
 import { Workspaces } from './workspace.ts'
 
-/** Whether a claim, a SpaceRequest or a target is private: its credentials lie with Berth and not beside the claim (ADR 273). */
+/** Whether a claim, a SpaceRequest or a target is private: its credentials lie with Berth and not beside the claim (decision 273). */
 export const isPrivate = (object: KubeObject): boolean => privateToOf(object) !== undefined
 
 /** The one person who gets into a private space besides Berth; empty while there is none, `undefined` where it is not private. */

@@ -30,7 +30,7 @@ import type { Listing, Mapping, Origin, Scalar, Tree } from './tree.ts'
 /**
  * Reads what nearly all devfiles consist of: block mappings and sequences, flow collections, one-line scalars, literal texts,
  * comments, and with them all of JSON. It never says what is wrong: at anything else it gives up, and the library reads the
- * text and finds the words. It is there because it takes a tenth of the library's time (docs/decisions/0130).
+ * text and finds the words. It is there because it takes a tenth of the library's time.
  */
 export function readPlainly(origin: Origin): Tree | GaveUp {
   const cursor: Cursor = { origin, text: origin.text, at: 0, line: 0, column: 0, depth: 0 }

@@ -2,7 +2,7 @@ import { isDeleting, type KubeObject, notOnboarded } from '../api/index.ts'
 import type { Controller, Workshop } from '../engines/controller/index.ts'
 
 /**
- * Has a controller work in namespaces only that let Berth in (ADR 275). Objects elsewhere say what to do, and go on by themselves once it is
+ * Has a controller work in namespaces only that let Berth in (decision 275). Objects elsewhere say what to do, and go on by themselves once it is
  * done. What is being deleted is let go in any case: in a namespace that goes, the role binding may go first.
  */
 export const inOnboarded = <T extends KubeObject>(controller: Controller<T>, { caches }: Workshop): Controller<T> => ({

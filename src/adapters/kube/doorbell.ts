@@ -17,7 +17,7 @@ export interface Doorbell {
 /**
  * The operator library's shell: `init` registers the watched kinds. Its own watch ends the process on the first HTTP
  * error, misses deletions and serialises everything, and its `stop` exits; both are replaced by our caches
- * (docs/decisions/0003-operator-library.md). Its constructor is not run: whatever --kubeconfig says, it reads the file that KUBECONFIG
+ * (docs/decisions/0002-requests-lists-and-watches-are-our-own.md). Its constructor is not run: whatever --kubeconfig says, it reads the file that KUBECONFIG
  * or the home folder names, and fails where that cannot be read.
  */
 class Shell extends dotI.default {

@@ -29,7 +29,7 @@ export const BY_ACCOUNT = {
 
 /**
  * Who may act in an agent's cluster because of the spaces in it: the operator, as the agent itself, and the members of a space, as
- * its service account there. Only where the Agent takes spaces (docs/decisions/0165-spaces-of-agents.md).
+ * its service account there. Only where the Agent takes spaces (docs/decisions/0165-spaces-in-the-clusters-of-agents.md).
  */
 export function spaceRight({ requests, operator }: Spaces, agent: Agent, { account }: Person): Right | undefined {
   if (!account || agent.spec.spaces !== true) return undefined

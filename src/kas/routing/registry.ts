@@ -1,6 +1,6 @@
 import { type Clock, minutes } from '../../std/index.ts'
 
-/** Which kas have which agents, as one of them sees it. Redis would hold it for several; see the decision. */
+/** Which kas have which agents, as one of them sees it. Redis would hold it for several; see docs/decisions/0156. */
 export interface Registry {
   /** An agent has a tunnel here. Who waits for it anywhere is told at once. */
   register(agentId: bigint): void

@@ -51,7 +51,7 @@ export interface OpenSite extends Site {
 
 /**
  * The cluster of an agent. Members show kas a token of a service account beside the request, and kas lets them in as the
- * service account of their space: so no credential of the agent's cluster ever leaves it (docs/decisions/0165-spaces-of-agents.md).
+ * service account of their space: so no credential of the agent's cluster ever leaves it (docs/decisions/0165-spaces-in-the-clusters-of-agents.md).
  */
 export function agentSite(
   agent: Ref,

@@ -72,11 +72,8 @@ describe('annotations on objects', (it) => {
     )
   })
 
-  it('mean what their page says, each of them', async () => {
-    const page = await readFile(
-      new URL('../../../docs/decisions/0099-annotations-of-other-tools-are-understood.md', import.meta.url),
-      'utf8',
-    )
+  it('mean what the page about GitOps says, each of them', async () => {
+    const page = await readFile(new URL('../../../docs/gitops.md', import.meta.url), 'utf8')
     const rows = page.split('\n').filter((line) => /^\| [a-z]/.test(line) && !line.startsWith('| wish'))
     const meant = rows.map((row) =>
       [...row.matchAll(/`([^`: ]+): "?([^`"]+)"?`/g)].map(([, annotation = '', value = '']) => ({ [annotation]: value })),
