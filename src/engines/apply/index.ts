@@ -1,5 +1,5 @@
 /**
- * What everybody does who keeps objects in a cluster as they are wanted, by one rule each: how an object is named (object-id.ts),
+ * Objects in a cluster are kept as they are wanted by one rule each: how an object is named (object-id.ts),
  * whose it is (owned-objects.ts), where it differs from what is wanted (differences.ts), and how it is brought back.
  * There are two ways to keep an object. `ownedObjects` sets what is wanted by server-side apply and leaves what others added;
  * `keepExactly` (exactly.ts) lets nothing stand in a field that is not wanted, and knows by canonical.ts how the server writes it.

@@ -19,7 +19,7 @@ export function idOf({ apiVersion, kind, metadata: { namespace, name } }: AnyObj
 /** One text for one object: none of the characters between the parts may be in them. */
 export const keyOfId = ({ group, kind, namespace = '', name }: ObjectId): string => `${group}/${kind}/${namespace}/${name}`
 
-/** Whatever has a key, by it. */
+/** Items by their keys. */
 export function byKey<T extends { readonly key: string }>(items: readonly T[]): Map<string, T> {
   const found = new Map<string, T>()
   for (const item of items) found.set(item.key, item)

@@ -9,7 +9,7 @@ export const unescaped = (part: string): string => (part.includes('~') ? part.re
 export const pointerOf = (parts: readonly (string | number)[]): string =>
   parts.map((part) => `/${String(part).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 
-/** What stands there; `undefined` also where the way to it is missing. */
+/** The value there; `undefined` also where the way to it is missing. */
 export function valueAt(object: unknown, parts: readonly string[]): unknown {
   let at: unknown = object
   for (const part of parts) {

@@ -52,7 +52,7 @@ export async function healthRules(rules: readonly HealthRule[]): Promise<Compile
       `spec.healthRules: the expressions have ${length} characters, more than ${LONGEST}`,
       'Shorten some, or leave some out',
     )
-  // Whoever has no rules does not wait for the language to be loaded.
+  // Nobody without rules waits for the language to be loaded.
   const { compile } = await import('../../cel/index.ts')
   const questionsOf = (rule: HealthRule, path: string): Question[] => {
     const question = (word: 'failed' | 'progressing' | 'healthy', verdict: Health): Question[] => {

@@ -67,7 +67,7 @@ export function createReader(yaml: ReadYaml): Reader {
   }
 }
 
-/** Where something stands: the file with line and column. */
+/** The file with line and column. */
 type PlaceOf = (...numbers: number[]) => string
 
 /** Not remembered, because it may be a matter of the time that there was. */

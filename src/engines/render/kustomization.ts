@@ -4,7 +4,7 @@ import { folderOf, holdsAny, isLink, LIMITS, refused, resolvePath, rootsOf, type
 
 const NAMES = ['kustomization.yaml', 'kustomization.yml', 'Kustomization']
 
-/** What a build of a kustomization reads. */
+/** The files that a build of a kustomization reads. */
 export interface Reach {
   /** Files and whole folders, from the root of the repository. */
   paths: string[]
@@ -174,7 +174,7 @@ interface Reference {
   isInline?: boolean
 }
 
-/** What names a file or a folder that configures a plug-in, whose fields are references again. */
+/** Fields that name a file or a folder that configures a plug-in, whose fields are references again. */
 const PLUGINS = ['generators', 'transformers', 'validators']
 /** Fields with entries that may stand in place of their path. */
 const INLINE = ['patchesStrategicMerge', ...PLUGINS]

@@ -18,7 +18,7 @@ export interface KustomizeLimits {
 /** 5,000 objects take 126 MiB, and kustomize more than this time for them. */
 export const KUSTOMIZE_LIMITS: KustomizeLimits = { time: seconds(20), bytes: 32 * 2 ** 20, memory: 384 * 2 ** 20 }
 
-/** What kustomize makes of these files. */
+/** Builds these files with kustomize. */
 export type Kustomize = (files: readonly SourceFile[], path: string, signal?: AbortSignal) => Promise<string>
 
 /**
@@ -39,7 +39,7 @@ export function createKustomize(kubectl: string, limits: KustomizeLimits, log: L
     })
 }
 
-/** Whoever runs the program is to know that one of two walls is missing. */
+/** Told once to the person who runs the program: one of two walls is missing. */
 async function wordsForNoNetworkOr(log: Log): Promise<readonly string[]> {
   const words = await wordsForNoNetwork()
   if (words.length === 0)
@@ -77,7 +77,7 @@ function unplaced({ source }: SourceFile, thrown: unknown): never {
 }
 
 interface Run {
-  /** What to start, and its first words. */
+  /** The program to start, and its first arguments. */
   command: readonly string[]
   path: string
   room: string
@@ -135,7 +135,7 @@ function run({ command, path, room, limits, running, signal }: Run): Promise<str
   return promise
 }
 
-/** What starts another program ends so when there is none, as a shell does. */
+/** A program that starts another one exits with this when there is none, as a shell does. */
 const NOT_FOUND = 127
 
 /** The search path is empty, so that nothing else is found either. */

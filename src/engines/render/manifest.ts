@@ -9,7 +9,7 @@ export interface Manifest {
   readonly source: string
 }
 
-/** What a text holds; lines and documents count from its own beginning. */
+/** The objects in a text; lines and documents count from its own beginning. */
 export interface Read {
   readonly objects: readonly { readonly object: AnyObject; readonly line: number }[]
   readonly faults: readonly Fault[]
@@ -26,7 +26,7 @@ interface Fault {
 
 /** All objects of a text: several documents, Lists taken apart; and all that is wrong with it. */
 export function manifestsIn({ documents, problem }: YamlText): Read {
-  // What is behind it in the same text is not read.
+  // The rest of the same text is not read.
   if (problem) return { objects: [], faults: [{ ...problem, what: problem.message }], documents: problem.document }
   const objects: { object: AnyObject; line: number }[] = []
   const faults: Fault[] = []
@@ -61,7 +61,7 @@ const itemsOf = (value: unknown): unknown[] => {
   return Array.isArray(items) ? items.flatMap(itemsOf) : [value]
 }
 
-/** What keeps a value from being a Kubernetes object, as the rest of a sentence. */
+/** Says why a value is no Kubernetes object, as the rest of a sentence. */
 function faultOf(value: unknown): string | undefined {
   if (!isRecord(value)) return 'is not a mapping'
   if (!isText(value.apiVersion)) return 'has no apiVersion'
@@ -79,7 +79,7 @@ function faultOf(value: unknown): string | undefined {
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
 const isObject = (value: unknown): value is AnyObject => faultOf(value) === undefined
 
-/** What only the server says. Sent along, it would be taken for our wish. */
+/** Fields that only the server sets. Sent along, they would be taken for our wish. */
 const SERVER_SIDE = ['managedFields', 'resourceVersion', 'uid', 'creationTimestamp', 'generation', 'selfLink', 'ownerReferences']
 
 function sanitized({ status: _, ...object }: AnyObject): AnyObject {

@@ -44,7 +44,7 @@ export function refuseRemoteLoads(source: string, values: readonly unknown[]): v
   }
 }
 
-/** What has lines is a patch that stands there itself, and `key=` before a file is its new name. */
+/** A text of several lines is a patch that stands there itself, and `key=` before a file is its new name. */
 function refuseLoaded(source: string, value: unknown): void {
   for (const written of [value].flat()) {
     if (isRecord(written)) refuseRemoteLoads(source, [written])

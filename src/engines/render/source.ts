@@ -21,7 +21,7 @@ export const isLink = ({ source, link }: SourceFile): Failure =>
     'Commit the files themselves, or move it elsewhere.',
   )
 
-/** What one sync may be made of; each limit has its own message. */
+/** Limits of what one sync may be made of; each has its own message. */
 export const LIMITS = {
   fileBytes: 4 * 2 ** 20,
   kustomizationBytes: 2 ** 18,

@@ -16,7 +16,7 @@ export interface Variables {
   put?(characters: number): void
 }
 
-/** What all replacements of one rendering may add up to, characters. */
+/** All replacements of one rendering add up to so many characters at most. */
 const MOST = 16 * 2 ** 20
 
 /** Before a closing brace: `${name`, `${name:=default`; `$${name` stands for `${name` itself. Everything else that looks alike is left alone. */

@@ -71,7 +71,7 @@ function isFresh(object: AnyObject): boolean {
 
 export const uidIn = ({ metadata: { uid } }: AnyObject): { uid?: string } => (uid === undefined ? {} : { uid })
 
-/** What the writing of each object of a set needs to know. */
+/** The writing of each object of a set needs to know this. */
 export interface Writing extends SyncContext {
   readonly ignore: IgnoreRules | undefined
   /** Whether objects may be deleted and made anew for an immutable field. */

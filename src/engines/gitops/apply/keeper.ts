@@ -4,7 +4,7 @@ import { keyOfId } from '../../apply/index.ts'
 import { PREFIX, wishesOf } from '../objects/annotations.ts'
 import { type Desired, OWNER_ANNOTATION, OWNER_LABEL } from '../objects/place.ts'
 
-/** What another sync, which keeps an object, thinks of it; `unknown`: nobody here has heard of that sync. */
+/** Tells whether another sync, which keeps an object, still wants it; `unknown`: nobody here has heard of that sync. */
 export type Standing = (keeper: string, key: string) => 'wants' | 'gives' | 'unknown'
 
 /** By which rules an object is taken that stands there and is not recorded as ours: for syncs that follow another program. */

@@ -25,7 +25,7 @@ export function createPatience(clock: Clock, signal?: AbortSignal): Patience {
     lost.set(scope, sum)
     if (sum > LOSSES) hopeless.set(scope, failure)
   }
-  /** Whoever is told to come back later speaks for all: the server is busy, not the object. */
+  /** A request that is told to come back later speaks for all: the server is busy, not the object. */
   const postpone = (wait: number): boolean => {
     const end = clock.now() + wait
     const more = Math.max(0, end - Math.max(until, clock.now()))

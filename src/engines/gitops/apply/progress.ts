@@ -1,7 +1,7 @@
 import { type Clock, seconds } from '../../../std/index.ts'
 import type { Entry } from '../objects/change-set.ts'
 
-/** What is not written down yet when a process dies is applied again: at most so much time of work. */
+/** Work that is not written down yet when a process dies is done again: at most so much of it, in time. */
 const PAUSE = seconds(5)
 /** Writing down takes a twentieth of the time at most, however big the inventory is. */
 const SHARE = 20

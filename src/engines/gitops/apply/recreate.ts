@@ -13,7 +13,7 @@ const NEVER = ['apiextensions.k8s.io/CustomResourceDefinition', '/Namespace']
 /** They hold data. A setting for the whole sync is not enough: the object itself must say so. */
 const ONLY_ALONE = ['/PersistentVolumeClaim', '/PersistentVolume']
 
-/** What goes slowly is left to the next reconcile; most is gone at once. */
+/** An object that goes slowly is left to the next reconcile; most are gone at once. */
 const GONE_WITHIN = seconds(2)
 
 /** Whether a proven immutable field is answered by making the object anew. */

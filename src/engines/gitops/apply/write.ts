@@ -94,7 +94,7 @@ async function look(item: Desired, kind: Kind<AnyObject>, { apply }: Wishes, by:
   try {
     return await read({ item, kind, by })
   } catch (failure) {
-    // Who may write and not read can still be served, unless the value that is there decides.
+    // A tenant that may write and not read can still be served, unless the value that is there decides.
     if (isFailure(failure, 'forbidden') && !isBound) return undefined
     throw failure
   }

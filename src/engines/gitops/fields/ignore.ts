@@ -50,7 +50,7 @@ function readTarget(target: NonNullable<IgnoreRule['target']>, field: string): (
     selects(metadata.labels)
 }
 
-/** What is compared with the cluster: the object without the fields that others may change. */
+/** The object without the fields that others may change: so it is compared with the cluster. */
 export function withoutIgnored(object: AnyObject, rules: IgnoreRules | undefined): AnyObject {
   if (!rules) return object
   const tree = pathTree(object, rules.pathsOf(object))
@@ -91,7 +91,7 @@ export function ourFields(object: AnyObject, live: AnyObject): (pointer: string)
   const root = counterpartOf(object, live, claimsOf(ours.map(({ fields }) => fields)))
   return (pointer) => {
     let there = root
-    // What was set as one piece is ours with all that is in it.
+    // A field that was set as one piece is ours with all that is in it.
     let isInPiece = false
     for (const part of partsOf(pointer)) {
       isInPiece ||= there.claims.isPiece()

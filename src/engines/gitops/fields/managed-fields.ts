@@ -1,7 +1,7 @@
 import type { AnyObject } from '../../../api/index.ts'
 import { isRecord } from '../../../std/index.ts'
 
-/** Who set which fields of an object, as the server keeps it. https://kubernetes.io/docs/reference/using-api/server-side-apply/ */
+/** The fields that one manager has set, as the server keeps it. https://kubernetes.io/docs/reference/using-api/server-side-apply/ */
 export interface ManagedEntry {
   readonly manager: string
   readonly operation: string
@@ -27,7 +27,7 @@ export function managedEntriesOf({ metadata }: AnyObject): ManagedEntry[] {
   }))
 }
 
-/** What either has. */
+/** The fields that either has. */
 export function union(a: FieldTree, b: FieldTree): FieldTree {
   const both: FieldTree = { ...a }
   for (const [key, below] of Object.entries(b)) {

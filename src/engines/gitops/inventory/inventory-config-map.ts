@@ -62,7 +62,7 @@ export function inventoryInConfigMaps(wiring: ConfigMapInventory): InventoryStor
   }
 }
 
-/** What was read or written last is still what the cache shows: ten thousand lines need not be read again. */
+/** If the cache still shows what was read or written last, ten thousand lines need not be read again. */
 function isLatest({ inventory, maps }: Loaded, { cache, ref }: ConfigMapInventory): boolean {
   if (!inventory) return false
   for (const [index, map] of maps) if (cache.get(refOfShard(ref, index)) !== map) return false

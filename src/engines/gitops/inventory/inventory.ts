@@ -27,7 +27,7 @@ export interface InventoryStore {
   save(inventory: Inventory): Promise<void>
 }
 
-/** What is held on this server, and what was held on another one. */
+/** Tells apart what is held on this server and what was held on another one. */
 export async function loadFor(
   server: string,
   store: InventoryStore,
@@ -50,7 +50,7 @@ export function superset(before: readonly Held[], toApply: readonly Desired[]): 
   })
 }
 
-/** What is so after all changes: what was removed or let go is out, what was written has its hash. */
+/** The inventory after all changes: objects that were removed or released are out, those that were written have their hash. */
 export function exact(before: readonly Held[], desired: readonly Desired[], entries: readonly Entry[]): readonly Held[] {
   if (entries.length === 0) return before
   const changes = new Map(entries.map((entry) => [keyOfId(entry.id), entry]))
@@ -95,7 +95,7 @@ export const isSame = (before: readonly Held[], after: readonly Held[]): boolean
 const isSameItem = (a: Held, b: Held | undefined): boolean =>
   a === b || (a.uid === b?.uid && a.hash === b?.hash && a.version === b?.version && a.key === b?.key)
 
-/** What one list shows: of one kind, in one version, in one namespace. */
+/** Grouped as one list shows them: of one kind, in one version, in one namespace. */
 export function groupsOf(held: readonly Held[]): Held[][] {
   const groups = new Map<string, Held[]>()
   for (const item of held) {

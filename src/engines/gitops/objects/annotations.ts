@@ -1,6 +1,6 @@
 import type { AnyObject } from '../../../api/index.ts'
 
-/** What the author of a manifest asks for with one object, beyond the settings of the sync. */
+/** The author of a manifest may ask for something with one object, beyond the settings of the sync. */
 export interface Wishes {
   /**
    * own - our values hold, whoever set others. merge - no field is taken from anybody. if-not-present - made when it is

@@ -16,7 +16,7 @@ export type Change =
   | 'skipped'
   | 'failed'
 
-/** What a sync did to one object. Logs, Events, status, inventory and tests all read this list. */
+/** Tells what a sync did to one object. Logs, Events, status, inventory and tests all read this list. */
 export interface Entry {
   readonly id: ObjectId
   readonly change: Change

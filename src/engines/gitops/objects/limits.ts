@@ -1,7 +1,7 @@
 import type { AnyObject } from '../../../api/index.ts'
 import { apiVersionFor, groupOf, type ObjectId } from '../../apply/index.ts'
 
-/** What may be done in a destination, beside what the rights of its credentials say. Whoever made the destination decides. */
+/** Limits of a destination, beside the rights of its credentials. They are set with the destination. */
 export interface Limits {
   /** The namespaces that may be deployed to and deleted from; without it, whichever the rights allow. */
   namespaces?: readonly string[] | undefined
@@ -11,7 +11,7 @@ export interface Limits {
   allowedKinds?: readonly { group: string; kind: string }[] | undefined
   /** Whether namespaces may carry labels that decide what their pods may do. */
   podSecurityLabels?: boolean | undefined
-  /** What whoever was refused may change; settings of a managed environment without it. */
+  /** What a refusal tells people to change; settings of a managed environment without it. */
   remedies?: { readonly allowedKinds: string; readonly clusterResources: string } | undefined
 }
 

@@ -3,7 +3,7 @@ import type { AnyObject } from '../../../api/index.ts'
 import { isRecord } from '../../../std/index.ts'
 import { groupOf } from '../../apply/index.ts'
 
-/** What would make the server refuse an object, or two programs write in turns, is left out of what is applied. */
+/** Fields that would make the server refuse an object, or two programs write in turns, are left out of what is applied. */
 export function normalized(object: AnyObject): AnyObject {
   return NORMALIZERS[`${groupOf(object.apiVersion)}/${object.kind}`]?.(object) ?? object
 }

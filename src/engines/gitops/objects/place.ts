@@ -110,7 +110,7 @@ function objection(object: AnyObject, namespaced: boolean, to: Destination): str
   return trespass(object, namespaced, to)
 }
 
-/** Where objects of a kind live, or why that cannot be said. */
+/** Says whether objects of a kind live in namespaces, or why that is not known. */
 interface Scope {
   namespaced?: boolean
   problem?: string

@@ -31,5 +31,5 @@ const fieldsOf = (failure: Failure): string => {
   return fields.length > 0 ? `: ${fields.join(', ')}` : ''
 }
 
-/** What was said about the object, without its name in front. */
+/** The message without the name of the object in front. */
 export const bare = ({ message, object }: Failure): string => message.replace(`${object}: `, '')

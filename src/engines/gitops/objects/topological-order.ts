@@ -83,7 +83,7 @@ function depthsOf(set: ReadonlyMap<string, Desired>, needs: ReadonlyMap<string, 
   return { depths, circles: circlesIn(new Set(open.keys()), edges) }
 }
 
-/** What the annotations say, and what is true without words: a namespace before its members, a CRD before its resources. */
+/** The order that annotations ask for, and what needs no words: a namespace before its members, a CRD before its resources. */
 function edgesOf(set: ReadonlyMap<string, Desired>, needs: ReadonlyMap<string, readonly string[]>): Map<string, Edge[]> {
   const definitions = new Map<string, string>()
   for (const [key, item] of set) for (const kind of kindsDeclaredBy(item)) definitions.set(kind, key)
@@ -150,7 +150,7 @@ function stepsOf(desired: readonly Desired[], depths: ReadonlyMap<string, number
   return [...layers].sort(([a], [b]) => a - b).flatMap(([, layer]) => inOrder(layer, ({ id }) => id.kind))
 }
 
-/** What a CRD and its resources have in common, whatever their versions. */
+/** A CRD and its resources have this key in common, whatever their versions. */
 export const kindKey = ({ group, kind }: Pick<ObjectId, 'group' | 'kind'>): string => `${group}/${kind}`
 
 /** The kinds that an object makes the server know: a CRD's. */

@@ -82,7 +82,7 @@ export interface Repair {
   by: readonly string[]
 }
 
-/** What only drifted is recorded already: to write it down again would cost two requests and say nothing new. */
+/** An object that only drifted is recorded already: to write it down again would cost two requests and say nothing new. */
 export const newIn = ({ apply, repairs }: Plan): Desired[] => apply.filter(({ key }) => !repairs.has(key))
 
 /** Before they are set back: the answer to the write says nothing of what was there. */

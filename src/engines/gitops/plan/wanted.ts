@@ -5,7 +5,7 @@ import type { Entry } from '../objects/change-set.ts'
 import { dependenciesOf } from '../objects/depends-on.ts'
 import { type Desired, type Destination, hashOf, type Owner, place } from '../objects/place.ts'
 
-/** What a commit wants to be in a destination. */
+/** The objects that a commit wants in a destination. */
 export interface Wanted {
   /** How many objects the path describes. */
   rendered: number
@@ -53,7 +53,7 @@ export async function wantedOf(
   const keys = keysOf(byKey, refused, last?.keys)
   const isLinked = desired.some(({ object }) => isDependent(object))
   const wanted = { rendered: manifests.length, desired, byKey, refused, keys, isLinked }
-  // What was refused may be allowed the next time: a kind that is served by then, for one.
+  // An object that was refused may be allowed the next time: its kind may be served by then.
   memory.wanted = { snapshot, rest, wanted: refused.length === 0 ? wanted : undefined, keys, placed }
   return wanted
 }

@@ -20,7 +20,7 @@ export interface FieldChange {
   readonly to: unknown
 }
 
-/** What applying one object would do. */
+/** Tells what applying one object would do. */
 export interface Difference {
   readonly id: ObjectId
   /** absent: it would be made. refused: the server would not take it, see `why`. */
@@ -40,7 +40,7 @@ export interface Comparing extends SyncContext {
 
 const AT_ONCE = 16
 
-/** What a sync would do with these objects, by a dry run on the server: its defaults and webhooks have their say. */
+/** Tries on the server, by a dry run, what a sync would do with these objects: its defaults and webhooks have their say. */
 export function differencesOf(desired: readonly Desired[], comparing: Comparing): Promise<Difference[]> {
   return eachOf(desired, AT_ONCE, (item) => differenceOf(item, comparing))
 }
@@ -87,7 +87,7 @@ function afterRefusal(item: Desired, failure: Failure, { force }: Comparing): Ou
   return { would: 'change', fields: [], why: `is deleted and made anew, for ${fixed.join(', ')} cannot be changed` }
 }
 
-/** What the server keeps account of, and our own marks. */
+/** Metadata that the server keeps by itself. */
 const BOOKKEEPING = ['managedFields', 'resourceVersion', 'uid', 'generation', 'creationTimestamp', 'selfLink']
 /** A copy of the whole object, values of Secrets included. */
 const COPIES = ['kubectl.kubernetes.io/last-applied-configuration']
@@ -122,7 +122,7 @@ function compare(from: unknown, to: unknown, at: readonly (string | number)[], c
   else if (!isSame(from, to)) spread(from, to, at, changes)
 }
 
-/** What comes or goes as a whole is told leaf by leaf too: a masked value must not hide in a larger one. */
+/** A value that comes or goes as a whole is told leaf by leaf too: a masked value must not hide in a larger one. */
 function spread(from: unknown, to: unknown, at: readonly (string | number)[], changes: FieldChange[]): void {
   const whole = from === undefined ? to : to === undefined ? from : undefined
   const inside = isRecord(whole) || Array.isArray(whole) ? Object.entries(whole) : []

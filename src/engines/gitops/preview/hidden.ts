@@ -89,7 +89,7 @@ function masked(text: string, spans: readonly Span[]): string {
   return shown + text.slice(at)
 }
 
-/** What was shortened before may end in the beginning of a secret. */
+/** A text that was shortened before may end in the beginning of a secret. */
 function cutOf(text: string): Cut | undefined {
   const dots = CUT.find((end) => text.endsWith(end))
   return dots === undefined ? undefined : { at: text.length - dots.length, least: LONG }
@@ -97,7 +97,7 @@ function cutOf(text: string): Cut | undefined {
 
 const CUT = ['…', '...']
 
-/** What is left of a word beside a mask may be one that was to be masked. */
+/** The rest of a word beside a mask may itself be a secret that was to be masked. */
 const withoutShort = (text: string, short: ReadonlySet<string>): string =>
   text.replace(WORD, (word: string, at: number) => {
     const isLeft = text.endsWith(MASK, at) || text.startsWith(MASK, at + word.length)

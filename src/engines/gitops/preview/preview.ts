@@ -27,7 +27,7 @@ export interface PreviewRequest extends Wanting {
   confirmed?: boolean
 }
 
-/** What a sync of this commit would do. Nothing that came from a Secret can be read in it. */
+/** Tells what a sync of this commit would do. Nothing that came from a Secret can be read in it. */
 export interface Preview {
   readonly commitId: string
   readonly differences: readonly Difference[]
@@ -108,7 +108,7 @@ async function hiddenIn(
   }
 }
 
-/** What is in effect as this commit has it, and differs, was changed in the cluster. */
+/** An object that is in effect as this commit has it, and differs, was changed in the cluster. */
 function drifted({ desired }: Wanted, held: readonly Held[]): (difference: Difference) => Difference {
   const inEffect = byKey(held)
   const known = new Set(desired.filter(({ key, hash }) => inEffect.get(key)?.hash === hash).map(({ key }) => key))

@@ -39,7 +39,7 @@ export interface Situation {
   rendered: number
 }
 
-/** What holds back all deletions of a sync at once. Pure. */
+/** Says why all deletions of a sync are held back at once. Pure. */
 export function holdOnAll({ leaving, held, rendered }: Situation, guards: Guards): Hold | undefined {
   if (leaving === 0) return undefined
   if (rendered === 0 && !guards.allowEmpty)
@@ -60,7 +60,7 @@ export function holdOnAll({ leaving, held, rendered }: Situation, guards: Guards
   return undefined
 }
 
-/** What was found out about one object that would be deleted. */
+/** Facts about one object that would be deleted. */
 export interface Finding {
   kind: string
   /** It is annotated so that its deletion is to be confirmed. */
@@ -71,7 +71,7 @@ export interface Finding {
   data?: string | undefined
 }
 
-/** What holds back the deletion of one object. Pure. */
+/** Says why the deletion of one object is held back. Pure. */
 export function holdOn({ kind, asksFirst, strangers, data }: Finding): Hold | undefined {
   if (strangers !== undefined)
     return {

@@ -36,7 +36,7 @@ export async function judge({ id }: Held, sight: Sight, judging: Judging): Promi
 
 const isNamespace = ({ group, kind }: ObjectId): boolean => group === '' && kind === 'Namespace'
 
-/** What goes with the object when it goes: the content of a namespace, the resources of a definition. */
+/** These go with the object when it goes: the content of a namespace, the resources of a definition. */
 export function membersOf(id: ObjectId, object: AnyObject | undefined): ((other: ObjectId) => boolean) | undefined {
   if (isNamespace(id)) return ({ namespace }) => namespace === id.name
   if (!object) return undefined

@@ -11,7 +11,7 @@ import { type Book, healthIn, markIn } from '../state/book.ts'
 import { GUARDS, type Guards } from './guards.ts'
 import { emptiness, prune, settledByLooking } from './prune.ts'
 
-/** What of a sync's request decides about deletions. */
+/** The part of a sync's request that decides about deletions. */
 export interface LeavingRequest {
   destination: Destination
   owner: Owner

@@ -124,7 +124,7 @@ const leftBehind = ({ id }: Held): Entry => ({
 
 const withheld = ({ id }: Held, hold: Hold): Entry => ({ id, change: 'withheld', why: hold.why, failure: failureOf(hold) })
 
-/** What is settled by having looked. */
+/** The entry of an object that is settled by having looked. */
 function entryOf(held: Held, sight: Sight | undefined, pruning: Pruning): Entry | undefined {
   const { id } = held
   switch (sight?.word) {
@@ -184,7 +184,7 @@ function leaverFrom(held: Held, sight: Sight | undefined): Leaver {
   return { held, object, needs, since: deletionTimestamp === undefined ? undefined : Date.parse(deletionTimestamp) }
 }
 
-/** What stands behind something that a guard holds back waits for the same confirmation. */
+/** An object that stands behind one that a guard holds back waits for the same confirmation. */
 function behindOthers({ id }: Held, behind: readonly ObjectId[], entries: ReadonlyMap<string, Entry>): Entry {
   if (behind.length === 0) return { id, change: 'waiting', why: 'has its turn at the next reconcile' }
   const why = `is deleted when ${sayIds(behind, 3)} ${behind.length === 1 ? 'is' : 'are'} gone`
@@ -194,7 +194,7 @@ function behindOthers({ id }: Held, behind: readonly ObjectId[], entries: Readon
 }
 
 interface Removing extends Pruning {
-  /** What has changed since it was judged is looked at and judged anew. */
+  /** Looks at an object that has changed since it was judged, and judges it anew. */
   lookAgain: (held: Held, kind: Kind) => Promise<Sight | Entry>
 }
 

@@ -19,7 +19,7 @@ export interface RemovalRequest {
   /** What belongs to others and would be lost may be deleted too. */
   confirmed?: boolean
   propagation?: DeleteHow['propagation']
-  /** Who may take an object over at this moment: it is not deleted before he has, or may not any more. */
+  /** The sync that may take an object over at this moment: until it has, or may no more, the object is not deleted. */
   heir?: ((held: Held) => string | undefined) | undefined
 }
 
@@ -49,7 +49,7 @@ export async function removeAll(request: RemovalRequest, clock: Clock, signal?: 
   return { entries, held: await remember(store, inventory, exact(held, [], entries)), leftBehind }
 }
 
-/** What another one wants is waited for until it carries his mark: he may fail to take it. */
+/** An object that another sync wants is waited for until it carries its mark: that sync may fail to take it. */
 async function handOver({ heir }: RemovalRequest, held: readonly Held[], context: SyncContext): Promise<Entry[]> {
   const offered = new Map(held.map((item) => [item, heir?.(item)] as const).filter(([, to]) => to !== undefined))
   if (offered.size === 0) return []

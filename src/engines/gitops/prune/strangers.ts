@@ -21,7 +21,7 @@ const ENOUGH = 3
 /** So many of one kind are counted. */
 const MOST = 1000
 
-/** What in a namespace is not ours, in words; `undefined` when it is ours alone. */
+/** Names what in a namespace is not ours; `undefined` when it is ours alone. */
 export function strangersIn(namespace: string, searching: Searching): Promise<string | undefined> {
   return unlessBlind(async () => {
     const found: ObjectId[] = []
@@ -41,7 +41,7 @@ export function strangersUnder(definition: AnyObject, searching: Searching): Pro
   }, searching)
 }
 
-/** Who may not look must not conclude that there is nothing. */
+/** A tenant that may not look must not conclude that there is nothing. */
 async function unlessBlind(search: () => Promise<ObjectId[]>, { signal }: Searching): Promise<string | undefined> {
   try {
     const found = await search()
@@ -62,7 +62,7 @@ async function strangersOf(kind: Kind, namespace: string | undefined, searching:
   return [...found.values()]
 }
 
-/** What goes with its owner counts where the owner does. */
+/** An object that goes with its owner counts where the owner does. */
 const isOrdinary = ({ kind, metadata: { name, ownerReferences, annotations } }: KubeObject): boolean =>
   (ownerReferences?.length ?? 0) > 0 ||
   DERIVED.has(kind) ||

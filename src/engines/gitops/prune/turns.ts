@@ -79,7 +79,7 @@ function isCircle(waiting: readonly Leaver[], field: Field): boolean {
 
 const withoutWishes = (leaver: Leaver): Leaver => ({ ...leaver, needs: [] })
 
-/** Who is still there. */
+/** The objects that are still there. */
 interface Field {
   /** What must be gone before this one may be deleted. */
   before(leaver: Leaver): Leaver[]

@@ -3,7 +3,7 @@ import { keyOfId } from '../../apply/index.ts'
 import type { Entry } from '../objects/change-set.ts'
 import type { Owner } from '../objects/place.ts'
 
-/** What a sync wants to be in a cluster. */
+/** The objects that a sync wants in a cluster. */
 export interface Want {
   owner: Owner
   /** URL of the server. */
@@ -58,7 +58,7 @@ export interface WantsOptions {
 
 /** In a commit that moves an object both want it for a moment: nobody is told before that is over. */
 const GRACE = seconds(3)
-/** Whoever is offered an object takes it by then, or goes on writing others. */
+/** A sync that is offered an object takes it by then, or goes on writing others. */
 const PATIENCE = seconds(10)
 /** Nobody holds up a deletion for longer, however busy. */
 const LONGEST = minutes(5)
@@ -140,7 +140,7 @@ export function createWants({ clock, exists }: WantsOptions): Wants {
   }
 }
 
-/** What is not wanted any more is claimed no more, and what is new is. Answers whom the one and the other concerns. */
+/** Withdraws the claims on what is not wanted any more, and claims what is new. Answers the syncs that this concerns. */
 function move(claims: Claims, claim: Claim, before: Want | undefined, after: Want | undefined) {
   const [given, taken] = [new Set<string>(), new Set<string>()]
   for (const key of before?.keys ?? []) {
@@ -154,7 +154,7 @@ function move(claims: Claims, claim: Claim, before: Want | undefined, after: Wan
   return { given, taken }
 }
 
-/** Who else wants any of this. */
+/** The other syncs that want any of this. */
 function rivalsIn({ shared, others }: Claims, owner: string, { server = '', keys = new Set() }: Partial<Want> = {}): Set<string> {
   const places = [...keys].map((key) => placeOf(server, key)).filter((place) => shared.has(place))
   return new Set(places.flatMap((place) => others(owner, place).map((claim) => claim.owner)))
@@ -166,14 +166,14 @@ function contestOf(claim: Claim | undefined, others: readonly Claim[], now: numb
   return others.find(({ can, since }) => can === true && now - Math.max(since, claim.since) >= GRACE)
 }
 
-/** Who is known to be unable is offered nothing; who fails to take it then has no more time than was said. */
+/** A sync that is known to be unable is offered nothing; one that fails to take it then has no more time than was said. */
 function isStillOffered({ can, offeredAt }: Claim, wroteAt: number, now: number): boolean {
   if (offeredAt === undefined) return can !== false
   const heard = can === false ? offeredAt : Math.max(offeredAt, wroteAt)
   return now - heard < PATIENCE && now - offeredAt < LONGEST
 }
 
-/** Who is refused an object because another sync keeps it was let that far by the server. Others' trouble says nothing. */
+/** A sync that is refused an object because another one keeps it was let that far by the server. Other failures say nothing. */
 function couldWrite({ change, failure }: Entry): boolean | undefined {
   if (failure?.reason === 'KeptByOther' || change === 'created' || change === 'configured') return true
   if (change === 'skipped') return false
@@ -195,11 +195,11 @@ export interface Claim {
   offeredAt?: number | undefined
 }
 
-/** Who wants what is at a place, the key of an object on a server; the first to want it comes first. */
+/** The claims on what is at a place, the key of an object on a server; the first to want it comes first. */
 export interface Claims {
   own(owner: string, place: string): Claim | undefined
   others(owner: string, place: string): Claim[]
-  /** What was offered to others there is wanted again. Answers them. */
+  /** Takes back what was offered to others there. Answers them. */
   add(claim: Claim, place: string): Claim[]
   /** Answers who is left. */
   remove(owner: string, place: string): Claim[]

@@ -8,7 +8,7 @@ import { wishesOf } from '../objects/annotations.ts'
 import { dependenciesOf } from '../objects/depends-on.ts'
 import type { Desired } from '../objects/place.ts'
 
-/** What is remembered of an object in the cluster. Its body is not: of ten thousand objects, that is the point. */
+/** The memory of one object in the cluster. Its body is not kept, for there may be ten thousand. */
 export type Line = There | Absent | Unreadable
 
 export interface There {
@@ -36,7 +36,7 @@ export interface There {
   readonly isOthers?: true
 }
 
-/** What a watch vouches for, so that a deletion needs no other look. */
+/** A watch vouches for this, so that a deletion needs no other look. */
 export interface Mark extends Pick<There, 'version' | 'prune' | 'needs' | 'isLeaving'> {
   readonly uid: string
 }

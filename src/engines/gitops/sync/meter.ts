@@ -9,7 +9,7 @@ import { type Change, type Entry, entriesOf } from '../objects/change-set.ts'
 export const PHASES = ['source', 'render', 'compare', 'apply', 'prune', 'health'] as const
 export type Phase = (typeof PHASES)[number]
 
-/** What syncs tell about themselves. */
+/** Measures syncs. */
 export interface SyncMeter {
   took(phase: Phase, milliseconds: number): void
   /** So many objects ended like this. */
@@ -20,7 +20,7 @@ export interface SyncMeter {
 
 export const noMeter: SyncMeter = { took: () => undefined, did: () => undefined, repaired: () => undefined }
 
-/** What syncs take, do and find, under the same names in every program. */
+/** Measures syncs under the same names in every program. */
 export function syncMeter(metrics: Metrics): SyncMeter {
   const phases = metrics.histogram({
     name: 'berth_gitops_phase_seconds',

@@ -160,7 +160,7 @@ interface Look {
   held: readonly Held[]
 }
 
-/** What is known of the objects: by watches, and by asking where none tells. */
+/** The state of the objects as watches tell it, read from the server where none does. */
 async function bookOf(request: SyncRequest, look: Look, signal?: AbortSignal): Promise<LiveBook> {
   const { ledger, owner, destination } = request
   const { kube } = destination
@@ -197,7 +197,7 @@ function planFor({ detectOnly, ledger }: SyncRequest, { wanted, held, steady, bo
     : planOf(wanted.desired, held, { keys: wanted.keys, book, leaves })
 }
 
-/** What has drifted is set back at the pace of its tenant. */
+/** Objects that have drifted are set back at the pace of their tenant. */
 function inTurn(plan: Plan, { ledger, isAsked = false }: SyncRequest): { plan: Plan; putOff: readonly Desired[] } {
   if (!ledger || plan.repairs.size === 0) return { plan, putOff: [] }
   const repairs = ledger.admitRepairs([...plan.repairs], isAsked)

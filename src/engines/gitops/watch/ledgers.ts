@@ -8,7 +8,7 @@ import { createLiveBook, type LiveBook } from './live-book.ts'
 import { type AdmitRepairs, createRepairPace, REPAIRS } from './repair-pace.ts'
 import { createWatches } from './watches.ts'
 
-/** What is remembered of a sync between two passes. Lost at a restart, at no harm. */
+/** The memory of a sync between two passes. A restart loses it, and nothing is wrong then. */
 export interface Ledger {
   readonly book: LiveBook
   readonly fights: Fights
@@ -36,7 +36,7 @@ export interface Steady {
   plan: Plan | undefined
 }
 
-/** Who looks at the objects of a sync, and how. */
+/** The identity and the rules by which the objects of a sync are looked at. */
 export interface Viewer {
   /** On whose behalf: each tenant has its share of the watches. */
   tenant: string

@@ -1,6 +1,6 @@
 import { type Clock, pause, seconds } from '../../../std/index.ts'
 
-/** What is to be opened, one after the other, when nothing more urgent goes on. */
+/** Watches are opened one after the other, when nothing more urgent goes on. */
 export interface Line<T> {
   add(entry: T, after?: number): void
   /** Until the answer is called, something is being written. */
@@ -11,7 +11,7 @@ export interface Line<T> {
 
 /** Nothing written for this long, milliseconds: then the next one is opened. */
 const CALM = seconds(0.2)
-/** Who waited for this long has its turn also while something is written, but only so many a second: each costs as much as a write. */
+/** A watch that waited for this long is opened also while something is written, but only so many a second: each costs as much as a write. */
 const LONGEST_WAIT = seconds(60)
 const LATE_PER_SECOND = 16
 /** So many are opened at once. */

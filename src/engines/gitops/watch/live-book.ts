@@ -12,7 +12,7 @@ import { createPlaces, nameOf, type Tracked } from './places.ts'
 import { createSeating } from './seating.ts'
 import type { Reader, Watches } from './watches.ts'
 
-/** What a sync has in the cluster, and how it is to be looked at. */
+/** The objects of a sync in the cluster, and the rules by which they are looked at. */
 export interface Followed {
   kube: Kube
   judge: Judge
@@ -28,7 +28,7 @@ export interface LiveBook {
   /** Which objects are followed from now on. It costs no request where nothing changed. */
   follow(what: Followed): Promise<void>
   wrote(item: Desired, object: AnyObject): void
-  /** What was read of objects that no watch tells about. */
+  /** Takes over what was read of objects that no watch tells about. */
   read(book: Book): void
   /** Of these, the ones that no watch tells about, or of whose health it told nothing. */
   unwatched(held: readonly Held[]): Held[]
@@ -131,7 +131,7 @@ export function createLiveBook({ watches, clock, owner, tenant, looks, ring }: L
 /** The rest of a pass takes as long as to go through so many objects. */
 const PASS = 50
 
-/** What was followed there when it began, and is on no page of it, is unseen at the end. */
+/** An object that was followed there when the list began, and is on none of its pages, is unseen at the end. */
 function listingOf(
   { saw }: Reader,
   followed: readonly string[],

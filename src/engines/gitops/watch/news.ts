@@ -1,7 +1,7 @@
 import { type Clock, seconds } from '../../../std/index.ts'
 import type { Line } from '../state/book.ts'
 
-/** What changed between two looks: what must be acted on, what is only said in another way, or nothing. */
+/** A change between two looks is `loud` if it must be acted on, and `quiet` if the same is only said in another way. */
 export function newsIn(before: Line | undefined, line: Line): 'loud' | 'quiet' | undefined {
   if (before?.word !== line.word) return 'loud'
   if (before.word !== 'there' || line.word !== 'there') return undefined

@@ -7,7 +7,7 @@ import { turnover } from '../objects/turnover.ts'
 import { kindOfAny } from '../state/observe.ts'
 import type { Spot } from './watches.ts'
 
-/** Where a sync has something, or is about to have: objects of one kind, in one version, in one namespace. */
+/** A place has objects of one kind, in one version, in one namespace, that a sync has or is about to have. */
 export interface Place {
   readonly name: string
   /** None while the kind is not served. */
@@ -24,7 +24,7 @@ export interface Tracked {
   readonly place: Place
 }
 
-/** What a sync has and where. From one pass to the next only what changed is looked at. */
+/** The objects of a sync by their places. From one pass to the next only what changed is looked at. */
 export interface Places {
   readonly all: ReadonlyMap<string, Place>
   readonly tracked: ReadonlyMap<string, Tracked>

@@ -8,7 +8,7 @@ import type { Reader, Seat, Watches } from './watches.ts'
 export interface Seating {
   /** Takes a seat at each place where something is held, and leaves the others. */
   take(places: ReadonlyMap<string, Place>, lines: Book): void
-  /** What comes of a place: a list of all that is there, only what changes from now on, or nothing. */
+  /** A place is told of by a list of everything there, only by changes from now on, or not at all. */
   wordAt(place: string): 'list' | 'changes' | 'nothing'
   /** All that is there was told. */
   listed(place: string): void

@@ -4,14 +4,14 @@ import { type Clock, createTally, type Failure, isFailure, type Log, seconds } f
 import { OWNER_LABEL } from '../objects/place.ts'
 import { createLine } from './line.ts'
 
-/** Where objects are watched: one kind in one namespace, or in the whole cluster, as one identity. */
+/** A spot is one kind in one namespace or in the whole cluster, watched as one identity. */
 export interface Spot {
   kube: Kube
   kind: Kind<AnyObject>
   namespace: string | undefined
 }
 
-/** Who reads what happens at a spot. Several syncs may share one. */
+/** A reader is told what happens at a spot. Several syncs may share one watch. */
 export interface Reader {
   /** On whose behalf: a watch counts as its who had it opened. */
   readonly tenant: string
