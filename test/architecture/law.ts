@@ -44,9 +44,10 @@ export const LAW: Record<string, Room> = {
   },
   'engines/tunnel': { imports: ['std', 'rpc', 'adapters/grpc'], packages: ['@bufbuild/protobuf'] },
   'engines/access': { imports: ['std', 'api'] },
+  'engines/targets': { imports: ['std', 'api', 'adapters/kube', 'engines/controller'] },
   'engines/lookout': { imports: ['std', 'api', 'adapters/kube'] },
   operator: {
-    imports: [...CONTROLLERS, 'rpc', 'devfile', 'adapters/grpc', 'engines/gitops'],
+    imports: [...CONTROLLERS, 'rpc', 'devfile', 'adapters/grpc', 'engines/gitops', 'engines/targets'],
     isProgram: true,
   },
   kas: {
@@ -60,6 +61,7 @@ export const LAW: Record<string, Room> = {
       'adapters/grpc',
       'engines/tunnel',
       'engines/access',
+      'engines/targets',
     ],
     packages: ['@bufbuild/protobuf'],
     isProgram: true,

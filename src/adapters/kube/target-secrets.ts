@@ -12,3 +12,7 @@ export function secretFinder(caches: Caches, scopes: readonly CacheOptions<CoreS
   const secrets = scopes.map((options) => caches.of(Secrets, options))
   return (ref) => secrets.map((cache) => cache.get(ref)).find((secret) => secret !== undefined)
 }
+
+/** Watches on the Secrets that are in these caches. */
+export const secretWatches = <S extends CacheOptions<CoreSecret>>(scopes: readonly S[], wakes: (secret: CoreSecret) => Ref[]) =>
+  scopes.map((options) => ({ kind: Secrets, ...options, wakes }))

@@ -1,4 +1,4 @@
-import { OF_KUBECONFIGS } from '../../adapters/kube/index.ts'
+import { OF_KUBECONFIGS, secretWatches } from '../../adapters/kube/index.ts'
 import {
   type CoreSecret,
   claimRefOf,
@@ -12,7 +12,6 @@ import {
   labels,
   type Ref,
   refOf,
-  Secrets,
 } from '../../api/index.ts'
 import type { Watch } from '../../engines/controller/index.ts'
 import { type Books, BY } from './books.ts'
@@ -31,11 +30,7 @@ export const watchesOf = (books: Books): Watch[] => [
       ...named(managed.metadata.namespace, environmentNameIn.managedEnvironment(managed.metadata.name)),
     ],
   },
-  ...OF_KUBECONFIGS.map((options) => ({
-    kind: Secrets,
-    ...options,
-    wakes: (secret: CoreSecret) => environmentsOfSecret(books, secret),
-  })),
+  ...secretWatches(OF_KUBECONFIGS, (secret) => environmentsOfSecret(books, secret)),
 ]
 
 export const environmentsOfClaim = ({ environments }: Books, { name, namespace }: Ref): Ref[] =>

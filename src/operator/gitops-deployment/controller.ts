@@ -14,7 +14,7 @@ import { reconcileDeployment } from './reconcile.ts'
 import { releaseFormer } from './removal.ts'
 import { NAME, rememberedRules, type Shop } from './shop.ts'
 import { statusFor } from './status.ts'
-import { createTargets, targetsIn, tenantOf } from './targets.ts'
+import { createTargets, keepTidy, targetsIn, tenantOf } from './targets.ts'
 import { createVariableMemory, createVariableReader } from './variables.ts'
 import { watchesOf } from './watches.ts'
 import { rememberedOpenings } from './windows.ts'
@@ -49,7 +49,7 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
   const meter = settings.meter ?? { ...noMeter, watches: () => undefined }
   const waited = (milliseconds: number) => meter.took('source', milliseconds)
   const following = createFollowing({ source, clock: workshop.clock, yaml, waited, mostFiles: settings.mostFiles })
-  const targets = createTargets(reach, { clock: workshop.clock, inUse: () => targetsIn(books) })
+  const targets = createTargets(reach)
   const variables = createVariableReader(workshop.kube, workshop.clock, createVariableMemory())
   const { clock, log } = workshop
   const ledgers = createLedgers({ clock, log, mostWatches })
@@ -91,10 +91,10 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
     doorbell(ring, signal) {
       shop.ring = ring
       following.ringing(ring, signal)
+      void keepTidy(targets, { clock, used: () => targetsIn(books) }, signal)
       const close = () => {
         shop.ledgers.close()
         notifier.close()
-        targets.close()
       }
       signal.addEventListener('abort', close, { once: true })
     },

@@ -1,13 +1,5 @@
-import { OF_KUBECONFIGS, type Reach, secretFinder } from '../../adapters/kube/index.ts'
-import {
-  type CoreSecret,
-  type GitOpsDeploymentManagedEnvironment,
-  GitOpsDeploymentManagedEnvironments,
-  keyOf,
-  type Ref,
-  refOf,
-  Secrets,
-} from '../../api/index.ts'
+import { OF_KUBECONFIGS, type Reach, secretFinder, secretWatches } from '../../adapters/kube/index.ts'
+import { type GitOpsDeploymentManagedEnvironment, GitOpsDeploymentManagedEnvironments, keyOf, refOf } from '../../api/index.ts'
 import { type Controller, settled, type Workshop } from '../../engines/controller/index.ts'
 import { seconds } from '../../std/index.ts'
 import { reconcileManagedEnvironment } from './reconcile.ts'
@@ -43,11 +35,7 @@ export function managedEnvironments(
     name: 'managed-environment',
     kind: GitOpsDeploymentManagedEnvironments,
     concurrency: WORKERS,
-    watches: OF_KUBECONFIGS.map((options) => ({
-      kind: Secrets,
-      ...options,
-      wakes: ({ metadata }: CoreSecret): Ref[] => all.by(BY_SECRET, `${metadata.namespace}/${metadata.name}`).map(refOf),
-    })),
+    watches: secretWatches(OF_KUBECONFIGS, (secret) => all.by(BY_SECRET, keyOf(refOf(secret))).map(refOf)),
     reconcile: (managed, signal) => reconcileManagedEnvironment(managed, inspection, signal),
     async gone(ref) {
       asked.delete(keyOf(ref))

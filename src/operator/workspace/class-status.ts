@@ -1,11 +1,10 @@
-import { type Cache, secretFinder } from '../../adapters/kube/index.ts'
+import { type Cache, secretFinder, secretWatches } from '../../adapters/kube/index.ts'
 import {
   type CoreSecret,
   DeploymentTargetClasses,
   keyOf,
   notOnboarded,
   type Ref,
-  Secrets,
   type Statement,
   type Workspace,
   type WorkspaceClass,
@@ -56,12 +55,9 @@ export function workspaceClasses({ caches, clock }: Workshop): Controller<Worksp
         kind: DeploymentTargetClasses,
         wakes: ({ metadata }) => whose(({ spec }) => spec.deploymentTargetClassName === metadata.name),
       },
-      ...OF_REGISTRIES.map((options) => ({
-        kind: Secrets,
-        ...options,
-        wakes: ({ metadata }: { metadata: Ref }) =>
-          whose(({ spec }) => (spec.imagePullSecrets ?? []).some((ref) => keyOf(ref) === keyOf(metadata))),
-      })),
+      ...secretWatches(OF_REGISTRIES, (secret) =>
+        whose(({ spec }) => (spec.imagePullSecrets ?? []).some((ref) => keyOf(ref) === keyOf(secret.metadata))),
+      ),
     ],
     doorbell(ring) {
       caches.onOpen((namespace) => {

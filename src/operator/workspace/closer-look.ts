@@ -7,7 +7,7 @@ import {
   PersistentVolumeClaims,
   type Pod,
 } from '../../api/index.ts'
-import type { SightTools } from './sight.ts'
+import { BY_WORKSPACE, type SightTools, uidOf } from './sight.ts'
 
 /** What says more of a start that takes long than Deployment and pods do. */
 export interface Sighting {
@@ -39,9 +39,7 @@ interface Open {
   events: Cache<CoreEvent>
 }
 
-const BY_WORKSPACE = 'workspace'
 const BY_OBJECT = 'object'
-const uidIn = (object: Pod | PersistentVolumeClaim | undefined): string => object?.metadata.labels?.[labels.workspaceUid] ?? ''
 
 export function createCloserLook(tools: Tools): CloserLook {
   const looking = new Set<string>()
@@ -72,7 +70,7 @@ function openLook({ kube, memory, tenant, clock, log, namespace, pods, wake }: T
   const claims = caches.of(PersistentVolumeClaims, {
     namespace,
     labels: labels.workspaceUid,
-    indexes: { [BY_WORKSPACE]: (claim) => [uidIn(claim)] },
+    indexes: { [BY_WORKSPACE]: (claim) => [uidOf(claim)] },
   })
   const events = caches.of(CoreEvents, {
     namespace,
@@ -82,11 +80,11 @@ function openLook({ kube, memory, tenant, clock, log, namespace, pods, wake }: T
   const wakeIfLooking = (uid: string) => {
     if (looking.has(uid)) wake(uid)
   }
-  claims.onChange((now, before) => wakeIfLooking(uidIn(now ?? before)))
+  claims.onChange((now, before) => wakeIfLooking(uidOf(now ?? before)))
   events.onChange((now, before) => {
     const { kind, name = '' } = (now ?? before)?.involvedObject ?? {}
     const about = { name, namespace }
-    wakeIfLooking(uidIn(kind === 'Pod' ? pods.get(about) : claims.get(about)))
+    wakeIfLooking(uidOf(kind === 'Pod' ? pods.get(about) : claims.get(about)))
   })
   log.debug('looking closer', { namespace })
   return { caches, claims, events }

@@ -1,7 +1,5 @@
-import { type Meter, OF_TARGETS, type Reach, secretFinder } from '../../adapters/kube/index.ts'
+import { type Meter, type Reach, secretFinder, secretWatches } from '../../adapters/kube/index.ts'
 import {
-  type CoreSecret,
-  credentialsKeyOf,
   type DeploymentTarget,
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
@@ -12,7 +10,6 @@ import {
   keyOf,
   type Ref,
   refOf,
-  Secrets,
   type Workspace,
   type WorkspaceClass,
   WorkspaceClasses,
@@ -20,6 +17,7 @@ import {
 } from '../../api/index.ts'
 import { parseDevfile } from '../../devfile/index.ts'
 import type { Controller, Watch, Workshop } from '../../engines/controller/index.ts'
+import { createKubeconfigCheck, credentialsFinder, watchCredentials } from '../../engines/targets/index.ts'
 import { createTurnstile, type Failure, LRUCache } from '../../std/index.ts'
 import type { Assessment } from './actual-state/index.ts'
 import { isApplyFailure } from './apply.ts'
@@ -45,7 +43,6 @@ import { createTargetWatch } from './target-watch.ts'
 const MOST_PARSED = 128
 
 /** Names of indexes are shared with whoever else reads the kind; so these are the workspaces' own. */
-const BY_SECRET = 'workspaces by secret'
 const BY_TARGET = 'workspaces by target'
 const BY_OWNER = 'workspaces by owner'
 
@@ -109,7 +106,7 @@ function roomOf(workshop: Workshop, { reach, own, meter, git = {}, tunnels, devf
     claim: (ref) => claims.get(ref),
     target: (ref) => targets.get(ref),
     targetClass: (name) => targetClasses.get({ name }),
-    secret: secretFinder(caches, OF_TARGETS),
+    secret: credentialsFinder(caches),
     ownClaim: ({ metadata, ...workspace }) =>
       claims.by(BY_OWNER, metadata.uid ?? '').find((claim) => claim.metadata.namespace === metadata.namespace) ??
       claims.get({ name: objectNameOf({ metadata, ...workspace }), namespace: metadata.namespace }),
@@ -138,12 +135,11 @@ function roomOf(workshop: Workshop, { reach, own, meter, git = {}, tunnels, devf
     tunnels,
     devfiles,
     parse: (text) => parsed.memo(text),
-    judged: new WeakMap(),
+    check: createKubeconfigCheck(),
   }
 }
 
 function watchesOf({ caches }: Workshop, room: Room): Watch[] {
-  const targets = caches.of(DeploymentTargets, { indexes: { [BY_SECRET]: (target) => [credentialsKeyOf(target)] } })
   const claims = caches.of(DeploymentTargetClaims, { indexes: { [BY_TARGET]: ofTarget } })
   const ofClaim = (claim: DeploymentTargetClaim): Ref[] => [
     ...room.workspaces.by('claim', keyOf(refOf(claim))).map(refOf),
@@ -171,16 +167,8 @@ function watchesOf({ caches }: Workshop, room: Room): Watch[] {
       kind: GitProjects,
       wakes: ({ metadata }: GitProject) => room.workspaces.by('project', `${metadata.namespace}/${metadata.name}`).map(refOf),
     },
-    ...OF_REGISTRIES.map((options) => ({
-      kind: Secrets,
-      ...options,
-      wakes: (secret: CoreSecret) => room.workspaces.by('pullSecret', keyOf(refOf(secret))).map(refOf),
-    })),
-    ...OF_TARGETS.map((options) => ({
-      kind: Secrets,
-      ...options,
-      wakes: (secret: CoreSecret) => targets.by(BY_SECRET, keyOf(refOf(secret))).flatMap(byTarget),
-    })),
+    ...secretWatches(OF_REGISTRIES, (secret) => room.workspaces.by('pullSecret', keyOf(refOf(secret))).map(refOf)),
+    ...watchCredentials(caches, byTarget),
   ]
 }
 

@@ -1,31 +1,25 @@
-import { OF_TARGETS, type Reach, secretFinder } from '../../../adapters/kube/index.ts'
+import type { Reach } from '../../../adapters/kube/index.ts'
 import {
-  type CoreSecret,
   claimRefOf,
-  credentialsKeyOf,
-  credentialsRefOf,
   type DeploymentTarget,
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
   type DeploymentTargetClass,
   DeploymentTargetClasses,
   DeploymentTargets,
-  keyOf,
   labels,
-  opens,
   refOf,
-  Secrets,
   type SpaceRequest,
   SpaceRequests,
 } from '../../../api/index.ts'
 import { type Controller, settled, type Watch, type Workshop } from '../../../engines/controller/index.ts'
+import { credentialsFinder, watchCredentials } from '../../../engines/targets/index.ts'
 import { createJudge } from './credentials.ts'
 import { createReachability } from './reachability.ts'
 import { type Lifecycle, reconcileTarget } from './reconcile.ts'
 import { statusAfter } from './status.ts'
 
 const indexes = {
-  secret: (target: DeploymentTarget) => [credentialsKeyOf(target)],
   holder: (target: DeploymentTarget) => [`${target.metadata.namespace}/${claimRefOf(target)?.name ?? ''}`],
   class: ({ spec }: DeploymentTarget) => [spec.deploymentTargetClassName],
 }
@@ -42,11 +36,7 @@ export interface LifecycleSettings {
 export function targetLifecycle(workshop: Workshop, { reach }: LifecycleSettings = {}): Controller<DeploymentTarget> {
   const { caches } = workshop
   const targets = caches.of(DeploymentTargets, { indexes })
-  const secretBy = secretFinder(caches, OF_TARGETS)
-  const secretOf = (target: DeploymentTarget): CoreSecret | undefined => {
-    const secret = secretBy(credentialsRefOf(target))
-    return secret && opens(secret, target) ? secret : undefined
-  }
+  const secretOf = credentialsFinder(caches)
   const reachability = createReachability({ workshop, targets, secretOf, reach })
   const lifecycle: Lifecycle = {
     workshop,
@@ -66,11 +56,7 @@ export function targetLifecycle(workshop: Workshop, { reach }: LifecycleSettings
         return [...named, ...targets.by('holder', `${metadata.namespace}/${metadata.name}`).map(refOf)]
       },
     },
-    ...OF_TARGETS.map((options) => ({
-      kind: Secrets,
-      ...options,
-      wakes: (secret: CoreSecret) => targets.by('secret', keyOf(refOf(secret))).map(refOf),
-    })),
+    ...watchCredentials(caches, (target) => [refOf(target)]),
     {
       kind: DeploymentTargetClasses,
       wakes: ({ metadata }: DeploymentTargetClass) => targets.by('class', metadata.name).map(refOf),
