@@ -1,10 +1,10 @@
 import { type Caches, OF_TARGETS, readTarget, secretFinder, secretWatches } from '../../adapters/kube/index.ts'
 import {
   type CoreSecret,
-  credentialsKeyOf,
   credentialsRefOf,
   type DeploymentTarget,
   DeploymentTargets,
+  indexBy,
   keyOf,
   opens,
   type Ref,
@@ -22,12 +22,12 @@ export function credentialsFinder(caches: Caches): (target: DeploymentTarget) =>
   }
 }
 
-const BY_CREDENTIALS = 'targets by credentials'
+const byCredentials = indexBy((target: DeploymentTarget) => [keyOf(credentialsRefOf(target))])
 
 /** Wakes what a change of the credentials of a target concerns. */
 export function watchCredentials(caches: Caches, wakes: (target: DeploymentTarget) => Ref[]): Watch[] {
-  const targets = caches.of(DeploymentTargets, { indexes: { [BY_CREDENTIALS]: (target) => [credentialsKeyOf(target)] } })
-  return secretWatches(OF_TARGETS, (secret) => targets.by(BY_CREDENTIALS, keyOf(refOf(secret))).flatMap(wakes))
+  const targets = caches.of(DeploymentTargets)
+  return secretWatches(OF_TARGETS, (secret) => targets.by(byCredentials, keyOf(refOf(secret))).flatMap(wakes))
 }
 
 /** Why the kubeconfig of a Secret cannot be used for that server; nothing where it can. */

@@ -1,5 +1,7 @@
 import { OF_KUBECONFIGS, secretWatches } from '../../adapters/kube/index.ts'
 import {
+  byClaimName,
+  byTarget,
   type CoreSecret,
   claimRefOf,
   type DeploymentTarget,
@@ -14,7 +16,7 @@ import {
   refOf,
 } from '../../api/index.ts'
 import type { Watch } from '../../engines/controller/index.ts'
-import { type Books, BY } from './books.ts'
+import { type Books, bySecret } from './books.ts'
 import { environmentNameIn } from './desired.ts'
 import { ownersOf } from './possession.ts'
 
@@ -34,11 +36,11 @@ export const watchesOf = (books: Books): Watch[] => [
 ]
 
 export const environmentsOfClaim = ({ environments }: Books, { name, namespace }: Ref): Ref[] =>
-  environments.by(BY.claim, `${namespace}/${name}`).map(refOf)
+  environments.by(byClaimName, `${namespace}/${name}`).map(refOf)
 
 export function environmentsOfTarget(books: Books, target: DeploymentTarget): Ref[] {
   const { name, namespace } = target.metadata
-  const named = books.claims.by(BY.target, `${namespace}/${name}`).map(({ metadata }) => metadata.name)
+  const named = books.claims.by(byTarget, `${namespace}/${name}`).map(({ metadata }) => metadata.name)
   const holder = claimRefOf(target)?.name
   const claims = new Set(holder ? [...named, holder] : named)
   return [...claims].flatMap((claim) => environmentsOfClaim(books, { name: claim, namespace }))
@@ -48,8 +50,8 @@ export function environmentsOfSecret(books: Books, { metadata }: CoreSecret): Re
   const { name, namespace } = metadata
   const key = `${namespace}/${name}`
   return [
-    ...books.environments.by(BY.secret, key).map((environment: Environment) => refOf(environment)),
-    ...books.targets.by(BY.secret, key).flatMap((target) => environmentsOfTarget(books, target)),
+    ...books.environments.by(bySecret.environments, key).map((environment: Environment) => refOf(environment)),
+    ...books.targets.by(bySecret.targets, key).flatMap((target) => environmentsOfTarget(books, target)),
     ...named(namespace, metadata.labels?.[labels.environmentSecret]),
     ...named(namespace, environmentNameIn.secretCopy(name)),
   ]

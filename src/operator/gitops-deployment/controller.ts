@@ -1,11 +1,11 @@
 import { createSender } from '../../adapters/http/index.ts'
 import type { Reach } from '../../adapters/kube/index.ts'
-import { type GitOpsDeployment, GitOpsDeployments, keyOf, type Ref } from '../../api/index.ts'
+import { byUid, type GitOpsDeployment, GitOpsDeployments, keyOf, type Ref } from '../../api/index.ts'
 import { type Controller, settled, type Workshop } from '../../engines/controller/index.ts'
 import { createLedgers, createWants, noMeter, type Render } from '../../engines/gitops/index.ts'
 import { minutes, type ReadYaml } from '../../std/index.ts'
 import { createAllotments } from './allotments.ts'
-import { BY, openBooks } from './books.ts'
+import { openBooks } from './books.ts'
 import { createFollowing, type Source } from './following.ts'
 import { inHiding } from './hidden.ts'
 import type { GitOpsMeter } from './meter.ts'
@@ -75,7 +75,7 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
     arrivals: new Map(),
     ledgers,
     meter,
-    wants: createWants({ clock, exists: (uid) => books.deployments.by(BY.uid, uid).length > 0 }),
+    wants: createWants({ clock, exists: (uid) => books.deployments.by(byUid, uid).length > 0 }),
     ring: () => undefined,
   }
   return {

@@ -13,7 +13,7 @@ import {
 import type { Destination } from '../../engines/gitops/index.ts'
 import { credentialsForEnvironment, openTarget } from '../../engines/targets/index.ts'
 import { type Clock, Failure, minutes, pause, type Secret } from '../../std/index.ts'
-import { type Books, BY } from './books.ts'
+import { type Books, byEnvironment } from './books.ts'
 import { environmentNames, noEnvironment } from './environment-name.ts'
 
 /** Clients for targets, kept while the credentials are the same. */
@@ -78,7 +78,7 @@ export async function keepTidy(
 export function targetsIn({ environments, deployments }: Books): ReadonlySet<string> {
   const keys = [...environments.all()].map((environment) => keyOf(refOf(environment)))
   const users = [...deployments.all()].map((deployment) => tenantOf(deployment).user)
-  return new Set([...keys.filter((key) => deployments.by(BY.environment, key).length > 0), ...users])
+  return new Set([...keys.filter((key) => deployments.by(byEnvironment, key).length > 0), ...users])
 }
 
 /** The service account in the namespace of a deployment that stands for its tenant. */

@@ -1,5 +1,11 @@
 import { OF_KUBECONFIGS, type Reach, secretFinder, secretWatches } from '../../adapters/kube/index.ts'
-import { type GitOpsDeploymentManagedEnvironment, GitOpsDeploymentManagedEnvironments, keyOf, refOf } from '../../api/index.ts'
+import {
+  byCredentialsSecret,
+  type GitOpsDeploymentManagedEnvironment,
+  GitOpsDeploymentManagedEnvironments,
+  keyOf,
+  refOf,
+} from '../../api/index.ts'
 import { type Controller, settled, type Workshop } from '../../engines/controller/index.ts'
 import { seconds } from '../../std/index.ts'
 import { reconcileManagedEnvironment } from './reconcile.ts'
@@ -14,7 +20,6 @@ export interface ManagedEnvironmentSettings {
 
 /** Clusters that don't answer hold their worker for seconds, so there are more workers than elsewhere. */
 const WORKERS = 48
-const BY_SECRET = 'managed-environment/secret'
 
 /** Checks the credentials of every GitOpsDeploymentManagedEnvironment, on each change and every few minutes. */
 export function managedEnvironments(
@@ -22,20 +27,14 @@ export function managedEnvironments(
   { reach, patience = seconds(8) }: ManagedEnvironmentSettings = {},
 ): Controller<GitOpsDeploymentManagedEnvironment> {
   const { caches } = workshop
-  const all = caches.of(GitOpsDeploymentManagedEnvironments, {
-    indexes: {
-      [BY_SECRET]: ({ metadata, spec }: GitOpsDeploymentManagedEnvironment) => [
-        `${metadata.namespace}/${spec.credentialsSecret}`,
-      ],
-    },
-  })
+  const all = caches.of(GitOpsDeploymentManagedEnvironments)
   const asked = new Map<string, { question: string; again: number }>()
   const inspection = { workshop, secret: secretFinder(caches, OF_KUBECONFIGS), asked, reach, patience }
   return {
     name: 'managed-environment',
     kind: GitOpsDeploymentManagedEnvironments,
     concurrency: WORKERS,
-    watches: secretWatches(OF_KUBECONFIGS, (secret) => all.by(BY_SECRET, keyOf(refOf(secret))).map(refOf)),
+    watches: secretWatches(OF_KUBECONFIGS, (secret) => all.by(byCredentialsSecret, keyOf(refOf(secret))).map(refOf)),
     reconcile: (managed, signal) => reconcileManagedEnvironment(managed, inspection, signal),
     async gone(ref) {
       asked.delete(keyOf(ref))

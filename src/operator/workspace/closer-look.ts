@@ -2,6 +2,7 @@ import { type Cache, type Caches, createCaches } from '../../adapters/kube/index
 import {
   type CoreEvent,
   CoreEvents,
+  indexBy,
   labels,
   type PersistentVolumeClaim,
   PersistentVolumeClaims,
@@ -39,7 +40,7 @@ interface Open {
   events: Cache<CoreEvent>
 }
 
-const BY_OBJECT = 'object'
+const byObject = indexBy(({ involvedObject: { uid = '' } }: CoreEvent) => [uid])
 
 export function createCloserLook(tools: Tools): CloserLook {
   const looking = new Set<string>()
@@ -55,7 +56,7 @@ export function createCloserLook(tools: Tools): CloserLook {
       open ??= openLook(tools, looking)
       const { claims: all, events } = open
       const claims = all.by(BY_WORKSPACE, uid)
-      return { claims, events: [...pods, ...claims].flatMap(({ metadata }) => events.by(BY_OBJECT, metadata.uid ?? '')) }
+      return { claims, events: [...pods, ...claims].flatMap(({ metadata }) => events.by(byObject, metadata.uid ?? '')) }
     },
     turnAway(uid) {
       looking.delete(uid)
@@ -67,16 +68,8 @@ export function createCloserLook(tools: Tools): CloserLook {
 
 function openLook({ kube, memory, tenant, clock, log, namespace, pods, wake }: Tools, looking: ReadonlySet<string>): Open {
   const caches = createCaches({ kube, memory, tenant, clock, log })
-  const claims = caches.of(PersistentVolumeClaims, {
-    namespace,
-    labels: labels.workspaceUid,
-    indexes: { [BY_WORKSPACE]: (claim) => [uidOf(claim)] },
-  })
-  const events = caches.of(CoreEvents, {
-    namespace,
-    fields: 'type=Warning',
-    indexes: { [BY_OBJECT]: ({ involvedObject: { uid = '' } }) => [uid] },
-  })
+  const claims = caches.of(PersistentVolumeClaims, { namespace, labels: labels.workspaceUid })
+  const events = caches.of(CoreEvents, { namespace, fields: 'type=Warning' })
   const wakeIfLooking = (uid: string) => {
     if (looking.has(uid)) wake(uid)
   }

@@ -1,12 +1,13 @@
 import type { Reach } from '../../../adapters/kube/index.ts'
 import {
-  claimRefOf,
+  byHolder,
   type DeploymentTarget,
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
   type DeploymentTargetClass,
   DeploymentTargetClasses,
   DeploymentTargets,
+  indexBy,
   labels,
   refOf,
   type SpaceRequest,
@@ -19,13 +20,7 @@ import { createReachability } from './reachability.ts'
 import { type Lifecycle, reconcileTarget } from './reconcile.ts'
 import { statusAfter } from './status.ts'
 
-const indexes = {
-  holder: (target: DeploymentTarget) => [`${target.metadata.namespace}/${claimRefOf(target)?.name ?? ''}`],
-  class: ({ spec }: DeploymentTarget) => [spec.deploymentTargetClassName],
-}
-const requestIndexes = {
-  target: ({ metadata }: SpaceRequest) => [`${metadata.namespace}/${metadata.labels?.[labels.target] ?? ''}`],
-}
+const byClass = indexBy(({ spec }: DeploymentTarget) => [spec.deploymentTargetClassName])
 
 export interface LifecycleSettings {
   /** Where targets may lead; everywhere without it. */
@@ -35,7 +30,7 @@ export interface LifecycleSettings {
 /** Follows DeploymentTargets from their creation to their end (ADR 8: phases, release, reclaim). */
 export function targetLifecycle(workshop: Workshop, { reach }: LifecycleSettings = {}): Controller<DeploymentTarget> {
   const { caches } = workshop
-  const targets = caches.of(DeploymentTargets, { indexes })
+  const targets = caches.of(DeploymentTargets)
   const secretOf = credentialsFinder(caches)
   const reachability = createReachability({ workshop, targets, secretOf, reach })
   const lifecycle: Lifecycle = {
@@ -44,7 +39,7 @@ export function targetLifecycle(workshop: Workshop, { reach }: LifecycleSettings
     claims: caches.of(DeploymentTargetClaims),
     classes: caches.of(DeploymentTargetClasses),
     secretOf,
-    requests: caches.of(SpaceRequests, { indexes: requestIndexes }),
+    requests: caches.of(SpaceRequests),
     judge: createJudge(caches.isOpen),
     reachability,
   }
@@ -53,13 +48,13 @@ export function targetLifecycle(workshop: Workshop, { reach }: LifecycleSettings
       kind: DeploymentTargetClaims,
       wakes({ metadata, spec }: DeploymentTargetClaim) {
         const named = spec.targetName ? [{ name: spec.targetName, namespace: metadata.namespace }] : []
-        return [...named, ...targets.by('holder', `${metadata.namespace}/${metadata.name}`).map(refOf)]
+        return [...named, ...targets.by(byHolder, `${metadata.namespace}/${metadata.name}`).map(refOf)]
       },
     },
     ...watchCredentials(caches, (target) => [refOf(target)]),
     {
       kind: DeploymentTargetClasses,
-      wakes: ({ metadata }: DeploymentTargetClass) => targets.by('class', metadata.name).map(refOf),
+      wakes: ({ metadata }: DeploymentTargetClass) => targets.by(byClass, metadata.name).map(refOf),
     },
     {
       kind: SpaceRequests,

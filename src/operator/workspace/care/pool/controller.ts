@@ -12,7 +12,7 @@ import {
 } from '../../../../api/index.ts'
 import { type Controller, type Next, settled, type Workshop } from '../../../../engines/controller/index.ts'
 import { createKubeconfigCheck, credentialsFinder, watchCredentials } from '../../../../engines/targets/index.ts'
-import { BY_CLASS_NAME, BY_NAMESPACE, classOf, indexes, sparesBy } from './spare.ts'
+import { byClassName, byNamespace, classOf, sparesBy } from './spare.ts'
 import { type PoolRoom, type Tended, tend } from './tend.ts'
 
 export interface PoolSettings {
@@ -26,7 +26,7 @@ type Pool = NonNullable<WorkspaceClassStatus['warmPool']>
 /** Keeps the warm pools of classes: claims and volumes that wait for workspaces. */
 export function workspacePools(workshop: Workshop, { reach, namespace: only }: PoolSettings = {}): Controller<WorkspaceClass> {
   const { caches } = workshop
-  const claims = caches.of(DeploymentTargetClaims, { indexes })
+  const claims = caches.of(DeploymentTargetClaims)
   const targets = caches.of(DeploymentTargets)
   const targetClasses = caches.of(DeploymentTargetClasses)
   const room: PoolRoom = {
@@ -40,7 +40,7 @@ export function workspacePools(workshop: Workshop, { reach, namespace: only }: P
   }
   const wakes = (claim: DeploymentTargetClaim): Ref[] => (sparesBy(claim).length > 0 ? [{ name: classOf(claim) }] : [])
   const spares = () => [...claims.all()].filter((claim) => sparesBy(claim).length > 0)
-  const ofNamespace = ({ metadata }: DeploymentTarget): Ref[] => claims.by(BY_NAMESPACE, metadata.namespace ?? '').flatMap(wakes)
+  const ofNamespace = ({ metadata }: DeploymentTarget): Ref[] => claims.by(byNamespace, metadata.namespace ?? '').flatMap(wakes)
   return {
     name: 'workspace-pool',
     kind: WorkspaceClasses,
@@ -50,7 +50,7 @@ export function workspacePools(workshop: Workshop, { reach, namespace: only }: P
       ...watchCredentials(caches, ofNamespace),
     ],
     reconcile: (owner) => keep(owner, room, only),
-    gone: async ({ name }) => settled({ recheck: soonest(await clear(room.claims.by(BY_CLASS_NAME, name), room)) }),
+    gone: async ({ name }) => settled({ recheck: soonest(await clear(room.claims.by(byClassName, name), room)) }),
     // A class that went while nobody looked rings for nobody.
     doorbell: (ring) => {
       for (const spare of spares()) ring({ name: classOf(spare) })
@@ -61,7 +61,7 @@ export function workspacePools(workshop: Workshop, { reach, namespace: only }: P
 async function keep(owner: WorkspaceClass, room: PoolRoom, only: string | undefined): Promise<Next> {
   const { size = 0, namespaces = [] } = owner.spec.warmPool ?? {}
   const wanted = size > 0 ? namespaces.filter((each) => only === undefined || each === only) : []
-  const all = room.claims.by(BY_CLASS_NAME, owner.metadata.name)
+  const all = room.claims.by(byClassName, owner.metadata.name)
   const spares = all.filter((claim) => sparesBy(claim).includes(owner.metadata.uid ?? ''))
   const places = [...new Set([...wanted, ...spares.map(({ metadata }) => metadata.namespace ?? '')])]
   const tended = await Promise.all(
