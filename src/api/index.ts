@@ -74,6 +74,7 @@ export {
   type DeploymentTargetClaimStatus,
   DeploymentTargetClaims,
   isBindComplete,
+  targetNameOf,
 } from './deployment-target-claim.ts'
 export {
   type DeploymentTargetClass,
@@ -102,6 +103,19 @@ export {
   GitOpsDeploymentSyncRuns,
 } from './gitops-deployment-sync-run.ts'
 export { covers, type Grantee } from './grantee.ts'
+export {
+  byClaim,
+  byClaimName,
+  byClaimUid,
+  byCredentialsSecret,
+  byHolder,
+  byMadeTarget,
+  byTarget,
+  byUid,
+  type Index,
+  indexBy,
+  keysBeside,
+} from './indexes.ts'
 export {
   type AnyObject,
   apiVersionOf,
@@ -141,11 +155,10 @@ export {
   YES,
 } from './labels.ts'
 export { notOnboarded, tenantRoles } from './onboarding.ts'
-export { credentialsKeyOf, credentialsRefOf, isForWorkspace, isPrivate, isPrivateBy, opens, privateToOf } from './privacy.ts'
+export { credentialsRefOf, isForWorkspace, isPrivate, isPrivateBy, opens, privateToOf } from './privacy.ts'
 export { dataOf, kubeconfigIn, textIn, whyNotRead } from './secret-content.ts'
 export { accountOfUser, groupsOfUser, type ServiceAccountName, userOfAccount } from './service-account.ts'
 export {
-  claimKeysOf,
   isMadeFor,
   requesterOf,
   type SpaceRequest,

@@ -2,7 +2,7 @@ import type { CoreSecret } from './core.ts'
 import { claimRefOf, type DeploymentTarget } from './deployment-target.ts'
 import type { DeploymentTargetClaim } from './deployment-target-claim.ts'
 import type { DeploymentTargetClass } from './deployment-target-class.ts'
-import { type KubeObject, keyOf, type Ref } from './kube-object.ts'
+import type { KubeObject, Ref } from './kube-object.ts'
 import { annotations, CREDENTIALS_NAMESPACE, labels, SANDBOX_PROVISIONER } from './labels.ts'
 import { Workspaces } from './workspace.ts'
 
@@ -32,9 +32,6 @@ export const credentialsRefOf = (target: DeploymentTarget): Ref => ({
   name: target.spec.kubernetesCredentials.clusterCredentialsSecret,
   namespace: isPrivate(target) ? CREDENTIALS_NAMESPACE : target.metadata.namespace,
 })
-
-/** The same as the value of an index. */
-export const credentialsKeyOf = (target: DeploymentTarget): string => keyOf(credentialsRefOf(target))
 
 /** Whether the Secret is for this target: whoever writes targets must not get at the credentials of another claim's space. */
 export function opens(secret: CoreSecret, target: DeploymentTarget): boolean {

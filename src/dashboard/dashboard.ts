@@ -24,7 +24,6 @@ export interface DashboardOptions {
   kube: Kube
   /** The same server as somebody else. */
   as: As
-  /** With the index BY_OWNER. */
   workspaces: Cache<Workspace>
   /** Who is connected. */
   roll: Roll

@@ -5,5 +5,4 @@
  * is answered where), html.ts (why texts of strangers stay texts), view.ts and live.ts (pages, and how they change), rights.ts.
  */
 export { createDashboard, type Dashboard, type DashboardOptions } from './dashboard.ts'
-export { BY_OWNER } from './list.ts'
 export type { Answer, Guest, Question } from './ports.ts'

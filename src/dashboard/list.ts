@@ -1,5 +1,5 @@
 import type { Cache } from '../adapters/kube/index.ts'
-import { refOf, type Workspace, Workspaces } from '../api/index.ts'
+import { indexBy, refOf, type Workspace, Workspaces } from '../api/index.ts'
 import { type Child, type Html, html, linkTo } from './html.ts'
 import type { Page } from './page.ts'
 import type { Guest } from './ports.ts'
@@ -7,8 +7,7 @@ import type { Rights } from './rights.ts'
 import { type Fragment, inList, type View } from './view.ts'
 import { badge, type Moment, noteOf, since, stateIn } from './words.ts'
 
-/** Index of the cache of Workspaces. */
-export const BY_OWNER = { owner: ({ spec }: Workspace): string[] => (spec.owner ? [spec.owner] : []) }
+const byOwner = indexBy(({ spec }: Workspace) => (spec.owner ? [spec.owner] : []))
 
 export interface Stock {
   workspaces: Cache<Workspace>
@@ -25,7 +24,7 @@ export function listView({ workspaces, rights, rows: kept }: Stock, { person }: 
   const isAll = url.searchParams.has('all')
   const sought = (url.searchParams.get('q') ?? '').trim().toLowerCase().slice(0, 100)
   const found = (): Workspace[] => {
-    const all = isAll ? [...workspaces.all()] : workspaces.by('owner', person.user)
+    const all = isAll ? [...workspaces.all()] : workspaces.by(byOwner, person.user)
     return sought === '' ? all : all.filter((workspace) => textOf(workspace).includes(sought))
   }
   return {
@@ -46,7 +45,7 @@ export function listView({ workspaces, rights, rows: kept }: Stock, { person }: 
     page: (fragments) => listPage(fragments, { isAll, sought, path: `${url.pathname}${url.search}` }),
     watch: (listener) => {
       const stops = [
-        isAll ? workspaces.onChange(listener) : workspaces.onChangeBy('owner', person.user, listener),
+        isAll ? workspaces.onChange(listener) : workspaces.onChangeBy(byOwner, person.user, listener),
         rights.onChange(listener),
       ]
       return () => {

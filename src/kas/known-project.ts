@@ -1,4 +1,4 @@
-import type { Agent } from '../api/index.ts'
+import { type Agent, indexBy } from '../api/index.ts'
 import type { OnUsed, UsedProject } from './ports.ts'
 
 /**
@@ -21,9 +21,7 @@ export const trustOf = ({ spec, status }: Agent): Trust => ({ trusted: spec.trus
 const uidOf = (known: readonly UsedProject[] | undefined, path: string): string | undefined =>
   known?.find((one) => one.path === path)?.uid
 
-export const BY_KNOWN_PROJECT = {
-  knownProject: ({ status }: Agent): string[] => (status?.knownProjects ?? []).map(({ path }) => path),
-}
+export const byKnownProject = indexBy(({ status }: Agent) => (status?.knownProjects ?? []).map(({ path }) => path))
 
 /** Passes on what the gate tells to whoever writes it down, who is not there yet when the gate is made. */
 export function createUses(): { tell: OnUsed; onUsed(listener: OnUsed): void } {

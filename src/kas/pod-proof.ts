@@ -1,4 +1,4 @@
-import { type Kube, kubeFromSecret, type Reach } from '../adapters/kube/index.ts'
+import type { Kube, Reach } from '../adapters/kube/index.ts'
 import {
   type DeploymentTarget,
   DeploymentTargets,
@@ -9,6 +9,7 @@ import {
   type Workspace,
   workspaceObjectName,
 } from '../api/index.ts'
+import { credentialsForTarget, type TargetCredentials, withTarget } from '../engines/targets/index.ts'
 import { type Clock, Failure, type Log, remembered, type Secret } from '../std/index.ts'
 import { digestOf } from './digest.ts'
 import { readSecret } from './read-secret.ts'
@@ -85,12 +86,7 @@ async function withCluster<T>(desk: ProofDesk, workspace: Workspace, work: (kube
     const there = await targetOf(desk, workspace)
     // A private space is in this cluster, by whatever name its members call it.
     if (isPrivate(there)) return await work(desk.kube)
-    const kube = await clusterOf(desk, there)
-    try {
-      return await work(kube)
-    } finally {
-      await kube.close()
-    }
+    return await withTarget(await credentialsOf(desk, there), { reach: desk.reach, clock: desk.clock }, work)
   } catch (thrown) {
     const failure = Failure.from(thrown)
     desk.log.warn('The cluster of a workspace cannot be asked about the token of its pod', {
@@ -112,20 +108,12 @@ async function targetOf({ kube }: ProofDesk, workspace: Workspace): Promise<Depl
   throw new Failure('not-found', `there is no DeploymentTarget ${name} that leads to ${apiURL}`)
 }
 
-async function clusterOf({ kube, reach, clock }: ProofDesk, { metadata, spec }: DeploymentTarget): Promise<Kube> {
-  const { name, namespace } = metadata
-  const { kubernetesCredentials: credentials } = spec
-  const secret = await readSecret(kube, { name: credentials.clusterCredentialsSecret, namespace })
+async function credentialsOf({ kube }: ProofDesk, target: DeploymentTarget): Promise<TargetCredentials> {
+  const { clusterCredentialsSecret: name } = target.spec.kubernetesCredentials
+  const secret = await readSecret(kube, { name, namespace: target.metadata.namespace })
   const kubeconfig = secret && kubeconfigIn(secret)
-  if (!kubeconfig) throw new Failure('not-found', `Secret ${credentials.clusterCredentialsSecret} has no kubeconfig`)
-  return kubeFromSecret(kubeconfig, {
-    server: credentials.apiURL,
-    insecureSkipTLSVerify: credentials.allowInsecureSkipTLSVerify ?? false,
-    clock,
-    reach,
-    tenant: namespace,
-    subject: { object: `${DeploymentTargets.kind} ${name}`, field: 'spec.kubernetesCredentials.apiURL' },
-  })
+  if (!kubeconfig) throw new Failure('not-found', `Secret ${name} has no kubeconfig`)
+  return credentialsForTarget(target, kubeconfig)
 }
 
 const isSameServer = (one: string, other: string | undefined): boolean =>

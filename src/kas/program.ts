@@ -36,8 +36,8 @@ import { type ExternalEndpoint, serveExternalEndpoint } from './external-endpoin
 import { type GitCredentialsServer, serveGitCredentials } from './git-credentials/index.ts'
 import { createCredentials, createPolls, pokeByAnnotation } from './git-polling/index.ts'
 import { reportStatus } from './git-project-status/index.ts'
-import { BY_KNOWN_PROJECT, createUses } from './known-project.ts'
-import { BY_ACCOUNT, BY_NUMBER, createDevelops, type KubernetesApiServer, serveKubernetesApi } from './kubernetes-api/index.ts'
+import { createUses } from './known-project.ts'
+import { createDevelops, type KubernetesApiServer, serveKubernetesApi } from './kubernetes-api/index.ts'
 import { listen } from './listen.ts'
 import { createMeters, type Meters } from './meters.ts'
 import { createModuleRequestService } from './module-requests/index.ts'
@@ -46,14 +46,13 @@ import { PROJECT_PATHS, pathHoldersOf } from './path-holders.ts'
 import { createPodProof } from './pod-proof.ts'
 import type { Presence, Router } from './ports.ts'
 import { createPresence } from './presence/index.ts'
-import { BY_PATH, projectsOf } from './project.ts'
+import { projectsOf } from './project.ts'
 import { createRefusals, type Refusals } from './refusals.ts'
 import { layRoutes } from './routes.ts'
 import type { RegistryHub } from './routing/index.ts'
 import { createProve, type Prove } from './strangers.ts'
-import { BY_TOKEN } from './token-holder.ts'
 import { receiveWebhooks } from './webhooks/index.ts'
-import { BY_UID, createPortsService } from './workspace-ports/index.ts'
+import { createPortsService } from './workspace-ports/index.ts'
 
 export interface Addresses {
   listen: string
@@ -197,8 +196,8 @@ async function shelfOf({ devfileHosts: hosts, devfileCa, addresses }: Config) {
 /** Builds the rooms and hands each what it needs of the others. */
 async function furnish(config: Config, caches: Caches, metrics: Metrics, log: Log) {
   const { cache, holders, projects } = knowProjects(config, caches)
-  const agents = caches.of(Agents, { indexes: { ...BY_TOKEN, ...BY_NUMBER, ...BY_KNOWN_PROJECT } })
-  const requests = caches.of(SpaceRequests, { indexes: BY_ACCOUNT })
+  const agents = caches.of(Agents)
+  const requests = caches.of(SpaceRequests)
   const { protocols, operator } = config
   const meters = createMeters(metrics)
   const mirrors = await mirrorsOf(config, meters)
@@ -276,7 +275,7 @@ async function furnish(config: Config, caches: Caches, metrics: Metrics, log: Lo
 }
 
 function knowProjects({ leaseNamespace: namespace }: Config, caches: Caches) {
-  const cache = caches.of(GitProjects, { indexes: BY_PATH })
+  const cache = caches.of(GitProjects)
   const holders = pathHoldersOf(caches.of(ConfigMaps, { namespace, fields: `metadata.name=${PROJECT_PATHS}` }))
   return { cache, holders, projects: projectsOf(cache, holders) }
 }
@@ -318,7 +317,7 @@ interface WorkspacesDesk {
 /** The way into workspaces through the tunnels of their pods. */
 function receiveWorkspaces(config: Config, { caches, prove, rate, refused, proxyDoor: door, meters, log }: WorkspacesDesk) {
   const { kube } = caches
-  const workspaces = caches.of(Workspaces, { indexes: BY_UID })
+  const workspaces = caches.of(Workspaces)
   const provePod = createPodProof({ ...clustersOf(config, kube), kube, audienceOf: tunnelAudienceOf, clock, log })
   return {
     workspaceGate: createWorkspaceGate({ workspaces, provePod, prove, rate, refused, clock }),

@@ -2,12 +2,11 @@ import { openKeys } from '../adapters/files/index.ts'
 import { createMetrics, serveOperations, serveWeb, type Upstream, type WebServer } from '../adapters/http/index.ts'
 import { chargeSpaces, connect, createCaches, untilListed, waitingFor } from '../adapters/kube/index.ts'
 import { ConfigMaps, labels, Secrets, type Service, Services, Workspaces } from '../api/index.ts'
-import { BY_OWNER } from '../dashboard/index.ts'
 import { requestMeter } from '../engines/controller/index.ts'
 import { aborted, type Clock, createLog, type Log, pause, systemClock } from '../std/index.ts'
 import type { Config } from './config.ts'
 import { CONNECTIONS } from './connections/index.ts'
-import { BY_WORKSPACE, discover } from './discovery/index.ts'
+import { discover } from './discovery/index.ts'
 import { furnish } from './furnish.ts'
 import { createKeyRing, KEYS, SIGN_OUTS } from './session/index.ts'
 import { createTunnels } from './tunnels/index.ts'
@@ -73,8 +72,8 @@ async function openHouse(config: Config, signal: AbortSignal, frame: Frame): Pro
   open.push(() => caches.stop())
   if (config.namespace === undefined) chargeSpaces(caches)
   const sources = {
-    workspaces: caches.of(Workspaces, { indexes: { ...BY_WORKSPACE.workspace, ...BY_OWNER } }),
-    services: caches.of(Services, { labels: labels.workspaceUid, indexes: { workspace: BY_WORKSPACE.service.workspace } }),
+    workspaces: caches.of(Workspaces),
+    services: caches.of(Services, { labels: labels.workspaceUid }),
   }
   const named = (name: string) => ({ namespace: config.homeNamespace, fields: `metadata.name=${name}` })
   const secrets = caches.of(Secrets, named(KEYS))

@@ -2,7 +2,7 @@ import { is, ok } from 'uvu/assert'
 import { connect, createCaches } from '../../src/adapters/kube/index.ts'
 import { annotations, Services, Workspaces } from '../../src/api/index.ts'
 import { createActivity } from '../../src/proxy/activity/index.ts'
-import { BY_WORKSPACE, discover } from '../../src/proxy/discovery/index.ts'
+import { discover } from '../../src/proxy/discovery/index.ts'
 import { minutes, silentLog, systemClock } from '../../src/std/index.ts'
 import { steppedClock } from '../support/clock.ts'
 import { testCluster } from '../support/control-plane.ts'
@@ -31,8 +31,8 @@ describe('the use of a workspace', (it) => {
     const clock = steppedClock(systemClock.now())
     const caches = createCaches({ kube, clock: systemClock, log: silentLog, scope: namespace })
     leave.push(() => caches.stop())
-    const workspaces = caches.of(Workspaces, { indexes: { uid: BY_WORKSPACE.workspace.uid } })
-    const services = caches.of(Services, { indexes: { workspace: BY_WORKSPACE.service.workspace } })
+    const workspaces = caches.of(Workspaces)
+    const services = caches.of(Services)
     await caches.ready()
     const routes = discover({ workspaces, services, log: silentLog })
     const made = await publish(cluster.kube, namespace, 'web', { idle: 30 })

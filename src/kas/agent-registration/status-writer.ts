@@ -3,6 +3,7 @@ import type { Cache, Events, Kube } from '../../adapters/kube/index.ts'
 import { type Agent, type AgentStatus, Agents, conditionOf, isDeleting, keyOf, type Ref, refFromKey } from '../../api/index.ts'
 import type { ReportRequest } from '../../rpc/index.ts'
 import { type Clock, createWorkQueue, Failure, isFailure, isRecord, type Log, seconds } from '../../std/index.ts'
+import { byKnownProject } from '../known-project.ts'
 import type { AgentPass, ConfigurationFinding, ConfigurationFindings, OnUsed, Presence, UsedProject } from '../ports.ts'
 import type { Project, Projects } from '../project.ts'
 import { knownTokensOf } from '../token-holder.ts'
@@ -14,7 +15,6 @@ import { type Told, toldIn } from './told.ts'
 export interface StatusWriterOptions {
   /** Its writes show in the cache at once. */
   kube: Kube
-  /** Must have the indexes `BY_KNOWN_PROJECT` and `BY_TOKEN`. */
   agents: Cache<Agent>
   projects: Pick<Projects, 'onChange'>
   /** What the agent would get under this path. */
@@ -148,7 +148,7 @@ function onOthers(
   roll.onChange((agent) => ring(keyOf(agent)))
   presence.onChange(ringAll)
   return projects.onChange((_, paths) => {
-    for (const path of paths) for (const { metadata } of agents.by('knownProject', path)) ring(keyOf(metadata))
+    for (const path of paths) for (const { metadata } of agents.by(byKnownProject, path)) ring(keyOf(metadata))
   })
 }
 

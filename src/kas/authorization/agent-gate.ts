@@ -3,7 +3,7 @@ import { Failure } from '../../std/index.ts'
 import { digestOf } from '../digest.ts'
 import { numberOf } from '../number.ts'
 import type { AgentGate, AgentPass, Knock } from '../ports.ts'
-import { holderOf } from '../token-holder.ts'
+import { byToken, holderOf } from '../token-holder.ts'
 import { revoked } from './gate.ts'
 import { bearerOf, type Identities } from './identify.ts'
 import type { TokenRate } from './token-rate.ts'
@@ -47,7 +47,7 @@ function passFor(tokens: Tokens, sha256: string, agent: Agent): AgentPass {
     calm = () => void cancel()
   }
   // A thousand agents are let in, and each writes its status: only who has this token, or had it, is worth a look.
-  const forget = tokens.agents.onChangeBy('token', sha256, look)
+  const forget = tokens.agents.onChangeBy(byToken, sha256, look)
   look()
   return {
     agent: { ...refOf(agent), namespace: agent.metadata.namespace ?? '' },

@@ -5,6 +5,7 @@ import { isAnother, trustOf } from '../known-project.ts'
 import { newsOf } from '../news.ts'
 import { type Admission, type Caller, type Claim, type Gate, type Knock, moved, type OnUsed } from '../ports.ts'
 import { asKnownTo, type Project, type Projects, sourceOf } from '../project.ts'
+import { byToken } from '../token-holder.ts'
 import { findFor } from './find.ts'
 import { refusal, replaced } from './grants.ts'
 import { agentOf, bearerOf, callerOf, type Identities, identify, known } from './identify.ts'
@@ -96,7 +97,7 @@ const standingOf = (identities: Identities, claim: Claim, caller: Caller): Stand
   },
   onChange: (look) =>
     caller.kind === 'agent'
-      ? identities.agents.onChangeBy('token', digestOf(bearerOf(claim.authorization)), look)
+      ? identities.agents.onChangeBy(byToken, digestOf(bearerOf(claim.authorization)), look)
       : () => undefined,
 })
 

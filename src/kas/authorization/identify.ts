@@ -7,7 +7,6 @@ import { holderOf } from '../token-holder.ts'
 import type { ReviewToken } from './token-reviews.ts'
 
 export interface Identities {
-  /** Must have the index `BY_TOKEN`. */
   agents: Cache<Agent>
   reviewToken: ReviewToken
   /** Whose word on namespaces is taken. */

@@ -12,7 +12,7 @@ import {
 import { type Clock, createWorkQueue, Failure, isFailure, type Log, seconds, timestamp, type WorkQueue } from '../../std/index.ts'
 import { isOwnPath, type PathHolders } from '../path-holders.ts'
 import type { Outcome, Polls } from '../ports.ts'
-import { projectFrom, sourceOf } from '../project.ts'
+import { byPath, projectFrom, sourceOf } from '../project.ts'
 import { lookFirst } from './first-look.ts'
 import { isNews, pathStatement } from './path.ts'
 import { type Finding, statusAfter } from './status.ts'
@@ -72,12 +72,12 @@ export function reportStatus(options: StatusOptions): StatusReports {
 /** Rings for each project whose path another one has, or had before the change, or that is not its namespace's. */
 function onPathChange(cache: Cache<GitProject>, holders: PathHolders, ring: (key: string) => void): () => void {
   const ringFor = (path: string | undefined) => {
-    const all = path === undefined ? [] : cache.by('path', path)
+    const all = path === undefined ? [] : cache.by(byPath, path)
     for (const { metadata } of all) ring(keyOf(metadata))
   }
   const ringAll = () => {
     for (const { metadata, spec } of cache.all())
-      if (!isOwnPath(metadata.namespace ?? '', spec.path) || cache.by('path', spec.path).length > 1) ringFor(spec.path)
+      if (!isOwnPath(metadata.namespace ?? '', spec.path) || cache.by(byPath, spec.path).length > 1) ringFor(spec.path)
   }
   ringAll()
   const forgetHolders = holders.onChange(ringAll)
@@ -123,7 +123,7 @@ async function write({ kube, cache, holders, clock, events }: StatusOptions, key
     (sofar, finding) => statusAfter(sofar, project, finding),
     object.status,
   )
-  const path = pathStatement(object, cache.by('path', object.spec.path), holders)
+  const path = pathStatement(object, cache.by(byPath, object.spec.path), holders)
   const status = path ? { ...found, conditions: withConditions(found?.conditions, [path], timestamp(clock.now())) } : found
   if (!status || isDeepStrictEqual(status, object.status)) return
   if (path && isNews(object, status)) events.record(object, { type: 'Warning', reason: path.reason, message: path.message })

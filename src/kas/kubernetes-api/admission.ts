@@ -3,7 +3,7 @@ import { isDeleting, keyOf, type Ref, refOf, type SpaceRequest } from '../../api
 import { type Clock, Failure, isFailure, minutes } from '../../std/index.ts'
 import { numberOf } from '../number.ts'
 import type { Ask } from './address.ts'
-import { type Doors, judge, type Verdict } from './judge.ts'
+import { byNumber, type Doors, judge, type Verdict } from './judge.ts'
 import { concerns, type Right } from './rules.ts'
 
 /** The right to act in the cluster of one agent, while it lasts. */
@@ -120,7 +120,7 @@ class Watch {
 
 /** Of the agent that was asked for, whichever has that name or number. */
 const onChangeOf = (agents: Doors['agents'], { agent }: Ask, listener: Parameters<Doors['agents']['onChange']>[0]) =>
-  'id' in agent ? agents.onChangeBy('number', String(agent.id), listener) : agents.onChangeOf(agent, listener)
+  'id' in agent ? agents.onChangeBy(byNumber, String(agent.id), listener) : agents.onChangeOf(agent, listener)
 
 /** Their conditions change all the time; rights hang on the rest. */
 function givesTheSame(now: SpaceRequest | undefined, before: SpaceRequest | undefined): boolean {

@@ -1,5 +1,5 @@
 import type { Cache } from '../../adapters/kube/index.ts'
-import { type Agent, isDeleting, refOf } from '../../api/index.ts'
+import { type Agent, indexBy, isDeleting, refOf } from '../../api/index.ts'
 import type { ConfigurationFile } from '../../rpc/index.ts'
 import { type Clock, Failure } from '../../std/index.ts'
 import { numberOf } from '../number.ts'
@@ -12,7 +12,6 @@ import { jobRight, type Right, userRight } from './rules.ts'
 import { type Spaces, spaceRight } from './spaces.ts'
 
 export interface Doors {
-  /** Must have the index `BY_NUMBER`. */
   agents: Cache<Agent>
   projects: Projects
   configurations: AgentConfigurations
@@ -22,7 +21,7 @@ export interface Doors {
   clock: Clock
 }
 
-export const BY_NUMBER = { number: (agent: Agent): string[] => [String(numberOf(agent.metadata.uid ?? ''))] }
+export const byNumber = indexBy((agent: Agent) => [String(numberOf(agent.metadata.uid ?? ''))])
 
 export interface Verdict {
   agent: Agent
@@ -48,7 +47,7 @@ export async function judge(doors: Doors, ask: Ask): Promise<Verdict> {
 }
 
 function agentOf({ agents }: Doors, { agent }: Ask): Agent | undefined {
-  const found = 'id' in agent ? agents.by('number', String(agent.id))[0] : agents.get(agent)
+  const found = 'id' in agent ? agents.by(byNumber, String(agent.id))[0] : agents.get(agent)
   return found && !isDeleting(found) ? found : undefined
 }
 

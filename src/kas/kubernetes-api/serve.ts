@@ -21,7 +21,6 @@ export interface KubernetesApiServer {
   /** Requests of one person in a second. */
   perSecond: number
   kube: Kube
-  /** Must have the index `BY_NUMBER`. */
   agents: Cache<Agent>
   projects: Projects
   configurations: AgentConfigurations

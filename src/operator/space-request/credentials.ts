@@ -20,7 +20,7 @@ import { Failure, type Secret } from '../../std/index.ts'
 import { ownLabels, type Space, serviceAccountOf } from './desired.ts'
 import { kubeconfigOf, tokenIn } from './kubeconfig.ts'
 import { asLabel, secretNames } from './names.ts'
-import { requestUidOf, uidOf } from './namespace.ts'
+import { byRequest, requestUidOf, uidOf } from './namespace.ts'
 import { MANAGER } from './pieces.ts'
 import type { Site } from './site.ts'
 import { factsOf, renewalOf, type TokenFacts } from './token.ts'
@@ -65,7 +65,7 @@ async function keepSecret(keyring: Keyring, space: Space): Promise<Access> {
 }
 
 function secretOf({ secrets }: Keyring, request: SpaceRequest): CoreSecret | undefined {
-  const mine = secrets.by('request', uidOf(request)).filter((secret) => isOurs(secret, request))
+  const mine = secrets.by(byRequest, uidOf(request)).filter((secret) => isOurs(secret, request))
   const recorded = request.status?.namespaceAccess?.[0]?.secretRef
   return mine.find(({ metadata }) => metadata.name === recorded) ?? mine[0]
 }
@@ -165,7 +165,7 @@ export async function withdrawPrivate(
 ): Promise<void> {
   if (!isPrivate(request)) return
   const uid = uidOf(request)
-  const known = secrets.by('request', uid).filter((secret) => isOurs(secret, request))
+  const known = secrets.by(byRequest, uid).filter((secret) => isOurs(secret, request))
   const query = { namespace: homeOf(request), labels: `${labels.spaceRequestUid}=${uid}` }
   const left = known.length > 0 ? known : await workshop.kube.list(Secrets, query)
   for (const secret of left) await withdraw({ workshop }, secret)

@@ -4,6 +4,7 @@ import {
   type Agent,
   Agents,
   annotations,
+  byUid,
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
   type DeploymentTargetClass,
@@ -53,7 +54,7 @@ export function createSites(workshop: Workshop, own: Site, access: AgentAccess |
   const { caches } = workshop
   const books: Books = {
     agents: caches.of(Agents),
-    claims: caches.of(DeploymentTargetClaims, { indexes: { uid: ({ metadata }) => [metadata.uid ?? ''] } }),
+    claims: caches.of(DeploymentTargetClaims),
     classes: caches.of(DeploymentTargetClasses),
   }
   const requests = caches.of(SpaceRequests)
@@ -124,7 +125,7 @@ function agentFor(key: string, { agents }: Books): Agent {
 
 /** A tenant may write any annotation; whose cluster it is, the class says. */
 function mandate({ metadata }: SpaceRequest, key: string, { claims, classes }: Books): void {
-  const [claim] = claims.by('uid', metadata.labels?.[labels.claimUid] ?? 'none')
+  const [claim] = claims.by(byUid, metadata.labels?.[labels.claimUid] ?? 'none')
   const from = claim && classes.get({ name: claim.spec.deploymentTargetClassName })
   const isMeant = from?.spec.provisioner === AGENT_PROVISIONER && from.spec.parameters?.agent === key
   if (isMeant && claim?.metadata.namespace === metadata.namespace) return

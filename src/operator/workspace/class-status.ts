@@ -1,11 +1,10 @@
-import { type Cache, secretFinder } from '../../adapters/kube/index.ts'
+import { type Cache, secretFinder, secretWatches } from '../../adapters/kube/index.ts'
 import {
   type CoreSecret,
   DeploymentTargetClasses,
   keyOf,
   notOnboarded,
   type Ref,
-  Secrets,
   type Statement,
   type Workspace,
   type WorkspaceClass,
@@ -17,11 +16,10 @@ import {
 import { parseDevfile, sentenceOf } from '../../devfile/index.ts'
 import { type Controller, type Next, settled, type Workshop } from '../../engines/controller/index.ts'
 import { sayFailure, seconds } from '../../std/index.ts'
-import { classNameOf, counts, mistakesIn } from './class.ts'
+import { byClass, classNameOf, counts, mistakesIn } from './class.ts'
 import { OF_REGISTRIES } from './registry-secrets.ts'
 import { scheduleFrom } from './schedule.ts'
 
-const BY_CLASS = 'workspaces counted by class'
 /** Workspaces may change many times in a second; who reads a class wants to know how many there are, not each of them. */
 const SELDOM = seconds(5)
 const MOST_TOLD = 10
@@ -39,7 +37,7 @@ export function workspaceClasses({ caches, clock }: Workshop): Controller<Worksp
   const targetClasses = caches.of(DeploymentTargetClasses)
   const classes = caches.of(WorkspaceClasses)
   const room: Room = {
-    workspaces: caches.of(Workspaces, { indexes: { [BY_CLASS]: (workspace) => [classNameOf(workspace)] } }),
+    workspaces: caches.of(Workspaces),
     hasTargetClass: (name) => targetClasses.get({ name }) !== undefined,
     pullSecret: secretFinder(caches, OF_REGISTRIES),
     isOpen: caches.isOpen,
@@ -56,12 +54,9 @@ export function workspaceClasses({ caches, clock }: Workshop): Controller<Worksp
         kind: DeploymentTargetClasses,
         wakes: ({ metadata }) => whose(({ spec }) => spec.deploymentTargetClassName === metadata.name),
       },
-      ...OF_REGISTRIES.map((options) => ({
-        kind: Secrets,
-        ...options,
-        wakes: ({ metadata }: { metadata: Ref }) =>
-          whose(({ spec }) => (spec.imagePullSecrets ?? []).some((ref) => keyOf(ref) === keyOf(metadata))),
-      })),
+      ...secretWatches(OF_REGISTRIES, (secret) =>
+        whose(({ spec }) => (spec.imagePullSecrets ?? []).some((ref) => keyOf(ref) === keyOf(secret.metadata))),
+      ),
     ],
     doorbell(ring) {
       caches.onOpen((namespace) => {
@@ -93,7 +88,7 @@ function statusOf(found: WorkspaceClass, room: Room): Draft {
   const observedGeneration = metadata.generation ?? 0
   return {
     ...others,
-    workspaces: numbersOf(room.workspaces.by(BY_CLASS, metadata.name)),
+    workspaces: numbersOf(room.workspaces.by(byClass, metadata.name)),
     conditions: [{ ...readyOf(found, room), type: 'Ready', observedGeneration }],
   }
 }

@@ -1,15 +1,11 @@
 import type { Upstream } from '../../adapters/http/index.ts'
 import type { Cache } from '../../adapters/kube/index.ts'
-import { labels, type Service, type Workspace } from '../../api/index.ts'
+import { byUid, indexBy, labels, type Service, type Workspace } from '../../api/index.ts'
 import type { Log } from '../../std/index.ts'
 import type { House, Route, Routes } from '../ports.ts'
 import { houseOf } from './house.ts'
 
-/** Indexes of the caches of Workspaces and Services. */
-export const BY_WORKSPACE = {
-  workspace: { uid: ({ metadata }: Workspace) => [metadata.uid ?? ''] },
-  service: { workspace: ({ metadata }: Service) => [metadata.labels?.[labels.workspaceUid] ?? ''] },
-}
+const byWorkspace = indexBy(({ metadata }: Service) => [metadata.labels?.[labels.workspaceUid] ?? ''])
 
 export interface Sources {
   workspaces: Cache<Workspace>
@@ -49,8 +45,8 @@ export function discover({
   const look = (uid: string) => {
     if (uid === '') return
     const before = houses.get(uid)
-    const [workspace] = workspaces.by('uid', uid)
-    const house = workspace && houseOf(workspace, services.by('workspace', uid), { reach, tunnel })
+    const [workspace] = workspaces.by(byUid, uid)
+    const house = workspace && houseOf(workspace, services.by(byWorkspace, uid), { reach, tunnel })
     if (before) leave(before, new Set([...(house?.premises.ports.values() ?? [])].map(({ host }) => host)))
     if (house) {
       houses.set(uid, house)
@@ -67,7 +63,7 @@ export function discover({
       if (now) look(now.metadata.uid ?? '')
     }),
     services.onChange((now, before) => {
-      const uids = new Set([before, now].flatMap((service) => (service ? BY_WORKSPACE.service.workspace(service) : [])))
+      const uids = new Set([before, now].flatMap((service) => (service ? byWorkspace.of(service) : [])))
       for (const uid of uids) look(uid)
     }),
   ]

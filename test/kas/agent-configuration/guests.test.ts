@@ -6,8 +6,7 @@ import type { Agent, GitProject } from '../../../src/api/index.ts'
 import { createAgentConfigurationService } from '../../../src/kas/agent-configuration/index.ts'
 import { createAgentGate, createGate } from '../../../src/kas/authorization/index.ts'
 import type { Polls, Snapshot } from '../../../src/kas/ports.ts'
-import { BY_PATH, projectsOf } from '../../../src/kas/project.ts'
-import { BY_TOKEN } from '../../../src/kas/token-holder.ts'
+import { projectsOf } from '../../../src/kas/project.ts'
 import { treeOf } from '../../../src/kas/tree.ts'
 import { aborted, minutes, silentLog, systemClock } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
@@ -29,8 +28,6 @@ const snapshot: Snapshot = {
 /** The service for agents with the caches and gates of kas. A kas that sees two namespaces of the cluster sees those of other tests too. */
 async function given() {
   const [agents, cache] = [new Store<Agent>(), new Store<GitProject>()]
-  agents.addIndexes(BY_TOKEN)
-  cache.addIndexes(BY_PATH)
   agents.put({
     apiVersion: 'berth.dev/v1alpha1',
     kind: 'Agent',

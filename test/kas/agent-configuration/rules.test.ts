@@ -6,7 +6,7 @@ import { createGate } from '../../../src/kas/authorization/index.ts'
 import { createPace } from '../../../src/kas/git-polling/pace.ts'
 import { Poll } from '../../../src/kas/git-polling/poll.ts'
 import type { Polls, Sighting } from '../../../src/kas/ports.ts'
-import { BY_PATH, projectsOf } from '../../../src/kas/project.ts'
+import { projectsOf } from '../../../src/kas/project.ts'
 import { treeOf } from '../../../src/kas/tree.ts'
 import { Failure, hours, minutes, seconds, silentLog } from '../../../src/std/index.ts'
 import { steppedClock } from '../../support/clock.ts'
@@ -40,7 +40,6 @@ function given() {
   const clock = steppedClock()
   const agents = new Store<Agent>()
   const cache = new Store<GitProject>()
-  cache.addIndexes(BY_PATH)
   let version = 1
   const resourceVersion = () => String(version++)
   const agent = (uid: string, configurationProject = 'home/config') =>

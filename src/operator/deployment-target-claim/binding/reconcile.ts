@@ -1,6 +1,7 @@
 import {
   annotations,
   askedProvisionerOf,
+  byClaimName,
   claimRefOf,
   type DeploymentTarget,
   type DeploymentTargetClaim,
@@ -154,7 +155,7 @@ async function askForOne(claim: DeploymentTargetClaim, binding: Binding, news: s
 }
 
 const isWanted = ({ metadata }: DeploymentTargetClaim, { books }: Binding): boolean =>
-  books.environments.by('claimName', `${metadata.namespace}/${metadata.name}`).length > 0
+  books.environments.by(byClaimName, `${metadata.namespace}/${metadata.name}`).length > 0
 
 const waitFor = (claim: DeploymentTargetClaim, target: DeploymentTarget, binding: Binding): Promise<Next> => {
   const news = target.status?.conditions?.find(({ type }) => type === 'Ready')?.message
