@@ -15,12 +15,6 @@ export const withDir = (command: Command): Command =>
 export const withOutput = (command: Command): Command =>
   command.addOption(new Option('-o, --output <format>', 'how to print').choices(FORMATS).default('table'))
 
-/** For programs: which cluster they serve. They read `KUBECONFIG` and the pod's service account by themselves. */
-export const withCluster = (command: Command): Command =>
-  command
-    .option('--kubeconfig <file>', "kubeconfig of the cluster (default: $KUBECONFIG, the pod's service account, ~/.kube/config)")
-    .option('--context <name>', 'context in the kubeconfig')
-
 export const withKubeconfig = (command: Command): Command =>
   command
     .option(

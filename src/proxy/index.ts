@@ -4,5 +4,5 @@
  * open is judged again when something changes. It keeps nothing but keys. Read program.ts and furnish.ts (who is wired to whom), ports.ts (what
  * rooms know of each other), then reception/, session/ and discovery/.
  */
-export { type Config, type Flags, parseConfig } from './config.ts'
+export { type Config, parseConfig, SETTINGS } from './config.ts'
 export { type Addresses, type Surroundings, start } from './program.ts'

@@ -20,7 +20,28 @@ export { isRecord, recordIn } from './record.ts'
 export { redactUrls } from './redact.ts'
 export { remembered } from './remembered.ts'
 export { Secret } from './secret.ts'
-export { readSettings, type SettingSources, wrongSetting } from './settings.ts'
+export {
+  anyText,
+  CLUSTER_SETTINGS,
+  type EnvironmentVariables,
+  type Flags,
+  hostAndPort,
+  integer,
+  logLevel,
+  optional,
+  readSettings,
+  required,
+  type Setting,
+  type SettingParser,
+  type SettingTable,
+  type SettingValues,
+  setting,
+  tlsFiles,
+  toggle,
+  wholeSeconds,
+  words,
+  wrongSetting,
+} from './settings.ts'
 export { createTally } from './tally.ts'
 export { beginningOf, withoutEnd } from './text.ts'
 export { createTurnstile, type Turnstile } from './turnstile.ts'

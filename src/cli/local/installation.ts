@@ -144,15 +144,7 @@ async function startInTurn(plan: BringUp, { kubeconfig, kubectl, tls }: Ground):
       '--kubeconfig',
       accounts.kas,
       ...scope,
-      ...OPERATIONS,
-      '--listen',
-      '127.0.0.1:0',
-      '--webhooks',
-      '127.0.0.1:0',
-      '--git-credentials',
-      '127.0.0.1:0',
-      '--kubernetes-api',
-      '127.0.0.1:0',
+      ...onFreePorts('operations', 'listen', 'webhooks', 'git-credentials', 'kubernetes-api'),
       '--data-dir',
       join(dir, 'mirrors'),
       ...(tls ? ['--tls-cert', tls.certificate, '--tls-key', tls.key] : []),
@@ -181,7 +173,7 @@ async function startInTurn(plan: BringUp, { kubeconfig, kubectl, tls }: Ground):
   }
 }
 
-const OPERATIONS = ['--operations', '127.0.0.1:0']
+const onFreePorts = (...listeners: string[]): string[] => listeners.flatMap((name) => [`--${name}`, '127.0.0.1:0'])
 
 /** What the operator is told of what runs beside it. `authority`: of kas' certificate, where it has one. */
 export function operatorFlags({
@@ -192,7 +184,8 @@ export function operatorFlags({
 }: Pick<Ground, 'kubeconfig' | 'kubectl'> & { kas: Part; authority: string | undefined }): string[] {
   const git = `${authority ? 'https' : 'http'}://${facts.gitCredentials}`
   const api = authority ? ['--kas-ca', authority, '--kas-api', `https://${facts.kubernetesApi}`] : []
-  return [...OPERATIONS, '--kubeconfig', kubeconfig, '--kubectl', kubectl, '--kas', facts.listen ?? '', '--kas-git', git, ...api]
+  const own = [...onFreePorts('operations'), '--kubeconfig', kubeconfig, '--kubectl', kubectl]
+  return [...own, '--kas', facts.listen ?? '', '--kas-git', git, ...api]
 }
 
 /** Settings that somebody exported for other programs; what is started here is told everything by flags. */
