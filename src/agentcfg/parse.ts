@@ -44,7 +44,7 @@ function decoded(data: Uint8Array): string | undefined {
 }
 
 function readTree(text: string) {
-  const read = parseYamlTree(text, LIMITS)
+  const read = parseYamlTree(text, { limits: LIMITS })
   if (!read.problem) return { tree: read.tree }
   const { line, column, message } = read.problem
   return { problem: { message, line, column } }

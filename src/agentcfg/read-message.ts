@@ -109,7 +109,7 @@ function nounOf(tree: YamlTree & Place): string {
   if (tree.kind === 'list') return 'a list'
   if (tree.kind === 'map') return 'a mapping'
   if (tree.value === null) return 'empty'
-  return tree.value === undefined ? 'a value of a type that is not read here' : shown(tree.value)
+  return shown(tree.value)
 }
 
 const namesOf = (desc: DescMessage): string => desc.fields.map(({ name }) => name).join(', ')

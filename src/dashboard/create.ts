@@ -9,7 +9,7 @@ import {
   withoutGit,
 } from '../api/index.ts'
 import { sentenceOf, validateDevfile } from '../devfile/index.ts'
-import { Failure } from '../std/index.ts'
+import { Failure, type ReadYamlTree } from '../std/index.ts'
 import { type Child, type Html, html } from './html.ts'
 import type { Library } from './library.ts'
 import type { Page } from './page.ts'
@@ -22,6 +22,7 @@ export interface Workbench {
   guest: Guest
   /** In the name of whoever makes it. */
   kube: Kube
+  yaml: ReadYamlTree
 }
 
 const MOST_PROJECTS = 200
@@ -144,14 +145,17 @@ const sizeOf = (limits: { cpu?: number | string; memory?: number | string } | un
   limits && `: cpu ${limits.cpu ?? 'any'}, memory ${limits.memory ?? 'any'} a container`
 
 /** Makes what was asked for; throws `invalid` with all that is wrong, a line each. */
-export async function make({ kube, guest: { person } }: Workbench, form: URLSearchParams): Promise<Workspace> {
+export async function make({ kube, guest: { person }, yaml }: Workbench, form: URLSearchParams): Promise<Workspace> {
   const said = (key: string) => (form.get(key) ?? '').trim()
   const [namespace = '', gitProject = ''] = said('project').split('/')
   const devfile = form.get('devfile') ?? ''
   const { variables, problems } = variablesIn(said('variables'))
   if (devfile.trim() !== '' && said('devfilePath') !== '') problems.push('Give the devfile or its path, not both.')
-  if (devfile.trim() !== '')
-    problems.push(...validateDevfile(devfile, { name: 'the devfile', profile: 'full' }).problems.map(sentenceOf))
+  if (devfile.trim() !== '') {
+    const read: ReadYamlTree = (text, options) => yaml(text, options, person.user)
+    const found = await validateDevfile(devfile, { name: 'the devfile', profile: 'full', read })
+    problems.push(...found.problems.map(sentenceOf))
+  }
   if (problems.length > 0) throw new Failure('invalid', problems.join('\n'))
   const spec: WorkspaceSpec = {
     // Where the cluster does not write it itself it takes nothing else.

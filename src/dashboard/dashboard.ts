@@ -1,7 +1,7 @@
 import { type Cache, createAnswers, createCaches, type Kube, type Memory } from '../adapters/kube/index.ts'
 import { type Ref, type Workspace, Workspaces } from '../api/index.ts'
 import type { Sight } from '../engines/lookout/index.ts'
-import { type Clock, Failure, isFailure, type Log } from '../std/index.ts'
+import { type Clock, createYamlTreeReader, Failure, isFailure, type Log, type ReadYamlTree } from '../std/index.ts'
 import { act, isAction } from './actions.ts'
 import { readShelf, type Shelf } from './assets.ts'
 import { connectionsView, maySeeConnections, type Roll } from './connections.ts'
@@ -59,6 +59,7 @@ interface House {
   roll: Roll
   clock: Clock
   log: Log
+  yaml: ReadYamlTree
 }
 
 export async function createDashboard(options: DashboardOptions): Promise<Dashboard> {
@@ -81,6 +82,7 @@ export async function createDashboard(options: DashboardOptions): Promise<Dashbo
     roll,
     clock,
     log,
+    yaml: createYamlTreeReader(),
   }
   return {
     async answer(question) {
@@ -158,8 +160,8 @@ async function asked(house: House, guest: Guest, url: URL): Promise<Page | undef
   return workspace && removalPage(workspace)
 }
 
-const workbenchOf = ({ as, library, stock: { rights } }: House, guest: Guest): Workbench => ({
-  ...{ library, rights, guest },
+const workbenchOf = ({ as, library, stock: { rights }, yaml }: House, guest: Guest): Workbench => ({
+  ...{ library, rights, guest, yaml },
   kube: as(guest.person),
 })
 

@@ -47,5 +47,21 @@ export { beginningOf, withoutEnd } from './text.ts'
 export { createTurnstile, type Turnstile } from './turnstile.ts'
 export { createWorkQueue, type WorkQueue } from './work-queue.ts'
 export { parseYaml, type YamlDocument, type YamlLimits, type YamlProblem, type YamlText } from './yaml.ts'
-export { createYamlReader, type ReadYaml, type YamlReaderOptions } from './yaml-reader.ts'
-export { parseYamlTree, type YamlTree } from './yaml-tree.ts'
+export {
+  createYamlReader,
+  createYamlTreeReader,
+  type ReadYaml,
+  type ReadYamlTree,
+  type YamlReaderOptions,
+} from './yaml-reader.ts'
+export {
+  parseYamlTree,
+  type YamlEntry,
+  type YamlList,
+  type YamlMap,
+  type YamlScalar,
+  type YamlSpot,
+  type YamlTree,
+  type YamlTreeOptions,
+  type YamlTreeText,
+} from './yaml-tree.ts'

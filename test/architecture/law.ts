@@ -22,7 +22,7 @@ export const LAW: Record<string, Room> = {
   std: { imports: [], packages: ['croner', 'ipaddr.js', 'lru-cache', 'pino', 'yaml'] },
   api: { imports: ['std'] },
   rpc: { imports: ['std'], packages: ['@bufbuild/protobuf'] },
-  devfile: { imports: ['std'], packages: ['yaml'] },
+  devfile: { imports: ['std'], packages: [] },
   agentcfg: { imports: ['std', 'rpc'], packages: ['@bufbuild/protobuf'] },
   cel: { imports: ['std'], packages: ['@bufbuild/cel'] },
   'adapters/kube': {

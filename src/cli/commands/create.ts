@@ -150,7 +150,7 @@ async function projectNamed(kube: Kube, given: string, namespace: string): Promi
 async function checked(shell: Shell, file: string): Promise<string> {
   const text = await textOf(shell, file)
   const { sentenceOf, validateDevfile } = await import('../../devfile/index.ts')
-  const { problems } = validateDevfile(text, { name: file, profile: 'full' })
+  const { problems } = await validateDevfile(text, { name: file, profile: 'full' })
   if (problems.length === 0) return text
   for (const problem of problems) shell.say(`${harmlessLine(sentenceOf(problem))}\n`)
   throw new Failure('invalid', `${file} has ${problems.length} mistake${problems.length > 1 ? 's' : ''}, and nothing was made.`, {

@@ -13,10 +13,11 @@ import {
   Workspaces,
   whyNotRead,
 } from '../../api/index.ts'
-import { parseDevfile, sentenceOf } from '../../devfile/index.ts'
+import { sentenceOf } from '../../devfile/index.ts'
 import { type Controller, type Next, settled, type Workshop } from '../../engines/controller/index.ts'
-import { sayFailure, seconds } from '../../std/index.ts'
+import { createYamlTreeReader, sayFailure, seconds } from '../../std/index.ts'
 import { byClass, classNameOf, counts, mistakesIn } from './class.ts'
+import { createDevfileParser, type DevfileParser } from './devfile.ts'
 import { OF_REGISTRIES } from './registry-secrets.ts'
 import { scheduleFrom } from './schedule.ts'
 
@@ -24,7 +25,7 @@ import { scheduleFrom } from './schedule.ts'
 const SELDOM = seconds(5)
 const MOST_TOLD = 10
 
-interface Room {
+interface Room extends Pick<DevfileParser, 'parse'> {
   workspaces: Cache<Workspace>
   hasTargetClass(name: string): boolean
   pullSecret(ref: Ref): CoreSecret | undefined
@@ -41,6 +42,7 @@ export function workspaceClasses({ caches, clock }: Workshop): Controller<Worksp
     hasTargetClass: (name) => targetClasses.get({ name }) !== undefined,
     pullSecret: secretFinder(caches, OF_REGISTRIES),
     isOpen: caches.isOpen,
+    parse: createDevfileParser(createYamlTreeReader()).parse,
   }
   const told = new Map<string, number>()
   const whose = (is: (found: WorkspaceClass) => boolean): Ref[] =>
@@ -70,7 +72,7 @@ export function workspaceClasses({ caches, clock }: Workshop): Controller<Worksp
       const rest = (told.get(name) ?? Number.NEGATIVE_INFINITY) + SELDOM - now
       if (rest > 0 && found.status?.observedGeneration === generation) return settled({ recheck: rest })
       told.set(name, now)
-      return settled({ status: statusOf(found, room) })
+      return settled({ status: await statusOf(found, room) })
     },
     async gone({ name }): Promise<Next> {
       told.delete(name)
@@ -82,14 +84,14 @@ export function workspaceClasses({ caches, clock }: Workshop): Controller<Worksp
 type Draft = Omit<WorkspaceClassStatus, 'conditions' | 'observedGeneration'> & { conditions: Statement[] }
 
 /** What others say, such as who was admitted last and what the warm pool has, stays. */
-function statusOf(found: WorkspaceClass, room: Room): Draft {
+async function statusOf(found: WorkspaceClass, room: Room): Promise<Draft> {
   const { metadata, status } = found
   const { conditions: _, observedGeneration: __, ...others } = status ?? {}
   const observedGeneration = metadata.generation ?? 0
   return {
     ...others,
     workspaces: numbersOf(room.workspaces.by(byClass, metadata.name)),
-    conditions: [{ ...readyOf(found, room), type: 'Ready', observedGeneration }],
+    conditions: [{ ...(await readyOf(found, room)), type: 'Ready', observedGeneration }],
   }
 }
 
@@ -103,8 +105,8 @@ function numbersOf(workspaces: readonly Workspace[]): NonNullable<WorkspaceClass
   return { total: workspaces.filter(counts).length, byState }
 }
 
-function readyOf(found: WorkspaceClass, room: Room): Omit<Statement, 'type'> {
-  const wrong = wrongIn(found, room)
+async function readyOf(found: WorkspaceClass, room: Room): Promise<Omit<Statement, 'type'>> {
+  const wrong = await wrongIn(found, room)
   if (wrong.length > 0) {
     const more = wrong.length > MOST_TOLD ? `; and ${wrong.length - MOST_TOLD} more` : ''
     const message = `${wrong.slice(0, MOST_TOLD).join('; ')}${more}. Correct the class, or make what is missing.`
@@ -127,9 +129,9 @@ function whyNoPullSecret(ref: Ref, room: Room): string[] {
 }
 
 /** Everything that would keep a workspace of the class from what it is to be. */
-function wrongIn({ spec }: WorkspaceClass, room: Room): string[] {
+async function wrongIn({ metadata, spec }: WorkspaceClass, room: Room): Promise<string[]> {
   const { deploymentTargetClassName: targetClass, imagePullSecrets = [], devfile, schedule } = spec
-  const read = devfile ? parseDevfile(devfile) : undefined
+  const read = devfile ? await room.parse(devfile, metadata.name) : undefined
   // A parent is for kas to fetch, once a workspace needs it.
   const problems = read && 'problems' in read ? read.problems.filter(({ rule }) => rule !== 'parent-unresolved') : []
   const times = schedule && scheduleFrom(schedule)

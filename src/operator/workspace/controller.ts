@@ -19,17 +19,16 @@ import {
   WorkspaceClasses,
   Workspaces,
 } from '../../api/index.ts'
-import { parseDevfile } from '../../devfile/index.ts'
 import type { Controller, Watch, Workshop } from '../../engines/controller/index.ts'
 import { createKubeconfigCheck, credentialsFinder, watchCredentials } from '../../engines/targets/index.ts'
-import { createTurnstile, type Failure, LRUCache } from '../../std/index.ts'
+import { createTurnstile, createYamlTreeReader, type Failure, LRUCache } from '../../std/index.ts'
 import type { Assessment } from './actual-state/index.ts'
 import { isApplyFailure } from './apply-failure.ts'
 import { byPool } from './care/pool/spare.ts'
 import { claimNameOf, ownersOf } from './claim.ts'
 import { byClass, classNameOf, counts } from './class.ts'
 import type { TunnelSettings } from './desired/index.ts'
-import type { ParsedDevfile } from './devfile.ts'
+import { createDevfileParser } from './devfile.ts'
 import type { DevfileSource } from './devfile-source.ts'
 import { createErrands } from './errands.ts'
 import { tellChanges } from './events.ts'
@@ -42,9 +41,6 @@ import { CONTROLLER, type Room } from './room.ts'
 import { standing } from './standing.ts'
 import { statusAfter } from './status.ts'
 import { createTargetWatch } from './target-watch.ts'
-
-/** As many as change at the same time, roughly: a start has a dozen looks at one devfile within seconds. */
-const MOST_PARSED = 128
 
 const byClaimed = indexBy((workspace: Workspace) => keysBeside(workspace, claimNameOf(workspace)))
 /** By the Secrets of the settings that a workspace was created with. */
@@ -93,7 +89,6 @@ function roomOf(workshop: Workshop, { reach, own, meter, git = {}, tunnels, devf
   const claims = caches.of(DeploymentTargetClaims)
   const targets = caches.of(DeploymentTargets)
   const projects = caches.of(GitProjects)
-  const parsed = new LRUCache<string, ParsedDevfile>({ max: MOST_PARSED, memoMethod: (text) => parseDevfile(text) })
   const targetClasses = caches.of(DeploymentTargetClasses)
   const pullSecret = secretFinder(caches, OF_REGISTRIES)
   const all = caches.of(Workspaces)
@@ -132,7 +127,7 @@ function roomOf(workshop: Workshop, { reach, own, meter, git = {}, tunnels, devf
     git,
     tunnels,
     devfiles,
-    parse: (text) => parsed.memo(text),
+    parser: createDevfileParser(createYamlTreeReader()),
     check: createKubeconfigCheck(),
   }
 }
