@@ -17,15 +17,7 @@ import type { Config } from './config.ts'
 import type { RouteMeters } from './meters.ts'
 import type { AgentGate, Census, Router, WorkspaceGate } from './ports.ts'
 import { createReverseTunnelService } from './reverse-tunnel/index.ts'
-import {
-  answerCensus,
-  type Connected,
-  createCensus,
-  createGateway,
-  createPeerRegistry,
-  createRouter,
-  type RegistryHub,
-} from './routing/index.ts'
+import { answerCensus, type Connected, createCensus, createGateway, createPeerRegistry, createRouter } from './routing/index.ts'
 import { sharedSecret } from './shared-secret.ts'
 
 export interface RoutesOptions {
@@ -35,8 +27,6 @@ export interface RoutesOptions {
   connected: Connected
   /** PEM, for the private endpoint as for the others. */
   tls: ServeOptions['tls']
-  /** Instead of the peers that are named in the settings. */
-  hub: RegistryHub | undefined
   meters: RouteMeters
   /** Told of each connection that the private endpoint did not take, or cut off. */
   onTurnedAway?: ServeOptions['onTurnedAway']
@@ -67,12 +57,8 @@ const KAS = 'gitlab-kas'
 const RECONNECT = seconds(1)
 
 export async function layRoutes(options: RoutesOptions): Promise<Routes> {
-  const { config, agentGate, workspaceGate, connected, tls, hub, meters, onTurnedAway, clock, log } = options
-  const directory = {
-    arrived: (agentId: bigint) => registry.register(agentId),
-    left: (agentId: bigint) => registry.unregister(agentId),
-  }
-  const tunnels = createTunnels({ directory, clock, onRefused: () => meters.limited('tunnels') })
+  const { config, agentGate, workspaceGate, connected, tls, meters, onTurnedAway, clock, log } = options
+  const tunnels = createTunnels({ clock, onRefused: () => meters.limited('tunnels') })
   const secret =
     config.privateApiSecret === undefined ? undefined : await sharedSecret(config.privateApiSecret, '--private-api-secret')
   const ca = config.peersCa === undefined ? undefined : await readNamed(config.peersCa, '--peers-ca')
@@ -94,13 +80,12 @@ export async function layRoutes(options: RoutesOptions): Promise<Routes> {
     clock,
     log,
   })
-  const registry = hub?.join(own === undefined ? 'here' : `${tls ? 'grpcs' : 'grpc'}://${own}`) ?? peers
   const token = jwt && createSigner(jwt)
   const dialKas = (address: string) =>
     dial({ address, token, ca, serverName: nameIn(peers.peerOf(address)), reconnectWithin: RECONNECT })
   const router = createRouter({
     tunnels,
-    registry,
+    peers,
     dial: dialKas,
     patience: config.agentWait,
     onRouted: meters.routed,
@@ -116,8 +101,6 @@ export async function layRoutes(options: RoutesOptions): Promise<Routes> {
     privateApi: own,
     drain: async (grace) => gateway?.stop(grace),
     async stop() {
-      tunnels.stop()
-      registry.stop()
       peers.stop()
       router.stop()
       await gateway?.stop()

@@ -7,7 +7,6 @@ import type { Kube } from '../../src/adapters/kube/index.ts'
 import { type Agent, Agents, type CoreSecret, type GitProject, GitProjects, Secrets } from '../../src/api/index.ts'
 import { type Addresses, parseConfig, start } from '../../src/kas/index.ts'
 import { isOwnPath, type PathHolders } from '../../src/kas/path-holders.ts'
-import type { RegistryHub } from '../../src/kas/routing/index.ts'
 import { Secret, systemClock } from '../../src/std/index.ts'
 
 export interface RunningKas {
@@ -27,12 +26,10 @@ export async function runKas({
   kubeconfig,
   namespace,
   flags = {},
-  hub,
 }: {
   kubeconfig: string
   namespace: string
   flags?: Record<string, string>
-  hub?: RegistryHub
 }): Promise<RunningKas> {
   const dataDir = await mkdtemp(join(tmpdir(), 'berth-kas-'))
   const anywhere = '127.0.0.1:0'
@@ -56,7 +53,6 @@ export async function runKas({
   const done = start(parseConfig(given, process.env), ending.signal, {
     log: { write: (line) => lines.push(line) },
     up: up.resolve,
-    ...(hub ? { hub } : {}),
   })
   done.catch(up.reject)
   const tidy = () => rm(dataDir, { recursive: true, force: true })

@@ -44,7 +44,6 @@ async function kas([privateApiSecret = '', ...peers]: string[]): Promise<void> {
     workspaceGate: { admit: () => Promise.reject(new Failure('forbidden', 'agents only')) },
     connected: () => [],
     tls: undefined,
-    hub: undefined,
     meters: createMeters(createMetrics({})).routes,
     ...around,
   })

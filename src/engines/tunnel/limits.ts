@@ -23,7 +23,5 @@ export const FORGIVEN = seconds(25)
 export const BRIEF = seconds(1)
 /** So long a stream may be open before its agent says what it answers. Milliseconds. */
 export const SILENCE = seconds(15)
-/** So long an agent without idle tunnels is still announced: it almost always opens more. Milliseconds. */
-export const FAREWELL = seconds(5)
 /** Of one agent in one kas: several pods with 500 each. More is an attack. */
 export const MOST_OF_AN_AGENT = 5000

@@ -2,14 +2,8 @@ import type { Call } from '../../adapters/grpc/index.ts'
 import type { ConnectRequest, ConnectResponse } from '../../rpc/index.ts'
 import { type Clock, Failure } from '../../std/index.ts'
 import { firstOf, pathsIn } from './descriptor.ts'
-import { FAREWELL, MOST_OF_AN_AGENT } from './limits.ts'
+import { MOST_OF_AN_AGENT } from './limits.ts'
 import { Tunnel } from './tunnel.ts'
-
-/** Who wants to know which agents have a tunnel here. */
-export interface Directory {
-  arrived(agentId: bigint): void
-  left(agentId: bigint): void
-}
 
 export interface Admitted {
   agentId: bigint
@@ -31,12 +25,9 @@ export interface Tunnels {
   putBack(tunnel: Tunnel): void
   /** Those that wait for a request, all, and the requests that wait for one. */
   readonly count: { idle: number; open: number; waiting: number }
-  /** Takes leave of the directory for all agents. The streams end with their server. */
-  stop(): void
 }
 
 export interface TunnelsOptions {
-  directory: Directory
   /** Told of a tunnel that was one too many of its agent. */
   onRefused?: () => void
   clock: Clock
@@ -54,19 +45,14 @@ interface Lot {
   open: number
   readonly idle: Set<Tunnel>
   readonly waiters: Set<Waiter>
-  isAnnounced: boolean
-  /** Calls off that it takes leave. */
-  stay: (() => void) | undefined
 }
 
 class Pool implements Tunnels {
-  readonly #directory: Directory
   readonly #clock: Clock
   readonly #onRefused: () => void
   readonly #lots = new Map<bigint, Lot>()
 
-  constructor({ directory, clock, onRefused = () => undefined }: TunnelsOptions) {
-    this.#directory = directory
+  constructor({ clock, onRefused = () => undefined }: TunnelsOptions) {
     this.#clock = clock
     this.#onRefused = onRefused
   }
@@ -100,10 +86,7 @@ class Pool implements Tunnels {
   ): AsyncGenerator<ConnectResponse, void, undefined> {
     if (ended.aborted) throw Failure.from(ended.reason)
     if (call.signal.aborted) return
-    const onOver = () => {
-      if (lot.idle.delete(tunnel)) this.#announce(agentId, lot)
-    }
-    const tunnel: Tunnel = new Tunnel({ agentId, paths, incoming, call, onOver })
+    const tunnel: Tunnel = new Tunnel({ agentId, paths, incoming, call, onOver: () => void lot.idle.delete(tunnel) })
     const revoke = () => tunnel.refuse(Failure.from(ended.reason))
     const stay = this.#clock.after(age, () => tunnel.retire())
     ended.addEventListener('abort', revoke, { once: true })
@@ -123,9 +106,7 @@ class Pool implements Tunnels {
     for (const tunnel of lot.idle) {
       if (!tunnel.serves(path)) continue
       lot.idle.delete(tunnel)
-      tunnel.take()
-      this.#announce(agentId, lot)
-      return tunnel
+      return tunnel.take()
     }
     return undefined
   }
@@ -162,13 +143,6 @@ class Pool implements Tunnels {
     return { idle: sum(({ idle }) => idle.size), open: sum(({ open }) => open), waiting: sum(({ waiters }) => waiters.size) }
   }
 
-  stop(): void {
-    for (const [agentId, lot] of this.#lots) {
-      lot.stay?.()
-      this.#leave(agentId, lot)
-    }
-  }
-
   /** Who waits comes first. */
   #place(tunnel: Tunnel, lot: Lot): void {
     for (const waiter of lot.waiters) {
@@ -178,38 +152,18 @@ class Pool implements Tunnels {
       return
     }
     lot.idle.add(tunnel)
-    this.#announce(tunnel.agentId, lot)
-  }
-
-  /** To be called whenever its idle tunnels became more or fewer. */
-  #announce(agentId: bigint, lot: Lot): void {
-    if (lot.idle.size === 0) {
-      lot.stay ??= this.#clock.after(FAREWELL, () => this.#leave(agentId, lot))
-      return
-    }
-    lot.stay?.()
-    lot.stay = undefined
-    if (!lot.isAnnounced) this.#directory.arrived(agentId)
-    lot.isAnnounced = true
-  }
-
-  #leave(agentId: bigint, lot: Lot): void {
-    lot.stay = undefined
-    if (lot.isAnnounced) this.#directory.left(agentId)
-    lot.isAnnounced = false
-    this.#forget(agentId, lot)
   }
 
   #lotOf(agentId: bigint): Lot {
     const known = this.#lots.get(agentId)
     if (known) return known
-    const lot: Lot = { open: 0, idle: new Set(), waiters: new Set(), isAnnounced: false, stay: undefined }
+    const lot: Lot = { open: 0, idle: new Set(), waiters: new Set() }
     this.#lots.set(agentId, lot)
     return lot
   }
 
   #forget(agentId: bigint, lot: Lot): void {
-    const isEmpty = lot.open === 0 && lot.waiters.size === 0 && !lot.isAnnounced && !lot.stay
+    const isEmpty = lot.open === 0 && lot.waiters.size === 0
     if (isEmpty && this.#lots.get(agentId) === lot) this.#lots.delete(agentId)
   }
 }

@@ -4,4 +4,4 @@
  * it may go), then shelf.ts (how it gets there) and service.ts (who may ask).
  */
 export { createDevfileService } from './service.ts'
-export { createShelf } from './shelf.ts'
+export { createShelf, type Shelf } from './shelf.ts'

@@ -3,4 +3,4 @@
  * signed with a shared secret; issuer and audience are checked. He asks which agents are connected and for the pods of their clusters,
  * and tells of pushes. Agents and people have no business here. Read serve.ts, services.ts, then pods.ts: a call that is routed.
  */
-export { type ExternalEndpoint, serveExternalEndpoint } from './serve.ts'
+export { serveExternalEndpoint } from './serve.ts'

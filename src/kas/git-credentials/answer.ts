@@ -2,6 +2,7 @@ import { type Protocol, remoteUrl } from '../../adapters/git/index.ts'
 import type { Answer, Counter, Question, Responder } from '../../adapters/http/index.ts'
 import { gitAudienceOf, groupsOfUser, isDeleting, nameOf, type Workspace, Workspaces, withoutGit } from '../../api/index.ts'
 import { Failure, minutes, seconds } from '../../std/index.ts'
+import type { Develops } from '../develop.ts'
 import { createPodProof, type ProofDesk, type ProvePod } from '../pod-proof.ts'
 import type { Project, Projects } from '../project.ts'
 import type { Prove } from '../strangers.ts'
@@ -11,20 +12,12 @@ import { credentialFor, type SecretDesk, WITHHELD } from './secret.ts'
 
 export interface CredentialsDesk extends Omit<ProofDesk, 'audienceOf'>, SecretDesk {
   projects: Pick<Projects, 'get'>
-  /** Whether somebody develops a project. */
-  develops: (person: Person, project: Project) => Promise<boolean>
+  develops: Develops
   protocols: readonly Protocol[]
   /** Slows down whoever makes tokens up. */
   prove: Prove
   /** Counts answers by status. */
   answered: Counter
-}
-
-interface Person {
-  name: string
-  uid: string
-  groups: readonly string[]
-  extra: Readonly<Record<string, readonly string[]>>
 }
 
 /** Git forgets what it was told by then; the helper asks for each connection anyway. */

@@ -1,14 +1,11 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import { accountOfUser } from '../../api/index.ts'
 import { type Clock, Failure, remembered, type Secret } from '../../std/index.ts'
+import type { Subject } from '../develop.ts'
 import { digestOf } from '../digest.ts'
 
 /** Whose token it is, in the words of the management cluster. */
-export interface Person {
-  readonly name: string
-  readonly uid: string
-  readonly groups: readonly string[]
-  readonly extra: Readonly<Record<string, readonly string[]>>
+export interface Person extends Subject {
   /** When it is a service account. */
   readonly account: { namespace: string; name: string } | undefined
 }

@@ -1,10 +1,14 @@
-import { isAllowed, type Kube } from '../../adapters/kube/index.ts'
-import { type Clock, remembered } from '../../std/index.ts'
-import type { Project } from '../project.ts'
-import type { Person } from './people.ts'
+import { isAllowed, type Kube } from '../adapters/kube/index.ts'
+import { type Clock, remembered } from '../std/index.ts'
+import type { Project } from './project.ts'
 
 /** Somebody, as far as the cluster's roles can be about him. */
-export type Subject = Pick<Person, 'name' | 'uid' | 'groups' | 'extra'>
+export interface Subject {
+  readonly name: string
+  readonly uid: string
+  readonly groups: readonly string[]
+  readonly extra: Readonly<Record<string, readonly string[]>>
+}
 
 /** Whether somebody develops a project: what GitLab calls a member with the role Developer. */
 export type Develops = (person: Subject, project: Project) => Promise<boolean>

@@ -1,0 +1,81 @@
+import type { Caches, Events, Kube } from '../adapters/kube/index.ts'
+import { Agents, ConfigMaps, GitProjects, type Ref, SpaceRequests, Workspaces } from '../api/index.ts'
+import { systemClock as clock, type Log } from '../std/index.ts'
+import { createAccessRules, createAgentConfigurationService } from './agent-configuration/index.ts'
+import { connectedAgents, createRegistrationServices, createRoll, createStatusWriter } from './agent-registration/index.ts'
+import { createAgentGate, createGate, createTokenRate, createTokenReviews, projectOf } from './authorization/index.ts'
+import type { Config } from './config.ts'
+import { createDoor } from './door.ts'
+import { BY_KNOWN_PROJECT } from './known-project.ts'
+import { BY_ACCOUNT, BY_NUMBER } from './kubernetes-api/index.ts'
+import type { Meters } from './meters.ts'
+import { createModuleRequestService } from './module-requests/index.ts'
+import { PROJECT_PATHS, pathHoldersOf } from './path-holders.ts'
+import type { Polls, Presence } from './ports.ts'
+import { BY_PATH, projectsOf } from './project.ts'
+import { createRefusals } from './refusals.ts'
+import type { Prove } from './strangers.ts'
+import { BY_TOKEN } from './token-holder.ts'
+import { BY_UID } from './workspace-ports/index.ts'
+
+/** The objects that kas keeps in sight. */
+export function watchObjects({ leaseNamespace: namespace }: Config, caches: Caches) {
+  const gitProjects = caches.of(GitProjects, { indexes: BY_PATH })
+  const holders = pathHoldersOf(caches.of(ConfigMaps, { namespace, fields: `metadata.name=${PROJECT_PATHS}` }))
+  return {
+    gitProjects,
+    holders,
+    projects: projectsOf(gitProjects, holders),
+    agents: caches.of(Agents, { indexes: { ...BY_TOKEN, ...BY_NUMBER, ...BY_KNOWN_PROJECT } }),
+    workspaces: caches.of(Workspaces, { indexes: BY_UID }),
+    spaceRequests: caches.of(SpaceRequests, { indexes: BY_ACCOUNT }),
+  }
+}
+
+/** All that listens has these in common. */
+export interface Around {
+  config: Config
+  kube: Kube
+  objects: ReturnType<typeof watchObjects>
+  polls: Polls
+  meters: Meters
+  prove: Prove
+  log: Log
+}
+
+/** Who may what, and the status of Agents, which is written where it is known which of them are there. */
+export function createGates(
+  { config, kube, objects, polls, meters, prove, log }: Around,
+  { events, presence, closing }: { events: Events; presence: Presence; closing: (() => unknown)[] },
+) {
+  const { agents, projects } = objects
+  const { operator } = config
+  const refused = createRefusals(log, clock)
+  const rate = createTokenRate(config.agentCalls, meters.rateExceeded, clock)
+  const reviewToken = createTokenReviews(kube, config.audience, prove, clock)
+  const agentGate = createAgentGate({ agents, clock, rate })
+  const recall = (agent: Ref, name: string) => agents.get(agent)?.status?.connectedPods?.find((pod) => pod.name === name)?.podId
+  const roll = createRoll({ clock, recall, onRefused: () => meters.routes.limited('pods') })
+  meters.agents(() => [...roll.all()].length)
+  const findings = createStatusWriter({
+    ...{ kube, agents, projects, roll, presence, events, clock, log },
+    projectOf: (agent, path) => projectOf(agent, projects, path),
+  })
+  closing.push(() => findings.stop())
+  const gate = createGate({ projects, identities: { agents, reviewToken, operator, clock }, rate, onUsed: findings.onUsed })
+  const configurations = createAccessRules({ agents, projects, gate, polls, clock, log })
+  closing.push(() => configurations.stop())
+  const door = createDoor(agentGate.knock, refused)
+  const configuration = createAgentConfigurationService({
+    ...{ agentGate, door, gate, agents, projects, polls, roll, findings, refused, clock, log },
+    maxAge: config.streamAge,
+  })
+  const registration = createRegistrationServices({ gate: agentGate, door, roll, onReport: findings.onReport })
+  return {
+    ...{ gate, agentGate, reviewToken, rate, refused, configurations },
+    connected: (wanted: Parameters<typeof connectedAgents>[1]) => connectedAgents({ roll, agents, projects }, wanted),
+    services: [configuration, ...registration, createModuleRequestService(agentGate)],
+  }
+}
+
+export type Gates = ReturnType<typeof createGates>
