@@ -1,8 +1,9 @@
-import { clone, create } from '@bufbuild/protobuf'
+import { clone, create, equals } from '@bufbuild/protobuf'
 import {
   type AgentConfiguration,
   AgentConfigurationSchema,
   type ConfigurationFile,
+  ConfigurationFileSchema,
   type GitopsCF,
   GitopsCFSchema,
 } from '../rpc/index.ts'
@@ -50,3 +51,10 @@ function withoutBerthKeys(gitops: GitopsCF): void {
     })
   for (const project of gitops.manifestProjects) project.deletion = ''
 }
+
+/** Who may reach the cluster through kas, and nothing else of the file: all that kas itself has to remember of it. */
+export function accessRules({ ciAccess, userAccess }: ConfigurationFile): ConfigurationFile {
+  return create(ConfigurationFileSchema, { ...(ciAccess ? { ciAccess } : {}), ...(userAccess ? { userAccess } : {}) })
+}
+
+export const isSameFile = (a: ConfigurationFile, b: ConfigurationFile): boolean => equals(ConfigurationFileSchema, a, b)

@@ -14,25 +14,22 @@ export interface Place {
   readonly column: number
 }
 
-/** What was found so far. A file of nothing but mistakes must not become an answer of megabytes. */
-export interface Findings {
-  add(place: Place, message: string): void
-  /** In the order of the text. */
-  all(): ConfigurationMistake[]
-}
-
 const MOST = 50
 const LONGEST = 500
 
-export function createFindings(): Findings {
+export type Findings = ReturnType<typeof createFindings>
+
+/** Collects mistakes. A file of nothing but mistakes must not become an answer of megabytes. */
+export function createFindings() {
   const found: ConfigurationMistake[] = []
   return {
-    add({ line, column }, message) {
+    add({ line, column }: Place, message: string): void {
       const text = beginningOf(message, LONGEST)
       // The same mistake by way of many aliases is one.
       const isKnown = found.some((one) => one.line === line && one.column === column && one.message === text)
       if (found.length < MOST && !isKnown) found.push({ message: text, line, column })
     },
+    /** In the order of the text. */
     all: () => found.sort((a, b) => a.line - b.line || a.column - b.column),
   }
 }

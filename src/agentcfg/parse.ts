@@ -23,8 +23,12 @@ export function parseConfigurationFile(data: Uint8Array, projectPath: string): P
   if (data.length > CONFIGURATION_BYTES) return wrong(`the file is ${data.length} bytes; at most ${CONFIGURATION_BYTES} are read`)
   const text = decoded(data)
   if (text === undefined) return wrong('the file is not UTF-8')
-  const { tree, problem } = readTree(text)
-  if (problem) return { mistakes: [problem] }
+  const read = parseYamlTree(text, LIMITS)
+  if (read.problem) {
+    const { message, line, column } = read.problem
+    return { mistakes: [{ message, line, column }] }
+  }
+  const { tree } = read
   const findings = createFindings()
   const visit: Parameters<typeof readMessage>[0]['visit'] = (value, where) => checkValue(findings, value, where)
   const json: JsonObject = tree ? readMessage({ findings, visit }, ConfigurationFileSchema, tree, '') : {}
@@ -41,13 +45,6 @@ function decoded(data: Uint8Array): string | undefined {
   } catch {
     return undefined
   }
-}
-
-function readTree(text: string) {
-  const read = parseYamlTree(text, LIMITS)
-  if (!read.problem) return { tree: read.tree }
-  const { line, column, message } = read.problem
-  return { problem: { message, line, column } }
 }
 
 /** What the rules let through and protobuf does not take is told without a place, rather than not at all. */

@@ -10,8 +10,9 @@ import {
   workspaceObjectName,
 } from '../api/index.ts'
 import { type Clock, Failure, type Log, remembered, type Secret } from '../std/index.ts'
-import { digestOf } from './digest.ts'
 import { readSecret } from './read-secret.ts'
+import { digestOf } from './token.ts'
+import { reviewToken } from './token-review.ts'
 
 export interface ProofDesk {
   kube: Kube
@@ -33,14 +34,6 @@ interface Claim {
 /** Gives the name of the pod whose token it is; throws `forbidden` when it is none of this workspace's. */
 export type ProvePod = (claim: Claim) => Promise<string>
 
-interface TokenReview {
-  status?: {
-    authenticated?: boolean
-    audiences?: string[]
-    user?: { username?: string; extra?: Record<string, string[]> }
-  }
-}
-
 /**
  * The cluster that a workspace runs in is asked whose token it is. It must be bound to a pod, so that it ends with the pod, and be
  * made for this very workspace: names of service accounts come again. An answer counts for ten seconds, a refusal is not kept.
@@ -51,26 +44,18 @@ export function createPodProof(desk: ProofDesk): ProvePod {
   return remembered((claim: Claim) => prove(desk, claim), keyOf, desk.clock)
 }
 
-const stranger = () =>
+export const notItsPod = () =>
   new Failure('forbidden', 'there is no such workspace, or the token is not one of its pods', { reason: 'NotItsPod' })
 
 async function prove(desk: ProofDesk, { workspace, token }: Claim): Promise<string> {
   const { target } = workspace.status ?? {}
   const { uid = '' } = workspace.metadata
-  if (!target?.namespace || uid === '') throw stranger()
+  if (!target?.namespace || uid === '') throw notItsPod()
   const audience = desk.audienceOf(uid)
-  const { status } = await withCluster(desk, workspace, (kube) =>
-    kube.post<TokenReview>('/apis/authentication.k8s.io/v1/tokenreviews', {
-      apiVersion: 'authentication.k8s.io/v1',
-      kind: 'TokenReview',
-      spec: { token: token.reveal(), audiences: [audience] },
-    }),
-  )
+  const user = await withCluster(desk, workspace, (kube) => reviewToken(kube, token, audience))
   const account = userOfAccount({ namespace: target.namespace, name: workspaceObjectName(workspace) })
-  const pod = status?.user?.extra?.['authentication.kubernetes.io/pod-name']?.[0]
-  // A server that does not know audiences answers without them: then the token was not checked for ours.
-  const isProved = status?.authenticated === true && status.audiences?.includes(audience) === true
-  if (!isProved || status.user?.username !== account || !pod) throw stranger()
+  const pod = user?.extra['authentication.kubernetes.io/pod-name']?.[0]
+  if (user?.name !== account || !pod) throw notItsPod()
   return pod
 }
 
@@ -100,7 +85,7 @@ async function withCluster<T>(desk: ProofDesk, workspace: Workspace, work: (kube
       remedy: 'Let the credentials of its target create tokenreviews there (ClusterRole system:auth-delegator).',
     })
     if (failure.code === 'unavailable' || failure.code === 'timeout') throw failure
-    throw stranger()
+    throw notItsPod()
   }
 }
 

@@ -7,7 +7,6 @@ import {
   isOwnAddress,
   offerRaw,
   type ServeOptions,
-  type Service,
   serveGrpc,
 } from '../adapters/grpc/index.ts'
 import { createTunnels } from '../engines/tunnel/index.ts'
@@ -15,12 +14,12 @@ import { CONNECT_PORT, MAKE_REQUEST } from '../rpc/index.ts'
 import { type Clock, type Log, seconds } from '../std/index.ts'
 import type { Config } from './config.ts'
 import type { RouteMeters } from './meters.ts'
-import type { AgentGate, Census, Router, WorkspaceGate } from './ports.ts'
+import type { AgentGate, WorkspaceGate } from './ports.ts'
 import { createReverseTunnelService } from './reverse-tunnel/index.ts'
 import { answerCensus, type Connected, createCensus, createGateway, createPeerRegistry, createRouter } from './routing/index.ts'
 import { sharedSecret } from './shared-secret.ts'
 
-export interface RoutesOptions {
+interface RoutesOptions {
   config: Pick<Config, 'privateApi' | 'privateApiSecret' | 'peers' | 'peersCa' | 'agentWait' | 'streamAge'>
   agentGate: AgentGate
   workspaceGate: WorkspaceGate
@@ -34,18 +33,8 @@ export interface RoutesOptions {
   log: Log
 }
 
-/** The ways to agents. */
-export interface Routes {
-  router: Router
-  census: Census
-  /** For the listener of agents. */
-  service: Service
-  /** Address of the private endpoint, when it is on. */
-  privateApi: string | undefined
-  /** Lets no other kas in any more, and waits so long for the requests that they have here. Milliseconds. */
-  drain(grace: number): Promise<void>
-  stop(): Promise<void>
-}
+/** The ways to agents, and to pods of workspaces. */
+export type Routes = Awaited<ReturnType<typeof layRoutes>>
 
 /** What can be asked of agents, and of pods of workspaces. */
 const ROUTABLE = [MAKE_REQUEST, CONNECT_PORT]
@@ -56,7 +45,7 @@ const KAS = 'gitlab-kas'
 /** A kas that comes back is found again so soon. Milliseconds. */
 const RECONNECT = seconds(1)
 
-export async function layRoutes(options: RoutesOptions): Promise<Routes> {
+export async function layRoutes(options: RoutesOptions) {
   const { config, agentGate, workspaceGate, connected, tls, meters, onTurnedAway, clock, log } = options
   const tunnels = createTunnels({ clock, onRefused: () => meters.limited('tunnels') })
   const secret =
@@ -93,13 +82,19 @@ export async function layRoutes(options: RoutesOptions): Promise<Routes> {
     clock,
     log,
   })
-  meters.watch({ tunnels: () => tunnels.count, peers: () => peers.size })
+  meters.watch(
+    () => tunnels.count,
+    () => peers.size,
+  )
   return {
     router,
     census: createCensus({ connected, peers, dial: dialKas, log }),
+    /** For the listener of agents. */
     service: createReverseTunnelService({ gate: agentGate, workspaces: workspaceGate, tunnels, maxAge: config.streamAge }),
+    /** Address of the private endpoint, when it is on. */
     privateApi: own,
-    drain: async (grace) => gateway?.stop(grace),
+    /** Lets no other kas in any more, and waits so many milliseconds for the requests that they have here. */
+    drain: async (grace: number) => gateway?.stop(grace),
     async stop() {
       peers.stop()
       router.stop()

@@ -1,4 +1,4 @@
-import { create } from '@bufbuild/protobuf'
+import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import { Failure } from '../std/index.ts'
 import {
   type ObjectsToSynchronizeRequest,
@@ -82,20 +82,20 @@ export interface Digested {
   changes?: boolean
 }
 
-export const header = (commitId: string, projectId: bigint, digested?: Digested): ObjectsToSynchronizeResponse =>
-  create(ObjectsToSynchronizeResponseSchema, { message: { case: 'header', value: { commitId, projectId, ...digested } } })
+type Said = NonNullable<MessageInitShape<typeof ObjectsToSynchronizeResponseSchema>['message']>
 
-export const objectChunk = (source: string, data: Uint8Array): ObjectsToSynchronizeResponse =>
-  create(ObjectsToSynchronizeResponseSchema, { message: { case: 'object', value: { source, data } } })
+const response = (message: Said): ObjectsToSynchronizeResponse => create(ObjectsToSynchronizeResponseSchema, { message })
 
-export const linkObject = (source: string, link: string): ObjectsToSynchronizeResponse =>
-  create(ObjectsToSynchronizeResponseSchema, { message: { case: 'object', value: { source, link } } })
+export const header = (commitId: string, projectId: bigint, digested?: Digested) =>
+  response({ case: 'header', value: { commitId, projectId, ...digested } })
 
-export const removedObject = (source: string): ObjectsToSynchronizeResponse =>
-  create(ObjectsToSynchronizeResponseSchema, { message: { case: 'object', value: { source, removed: true } } })
+export const objectChunk = (source: string, data: Uint8Array) => response({ case: 'object', value: { source, data } })
 
-export const trailer = (): ObjectsToSynchronizeResponse =>
-  create(ObjectsToSynchronizeResponseSchema, { message: { case: 'trailer', value: {} } })
+export const linkObject = (source: string, link: string) => response({ case: 'object', value: { source, link } })
+
+export const removedObject = (source: string) => response({ case: 'object', value: { source, removed: true } })
+
+export const trailer = () => response({ case: 'trailer', value: {} })
 
 /**
  * Reads one call to its end. `undefined`: the stream ended at once, there is nothing new.

@@ -1,7 +1,5 @@
-import type { TreeFile } from '../../adapters/git/index.ts'
 import { type ParsedConfiguration, parseConfigurationFile } from '../../agentcfg/index.ts'
 import type { Snapshot } from '../ports.ts'
-import type { Tree } from '../tree.ts'
 
 /** What a commit says to an agent. */
 export interface Found {
@@ -25,21 +23,14 @@ export async function findConfiguration(
   signal: AbortSignal,
 ): Promise<Found> {
   const { commit } = snapshot
-  const file = fileIn(await snapshot.tree(), placesOf(agent))
+  const tree = await snapshot.tree()
+  const [file] = placesOf(agent).flatMap((place) => tree.file(place) ?? [])
   if (!file) return { commit, path: undefined, parsed: parseConfigurationFile(new Uint8Array(), projectPath) }
   const { path, size, link } = file
   if (link !== undefined) return { commit, path, parsed: mistake(`${path} is a ${link}; put a regular file there`) }
   if (size > MOST_BYTES) return { commit, path, parsed: mistake(`the file is ${size} bytes; at most ${MOST_BYTES} are read`) }
   const [data] = await snapshot.read([file], signal)
   return { commit, path, parsed: parseConfigurationFile(data ?? new Uint8Array(), projectPath) }
-}
-
-function fileIn(tree: Tree<TreeFile>, places: string[]): TreeFile | undefined {
-  for (const place of places) {
-    const file = tree.file(place)
-    if (file) return file
-  }
-  return undefined
 }
 
 const mistake = (message: string): ParsedConfiguration => ({ mistakes: [{ message, line: 1, column: 1 }] })

@@ -1,9 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
+import { create } from '@bufbuild/protobuf'
 import { type Call, type Door, offer, type Service } from '../../adapters/grpc/index.ts'
 import type { Cache } from '../../adapters/kube/index.ts'
 import { configurationFor } from '../../agentcfg/index.ts'
 import type { Agent } from '../../api/index.ts'
-import { AgentConfigurationService, type ConfigurationRequest, type ConfigurationResponse, configured } from '../../rpc/index.ts'
+import {
+  AgentConfigurationService,
+  type ConfigurationRequest,
+  type ConfigurationResponse,
+  ConfigurationResponseSchema,
+} from '../../rpc/index.ts'
 import { type Clock, Failure, isFailure, type Log } from '../../std/index.ts'
 import { newsOf } from '../news.ts'
 import {
@@ -207,7 +213,7 @@ function answer(visit: Visit, { project }: Admission, { commit, path, parsed }: 
     desk.findings.report(pass.agent, { ...where, mistakes: [] })
     if (commit === visit.known) return undefined
     visit.known = commit
-    return configured(configuration, commit)
+    return create(ConfigurationResponseSchema, { configuration, commitId: commit })
   } catch (thrown) {
     desk.findings.report(pass.agent, { failure: Failure.from(thrown) })
     throw thrown

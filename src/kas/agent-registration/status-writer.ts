@@ -3,7 +3,7 @@ import type { Cache, Events, Kube } from '../../adapters/kube/index.ts'
 import { type Agent, type AgentStatus, Agents, conditionOf, isDeleting, keyOf, type Ref, refFromKey } from '../../api/index.ts'
 import type { ReportRequest } from '../../rpc/index.ts'
 import { type Clock, createWorkQueue, Failure, isFailure, isRecord, type Log, seconds } from '../../std/index.ts'
-import type { AgentPass, ConfigurationFinding, ConfigurationFindings, OnUsed, Presence, UsedProject } from '../ports.ts'
+import type { AgentPass, ConfigurationFinding, Presence, UsedProject } from '../ports.ts'
 import type { Project, Projects } from '../project.ts'
 import { knownTokensOf } from '../token-holder.ts'
 import type { Pod } from './pod.ts'
@@ -24,14 +24,6 @@ export interface StatusWriterOptions {
   events: Events
   clock: Clock
   log: Log
-}
-
-export interface AgentStatusWriter extends ConfigurationFindings {
-  /** What an agent says of its work; each report replaces the one before. */
-  onReport(pass: AgentPass, report: ReportRequest): void
-  /** What is not known yet is written down, so that another project of that path is seen to be another one. */
-  onUsed: OnUsed
-  stop(): Promise<void>
 }
 
 /** Of one Agent, at most one write in this time. */
@@ -59,7 +51,7 @@ interface Known {
 }
 
 /** Writes what is known of agents into their status: only what differs, and of many changes in a second the last. */
-export function createStatusWriter(options: StatusWriterOptions): AgentStatusWriter {
+export function createStatusWriter(options: StatusWriterOptions) {
   const { agents, projectOf, roll, presence, clock, log } = options
   const memory = createMemory(agents)
   const written = new Map<string, number>()
@@ -71,7 +63,7 @@ export function createStatusWriter(options: StatusWriterOptions): AgentStatusWri
     if (!(here && agent) || isDeleting(agent)) return
     const pods = roll.of(here.uid)
     const lookAgain = (after: number) => queue.addAfter(key, after)
-    const holders = holdersOf(agent, { pods, unheld: here.unheld, presence, now: clock.now(), lookAgain })
+    const holders = holdersOf(agent, { pods, unheld: here.unheld }, { presence, now: clock.now(), lookAgain })
     const news = { ...newsIn(here), tokens: knownTokensOf(agent, agents) }
     const status = statusAfter(agent, { pods, isSettled, holders, ...news, projectOf }, clock.now())
     if (await isWritten(options, agent, status)) written.set(key, clock.now())
@@ -114,20 +106,22 @@ export function createStatusWriter(options: StatusWriterOptions): AgentStatusWri
   })
   ringAll()
   return {
-    report(agent, finding) {
+    report(agent: Ref, finding: ConfigurationFinding) {
       const here = memory.of(keyOf(agent))
       if (!here) return
       here.finding = finding
       queue.add(keyOf(agent))
     },
-    onReport({ agent, uid }, report) {
+    /** An agent says what it does; each report replaces the one before. */
+    onReport({ agent, uid }: AgentPass, report: ReportRequest) {
       const key = keyOf(agent)
       const here = memory.of(key)
       if (here?.uid !== uid) return
       here.report = toldIn(report)
       queue.add(key)
     },
-    onUsed(agent, used) {
+    /** A project that is not known yet is written down, so that another one of that path is seen to be another one. */
+    onUsed(agent: Ref, used: UsedProject) {
       if (memory.use(agent, used)) queue.add(keyOf(agent))
     },
     async stop() {
@@ -167,16 +161,12 @@ function forgetTold(here: Known, { configuration, report, used }: News): void {
   for (const { path, uid } of used) if (here.used.get(path) === uid) here.used.delete(path)
 }
 
-interface Holding {
-  pods: readonly Pod[]
-  unheld: Known['unheld']
-  presence: Presence
-  now: number
-  lookAgain: (after: number) => void
-}
-
 /** Counts for how long nobody has held each pod; looks again when it will have been long enough. */
-function holdersOf({ status }: Agent, { pods, unheld, presence, now, lookAgain }: Holding): Holders {
+function holdersOf(
+  { status }: Agent,
+  { pods, unheld }: { pods: readonly Pod[]; unheld: Known['unheld'] },
+  { presence, now, lookAgain }: { presence: Presence; now: number; lookAgain: (after: number) => void },
+): Holders {
   const here = new Set(pods.map(({ podId }) => podId))
   const isFree = ({ podId, kas }: { podId: string; kas?: string }) =>
     !here.has(podId) && (kas === undefined || !presence.isAlive(kas))

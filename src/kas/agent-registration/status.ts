@@ -4,6 +4,7 @@ import { isAnother } from '../known-project.ts'
 import { type KnownProject, numberIn, numberOf } from '../number.ts'
 import type { ConfigurationFinding, UsedProject } from '../ports.ts'
 import type { Project } from '../project.ts'
+import { sentenceOf } from '../refusals.ts'
 import type { KnownToken } from '../token-holder.ts'
 import { isDerived, type Pod } from './pod.ts'
 import type { Told } from './told.ts'
@@ -40,12 +41,15 @@ export function statusAfter(agent: Agent, facts: AgentFacts, now: number): Agent
   const configuration = configurationAfter(before.configuration, facts.configuration)
   const projects = facts.report?.projects ?? before.projects
   const observedGeneration = agent.metadata.generation ?? 0
-  const connected = connectedStatement(agent, facts, connectedPods.length)
-  const valid = validStatement(agent, facts, observedGeneration)
   const knownProjects = knownAfter(agent, facts)
-  const trusted = trustedStatement(agent, knownProjects, observedGeneration)
-  const parts = [connected, valid, ...(trusted ? [trusted] : [])]
-  const conditions = withConditions(before.conditions, [readyStatement(parts, observedGeneration), ...parts], timestamp(now))
+  const trusted = trustedStatement(agent, knownProjects)
+  const parts: Statement[] = [
+    { type: 'Connected', observedGeneration, ...connectedStatement(agent, facts, connectedPods.length) },
+    { type: 'ConfigurationValid', observedGeneration, ...validStatement(agent, facts) },
+    ...(trusted ? [{ type: PROJECTS_TRUSTED, observedGeneration, ...trusted }] : []),
+  ]
+  const ready = { type: 'Ready', observedGeneration, ...readyStatement(parts) }
+  const conditions = withConditions(before.conditions, [ready, ...parts], timestamp(now))
   return {
     ...(connectedPods.length > 0 ? { connectedPods } : {}),
     ...(configuration ? { configuration } : {}),
@@ -149,50 +153,46 @@ function projectAfter(before: readonly KnownProject[], { path, uid }: UsedProjec
 
 type Short = Pick<Statement, 'status' | 'reason' | 'message'>
 
-function connectedStatement({ metadata, spec }: Agent, { tokens }: AgentFacts, pods: number): Statement {
-  const about = { type: 'Connected', observedGeneration: metadata.generation ?? 0 }
-  if (pods > 0)
-    return { ...about, status: 'True', reason: 'Connected', message: `${pods} ${pods === 1 ? 'pod is' : 'pods are'} connected.` }
+const say = (status: Short['status'], reason: string, message: string): Short => ({ status, reason, message })
+
+function connectedStatement({ metadata, spec }: Agent, { tokens }: AgentFacts, pods: number): Short {
+  if (pods > 0) return say('True', 'Connected', `${pods} ${pods === 1 ? 'pod is' : 'pods are'} connected.`)
   const names = `${metadata.name} --namespace ${metadata.namespace}`
-  if ((spec.tokens ?? []).length === 0) {
-    const message = `The Agent has no token. Run: berth agent token add ${names}.`
-    return { ...about, status: 'False', reason: 'NoToken', message }
-  }
+  if ((spec.tokens ?? []).length === 0)
+    return say('False', 'NoToken', `The Agent has no token. Run: berth agent token add ${names}.`)
   const shut = spec.tokens?.find(({ sha256 }) => !tokens.some((token) => token.sha256 === sha256 && !token.copied))
   if (shut) {
     const message = `The token ${shut.name} stands in another Agent, too, and does not open for this one. Run: berth agent token revoke ${metadata.name} ${shut.name} --namespace ${metadata.namespace}, and: berth agent token add ${names}.`
-    return { ...about, status: 'False', reason: 'TokenCopied', message }
+    return say('False', 'TokenCopied', message)
   }
   const message = `No pod of the agent is connected. Look at its pods, or install it: berth agent manifest ${names}.`
-  return { ...about, status: 'False', reason: 'NotConnected', message }
+  return say('False', 'NotConnected', message)
 }
 
-function validStatement(agent: Agent, { configuration: heard, report }: AgentFacts, observedGeneration: number): Statement {
-  const about = { type: 'ConfigurationValid', observedGeneration }
-  const refusal = report?.refusal
+function validStatement(agent: Agent, { configuration: heard, report }: AgentFacts): Short {
+  const file = `.berth/agents/${agent.metadata.name}/config.yaml`
+  const { configurationProject } = agent.spec
   const configuration = heard ?? (report && goodIn(agent.status))
-  if (configuration === undefined) return { ...about, ...unread(agent.status?.conditions) }
-  if ('failure' in configuration) return { ...about, ...unreadable(configuration.failure) }
-  if ('empty' in configuration) {
-    const message = `Nothing has been pushed to ${agent.spec.configurationProject} yet. Add .berth/agents/${agent.metadata.name}/config.yaml.`
-    return { ...about, status: 'Unknown', reason: 'RepositoryEmpty', message }
-  }
+  if (configuration === undefined) return unread(agent.status?.conditions)
+  if ('failure' in configuration) return unreadable(configuration.failure)
+  if ('empty' in configuration)
+    return say('Unknown', 'RepositoryEmpty', `Nothing has been pushed to ${configurationProject} yet. Add ${file}.`)
   const { commit, path, mistakes } = configuration
   const [first] = mistakes
   if (first) {
     const more = mistakes.length > 1 ? ` ${mistakes.length - 1} more in status.configuration.errors.` : ''
     const message = `${path} of ${commit.slice(0, 8)}, line ${first.line}, column ${first.column}: ${first.message}.${more} The last good configuration stays in use. Correct the file and push it.`
-    return { ...about, status: 'False', reason: 'ConfigurationInvalid', message }
+    return say('False', 'ConfigurationInvalid', message)
   }
-  if (refusal) {
-    const message = `The agent does not take the configuration: ${refusal}. Correct the file and push it.`
-    return { ...about, status: 'False', reason: 'RefusedByAgent', message }
+  if (report?.refusal) {
+    const message = `The agent does not take the configuration: ${report.refusal}. Correct the file and push it.`
+    return say('False', 'RefusedByAgent', message)
   }
   if (path === undefined) {
-    const message = `There is no file, so the configuration is empty. Add .berth/agents/${agent.metadata.name}/config.yaml to ${agent.spec.configurationProject}.`
-    return { ...about, status: 'True', reason: 'FileMissing', message }
+    const message = `There is no file, so the configuration is empty. Add ${file} to ${configurationProject}.`
+    return say('True', 'FileMissing', message)
   }
-  return { ...about, status: 'True', reason: 'Valid', message: `${path} of ${commit.slice(0, 8)} is in use.` }
+  return say('True', 'Valid', `${path} of ${commit.slice(0, 8)} is in use.`)
 }
 
 /** The configuration that was found good, whatever the agent said of it then. */
@@ -206,40 +206,31 @@ function goodIn(status: AgentStatus | undefined): ConfigurationFinding | undefin
 /** Before anything was read in this life of kas, what was said in the one before still holds. */
 function unread(conditions: readonly Condition[] | undefined): Short {
   const said = conditions?.find(({ type }) => type === 'ConfigurationValid')
-  if (said) return { status: said.status, reason: said.reason, message: said.message }
-  return { status: 'Unknown', reason: 'NotRead', message: 'The configuration is read when the agent connects.' }
+  if (said) return say(said.status, said.reason, said.message)
+  return say('Unknown', 'NotRead', 'The configuration is read when the agent connects.')
 }
 
-function unreadable({ code, reason, message, remedy }: Failure): Short {
-  const what = code === 'internal' ? 'Internal error; the cause is in the log of kas.' : message.replace(/\.?$/, '.')
-  return { status: 'False', reason: reason ?? 'GitFailed', message: `${what}${remedy ? ` ${remedy}` : ''}` }
-}
+const unreadable = (failure: Failure): Short =>
+  say('False', failure.reason ?? 'GitFailed', sentenceOf(failure, 'Internal error; the cause is in the log of kas'))
 
 /** Whether the agent is given what stands behind its paths. */
 export const PROJECTS_TRUSTED = 'ProjectsTrusted'
 
 /** Nothing while no project has ever taken the place of another. */
-function trustedStatement(
-  { metadata: { name, namespace }, status }: Agent,
-  known: readonly KnownProject[],
-  observedGeneration: number,
-): Statement | undefined {
-  const about = { type: PROJECTS_TRUSTED, observedGeneration }
+function trustedStatement({ metadata: { name, namespace }, status }: Agent, known: readonly KnownProject[]): Short | undefined {
   const held = known.filter(({ replacedBy }) => replacedBy)
   const [first] = held
   if (!first?.replacedBy) {
     const wasSaid = status?.conditions?.some(({ type }) => type === PROJECTS_TRUSTED)
-    const message = 'Behind each path is the GitProject that the agent knows.'
-    return wasSaid ? { ...about, status: 'True', reason: 'Trusted', message } : undefined
+    return wasSaid ? say('True', 'Trusted', 'Behind each path is the GitProject that the agent knows.') : undefined
   }
   const more = held.length > 1 ? ` So it is with ${held.length - 1} more.` : ''
   const message = `${first.path} is now GitProject ${keyOf(first.replacedBy)} with the uid ${first.replacedBy.uid}, which is another one than the agent has used.${more} The agent keeps what it has, and gets nothing of it. If that is right, run: berth agent trust ${name} --namespace ${namespace}.`
-  return { ...about, status: 'False', reason: 'ProjectReplaced', message }
+  return say('False', 'ProjectReplaced', message)
 }
 
-function readyStatement(parts: readonly Statement[], observedGeneration: number): Statement {
-  const about = { type: 'Ready', observedGeneration }
+function readyStatement(parts: readonly Short[]): Short {
   const bad = parts.find(({ status }) => status !== 'True')
-  if (!bad) return { ...about, status: 'True', reason: 'Ready', message: 'The agent is connected with a valid configuration.' }
-  return { ...about, status: 'False', reason: bad.reason, message: bad.message }
+  if (!bad) return say('True', 'Ready', 'The agent is connected with a valid configuration.')
+  return say('False', bad.reason, bad.message)
 }

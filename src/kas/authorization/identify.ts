@@ -1,8 +1,8 @@
 import type { Cache } from '../../adapters/kube/index.ts'
 import type { Agent, ServiceAccountName } from '../../api/index.ts'
-import { type Clock, Failure, Secret } from '../../std/index.ts'
-import { digestOf } from '../digest.ts'
+import { type Clock, Failure, type Secret } from '../../std/index.ts'
 import type { Caller, Claim } from '../ports.ts'
+import { bearerIn, digestOf } from '../token.ts'
 import { holderOf } from '../token-holder.ts'
 import type { ReviewToken } from './token-reviews.ts'
 
@@ -36,11 +36,10 @@ export async function known(identities: Identities, authorization: string | unde
   if (!agentOf(identities, token)) await identities.reviewToken(token, peer)
 }
 
-/** The scheme's case does not matter. */
 export function bearerOf(authorization: string | undefined): Secret<string> {
-  const [, token] = /^bearer +(\S+)$/i.exec(authorization ?? '') ?? []
-  if (token === undefined) throw new Failure('unauthorized', 'the call carries no bearer token', { reason: 'TokenMissing' })
-  return new Secret(token)
+  const token = bearerIn(authorization)
+  if (token) return token
+  throw new Failure('unauthorized', 'the call carries no bearer token', { reason: 'TokenMissing' })
 }
 
 export const agentOf = (identities: Pick<Identities, 'agents' | 'clock'>, token: Secret<string>): Agent | undefined =>

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Cache } from '../../adapters/kube/index.ts'
 import { isDeleting, keyOf, type Ref, refOf, type Workspace } from '../../api/index.ts'
-import { type Clock, Failure, isFailure, minutes, type Secret } from '../../std/index.ts'
-import { digestOf } from '../digest.ts'
+import { type Clock, isFailure, minutes, type Secret } from '../../std/index.ts'
 import { numberOf } from '../number.ts'
-import type { ProvePod } from '../pod-proof.ts'
+import { notItsPod, type ProvePod } from '../pod-proof.ts'
 import type { TunnelPass, WorkspaceGate } from '../ports.ts'
 import type { Refusals } from '../refusals.ts'
 import type { Prove } from '../strangers.ts'
+import { digestOf } from '../token.ts'
 import { revoked } from './gate.ts'
 import { bearerOf } from './identify.ts'
 import type { TokenRate } from './token-rate.ts'
@@ -34,7 +34,7 @@ export const createWorkspaceGate = (options: WorkspaceGateOptions): WorkspaceGat
     const token = bearerOf(authorization)
     try {
       const workspace = openAt(workspaces, refIn(name))
-      if (!workspace) throw stranger()
+      if (!workspace) throw notItsPod()
       await prove(token, peer, () => provePod({ workspace, token }))
       rate(digestOf(token), `Workspace ${keyOf(workspace.metadata)}`)
       return passFor(options, workspace, token)
@@ -50,7 +50,7 @@ const LONGEST = 320
 
 function refIn(name: string): Ref {
   const [, namespace, own] = /^([a-z0-9][a-z0-9-]{0,62})\/([a-z0-9][a-z0-9.-]{0,252})$/.exec(name) ?? []
-  if (namespace === undefined || own === undefined) throw stranger()
+  if (namespace === undefined || own === undefined) throw notItsPod()
   return { namespace, name: own }
 }
 
@@ -96,6 +96,3 @@ function passFor({ workspaces, provePod, clock }: WorkspaceGateOptions, workspac
     },
   }
 }
-
-const stranger = () =>
-  new Failure('forbidden', 'there is no such workspace, or the token is not one of its pods', { reason: 'NotItsPod' })

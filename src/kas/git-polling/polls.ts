@@ -1,5 +1,6 @@
 import { type Mirrors, type Protocol, type Remote, type Revision, remoteUrl } from '../../adapters/git/index.ts'
-import { keyOf, type Ref } from '../../api/index.ts'
+import type { Cache } from '../../adapters/kube/index.ts'
+import { annotations, type GitProject, keyOf, type Ref, refOf } from '../../api/index.ts'
 import { type Clock, Failure, type Log, LRUCache } from '../../std/index.ts'
 import type { Credentials, Outcome, Polls, Sighting } from '../ports.ts'
 import type { Project } from '../project.ts'
@@ -90,6 +91,14 @@ export function createPolls(options: PollingOptions): Polls {
   }
 }
 
+/** Anything new in the annotation wakes the polls of a project: whoever may write it may ask so, with no more than kubectl. */
+export const pokeByAnnotation = (cache: Cache<GitProject>, polls: Polls): (() => void) =>
+  cache.onChange((now, before) => {
+    if (now && before && noteOf(now) !== undefined && noteOf(now) !== noteOf(before)) polls.poke(refOf(now))
+  })
+
+const noteOf = (object: GitProject | undefined): string | undefined => object?.metadata.annotations?.[annotations.poke]
+
 /** The credential by its name: its value is read at each poll. Without one everybody shares. */
 const keyFor = ({ url, credentials }: Project, revision: Revision): string =>
   JSON.stringify([url, ownerOf(credentials), revision])
@@ -106,11 +115,6 @@ interface Shared {
 /** Bytes of the lists of files that are remembered, of all repositories together. */
 const MOST_LISTED = 128 * 2 ** 20
 
-interface Looker {
-  look: () => Promise<Sighting>
-  hurry: () => void
-}
-
 /** How one poll looks. Its commits are fetched by the same way, when streams want them. */
 function createLooker(
   options: PollingOptions,
@@ -118,7 +122,7 @@ function createLooker(
   project: Project,
   revision: Revision,
   signal: AbortSignal,
-): Looker {
+) {
   const { mirrors, credentials, protocols, clock, log, onLook } = options
   const { namespace } = project.ref
   const repository = JSON.stringify([project.url, ownerOf(project.credentials)])
@@ -150,7 +154,7 @@ function createLooker(
     return found ? { snapshot: createSnapshot(found, { ...tools, mirror, earlier }) } : { empty: true }
   }
   return {
-    look: () => look().catch((thrown: unknown) => ({ failure: Failure.from(thrown) })),
+    look: (): Promise<Sighting> => look().catch((thrown: unknown) => ({ failure: Failure.from(thrown) })),
     hurry: () => patience.forget(),
   }
 }

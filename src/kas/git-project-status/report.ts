@@ -28,10 +28,6 @@ export interface StatusOptions {
   log: Log
 }
 
-export interface StatusReports {
-  stop(): Promise<void>
-}
-
 /** What was found of one project and is not written yet, by revision. */
 type Findings = Map<string, Finding>
 
@@ -39,7 +35,7 @@ const AGAIN = seconds(5)
 const WRITERS = 4
 
 /** Writes what polls find into the status of the projects, each finding once. */
-export function reportStatus(options: StatusOptions): StatusReports {
+export function reportStatus(options: StatusOptions) {
   const { polls, cache, holders, clock } = options
   const unwritten = new Map<string, Findings>()
   const queue: WorkQueue = createWorkQueue({

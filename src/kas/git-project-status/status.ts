@@ -1,8 +1,8 @@
 import type { Revision } from '../../adapters/git/index.ts'
 import { type Condition, type GitProjectStatus, type Statement, withConditions } from '../../api/index.ts'
-import type { Failure } from '../../std/index.ts'
 import type { Sighting } from '../ports.ts'
 import type { Project } from '../project.ts'
+import { sentenceOf } from '../refusals.ts'
 
 /** What one poll found, and when. */
 export interface Finding {
@@ -41,22 +41,14 @@ function readiness(project: Project, revision: Revision, sighting: Sighting): St
   if ('failure' in sighting) {
     const isDefault = revision.kind === 'default' || (revision.kind === 'branch' && revision.name === project.defaultBranch)
     if (!isDefault && /^Ref/.test(sighting.failure.reason ?? '')) return undefined
-    return { ...ready, status: 'False', reason: sighting.failure.reason ?? 'GitFailed', message: sentence(sighting.failure) }
+    const message = sentenceOf(sighting.failure, 'internal error; the cause is in the log of kas')
+    return { ...ready, status: 'False', reason: sighting.failure.reason ?? 'GitFailed', message }
   }
   if ('empty' in sighting) {
-    return {
-      ...ready,
-      status: 'True',
-      reason: 'RepositoryEmpty',
-      message: 'The repository can be read; nothing has been pushed yet.',
-    }
+    const message = 'The repository can be read; nothing has been pushed yet.'
+    return { ...ready, status: 'True', reason: 'RepositoryEmpty', message }
   }
   return { ...ready, status: 'True', reason: 'Reachable', message: 'The repository can be read.' }
-}
-
-const sentence = ({ code, message, remedy }: Failure): string => {
-  const what = code === 'internal' ? 'internal error; the cause is in the log of kas' : message
-  return `${what.replace(/\.?$/, '.')}${remedy ? ` ${remedy}` : ''}`
 }
 
 interface SeenRef {

@@ -4,6 +4,5 @@
  * Read visit.ts (the story), then admission.ts, judge.ts and rules.ts (who may), headers.ts (the lists) and exchange.ts (the stream).
  */
 export { BY_NUMBER } from './judge.ts'
-export { serveKubernetesApi } from './serve.ts'
 export { BY_ACCOUNT } from './spaces.ts'
-export { createVisitMeters } from './visit.ts'
+export { createVisitMeters, serveKubernetesApi } from './visit.ts'

@@ -3,8 +3,7 @@ import { type ObjectsToSynchronizeRequest, refOfRequest } from '../../rpc/index.
 import { Failure } from '../../std/index.ts'
 import type { Effort } from '../tree.ts'
 import { type Glob, parseGlob } from './glob.ts'
-import type { Limits } from './limits.ts'
-import type { Selection } from './select.ts'
+import type { Limits, Selection } from './select.ts'
 
 /** A request that makes sense. */
 export interface Wanted {

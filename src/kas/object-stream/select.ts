@@ -3,7 +3,18 @@ import type { TreeFile } from '../../adapters/git/index.ts'
 import { Failure, LRUCache } from '../../std/index.ts'
 import type { Effort, Tree } from '../tree.ts'
 import type { Glob } from './glob.ts'
-import type { Limits } from './limits.ts'
+
+/** What one request may cost. Each limit has its own error. */
+export interface Limits {
+  /** Path patterns in a request. */
+  paths: number
+  /** Files under the folders of the patterns, whether they match or not. */
+  files: number
+  /** Bytes of one file. */
+  fileBytes: number
+  /** Bytes of all files together. */
+  totalBytes: number
+}
 
 /** A file of a commit, before its content is known. */
 export interface Candidate {

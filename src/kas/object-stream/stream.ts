@@ -26,9 +26,8 @@ import type { Admission, Gate, Polls, Sighting, Snapshot } from '../ports.ts'
 import type { Refusals } from '../refusals.ts'
 import type { Effort } from '../tree.ts'
 import { changesSince } from './changes.ts'
-import type { Limits } from './limits.ts'
 import { checkRequest, parseRequest, type Wanted } from './request.ts'
-import { type Choose, createChoose } from './select.ts'
+import { type Choose, createChoose, type Limits } from './select.ts'
 
 export interface ObjectStreamDesk {
   gate: Gate
@@ -89,7 +88,13 @@ async function* serve(
   try {
     const { namespace } = admission.caller
     const wanted = await inTurn(desk, namespace, ending.signal, (effort) => parseRequest(request, desk.limits, effort))
-    yield* deliver(desk, wanted, { admission, call, ending: ending.signal })
+    const following = desk.polls.follow(admission.project, wanted.revision, admission)
+    try {
+      const snapshot = await newCommit((seen) => following.next(seen, ending.signal), wanted.commitId, call)
+      if (snapshot) yield* batch(desk, wanted, snapshot, { admission, call })
+    } finally {
+      following.close()
+    }
     throwRevocation(admission)
   } catch (thrown) {
     throwRevocation(admission)
@@ -97,26 +102,6 @@ async function* serve(
   } finally {
     admission.close()
     ending.cancel()
-  }
-}
-
-interface Admitted {
-  admission: Admission
-  call: Call
-  ending: AbortSignal
-}
-
-async function* deliver(
-  desk: Desk,
-  wanted: Wanted,
-  { admission, call, ending }: Admitted,
-): AsyncGenerator<ObjectsToSynchronizeResponse> {
-  const following = desk.polls.follow(admission.project, wanted.revision, admission)
-  try {
-    const snapshot = await newCommit((seen) => following.next(seen, ending), wanted.commitId, call)
-    if (snapshot) yield* batch(desk, wanted, snapshot, { admission, call })
-  } finally {
-    following.close()
   }
 }
 
@@ -157,7 +142,7 @@ async function* batch(
   desk: Desk,
   wanted: Wanted,
   snapshot: Snapshot,
-  { admission, call }: Omit<Admitted, 'ending'>,
+  { admission, call }: { admission: Admission; call: Call },
 ): AsyncGenerator<ObjectsToSynchronizeResponse> {
   const signal = AbortSignal.any([call.hungUp, admission.ended])
   await admission.renew()

@@ -13,11 +13,6 @@ export interface PresenceOptions {
   identity: string | undefined
 }
 
-export interface KasPresence extends Presence {
-  /** Gives the Lease up, so that the others need not wait for its end. */
-  stop(): Promise<void>
-}
-
 const BEAT = seconds(10)
 /** A Lease that was not renewed for so long is that of a kas that is dead. */
 const LASTS = seconds(35)
@@ -36,9 +31,9 @@ interface Sight {
 }
 
 /** Shows the others that this kas lives, and looks who else does. */
-export const createPresence = (options: PresenceOptions): KasPresence => new Beacon(options)
+export const createPresence = (options: PresenceOptions) => new Beacon(options)
 
-class Beacon implements KasPresence {
+class Beacon implements Presence {
   readonly self: string
   readonly #options: PresenceOptions
   readonly #sights = new Map<string, Sight>()
@@ -68,6 +63,7 @@ class Beacon implements KasPresence {
     this.#listeners.push(listener)
   }
 
+  /** Gives the Lease up, so that the others need not wait for its end. */
   async stop(): Promise<void> {
     const { kube, namespace } = this.#options
     this.#ending.abort()
@@ -113,7 +109,7 @@ class Beacon implements KasPresence {
     if (isFirst || this.#living().join() !== before) for (const listener of this.#listeners) listener()
   }
 
-  /** Whoever may not look is alone. */
+  /** Without the right to list Leases, or without a namespace for them, this kas takes itself for the only one. */
   async #listed(): Promise<Lease[]> {
     const { kube, namespace } = this.#options
     try {

@@ -3,9 +3,8 @@ import { forwardable, request, type Tunnels } from '../../engines/tunnel/index.t
 import { type Backoff, type Clock, Failure, hours, type Log, pause, seconds, waitOf } from '../../std/index.ts'
 import type { Router } from '../ports.ts'
 import { createEstranged, type Estranged, MEND } from './estranged.ts'
-import { ROUTING_KEY } from './order.ts'
 import type { PeerRegistry } from './peers.ts'
-import { type Asked, askThrough } from './routed.ts'
+import { type Asked, askThrough, ROUTING_KEY } from './routed.ts'
 
 export interface RouterOptions {
   tunnels: Tunnels

@@ -1,9 +1,8 @@
 import type { Answer, Counter, Question, Responder } from '../../adapters/http/index.ts'
-import { keyOf } from '../../api/index.ts'
+import { keyOf, type Ref } from '../../api/index.ts'
 import { type Clock, createLimiter, isFailure, type Limiter, type Log, type Rate, type Secret } from '../../std/index.ts'
 import type { Credentials, Polls } from '../ports.ts'
 import type { Project, Projects } from '../project.ts'
-import { createEchoes, type Echoes } from './echoes.ts'
 import { pushedRef } from './pushed-ref.ts'
 import { rememberSecrets, type WebhookSecrets } from './secrets.ts'
 import { isGenuine, isSigned } from './signature.ts'
@@ -110,5 +109,30 @@ function refuseHurry(limiter: Limiter, key: string): Answer | undefined {
     status: 429,
     text: 'Too many requests; polls go on meanwhile.\n',
     headers: { 'retry-after': String(Math.ceil(wait / 1000)) },
+  }
+}
+
+/** Pushes that came too fast one after the other, to be told of together. */
+type Echoes = ReturnType<typeof createEchoes>
+
+/** One for each project that exists at most. Two refs are told of as if anything might have changed. */
+function createEchoes(clock: Clock, polls: Pick<Polls, 'poke'>) {
+  const due = new Map<string, { pushed: string | undefined }>()
+  return {
+    /** In so many milliseconds, unless one is due already: that one tells of this push too. */
+    add(project: Ref, pushed: string | undefined, wait: number): void {
+      const key = keyOf(project)
+      const known = due.get(key)
+      if (known) {
+        if (known.pushed !== pushed) known.pushed = undefined
+        return
+      }
+      const echo = { pushed }
+      due.set(key, echo)
+      clock.after(wait, () => {
+        due.delete(key)
+        polls.poke(project, echo.pushed)
+      })
+    },
   }
 }
