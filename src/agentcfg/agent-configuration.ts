@@ -9,7 +9,7 @@ import {
 } from '../rpc/index.ts'
 import { Failure } from '../std/index.ts'
 
-/** What an agent is told of itself beside what the file says. */
+/** An agent is told this of itself beside its file. */
 export interface AgentIdentity {
   agentId: bigint
   /** Of the project that the configuration is in. */
@@ -52,7 +52,7 @@ function withoutBerthKeys(gitops: GitopsCF): void {
   for (const project of gitops.manifestProjects) project.deletion = ''
 }
 
-/** Who may reach the cluster through kas, and nothing else of the file: all that kas itself has to remember of it. */
+/** Keeps the rules of who may reach the cluster through kas, and nothing else of the file: kas itself remembers no more. */
 export function accessRules({ ciAccess, userAccess }: ConfigurationFile): ConfigurationFile {
   return create(ConfigurationFileSchema, { ...(ciAccess ? { ciAccess } : {}), ...(userAccess ? { userAccess } : {}) })
 }

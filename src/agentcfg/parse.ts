@@ -1,7 +1,7 @@
 import { fromJson, type JsonObject } from '@bufbuild/protobuf'
 import { type ConfigurationFile, ConfigurationFileSchema } from '../rpc/index.ts'
 import { Failure, parseYamlTree } from '../std/index.ts'
-import { type ConfigurationMistake, createFindings } from './mistakes.ts'
+import { type ConfigurationMistake, createMistakeList } from './mistakes.ts'
 import { readMessage } from './read-message.ts'
 import { checkGitops, checkValue } from './rules.ts'
 
@@ -29,7 +29,7 @@ export function parseConfigurationFile(data: Uint8Array, projectPath: string): P
     return { mistakes: [{ message, line, column }] }
   }
   const { tree } = read
-  const findings = createFindings()
+  const findings = createMistakeList()
   const visit: Parameters<typeof readMessage>[0]['visit'] = (value, where) => checkValue(findings, value, where)
   const json: JsonObject = tree ? readMessage({ findings, visit }, ConfigurationFileSchema, tree, '') : {}
   checkGitops(findings, tree, projectPath)
@@ -47,7 +47,7 @@ function decoded(data: Uint8Array): string | undefined {
   }
 }
 
-/** What the rules let through and protobuf does not take is told without a place, rather than not at all. */
+/** A file that passes the rules and that protobuf refuses is told of without a place, rather than not at all. */
 function built(json: JsonObject): ParsedConfiguration {
   try {
     return { configuration: fromJson(ConfigurationFileSchema, json) }

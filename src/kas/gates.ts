@@ -7,7 +7,7 @@ import { createAgentGate, createGate, createTokenRate, createTokenReviews, proje
 import type { Config } from './config.ts'
 import { BY_KNOWN_PROJECT } from './known-project.ts'
 import { BY_ACCOUNT, BY_NUMBER } from './kubernetes-api/index.ts'
-import type { Meters } from './meters.ts'
+import type { KasMeters } from './meters.ts'
 import { createModuleRequestService } from './module-requests/index.ts'
 import { PROJECT_PATHS, pathHoldersOf } from './path-holders.ts'
 import type { Polls, Presence } from './ports.ts'
@@ -32,19 +32,19 @@ export function watchObjects({ leaseNamespace: namespace }: Config, caches: Cach
 }
 
 /** All that listens has these in common. */
-export interface Around {
+export interface KasParts {
   config: Config
   kube: Kube
   objects: ReturnType<typeof watchObjects>
   polls: Polls
-  meters: Meters
+  meters: KasMeters
   prove: Prove
   log: Log
 }
 
-/** Who may what, and the status of Agents, which is written where it is known which of them are there. */
+/** Decides which caller may do what, and writes the status of Agents, since it knows which of their pods are connected. */
 export function createGates(
-  { config, kube, objects, polls, meters, prove, log }: Around,
+  { config, kube, objects, polls, meters, prove, log }: KasParts,
   { events, presence, closing }: { events: Events; presence: Presence; closing: (() => unknown)[] },
 ) {
   const { agents, projects } = objects
@@ -64,7 +64,7 @@ export function createGates(
   const gate = createGate({ projects, identities: { agents, reviewToken, operator, clock }, rate, onUsed: findings.onUsed })
   const configurations = createAccessRules({ agents, projects, gate, polls, clock, log })
   closing.push(() => configurations.stop())
-  const door = createDoor(agentGate.knock, refused)
+  const door = createDoor(agentGate.checkToken, refused)
   const configuration = createAgentConfigurationService({
     ...{ agentGate, door, gate, agents, projects, polls, roll, findings, refused, clock, log },
     maxAge: config.streamAge,

@@ -11,7 +11,7 @@ export function isAnother({ path, uid }: UsedProject, { trusted, used }: Trust):
 }
 
 interface Trust {
-  /** What somebody has said; it wins. */
+  /** The choice of somebody who may change the Agent; it wins. */
   trusted: readonly UsedProject[] | undefined
   used: readonly UsedProject[] | undefined
 }

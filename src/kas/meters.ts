@@ -1,15 +1,15 @@
 import type { Transfer } from '../adapters/git/index.ts'
 import type { TurnedAway } from '../adapters/grpc/index.ts'
 import type { Metrics } from '../adapters/http/index.ts'
-import type { Sighting } from './ports.ts'
+import type { PollSighting } from './ports.ts'
 
 /** Of gRPC: for agents and the operator, for other kas, and for GitLab and what stands in its place. */
 type Listener = 'agents' | 'private' | 'external'
 
-export type Meters = ReturnType<typeof createMeters>
-export type RouteMeters = Meters['routes']
+export type KasMeters = ReturnType<typeof createMeters>
+export type RouteMeters = KasMeters['routes']
 
-/** What kas counts. Labels have few values: no path, URL or name of a tenant is one. */
+/** The metrics of kas. Labels have few values: no path, URL or name of a tenant is one. */
 export function createMeters(metrics: Metrics) {
   const { counter, gauge } = metersOf(metrics)
   const polls = counter('berth_kas_polls_total', 'Polls of repositories by outcome', 'outcome')
@@ -33,7 +33,8 @@ export function createMeters(metrics: Metrics) {
   )
   return {
     looked: (milliseconds: number) => pollTime.observe(milliseconds / 1000),
-    found: (sighting: Sighting) => polls.add({ outcome: 'failure' in sighting ? (sighting.failure.reason ?? 'failed') : 'ok' }),
+    found: (sighting: PollSighting) =>
+      polls.add({ outcome: 'failure' in sighting ? (sighting.failure.reason ?? 'failed') : 'ok' }),
     transferred({ milliseconds, bytes, failure }: Transfer) {
       fetches.add({ outcome: failure ? (failure.reason ?? 'failed') : 'ok' })
       fetchTime.observe(milliseconds / 1000)

@@ -14,13 +14,13 @@ import { readSecret } from './read-secret.ts'
 import { digestOf } from './token.ts'
 import { reviewToken } from './token-review.ts'
 
-export interface ProofDesk {
+export interface PodProofOptions {
   kube: Kube
   /** For whom the tokens of a workspace with that UID have to be issued. */
   audienceOf: (workspaceUid: string) => string
   /** The own cluster, as targets may call it. */
   own: readonly string[]
-  /** Where other clusters may be. */
+  /** Limits where other clusters may be. */
   reach: Reach
   clock: Clock
   log: Log
@@ -38,21 +38,21 @@ export type ProvePod = (claim: Claim) => Promise<string>
  * The cluster that a workspace runs in is asked whose token it is. It must be bound to a pod, so that it ends with the pod, and be
  * made for this very workspace: names of service accounts come again. An answer counts for ten seconds, a refusal is not kept.
  */
-export function createPodProof(desk: ProofDesk): ProvePod {
+export function createPodProof(options: PodProofOptions): ProvePod {
   const keyOf = ({ workspace, token }: Claim) =>
     JSON.stringify([digestOf(token), workspace.metadata.uid, workspace.status?.target])
-  return remembered((claim: Claim) => prove(desk, claim), keyOf, desk.clock)
+  return remembered((claim: Claim) => prove(options, claim), keyOf, options.clock)
 }
 
 export const notItsPod = () =>
   new Failure('forbidden', 'there is no such workspace, or the token is not one of its pods', { reason: 'NotItsPod' })
 
-async function prove(desk: ProofDesk, { workspace, token }: Claim): Promise<string> {
+async function prove(options: PodProofOptions, { workspace, token }: Claim): Promise<string> {
   const { target } = workspace.status ?? {}
   const { uid = '' } = workspace.metadata
   if (!target?.namespace || uid === '') throw notItsPod()
-  const audience = desk.audienceOf(uid)
-  const user = await withCluster(desk, workspace, (kube) => reviewToken(kube, token, audience))
+  const audience = options.audienceOf(uid)
+  const user = await withCluster(options, workspace, (kube) => reviewToken(kube, token, audience))
   const account = userOfAccount({ namespace: target.namespace, name: workspaceObjectName(workspace) })
   const pod = user?.extra['authentication.kubernetes.io/pod-name']?.[0]
   if (user?.name !== account || !pod) throw notItsPod()
@@ -63,14 +63,14 @@ async function prove(desk: ProofDesk, { workspace, token }: Claim): Promise<stri
  * Another cluster is asked with the credentials of its target, and believed of workspaces that run there only. Whether it may be
  * asked is its own affair: what is wrong is told in the log, and not to whoever comes with a token that nobody could check.
  */
-async function withCluster<T>(desk: ProofDesk, workspace: Workspace, work: (kube: Kube) => Promise<T>): Promise<T> {
+async function withCluster<T>(options: PodProofOptions, workspace: Workspace, work: (kube: Kube) => Promise<T>): Promise<T> {
   const { target } = workspace.status ?? {}
-  if (desk.own.some((server) => isSameServer(server, target?.apiURL))) return work(desk.kube)
+  if (options.own.some((server) => isSameServer(server, target?.apiURL))) return work(options.kube)
   try {
-    const there = await targetOf(desk, workspace)
+    const there = await targetOf(options, workspace)
     // A private space is in this cluster, by whatever name its members call it.
-    if (isPrivate(there)) return await work(desk.kube)
-    const kube = await clusterOf(desk, there)
+    if (isPrivate(there)) return await work(options.kube)
+    const kube = await clusterOf(options, there)
     try {
       return await work(kube)
     } finally {
@@ -78,7 +78,7 @@ async function withCluster<T>(desk: ProofDesk, workspace: Workspace, work: (kube
     }
   } catch (thrown) {
     const failure = Failure.from(thrown)
-    desk.log.warn('The cluster of a workspace cannot be asked about the token of its pod', {
+    options.log.warn('The cluster of a workspace cannot be asked about the token of its pod', {
       workspace: nameOf(workspace),
       target: target?.name,
       error: failure,
@@ -89,7 +89,7 @@ async function withCluster<T>(desk: ProofDesk, workspace: Workspace, work: (kube
   }
 }
 
-async function targetOf({ kube }: ProofDesk, workspace: Workspace): Promise<DeploymentTarget> {
+async function targetOf({ kube }: PodProofOptions, workspace: Workspace): Promise<DeploymentTarget> {
   const { namespace } = workspace.metadata
   const { name = '', apiURL } = workspace.status?.target ?? {}
   const target = await kube.get(DeploymentTargets, { name, namespace })
@@ -97,7 +97,7 @@ async function targetOf({ kube }: ProofDesk, workspace: Workspace): Promise<Depl
   throw new Failure('not-found', `there is no DeploymentTarget ${name} that leads to ${apiURL}`)
 }
 
-async function clusterOf({ kube, reach, clock }: ProofDesk, { metadata, spec }: DeploymentTarget): Promise<Kube> {
+async function clusterOf({ kube, reach, clock }: PodProofOptions, { metadata, spec }: DeploymentTarget): Promise<Kube> {
   const { name, namespace } = metadata
   const { kubernetesCredentials: credentials } = spec
   const secret = await readSecret(kube, { name: credentials.clusterCredentialsSecret, namespace })

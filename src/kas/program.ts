@@ -10,31 +10,31 @@ import { aborted, systemClock as clock, createLog, type ListenerKeys, type Log, 
 import { createOperatorGate, createProxyGate, createWorkspaceGate } from './authorization/index.ts'
 import { AGES, type Config } from './config.ts'
 import { createDevelops } from './develop.ts'
-import { createDevfileService, createShelf, type Shelf } from './devfiles/index.ts'
+import { createDevfileFetcher, createDevfileService, type FetchDevfile } from './devfiles/index.ts'
 import { serveExternalEndpoint } from './external-endpoint/index.ts'
-import { type Around, createGates, type Gates, watchObjects } from './gates.ts'
+import { createGates, type Gates, type KasParts, watchObjects } from './gates.ts'
 import { serveGitCredentials } from './git-credentials/index.ts'
 import { createCredentials, createPolls, pokeByAnnotation } from './git-polling/index.ts'
 import { reportStatus } from './git-project-status/index.ts'
 import { serveKubernetesApi } from './kubernetes-api/index.ts'
-import { createMeters, type Meters } from './meters.ts'
+import { createMeters, type KasMeters } from './meters.ts'
 import { createObjectStreamService } from './object-stream/index.ts'
 import { createPodProof } from './pod-proof.ts'
 import type { Credentials, Polls } from './ports.ts'
 import { createPresence } from './presence/index.ts'
 import { createDoor } from './refusals.ts'
-import { layRoutes, type Routes } from './routes.ts'
+import { type AgentRoutes, createRoutes } from './routes.ts'
 import { createProve } from './strangers.ts'
 import { receiveWebhooks } from './webhooks/index.ts'
 import { createPortsService } from './workspace-ports/index.ts'
 
-export interface Addresses {
+export interface KasAddresses {
   listen: string
   operations: string
   webhooks: string
-  /** Where pods of workspaces ask for Git credentials. */
+  /** Pods of workspaces ask for Git credentials here. */
   gitCredentials: string
-  /** Where people reach the clusters of agents. */
+  /** People reach the clusters of agents here. */
   kubernetesApi: string
   /** Of the external endpoint, when it is on. */
   api?: string
@@ -42,11 +42,11 @@ export interface Addresses {
   privateApi?: string
 }
 
-/** Where the program writes its log lines, and whom it tells when it is up. */
+/** The log that the program writes to, and the callback that it calls when it is up. */
 export interface Surroundings {
   log: { write(line: string): unknown }
   /** Called once, when streams are served. */
-  up?: (addresses: Addresses) => void
+  up?: (addresses: KasAddresses) => void
 }
 
 /** Probes read it: while kas starts and stops, requests are better elsewhere. */
@@ -84,7 +84,7 @@ async function open(
   config: Config,
   signal: AbortSignal,
   { log, closing, state }: { log: Log; closing: Closing; state: State },
-): Promise<{ addresses: Addresses; drain(): Promise<void> }> {
+): Promise<{ addresses: KasAddresses; drain(): Promise<void> }> {
   const metrics = createMetrics({ process: true })
   const kube = connect({ kubeconfig: config.kubeconfig, context: config.context, clock, meter: requestMeter(metrics) })
   closing.push(() => kube.close())
@@ -97,7 +97,7 @@ async function open(
   const credentials = createCredentials(kube)
   const polls = await openPolls(config, credentials, meters, log)
   closing.push(() => polls.stop())
-  const shelf = await shelfOf(config)
+  const fetchDevfile = await devfileFetcherOf(config)
   const ready = () => waitingFor(caches) ?? (state.phase === 'serving' ? undefined : `kas is ${state.phase}`)
   const operations = await serveOperations({ address: config.operations, live: () => undefined, ready, metrics, clock, log })
   closing.push(() => operations.stop())
@@ -109,7 +109,7 @@ async function open(
   const presence = createPresence({ kube, clock, log, namespace: leaseNamespace, identity })
   closing.push(() => presence.stop())
   const prove = createProve(meters.unknownToken, clock)
-  const around: Around = { config, kube, objects, polls, meters, prove, log }
+  const around: KasParts = { config, kube, objects, polls, meters, prove, log }
   const gates = createGates(around, { events, presence, closing })
   const respond = receiveWebhooks({ projects, polls, credentials, answered: meters.answered, clock, log })
   const webhooks = await serveHttp({ address: config.webhooks, respond, clock, log })
@@ -117,7 +117,7 @@ async function open(
   // All listeners show the same certificate.
   const tls = config.tls && (await openKeys(config.tls, clock, log))
   closing.push(() => tls?.stop())
-  const agents = await serveAgents(around, gates, { shelf, tls, closing })
+  const agents = await serveAgents(around, gates, { fetchDevfile, tls, closing })
   const { server, routes } = agents
   const people = await servePeople(around, gates, { routes, credentials, metrics, tls, closing })
   const { privateApi } = routes
@@ -136,7 +136,7 @@ async function open(
   return { addresses, drain }
 }
 
-async function openPolls(config: Config, credentials: Credentials, meters: Meters, log: Log): Promise<Polls> {
+async function openPolls(config: Config, credentials: Credentials, meters: KasMeters, log: Log): Promise<Polls> {
   const { protocols } = config
   const mirrors = await openMirrors({
     folder: config.dataDir,
@@ -157,25 +157,25 @@ async function openPolls(config: Config, credentials: Credentials, meters: Meter
 const MOST_OF_A_DEVFILE = 3 * 2 ** 20
 
 /** Listed hosts may be in the own networks, unless no Git server may be there either. */
-async function shelfOf({ devfileHosts: hosts, devfileCa, addresses }: Config) {
+async function devfileFetcherOf({ devfileHosts: hosts, devfileCa, addresses }: Config) {
   const ca = devfileCa === undefined ? undefined : await readFile(devfileCa, 'utf8')
   const allowLocal = addresses.some((kind) => kind !== 'public')
-  return createShelf({ hosts, read: createReader({ allowLocal, most: MOST_OF_A_DEVFILE, ca }), clock })
+  return createDevfileFetcher({ hosts, read: createReader({ allowLocal, most: MOST_OF_A_DEVFILE, ca }), clock })
 }
 
 type Tls = ListenerKeys | undefined
 
-/** Where agents, pods of workspaces, the operator and the proxy come with their tokens. */
+/** Serves agents, pods of workspaces, the operator and the proxy, which all show a token. */
 async function serveAgents(
-  { config, kube, objects, polls, meters, prove, log }: Around,
+  { config, kube, objects, polls, meters, prove, log }: KasParts,
   { gate, agentGate, reviewToken, rate, refused, connected, services }: Gates,
-  { shelf, tls, closing }: { shelf: Shelf; tls: Tls; closing: Closing },
+  { fetchDevfile, tls, closing }: { fetchDevfile: FetchDevfile; tls: Tls; closing: Closing },
 ) {
   const { workspaces } = objects
   const { operator, proxy, streamAge } = config
   const provePod = createPodProof({ ...clustersOf(config, kube), kube, audienceOf: tunnelAudienceOf, clock, log })
   const workspaceGate = createWorkspaceGate({ workspaces, provePod, prove, rate, refused, clock })
-  const routes = await layRoutes({
+  const routes = await createRoutes({
     ...{ config, agentGate, workspaceGate, connected, tls, clock, log },
     meters: meters.routes,
     onTurnedAway: meters.turnedAway('private'),
@@ -183,12 +183,12 @@ async function serveAgents(
   closing.push(() => routes.stop())
   const { maxPaths: paths, maxFiles: files, maxFileSize: fileBytes, maxTotalSize: totalBytes } = config
   const objectStream = createObjectStreamService({
-    ...{ ...meters, gate, door: createDoor(gate.knock, refused), polls, refused, clock },
+    ...{ ...meters, gate, door: createDoor(gate.checkToken, refused), polls, refused, clock },
     limits: { paths, files, fileBytes, totalBytes },
     maxAge: streamAge,
   })
   const operatorDoor = createDoor(createOperatorGate({ reviewToken, operator }), refused)
-  const devfiles = createDevfileService({ door: operatorDoor, shelf, log })
+  const devfiles = createDevfileService({ door: operatorDoor, fetchDevfile, log })
   const proxyDoor = createDoor(createProxyGate(reviewToken, proxy), refused)
   const ports = createPortsService({ door: proxyDoor, workspaces, router: routes.router, connected: meters.portConnected })
   const all = [objectStream, devfiles, ports, routes.service, ...services]
@@ -206,11 +206,11 @@ async function serveAgents(
   return { server, routes }
 }
 
-/** Where people reach the clusters of agents, where others ask kas for everything, and where workspaces get Git credentials. */
+/** Serves people on their way to agents' clusters, GitLab at the external endpoint, and workspaces that ask for credentials. */
 async function servePeople(
-  { config, kube, objects, polls, meters, prove, log }: Around,
+  { config, kube, objects, polls, meters, prove, log }: KasParts,
   { configurations }: Gates,
-  given: { routes: Routes; credentials: Credentials; metrics: Metrics; tls: Tls; closing: Closing },
+  given: { routes: AgentRoutes; credentials: Credentials; metrics: Metrics; tls: Tls; closing: Closing },
 ) {
   const { routes, credentials, metrics, tls, closing } = given
   const { router, census } = routes

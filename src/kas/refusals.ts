@@ -1,6 +1,6 @@
 import type { Door } from '../adapters/grpc/index.ts'
 import { type Clock, createLimiter, Failure, type Log, networkOf, type Rate } from '../std/index.ts'
-import type { Knock } from './ports.ts'
+import type { CheckToken } from './ports.ts'
 
 /** Names in the log who was refused, and why. */
 export type Refusals = (message: string, peer: string, thrown: unknown, about?: Record<string, string | undefined>) => void
@@ -18,10 +18,10 @@ export function createRefusals(log: Log, clock: Clock): Refusals {
 
 /** For services whose calls all show a token. Who is refused is named in the log: from where, for what, and why. Never the token. */
 export const createDoor =
-  (knock: Knock, refused: Refusals): Door =>
+  (checkToken: CheckToken, refused: Refusals): Door =>
   async ({ metadata, peer, path }) => {
     try {
-      await knock(metadata('authorization'), peer)
+      await checkToken(metadata('authorization'), peer)
     } catch (thrown) {
       refused('A caller was refused', peer, thrown, { method: path })
       throw thrown

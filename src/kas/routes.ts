@@ -11,7 +11,7 @@ import {
 } from '../adapters/grpc/index.ts'
 import { createTunnels } from '../engines/tunnel/index.ts'
 import { CONNECT_PORT, MAKE_REQUEST } from '../rpc/index.ts'
-import { type Clock, type Log, seconds } from '../std/index.ts'
+import { seconds } from '../std/index.ts'
 import type { Config } from './config.ts'
 import type { RouteMeters } from './meters.ts'
 import type { AgentGate, WorkspaceGate } from './ports.ts'
@@ -19,24 +19,18 @@ import { createReverseTunnelService } from './reverse-tunnel/index.ts'
 import { answerCensus, type Connected, createCensus, createGateway, createPeerRegistry, createRouter } from './routing/index.ts'
 import { sharedSecret } from './shared-secret.ts'
 
-interface RoutesOptions {
+interface RoutesOptions extends Pick<ServeOptions, 'tls' | 'onTurnedAway' | 'clock' | 'log'> {
   config: Pick<Config, 'privateApi' | 'privateApiSecret' | 'peers' | 'peersCa' | 'agentWait' | 'streamAge'>
   agentGate: AgentGate
   workspaceGate: WorkspaceGate
   connected: Connected
-  /** PEM, for the private endpoint as for the others. */
-  tls: ServeOptions['tls']
   meters: RouteMeters
-  /** Told of each connection that the private endpoint did not take, or cut off. */
-  onTurnedAway?: ServeOptions['onTurnedAway']
-  clock: Clock
-  log: Log
 }
 
 /** The ways to agents, and to pods of workspaces. */
-export type Routes = Awaited<ReturnType<typeof layRoutes>>
+export type AgentRoutes = Awaited<ReturnType<typeof createRoutes>>
 
-/** What can be asked of agents, and of pods of workspaces. */
+/** The methods that agents and pods of workspaces answer. */
 const ROUTABLE = [MAKE_REQUEST, CONNECT_PORT]
 /** A kas cancels what another one was faster with: thousands of resets in a second are no attack here. */
 const AMONG_KAS = { resets: { burst: 100_000, perSecond: 10_000 } }
@@ -45,7 +39,7 @@ const KAS = 'gitlab-kas'
 /** A kas that comes back is found again so soon. Milliseconds. */
 const RECONNECT = seconds(1)
 
-export async function layRoutes(options: RoutesOptions) {
+export async function createRoutes(options: RoutesOptions) {
   const { config, agentGate, workspaceGate, connected, tls, meters, onTurnedAway, clock, log } = options
   const tunnels = createTunnels({ clock, onRefused: () => meters.limited('tunnels') })
   const secret =

@@ -23,7 +23,7 @@ export const canonicalName = (name: string): string =>
 /** Headers or query parameters: each name with its values in order. */
 export type Values = Readonly<Record<string, readonly string[]>>
 
-/** As whom a request is to be made. */
+/** The user that a request is to be made as. */
 export interface Impersonation {
   readonly user: string
   readonly groups: readonly string[]

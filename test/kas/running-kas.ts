@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { createObjectStream, type ObjectStream } from '../../src/adapters/grpc/index.ts'
 import type { Kube } from '../../src/adapters/kube/index.ts'
 import { type Agent, Agents, type CoreSecret, type GitProject, GitProjects, Secrets } from '../../src/api/index.ts'
-import { type Addresses, parseConfig, start } from '../../src/kas/index.ts'
+import { type KasAddresses, parseConfig, start } from '../../src/kas/index.ts'
 import { isOwnPath, type PathHolders } from '../../src/kas/path-holders.ts'
 import { Secret, systemClock } from '../../src/std/index.ts'
 
 export interface RunningKas {
-  addresses: Addresses
+  addresses: KasAddresses
   /** Everything it has logged. */
   log(): string
   /** A client with this token. */
@@ -49,7 +49,7 @@ export async function runKas({
   }
   const lines: string[] = []
   const ending = new AbortController()
-  const up = Promise.withResolvers<Addresses>()
+  const up = Promise.withResolvers<KasAddresses>()
   const done = start(parseConfig(given, process.env), ending.signal, {
     log: { write: (line) => lines.push(line) },
     up: up.resolve,

@@ -3,7 +3,7 @@ import { type Backoff, minutes, seconds } from '../../std/index.ts'
 /** gRPC takes 4 MiB per message, and two hops put the data into messages of their own. Bytes. */
 export const MESSAGE_BYTES = 4 * 2 ** 20 - 64
 
-/** How many tunnels an agent keeps. */
+/** The number of tunnels that an agent keeps. */
 export interface PoolSize {
   /** That wait for a request. */
   idle: number

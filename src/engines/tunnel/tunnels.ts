@@ -40,8 +40,8 @@ interface Waiter {
   give(tunnel: Tunnel): void
 }
 
-/** What is known of one agent. */
-interface Lot {
+/** The tunnels of one agent, and the requests that wait for one. */
+interface AgentTunnels {
   open: number
   readonly idle: Set<Tunnel>
   readonly waiters: Set<Waiter>
@@ -50,7 +50,7 @@ interface Lot {
 class Pool implements Tunnels {
   readonly #clock: Clock
   readonly #onRefused: () => void
-  readonly #lots = new Map<bigint, Lot>()
+  readonly #agents = new Map<bigint, AgentTunnels>()
 
   constructor({ clock, onRefused = () => undefined }: TunnelsOptions) {
     this.#clock = clock
@@ -63,35 +63,35 @@ class Pool implements Tunnels {
     call: Call,
   ): AsyncGenerator<ConnectResponse, void, undefined> {
     const incoming = requests[Symbol.asyncIterator]()
-    const lot = this.#lotOf(admitted.agentId)
-    lot.open++
+    const own = this.#tunnelsOf(admitted.agentId)
+    own.open++
     try {
       const { most = MOST_OF_AN_AGENT } = admitted
-      if (lot.open > most) {
+      if (own.open > most) {
         this.#onRefused()
         throw tooMany(most)
       }
       const first = await firstOf(incoming, { ended: admitted.ended, signal: call.signal, clock: this.#clock })
-      if (first) yield* this.#open(admitted, lot, { incoming, call, paths: pathsIn(first) })
+      if (first) yield* this.#open(admitted, own, { incoming, call, paths: pathsIn(first) })
     } finally {
-      lot.open--
-      this.#forget(admitted.agentId, lot)
+      own.open--
+      this.#forget(admitted.agentId, own)
     }
   }
 
   async *#open(
     { agentId, ended, age }: Admitted,
-    lot: Lot,
+    own: AgentTunnels,
     { incoming, call, paths }: { incoming: AsyncIterator<ConnectRequest>; call: Call; paths: ReadonlySet<string> },
   ): AsyncGenerator<ConnectResponse, void, undefined> {
     if (ended.aborted) throw Failure.from(ended.reason)
     if (call.signal.aborted) return
-    const tunnel: Tunnel = new Tunnel({ agentId, paths, incoming, call, onOver: () => void lot.idle.delete(tunnel) })
+    const tunnel: Tunnel = new Tunnel({ agentId, paths, incoming, call, onOver: () => void own.idle.delete(tunnel) })
     const revoke = () => tunnel.refuse(Failure.from(ended.reason))
     const stay = this.#clock.after(age, () => tunnel.retire())
     ended.addEventListener('abort', revoke, { once: true })
     try {
-      this.#place(tunnel, lot)
+      this.#place(tunnel, own)
       yield* tunnel.outgoing
     } finally {
       stay()
@@ -101,11 +101,11 @@ class Pool implements Tunnels {
   }
 
   take(agentId: bigint, path: string): Tunnel | undefined {
-    const lot = this.#lots.get(agentId)
-    if (!lot) return undefined
-    for (const tunnel of lot.idle) {
+    const own = this.#agents.get(agentId)
+    if (!own) return undefined
+    for (const tunnel of own.idle) {
       if (!tunnel.serves(path)) continue
-      lot.idle.delete(tunnel)
+      own.idle.delete(tunnel)
       return tunnel.take()
     }
     return undefined
@@ -114,7 +114,7 @@ class Pool implements Tunnels {
   wait(agentId: bigint, path: string, signal: AbortSignal): Promise<Tunnel> {
     const found = this.take(agentId, path)
     if (found) return Promise.resolve(found)
-    const lot = this.#lotOf(agentId)
+    const own = this.#tunnelsOf(agentId)
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         path,
@@ -124,47 +124,47 @@ class Pool implements Tunnels {
         },
       }
       const stop = () => {
-        lot.waiters.delete(waiter)
-        this.#forget(agentId, lot)
+        own.waiters.delete(waiter)
+        this.#forget(agentId, own)
         reject(new Failure('cancelled', 'nobody waits for the agent any more'))
       }
       if (signal.aborted) return stop()
       signal.addEventListener('abort', stop, { once: true })
-      lot.waiters.add(waiter)
+      own.waiters.add(waiter)
     })
   }
 
   putBack(tunnel: Tunnel): void {
-    if (tunnel.putBack()) this.#place(tunnel, this.#lotOf(tunnel.agentId))
+    if (tunnel.putBack()) this.#place(tunnel, this.#tunnelsOf(tunnel.agentId))
   }
 
   get count() {
-    const sum = (read: (lot: Lot) => number) => [...this.#lots.values()].reduce((all, lot) => all + read(lot), 0)
+    const sum = (read: (own: AgentTunnels) => number) => [...this.#agents.values()].reduce((all, own) => all + read(own), 0)
     return { idle: sum(({ idle }) => idle.size), open: sum(({ open }) => open), waiting: sum(({ waiters }) => waiters.size) }
   }
 
-  /** Who waits comes first. */
-  #place(tunnel: Tunnel, lot: Lot): void {
-    for (const waiter of lot.waiters) {
+  /** Requests that wait come first. */
+  #place(tunnel: Tunnel, own: AgentTunnels): void {
+    for (const waiter of own.waiters) {
       if (!tunnel.serves(waiter.path)) continue
-      lot.waiters.delete(waiter)
+      own.waiters.delete(waiter)
       waiter.give(tunnel.take())
       return
     }
-    lot.idle.add(tunnel)
+    own.idle.add(tunnel)
   }
 
-  #lotOf(agentId: bigint): Lot {
-    const known = this.#lots.get(agentId)
+  #tunnelsOf(agentId: bigint): AgentTunnels {
+    const known = this.#agents.get(agentId)
     if (known) return known
-    const lot: Lot = { open: 0, idle: new Set(), waiters: new Set() }
-    this.#lots.set(agentId, lot)
-    return lot
+    const own: AgentTunnels = { open: 0, idle: new Set(), waiters: new Set() }
+    this.#agents.set(agentId, own)
+    return own
   }
 
-  #forget(agentId: bigint, lot: Lot): void {
-    const isEmpty = lot.open === 0 && lot.waiters.size === 0
-    if (isEmpty && this.#lots.get(agentId) === lot) this.#lots.delete(agentId)
+  #forget(agentId: bigint, own: AgentTunnels): void {
+    const isEmpty = own.open === 0 && own.waiters.size === 0
+    if (isEmpty && this.#agents.get(agentId) === own) this.#agents.delete(agentId)
   }
 }
 

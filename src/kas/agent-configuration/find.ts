@@ -1,8 +1,8 @@
 import { type ParsedConfiguration, parseConfigurationFile } from '../../agentcfg/index.ts'
-import type { Snapshot } from '../ports.ts'
+import type { CommitSnapshot } from '../ports.ts'
 
-/** What a commit says to an agent. */
-export interface Found {
+/** The configuration of an agent in one commit. */
+export interface FoundConfiguration {
   readonly commit: string
   /** Of the file; `undefined` when there is none. */
   readonly path: string | undefined
@@ -12,16 +12,16 @@ export interface Found {
 /** More is not fetched from the mirror. */
 const MOST_BYTES = 128 * 2 ** 10
 
-/** Where the file of an agent may be; the first that is there counts. */
+/** The file of an agent may be in these places; the first that is there counts. */
 const placesOf = (name: string): string[] => [`.berth/agents/${name}/config.yaml`, `.gitlab/agents/${name}/config.yaml`]
 
 /** No file is as good as an empty one. */
 export async function findConfiguration(
-  snapshot: Snapshot,
+  snapshot: CommitSnapshot,
   agent: string,
   projectPath: string,
   signal: AbortSignal,
-): Promise<Found> {
+): Promise<FoundConfiguration> {
   const { commit } = snapshot
   const tree = await snapshot.tree()
   const [file] = placesOf(agent).flatMap((place) => tree.file(place) ?? [])

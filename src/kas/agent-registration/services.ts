@@ -15,7 +15,7 @@ import type { AgentGate, AgentPass } from '../ports.ts'
 import { configurationProjectOf, type Projects } from '../project.ts'
 import type { RollOfPods } from './roll.ts'
 
-export interface RegistrationDesk {
+export interface RegistrationOptions {
   gate: AgentGate
   /** Proves who calls before anything of a request is read. */
   door: Door
@@ -24,8 +24,8 @@ export interface RegistrationDesk {
   onReport: (pass: AgentPass, report: ReportRequest) => void
 }
 
-/** Where agents say that they are there, and what they do. */
-export const createRegistrationServices = ({ gate, door, roll, onReport }: RegistrationDesk): Service[] => {
+/** Agents register here and report what they do. */
+export const createRegistrationServices = ({ gate, door, roll, onReport }: RegistrationOptions): Service[] => {
   const admitted = async <T>(authorization: string | undefined, work: (pass: AgentPass) => T): Promise<T> => {
     const pass = gate.admit(authorization)
     try {

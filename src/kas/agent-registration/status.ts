@@ -1,34 +1,34 @@
 import { type Agent, type AgentStatus, type Condition, keyOf, type Statement, withConditions } from '../../api/index.ts'
 import { type Failure, timestamp } from '../../std/index.ts'
 import { isAnother } from '../known-project.ts'
-import { type KnownProject, numberIn, numberOf } from '../number.ts'
+import { numberIn, numberOf, type ProjectKnownToAgent } from '../number.ts'
 import type { ConfigurationFinding, UsedProject } from '../ports.ts'
 import type { Project } from '../project.ts'
 import { sentenceOf } from '../refusals.ts'
 import type { KnownToken } from '../token-holder.ts'
-import { isDerived, type Pod } from './pod.ts'
-import type { Told } from './told.ts'
+import { type AgentPod, isDerived } from './pod.ts'
+import type { AgentReport } from './report.ts'
 
-/** What is known of an agent here. What is not known yet leaves the status as it is. */
+/** The facts of an agent that this kas knows. A fact that is not known yet leaves the status as it is. */
 export interface AgentFacts {
-  pods: readonly Pod[]
+  pods: readonly AgentPod[]
   /** For a while after the start, pods that have not come back yet are taken to be there. */
   isSettled: boolean
   holders: Holders
   configuration: ConfigurationFinding | undefined
-  report: Told | undefined
+  report: AgentReport | undefined
   /** To which projects it was let in. */
   used: readonly UsedProject[]
   tokens: readonly KnownToken[]
-  /** What it would get under this path now. */
+  /** Gives the project that it would get under this path now. */
   projectOf(agent: Agent, path: string): Pick<Project, 'uid' | 'ref'> | undefined
 }
 
-/** Whose word counts about pods that are not connected here. */
+/** Decides which kas may say that a pod is gone. */
 export interface Holders {
   /** This kas. */
   self: string
-  /** Whether that is another kas, and one that lives. */
+  /** True for another kas that lives. */
   isAlive(kas: string): boolean
   /** Another kas may have this pod, and has still time to say so. */
   isAwaited(podId: string): boolean
@@ -89,7 +89,7 @@ function podsAfter(before: AgentStatus, { pods, isSettled, holders }: AgentFacts
 }
 
 /** The numbers of one pod differ between kas as long as it has not told its own to each of them. */
-const isSamePod = (pod: Pod, entry: ShownPod, uid: string): boolean =>
+const isSamePod = (pod: AgentPod, entry: ShownPod, uid: string): boolean =>
   pod.podId === entry.podId ||
   (pod.name === entry.name &&
     pod.namespace === (entry.namespace ?? '') &&
@@ -98,7 +98,7 @@ const isSamePod = (pod: Pod, entry: ShownPod, uid: string): boolean =>
 const heldByNobody = ({ kas: _, ...entry }: ShownPod): ShownPod => entry
 
 const shownPod = (
-  { podId, name, namespace, version, kubernetesVersion, connectedAt }: Pod,
+  { podId, name, namespace, version, kubernetesVersion, connectedAt }: AgentPod,
   before: ShownPod | undefined,
   kas: string,
 ): ShownPod => {
@@ -116,7 +116,7 @@ const shownPod = (
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** What was good last stays; mistakes stand beside it, with the commit that they are in. */
+/** The last good configuration stays; mistakes stand beside it, with the commit that they are in. */
 function configurationAfter(
   before: AgentStatus['configuration'],
   finding: ConfigurationFinding | undefined,
@@ -131,7 +131,7 @@ function configurationAfter(
 /** As many as a status has room for; then those go that were used first, but for the one with the agent's configuration. */
 const MOST_KNOWN = 512
 
-function knownAfter(agent: Agent, { used, projectOf }: AgentFacts): KnownProject[] {
+function knownAfter(agent: Agent, { used, projectOf }: AgentFacts): ProjectKnownToAgent[] {
   const before = agent.status?.knownProjects ?? []
   const known = new Map([...before, ...used].map(({ path, uid }) => [path, uid]))
   const { trustedProjects: trusted, configurationProject } = agent.spec
@@ -146,7 +146,7 @@ function knownAfter(agent: Agent, { used, projectOf }: AgentFacts): KnownProject
 }
 
 /** The number is written down where it is not the project's own. */
-function projectAfter(before: readonly KnownProject[], { path, uid }: UsedProject): KnownProject {
+function projectAfter(before: readonly ProjectKnownToAgent[], { path, uid }: UsedProject): ProjectKnownToAgent {
   const number = numberIn(before, { path, uid })
   return { path, uid, ...(number !== numberOf(uid) && { projectId: String(number) }) }
 }
@@ -213,11 +213,14 @@ function unread(conditions: readonly Condition[] | undefined): Short {
 const unreadable = (failure: Failure): Short =>
   say('False', failure.reason ?? 'GitFailed', sentenceOf(failure, 'Internal error; the cause is in the log of kas'))
 
-/** Whether the agent is given what stands behind its paths. */
+/** The condition that says if the agent is given the projects behind its paths. */
 export const PROJECTS_TRUSTED = 'ProjectsTrusted'
 
 /** Nothing while no project has ever taken the place of another. */
-function trustedStatement({ metadata: { name, namespace }, status }: Agent, known: readonly KnownProject[]): Short | undefined {
+function trustedStatement(
+  { metadata: { name, namespace }, status }: Agent,
+  known: readonly ProjectKnownToAgent[],
+): Short | undefined {
   const held = known.filter(({ replacedBy }) => replacedBy)
   const [first] = held
   if (!first?.replacedBy) {

@@ -15,14 +15,14 @@ import type { TokenRate } from './token-rate.ts'
 export interface WorkspaceGateOptions {
   workspaces: Cache<Workspace>
   provePod: ProvePod
-  /** Slows down whoever makes tokens up. */
+  /** Slows down peers that make tokens up. */
   prove: Prove
   rate: TokenRate
   refused: Refusals
   clock: Clock
 }
 
-/** What no watch tells: that a pod is gone, and its token with it. */
+/** No watch tells that a pod is gone, and its token with it, so the token is proved again. */
 const AGAIN = minutes(1)
 /** Tunnels of one workspace in one kas. */
 const MOST = 1000
@@ -78,10 +78,10 @@ function passFor({ workspaces, provePod, clock }: WorkspaceGateOptions, workspac
       // A cluster that cannot be asked takes nobody's right.
       if (isFailure(thrown, 'forbidden', 'unauthorized')) end.abort(revoked())
     }
-    if (!isClosed) calm = clock.after(AGAIN, () => void again())
+    if (!isClosed) cancelTimer = clock.after(AGAIN, () => void again())
   }
   let isClosed = false
-  let calm = clock.after(AGAIN, () => void again())
+  let cancelTimer = clock.after(AGAIN, () => void again())
   const forget = workspaces.onChangeOf(ref, look)
   // It may have changed while its cluster was asked.
   look()
@@ -92,7 +92,7 @@ function passFor({ workspaces, provePod, clock }: WorkspaceGateOptions, workspac
     close() {
       isClosed = true
       forget()
-      calm()
+      cancelTimer()
     },
   }
 }

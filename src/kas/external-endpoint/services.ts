@@ -29,12 +29,12 @@ import { sharedSecret } from '../shared-secret.ts'
 import { listPods } from './pods.ts'
 
 interface ExternalEndpoint
-  extends Omit<Desk, 'verify' | 'patience'>,
+  extends Omit<ExternalOptions, 'verify' | 'patience'>,
     Pick<ServeOptions, 'tls' | 'onTurnedAway' | 'clock' | 'log'> {
   config: Pick<Config, 'api' | 'apiSecret' | 'agentWait'>
 }
 
-/** Of whoever asks, as GitLab does. */
+/** Callers sign as GitLab does. */
 const ISSUER = 'gitlab'
 const AUDIENCE = 'gitlab-kas'
 
@@ -48,7 +48,7 @@ export async function serveExternalEndpoint(given: ExternalEndpoint): Promise<Gr
   return serveGrpc({ address: config.api, tls, services, onTurnedAway, clock, log })
 }
 
-interface Desk {
+interface ExternalOptions {
   /** Throws unless the call shows that it may ask. */
   verify: (authorization: string | undefined) => Promise<void>
   /** The pods of agents that are connected to any kas. */
@@ -62,15 +62,15 @@ interface Desk {
   asked: Counter
 }
 
-/** What is answered at the external endpoint. Every call is proved first. */
-function createServices(desk: Desk): Service[] {
-  const { census, projects, polls } = desk
+/** The services of the external endpoint. Every call is proved first. */
+function createServices(options: ExternalOptions): Service[] {
+  const { census, projects, polls } = options
   /** Nothing is read of what shows no good token, but it is counted. */
   const door: Door = async ({ metadata, path }) => {
     try {
-      await desk.verify(metadata('authorization'))
+      await options.verify(metadata('authorization'))
     } catch (thrown) {
-      desk.asked.add({ method: path.slice(path.lastIndexOf('/') + 1), outcome: Failure.from(thrown).code })
+      options.asked.add({ method: path.slice(path.lastIndexOf('/') + 1), outcome: Failure.from(thrown).code })
       throw thrown
     }
   }
@@ -80,10 +80,10 @@ function createServices(desk: Desk): Service[] {
     async (request: I, call: Call): Promise<O> => {
       try {
         const answer = await work(request, call)
-        desk.asked.add({ method, outcome: 'ok' })
+        options.asked.add({ method, outcome: 'ok' })
         return answer
       } catch (thrown) {
-        desk.asked.add({ method, outcome: Failure.from(thrown).code })
+        options.asked.add({ method, outcome: Failure.from(thrown).code })
         throw thrown
       }
     }
@@ -130,7 +130,7 @@ function createServices(desk: Desk): Service[] {
           return create(ConnectedAgentsByIdResponseSchema, { agents: agents.map(info), silentKas: silent })
         }),
         getPods: counted('GetPods', async ({ agentId }, call) => {
-          const pods = await listPods({ ...desk, agentId: idOf(agentId, 'agent_id'), signal: call.signal })
+          const pods = await listPods({ ...options, agentId: idOf(agentId, 'agent_id'), signal: call.signal })
           return create(GetPodsResponseSchema, { pods })
         }),
       },

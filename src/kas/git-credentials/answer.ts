@@ -23,7 +23,7 @@ import {
 } from '../../api/index.ts'
 import { Failure, minutes, type Secret, seconds } from '../../std/index.ts'
 import type { Develops } from '../develop.ts'
-import { createPodProof, type ProofDesk, type ProvePod } from '../pod-proof.ts'
+import { createPodProof, type PodProofOptions, type ProvePod } from '../pod-proof.ts'
 import type { Credentials } from '../ports.ts'
 import type { Project, Projects } from '../project.ts'
 import { readSecret } from '../read-secret.ts'
@@ -31,12 +31,12 @@ import type { Prove } from '../strangers.ts'
 import { bearerIn } from '../token.ts'
 import { advertisementOf } from './advertisement.ts'
 
-interface GitCredentialsServer extends Omit<ProofDesk, 'audienceOf'>, Pick<ServeHttpOptions, 'address' | 'tls'> {
+interface GitCredentialsServer extends Omit<PodProofOptions, 'audienceOf'>, Pick<ServeHttpOptions, 'address' | 'tls'> {
   projects: Pick<Projects, 'get'>
   credentials: Pick<Credentials, 'forGit'>
   develops: Develops
   protocols: readonly Protocol[]
-  /** Slows down whoever makes tokens up. */
+  /** Slows down peers that make tokens up. */
   prove: Prove
   /** Counts answers by status. */
   answered: Counter
@@ -50,15 +50,15 @@ export const serveGitCredentials = (given: GitCredentialsServer): Promise<HttpSe
 const LASTS = minutes(5)
 
 /** Answers pods, and strangers alike whatever it is that they lack. */
-function answerPods(desk: GitCredentialsServer): Responder {
-  const { log } = desk
-  const provePod = createPodProof({ ...desk, audienceOf: gitAudienceOf })
+function answerPods(options: GitCredentialsServer): Responder {
+  const { log } = options
+  const provePod = createPodProof({ ...options, audienceOf: gitAudienceOf })
   const respond = async (question: Question): Promise<Answer> => {
     const ask = readAsk(question)
     if (!ask) return REFUSED
     try {
-      const proved = await desk.prove(ask.token, question.peer, () => admit(desk, provePod, ask))
-      return { status: 200, contentType: TYPE, text: advertisementOf(await answer(desk, ask, proved)) }
+      const proved = await options.prove(ask.token, question.peer, () => admit(options, provePod, ask))
+      return { status: 200, contentType: TYPE, text: advertisementOf(await answer(options, ask, proved)) }
     } catch (thrown) {
       const failure = Failure.from(thrown)
       if (failure.reason === 'TooManyRequests') return hurry(failure.retryAfter ?? seconds(1))
@@ -71,7 +71,7 @@ function answerPods(desk: GitCredentialsServer): Responder {
   }
   return async (question) => {
     const given = await respond(question)
-    desk.answered.add({ status: String(given.status) })
+    options.answered.add({ status: String(given.status) })
     return given
   }
 }
@@ -87,7 +87,7 @@ const hurry = (wait: number): Answer => ({
   headers: { 'retry-after': String(Math.ceil(wait / 1000)) },
 })
 
-/** What a pod wants, and what it shows. */
+/** The request of a pod, with the token that it shows. */
 interface Ask {
   workspace: Ref & { namespace: string }
   token: Secret<string>
@@ -120,19 +120,19 @@ async function admit({ kube }: GitCredentialsServer, provePod: ProvePod, { works
 }
 
 /** The credential for the workspace's own repository; nothing when none is needed. */
-async function answer(desk: GitCredentialsServer, { url }: Ask, { workspace, pod }: Proved): Promise<Record<string, string>> {
-  const project = await projectOf(desk, workspace)
-  if (!isSame(remoteUrl(project.url, desk.protocols), url))
+async function answer(options: GitCredentialsServer, { url }: Ask, { workspace, pod }: Proved): Promise<Record<string, string>> {
+  const project = await projectOf(options, workspace)
+  if (!isSame(remoteUrl(project.url, options.protocols), url))
     throw new Failure('forbidden', `${nameOf(workspace)} gets credentials for ${project.url} and for nothing else`, {
       reason: WITHHELD,
     })
-  const credential = await credentialFor(desk, workspace, project)
+  const credential = await credentialFor(options, workspace, project)
   if (!credential) return {}
-  desk.log.info('A Git credential was given', { workspace: nameOf(workspace), pod, project: project.path })
+  options.log.info('A Git credential was given', { workspace: nameOf(workspace), pod, project: project.path })
   return {
     username: credential.username ?? 'git',
     password: credential.password.reveal(),
-    password_expiry_utc: String(Math.floor((desk.clock.now() + LASTS) / 1000)),
+    password_expiry_utc: String(Math.floor((options.clock.now() + LASTS) / 1000)),
   }
 }
 
@@ -185,7 +185,7 @@ function isSame(own: string, asked: string): boolean {
 
 const STATUS: Partial<Record<Failure['code'], number>> = { invalid: 409, 'not-found': 404, unavailable: 503, timeout: 503 }
 
-/** Whoever has come so far is the workspace itself: it is told what is wrong, unless that is ours. */
+/** A caller that has come so far is the workspace itself: it is told what is wrong, unless the fault is ours. */
 function told(failure: Failure, note: () => void): Answer {
   const status = failure.reason === WITHHELD ? 403 : STATUS[failure.code]
   if (status === undefined) {

@@ -1,6 +1,6 @@
 import { createTurnstile } from '../../std/index.ts'
 
-/** Where one repository's work on the network waits for its turn. */
+/** One repository's work on the network waits for its turn here. */
 export interface Lane {
   pass<T>(work: () => Promise<T>): Promise<T>
 }

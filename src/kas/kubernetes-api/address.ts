@@ -1,7 +1,7 @@
 import { Failure, Secret } from '../../std/index.ts'
 import { bearerIn } from '../token.ts'
 
-/** What a visitor wants, and what he shows. */
+/** The request of a visitor, with the token that he shows. */
 export interface Ask {
   agent: { id: bigint } | { namespace: string; name: string }
   token: Secret<string>
@@ -9,7 +9,7 @@ export interface Ask {
   as: 'ci' | 'pat' | 'either'
   /** Path of the cluster's API, decoded. */
   path: string
-  /** What stands before it at kas. */
+  /** Precedes `path` in the URL at kas. */
   prefix: string
   query: URLSearchParams
 }

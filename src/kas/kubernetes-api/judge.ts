@@ -11,7 +11,7 @@ import type { Identify } from './people.ts'
 import { jobRight, type Right, userRight } from './rules.ts'
 import { type Spaces, spaceRight } from './spaces.ts'
 
-export interface Doors {
+export interface AccessSources {
   /** Must have the index `BY_NUMBER`. */
   agents: Cache<Agent>
   projects: Projects
@@ -24,15 +24,15 @@ export interface Doors {
 
 export const BY_NUMBER = { number: (agent: Agent): string[] => [String(numberOf(agent.metadata.uid ?? ''))] }
 
-export interface Verdict {
+export interface AccessVerdict {
   agent: Agent
   right: Right
-  /** What the right depends on, unless it is by a space: those are there whatever is written in a repository. */
+  /** The right depends on it, unless it comes from a space: no repository has a say in those. */
   configuration: ConfigurationFile | undefined
 }
 
-/** Who it is that asks, and as whom he may act. Throws where he may not. */
-export async function judge(doors: Doors, ask: Ask): Promise<Verdict> {
+/** Finds the right by which the caller may act in the cluster. Throws when there is none. */
+export async function judge(doors: AccessSources, ask: Ask): Promise<AccessVerdict> {
   const person = await doors.identify(ask.token)
   const agent = agentOf(doors, ask)
   if (!agent) throw refusal(ask)
@@ -47,7 +47,7 @@ export async function judge(doors: Doors, ask: Ask): Promise<Verdict> {
   return { agent, configuration, right }
 }
 
-function agentOf({ agents }: Doors, { agent }: Ask): Agent | undefined {
+function agentOf({ agents }: AccessSources, { agent }: Ask): Agent | undefined {
   const found = 'id' in agent ? agents.by('number', String(agent.id))[0] : agents.get(agent)
   return found && !isDeleting(found) ? found : undefined
 }

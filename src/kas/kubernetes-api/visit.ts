@@ -5,19 +5,19 @@ import { type Clock, Failure, isFailure, type Log } from '../../std/index.ts'
 import { metersOf } from '../meters.ts'
 import type { Router } from '../ports.ts'
 import { type Ask, readAsk } from './address.ts'
-import { type Admission, admit } from './admission.ts'
+import { admit, type ClusterAdmission } from './admission.ts'
 import { behind, unreached } from './behind.ts'
 import { exchange } from './exchange.ts'
 import { checkContentType, IMPERSONATE, queryOf, requestHeaders } from './headers.ts'
-import type { Doors } from './judge.ts'
-import { createPace, type Pace } from './pace.ts'
+import type { AccessSources } from './judge.ts'
+import { createPace, type VisitPace } from './pace.ts'
 import { createIdentify } from './people.ts'
 import { isSystem } from './rules.ts'
 import { answerFailure, createTraceId } from './status.ts'
 
 /** `grace`: so long sessions may go on when the server stops. */
 interface KubernetesApiServer
-  extends Omit<Doors, 'identify'>,
+  extends Omit<AccessSources, 'identify'>,
     Pick<ServeVisitsOptions, 'address' | 'tls' | 'grace' | 'clock' | 'log'> {
   /** For which tokens may have been issued, beside the API server's own. */
   audience: string
@@ -39,8 +39,8 @@ export function serveKubernetesApi(given: KubernetesApiServer): Promise<HttpServ
 }
 
 interface VisitOptions {
-  doors: Doors
-  pace: Pace
+  doors: AccessSources
+  pace: VisitPace
   router: Router
   meters: Meters
   clock: Clock
@@ -57,7 +57,7 @@ const receiveVisits =
   async (visit: Visit): Promise<void> => {
     const traceId = createTraceId()
     const stop = stopOf(visit)
-    let admission: Admission | undefined
+    let admission: ClusterAdmission | undefined
     let status = 0
     try {
       const ask = readAsk(visit.target, visit.headers.authorization)
@@ -112,8 +112,8 @@ function stopOf({ stopping, overdue }: Visit): { ended: AbortSignal; isFound(): 
   }
 }
 
-/** What ended it, when that is not what was thrown. */
-function failureOf({ left, stopping }: Visit, admission: Admission | undefined, thrown: unknown): Failure {
+/** Gives the cause of the end, which may be another than what was thrown. */
+function failureOf({ left, stopping }: Visit, admission: ClusterAdmission | undefined, thrown: unknown): Failure {
   if (admission?.ended.aborted) return Failure.from(admission.ended.reason)
   const failure = Failure.from(thrown)
   return stopping.aborted && !left.aborted && failure.code === 'cancelled' ? kasStops() : failure
@@ -133,7 +133,7 @@ function checkUpgrade({ upgrade, headers }: Visit): void {
   if (headers.origin !== undefined) throw new Failure('invalid', 'kas takes no WebSockets of pages in browsers')
 }
 
-function headOf(visit: Visit, ask: Ask, { right }: Admission): RequestHead {
+function headOf(visit: Visit, ask: Ask, { right }: ClusterAdmission): RequestHead {
   const isAgent = right.impersonation === undefined
   const wanted = Object.entries(visit.headers).filter(([name]) => IMPERSONATE.test(name))
   if (!isAgent && wanted.length > 0)

@@ -5,5 +5,5 @@
  */
 export { changesSince } from './changes.ts'
 export { parseGlob } from './glob.ts'
-export { createChoose, digestOf, type Limits, select } from './select.ts'
+export { createChoose, digestOf, type StreamLimits, select } from './select.ts'
 export { createObjectStreamService } from './stream.ts'

@@ -23,7 +23,7 @@ const SELECTOR = Object.entries(LABELS)
   .map(([key, value]) => `${key}=${value}`)
   .join(',')
 
-/** What was seen of the Lease of another kas. Times are our own: clocks are not compared. */
+/** The last look at the Lease of another kas. Times are our own: clocks are not compared. */
 interface Sight {
   renewTime: string
   /** When it was seen to change. */
@@ -31,9 +31,9 @@ interface Sight {
 }
 
 /** Shows the others that this kas lives, and looks who else does. */
-export const createPresence = (options: PresenceOptions) => new Beacon(options)
+export const createPresence = (options: PresenceOptions) => new LeasePresence(options)
 
-class Beacon implements Presence {
+class LeasePresence implements Presence {
   readonly self: string
   readonly #options: PresenceOptions
   readonly #sights = new Map<string, Sight>()
@@ -102,7 +102,10 @@ class Beacon implements Presence {
     const before = this.#living().join()
     const names = new Set(leases.map(({ metadata }) => metadata.name))
     for (const name of this.#sights.keys()) if (!names.has(name)) this.#sights.delete(name)
-    for (const lease of leases) this.#note(lease, now)
+    for (const { metadata, spec } of leases) {
+      const [name, renewTime] = [metadata.name, spec?.renewTime ?? '']
+      if (name !== this.self && this.#sights.get(name)?.renewTime !== renewTime) this.#sights.set(name, { renewTime, at: now })
+    }
     const isFirst = this.#lookedAt === undefined
     this.#lookedAt = now
     for (const lease of leases) await this.#collect(lease)
@@ -119,11 +122,6 @@ class Beacon implements Presence {
       this.#complain(thrown)
       return []
     }
-  }
-
-  #note({ metadata: { name }, spec }: Lease, now: number): void {
-    const renewTime = spec?.renewTime ?? ''
-    if (name !== this.self && this.#sights.get(name)?.renewTime !== renewTime) this.#sights.set(name, { renewTime, at: now })
   }
 
   async #collect({ metadata: { name, uid, resourceVersion } }: Lease): Promise<void> {

@@ -38,7 +38,7 @@ export function createPeerRegistry({ peers, resolve, isSelf, clock, log }: Peers
   const listeners = new Set<(url: string) => void>()
   let lookedAt = Number.NEGATIVE_INFINITY
   let looking: Promise<void> | undefined
-  let calm: () => void = () => undefined
+  let cancelTimer: () => void = () => undefined
   let isOver = false
 
   const known = (): string[] => [...new Set([...behind.values()].flat())]
@@ -66,8 +66,9 @@ export function createPeerRegistry({ peers, resolve, isSelf, clock, log }: Peers
   }
   /** While requests wait for their agent, kas that appear are asked as well. */
   function watch(): void {
-    calm()
-    calm = isOver || listeners.size === 0 || peers.length === 0 ? () => undefined : clock.after(FRESH, () => void refresh())
+    cancelTimer()
+    cancelTimer =
+      isOver || listeners.size === 0 || peers.length === 0 ? () => undefined : clock.after(FRESH, () => void refresh())
   }
 
   return {

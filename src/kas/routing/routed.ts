@@ -1,14 +1,14 @@
 import { fromBinary } from '@bufbuild/protobuf'
 import type { Duplex } from '../../adapters/grpc/index.ts'
-import { type Carrier, callThrough, inOrder, type Rules } from '../../engines/tunnel/index.ts'
+import { type Carrier, callThrough, inOrder, type OrderRules } from '../../engines/tunnel/index.ts'
 import { type GatewayKasResponse, GatewayKasResponseSchema } from '../../rpc/index.ts'
 import { Failure } from '../../std/index.ts'
 
-/** Which agent a request of another kas is for: a decimal number. */
+/** Names the agent that a request of another kas is for, by its decimal number. */
 export const ROUTING_KEY = 'kas-hop-routing-agent-id'
 
 /** The order in which a gateway speaks. */
-const OF_GATEWAYS: Rules<'tunnelReady' | 'header' | 'message' | 'trailer' | 'error' | 'noTunnel'> = {
+const OF_GATEWAYS: OrderRules<'tunnelReady' | 'header' | 'message' | 'trailer' | 'error' | 'noTunnel'> = {
   start: ['tunnelReady', 'noTunnel', 'end'],
   noTunnel: ['tunnelReady', 'end'],
   tunnelReady: ['header'],

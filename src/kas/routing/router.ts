@@ -2,7 +2,7 @@ import type { CallOptions, Connection, Duplex } from '../../adapters/grpc/index.
 import { forwardable, request, type Tunnels } from '../../engines/tunnel/index.ts'
 import { type Backoff, type Clock, Failure, hours, type Log, pause, seconds, waitOf } from '../../std/index.ts'
 import type { Router } from '../ports.ts'
-import { createEstranged, type Estranged, MEND } from './estranged.ts'
+import { createPeerFailures, MEND, type PeerFailures } from './peer-failures.ts'
 import type { PeerRegistry } from './peers.ts'
 import { type Asked, askThrough, ROUTING_KEY } from './routed.ts'
 
@@ -13,7 +13,7 @@ export interface RouterOptions {
   dial: (url: string) => Connection
   /** So long a request waits for its agent. Milliseconds. */
   patience: number
-  onRouted: (way: Way) => void
+  onRouted: (way: RequestRoute) => void
   /** Another kas did not answer, by the code of its failure. */
   onPeerFailed: (code: string) => void
   clock: Clock
@@ -31,14 +31,14 @@ const UNUSED = hours(1)
 
 type Call = Duplex<Uint8Array, Uint8Array>
 
-/** How a request got to its agent: through a tunnel of this kas, or of another one, or not at all. */
-export type Way = 'own' | 'peer' | 'none'
+/** A request gets to its agent through a tunnel of this kas, or of another one, or not at all. */
+export type RequestRoute = 'own' | 'peer' | 'none'
 
 /** Calls to agents wherever they are connected: own tunnels first, then those of the other kas. */
 export function createRouter(options: RouterOptions): Router & { stop(): void } {
   const { tunnels, onRouted, onPeerFailed, log } = options
   const links = createLinks(options)
-  const estranged = createEstranged({ onFailed: onPeerFailed, log })
+  const peerFailures = createPeerFailures({ onFailed: onPeerFailed, log })
   return {
     async open(agentId, path, call) {
       // What cannot travel is refused before it costs a tunnel.
@@ -46,7 +46,7 @@ export function createRouter(options: RouterOptions): Router & { stop(): void } 
       const own = tunnels.take(agentId, path)
       const routed = own
         ? { way: 'own' as const, call: request(own, path, wanted.call) }
-        : await new Search(options, { connect: links.to, estranged }, wanted).run().catch((thrown: unknown) => {
+        : await new Search(options, { connect: links.to, peerFailures }, wanted).run().catch((thrown: unknown) => {
             onRouted('none')
             throw thrown
           })
@@ -89,22 +89,22 @@ interface Wanted {
 }
 
 interface Found {
-  way: Way
+  way: RequestRoute
   call: Call
 }
 
 /** One kas that is asked. */
 interface Question {
-  /** What it was asked, while that is not the caller's yet. */
+  /** Set while the call has not gone to the caller yet. */
   asked: Asked | undefined
   /** It has appeared again: it is asked at once, whatever was wrong before. */
   again: AbortController
 }
 
-/** What all requests know of the other kas. */
+/** All requests share what is known of the other kas. */
 interface Others {
   connect: (url: string) => Connection
-  estranged: Estranged
+  peerFailures: PeerFailures
 }
 
 /** Asks everybody who may have the agent; the first tunnel that is ready gets the request. */
@@ -190,7 +190,7 @@ class Search {
       } catch (thrown) {
         onWord()
         if (this.#over.signal.aborted) return
-        this.#others.estranged.failed(url, thrown)
+        this.#others.peerFailures.failed(url, thrown)
         await pause(clock, waitOf(AGAIN, failures), AbortSignal.any([this.#over.signal, again]))
         const known = again.aborted ? [url] : await peers.kasToAsk()
         // The list may be older than what was told meanwhile.
@@ -207,7 +207,7 @@ class Search {
     if (this.#over.signal.aborted) return asked.cancel()
     question.asked = asked
     const heard = () => {
-      this.#others.estranged.answered(url)
+      this.#others.peerFailures.answered(url)
       onWord()
     }
     await asked.ready(heard)
@@ -218,7 +218,7 @@ class Search {
   }
 
   #notConnected(): Failure {
-    const isDoubted = [...this.#questions.keys()].some((url) => this.#others.estranged.has(url))
+    const isDoubted = [...this.#questions.keys()].some((url) => this.#others.peerFailures.has(url))
     const but = isDoubted ? ', and another kas that may have it does not believe this one' : ''
     return new Failure('timeout', `no suitable agent has connected within ${this.#options.patience / 1000} s${but}`, {
       reason: 'AgentNotConnected',

@@ -8,7 +8,7 @@ import { createMetrics, type Metrics } from '../../../src/adapters/http/index.ts
 import { serveTunnels, type TunnelHandler } from '../../../src/engines/tunnel/index.ts'
 import { createMeters } from '../../../src/kas/meters.ts'
 import type { AgentGate, Census, Router, WorkspaceGate } from '../../../src/kas/ports.ts'
-import { layRoutes } from '../../../src/kas/routes.ts'
+import { createRoutes } from '../../../src/kas/routes.ts'
 import type { Connected } from '../../../src/kas/routing/index.ts'
 import { Failure, hours, type Log, Secret, seconds, silentLog, systemClock } from '../../../src/std/index.ts'
 
@@ -76,7 +76,7 @@ export async function openKas(
   const around = { clock: systemClock, log }
   const config = { privateApi, privateApiSecret: file, peers, peersCa, agentWait: wait, streamAge: hours(1) }
   const metrics = createMetrics({})
-  const routes = await layRoutes({
+  const routes = await createRoutes({
     ...{ config, agentGate: gate, workspaceGate, connected, tls, meters: createMeters(metrics).routes },
     ...around,
   })

@@ -10,7 +10,7 @@ export interface EstrangedOptions {
  * A kas that refuses what this one shows it has another secret or another time, and it goes on until somebody mends that: it is told
  * once for each, and again when it has answered meanwhile. All else that fails between kas passes by itself.
  */
-export function createEstranged({ onFailed, log }: EstrangedOptions) {
+export function createPeerFailures({ onFailed, log }: EstrangedOptions) {
   const urls = new Set<string>()
   return {
     failed(url: string, thrown: unknown) {
@@ -28,7 +28,7 @@ export function createEstranged({ onFailed, log }: EstrangedOptions) {
 }
 
 /** Other kas that do not believe this one. */
-export type Estranged = ReturnType<typeof createEstranged>
+export type PeerFailures = ReturnType<typeof createPeerFailures>
 
 export const MEND = 'Give all kas the same --private-api-secret, and check that their clocks agree.'
 

@@ -2,10 +2,10 @@ import { type Backoff, type Clock, Failure, isFailure, minutes, seconds, waitOf 
 
 const WAIT: Backoff = { base: seconds(2), max: minutes(5) }
 
-export type Patience = ReturnType<typeof createPatience>
+export type FetchBackoff = ReturnType<typeof createFetchBackoff>
 
 /** A commit that cannot be fetched is followed by hundreds of streams, and each asks again: all but one a while get the old answer. */
-export function createPatience(clock: Clock) {
+export function createFetchBackoff(clock: Clock) {
   let last: { commit: string; failure: Failure; failures: number; until: number } | undefined
   return {
     async try<T>(commit: string, work: () => Promise<T>): Promise<T> {
