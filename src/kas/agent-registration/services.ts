@@ -66,10 +66,8 @@ export function connectedAgents(
   { request }: Pick<GetConnectedAgentsRequest, 'request'>,
 ): ConnectedAgentInfo[] {
   const found: ConnectedAgentInfo[] = []
-  for (const {
-    registered: { agent, id },
-    pods,
-  } of roll.all()) {
+  for (const { pods, ...of } of roll.all()) {
+    const { agent, id } = of.registered
     if (request.case === 'agentId' && request.value !== id) continue
     const object = agents.get(agent)
     const projectId = (object && configurationProjectOf(projects, object)?.id) ?? 0n

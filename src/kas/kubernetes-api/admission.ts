@@ -19,11 +19,11 @@ export interface ClusterAdmission {
 const AGAIN = minutes(1)
 
 /** Says who may pass, and looks again whenever something changes on which that depends. */
-export async function admit(doors: AccessSources, ask: Ask): Promise<ClusterAdmission> {
+export async function admit(sources: AccessSources, ask: Ask): Promise<ClusterAdmission> {
   // What changes while somebody is asked must not be missed.
-  const watch = new Watch(doors, ask)
+  const watch = new Watch(sources, ask)
   try {
-    return watch.begin(await judge(doors, ask))
+    return watch.begin(await judge(sources, ask))
   } catch (thrown) {
     watch.close()
     throw thrown
@@ -31,7 +31,7 @@ export async function admit(doors: AccessSources, ask: Ask): Promise<ClusterAdmi
 }
 
 class Watch {
-  readonly #doors: AccessSources
+  readonly #sources: AccessSources
   readonly #ask: Ask
   readonly #end = new AbortController()
   readonly #stops: readonly (() => void)[]
@@ -40,8 +40,8 @@ class Watch {
   #isStale = false
   #isClosed = false
 
-  constructor(doors: AccessSources, ask: Ask) {
-    this.#doors = doors
+  constructor(sources: AccessSources, ask: Ask) {
+    this.#sources = sources
     this.#ask = ask
     this.#stops = this.#listen()
   }
@@ -65,7 +65,7 @@ class Watch {
 
   /** Only to what this visit's right may depend on: there may be thousands of visits. */
   #listen(): (() => void)[] {
-    const { agents, configurations, projects, spaces, clock } = this.#doors
+    const { agents, configurations, projects, spaces, clock } = this.#sources
     const again = () => void this.#look()
     return [
       onChangeOf(agents, this.#ask, (now, before) => {
@@ -108,7 +108,7 @@ class Watch {
   /** An API server that is away takes nobody's right. */
   async #holds(): Promise<boolean> {
     try {
-      const now = await judge(this.#doors, this.#ask)
+      const now = await judge(this.#sources, this.#ask)
       if (!isDeepStrictEqual(now.right, this.#verdict?.right)) return false
       this.#verdict = now
       return true

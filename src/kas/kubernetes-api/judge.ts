@@ -32,15 +32,15 @@ export interface AccessVerdict {
 }
 
 /** Finds the right by which the caller may act in the cluster. Throws when there is none. */
-export async function judge(doors: AccessSources, ask: Ask): Promise<AccessVerdict> {
-  const person = await doors.identify(ask.token)
-  const agent = agentOf(doors, ask)
+export async function judge(sources: AccessSources, ask: Ask): Promise<AccessVerdict> {
+  const person = await sources.identify(ask.token)
+  const agent = agentOf(sources, ask)
   if (!agent) throw refusal(ask)
-  const bySpace = spaceRight(doors.spaces, agent, person)
+  const bySpace = spaceRight(sources.spaces, agent, person)
   if (bySpace) return { agent, configuration: undefined, right: bySpace }
-  const configuration = await doors.configurations.of(refOf(agent))
+  const configuration = await sources.configurations.of(refOf(agent))
   if (!configuration) throw refusal(ask)
-  const situation = { agent, configuration, person, projects: doors.projects, develops: doors.develops }
+  const situation = { agent, configuration, person, projects: sources.projects, develops: sources.develops }
   const byJob = ask.as === 'pat' ? undefined : await jobRight(situation)
   const right = byJob ?? (ask.as === 'ci' ? undefined : await userRight(situation))
   if (!right) throw refusal(ask)

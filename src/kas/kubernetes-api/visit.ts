@@ -34,12 +34,12 @@ export function serveKubernetesApi(given: KubernetesApiServer): Promise<HttpServ
   const identify = createIdentify(kube, audience, clock)
   const meters = createVisitMeters(metrics)
   const pace = createPace({ identify, perSecond, operator: spaces.operator, slowed: meters.slowed, clock })
-  const visit = receiveVisits({ doors: { ...given, identify }, pace, router, meters, clock, log })
+  const visit = receiveVisits({ sources: { ...given, identify }, pace, router, meters, clock, log })
   return serveVisits({ ...given, visit, turnedAway: meters.turnedAway })
 }
 
 interface VisitOptions {
-  doors: AccessSources
+  sources: AccessSources
   pace: VisitPace
   router: Router
   meters: Meters
@@ -53,7 +53,7 @@ const UPGRADES = /^(websocket|spdy\/3\.1)$/i
 
 /** Lets people and jobs through to the Kubernetes API of an agent's cluster. Whatever happens, each visit is answered. */
 const receiveVisits =
-  ({ doors, pace, router, meters, clock, log }: VisitOptions) =>
+  ({ sources, pace, router, meters, clock, log }: VisitOptions) =>
   async (visit: Visit): Promise<void> => {
     const traceId = createTraceId()
     const stop = stopOf(visit)
@@ -64,7 +64,7 @@ const receiveVisits =
       checkUpgrade(visit)
       checkContentType(visit.headers, (visit.length ?? 1) > 0)
       const person = await pace.visit(ask.token, visit.peer)
-      admission = await pace.judged(person, ask.agent, () => admit(doors, ask))
+      admission = await pace.judged(person, ask.agent, () => admit(sources, ask))
       const head = headOf(visit, ask, admission)
       if (stop.ended.aborted) throw kasStops()
       const over = AbortSignal.any([visit.left, admission.ended, stop.ended])
