@@ -5,4 +5,4 @@
  * authorization/, git-polling/ and object-stream/.
  */
 export { type Config, parseConfig, SETTINGS } from './config.ts'
-export { type Addresses, type Surroundings, start } from './program.ts'
+export { type KasAddresses, type Surroundings, start } from './program.ts'

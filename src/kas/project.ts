@@ -49,7 +49,7 @@ export function projectFrom(object: GitProject): Project {
   }
 }
 
-/** What streams depend on: when it changes they are opened anew. */
+/** Streams depend on these fields: when one of them changes they are opened anew. */
 export const sourceOf = ({ uid, url, credentials, defaultBranch, pollInterval }: Project): string =>
   JSON.stringify([uid, url, credentials ? keyOf(credentials) : '', defaultBranch ?? '', pollInterval])
 
@@ -66,13 +66,13 @@ export interface Projects {
   called(path: string): Project[]
   /** `ref` is the project that came, changed or went, `paths` are those that it has and had. Its status is no part of it. */
   onChange(listener: (ref: Ref, paths: readonly string[]) => void): () => void
-  /** The same for whoever has this path, or had it. */
+  /** The same for the projects that have this path, or had it. */
   onChangeAt(path: string, listener: () => void): () => void
 }
 
 export const byPath = indexBy((project: GitProject) => [project.spec.path])
 
-/** What an Agent says of where its configuration is. */
+/** The project that an Agent names for its configuration. */
 export const configurationOf = (agent: Agent | undefined): { path: string; namespace: string | undefined } => ({
   path: agent?.spec.configurationProject ?? '',
   namespace: agent?.spec.configurationProjectNamespace,

@@ -1,4 +1,5 @@
-import { type Batch, collectBatch, completed, Devfiles, devfileAt, Gitops, type GitRef, requestFor } from '../../rpc/index.ts'
+import { create } from '@bufbuild/protobuf'
+import { type Batch, collectBatch, completed, Devfiles, Gitops, type GitRef, requestFor } from '../../rpc/index.ts'
 import { aborted, type Backoff, type Clock, Failure, minutes, pause, type Secret, seconds, waitOf } from '../../std/index.ts'
 import { type Connection, dial } from './dial.ts'
 
@@ -70,7 +71,8 @@ export function objectStreamOver(connection: Connection, clock: Clock, patient?:
   return {
     fetchObjects,
     async fetchDevfile(url, signal) {
-      const { content } = await connection.unary(Devfiles.method.fetchDevfile, devfileAt(url), { signal })
+      const method = Devfiles.method.fetchDevfile
+      const { content } = await connection.unary(method, create(method.input, { url }), { signal })
       return Buffer.from(content).toString('utf8')
     },
     follow: (wanted, options) => follow({ connection, clock, patient }, wanted, options),

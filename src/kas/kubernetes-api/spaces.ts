@@ -11,7 +11,7 @@ import {
   type SpaceRequest,
   userOfAccount,
 } from '../../api/index.ts'
-import type { Person } from './people.ts'
+import type { TokenOwner } from './people.ts'
 import type { Right } from './rules.ts'
 
 export interface Spaces {
@@ -31,7 +31,7 @@ const byAccount = indexBy((request: SpaceRequest) =>
  * Who may act in an agent's cluster because of the spaces in it: the operator, as the agent itself, and the members of a space, as
  * its service account there. Only where the Agent takes spaces (docs/decisions/0165-spaces-in-the-clusters-of-agents.md).
  */
-export function spaceRight({ requests, operator }: Spaces, agent: Agent, { account }: Person): Right | undefined {
+export function spaceRight({ requests, operator }: Spaces, agent: Agent, { account }: TokenOwner): Right | undefined {
   if (!account || agent.spec.spaces !== true) return undefined
   if (keyOf(account) === keyOf(operator)) return { by: 'spaces', impersonation: undefined }
   const request = requests

@@ -5,7 +5,7 @@ import { Store } from '../../../src/adapters/kube/store.ts'
 import type { Agent, GitProject } from '../../../src/api/index.ts'
 import { createAgentConfigurationService } from '../../../src/kas/agent-configuration/index.ts'
 import { createAgentGate, createGate } from '../../../src/kas/authorization/index.ts'
-import type { Polls, Snapshot } from '../../../src/kas/ports.ts'
+import type { CommitSnapshot, Polls } from '../../../src/kas/ports.ts'
 import { projectsOf } from '../../../src/kas/project.ts'
 import { treeOf } from '../../../src/kas/tree.ts'
 import { aborted, minutes, silentLog, systemClock } from '../../../src/std/index.ts'
@@ -16,7 +16,7 @@ import { ownPrefixes, project } from '../running-kas.ts'
 
 const TOKEN = 'of-the-guest'
 const FILE = '.berth/agents/guest/config.yaml'
-const snapshot: Snapshot = {
+const snapshot: CommitSnapshot = {
   commit: 'c'.repeat(40),
   refName: 'refs/heads/main',
   isFetched: true,

@@ -4,6 +4,7 @@ import { createMetrics } from '../../../src/adapters/http/index.ts'
 import { createCaches, type Kube, openPassage } from '../../../src/adapters/kube/index.ts'
 import { createKubernetesApi } from '../../../src/agent/index.ts'
 import { type Agent, Agents, GitProjects, keyOf, type Ref, SpaceRequests } from '../../../src/api/index.ts'
+import { createDevelops } from '../../../src/kas/develop.ts'
 import { serveKubernetesApi } from '../../../src/kas/kubernetes-api/index.ts'
 import { numberOf } from '../../../src/kas/number.ts'
 import type { AgentConfigurations, Router } from '../../../src/kas/ports.ts'
@@ -96,6 +97,7 @@ export async function openHouse(given: HouseOptions) {
     agents,
     projects,
     configurations: written.port,
+    develops: createDevelops(kube, systemClock),
     spaces: { requests: caches.of(SpaceRequests), operator: { namespace, name: 'operator' } },
     router,
     grace,

@@ -9,7 +9,7 @@ export interface ShelfOptions {
 }
 
 /** The text at a URL. Who asks again within a minute, or at once with others, gets the same. */
-export type Shelf = (url: string) => Promise<string>
+export type FetchDevfile = (url: string) => Promise<string>
 
 const MOST_REDIRECTS = 3
 const AT_ONCE = 8
@@ -17,7 +17,7 @@ const AT_ONCE = 8
 const MOST = 16
 const FRESH = minutes(1)
 
-export function createShelf({ hosts, read, clock }: ShelfOptions): Shelf {
+export function createDevfileFetcher({ hosts, read, clock }: ShelfOptions): FetchDevfile {
   const turns = createTurnstile({ width: AT_ONCE })
   const textAt = remembered(
     (href: string) => turns.pass(new URL(href).host, () => follow(href, { hosts, read })),

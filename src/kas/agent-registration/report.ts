@@ -3,8 +3,8 @@ import type { ReportRequest } from '../../rpc/index.ts'
 import { timestamp } from '../../std/index.ts'
 import { clean } from './pod.ts'
 
-/** What an agent has told of its work, cut to what the Agent has room for. Nothing else of a report is kept. */
-export interface Told {
+/** An agent's report of its work, cut to the size that a status has room for. Nothing else of a report is kept. */
+export interface AgentReport {
   readonly projects: NonNullable<AgentStatus['projects']>
   /** Why it does not take its configuration; empty when it does. */
   readonly refusal: string
@@ -16,7 +16,7 @@ const LONGEST = 1024
 /** Characters of all messages: a status is written whole whenever something in it changes. */
 const MOST_TEXT = 64 * 1024
 
-export function toldIn({ projects, configurationError }: ReportRequest): Told {
+export function agentReportFrom({ projects, configurationError }: ReportRequest): AgentReport {
   const seen = new Map(projects.slice(0, MOST_PROJECTS).map((project) => [clean(project.id, 255), project]))
   let room = MOST_TEXT
   const short = (text: string): string => {
@@ -32,7 +32,7 @@ export function toldIn({ projects, configurationError }: ReportRequest): Told {
 
 type Reported = ReportRequest['projects'][number]
 
-const shown = (id: string, project: Reported, message: string): Told['projects'][number] => {
+const shown = (id: string, project: Reported, message: string): AgentReport['projects'][number] => {
   const { commitId, objects, undone, health, reason, syncedAt, removed } = project
   return {
     id,

@@ -1,19 +1,14 @@
 import { type Backoff, type Clock, Failure, isFailure, minutes, seconds, waitOf } from '../../std/index.ts'
 
-/** Tries again what failed, and not sooner than makes sense. */
-export interface Patience {
-  try<T>(commit: string, work: () => Promise<T>): Promise<T>
-  /** The next try is made at once. */
-  forget(): void
-}
-
 const WAIT: Backoff = { base: seconds(2), max: minutes(5) }
 
+export type FetchBackoff = ReturnType<typeof createFetchBackoff>
+
 /** A commit that cannot be fetched is followed by hundreds of streams, and each asks again: all but one a while get the old answer. */
-export function createPatience(clock: Clock): Patience {
+export function createFetchBackoff(clock: Clock) {
   let last: { commit: string; failure: Failure; failures: number; until: number } | undefined
   return {
-    async try(commit, work) {
+    async try<T>(commit: string, work: () => Promise<T>): Promise<T> {
       const known = last?.commit === commit ? last : undefined
       if (known && clock.now() < known.until) throw known.failure
       try {
@@ -28,6 +23,7 @@ export function createPatience(clock: Clock): Patience {
         throw failure
       }
     },
+    /** The next try is made at once. */
     forget() {
       last = undefined
     },
