@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Kube } from '../adapters/kube/index.ts'
 import { Failure } from '../std/index.ts'
-import { FORMATS } from './output.ts'
+import { FORMATS, type Format } from './output.ts'
 import type { Shell } from './shell.ts'
 
 /** The folder of a local control plane, below the folder in which one stands. */
@@ -14,6 +14,10 @@ export const withDir = (command: Command): Command =>
 
 export const withOutput = (command: Command): Command =>
   command.addOption(new Option('-o, --output <format>', 'how to print').choices(FORMATS).default('table'))
+
+export interface OutputOptions {
+  output: Format
+}
 
 /** For programs: which cluster they serve. They read `KUBECONFIG` and the pod's service account by themselves. */
 export const withCluster = (command: Command): Command =>
@@ -58,14 +62,12 @@ export interface ClusterOptions {
   context?: string
 }
 
-const kubeconfigIn = (dir: string): string => join(dir, 'kubeconfig')
-
 /** The kubeconfig to use; `undefined` stands for the user's own default. */
 export function kubeconfigOf(shell: Shell, { kubeconfig }: ClusterOptions): string | undefined {
   if (kubeconfig) return resolve(shell.cwd, kubeconfig)
   // It may list several files: the client reads that itself.
   if (shell.env.KUBECONFIG) return undefined
-  const local = kubeconfigIn(resolve(shell.cwd, LOCAL))
+  const local = resolve(shell.cwd, LOCAL, 'kubeconfig')
   return existsSync(local) ? local : undefined
 }
 

@@ -1,5 +1,5 @@
 import { Document, type Scalar, visit } from 'yaml'
-import { harmless, harmlessLine, isHarmless } from './harmless.ts'
+import { harmless, harmlessLine, isHarmless } from '../std/index.ts'
 import { type Paint, plain } from './shell.ts'
 
 export const FORMATS = ['table', 'json', 'yaml'] as const

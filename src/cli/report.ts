@@ -1,4 +1,4 @@
-import { harmlessLine } from './harmless.ts'
+import { harmlessLine } from '../std/index.ts'
 import { wrap } from './output.ts'
 import type { Shell } from './shell.ts'
 

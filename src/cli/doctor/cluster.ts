@@ -12,14 +12,12 @@ export const examineApi: Examination = async ({ kube }) => {
     const { gitVersion, major, minor } = await kube.read<{ gitVersion: string; major: string; minor: string }>('/version')
     const ms = Math.round(performance.now() - began)
     if (Number(major) === 1 && Number.parseInt(minor, 10) < OLDEST_MINOR) {
-      return [
-        fail('api', `Kubernetes ${gitVersion} has no ValidatingAdmissionPolicy v1`, `Use Kubernetes 1.${OLDEST_MINOR} or newer.`),
-      ]
+      return [fail(`Kubernetes ${gitVersion} has no ValidatingAdmissionPolicy v1`, `Use Kubernetes 1.${OLDEST_MINOR} or newer.`)]
     }
-    return [ok('api', `Kubernetes ${gitVersion} at ${kube.server} answers in ${ms} ms`)]
+    return [ok(`Kubernetes ${gitVersion} at ${kube.server} answers in ${ms} ms`)]
   } catch (thrown) {
     const failure = Failure.from(thrown)
-    return [fail('api', failure.message, remedyFor(failure))]
+    return [fail(failure.message, remedyFor(failure))]
   }
 }
 
@@ -36,14 +34,10 @@ const NEEDED: readonly Attributes[] = [
 export const examinePermissions: Examination = async (patient) => {
   const answers = await Promise.all(NEEDED.map((need) => isAllowedToUs(patient.kube, need)))
   const refused = NEEDED.filter((_, at) => !answers[at])
-  if (refused.length === 0) return [ok('permissions', 'you may install Berth and use it')]
+  if (refused.length === 0) return [ok('you may install Berth and use it')]
   return refused.map(refusedFinding)
 }
 
 function refusedFinding({ group, resource, verb }: (typeof NEEDED)[number]): Finding {
-  return warn(
-    'permissions',
-    `you may not ${verb} ${resource}.${group}`,
-    'Ask an administrator for a role that allows it, if you need it.',
-  )
+  return warn(`you may not ${verb} ${resource}.${group}`, 'Ask an administrator for a role that allows it, if you need it.')
 }

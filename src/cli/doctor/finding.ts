@@ -3,9 +3,8 @@ import { Failure } from '../../std/index.ts'
 import type { Beside } from '../local/beside.ts'
 import type { Mark } from '../output.ts'
 
-/** One line of the doctor's. A `warn` or `fail` says what can be done about it. */
+/** What an examination says. A `warn` or `fail` says what can be done about it. */
 export interface Finding {
-  check: string
   mark: Mark
   message: string
   remedy?: string
@@ -25,23 +24,20 @@ export interface Patient {
 
 export type Examination = (patient: Patient) => Promise<Finding[]>
 
-export const ok = (check: string, message: string): Finding => ({ check, mark: 'ok', message })
-export const warn = (check: string, message: string, remedy: string): Finding => ({ check, mark: 'warn', message, remedy })
-export const fail = (check: string, message: string, remedy: string): Finding => ({ check, mark: 'fail', message, remedy })
+export const ok = (message: string): Finding => ({ mark: 'ok', message })
+export const warn = (message: string, remedy: string): Finding => ({ mark: 'warn', message, remedy })
+export const fail = (message: string, remedy: string): Finding => ({ mark: 'fail', message, remedy })
 
 /** An examination that could not be made is a finding itself; the others go on. */
-export const guarded =
-  (check: string, examine: Examination): Examination =>
-  async (patient) => {
-    try {
-      return await examine(patient)
-    } catch (thrown) {
-      const failure = Failure.from(thrown)
-      const remedy =
-        failure.remedy ??
-        (failure.code === 'forbidden'
-          ? 'Ask for the right to read it, or run the doctor as an administrator.'
-          : 'Mend this first, then run the doctor again.')
-      return [fail(check, failure.message, remedy)]
-    }
+export async function examineAnyway(examine: Examination, patient: Patient): Promise<Finding[]> {
+  try {
+    return await examine(patient)
+  } catch (thrown) {
+    const { code, message, remedy } = Failure.from(thrown)
+    const advice =
+      code === 'forbidden'
+        ? 'Ask for the right to read it, or run the doctor as an administrator.'
+        : 'Mend this first, then run the doctor again.'
+    return [fail(message, remedy ?? advice)]
   }
+}

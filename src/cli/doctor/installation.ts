@@ -14,24 +14,23 @@ export const examineDefinitions: Examination = async (patient) => {
   const findings = await Promise.all(wanted.map((definition) => definitionFinding(patient, definition)))
   const well = findings.filter(({ mark }) => mark === 'ok').length
   const bad = findings.filter(({ mark }) => mark !== 'ok')
-  return bad.length > 0 ? bad : [ok('crds', `${well} kinds are installed, established and of this version`)]
+  return bad.length > 0 ? bad : [ok(`${well} kinds are installed, established and of this version`)]
 }
 
 async function definitionFinding({ kube }: Patient, wanted: CustomResourceDefinition): Promise<Finding> {
   const { name } = wanted.metadata
   const found = await kube.get(CustomResourceDefinitions, { name })
-  if (!found) return fail('crds', `${name} is not installed`, INSTALL)
+  if (!found) return fail(`${name} is not installed`, INSTALL)
   const established = found.status?.conditions?.find(({ type }) => type === 'Established')
   if (established?.status !== 'True')
-    return fail('crds', `${name} is not established: ${established?.message ?? 'no condition says why'}`, INSTALL)
+    return fail(`${name} is not established: ${established?.message ?? 'no condition says why'}`, INSTALL)
   const differs = await differsFrom(kube, wanted, found)
   if (differs === undefined)
     return warn(
-      'crds',
       `${name} could not be compared with this version`,
       'Run the doctor with the right to patch CustomResourceDefinitions.',
     )
-  return differs ? fail('crds', `${name} is of another version of Berth`, INSTALL) : ok('crds', name)
+  return differs ? fail(`${name} is of another version of Berth`, INSTALL) : ok(name)
 }
 
 /** The server itself says what an installation would change: a dry run, so that its defaults do not look like differences. */
@@ -59,16 +58,15 @@ export const examinePolicies: Examination = async ({ kube, home }) => {
     if (!kind) {
       findings.push(
         warn(
-          'policies',
           `the cluster does not serve ${wanted.apiVersion} ${wanted.kind} (${name})`,
           'Use Kubernetes 1.36 or newer, or the replacements in deploy/policies-legacy.',
         ),
       )
     } else if (!(await kube.get(kind satisfies Kind, ref))) {
-      findings.push(fail('policies', `${wanted.kind} ${name} is missing, and with it a rule of the API server`, INSTALL))
+      findings.push(fail(`${wanted.kind} ${name} is missing, and with it a rule of the API server`, INSTALL))
     }
   }
-  return findings.length > 0 ? findings : [ok('policies', 'every admission policy and its binding is there')]
+  return findings.length > 0 ? findings : [ok('every admission policy and its binding is there')]
 }
 
 function policiesIn(home: string): AnyObject[] {

@@ -8,8 +8,8 @@ import {
   nameOf,
 } from '../../api/index.ts'
 import { minutes } from '../../std/index.ts'
+import { conditionsOf, faultOf } from '../fault.ts'
 import { definitionsIn, kindDefinedBy } from '../manifests.ts'
-import { conditionsOf, faultOf } from './fault.ts'
 import { type Examination, type Finding, ok, type Patient, warn } from './finding.ts'
 
 /** Patience before something that is not ready is worth a line. */
@@ -22,10 +22,9 @@ const ON_PURPOSE = new Set(['Stopped', 'Suspended', 'Terminated', 'Manual'])
 /** Without a class every claim waits for a target that somebody makes by hand. */
 export const examineClasses: Examination = async ({ kube }) => {
   const classes = await kube.list(DeploymentTargetClasses)
-  if (classes.length > 0) return [ok('classes', `there is ${classes.map(({ metadata }) => metadata.name).join(', ')}`)]
+  if (classes.length > 0) return [ok(`there is ${classes.map(({ metadata }) => metadata.name).join(', ')}`)]
   return [
     warn(
-      'classes',
       'there is no DeploymentTargetClass: nothing is provisioned',
       'Run `kubectl apply -k deploy/defaults`, or write one of your own.',
     ),
@@ -37,11 +36,9 @@ export const examineObjects: Examination = async (patient) => {
   const definitions = definitionsIn(patient.home).map(({ definition }) => definition)
   const found = await Promise.all(definitions.map((definition) => troublesOf(patient, definition)))
   const troubles = found.flat()
-  if (troubles.length === 0) return [ok('objects', 'none waits for long')]
+  if (troubles.length === 0) return [ok('none waits for long')]
   const rest = troubles.length - MOST
-  return rest > 0
-    ? [...troubles.slice(0, MOST), warn('objects', `${rest} more are not ready`, 'Run `kubectl get berth -A`.')]
-    : troubles
+  return rest > 0 ? [...troubles.slice(0, MOST), warn(`${rest} more are not ready`, 'Run `kubectl get berth -A`.')] : troubles
 }
 
 async function troublesOf({ kube, now }: Patient, definition: CustomResourceDefinition): Promise<Finding[]> {
@@ -57,17 +54,11 @@ export function troubleOf(object: AnyObject, now: number): Finding[] {
   if (isDeleting(object)) {
     if (since(object.metadata.deletionTimestamp) < LONG) return []
     const waits = (object.metadata.finalizers ?? []).join(', ')
-    return [
-      warn(
-        'objects',
-        `${nameOf(object)} is being deleted since ${object.metadata.deletionTimestamp}, held by ${waits}`,
-        describe,
-      ),
-    ]
+    return [warn(`${nameOf(object)} is being deleted since ${object.metadata.deletionTimestamp}, held by ${waits}`, describe)]
   }
   const fault = faultOf(object)
-  if (fault) return [warn('objects', `${nameOf(object)} (${fault.reason}): ${fault.message}`, fault.remedy || describe)]
+  if (fault) return [warn(`${nameOf(object)} (${fault.reason}): ${fault.message}`, fault.remedy || describe)]
   const ready = conditionOf(conditionsOf(object), 'Ready')
   if (!ready || ready.status === 'True' || ON_PURPOSE.has(ready.reason) || since(ready.lastTransitionTime) < LONG) return []
-  return [warn('objects', `${nameOf(object)} is not ready (${ready.reason}): ${ready.message}`, describe)]
+  return [warn(`${nameOf(object)} is not ready (${ready.reason}): ${ready.message}`, describe)]
 }

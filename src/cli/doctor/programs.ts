@@ -16,13 +16,13 @@ const EXAMINED = ['operator', 'kas']
 /** Whether all runs that `berth up` started here. Without a controller manager, for one, the API goes on to answer. */
 export function examineBeside({ beside }: Patient, { apiAnswers }: { apiAnswers: boolean }): Finding[] {
   if (!beside) return []
-  if (beside.dead.length === 0) return [ok('programs', `all that \`berth up\` started in ${beside.dir} runs`)]
+  if (beside.dead.length === 0) return [ok(`all that \`berth up\` started in ${beside.dir} runs`)]
   const told = beside.dead.filter((name) => !(apiAnswers && EXAMINED.includes(name)))
-  return told.map((name) => ended('programs', name, beside))
+  return told.map((name) => ended(name, beside))
 }
 
-const ended = (check: string, name: string, beside: Beside): Finding =>
-  fail(check, `${name}, which \`berth up\` started in ${beside.dir}, has ended`, remedyFor(name, beside))
+const ended = (name: string, beside: Beside): Finding =>
+  fail(`${name}, which \`berth up\` started in ${beside.dir}, has ended`, remedyFor(name, beside))
 
 const remedyFor = (name: string, { dir }: Beside): string => `Read ${logOf(dir, name)}; \`${upAgain(dir)}\` starts it again.`
 
@@ -33,16 +33,13 @@ export const examineOperator: Examination = async ({ kube, namespace, now, besid
   const lease = await kube.get(Leases, { name: 'berth-operator', namespace })
   const holder = lease?.spec?.holderIdentity
   if (!lease?.spec)
-    return [
-      fail('operator', `no operator has ever led in ${namespace}: there is no Lease ${namespace}/berth-operator`, START_OPERATOR),
-    ]
-  if (!holder) return [fail('operator', 'nobody leads: the last operator gave up its Lease', START_OPERATOR)]
+    return [fail(`no operator has ever led in ${namespace}: there is no Lease ${namespace}/berth-operator`, START_OPERATOR)]
+  if (!holder) return [fail('nobody leads: the last operator gave up its Lease', START_OPERATOR)]
   const age = now - Date.parse(lease.spec.renewTime ?? '')
   const fresh = age < (lease.spec.leaseDurationSeconds ?? 15) * 1000 + SKEW
-  if (fresh) return [ok('operator', `${holder} leads`)]
+  if (fresh) return [ok(`${holder} leads`)]
   return [
     fail(
-      'operator',
       `${holder} holds the Lease, and has not renewed it for ${Math.round(age / 1000)} s`,
       `Look at its log. ${START_OPERATOR}`,
     ),
@@ -54,13 +51,9 @@ export const examineKas: Examination = async (patient) => {
   const deployment = await patient.kube.get(Deployments, { name: 'berth-kas', namespace: patient.namespace })
   if (deployment) {
     const available = deployment.status?.availableReplicas ?? 0
-    if (available > 0) return [ok('kas', `${available} of ${deployment.status?.replicas ?? available} replicas are available`)]
+    if (available > 0) return [ok(`${available} of ${deployment.status?.replicas ?? available} replicas are available`)]
     return [
-      fail(
-        'kas',
-        'no replica of its Deployment is available',
-        `Run \`kubectl -n ${patient.namespace} describe deployment berth-kas\`.`,
-      ),
+      fail('no replica of its Deployment is available', `Run \`kubectl -n ${patient.namespace} describe deployment berth-kas\`.`),
     ]
   }
   return outsideKas(patient)
@@ -76,28 +69,22 @@ async function outsideKas({ kube, namespace, now, beside }: Patient): Promise<Fi
   const start = 'Start it: `kubectl apply -k deploy`, or `berth kas` beside the cluster.'
   if (ignored)
     return [
-      fail(
-        'kas',
-        `nobody has looked at GitProject ${ignored.metadata.namespace}/${ignored.metadata.name} since it was created`,
-        start,
-      ),
+      fail(`nobody has looked at GitProject ${ignored.metadata.namespace}/${ignored.metadata.name} since it was created`, start),
     ]
   if (found) return [found]
   if (projects.some(({ status }) => status?.conditions?.length))
-    return [ok('kas', 'it has looked at every GitProject; it runs outside of the cluster')]
-  return [warn('kas', `there is no Deployment ${namespace}/berth-kas and no GitProject, so nothing shows whether it runs`, start)]
+    return [ok('it has looked at every GitProject; it runs outside of the cluster')]
+  return [warn(`there is no Deployment ${namespace}/berth-kas and no GitProject, so nothing shows whether it runs`, start)]
 }
 
 /** The program that `berth up` started here is asked itself. */
 async function findingOf(name: string, beside: Beside | undefined): Promise<Finding | undefined> {
   const own = beside?.programs.find((program) => program.name === name)
   if (!beside || !own) return undefined
-  if (!own.running) return ended(name, name, beside)
+  if (!own.running) return ended(name, beside)
   const what = `process ${own.pid} of ${beside.dir}`
   const trouble = await whyNotReady(own.facts.operations ?? '')
-  return trouble === undefined
-    ? ok(name, `${what} is ready`)
-    : fail(name, `${what} is not ready: ${trouble}`, remedyFor(name, beside))
+  return trouble === undefined ? ok(`${what} is ready`) : fail(`${what} is not ready: ${trouble}`, remedyFor(name, beside))
 }
 
 async function whyNotReady(address: string): Promise<string | undefined> {

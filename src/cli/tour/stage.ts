@@ -1,7 +1,7 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import { type AnyObject, type Condition, type Kind, type KubeObject, keyOf, nameOf, type Ref } from '../../api/index.ts'
 import { Failure, pause, seconds, systemClock } from '../../std/index.ts'
-import { conditionsOf } from '../doctor/fault.ts'
+import { conditionsOf } from '../fault.ts'
 import type { Installation } from '../local/installation.ts'
 import { runProgram } from '../local/program.ts'
 import type { Shell } from '../shell.ts'

@@ -1,7 +1,5 @@
 import { spelled } from '../../std/index.ts'
 
-export { spelled } from '../../std/index.ts'
-
 /** How long ago; empty for what never was. */
 export const since = (time: string | undefined, now: number): string => (time ? spelled(now - Date.parse(time)) : '')
 
