@@ -7,8 +7,7 @@ import { goBuild, goFor } from './go-build.ts'
 import { lock } from './lock.ts'
 import { type Recipe, readRecipe } from './recipe.ts'
 import { mirrorOf, type ReleaseMirror } from './release.ts'
-import { type Report, silentReport } from './report.ts'
-import { costOf, isUsable, TOOLS, type Tool, type Tools, toolsIn } from './tools.ts'
+import { costOf, isUsable, type ProgressReport, silentReport, TOOLS, type Tool, type Tools, toolsIn } from './tools.ts'
 
 export interface Acquisition {
   /**
@@ -16,7 +15,7 @@ export interface Acquisition {
    * releases, or `off`), proxies, PATH and what `go` wants.
    */
   env: Record<string, string | undefined>
-  report?: Report
+  report?: ProgressReport
   recipe?: Recipe
   wanted?: readonly Tool[]
   clock?: Clock
@@ -129,7 +128,7 @@ function there(outcome: Outcome, folder = ''): Prospect {
   return { brings: isUsable(outcome) ? 'half' : 'nothing', why: `${folder} ${lacking(outcome)}` }
 }
 
-function taken(tools: Tools, from: string, declined: string[], report: Report): Tools {
+function taken(tools: Tools, from: string, declined: string[], report: ProgressReport): Tools {
   const others = declined.length > 0 ? ` (${declined.join('; ')})` : ''
   report.line(`Control plane programs from ${from}${others}.`)
   return tools

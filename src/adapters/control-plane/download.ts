@@ -3,24 +3,14 @@ import { join } from 'node:path'
 import { type Clock, Failure, seconds, spelled } from '../../std/index.ts'
 import { dispatcherFor, type Fetching, fetchFile, fetchText } from './fetch-file.ts'
 import { makeFolder, removeTree } from './folder.ts'
-import type { Recipe } from './recipe.ts'
 import { type Release, type ReleaseMirror, releaseOf } from './release.ts'
-import type { Report } from './report.ts'
 import { run } from './run.ts'
-import type { Tool } from './tools.ts'
+import type { ProgressReport, Tool, ToolBuild } from './tools.ts'
 
-export interface Download {
-  recipe: Recipe
-  /** The folder in which the programs are to be at the end. */
-  into: string
-  wanted: readonly Tool[]
+export interface Download extends ToolBuild {
   /** Who keeps copies; without it the projects themselves are asked. */
   mirror?: ReleaseMirror | undefined
-  /** The caller's environment: PATH and proxies. */
-  env: Record<string, string | undefined>
-  report: Report
   clock: Clock
-  signal?: AbortSignal | undefined
 }
 
 type Announced = Release & { sha256: string }
@@ -110,7 +100,11 @@ const MEGA = 1_000_000
 const MEASURED = seconds(1)
 
 /** Tells how far all of them are together: bytes, and how long it will still take if it goes on like this. */
-function progressOfAll(files: number, report: Report, clock: Clock): (tool: Tool) => (done: number, total: number) => void {
+function progressOfAll(
+  files: number,
+  report: ProgressReport,
+  clock: Clock,
+): (tool: Tool) => (done: number, total: number) => void {
   const parts = new Map<Tool, { done: number; total: number }>()
   let before = -1
   // What an earlier run has brought, and the time until all files have begun to come, say nothing about the speed.

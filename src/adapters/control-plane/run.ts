@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { Failure } from '../../std/index.ts'
-import { signal as send } from './processes.ts'
+import { sendSignal } from './processes.ts'
 
 export interface Running {
   cwd?: string
@@ -22,7 +22,7 @@ export function run(program: string, parameters: string[], options: Running = {}
     // Detached, it has a process group of its own, which can be signalled as a whole.
     const child = spawn(program, parameters, { cwd, env, detached: signal !== undefined, stdio: ['pipe', 'pipe', 'pipe'] })
     const stop = () => {
-      if (child.pid) send(-child.pid, 'SIGTERM')
+      if (child.pid) sendSignal(-child.pid, 'SIGTERM')
     }
     if (signal?.aborted) stop()
     signal?.addEventListener('abort', stop, { once: true })

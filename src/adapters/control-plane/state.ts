@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { type Clock, Failure } from '../../std/index.ts'
+import { Failure, isRecord } from '../../std/index.ts'
 import { type Layout, layoutOf } from './layout.ts'
 import { worksIn } from './processes.ts'
 import { endServer } from './server.ts'
 
-/** What a later process has to know about a control plane that this one started. */
-export interface State {
+/** A later process has to know this about a control plane that this one started. */
+interface State {
   server: string
   port: number
   /** Process ids by the name of the server, in the order of their start. */
@@ -28,8 +28,7 @@ function readState({ state }: Layout): State | undefined {
   }
 }
 
-const isState = (value: unknown): value is State =>
-  typeof value === 'object' && value !== null && 'server' in value && 'port' in value && 'pids' in value
+const isState = (value: unknown): value is State => isRecord(value) && 'server' in value && 'port' in value && 'pids' in value
 
 export interface Status {
   running: boolean
@@ -58,10 +57,10 @@ export function statusOf(dir: string): Status | undefined {
 }
 
 /** Ends whatever still runs of an earlier start, the last started first. The data stays. */
-export async function endServersOf(layout: Layout, clock: Clock): Promise<boolean> {
+export async function endServersOf(layout: Layout): Promise<boolean> {
   const state = readState(layout)
   const running = Object.values(state?.pids ?? {}).filter((pid) => worksIn(pid, layout.dir))
-  for (const pid of running.reverse()) await endServer(pid, clock)
+  for (const pid of running.reverse()) await endServer(pid)
   rmSync(layout.state, { force: true })
   return running.length > 0
 }

@@ -1,5 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Recipe } from './recipe.ts'
 
 /** The programs that a control plane is made of, in the order in which they matter. */
 export const TOOLS = ['etcd', 'kube-apiserver', 'kubectl', 'kube-controller-manager', 'kube-scheduler', 'kwok'] as const
@@ -10,6 +11,28 @@ export interface Tools {
   /** Where each program lies; a missing one is not in the map. */
   paths: Partial<Record<Tool, string>>
   missing: Tool[]
+}
+
+/** Tells the person who waits. This room says what happens; the command line decides how that looks. */
+export interface ProgressReport {
+  /** A finished sentence. */
+  line(text: string): void
+  /** Where a long work stands. The total is counted, not guessed; it may be reached early when caches help. */
+  progress(step: { what: string; done: number; total: number }): void
+}
+
+export const silentReport: ProgressReport = { line: () => undefined, progress: () => undefined }
+
+/** The programs that are to be made, and how. */
+export interface ToolBuild {
+  recipe: Recipe
+  /** The folder in which the programs are to be at the end. */
+  into: string
+  wanted: readonly Tool[]
+  /** The caller's environment: PATH, HOME, proxies, GOPROXY, … */
+  env: Record<string, string | undefined>
+  report: ProgressReport
+  signal?: AbortSignal | undefined
 }
 
 /** What a control plane cannot do without a program. The first three are not in the list: nothing goes without them. */

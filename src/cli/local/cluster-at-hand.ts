@@ -1,5 +1,5 @@
+import type { ProgressReport } from '../../adapters/control-plane/index.ts'
 import { Failure } from '../../std/index.ts'
-import type { Report } from '../report.ts'
 import type { Shell } from '../shell.ts'
 import { checkCluster, serverIn } from './answer.ts'
 
@@ -9,7 +9,7 @@ const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
  * The cluster that KUBECONFIG names, if the tour may use it unasked: it answers, and it is on this machine. A cluster
  * elsewhere may be somebody's production, so it has to be named with --kubeconfig. One line says what was decided.
  */
-export async function clusterAtHand({ env, signal }: Shell, report: Report): Promise<string | undefined> {
+export async function clusterAtHand({ env, signal }: Shell, report: ProgressReport): Promise<string | undefined> {
   const file = env.KUBECONFIG
   if (!file) return undefined
   try {

@@ -5,6 +5,7 @@ import {
   type ControlPlane,
   holdTaken,
   type LockOptions,
+  type ProgressReport,
   removeFolder,
   startControlPlane,
   statusOf,
@@ -13,7 +14,7 @@ import {
 import { connect } from '../../adapters/kube/index.ts'
 import { Failure, systemClock } from '../../std/index.ts'
 import { WIDTH } from '../output.ts'
-import { type Report, reportTo } from '../report.ts'
+import { reportTo } from '../report.ts'
 import { OUTPUT_CLOSED, type Shell } from '../shell.ts'
 import { accountKubeconfigs } from './accounts.ts'
 import { gitPortOf } from './git-port.ts'
@@ -39,7 +40,7 @@ export interface BringUp {
   shell: Shell
   dir: string
   detached: boolean
-  report: Report
+  report: ProgressReport
   /** A cluster that is there: no control plane is started. */
   kubeconfig?: string | undefined
   /** Look after this namespace only, whoever else looks after the rest of the cluster. */
@@ -271,7 +272,7 @@ export async function takeDown(shell: Shell, dir: string, { own, remove, signal 
 }
 
 /** How one waits for the folder: with a line that says who is at work there. */
-export const waitingFor = (dir: string, report: Report, signal?: AbortSignal): LockOptions => ({
+export const waitingFor = (dir: string, report: ProgressReport, signal?: AbortSignal): LockOptions => ({
   clock: systemClock,
   waiting: (holder) => report.line(`Another process (${holder}) is at work in ${dir}: waiting for it.`),
   signal,

@@ -86,7 +86,7 @@ const isPart = (value: unknown): value is Part =>
 export async function endParts(dir: string): Promise<boolean> {
   const running = partsOf(dir).filter((part) => isRunning(dir, part))
   for (const part of running) rememberEnding(dir, part)
-  for (const { pid } of running.reverse()) await endServer(pid, systemClock, seconds(5))
+  for (const { pid } of running.reverse()) await endServer(pid, seconds(5))
   rmSync(stateOf(dir), { force: true })
   return running.length > 0
 }
