@@ -2,7 +2,7 @@ import { Argument, Command } from 'commander'
 import { exitCodes } from './exit-codes.ts'
 import { examples } from './options.ts'
 import type { Shell } from './shell.ts'
-import type { Entry, Verb } from './verb.ts'
+import type { Verb, VerbEntry } from './verb.ts'
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const
 type ShellName = (typeof SHELLS)[number]
@@ -38,7 +38,7 @@ export const verb: Verb = {
 }
 
 /** The options come from the verbs themselves, so that a script cannot know less than `--help`. */
-async function describeVerbs(shell: Shell, all: readonly Entry[]): Promise<Described[]> {
+async function describeVerbs(shell: Shell, all: readonly VerbEntry[]): Promise<Described[]> {
   const described = all.map(async ({ name, summary, load }) => {
     const command = new Command(name).summary(summary)
     const loaded = await load()

@@ -2,7 +2,7 @@ import { Option } from 'commander'
 import type { CustomResourceDefinition } from '../api/index.ts'
 import { definitionsIn } from './manifests.ts'
 import type { OutputOptions } from './options.ts'
-import { FORMATS, type Format, render, renderData } from './output.ts'
+import { FORMATS, type OutputFormat, render, renderData } from './output.ts'
 import { actionVerb } from './verb.ts'
 
 export const verb = actionVerb({
@@ -14,7 +14,7 @@ export const verb = actionVerb({
   run: async (shell, { output }: OutputOptions) => shell.print(printed(output, definitionsIn(shell.home))),
 })
 
-function printed(output: Format, found: ReturnType<typeof definitionsIn>): string {
+function printed(output: OutputFormat, found: ReturnType<typeof definitionsIn>): string {
   const definitions = found.map(({ definition }) => definition)
   // The files as they are: their comments are worth reading.
   if (output === 'yaml') return found.map(({ text }) => text).join('\n---\n')

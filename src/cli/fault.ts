@@ -2,7 +2,7 @@ import { type AnyObject, type Condition, conditionOf } from '../api/index.ts'
 import { isRecord } from '../std/index.ts'
 
 /** What is wrong with an object that will not mend itself, in its own words. */
-export interface Fault {
+export interface ObjectFault {
   reason: string
   message: string
   /** Empty where the message says it. */
@@ -15,7 +15,7 @@ const WRONG = ['Failed', 'Lost', 'Error']
 const NEVER_WAITING = ['GitProject', 'GitOpsDeploymentManagedEnvironment']
 
 /** The error that an object is in now, however young; nothing for one that is only under way. */
-export function faultOf(object: AnyObject): Fault | undefined {
+export function faultOf(object: AnyObject): ObjectFault | undefined {
   const conditions = conditionsOf(object)
   const ready = conditionOf(conditions, 'Ready')
   const error = conditionOf(conditions, 'ErrorOccurred')
@@ -33,7 +33,7 @@ export function faultOf(object: AnyObject): Fault | undefined {
 }
 
 /** Where a status has the failure in parts, as workspaces do. */
-function failureOf({ status }: AnyObject): Fault | undefined {
+function failureOf({ status }: AnyObject): ObjectFault | undefined {
   const failure = isRecord(status) ? status.failure : undefined
   const [reason, message, remedy] = [wordIn(failure, 'reason'), wordIn(failure, 'message'), wordIn(failure, 'remedy')]
   return reason ? { reason, message, remedy } : undefined

@@ -2,7 +2,7 @@ import { type Kube, keepFed, type Listing, type Sink } from '../adapters/kube/in
 import { type Kind, type KubeObject, keyOf, type Ref } from '../api/index.ts'
 import { Failure, isFailure, silentLog, systemClock } from '../std/index.ts'
 
-export interface Following<T extends KubeObject> {
+interface FollowOptions<T extends KubeObject> {
   kube: Kube
   kind: Kind<T>
   ref: Ref
@@ -19,7 +19,7 @@ export interface Following<T extends KubeObject> {
 
 /** Watches one object until `decide` has an answer; `undefined` stands for an object that is gone. A throw of it ends the watch. */
 export async function follow<T extends KubeObject, Answer>(
-  { kube, kind, ref, within, what, where, advice, signal }: Following<T>,
+  { kube, kind, ref, within, what, where, advice, signal }: FollowOptions<T>,
   decide: (object: T | undefined) => Answer | undefined,
 ): Promise<Answer> {
   const ending = new AbortController()
@@ -39,14 +39,14 @@ export async function follow<T extends KubeObject, Answer>(
       const stopped = () => reject(new Failure('cancelled', `${title} was waited for`))
       if (signal.aborted) return stopped()
       signal.addEventListener('abort', stopped, { signal: ending.signal })
-      cancel = systemClock.after(within, () => reject(late(title, { what, within, where: where?.(), advice: advice?.() })))
+      cancel = systemClock.after(within, () => {
+        const last = where?.()
+        const message = `${title}: not ${what} within ${within / 1000} s${last ? `; at the end: ${last}` : ''}`
+        const remedy = advice?.() ?? 'Wait longer with --timeout, or see with `berth doctor` whether the operator runs.'
+        reject(new Failure('timeout', message, { remedy }))
+      })
       const scope = { namespace: ref.namespace, fields: `metadata.name=${ref.name}` }
-      const store: Sink<T> = {
-        put: see,
-        remove: () => see(undefined),
-        list: () => listingOf(see),
-        saw: () => undefined,
-      }
+      const store: Sink<T> = { put: see, remove: () => see(undefined), list: () => listingOf(see), saw: () => undefined }
       const failed = (failure: Failure) => {
         if (isFailure(failure, 'forbidden', 'unauthorized', 'not-found')) reject(failure)
       }
@@ -72,15 +72,3 @@ function listingOf<T extends KubeObject>(see: (object: T | undefined) => void): 
     end: () => see(found),
   }
 }
-
-interface Late {
-  what: string
-  within: number
-  where: string | undefined
-  advice: string | undefined
-}
-
-const late = (title: string, { what, within, where, advice }: Late): Failure =>
-  new Failure('timeout', `${title}: not ${what} within ${within / 1000} s${where ? `; at the end: ${where}` : ''}`, {
-    remedy: advice ?? 'Wait longer with --timeout, or see with `berth doctor` whether the operator runs.',
-  })

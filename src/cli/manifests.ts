@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
 import type { AnyObject, CustomResourceDefinition, Kind, KubeObject } from '../api/index.ts'
-import { Failure } from '../std/index.ts'
+import { Failure, isRecord } from '../std/index.ts'
 
 /** The Kubernetes objects that the text of one YAML file holds. */
 export function objectsIn(text: string, file: string): AnyObject[] {
@@ -21,11 +21,8 @@ export function objectsIn(text: string, file: string): AnyObject[] {
   })
 }
 
-function isObject(value: unknown): value is AnyObject {
-  if (typeof value !== 'object' || value === null || !('metadata' in value)) return false
-  const { metadata } = value
-  return 'apiVersion' in value && 'kind' in value && typeof metadata === 'object' && metadata !== null && 'name' in metadata
-}
+const isObject = (value: unknown): value is AnyObject =>
+  isRecord(value) && 'apiVersion' in value && 'kind' in value && isRecord(value.metadata) && 'name' in value.metadata
 
 const isDefinition = (object: KubeObject): object is CustomResourceDefinition => object.kind === 'CustomResourceDefinition'
 

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Kube } from '../adapters/kube/index.ts'
 import { Failure } from '../std/index.ts'
-import { FORMATS, type Format } from './output.ts'
+import { FORMATS, type OutputFormat } from './output.ts'
 import type { Shell } from './shell.ts'
 
 /** The folder of a local control plane, below the folder in which one stands. */
@@ -16,7 +16,7 @@ export const withOutput = (command: Command): Command =>
   command.addOption(new Option('-o, --output <format>', 'how to print').choices(FORMATS).default('table'))
 
 export interface OutputOptions {
-  output: Format
+  output: OutputFormat
 }
 
 /** For programs: which cluster they serve. They read `KUBECONFIG` and the pod's service account by themselves. */

@@ -7,7 +7,7 @@ import type { Shell } from './shell.ts'
 /** A verb that can be added to a command line. */
 export interface Verb {
   /** `all`: for the verb that speaks of the others. */
-  define(command: Command, shell: Shell, finish: Finish, all: readonly Entry[]): void
+  define(command: Command, shell: Shell, finish: Finish, all: readonly VerbEntry[]): void
 }
 
 /** Wraps an action: its exit code becomes the process's. */
@@ -16,7 +16,7 @@ export type Finish = <Arguments extends unknown[]>(
 ) => (...given: Arguments) => Promise<void>
 
 /** A verb before it is loaded. */
-export interface Entry {
+export interface VerbEntry {
   name: string
   summary: string
   load: () => Promise<{ verb: Verb }>

@@ -1,7 +1,7 @@
-import type { Entry } from './verb.ts'
+import type { VerbEntry } from './verb.ts'
 
 /** Every verb. A file is loaded only when its verb is asked for. */
-export const verbs: readonly Entry[] = [
+export const verbs: readonly VerbEntry[] = [
   { name: 'tour', summary: 'show everything once, on a control plane of its own', load: () => import('./tour/tour.ts') },
   { name: 'up', summary: 'bring up a local control plane with Berth on it', load: () => import('./local/up.ts') },
   { name: 'down', summary: 'end what `up --detach` left running', load: () => import('./local/down.ts') },

@@ -18,7 +18,7 @@ import {
   Secrets,
 } from '../../src/api/index.ts'
 import { operatorFlags } from '../../src/cli/local/installation.ts'
-import { logOf, type Part, partsOf, startPart } from '../../src/cli/local/parts.ts'
+import { type LocalPart, logOf, partsOf, startPart } from '../../src/cli/local/parts.ts'
 import { Failure, seconds } from '../../src/std/index.ts'
 import { type Berth, berth, exportedIn, MAIN, startBerth } from '../cli/berth.ts'
 import { createAgent, createProject } from '../kas/running-kas.ts'
@@ -199,7 +199,7 @@ async function restartOperator(dir: string, flags: readonly string[]): Promise<v
   await startPart({ dir, name: 'operator', command, up: 'operator started', detached: true, env, signal })
 }
 
-function partOf(dir: string, program: string): Part {
+function partOf(dir: string, program: string): LocalPart {
   const part = partsOf(dir).find(({ name }) => name === program)
   ok(part, `${program} does not run`)
   return part

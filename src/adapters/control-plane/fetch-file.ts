@@ -62,7 +62,7 @@ export const fetchText = (url: string, fetching: Fetching): Promise<string> =>
     }),
   )
 
-export interface Wanted {
+export interface WantedFile {
   url: string
   file: string
   /** What the file must be. */
@@ -72,7 +72,7 @@ export interface Wanted {
 }
 
 /** Brings the file, from where an earlier attempt or an earlier run was cut off. What is not what it must be is removed. */
-export async function fetchFile(wanted: Wanted, fetching: Fetching): Promise<void> {
+export async function fetchFile(wanted: WantedFile, fetching: Fetching): Promise<void> {
   const { url, file, sha256, onProgress } = wanted
   const size = sizeOf(file)
   if (size > 0 && (await sumOf(file, fetching)) === sha256) return onProgress(size, size)
@@ -90,7 +90,7 @@ export async function fetchFile(wanted: Wanted, fetching: Fetching): Promise<voi
 }
 
 /** Answers whether the file was put together from several answers. */
-async function fetchRest(wanted: Wanted, fetching: Fetching): Promise<boolean> {
+async function fetchRest(wanted: WantedFile, fetching: Fetching): Promise<boolean> {
   let isPieced = false
   const brought = () => sizeOf(wanted.file)
   await retry(fetching, { isWorthIt: (failure) => isFailure(failure, 'unavailable', 'timeout'), brought }, async () => {
@@ -100,7 +100,7 @@ async function fetchRest(wanted: Wanted, fetching: Fetching): Promise<boolean> {
   return isPieced
 }
 
-async function attempt({ url, file, onProgress }: Wanted, fetching: Fetching): Promise<void> {
+async function attempt({ url, file, onProgress }: WantedFile, fetching: Fetching): Promise<void> {
   const have = sizeOf(file)
   const range = have > 0 ? `bytes=${have}-` : undefined
   await answerOf({ url, range }, fetching, async ({ status, body, headers }) => {

@@ -30,7 +30,7 @@ function readState({ state }: Layout): State | undefined {
 
 const isState = (value: unknown): value is State => isRecord(value) && 'server' in value && 'port' in value && 'pids' in value
 
-export interface Status {
+export interface PlaneStatus {
   running: boolean
   kubeconfig: string
   /** PEM file. */
@@ -41,7 +41,7 @@ export interface Status {
 }
 
 /** `undefined` where no control plane ever was, or where it was stopped. */
-export function statusOf(dir: string): Status | undefined {
+export function statusOf(dir: string): PlaneStatus | undefined {
   if (!existsSync(dir)) return undefined
   const layout = layoutOf(dir)
   const state = readState(layout)

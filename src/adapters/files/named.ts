@@ -9,6 +9,7 @@ export async function readNamed(file: string, flag: string): Promise<Buffer> {
     throw new Failure('not-found', `cannot read ${file}`, { cause: thrown, remedy: `Name a file with ${flag}.` })
   }
 }
+
 /** Reads the token of a file for each call: a token is exchanged by writing the file anew. A newline at its end is no part of it. */
 export const tokenOf =
   (file: string, flag: string): (() => Promise<Secret<string>>) =>

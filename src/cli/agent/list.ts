@@ -1,7 +1,7 @@
 import { type Agent, Agents, conditionOf } from '../../api/index.ts'
 import type { ObjectOptions } from '../find-object.ts'
 import { type OutputOptions, withKube, withKubeconfig, withOutput } from '../options.ts'
-import { type Format, marked, render } from '../output.ts'
+import { marked, type OutputFormat, render } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
 
@@ -37,7 +37,7 @@ const rowOf = ({ metadata, spec, status }: Agent) => {
   }
 }
 
-const printed = (shell: Shell, format: Format, rows: ReturnType<typeof rowOf>[]): string =>
+const printed = (shell: Shell, format: OutputFormat, rows: ReturnType<typeof rowOf>[]): string =>
   render(format, rows, [
     { title: 'NAMESPACE', of: ({ namespace }) => namespace },
     { title: 'NAME', of: ({ name }) => name },

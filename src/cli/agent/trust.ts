@@ -2,7 +2,7 @@ import { type Agent, keyOf } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
 import type { ObjectOptions } from '../find-object.ts'
 import { type OutputOptions, withKube, withOutput } from '../options.ts'
-import { type Format, render } from '../output.ts'
+import { type OutputFormat, render } from '../output.ts'
 import { actionVerb } from '../verb.ts'
 import { agentNamed, changeAgent, withAgent } from './registration.ts'
 
@@ -54,7 +54,7 @@ const withTrusted = (before: Trusted, held: readonly HeldProject[]): Trusted => 
   ...held.map(({ path, uid }) => ({ path, uid })),
 ]
 
-const printed = (format: Format, held: HeldProject[]): string =>
+const printed = (format: OutputFormat, held: HeldProject[]): string =>
   render(format, held, [
     { title: 'PATH', of: ({ path }) => path },
     { title: 'GITPROJECT', of: keyOf },

@@ -1,7 +1,7 @@
 import { type Attributes, isAllowedToUs } from '../../adapters/kube/index.ts'
 import { Failure } from '../../std/index.ts'
-import { remedyFor } from '../local/answer.ts'
-import { type Examination, type Finding, fail, ok, warn } from './finding.ts'
+import { remedyFor } from '../local/cluster.ts'
+import { type DoctorFinding, type Examination, fail, ok, warn } from './finding.ts'
 
 const OLDEST_MINOR = 30
 
@@ -31,13 +31,13 @@ const NEEDED: readonly Attributes[] = [
   { group: 'berth.dev', resource: 'workspaces', verb: 'create', namespace: 'default' },
 ]
 
-export const examinePermissions: Examination = async (patient) => {
-  const answers = await Promise.all(NEEDED.map((need) => isAllowedToUs(patient.kube, need)))
+export const examinePermissions: Examination = async (context) => {
+  const answers = await Promise.all(NEEDED.map((need) => isAllowedToUs(context.kube, need)))
   const refused = NEEDED.filter((_, at) => !answers[at])
   if (refused.length === 0) return [ok('you may install Berth and use it')]
   return refused.map(refusedFinding)
 }
 
-function refusedFinding({ group, resource, verb }: (typeof NEEDED)[number]): Finding {
+function refusedFinding({ group, resource, verb }: (typeof NEEDED)[number]): DoctorFinding {
   return warn(`you may not ${verb} ${resource}.${group}`, 'Ask an administrator for a role that allows it, if you need it.')
 }

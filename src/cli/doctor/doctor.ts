@@ -2,17 +2,17 @@ import { BERTH_NAMESPACE } from '../../api/index.ts'
 import { systemClock } from '../../std/index.ts'
 import { exitCodes } from '../exit-codes.ts'
 import type { ObjectOptions } from '../find-object.ts'
-import { foundBeside } from '../local/beside.ts'
+import { findLocalPrograms } from '../local/local-programs.ts'
 import { LOCAL, type OutputOptions, withKube, withKubeconfig, withOutput } from '../options.ts'
 import { marked, renderData, WIDTH, wrap } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
 import { examineApi, examinePermissions } from './cluster.ts'
-import { type Examination, examineAnyway, type Finding, type Patient } from './finding.ts'
+import { type CheckContext, type DoctorFinding, type Examination, examineAnyway } from './finding.ts'
 import { examineDefinitions, examinePolicies } from './installation.ts'
 import { examineGit, examineKubectl, examineNode } from './machine.ts'
 import { examineClasses, examineObjects } from './objects.ts'
-import { examineBeside, examineKas, examineOperator } from './programs.ts'
+import { examineKas, examineLocalPrograms, examineOperator } from './programs.ts'
 
 type Options = ObjectOptions & OutputOptions
 
@@ -40,7 +40,7 @@ export const verb = actionVerb({
   },
 })
 
-interface CheckedFinding extends Finding {
+interface CheckedFinding extends DoctorFinding {
   check: string
 }
 
@@ -57,30 +57,30 @@ const EXAMINATIONS: Record<string, Examination> = {
 
 const examine = (shell: Shell, options: Options): Promise<CheckedFinding[]> =>
   withKube(shell, options, async (kube) => {
-    const patient: Patient = {
+    const context: CheckContext = {
       kube,
-      beside: foundBeside(shell, { kubeconfig: options.kubeconfig, local: LOCAL, server: kube.server }),
+      beside: findLocalPrograms(shell, { kubeconfig: options.kubeconfig, local: LOCAL, server: kube.server }),
       home: shell.home,
       namespace: options.namespace,
       now: systemClock.now(),
     }
     const [git, kubectl] = await Promise.all([examineGit(shell), examineKubectl(shell)])
-    const api = await examineApi(patient)
+    const api = await examineApi(context)
     const apiAnswers = api.every(({ mark }) => mark !== 'fail')
     const rest = Object.entries(apiAnswers ? EXAMINATIONS : {}).map(async ([check, examination]) =>
-      checked(check, await examineAnyway(examination, patient)),
+      checked(check, await examineAnyway(examination, context)),
     )
     return [
       ...checked('node', [examineNode(process.versions.node)]),
       ...checked('git', [git]),
       ...checked('kubectl', [kubectl]),
       ...checked('api', api),
-      ...checked('programs', examineBeside(patient, { apiAnswers })),
+      ...checked('programs', examineLocalPrograms(context, { apiAnswers })),
       ...(await Promise.all(rest)).flat(),
     ]
   })
 
-const checked = (check: string, findings: Finding[]): CheckedFinding[] => findings.map((finding) => ({ check, ...finding }))
+const checked = (check: string, findings: DoctorFinding[]): CheckedFinding[] => findings.map((finding) => ({ check, ...finding }))
 
 const INDENT = 19
 

@@ -1,37 +1,37 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import { Failure } from '../../std/index.ts'
-import type { Beside } from '../local/beside.ts'
-import type { Mark } from '../output.ts'
+import type { LocalPrograms } from '../local/local-programs.ts'
+import type { FindingMark } from '../output.ts'
 
 /** What an examination says. A `warn` or `fail` says what can be done about it. */
-export interface Finding {
-  mark: Mark
+export interface DoctorFinding {
+  mark: FindingMark
   message: string
   remedy?: string
 }
 
 /** What the doctor looks at. */
-export interface Patient {
+export interface CheckContext {
   kube: Kube
   /** Where Berth itself lies. */
   home: string
   /** The namespace in which its programs keep their Leases. */
   namespace: string
   /** What `berth up` runs for this cluster on this machine. */
-  beside: Beside | undefined
+  beside: LocalPrograms | undefined
   now: number
 }
 
-export type Examination = (patient: Patient) => Promise<Finding[]>
+export type Examination = (context: CheckContext) => Promise<DoctorFinding[]>
 
-export const ok = (message: string): Finding => ({ mark: 'ok', message })
-export const warn = (message: string, remedy: string): Finding => ({ mark: 'warn', message, remedy })
-export const fail = (message: string, remedy: string): Finding => ({ mark: 'fail', message, remedy })
+export const ok = (message: string): DoctorFinding => ({ mark: 'ok', message })
+export const warn = (message: string, remedy: string): DoctorFinding => ({ mark: 'warn', message, remedy })
+export const fail = (message: string, remedy: string): DoctorFinding => ({ mark: 'fail', message, remedy })
 
 /** An examination that could not be made is a finding itself; the others go on. */
-export async function examineAnyway(examine: Examination, patient: Patient): Promise<Finding[]> {
+export async function examineAnyway(examine: Examination, context: CheckContext): Promise<DoctorFinding[]> {
   try {
-    return await examine(patient)
+    return await examine(context)
   } catch (thrown) {
     const { code, message, remedy } = Failure.from(thrown)
     const advice =

@@ -4,20 +4,20 @@ import { isDeepStrictEqual } from 'node:util'
 import { type AnyObject, type CustomResourceDefinition, CustomResourceDefinitions, type Kind, refOf } from '../../api/index.ts'
 import { isFailure } from '../../std/index.ts'
 import { definitionsIn, objectsIn } from '../manifests.ts'
-import { type Examination, type Finding, fail, ok, type Patient, warn } from './finding.ts'
+import { type CheckContext, type DoctorFinding, type Examination, fail, ok, warn } from './finding.ts'
 
 const INSTALL = 'Run `kubectl apply --server-side --force-conflicts -k .` in the folder of Berth.'
 
 /** Every kind is there, established, and as this version of Berth has it. */
-export const examineDefinitions: Examination = async (patient) => {
-  const wanted = definitionsIn(patient.home).map(({ definition }) => definition)
-  const findings = await Promise.all(wanted.map((definition) => definitionFinding(patient, definition)))
+export const examineDefinitions: Examination = async (context) => {
+  const wanted = definitionsIn(context.home).map(({ definition }) => definition)
+  const findings = await Promise.all(wanted.map((definition) => definitionFinding(context, definition)))
   const well = findings.filter(({ mark }) => mark === 'ok').length
   const bad = findings.filter(({ mark }) => mark !== 'ok')
   return bad.length > 0 ? bad : [ok(`${well} kinds are installed, established and of this version`)]
 }
 
-async function definitionFinding({ kube }: Patient, wanted: CustomResourceDefinition): Promise<Finding> {
+async function definitionFinding({ kube }: CheckContext, wanted: CustomResourceDefinition): Promise<DoctorFinding> {
   const { name } = wanted.metadata
   const found = await kube.get(CustomResourceDefinitions, { name })
   if (!found) return fail(`${name} is not installed`, INSTALL)
@@ -35,7 +35,7 @@ async function definitionFinding({ kube }: Patient, wanted: CustomResourceDefini
 
 /** The server itself says what an installation would change: a dry run, so that its defaults do not look like differences. */
 async function differsFrom(
-  kube: Patient['kube'],
+  kube: CheckContext['kube'],
   wanted: CustomResourceDefinition,
   found: CustomResourceDefinition,
 ): Promise<boolean | undefined> {
@@ -50,7 +50,7 @@ async function differsFrom(
 
 /** The admission policies, their bindings, and what they look into. */
 export const examinePolicies: Examination = async ({ kube, home }) => {
-  const findings: Finding[] = []
+  const findings: DoctorFinding[] = []
   for (const wanted of policiesIn(home)) {
     const kind = await kube.resolve(wanted.apiVersion, wanted.kind)
     const ref = refOf(wanted)

@@ -10,7 +10,7 @@ import {
 import { minutes } from '../../std/index.ts'
 import { conditionsOf, faultOf } from '../fault.ts'
 import { definitionsIn, kindDefinedBy } from '../manifests.ts'
-import { type Examination, type Finding, ok, type Patient, warn } from './finding.ts'
+import { type CheckContext, type DoctorFinding, type Examination, ok, warn } from './finding.ts'
 
 /** Patience before something that is not ready is worth a line. */
 const LONG = minutes(2)
@@ -32,23 +32,23 @@ export const examineClasses: Examination = async ({ kube }) => {
 }
 
 /** Objects of every kind that are in error, or that have not become ready, or gone, for long; with what they say of themselves. */
-export const examineObjects: Examination = async (patient) => {
-  const definitions = definitionsIn(patient.home).map(({ definition }) => definition)
-  const found = await Promise.all(definitions.map((definition) => troublesOf(patient, definition)))
+export const examineObjects: Examination = async (context) => {
+  const definitions = definitionsIn(context.home).map(({ definition }) => definition)
+  const found = await Promise.all(definitions.map((definition) => troublesOf(context, definition)))
   const troubles = found.flat()
   if (troubles.length === 0) return [ok('none waits for long')]
   const rest = troubles.length - MOST
   return rest > 0 ? [...troubles.slice(0, MOST), warn(`${rest} more are not ready`, 'Run `kubectl get berth -A`.')] : troubles
 }
 
-async function troublesOf({ kube, now }: Patient, definition: CustomResourceDefinition): Promise<Finding[]> {
+async function troublesOf({ kube, now }: CheckContext, definition: CustomResourceDefinition): Promise<DoctorFinding[]> {
   const kind = kindDefinedBy(definition)
   if (!(await kube.resolve(apiVersionOf(kind), kind.kind))) return []
   const objects = await kube.list(kind)
   return objects.flatMap((object) => troubleOf(object, now))
 }
 
-export function troubleOf(object: AnyObject, now: number): Finding[] {
+export function troubleOf(object: AnyObject, now: number): DoctorFinding[] {
   const since = (time: string | undefined): number => now - Date.parse(time ?? '')
   const describe = `Run \`kubectl describe ${object.kind.toLowerCase()} ${object.metadata.name}${object.metadata.namespace ? ` -n ${object.metadata.namespace}` : ''}\`.`
   if (isDeleting(object)) {

@@ -1,8 +1,8 @@
 import { Deployments, GitProjects, Leases } from '../../api/index.ts'
 import { Failure, minutes, seconds } from '../../std/index.ts'
-import { type Beside, upAgain } from '../local/beside.ts'
+import { type LocalPrograms, upAgain } from '../local/local-programs.ts'
 import { logOf } from '../local/parts.ts'
-import { type Examination, type Finding, fail, ok, type Patient, warn } from './finding.ts'
+import { type CheckContext, type DoctorFinding, type Examination, fail, ok, warn } from './finding.ts'
 
 /** Lease times are written by another machine's clock. */
 const SKEW = seconds(15)
@@ -14,17 +14,18 @@ const START_OPERATOR = 'Start it: `kubectl apply -k deploy`, or `berth operator`
 const EXAMINED = ['operator', 'kas']
 
 /** Whether all runs that `berth up` started here. Without a controller manager, for one, the API goes on to answer. */
-export function examineBeside({ beside }: Patient, { apiAnswers }: { apiAnswers: boolean }): Finding[] {
+export function examineLocalPrograms({ beside }: CheckContext, { apiAnswers }: { apiAnswers: boolean }): DoctorFinding[] {
   if (!beside) return []
   if (beside.dead.length === 0) return [ok(`all that \`berth up\` started in ${beside.dir} runs`)]
   const told = beside.dead.filter((name) => !(apiAnswers && EXAMINED.includes(name)))
   return told.map((name) => ended(name, beside))
 }
 
-const ended = (name: string, beside: Beside): Finding =>
+const ended = (name: string, beside: LocalPrograms): DoctorFinding =>
   fail(`${name}, which \`berth up\` started in ${beside.dir}, has ended`, remedyFor(name, beside))
 
-const remedyFor = (name: string, { dir }: Beside): string => `Read ${logOf(dir, name)}; \`${upAgain(dir)}\` starts it again.`
+const remedyFor = (name: string, { dir }: LocalPrograms): string =>
+  `Read ${logOf(dir, name)}; \`${upAgain(dir)}\` starts it again.`
 
 /** The operator is alive when the holder of its Lease renews it. */
 export const examineOperator: Examination = async ({ kube, namespace, now, beside }) => {
@@ -47,19 +48,19 @@ export const examineOperator: Examination = async ({ kube, namespace, now, besid
 }
 
 /** kas needs no Lease, since all replicas act: what shows that it lives is its Deployment, or that it looks at new projects. */
-export const examineKas: Examination = async (patient) => {
-  const deployment = await patient.kube.get(Deployments, { name: 'berth-kas', namespace: patient.namespace })
+export const examineKas: Examination = async (context) => {
+  const deployment = await context.kube.get(Deployments, { name: 'berth-kas', namespace: context.namespace })
   if (deployment) {
     const available = deployment.status?.availableReplicas ?? 0
     if (available > 0) return [ok(`${available} of ${deployment.status?.replicas ?? available} replicas are available`)]
     return [
-      fail('no replica of its Deployment is available', `Run \`kubectl -n ${patient.namespace} describe deployment berth-kas\`.`),
+      fail('no replica of its Deployment is available', `Run \`kubectl -n ${context.namespace} describe deployment berth-kas\`.`),
     ]
   }
-  return outsideKas(patient)
+  return outsideKas(context)
 }
 
-async function outsideKas({ kube, namespace, now, beside }: Patient): Promise<Finding[]> {
+async function outsideKas({ kube, namespace, now, beside }: CheckContext): Promise<DoctorFinding[]> {
   const found = await findingOf('kas', beside)
   if (found?.mark === 'fail') return [found]
   const projects = await kube.list(GitProjects)
@@ -78,7 +79,7 @@ async function outsideKas({ kube, namespace, now, beside }: Patient): Promise<Fi
 }
 
 /** The program that `berth up` started here is asked itself. */
-async function findingOf(name: string, beside: Beside | undefined): Promise<Finding | undefined> {
+async function findingOf(name: string, beside: LocalPrograms | undefined): Promise<DoctorFinding | undefined> {
   const own = beside?.programs.find((program) => program.name === name)
   if (!beside || !own) return undefined
   if (!own.running) return ended(name, beside)

@@ -1,6 +1,6 @@
 import type { GitOpsDeployment } from '../../api/index.ts'
 import { harmlessLine } from '../../std/index.ts'
-import { type Mark, marked, WIDTH, wrap } from '../output.ts'
+import { type FindingMark, marked, WIDTH, wrap } from '../output.ts'
 import type { Paint } from '../shell.ts'
 
 /** An object of a deployment, or one that belongs to such an object. */
@@ -48,7 +48,7 @@ const OBJECT = WIDTH - SYNC - HEALTH - 4
 /** One line for each object, notes below it; a line for each namespace where there is more than one. */
 export function treeLines(nodes: readonly TreeNode[], paint: Paint): string[] {
   if (nodes.length === 0) return ['It has no objects.']
-  const groups = grouped(nodes)
+  const groups = Map.groupBy(nodes, ({ namespace }) => namespace)
   const width = Math.min(OBJECT, Math.max(...nodes.flatMap((node) => widths(node, 0))))
   const said = new Set<string>()
   const head = [row(['OBJECT', 'SYNC', 'HEALTH'], width)]
@@ -66,12 +66,6 @@ function sparing(node: TreeNode, said: Set<string>): TreeNode {
   if (said.has(message)) return { ...node, message: 'as above' }
   said.add(message)
   return node
-}
-
-function grouped(nodes: readonly TreeNode[]): Map<string, TreeNode[]> {
-  const groups = new Map<string, TreeNode[]>()
-  for (const node of nodes) groups.set(node.namespace, [...(groups.get(node.namespace) ?? []), node])
-  return groups
 }
 
 const titleOf = ({ group, kind, name }: TreeNode): string => harmlessLine(`${group ? `${kind}.${group}` : kind} ${name}`)
@@ -118,4 +112,4 @@ const cut = (text: string, width: number): string =>
 const GOOD = new Set(['Synced', 'Healthy'])
 const BAD = new Set(['Degraded', 'Missing'])
 
-const markOf = (word: string): Mark => (GOOD.has(word) ? 'ok' : BAD.has(word) ? 'fail' : 'warn')
+const markOf = (word: string): FindingMark => (GOOD.has(word) ? 'ok' : BAD.has(word) ? 'fail' : 'warn')

@@ -5,7 +5,7 @@ import { follow } from '../follow.ts'
 import { wrap } from '../output.ts'
 import { reportTo } from '../report.ts'
 import { commandFor, type DeploymentContext } from './deployment.ts'
-import { type Verdict, verdictOf } from './verdict.ts'
+import { type ReadyVerdict, verdictOf } from './verdict.ts'
 
 interface Expectation {
   /** Milliseconds. */
@@ -26,7 +26,7 @@ export async function waitUntilReady(
   let drawn = false
   const ending = await follow(
     { kube, kind: GitOpsDeployments, ref: refOf(deployment), within, what: 'Ready', where: () => last, signal: shell.signal },
-    (now): Verdict | undefined => {
+    (now): ReadyVerdict | undefined => {
       if (!now) throw new Failure('not-found', `${nameOf(deployment)} was deleted.`)
       const verdict = verdictOf(now, applied)
       // What it says before it has answered is old, but where it is stuck for good it says no more than that.

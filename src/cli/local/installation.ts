@@ -3,8 +3,8 @@ import { join, resolve } from 'node:path'
 import {
   acquireTools,
   type ControlPlane,
-  holdTaken,
   type LockOptions,
+  lockTakenFolder,
   type ProgressReport,
   removeFolder,
   startControlPlane,
@@ -16,10 +16,9 @@ import { Failure, systemClock } from '../../std/index.ts'
 import { WIDTH } from '../output.ts'
 import { reportTo } from '../report.ts'
 import { OUTPUT_CLOSED, type Shell } from '../shell.ts'
-import { accountKubeconfigs } from './accounts.ts'
-import { gitPortOf } from './git-port.ts'
-import { findKubectl } from './kubectl.ts'
-import { endParts, isRunning, type Part, partsOf, startPart } from './parts.ts'
+import { accountKubeconfigs, gitPortOf } from './before-start.ts'
+import { findKubectl } from './cluster.ts'
+import { endParts, isRunning, type LocalPart, partsOf, startPart } from './parts.ts'
 import { runProgram } from './program.ts'
 import { untilEstablished, untilPoliciesHold } from './readiness.ts'
 
@@ -31,12 +30,12 @@ export interface Installation {
   /** The folder of bare repositories that the Git server serves. */
   repositories: string
   gitUrl: string
-  parts: Part[]
+  parts: LocalPart[]
   /** PEM file: the authority of kas. Nothing in a cluster that was there, where kas speaks plain text. */
   authority?: string | undefined
 }
 
-export interface BringUp {
+export interface UpOptions {
   shell: Shell
   dir: string
   detached: boolean
@@ -47,7 +46,7 @@ export interface BringUp {
   scope?: string | undefined
 }
 
-export interface Ground {
+export interface PreparedCluster {
   kubeconfig: string
   kubectl: string
   /** What kas shows its clients: kubectl sends no token to who shows nothing. */
@@ -55,14 +54,14 @@ export interface Ground {
 }
 
 /** Brings up everything in the folder, in the order in which one needs the other. */
-export async function bringUp(plan: BringUp): Promise<Installation> {
-  const ground = await prepareGround(plan)
-  await install(plan, ground)
-  return startPrograms(plan, ground)
+export async function bringUp(plan: UpOptions): Promise<Installation> {
+  const cluster = await prepareCluster(plan)
+  await install(plan, cluster)
+  return startPrograms(plan, cluster)
 }
 
 /** A control plane of the folder's own, or the cluster that was named. */
-export async function prepareGround(plan: BringUp): Promise<Ground> {
+export async function prepareCluster(plan: UpOptions): Promise<PreparedCluster> {
   const { shell, dir, detached, report, kubeconfig } = plan
   // An earlier run may have been killed before it could tidy up.
   await endParts(dir)
@@ -77,7 +76,7 @@ export async function prepareGround(plan: BringUp): Promise<Ground> {
 }
 
 /** The one in the PATH; where there is none, the one that a control plane is made with. */
-async function kubectlOf({ shell, report }: BringUp): Promise<string> {
+async function kubectlOf({ shell, report }: UpOptions): Promise<string> {
   try {
     return await findKubectl(shell)
   } catch {
@@ -91,17 +90,17 @@ async function kubectlOf({ shell, report }: BringUp): Promise<string> {
  * What `install` applies: the kinds, policies and roles; then, when the kinds can be used, what an installation starts with. In a control
  * plane of our own the programs may read every namespace, as if each had been onboarded: whoever has it is its administrator.
  */
-export const foldersFor = ({ tls }: Ground) => ['.', ...(tls ? ['deploy/everywhere'] : []), 'deploy/defaults'] as const
+export const foldersFor = ({ tls }: PreparedCluster) => ['.', ...(tls ? ['deploy/everywhere'] : []), 'deploy/defaults'] as const
 
 /** Applies what `foldersFor` names, as the kubeconfig's user. */
-export async function install({ shell }: Pick<BringUp, 'shell'>, ground: Ground): Promise<void> {
-  const { kubeconfig, kubectl } = ground
+export async function install({ shell }: Pick<UpOptions, 'shell'>, cluster: PreparedCluster): Promise<void> {
+  const { kubeconfig, kubectl } = cluster
   const { env, signal } = shell
   const apply = (folder: string) => {
     const words = ['apply', '--server-side', '--force-conflicts', '-k', join(shell.home, folder)]
     return runProgram(kubectl, ['--kubeconfig', kubeconfig, ...words], { env, signal })
   }
-  const [kinds, ...others] = foldersFor(ground)
+  const [kinds, ...others] = foldersFor(cluster)
   const kube = connect({ kubeconfig })
   try {
     await apply(kinds)
@@ -113,8 +112,8 @@ export async function install({ shell }: Pick<BringUp, 'shell'>, ground: Ground)
 }
 
 /** The programs; meanwhile the API server takes up the policies. */
-export async function startPrograms(plan: BringUp, ground: Ground): Promise<Installation> {
-  const work = [startInTurn(plan, ground), untilPoliciesHold(ground.kubeconfig, plan.shell.signal)] as const
+export async function startPrograms(plan: UpOptions, cluster: PreparedCluster): Promise<Installation> {
+  const work = [startInTurn(plan, cluster), untilPoliciesHold(cluster.kubeconfig, plan.shell.signal)] as const
   try {
     const [installation] = await Promise.all(work)
     return installation
@@ -125,7 +124,7 @@ export async function startPrograms(plan: BringUp, ground: Ground): Promise<Inst
 }
 
 /** The Git server and kas, then the operator, which has to know where kas is. */
-async function startInTurn(plan: BringUp, { kubeconfig, kubectl, tls }: Ground): Promise<Installation> {
+async function startInTurn(plan: UpOptions, { kubeconfig, kubectl, tls }: PreparedCluster): Promise<Installation> {
   const { shell, detached } = plan
   const dir = realpathSync(plan.dir)
   const env = environmentOf(shell)
@@ -190,7 +189,7 @@ export function operatorFlags({
   kubectl,
   kas: { facts },
   authority,
-}: Pick<Ground, 'kubeconfig' | 'kubectl'> & { kas: Part; authority: string | undefined }): string[] {
+}: Pick<PreparedCluster, 'kubeconfig' | 'kubectl'> & { kas: LocalPart; authority: string | undefined }): string[] {
   const git = `${authority ? 'https' : 'http'}://${facts.gitCredentials}`
   const api = authority ? ['--kas-ca', authority, '--kas-api', `https://${facts.kubernetesApi}`] : []
   return [...OPERATIONS, '--kubeconfig', kubeconfig, '--kubectl', kubectl, '--kas', facts.listen ?? '', '--kas-git', git, ...api]
@@ -233,7 +232,7 @@ export function clusterIn(dir: string): 'own' | 'other' | undefined {
   return missingOf(partsOf(dir), dir).length === 0 ? 'other' : undefined
 }
 
-const missingOf = (parts: readonly Part[], dir: string): string[] =>
+const missingOf = (parts: readonly LocalPart[], dir: string): string[] =>
   PROGRAMS.filter((name) => !parts.some((part) => part.name === name && isRunning(dir, part)))
 
 export const isUpAlready = (dir: string): Failure =>
@@ -247,7 +246,7 @@ export const isUpAlready = (dir: string): Failure =>
 
 interface TakeDownOptions {
   /** What this process has started: where another process has started anew since, that is left alone. */
-  own?: readonly Part[]
+  own?: readonly LocalPart[]
   /** Remove the folder, too. */
   remove?: boolean | undefined
   /** Ends the waiting for another process that is at work in the folder. */
@@ -256,8 +255,8 @@ interface TakeDownOptions {
 
 /** Ends what runs in the folder, while nobody else starts or ends anything there. Answers whether anything ran. */
 export async function takeDown(shell: Shell, dir: string, { own, remove, signal }: TakeDownOptions = {}): Promise<boolean> {
-  const letGo = await holdTaken(dir, waitingFor(dir, reportTo(shell, WIDTH), signal))
-  if (!letGo) {
+  const release = await lockTakenFolder(dir, waitingFor(dir, reportTo(shell, WIDTH), signal))
+  if (!release) {
     if (remove) removeFolder(dir)
     return false
   }
@@ -267,7 +266,7 @@ export async function takeDown(shell: Shell, dir: string, { own, remove, signal 
     if (remove) removeFolder(dir)
     return ran
   } finally {
-    letGo()
+    release()
   }
 }
 

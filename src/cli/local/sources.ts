@@ -1,15 +1,14 @@
 import { resolve } from 'node:path'
-import { findSources, remediesFor, type Source } from '../../adapters/control-plane/index.ts'
+import { findSources, remediesFor, type ToolSource } from '../../adapters/control-plane/index.ts'
 import { Failure } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
-import { type Format, render, wrap } from '../output.ts'
+import { type OutputFormat, render, wrap } from '../output.ts'
 import type { Shell } from '../shell.ts'
-import { serverIn } from './answer.ts'
-import { findKubectl } from './kubectl.ts'
+import { findKubectl, serverIn } from './cluster.ts'
 
 export interface SourcesOptions {
   kubeconfig?: string | undefined
-  output?: Format
+  output?: OutputFormat
 }
 
 /** Prints where the programs of a control plane would come from, and why. For a cluster that exists only kubectl is needed. */
@@ -41,17 +40,17 @@ export async function tellSources(shell: Shell, { kubeconfig, output = 'table' }
 
 const KUBECTL = ['kubectl'] as const
 
-const noCluster = ({ env }: Shell): Source => ({
+const noCluster = ({ env }: Shell): ToolSource => ({
   from: '--kubeconfig',
   state: 'passed over',
   why: env.KUBECONFIG ? 'not given (KUBECONFIG is for berth tour)' : 'not given',
 })
 
-async function clusterOf(kubeconfig: string): Promise<Source> {
+async function clusterOf(kubeconfig: string): Promise<ToolSource> {
   return { from: '--kubeconfig', state: 'used', why: `${kubeconfig} names ${await serverIn(kubeconfig)}` }
 }
 
-async function sourcesOfKubectl(shell: Shell): Promise<Source[]> {
+async function sourcesOfKubectl(shell: Shell): Promise<ToolSource[]> {
   const { env, signal } = shell
   const from = 'kubectl in PATH'
   try {

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, rmdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { holdFolder, removeFolder } from '../../adapters/control-plane/index.ts'
+import { lockFolder, removeFolder } from '../../adapters/control-plane/index.ts'
 import { Failure, sayFailure } from '../../std/index.ts'
 import type { Shell } from '../shell.ts'
-import { type BringUp, endAll, waitingFor } from './installation.ts'
+import { endAll, type UpOptions, waitingFor } from './installation.ts'
 
 /** The folder and those above it, as far as they would have to be made. */
 export const missingAt = (dir: string): string[] => (existsSync(dir) ? [] : [dir, ...missingAt(dirname(dir))])
@@ -17,12 +17,12 @@ interface StartOptions<T> {
 }
 
 /** Starts an installation while nobody else starts or ends one in the folder. Where it fails, nothing runs, and the folders go. */
-export async function startAlone<T>({ shell, dir, report }: BringUp, { made, find, start }: StartOptions<T>): Promise<T> {
-  const letGo = await holdFolder(dir, waitingFor(dir, report, shell.signal))
+export async function startAlone<T>({ shell, dir, report }: UpOptions, { made, find, start }: StartOptions<T>): Promise<T> {
+  const release = await lockFolder(dir, waitingFor(dir, report, shell.signal))
   try {
     return find() ?? (await startOrClear())
   } finally {
-    letGo()
+    release()
   }
   async function startOrClear(): Promise<T> {
     try {

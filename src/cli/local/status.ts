@@ -1,40 +1,19 @@
-import { statusOf, strangerIn } from '../../adapters/control-plane/index.ts'
+import { foreignFileIn, statusOf } from '../../adapters/control-plane/index.ts'
 import { connect, type Kube } from '../../adapters/kube/index.ts'
 import { type AnyObject, apiVersionOf, conditionOf, nameOf } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
-import { conditionsOf, type Fault, faultOf } from '../fault.ts'
+import { conditionsOf, faultOf, type ObjectFault } from '../fault.ts'
 import { definitionsIn, kindDefinedBy } from '../manifests.ts'
 import { type ClusterOptions, dirFlag, dirOf, kubeOf, type OutputOptions, withDir, withOutput } from '../options.ts'
 import { marked, renderData, table, wrap } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
-import { upAgain } from './beside.ts'
+import { upAgain } from './local-programs.ts'
 import { isRunning, partsOf } from './parts.ts'
 
 interface Options extends ClusterOptions, OutputOptions {
   dir: string
-}
-
-interface Component {
-  name: string
-  state: 'running' | 'ended'
-  pid: number | undefined
-  address: string
-  /** Of the control plane: the servers that are not there any more. */
-  dead?: string[]
-}
-
-interface Count {
-  kind: string
-  objects: number
-  /** `undefined` where objects of the kind do not say whether they are. */
-  ready: number | undefined
-}
-
-/** An object in error. */
-interface Failing extends Fault {
-  object: string
 }
 
 export const verb = actionVerb({
@@ -70,42 +49,36 @@ async function status(shell: Shell, options: Options): Promise<ExitCode> {
   return components.every(({ state }) => state === 'running') ? exitCodes.ok : exitCodes.failed
 }
 
+interface Component {
+  name: string
+  state: 'running' | 'ended'
+  pid?: number
+  address: string
+  /** Of the control plane: the servers that are not there any more. */
+  dead?: string[]
+}
+
 function componentsIn(dir: string): Component[] {
   const plane = statusOf(dir)
-  const parts = partsOf(dir)
-  const control: Component[] = plane
-    ? [
-        {
-          name: 'control-plane',
-          state: isWhole(plane) ? 'running' : 'ended',
-          pid: undefined,
-          address: plane.server,
-          ...(plane.dead.length > 0 && { dead: plane.dead }),
-        },
-      ]
-    : []
-  const programs = parts.map((part): Component => {
+  const programs = partsOf(dir).map((part): Component => {
     const { name, pid, facts } = part
-    return {
-      name,
-      state: isRunning(dir, part) ? 'running' : 'ended',
-      pid,
-      address: facts.url ?? facts.listen ?? facts.operations ?? '',
-    }
+    const state = isRunning(dir, part) ? 'running' : 'ended'
+    return { name, state, pid, address: facts.url ?? facts.listen ?? facts.operations ?? '' }
   })
-  return [...control, ...programs]
+  if (!plane) return programs
+  const { server: address, dead, running } = plane
+  const state = running && dead.length === 0 ? 'running' : 'ended'
+  return [{ name: 'control-plane', state, address, ...(dead.length > 0 && { dead }) }, ...programs]
 }
 
 function nothingRuns(options: Options, dir: string): Failure {
-  const other = strangerIn(dir)
+  const other = foreignFileIn(dir)
   const held = other === undefined ? '' : `, and it holds things that are not Berth's ("${other}", for one)`
   const flag = other === undefined ? dirFlag(options) : ' --dir <new folder>'
   return new Failure('not-found', `nothing runs in ${dir}${held}.`, {
     remedy: `Start it with \`berth up${flag}\`, or name a cluster with --kubeconfig or KUBECONFIG.`,
   })
 }
-
-const isWhole = ({ running, dead }: { running: boolean; dead: string[] }): boolean => running && dead.length === 0
 
 async function kubeToCount(shell: Shell, options: Options, components: Component[]): Promise<Kube | undefined> {
   if (components.length === 0) return kubeOf(shell, options)
@@ -123,8 +96,8 @@ async function objectsOf(kube: Kube, home: string): Promise<Map<string, AnyObjec
   return new Map(await Promise.all(entries))
 }
 
-/** How many there are of each kind, and how many of them say that they are ready. */
-const counted = (kinds: Map<string, AnyObject[]>): Count[] =>
+/** How many there are of each kind, and how many of them say that they are ready, where such objects say whether they are. */
+const counted = (kinds: Map<string, AnyObject[]>) =>
   [...kinds].map(([kind, objects]) => {
     const said = objects.map((object) => conditionOf(conditionsOf(object), 'Ready')?.status).filter((word) => word !== undefined)
     return {
@@ -134,7 +107,7 @@ const counted = (kinds: Map<string, AnyObject[]>): Count[] =>
     }
   })
 
-function failing(object: AnyObject): Failing[] {
+function failing(object: AnyObject) {
   const fault = faultOf(object)
   return fault ? [{ object: nameOf(object), ...fault }] : []
 }
@@ -144,8 +117,8 @@ interface Report {
   /** The address of its API. */
   cluster?: string
   components: Component[]
-  kinds: Count[]
-  errors: Failing[]
+  kinds: ReturnType<typeof counted>
+  errors: ReturnType<typeof failing>
 }
 
 const MOST_ERRORS = 20
@@ -196,5 +169,5 @@ function endedIn(components: Component[], folder: string | undefined): string {
   return wrap(`-> Read the logs in ${folder}/logs; \`${upAgain(folder)}\` starts all of it again.`).join('\n')
 }
 
-const indented = ({ message, remedy }: Failing): string =>
+const indented = ({ message, remedy }: ObjectFault): string =>
   [...wrap(message, 76), ...(remedy ? wrap(`-> ${remedy}`, 76) : [])].map((line) => `  ${line}`).join('\n')

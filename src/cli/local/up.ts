@@ -2,14 +2,14 @@ import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { dirOf, withDir } from '../options.ts'
-import { FORMATS, type Format, WIDTH } from '../output.ts'
+import { FORMATS, type OutputFormat, WIDTH } from '../output.ts'
 import { reportTo } from '../report.ts'
 import type { Shell } from '../shell.ts'
 import { ended } from '../signals.ts'
 import { actionVerb } from '../verb.ts'
-import { checkCluster } from './answer.ts'
+import { checkCluster } from './cluster.ts'
 import { watchParts } from './guard.ts'
-import { type BringUp, bringUp, clusterIn, foundIn, type Installation, isUpAlready, takeDown } from './installation.ts'
+import { bringUp, clusterIn, foundIn, type Installation, isUpAlready, takeDown, type UpOptions } from './installation.ts'
 import { tellSources } from './sources.ts'
 import { missingAt, startAlone, tidyUp } from './start.ts'
 
@@ -18,7 +18,7 @@ interface Options {
   detach?: boolean
   kubeconfig?: string
   where?: boolean
-  output?: Format
+  output?: OutputFormat
 }
 
 export const verb = actionVerb({
@@ -45,7 +45,7 @@ export const verb = actionVerb({
 async function up(shell: Shell, options: Options): Promise<ExitCode> {
   const dir = dirOf(shell, options)
   const detached = options.detach === true
-  const plan: BringUp = { shell, dir, detached, report: reportTo(shell, WIDTH), kubeconfig: options.kubeconfig }
+  const plan: UpOptions = { shell, dir, detached, report: reportTo(shell, WIDTH), kubeconfig: options.kubeconfig }
   if (options.kubeconfig) await checkCluster(resolve(shell.cwd, options.kubeconfig), shell.signal)
   const { installation, isNew } = await startAlone(plan, {
     made: missingAt(dir),
@@ -65,7 +65,7 @@ async function up(shell: Shell, options: Options): Promise<ExitCode> {
   return exitCodes.ok
 }
 
-function found({ dir, kubeconfig, report }: BringUp): { installation: Installation; isNew: boolean } | undefined {
+function found({ dir, kubeconfig, report }: UpOptions): { installation: Installation; isNew: boolean } | undefined {
   const cluster = clusterIn(dir)
   if (cluster === 'other' || (cluster && kubeconfig)) throw isUpAlready(dir)
   const known = foundIn(dir)

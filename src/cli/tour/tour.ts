@@ -4,20 +4,20 @@ import { join, resolve } from 'node:path'
 import { removeFolder } from '../../adapters/control-plane/index.ts'
 import { connect } from '../../adapters/kube/index.ts'
 import { Failure, systemClock } from '../../std/index.ts'
-import { checkCluster } from '../local/answer.ts'
-import { clusterAtHand } from '../local/cluster-at-hand.ts'
+import { checkCluster, clusterAtHand } from '../local/cluster.ts'
 import { watchParts } from '../local/guard.ts'
 import {
-  type BringUp,
   clusterIn,
   foldersFor,
   type Installation,
   install,
   isUpAlready,
-  prepareGround,
+  prepareCluster,
   startPrograms,
   takeDown,
+  type UpOptions,
 } from '../local/installation.ts'
+import { runProgram } from '../local/program.ts'
 import { clearAfter, startAlone, tidyUp } from '../local/start.ts'
 import { dirOf, folderName, positiveSeconds } from '../options.ts'
 import { WIDTH, wrap } from '../output.ts'
@@ -25,8 +25,8 @@ import { reportTo } from '../report.ts'
 import type { Shell } from '../shell.ts'
 import { ended } from '../signals.ts'
 import { actionVerb } from '../verb.ts'
-import { type Seen, stageOf, TEAM } from './stage.ts'
-import { stepsOf, TRACES } from './steps.ts'
+import { type StepResult, TEAM, tourContext } from './context.ts'
+import { stepsOf, tourFiles } from './steps.ts'
 
 interface Options {
   dir?: string
@@ -60,21 +60,21 @@ async function tour(shell: Shell, options: Options): Promise<void> {
   if (options.kubeconfig) await reach(shell, options.kubeconfig)
   const kubeconfig = options.kubeconfig ?? (await clusterAtHand(shell, report))
   const dir = given ?? realpathSync(mkdtempSync(join(tmpdir(), 'berth-tour-')))
-  const plan: BringUp = { shell, dir, detached: false, report, kubeconfig, scope: kubeconfig && TEAM }
+  const plan: UpOptions = { shell, dir, detached: false, report, kubeconfig, scope: kubeconfig && TEAM }
   const began = systemClock.now()
   const made = given ? [] : [dir]
   const installation = await startAlone(plan, { made, find: () => refuseRunning(dir), start: () => start(plan) })
-  const scene: Scene = { plan, options, installation, began }
+  const tourRun: TourRun = { plan, options, installation, began }
   try {
-    await watchParts(shell, installation, (watched) => perform(watched, scene))
+    await watchParts(shell, installation, (watched) => perform(watched, tourRun))
   } catch (thrown) {
     await tidyUp(shell, async () => {
-      await end(scene)
+      await end(tourRun)
       clearAfter(thrown, shell, made)
     })
     throw thrown
   }
-  await end(scene)
+  await end(tourRun)
   if (!given) removeFolder(dir)
 }
 
@@ -90,28 +90,28 @@ function refuseRunning(dir: string): undefined {
   if (clusterIn(dir)) throw isUpAlready(dir)
 }
 
-interface Scene {
-  plan: BringUp
+interface TourRun {
+  plan: UpOptions
   options: Options
   began: number
   installation: Installation
 }
 
-async function start(plan: BringUp): Promise<Installation> {
+async function start(plan: UpOptions): Promise<Installation> {
   const { shell, dir, kubeconfig } = plan
-  const cluster = kubeconfig ? ` --kubeconfig ${kubeconfig}` : ''
-  const ground = await timed(shell, 'bring up a control plane', `berth up --dir ${dir}${cluster}`, async () => {
-    const found = await prepareGround(plan)
+  const flag = kubeconfig ? ` --kubeconfig ${kubeconfig}` : ''
+  const cluster = await timed(shell, 'bring up a control plane', `berth up --dir ${dir}${flag}`, async () => {
+    const found = await prepareCluster(plan)
     return { value: found, seen: found.kubeconfig }
   })
   await timed(
     shell,
     'install kinds, policies, roles',
-    foldersFor(ground)
+    foldersFor(cluster)
       .map((folder) => `kubectl apply --server-side --force-conflicts -k ${folder}`)
       .join(' && '),
     async () => ({
-      value: await install(plan, ground),
+      value: await install(plan, cluster),
       seen: 'the kinds are established',
     }),
   )
@@ -120,19 +120,20 @@ async function start(plan: BringUp): Promise<Installation> {
     'start operator, kas, Git server',
     `berth git-server --repositories ${join(dir, 'repositories')} & berth kas & berth operator &`,
     async () => {
-      const started = await startPrograms(plan, ground)
+      const started = await startPrograms(plan, cluster)
       return { value: started, seen: started.parts.map(({ name, pid }) => `${name} ${pid}`).join(', ') }
     },
   )
 }
 
 /** The steps, and then, unless it is to end, the time in which a person looks around. */
-async function perform(shell: Shell, { options, plan, installation, began }: Scene): Promise<void> {
+async function perform(shell: Shell, { options, plan, installation, began }: TourRun): Promise<void> {
   const kube = connect({ kubeconfig: installation.kubeconfig })
   try {
-    const stage = stageOf(shell, installation, kube, join(installation.dir, 'work', 'shop'), options.timeout)
+    const workingCopy = join(installation.dir, 'work', 'shop')
+    const context = tourContext({ shell, installation, kube, workingCopy, patience: options.timeout })
     for (const { title, command, run } of stepsOf(installation)) {
-      await timed(shell, title, command, async () => ({ value: undefined, seen: await run(stage) }))
+      await timed(shell, title, command, async () => ({ value: undefined, seen: await run(context) }))
     }
   } finally {
     await kube.close()
@@ -148,7 +149,7 @@ async function timed<T>(
   shell: Shell,
   title: string,
   command: string,
-  work: () => Promise<{ value: T; seen: string | Seen }>,
+  work: () => Promise<{ value: T; seen: string | StepResult }>,
 ): Promise<T> {
   const { paint, print } = shell
   const began = systemClock.now()
@@ -177,7 +178,7 @@ const INDENT = ' '.repeat(14)
 
 const secondsSince = (began: number): string => ((systemClock.now() - began) / 1000).toFixed(1)
 
-function howToUse(installation: Installation, plan: BringUp): string {
+function howToUse(installation: Installation, plan: UpOptions): string {
   const { kubeconfig, dir, gitUrl } = installation
   return [
     '',
@@ -192,14 +193,15 @@ function howToUse(installation: Installation, plan: BringUp): string {
 }
 
 /** A cluster of our own goes as a whole; in another one's, what the tour made goes while the operator can still clean up. */
-async function end({ plan, options, installation }: Scene): Promise<void> {
-  const { dir, shell, kubeconfig } = plan
-  if (kubeconfig) {
+async function end({ plan, options, installation }: TourRun): Promise<void> {
+  const { dir, shell } = plan
+  if (plan.kubeconfig) {
     // The first Ctrl-C has aborted the signal already: tidying up must not be cut off by it.
-    const patient = { ...shell, signal: new AbortController().signal }
-    const { kubectl } = stageOf(patient, installation, connect({ kubeconfig }), dir, options.timeout)
-    const files = TRACES.flatMap((file) => ['-f', file])
-    await kubectl(['delete', '--ignore-not-found', `--timeout=${options.timeout}s`, ...files]).catch((thrown: unknown) => {
+    const { signal } = new AbortController()
+    const files = tourFiles(shell.home).flatMap((file) => ['-f', file])
+    const { kubectl, kubeconfig } = installation
+    const words = ['--kubeconfig', kubeconfig, 'delete', '--ignore-not-found', `--timeout=${options.timeout}s`, ...files]
+    await runProgram(kubectl, words, { env: shell.env, signal, cwd: shell.home }).catch((thrown: unknown) => {
       shell.say(`berth: what the tour made is not all gone: ${Failure.from(thrown).message}\n`)
     })
   }

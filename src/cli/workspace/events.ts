@@ -3,7 +3,7 @@ import { eventsOf, type Told } from '../../engines/lookout/index.ts'
 import { systemClock } from '../../std/index.ts'
 import type { ObjectOptions } from '../find-object.ts'
 import { type OutputOptions, withOutput } from '../options.ts'
-import { type Format, marked, render } from '../output.ts'
+import { marked, type OutputFormat, render } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
 import { since } from './time.ts'
@@ -25,7 +25,7 @@ export const verb = actionVerb({
   }),
 })
 
-function printed({ paint }: Shell, format: Format, events: Told[]): string {
+function printed({ paint }: Shell, format: OutputFormat, events: Told[]): string {
   const now = systemClock.now()
   return render(format, events, [
     { title: 'AGO', of: ({ at }) => since(at, now) },

@@ -1,5 +1,5 @@
 import { conditionOf, type Workspace, workspaceStateOf, workspaceWishOf } from '../../api/index.ts'
-import type { Mark } from '../output.ts'
+import type { FindingMark } from '../output.ts'
 import { since, until } from './time.ts'
 
 /** A workspace as `berth get` shows it. `step` is the one that it is in, `reason` what went wrong or what it waits for. */
@@ -32,7 +32,7 @@ type Row = ReturnType<typeof rowOf>
 
 const BAD = ['Failed', 'Error', 'Unknown']
 
-export const markOf = ({ state }: Row): Mark => {
+export const markOf = ({ state }: Row): FindingMark => {
   if (BAD.includes(state)) return 'fail'
   return state === 'Running' || state === 'Stopped' || state === 'Terminated' ? 'ok' : 'warn'
 }

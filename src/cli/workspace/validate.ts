@@ -14,7 +14,7 @@ import {
 import { Failure } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { type OutputOptions, withOutput } from '../options.ts'
-import { type Format, marked, render } from '../output.ts'
+import { marked, type OutputFormat, render } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import { actionVerb } from '../verb.ts'
 
@@ -60,7 +60,7 @@ type Row = Problem & { severity: string }
 
 const asWarning = (problem: Problem): Row => ({ severity: 'warning', ...problem })
 
-const print = ({ paint }: Shell, output: Format, rows: Row[]): string =>
+const print = ({ paint }: Shell, output: OutputFormat, rows: Row[]): string =>
   render(output, rows, [
     {
       title: 'PLACE',

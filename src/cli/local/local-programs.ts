@@ -2,26 +2,26 @@ import { existsSync, realpathSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { statusOf } from '../../adapters/control-plane/index.ts'
 import type { Shell } from '../shell.ts'
-import { isRunning, type Part, partsOf } from './parts.ts'
+import { isRunning, type LocalPart, partsOf } from './parts.ts'
 
 /** What `berth up` started on this machine for a cluster: programs, and the servers of the cluster where it is the folder's own. */
-export interface Beside {
+export interface LocalPrograms {
   dir: string
-  programs: (Part & { running: boolean })[]
+  programs: (LocalPart & { running: boolean })[]
   /** The names of those that are not there any more. */
   dead: string[]
 }
 
 /** What `berth up` runs for the cluster at `server`: in the folder of its kubeconfig, or in the one given. */
-export function foundBeside(
+export function findLocalPrograms(
   { cwd, env }: Pick<Shell, 'cwd' | 'env'>,
   { kubeconfig, local, server }: { kubeconfig?: string | undefined; local: string; server: string },
-): Beside | undefined {
+): LocalPrograms | undefined {
   const file = kubeconfig ?? env.KUBECONFIG
   const given = [...(file ? [dirname(resolve(cwd, file))] : []), resolve(cwd, local)]
   const folders = new Set(given.filter((dir) => existsSync(dir)).map((dir) => realpathSync(dir)))
   const found = [...folders].find((dir) => isFor(server, dir))
-  return found === undefined ? undefined : besideIn(found)
+  return found === undefined ? undefined : localProgramsIn(found)
 }
 
 /** A folder whose state cannot be read is for none. */
@@ -33,7 +33,7 @@ function isFor(server: string, dir: string): boolean {
   }
 }
 
-function besideIn(dir: string): Beside {
+function localProgramsIn(dir: string): LocalPrograms {
   const programs = partsOf(dir).map((part) => ({ ...part, running: isRunning(dir, part) }))
   const ended = programs.filter(({ running }) => !running).map(({ name }) => name)
   return { dir, programs, dead: [...(statusOf(dir)?.dead ?? []), ...ended] }

@@ -1,13 +1,13 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import { type AnyObject, type Condition, type Kind, type KubeObject, keyOf, nameOf, type Ref } from '../../api/index.ts'
-import { Failure, pause, seconds, systemClock } from '../../std/index.ts'
+import { Failure, isRecord, pause, seconds, systemClock } from '../../std/index.ts'
 import { conditionsOf } from '../fault.ts'
 import type { Installation } from '../local/installation.ts'
 import { runProgram } from '../local/program.ts'
 import type { Shell } from '../shell.ts'
 
-/** Where the steps of the tour play. */
-export interface Stage {
+/** The steps of the tour work with this. */
+export interface TourContext {
   shell: Shell
   installation: Installation
   kube: Kube
@@ -21,17 +21,8 @@ export interface Stage {
   patience: number
 }
 
-export interface Step {
-  /** What a person wants, as a claim that the step makes true. */
-  title: string
-  /** What a person would have typed. */
-  command: string
-  /** Makes it true; answers what is to be seen. */
-  run: (stage: Stage) => Promise<string | Seen>
-}
-
-/** What is to be seen, and the command that shows it where that is known only now. */
-export interface Seen {
+/** What is to be seen, and the command that shows it where that is known only when it is there. */
+export interface StepResult {
   text: string
   command: string
 }
@@ -39,22 +30,15 @@ export interface Seen {
 /** The team's namespace, and the names in the files of the tour. */
 export const TEAM = 'team-a'
 
-export function stageOf(shell: Shell, installation: Installation, kube: Kube, workingCopy: string, patience: number): Stage {
+export function tourContext(given: Omit<TourContext, 'kubectl' | 'git'>): TourContext {
+  const { shell, installation, workingCopy } = given
   const { env, signal, home } = shell
-  const { kubectl, kubeconfig } = installation
   return {
-    shell,
-    installation,
-    kube,
-    workingCopy,
-    patience,
-    kubectl: (parameters, input) =>
-      runProgram(kubectl, ['--kubeconfig', kubeconfig, ...parameters], {
-        env,
-        signal,
-        cwd: home,
-        ...(input !== undefined && { input }),
-      }),
+    ...given,
+    kubectl: (parameters, input = '') => {
+      const words = ['--kubeconfig', installation.kubeconfig, ...parameters]
+      return runProgram(installation.kubectl, words, { env, signal, cwd: home, input })
+    },
     git: (...parameters) => runProgram('git', parameters, { env: gitEnvironment(env), signal, cwd: workingCopy }),
   }
 }
@@ -73,7 +57,7 @@ const gitEnvironment = (env: Shell['env']): Record<string, string | undefined> =
 
 /** Waits until `check` answers something about the object; when time is up, the failure says what the object says of itself. */
 export async function until<T extends KubeObject, Found>(
-  { kube, shell, patience }: Stage,
+  { kube, shell, patience }: TourContext,
   kind: Kind<T>,
   ref: Ref,
   check: (object: T) => Found | undefined,
@@ -89,7 +73,7 @@ export async function until<T extends KubeObject, Found>(
   }
 }
 
-export async function untilGone({ kube, shell, patience }: Stage, kind: Kind, ref: Ref): Promise<void> {
+export async function untilGone({ kube, shell, patience }: TourContext, kind: Kind, ref: Ref): Promise<void> {
   const deadline = systemClock.now() + seconds(patience)
   while (await kube.get(kind, ref, shell.signal)) {
     if (shell.signal.aborted) throw new Failure('cancelled', 'interrupted')
@@ -110,7 +94,7 @@ function tooLate(kind: Kind, ref: Ref, object: KubeObject | undefined, patience:
 /** What does not hold, in the object's own words. */
 function complaintsOf(object: AnyObject): string {
   const { status } = object
-  const phase = typeof status === 'object' && status !== null && 'phase' in status ? `phase is ${String(status.phase)}` : ''
+  const phase = isRecord(status) && 'phase' in status ? `phase is ${String(status.phase)}` : ''
   const conditions = conditionsOf(object)
     .filter(isComplaint)
     .map(({ type, reason, message }) => `${type} (${reason}): ${message}`)
