@@ -59,7 +59,7 @@ async function onboard(shell: Shell, namespaces: string[], options: Options): Pr
     ? new Map<string, Failure>()
     : await withKube(shell, options, (kube) => changeEach(kube, namespaces, bindingsIn, options))
   const done = namespaces.filter((namespace) => !refused.has(namespace))
-  const list = listOf(done.flatMap(bindingsIn))
+  const list = { apiVersion: 'v1', kind: 'List', items: done.flatMap(bindingsIn) }
   if (done.length > 0) shell.print(options.output === 'table' ? report(done, options) : renderData(options.output, list))
   const [first] = refused.values()
   if (!first) return
@@ -79,7 +79,8 @@ async function changeEach(
   for (const namespace of namespaces)
     try {
       for (const binding of bindingsIn(namespace))
-        await (options.remove ? kube.delete(RoleBindings, refOf(binding)) : make(kube, binding))
+        if (options.remove) await kube.delete(RoleBindings, refOf(binding))
+        else await kube.apply(RoleBindings, binding, { manager: 'berth' }).catch(explain(binding))
     } catch (thrown) {
       refused.set(namespace, Failure.from(thrown))
     }
@@ -94,48 +95,38 @@ const bindingOf = (program: (typeof PROGRAMS)[number], namespace: string, { bert
   subjects: [{ kind: 'ServiceAccount', name: `berth-${program}`, namespace: berthNamespace }],
 })
 
-const listOf = (items: RoleBinding[]) => ({ apiVersion: 'v1', kind: 'List', items })
-
-async function make(kube: Kube, binding: RoleBinding): Promise<void> {
-  try {
-    await kube.apply(RoleBindings, binding, { manager: 'berth' })
-  } catch (thrown) {
-    throw explained(thrown, binding)
-  }
-}
-
 /** A binding to a role that is not there would be made, and give nothing. Who may not look is not kept from it. */
 async function assertThere(kube: Kube, name: string): Promise<void> {
-  const isMissing = (await kube.get(ClusterRoles, { name }).catch(unlessForbidden)) === undefined
-  if (isMissing)
+  const role = await kube.get(ClusterRoles, { name }).catch((thrown: unknown) => {
+    if (!isFailure(thrown, 'forbidden')) throw thrown
+    return 'hidden' as const
+  })
+  if (role === undefined)
     throw new Failure('not-found', `there is no ClusterRole ${name} in the cluster.`, {
       remedy: 'Install this version of Berth first: kubectl apply --server-side -k deploy.',
     })
 }
 
-function unlessForbidden(thrown: unknown): 'hidden' {
-  if (isFailure(thrown, 'forbidden')) return 'hidden'
-  throw thrown
-}
-
-function explained(thrown: unknown, { metadata: { name, namespace } }: RoleBinding): unknown {
-  if (isFailure(thrown, 'forbidden'))
-    return new Failure('forbidden', `RoleBinding ${namespace}/${name} cannot be made: ${thrown.message}`, {
-      cause: thrown,
-      remedy: `Ask somebody who has the role admin in namespace ${namespace}.`,
-    })
-  if (isFailure(thrown, 'not-found'))
-    return new Failure('not-found', `there is no namespace ${namespace}.`, {
-      cause: thrown,
-      remedy: 'Create it first, or correct its name.',
-    })
-  if (isFailure(thrown, 'conflict'))
-    return new Failure('conflict', `RoleBinding ${namespace}/${name} was made by somebody else, with other subjects.`, {
-      cause: thrown,
-      remedy: `Delete it first: kubectl delete rolebinding ${name} -n ${namespace}`,
-    })
-  return thrown
-}
+const explain =
+  ({ metadata: { name, namespace } }: RoleBinding) =>
+  (thrown: unknown): never => {
+    if (isFailure(thrown, 'forbidden'))
+      throw new Failure('forbidden', `RoleBinding ${namespace}/${name} cannot be made: ${thrown.message}`, {
+        cause: thrown,
+        remedy: `Ask somebody who has the role admin in namespace ${namespace}.`,
+      })
+    if (isFailure(thrown, 'not-found'))
+      throw new Failure('not-found', `there is no namespace ${namespace}.`, {
+        cause: thrown,
+        remedy: 'Create it first, or correct its name.',
+      })
+    if (isFailure(thrown, 'conflict'))
+      throw new Failure('conflict', `RoleBinding ${namespace}/${name} was made by somebody else, with other subjects.`, {
+        cause: thrown,
+        remedy: `Delete it first: kubectl delete rolebinding ${name} -n ${namespace}`,
+      })
+    throw thrown
+  }
 
 function report(namespaces: string[], { remove: isRemoved, dryRun }: Options): string {
   const would = dryRun ? 'would be' : 'is'

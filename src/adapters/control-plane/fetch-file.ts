@@ -62,7 +62,7 @@ export const fetchText = (url: string, fetching: Fetching): Promise<string> =>
     }),
   )
 
-export interface WantedFile {
+interface WantedFile {
   url: string
   file: string
   /** What the file must be. */
@@ -130,16 +130,13 @@ const onDisk = <T>(file: string, work: Promise<T>): Promise<T> =>
     throw Failure.from(thrown, file)
   })
 
-interface RetryOptions {
-  isWorthIt(failure: Failure): boolean
-  /** How many bytes are there. */
-  brought?: () => number
-}
-
-/** An attempt was not in vain where more is there than ever: a site that begins anew each time could be asked for ever. */
+/**
+ * An attempt was not in vain where more is there than ever: a site that begins anew each time could be asked for ever. `brought`: how
+ * many bytes are there.
+ */
 async function retry<T>(
   { clock, signal }: Fetching,
-  { isWorthIt, brought = () => 0 }: RetryOptions,
+  { isWorthIt, brought = () => 0 }: { isWorthIt: (failure: Failure) => boolean; brought?: () => number },
   work: () => Promise<T>,
 ): Promise<T> {
   let most = brought()
@@ -159,11 +156,6 @@ const PARTIAL = 206
 const NO_SUCH_RANGE = 416
 const OUT_OF_ORDER = 'OutOfOrder'
 
-interface Asked {
-  url: string
-  range?: string | undefined
-}
-
 interface Answer {
   status: number
   headers: Response['headers']
@@ -171,7 +163,11 @@ interface Answer {
 }
 
 /** Asks, and lets `read` have the answer while it comes. Nothing of it stays open. */
-async function answerOf<T>({ url, range }: Asked, fetching: Fetching, read: (answer: Answer) => Promise<T>): Promise<T> {
+async function answerOf<T>(
+  { url, range }: { url: string; range?: string | undefined },
+  fetching: Fetching,
+  read: (answer: Answer) => Promise<T>,
+): Promise<T> {
   const { dispatcher, authorization, clock, signal } = fetching
   const stop = new AbortController()
   let bytesInWindow = 0

@@ -30,22 +30,12 @@ function readState({ state }: Layout): State | undefined {
 
 const isState = (value: unknown): value is State => isRecord(value) && 'server' in value && 'port' in value && 'pids' in value
 
-export interface PlaneStatus {
-  running: boolean
-  kubeconfig: string
-  /** PEM file. */
-  authority: string
-  server: string
-  /** The servers that were started and are not there any more. */
-  dead: string[]
-}
-
-/** `undefined` where no control plane ever was, or where it was stopped. */
-export function statusOf(dir: string): PlaneStatus | undefined {
-  if (!existsSync(dir)) return undefined
+/** `undefined` where no control plane ever was, or where it was stopped. `dead` are the servers that are not there any more. */
+export function statusOf(dir: string) {
+  if (!existsSync(dir)) return
   const layout = layoutOf(dir)
   const state = readState(layout)
-  if (!state) return undefined
+  if (!state) return
   const dead = Object.keys(state.pids).filter((name) => !worksIn(state.pids[name] ?? 0, dir))
   return {
     running: dead.length < Object.keys(state.pids).length,

@@ -66,21 +66,22 @@ const examine = (shell: Shell, options: Options): Promise<CheckedFinding[]> =>
     }
     const [git, kubectl] = await Promise.all([examineGit(shell), examineKubectl(shell)])
     const api = await examineApi(context)
-    const apiAnswers = api.every(({ mark }) => mark !== 'fail')
+    const apiAnswers = api.mark !== 'fail'
     const rest = Object.entries(apiAnswers ? EXAMINATIONS : {}).map(async ([check, examination]) =>
       checked(check, await examineAnyway(examination, context)),
     )
     return [
-      ...checked('node', [examineNode(process.versions.node)]),
-      ...checked('git', [git]),
-      ...checked('kubectl', [kubectl]),
+      ...checked('node', examineNode(process.versions.node)),
+      ...checked('git', git),
+      ...checked('kubectl', kubectl),
       ...checked('api', api),
       ...checked('programs', examineLocalPrograms(context, { apiAnswers })),
       ...(await Promise.all(rest)).flat(),
     ]
   })
 
-const checked = (check: string, findings: DoctorFinding[]): CheckedFinding[] => findings.map((finding) => ({ check, ...finding }))
+const checked = (check: string, findings: DoctorFinding | DoctorFinding[]): CheckedFinding[] =>
+  [findings].flat().map((finding) => ({ check, ...finding }))
 
 const INDENT = 19
 

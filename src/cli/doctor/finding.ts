@@ -22,14 +22,14 @@ export interface CheckContext {
   now: number
 }
 
-export type Examination = (context: CheckContext) => Promise<DoctorFinding[]>
+export type Examination = (context: CheckContext) => Promise<DoctorFinding | DoctorFinding[]>
 
 export const ok = (message: string): DoctorFinding => ({ mark: 'ok', message })
 export const warn = (message: string, remedy: string): DoctorFinding => ({ mark: 'warn', message, remedy })
 export const fail = (message: string, remedy: string): DoctorFinding => ({ mark: 'fail', message, remedy })
 
 /** An examination that could not be made is a finding itself; the others go on. */
-export async function examineAnyway(examine: Examination, context: CheckContext): Promise<DoctorFinding[]> {
+export async function examineAnyway(examine: Examination, context: CheckContext): ReturnType<Examination> {
   try {
     return await examine(context)
   } catch (thrown) {
@@ -38,6 +38,6 @@ export async function examineAnyway(examine: Examination, context: CheckContext)
       code === 'forbidden'
         ? 'Ask for the right to read it, or run the doctor as an administrator.'
         : 'Mend this first, then run the doctor again.'
-    return [fail(message, remedy ?? advice)]
+    return fail(message, remedy ?? advice)
   }
 }

@@ -1,16 +1,8 @@
-import {
-  type AnyObject,
-  apiVersionOf,
-  type CustomResourceDefinition,
-  conditionOf,
-  DeploymentTargetClasses,
-  isDeleting,
-  nameOf,
-} from '../../api/index.ts'
+import { type AnyObject, conditionOf, DeploymentTargetClasses, isDeleting, nameOf } from '../../api/index.ts'
 import { minutes } from '../../std/index.ts'
 import { conditionsOf, faultOf } from '../fault.ts'
-import { definitionsIn, kindDefinedBy } from '../manifests.ts'
-import { type CheckContext, type DoctorFinding, type Examination, ok, warn } from './finding.ts'
+import { listOwnObjects } from '../manifests.ts'
+import { type DoctorFinding, type Examination, ok, warn } from './finding.ts'
 
 /** Patience before something that is not ready is worth a line. */
 const LONG = minutes(2)
@@ -22,30 +14,18 @@ const ON_PURPOSE = new Set(['Stopped', 'Suspended', 'Terminated', 'Manual'])
 /** Without a class every claim waits for a target that somebody makes by hand. */
 export const examineClasses: Examination = async ({ kube }) => {
   const classes = await kube.list(DeploymentTargetClasses)
-  if (classes.length > 0) return [ok(`there is ${classes.map(({ metadata }) => metadata.name).join(', ')}`)]
-  return [
-    warn(
-      'there is no DeploymentTargetClass: nothing is provisioned',
-      'Run `kubectl apply -k deploy/defaults`, or write one of your own.',
-    ),
-  ]
+  if (classes.length > 0) return ok(`there is ${classes.map(({ metadata }) => metadata.name).join(', ')}`)
+  const remedy = 'Run `kubectl apply -k deploy/defaults`, or write one of your own.'
+  return warn('there is no DeploymentTargetClass: nothing is provisioned', remedy)
 }
 
 /** Objects of every kind that are in error, or that have not become ready, or gone, for long; with what they say of themselves. */
-export const examineObjects: Examination = async (context) => {
-  const definitions = definitionsIn(context.home).map(({ definition }) => definition)
-  const found = await Promise.all(definitions.map((definition) => troublesOf(context, definition)))
-  const troubles = found.flat()
-  if (troubles.length === 0) return [ok('none waits for long')]
+export const examineObjects: Examination = async ({ kube, home, now }) => {
+  const objects = [...(await listOwnObjects(kube, home)).values()].flat()
+  const troubles = objects.flatMap((object) => troubleOf(object, now))
+  if (troubles.length === 0) return ok('none waits for long')
   const rest = troubles.length - MOST
   return rest > 0 ? [...troubles.slice(0, MOST), warn(`${rest} more are not ready`, 'Run `kubectl get berth -A`.')] : troubles
-}
-
-async function troublesOf({ kube, now }: CheckContext, definition: CustomResourceDefinition): Promise<DoctorFinding[]> {
-  const kind = kindDefinedBy(definition)
-  if (!(await kube.resolve(apiVersionOf(kind), kind.kind))) return []
-  const objects = await kube.list(kind)
-  return objects.flatMap((object) => troubleOf(object, now))
 }
 
 export function troubleOf(object: AnyObject, now: number): DoctorFinding[] {

@@ -1,4 +1,4 @@
-import { Deployments, GitProjects, Leases } from '../../api/index.ts'
+import { Deployments, GitProjects, Leases, nameOf } from '../../api/index.ts'
 import { Failure, minutes, seconds } from '../../std/index.ts'
 import { type LocalPrograms, upAgain } from '../local/local-programs.ts'
 import { logOf } from '../local/parts.ts'
@@ -30,52 +30,41 @@ const remedyFor = (name: string, { dir }: LocalPrograms): string =>
 /** The operator is alive when the holder of its Lease renews it. */
 export const examineOperator: Examination = async ({ kube, namespace, now, beside }) => {
   const found = await findingOf('operator', beside)
-  if (found?.mark === 'fail') return [found]
+  if (found?.mark === 'fail') return found
   const lease = await kube.get(Leases, { name: 'berth-operator', namespace })
   const holder = lease?.spec?.holderIdentity
   if (!lease?.spec)
-    return [fail(`no operator has ever led in ${namespace}: there is no Lease ${namespace}/berth-operator`, START_OPERATOR)]
-  if (!holder) return [fail('nobody leads: the last operator gave up its Lease', START_OPERATOR)]
+    return fail(`no operator has ever led in ${namespace}: there is no Lease ${namespace}/berth-operator`, START_OPERATOR)
+  if (!holder) return fail('nobody leads: the last operator gave up its Lease', START_OPERATOR)
   const age = now - Date.parse(lease.spec.renewTime ?? '')
-  const fresh = age < (lease.spec.leaseDurationSeconds ?? 15) * 1000 + SKEW
-  if (fresh) return [ok(`${holder} leads`)]
-  return [
-    fail(
-      `${holder} holds the Lease, and has not renewed it for ${Math.round(age / 1000)} s`,
-      `Look at its log. ${START_OPERATOR}`,
-    ),
-  ]
+  if (age < (lease.spec.leaseDurationSeconds ?? 15) * 1000 + SKEW) return ok(`${holder} leads`)
+  const late = `${holder} holds the Lease, and has not renewed it for ${Math.round(age / 1000)} s`
+  return fail(late, `Look at its log. ${START_OPERATOR}`)
 }
 
 /** kas needs no Lease, since all replicas act: what shows that it lives is its Deployment, or that it looks at new projects. */
 export const examineKas: Examination = async (context) => {
-  const deployment = await context.kube.get(Deployments, { name: 'berth-kas', namespace: context.namespace })
-  if (deployment) {
-    const available = deployment.status?.availableReplicas ?? 0
-    if (available > 0) return [ok(`${available} of ${deployment.status?.replicas ?? available} replicas are available`)]
-    return [
-      fail('no replica of its Deployment is available', `Run \`kubectl -n ${context.namespace} describe deployment berth-kas\`.`),
-    ]
-  }
-  return outsideKas(context)
+  const { kube, namespace } = context
+  const deployment = await kube.get(Deployments, { name: 'berth-kas', namespace })
+  if (!deployment) return outsideKas(context)
+  const available = deployment.status?.availableReplicas ?? 0
+  if (available > 0) return ok(`${available} of ${deployment.status?.replicas ?? available} replicas are available`)
+  return fail('no replica of its Deployment is available', `Run \`kubectl -n ${namespace} describe deployment berth-kas\`.`)
 }
 
-async function outsideKas({ kube, namespace, now, beside }: CheckContext): Promise<DoctorFinding[]> {
+async function outsideKas({ kube, namespace, now, beside }: CheckContext): Promise<DoctorFinding> {
   const found = await findingOf('kas', beside)
-  if (found?.mark === 'fail') return [found]
+  if (found?.mark === 'fail') return found
   const projects = await kube.list(GitProjects)
   const ignored = projects.find(
     ({ metadata, status }) => !status?.conditions?.length && now - Date.parse(metadata.creationTimestamp ?? '') > minutes(1),
   )
   const start = 'Start it: `kubectl apply -k deploy`, or `berth kas` beside the cluster.'
-  if (ignored)
-    return [
-      fail(`nobody has looked at GitProject ${ignored.metadata.namespace}/${ignored.metadata.name} since it was created`, start),
-    ]
-  if (found) return [found]
+  if (ignored) return fail(`nobody has looked at ${nameOf(ignored)} since it was created`, start)
+  if (found) return found
   if (projects.some(({ status }) => status?.conditions?.length))
-    return [ok('it has looked at every GitProject; it runs outside of the cluster')]
-  return [warn(`there is no Deployment ${namespace}/berth-kas and no GitProject, so nothing shows whether it runs`, start)]
+    return ok('it has looked at every GitProject; it runs outside of the cluster')
+  return warn(`there is no Deployment ${namespace}/berth-kas and no GitProject, so nothing shows whether it runs`, start)
 }
 
 /** The program that `berth up` started here is asked itself. */

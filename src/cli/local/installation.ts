@@ -235,14 +235,12 @@ export function clusterIn(dir: string): 'own' | 'other' | undefined {
 const missingOf = (parts: readonly LocalPart[], dir: string): string[] =>
   PROGRAMS.filter((name) => !parts.some((part) => part.name === name && isRunning(dir, part)))
 
-export const isUpAlready = (dir: string): Failure =>
-  new Failure(
-    'invalid',
-    `--dir: Berth is up in ${dir} already, with ${clusterIn(dir) === 'own' ? 'its own' : 'another'} cluster`,
-    {
-      remedy: `Name another folder, or end it first with \`berth down --dir ${dir}\`.`,
-    },
-  )
+export function isUpAlready(dir: string): Failure {
+  const whose = clusterIn(dir) === 'own' ? 'its own' : 'another'
+  return new Failure('invalid', `--dir: Berth is up in ${dir} already, with ${whose} cluster`, {
+    remedy: `Name another folder, or end it first with \`berth down --dir ${dir}\`.`,
+  })
+}
 
 interface TakeDownOptions {
   /** What this process has started: where another process has started anew since, that is left alone. */

@@ -6,32 +6,25 @@ import { type OutputFormat, render, wrap } from '../output.ts'
 import type { Shell } from '../shell.ts'
 import { findKubectl, serverIn } from './cluster.ts'
 
-export interface SourcesOptions {
-  kubeconfig?: string | undefined
-  output?: OutputFormat
-}
-
 /** Prints where the programs of a control plane would come from, and why. For a cluster that exists only kubectl is needed. */
-export async function tellSources(shell: Shell, { kubeconfig, output = 'table' }: SourcesOptions): Promise<ExitCode> {
+export async function tellSources(
+  shell: Shell,
+  { kubeconfig, output = 'table' }: { kubeconfig?: string; output?: OutputFormat },
+): Promise<ExitCode> {
   const { env, signal, print, say, paint } = shell
   const [cluster, sources] = kubeconfig
     ? [await clusterOf(resolve(shell.cwd, kubeconfig)), await sourcesOfKubectl(shell)]
     : [noCluster(shell), await findSources({ env, signal })]
-  print(
-    render(
-      output,
-      [cluster, ...sources],
-      [
-        { title: 'SOURCE', of: ({ from }) => from },
-        {
-          title: 'STATE',
-          of: ({ state }) => state,
-          paint: ({ state }, text) => (state === 'used' ? paint('green', text) : text),
-        },
-        { title: 'WHY', of: ({ why }) => why },
-      ],
-    ),
-  )
+  const columns = [
+    { title: 'SOURCE', of: ({ from }: ToolSource) => from },
+    {
+      title: 'STATE',
+      of: ({ state }: ToolSource) => state,
+      paint: ({ state }: ToolSource, text: string) => (state === 'used' ? paint('green', text) : text),
+    },
+    { title: 'WHY', of: ({ why }: ToolSource) => why },
+  ]
+  print(render(output, [cluster, ...sources], columns))
   if (sources.some(({ state }) => state === 'used')) return exitCodes.ok
   const remedies = remediesFor({ env, ...(kubeconfig && { wanted: KUBECTL }) })
   say(`${['None of them has the programs.', ...remedies].flatMap((text) => wrap(text)).join('\n')}\n`)

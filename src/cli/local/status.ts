@@ -1,10 +1,10 @@
 import { foreignFileIn, statusOf } from '../../adapters/control-plane/index.ts'
 import { connect, type Kube } from '../../adapters/kube/index.ts'
-import { type AnyObject, apiVersionOf, conditionOf, nameOf } from '../../api/index.ts'
+import { type AnyObject, conditionOf, nameOf } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { conditionsOf, faultOf, type ObjectFault } from '../fault.ts'
-import { definitionsIn, kindDefinedBy } from '../manifests.ts'
+import { listOwnObjects } from '../manifests.ts'
 import { type ClusterOptions, dirFlag, dirOf, kubeOf, type OutputOptions, withDir, withOutput } from '../options.ts'
 import { marked, renderData, table, wrap } from '../output.ts'
 import type { Shell } from '../shell.ts'
@@ -36,7 +36,7 @@ async function status(shell: Shell, options: Options): Promise<ExitCode> {
   // Where nothing runs it is about the cluster that kubectl would talk to.
   if (components.length === 0 && !options.kubeconfig && !shell.env.KUBECONFIG) throw nothingRuns(options, dirOf(shell, options))
   const kube = await kubeToCount(shell, options, components)
-  const objects = kube ? await objectsOf(kube, shell.home) : new Map<string, AnyObject[]>()
+  const objects = kube ? await listOwnObjects(kube, shell.home) : new Map<string, AnyObject[]>()
   await kube?.close()
   const report: Report = {
     ...(components.length > 0 && { folder: dir }),
@@ -85,15 +85,6 @@ async function kubeToCount(shell: Shell, options: Options, components: Component
   const plane = statusOf(dirOf(shell, options))
   const answers = components.some(({ name, state }) => name === 'control-plane' && state === 'running')
   return plane && answers ? connect({ kubeconfig: plane.kubeconfig }) : undefined
-}
-
-/** The objects of each kind of ours that the cluster serves. */
-async function objectsOf(kube: Kube, home: string): Promise<Map<string, AnyObject[]>> {
-  const entries = definitionsIn(home).map(async ({ definition }): Promise<[string, AnyObject[]]> => {
-    const kind = kindDefinedBy(definition)
-    return [kind.kind, (await kube.resolve(apiVersionOf(kind), kind.kind)) ? await kube.list(kind) : []]
-  })
-  return new Map(await Promise.all(entries))
 }
 
 /** How many there are of each kind, and how many of them say that they are ready, where such objects say whether they are. */

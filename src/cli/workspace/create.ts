@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { InvalidArgumentError } from 'commander'
 import { type Kube, whoWeAre } from '../../adapters/kube/index.ts'
-import { GitProjects, keyOf, nameOf, type Workspace, type WorkspaceSpec, Workspaces } from '../../api/index.ts'
+import { GitProjects, keyOf, nameOf, type WorkspaceSpec, Workspaces } from '../../api/index.ts'
 import { Failure, harmlessLine, isFailure } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { type OutputOptions, withKube, withOutput } from '../options.ts'
@@ -67,7 +67,7 @@ function variable(text: string, before: Variable[] = []): Variable[] {
 async function create(shell: Shell, kube: Kube, name: string, options: Options): Promise<ExitCode> {
   if (options.devfile !== undefined && options.devfilePath !== undefined)
     throw new Failure('invalid', '--devfile and --devfile-path both say what the devfile is.', { remedy: 'Give one of them.' })
-  const { namespace } = options
+  const { namespace, watch, timeout, output, stopped } = options
   const spec = await specOf(shell, kube, options)
   const made = await kube
     .create(Workspaces, { apiVersion: 'berth.dev/v1alpha1', kind: Workspaces.kind, metadata: { name, namespace }, spec })
@@ -77,15 +77,6 @@ async function create(shell: Shell, kube: Kube, name: string, options: Options):
         remedy: `Start it with \`berth start ${name} -n ${namespace}\`, or choose another name.`,
       })
     })
-  return report(shell, kube, made, options)
-}
-
-async function report(
-  shell: Shell,
-  kube: Kube,
-  made: Workspace,
-  { watch, timeout, output, stopped }: Options,
-): Promise<ExitCode> {
   const said = `${nameOf(made)} is made. See how it does with \`${commandFor('get', made)}\`.`
   shell.print(output === 'table' ? said : renderData(output, made))
   if (!watch) return exitCodes.ok
@@ -97,7 +88,8 @@ async function specOf(shell: Shell, kube: Kube, options: Options): Promise<Works
   const { project, ref, devfile, devfilePath, claim, env } = options
   if (ref !== undefined && project === undefined)
     throw new Failure('invalid', '--ref says what of a project, but no project is named.', { remedy: 'Name it with --project.' })
-  const owner = await selfOf(kube)
+  // Older clusters want it in the manifest, the others put it there whatever stands there.
+  const owner = await whoWeAre(kube).catch(() => undefined)
   return {
     ...(owner !== undefined && { owner }),
     ...(project !== undefined && {
@@ -117,15 +109,6 @@ async function specOf(shell: Shell, kube: Kube, options: Options): Promise<Works
 function backupNamed(text: string): NonNullable<WorkspaceSpec['restoreFrom']> {
   const [workspace = '', backup] = text.split('/')
   return { workspace, ...(backup && { backup }) }
-}
-
-/** Who asks; older clusters want it in the manifest, the others put it there whatever stands there. */
-async function selfOf(kube: Kube): Promise<string | undefined> {
-  try {
-    return await whoWeAre(kube)
-  } catch {
-    return undefined
-  }
 }
 
 /** By its name, or by the path that people know it by. */

@@ -52,34 +52,27 @@ interface LogContext {
 }
 
 async function logs(context: LogContext, { container, previous, follow, tail }: Options): Promise<void> {
+  const { shell, workspace, target, home } = context
   const pod = await podOf(context)
   const chosen = containersOf(pod).filter(({ name }) => container === undefined || name === container)
   if (chosen.length === 0) {
     const names = containersOf(pod).map(({ name }) => name)
-    throw new Failure('not-found', `there is no container ${container} in ${nameOf(context.workspace)}.`, {
+    throw new Failure('not-found', `there is no container ${container} in ${nameOf(workspace)}.`, {
       remedy: `There is ${names.join(', ')}.`,
     })
   }
-  const query = `tailLines=${tail}${previous ? '&previous=true' : ''}`
-  if (follow && chosen.length > 1) {
-    throw new Failure('invalid', `${nameOf(context.workspace)} has more than one container.`, {
+  const query = `tailLines=${tail}${previous ? '&previous=true' : ''}${follow ? '&follow=true' : ''}`
+  if (follow && chosen.length > 1)
+    throw new Failure('invalid', `${nameOf(workspace)} has more than one container.`, {
       remedy: `Choose one with -c: ${chosen.map(({ name }) => name).join(', ')}.`,
     })
-  }
   for (const { name, hasBegun } of chosen) {
-    if (chosen.length > 1) context.shell.say(`--- ${name}\n`)
-    if (hasBegun) await printLog(context, pod, { name, query: follow ? `${query}&follow=true` : query })
-    else context.shell.say('It has not begun.\n')
+    if (chosen.length > 1) shell.say(`--- ${name}\n`)
+    if (hasBegun) {
+      const from = { target, home, pod: pod.metadata.name, container: name }
+      for await (const line of await linesOfLog(from, query, shell.signal)) shell.print(line)
+    } else shell.say('It has not begun.\n')
   }
-}
-
-async function printLog(
-  { shell, target, home }: LogContext,
-  { metadata }: Pod,
-  { name, query }: { name: string; query: string },
-): Promise<void> {
-  const from = { target, home, pod: metadata.name, container: name }
-  for await (const line of await linesOfLog(from, query, shell.signal)) shell.print(line)
 }
 
 /** It has no logs where it has no pod. */

@@ -4,6 +4,7 @@ import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { follow } from '../follow.ts'
 import { wrap } from '../output.ts'
 import { reportTo } from '../report.ts'
+import type { Shell } from '../shell.ts'
 import { isSeen, news, standOf } from './progress.ts'
 import { commandFor, type WorkspaceContext } from './workspace.ts'
 
@@ -49,7 +50,7 @@ export async function watchUntil(
       return endingOf(now, state)
     },
   )
-  return concluded({ shell, workspace: before ?? workspace, ending, state, took: systemClock.now() - began })
+  return conclude(shell, before ?? workspace, ending, state, systemClock.now() - began)
 }
 
 /** Who has been seen needs no operator that is looked for. */
@@ -67,16 +68,8 @@ function endingOf(now: Workspace, state: WatchGoal['state']): Ending | undefined
     : undefined
 }
 
-interface Conclusion {
-  shell: WorkspaceContext['shell']
-  workspace: Workspace
-  ending: Ending
-  state: WatchGoal['state']
-  /** Milliseconds. */
-  took: number
-}
-
-function concluded({ shell, workspace, ending, state, took }: Conclusion): ExitCode {
+/** Prints how it ended. `took` milliseconds. */
+function conclude(shell: Shell, workspace: Workspace, ending: Ending, state: WatchGoal['state'], took: number): ExitCode {
   const title = nameOf(workspace)
   if (ending.word === 'gone' && state !== 'Terminated') throw new Failure('not-found', `${title} was deleted.`)
   if (ending.word === 'gone' || ending.word === 'done') {
