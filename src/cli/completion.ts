@@ -66,7 +66,7 @@ const flagsOf = ({ options }: Described): string => options.map(({ flag }) => fl
 /** Each verb, the longer ones first: what is asked for `agent token add` is not that of `agent`. */
 const deepestFirst = (all: readonly Described[]): Described[] => all.flatMap((each) => [...deepestFirst(each.parts), each])
 
-/** What may follow a verb: its parts, or its options and the words it takes. */
+/** The words that may follow a verb: its parts, or its options and the words it takes. */
 const wordsOf = (each: Described): string => {
   const parts = each.parts.map(({ name }) => name).join(' ')
   return parts || `${flagsOf(each)}${each.path === 'completion' ? ` ${SHELLS.join(' ')}` : ''}`

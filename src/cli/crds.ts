@@ -1,5 +1,4 @@
 import { Option } from 'commander'
-import type { CustomResourceDefinition } from '../api/index.ts'
 import { definitionsIn } from './manifests.ts'
 import type { OutputOptions } from './options.ts'
 import { FORMATS, type OutputFormat, render, renderData } from './output.ts'
@@ -19,15 +18,9 @@ function printed(output: OutputFormat, found: ReturnType<typeof definitionsIn>):
   // The files as they are: their comments are worth reading.
   if (output === 'yaml') return found.map(({ text }) => text).join('\n---\n')
   if (output === 'json') return renderData('json', { apiVersion: 'v1', kind: 'List', items: definitions })
-  return render('table', definitions.map(summaryOf), [
-    { title: 'KIND', of: ({ kind }) => kind },
-    { title: 'SHORT', of: ({ short }) => short },
-    { title: 'GROUP', of: ({ group }) => group },
+  return render('table', definitions, [
+    { title: 'KIND', of: ({ spec }) => spec.names.kind },
+    { title: 'SHORT', of: ({ spec }) => spec.names.shortNames?.join(',') ?? '' },
+    { title: 'GROUP', of: ({ spec }) => spec.group },
   ])
 }
-
-const summaryOf = ({ spec: { group, names } }: CustomResourceDefinition) => ({
-  kind: names.kind,
-  short: names.shortNames?.join(',') ?? '',
-  group,
-})

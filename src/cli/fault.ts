@@ -1,7 +1,7 @@
 import { type AnyObject, type Condition, conditionOf } from '../api/index.ts'
 import { isRecord } from '../std/index.ts'
 
-/** What is wrong with an object that will not mend itself, in its own words. */
+/** An error that will not mend itself, in the object's own words. */
 export interface ObjectFault {
   reason: string
   message: string
@@ -32,7 +32,7 @@ export function faultOf(object: AnyObject): ObjectFault | undefined {
   }
 }
 
-/** Where a status has the failure in parts, as workspaces do. */
+/** Some statuses have the failure in parts, as those of workspaces do. */
 function failureOf({ status }: AnyObject): ObjectFault | undefined {
   const failure = isRecord(status) ? status.failure : undefined
   const [reason, message, remedy] = [wordIn(failure, 'reason'), wordIn(failure, 'message'), wordIn(failure, 'remedy')]

@@ -35,7 +35,7 @@ async function listVisible(kube: Kube, kind: Kind, { namespace }: Ref): Promise<
 
 const MOST = 8
 
-/** Pure. Which ones might have been meant: of that name elsewhere, else those of the namespace, the likeliest first. */
+/** Pure. Names those that might have been meant: of that name elsewhere, else those of the namespace, the likeliest first. */
 export function likely(wanted: Ref, known: readonly Ref[], list: string): string {
   const elsewhere = known.filter(({ name }) => name === wanted.name)
   if (elsewhere.length > 0) return `There is ${elsewhere.slice(0, MOST).map(keyOf).join(', ')}: name the namespace with -n.`
@@ -50,7 +50,7 @@ export function likely(wanted: Ref, known: readonly Ref[], list: string): string
   return `In that namespace there is none. List them with ${list}.`
 }
 
-/** How many letters must be changed, added or left out to come from one word to the other (Levenshtein). */
+/** Counts the letters that must be changed, added or left out to come from one word to the other (Levenshtein). */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (const [at, letter] of [...from].entries()) {

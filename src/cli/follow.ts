@@ -8,11 +8,11 @@ interface FollowOptions<T extends KubeObject> {
   ref: Ref
   /** Milliseconds; then it is a `timeout`. */
   within: number
-  /** What is waited for, in a message: `is Ready`. */
+  /** The awaited state, as the message of a timeout names it: `Ready`. */
   what: string
-  /** Where it stands, for the message of a timeout. */
+  /** Says how it stands, for the message of a timeout. */
   where?: () => string
-  /** What to do then; nothing where all that can be said is how to look for the operator. */
+  /** Says what to do then; nothing if all that can be said is how to look for the operator. */
   advice?: () => string | undefined
   signal: AbortSignal
 }
@@ -62,7 +62,7 @@ export async function follow<T extends KubeObject, Answer>(
   }
 }
 
-/** Of a list of one object. */
+/** Collects the list of one object. */
 function listingOf<T extends KubeObject>(see: (object: T | undefined) => void): Listing<T> {
   let found: T | undefined
   return {

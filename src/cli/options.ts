@@ -33,7 +33,7 @@ export const withKubeconfig = (command: Command): Command =>
     )
     .option('--context <name>', 'context in the kubeconfig')
 
-/** What the file holds that a flag names. */
+/** Reads the file that a flag names. */
 export function fileAt(shell: Shell, flag: string, file: string): Buffer {
   try {
     return readFileSync(resolve(shell.cwd, file))

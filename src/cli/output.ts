@@ -32,7 +32,7 @@ function yamlOf(data: unknown): string {
   return document.toString({ lineWidth: 0 }).trimEnd()
 }
 
-/** What is said to people fits in so many columns. */
+/** Texts for people fit in so many columns. */
 export const WIDTH = 80
 const GAP = 2
 

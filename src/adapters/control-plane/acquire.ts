@@ -28,13 +28,13 @@ interface Search extends Required<Omit<Acquisition, 'signal'>> {
   mirror: ReleaseMirror | 'off' | undefined
 }
 
-/** What a way brought, or in a few words why not. */
+/** The programs that a way brought, or in a few words why it did not. */
 type Outcome = Tools | string
 
 interface Way {
-  /** What the person reads: "Programs from …". */
+  /** The person reads it: "Programs from …". */
   from: string
-  /** What it could bring, without bringing it. */
+  /** Says what it could bring, without bringing it. */
   look: (search: Search) => Promise<Prospect> | Prospect
   /** `declined` is why no cheaper way would do. */
   go: (search: Search, declined: string[]) => Promise<Outcome> | Outcome
@@ -83,7 +83,7 @@ export interface ToolSource {
   why: string
 }
 
-/** Which way `acquireTools` would go, and why. It asks the network only where the way leads there, and makes nothing. */
+/** Says which way `acquireTools` would go, and why. It asks the network only if the way leads there, and makes nothing. */
 export async function findSources(acquisition: Acquisition): Promise<ToolSource[]> {
   const search = searchOf(acquisition)
   const looks: { from: string; prospect?: Prospect }[] = []
@@ -144,7 +144,7 @@ function nothingToBeHad({ env, wanted, report }: Search, declined: string[]): Fa
   })
 }
 
-/** What would let `acquireTools` succeed where it finds nothing: a sentence for each way. */
+/** Says what would let `acquireTools` succeed if it finds nothing: a sentence for each way. */
 export function remediesFor({ env, wanted = TOOLS }: Acquisition): string[] {
   const others = wanted.length > 1 ? `${wanted.slice(0, -1).join(', ')} and ` : ''
   const mirror = mirrorOf(env.BERTH_RELEASES)

@@ -8,14 +8,14 @@ import { run } from './run.ts'
 import type { ProgressReport, Tool, ToolBuild } from './tools.ts'
 
 export interface Download extends ToolBuild {
-  /** Who keeps copies; without it the projects themselves are asked. */
+  /** A site that keeps copies; without it the projects themselves are asked. */
   mirror?: ReleaseMirror | undefined
   clock: Clock
 }
 
 type Announced = Release & { sha256: string }
 
-/** Whether the releases of all programs can be had: fails with the first that can not. Nothing is downloaded. */
+/** Fails with the first program whose release cannot be had. Nothing is downloaded. */
 export async function findReleases(download: Download): Promise<void> {
   await reaching(download, (fetching) => sumsOf(download, fetching))
 }
@@ -107,7 +107,7 @@ function progressOfAll(
 ): (tool: Tool) => (done: number, total: number) => void {
   const parts = new Map<Tool, { done: number; total: number }>()
   let before = -1
-  // What an earlier run has brought, and the time until all files have begun to come, say nothing about the speed.
+  // The bytes of an earlier run, and the time until all files have begun to come, say nothing about the speed.
   let start: { done: number; at: number } | undefined
   const tell = () => {
     if (parts.size < files) return

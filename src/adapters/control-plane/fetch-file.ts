@@ -16,7 +16,7 @@ const ATTEMPTS = 3
 const PROGRESS = 1_000_000
 const LONGEST_TEXT = 4_000_000
 
-/** How sites are asked. */
+/** The means by which sites are asked. */
 export interface Fetching {
   dispatcher: Dispatcher
   /** For whoever keeps copies, where it wants a password. */
@@ -65,9 +65,9 @@ export const fetchText = (url: string, fetching: Fetching): Promise<string> =>
 interface WantedFile {
   url: string
   file: string
-  /** What the file must be. */
+  /** The digest that the file must have. */
   sha256: string
-  /** How many bytes of the file are there, and how many it will have as far as that is known. */
+  /** Is told how many bytes of the file are there, and how many it will have as far as that is known. */
   onProgress: (done: number, total: number) => void
 }
 

@@ -18,7 +18,7 @@ import { type LockOptions, lock } from './lock.ts'
 /** In every folder that was new or empty when it was taken: everything in it is ours. */
 const MARK = '.berth-folder'
 const TEXT = 'Berth made this folder and may remove everything in it.\n'
-/** Whoever starts or ends something in the folder holds it. */
+/** A process that starts or ends something in the folder holds this lock. */
 const LOCK = '.berth-lock'
 
 /**
@@ -55,7 +55,7 @@ export async function lockFolder(dir: string, options: LockOptions): Promise<() 
   }
 }
 
-/** As `holdFolder`, but takes none: there is no answer where the folder is not taken, or is removed by the one who had it. */
+/** As `lockFolder`, but takes none: there is no answer where the folder is not taken, or is removed by the one who had it. */
 export async function lockTakenFolder(dir: string, options: LockOptions): Promise<(() => void) | undefined> {
   while (isTaken(dir)) {
     try {
@@ -67,7 +67,7 @@ export async function lockTakenFolder(dir: string, options: LockOptions): Promis
   return undefined
 }
 
-/** Whether Berth has taken the folder. */
+/** Berth has taken the folder. */
 export const isTaken = (dir: string): boolean => existsSync(join(dir, MARK))
 
 /** Something that keeps Berth from taking a folder. */

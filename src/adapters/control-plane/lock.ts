@@ -40,7 +40,7 @@ function hold(path: string, me: string, clock: Clock): () => void {
   }
   return () => {
     cancel()
-    // Who was thought dead, or whose folder was removed, may find another's lock there.
+    // A holder that was thought dead, or whose folder was removed, may find another's lock there.
     if (holderOf(path) === me) rmSync(path, { force: true })
   }
 }

@@ -31,7 +31,7 @@ export function sendSignal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** Whether the process works in this folder. A number is given again after its process has ended; a server never moves. */
+/** The process works in this folder. A number is given again after its process has ended; a server never moves. */
 export function worksIn(pid: number, dir: string): boolean {
   if (!isAlive(pid)) return false
   if (!existsSync('/proc/self')) return true // no Linux: the number has to do

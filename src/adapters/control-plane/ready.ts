@@ -16,7 +16,7 @@ export async function waitUntil(
   }
 }
 
-/** Whether the API server says of itself that it is ready, over a connection whose other end is checked. */
+/** Asks the API server whether it is ready, over a connection whose other end is checked. */
 export function isReady(server: string, authority: string, token: string): Promise<boolean> {
   return new Promise((resolve) => {
     const headers = { authorization: `Bearer ${token}` }

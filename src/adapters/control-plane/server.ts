@@ -8,7 +8,7 @@ import { isAlive, sendSignal } from './processes.ts'
 export interface Server {
   name: string
   pid: number
-  /** Whether it, and what kept it, is gone. */
+  /** It is gone, and so is the process that kept it. */
   hasExited(): boolean
 }
 

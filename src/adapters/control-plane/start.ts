@@ -18,7 +18,7 @@ export interface Start {
   tools: Tools
   /** It outlives this process; `stopControlPlane(dir)` ends it. Without, it dies with this process, however that ends. */
   detached?: boolean
-  /** How many fake nodes there are. */
+  /** The number of fake nodes. */
   nodes?: number
   /** The whole environment of the servers; that of this process without it. */
   env?: Record<string, string | undefined>

@@ -8,7 +8,7 @@ export type Tool = (typeof TOOLS)[number]
 
 /** A set of programs of one origin. */
 export interface Tools {
-  /** Where each program lies; a missing one is not in the map. */
+  /** The path of each program; a missing one is not in the map. */
   paths: Partial<Record<Tool, string>>
   missing: Tool[]
 }
@@ -17,7 +17,7 @@ export interface Tools {
 export interface ProgressReport {
   /** A finished sentence. */
   line(text: string): void
-  /** Where a long work stands. The total is counted, not guessed; it may be reached early when caches help. */
+  /** Tells how far a long work is. The total is counted, not guessed; it may be reached early when caches help. */
   progress(step: { what: string; done: number; total: number }): void
 }
 
@@ -35,7 +35,7 @@ export interface ToolBuild {
   signal?: AbortSignal | undefined
 }
 
-/** What a control plane cannot do without a program. The first three are not in the list: nothing goes without them. */
+/** The price of a control plane without a program. The first three are not in the list: nothing goes without them. */
 const COSTS: Partial<Record<Tool, string>> = {
   'kube-controller-manager': 'namespaces do not finish deleting, nothing is garbage-collected, Deployments make no pods',
   'kube-scheduler': 'pods get no node',

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { Failure, Secret } from '../../std/index.ts'
 
-/** What is in the file that a flag names. */
+/** Reads the file that a flag names. */
 export async function readNamed(file: string, flag: string): Promise<Buffer> {
   try {
     return await readFile(file)

@@ -1,8 +1,7 @@
 import { type Agent, Agents, conditionOf } from '../../api/index.ts'
 import type { ObjectOptions } from '../find-object.ts'
 import { type OutputOptions, withKube, withKubeconfig, withOutput } from '../options.ts'
-import { marked, type OutputFormat, render } from '../output.ts'
-import type { Shell } from '../shell.ts'
+import { marked, render } from '../output.ts'
 import { actionVerb } from '../verb.ts'
 
 interface Options extends ObjectOptions, OutputOptions {
@@ -18,7 +17,21 @@ export const list = actionVerb({
   run: (shell, options: Options) =>
     withKube(shell, options, async (kube) => {
       const agents = await kube.list(Agents, options.allNamespaces ? {} : { namespace: options.namespace })
-      shell.print(printed(shell, options.output, agents.map(rowOf)))
+      shell.print(
+        render(options.output, agents.map(rowOf), [
+          { title: 'NAMESPACE', of: ({ namespace }) => namespace },
+          { title: 'NAME', of: ({ name }) => name },
+          { title: 'PODS', of: ({ pods }) => String(pods) },
+          { title: 'COMMIT', of: ({ commit }) => commit.slice(0, 8) || '-' },
+          { title: 'PROJECT', of: ({ project }) => project },
+          {
+            title: 'STATE',
+            of: ({ reason, failing }) => (failing.length > 0 ? `${reason}, ${failing.length} failing` : reason),
+            paint: ({ ready, failing }, text) =>
+              marked(ready === 'True' && failing.length === 0 ? 'ok' : 'fail', text, shell.paint),
+          },
+        ]),
+      )
     }),
 })
 
@@ -36,17 +49,3 @@ const rowOf = ({ metadata, spec, status }: Agent) => {
     failing: (status?.projects ?? []).filter(({ removed, reason: why }) => !removed && why).map(({ id }) => id),
   }
 }
-
-const printed = (shell: Shell, format: OutputFormat, rows: ReturnType<typeof rowOf>[]): string =>
-  render(format, rows, [
-    { title: 'NAMESPACE', of: ({ namespace }) => namespace },
-    { title: 'NAME', of: ({ name }) => name },
-    { title: 'PODS', of: ({ pods }) => String(pods) },
-    { title: 'COMMIT', of: ({ commit }) => commit.slice(0, 8) || '-' },
-    { title: 'PROJECT', of: ({ project }) => project },
-    {
-      title: 'STATE',
-      of: ({ reason, failing }) => (failing.length > 0 ? `${reason}, ${failing.length} failing` : reason),
-      paint: ({ ready, failing }, text) => marked(ready === 'True' && failing.length === 0 ? 'ok' : 'fail', text, shell.paint),
-    },
-  ])

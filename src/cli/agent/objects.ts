@@ -60,7 +60,7 @@ const secretOf = (own: string, { token, ca }: AgentInstallation): object => ({
   stringData: { token: token.reveal(), ...(ca === undefined ? {} : { 'ca.crt': ca }) },
 })
 
-/** What differs from one installation to another is one line each in the Deployment. */
+/** Installations differ in one line each of the Deployment. */
 function filled(object: unknown, { kasAddress, ca, image }: AgentInstallation): unknown {
   if (!(isRecord(object) && object.kind === 'Deployment')) return object
   const text = JSON.stringify(object)

@@ -23,7 +23,7 @@ export const onAgent =
   (shell: Shell, name: string, options: Options): Promise<Result> =>
     withKube(shell, options, (kube) => work({ shell, kube, ref: { name, namespace: options.namespace } }, options))
 
-/** Where agents find the kas that stands in their own cluster. */
+/** Agents find the kas of their own cluster here. */
 export const IN_CLUSTER = 'grpcs://kas.berth-system.svc:8150'
 
 /** An address without a port may stand: agents add it. */
@@ -44,7 +44,7 @@ export async function agentNamed(kube: Kube, ref: Ref): Promise<Agent> {
 
 export type AgentToken = NonNullable<Agent['spec']['tokens']>[number]
 
-/** How a token is described, before there is one. */
+/** Describes a token before there is one. */
 export interface TokenNote {
   name: string
   description?: string
@@ -107,5 +107,5 @@ export async function addToken(kube: Kube, ref: Ref, note: TokenNote, now: numbe
   return secret
 }
 
-/** What people type to name it. */
+/** People name an Agent by these words. */
 export const nameFlags = ({ name, namespace = 'default' }: Ref): string => `${name} -n ${namespace}`

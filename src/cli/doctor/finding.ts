@@ -3,21 +3,21 @@ import { Failure } from '../../std/index.ts'
 import type { LocalPrograms } from '../local/local-programs.ts'
 import type { FindingMark } from '../output.ts'
 
-/** What an examination says. A `warn` or `fail` says what can be done about it. */
+/** The answer of an examination. A `warn` or `fail` says what can be done about it. */
 export interface DoctorFinding {
   mark: FindingMark
   message: string
   remedy?: string
 }
 
-/** What the doctor looks at. */
+/** The examinations look at this. */
 export interface CheckContext {
   kube: Kube
-  /** Where Berth itself lies. */
+  /** The folder of Berth itself. */
   home: string
   /** The namespace in which its programs keep their Leases. */
   namespace: string
-  /** What `berth up` runs for this cluster on this machine. */
+  /** The programs that `berth up` runs for this cluster on this machine. */
   beside: LocalPrograms | undefined
   now: number
 }

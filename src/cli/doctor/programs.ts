@@ -13,7 +13,7 @@ const START_OPERATOR = 'Start it: `kubectl apply -k deploy`, or `berth operator`
 /** They have examinations of their own, which need the API. */
 const EXAMINED = ['operator', 'kas']
 
-/** Whether all runs that `berth up` started here. Without a controller manager, for one, the API goes on to answer. */
+/** Looks whether all runs that `berth up` started here. Without a controller manager, for one, the API goes on to answer. */
 export function examineLocalPrograms({ beside }: CheckContext, { apiAnswers }: { apiAnswers: boolean }): DoctorFinding[] {
   if (!beside) return []
   if (beside.dead.length === 0) return [ok(`all that \`berth up\` started in ${beside.dir} runs`)]

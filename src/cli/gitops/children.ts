@@ -14,7 +14,7 @@ import type { Children, TreeNode } from './tree-lines.ts'
 const ReplicaSets: Kind<AnyObject> = { group: 'apps', version: 'v1', kind: 'ReplicaSet', plural: 'replicasets', namespaced: true }
 const Jobs: Kind<AnyObject> = { group: 'batch', version: 'v1', kind: 'Job', plural: 'jobs', namespaced: true }
 
-/** Which kinds make which others. */
+/** Each kind, and the kinds whose objects make objects of it. */
 const MADE_BY: readonly (readonly [kind: Kind, makers: readonly string[]])[] = [
   [ReplicaSets, ['Deployment']],
   [Jobs, ['CronJob']],
@@ -23,7 +23,7 @@ const MADE_BY: readonly (readonly [kind: Kind, makers: readonly string[]])[] = [
 
 const NONE: Children = () => []
 
-/** What the objects of a deployment have brought about, as far as it is in this cluster and the person may list it. */
+/** Finds the objects that those of a deployment have made, as far as they are in this cluster and the person may list them. */
 export async function childrenOf({ shell, kube, deployment }: DeploymentContext): Promise<Children> {
   if (!(await isHere(deployment, kube))) return NONE
   const owned = new Map<string, AnyObject[]>()

@@ -68,7 +68,7 @@ const SAID = {
   Refuse: 'refused',
 } as const
 
-/** What would be done, for people: a line for the whole, then each object with its fields. */
+/** Says to people what would be done: a line for the whole, then each object with its fields. */
 function describeDryRun(title: string, revision: string, dryRun: DryRun, paint: Paint): string {
   const counts: [number, string][] = [
     [dryRun.create, SAID.Create],
@@ -80,7 +80,7 @@ function describeDryRun(title: string, revision: string, dryRun: DryRun, paint: 
   ]
   const said = counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`)
   const head = wrap(`${title} with commit ${revision.slice(0, 12)}: ${said.join(', ') || 'nothing to do'}.`)
-  // What is said of many objects is written out once.
+  // A message that many objects have is written out once.
   const written = new Set<string>()
   const objects = (dryRun.objects ?? []).flatMap((object) => {
     const { message = '' } = object

@@ -50,7 +50,7 @@ async function rollback(context: DeploymentContext, { to, wait, timeout }: Optio
   return wait ? waitUntilApplied(context, run, within) : exitCodes.ok
 }
 
-/** Whoever names a revision is told when it cannot be had; deletions that would wait are told by the status. */
+/** A revision that was named and cannot be had is a failure; deletions that would wait are told by the status. */
 async function seen(context: DeploymentContext, revision: string, within: number): Promise<string> {
   const fault = faultOfRun(await dryRun(context, revision, within))
   if (fault === undefined) return revision
@@ -103,7 +103,7 @@ export function revisionMeant(deployment: GitOpsDeployment, asked: string): stri
   const [only] = meant
   if (only !== undefined && meant.length === 1) return only
   if (meant.length > 1) throw new Failure('invalid', `${asked} may be ${meant.join(' or ')}.`, { remedy: 'Write more digits.' })
-  // What Git would call a short commit only kas could resolve, and it takes it for a branch.
+  // Only kas could resolve a short commit that is not in the history, and it takes it for a branch.
   if (!/^[0-9a-f]{4,39}$/.test(asked)) return asked
   throw new Failure('not-found', `commit ${asked} is not in the history of ${nameOf(deployment)}.`, {
     remedy: `Write the whole commit, or one of \`${commandFor('history', deployment)}\`.`,

@@ -84,6 +84,6 @@ export async function waitUntilApplied(
   return waitUntilReady(context, { within, answered, applied: over.status?.revision })
 }
 
-/** Why a run failed; nothing when it did not. */
+/** The reason why a run failed; nothing when it did not. */
 export const faultOfRun = ({ status }: GitOpsDeploymentSyncRun): string | undefined =>
   status?.phase === 'Failed' ? (conditionOf(status.conditions, 'Ready')?.message ?? 'it does not say why') : undefined

@@ -53,7 +53,7 @@ async function byAnnotation(context: DeploymentContext, confirmed: string | unde
   return (within) => waitUntilReady(context, { within, answered: ({ status }) => status?.lastHandledSync === word })
 }
 
-/** What is confirmed is applied, and no newer commit: nobody has seen what that would delete. */
+/** The run applies the commit that was confirmed and no newer one: nobody has seen what that would delete. */
 async function byRun(context: DeploymentContext, confirmed: string | undefined): Promise<Answered> {
   const { shell, kube, deployment } = context
   if (confirmed !== undefined)
@@ -80,7 +80,7 @@ type Pending = NonNullable<NonNullable<GitOpsDeployment['status']>['pendingPrune
 
 function confirmedText({ count, reason, message = '', revision }: Pending): string {
   const head = `Confirmed for commit ${revision.slice(0, 12)}: ${count === 1 ? 'one deletion' : `${count} deletions`} (${reason}).`
-  // How to confirm is no news any more.
+  // The rest of the message says how to confirm, which has just been done.
   const what = message.slice(Math.max(message.lastIndexOf('It deletes '), 0))
   return [head, ...wrap(what, 76).map((line) => `  ${line}`)].join('\n')
 }

@@ -18,7 +18,7 @@ export interface TreeNode {
   children: TreeNode[]
 }
 
-/** What belongs to an object, by who owns it. */
+/** Finds the objects that an object owns. */
 export type Children = (owner: Pick<TreeNode, 'group' | 'kind' | 'namespace' | 'name'>) => TreeNode[]
 
 /** Pure. In the order in which people look for them: by namespace, kind and name. */
@@ -42,7 +42,7 @@ const sortKey = ({ namespace, kind, group, name }: TreeNode): string => [namespa
 
 const SYNC = 9
 const HEALTH = 11
-/** What is left of a line for the object. */
+/** The object has the rest of a line. */
 const OBJECT = WIDTH - SYNC - HEALTH - 4
 
 /** One line for each object, notes below it; a line for each namespace where there is more than one. */
@@ -59,7 +59,7 @@ export function treeLines(nodes: readonly TreeNode[], paint: Paint): string[] {
   return head
 }
 
-/** What is said of many objects is written out once. */
+/** A message that many objects have is written out once. */
 function sparing(node: TreeNode, said: Set<string>): TreeNode {
   const { message } = node
   if (message === undefined || message.length < WIDTH) return node
@@ -77,7 +77,7 @@ const widths = (node: TreeNode, depth: number): number[] => [
 
 interface Place {
   width: number
-  /** What stands before the object, and before what belongs to it. */
+  /** The text before the object, and before the objects that belong to it. */
   before: string
   below: string
 }

@@ -1,10 +1,10 @@
 import { conditionOf, type GitOpsDeployment } from '../../api/index.ts'
 
-/** How a deployment does, for somebody who waits until it is Ready. */
+/** The state of a deployment, for somebody who waits until it is Ready. */
 export interface ReadyVerdict {
   word: 'ready' | 'failed' | 'under-way'
   message: string
-  /** Whether deletions wait for a confirmation. */
+  /** Deletions wait for a confirmation. */
   asks?: boolean
 }
 

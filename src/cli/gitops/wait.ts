@@ -29,10 +29,10 @@ export async function waitUntilReady(
     (now): ReadyVerdict | undefined => {
       if (!now) throw new Failure('not-found', `${nameOf(deployment)} was deleted.`)
       const verdict = verdictOf(now, applied)
-      // What it says before it has answered is old, but where it is stuck for good it says no more than that.
+      // Its status from before it has answered is old, but where it is stuck for good it says no more than that.
       const isOld = !answered(now)
       if (isOld && verdict.word !== 'failed') return undefined
-      // What is final is told at the end, and once.
+      // A final status is told at the end, and once.
       if (verdict.word === 'under-way' && verdict.message !== last) {
         tell(report, now, verdict.message)
         drawn = true

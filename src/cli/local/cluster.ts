@@ -33,7 +33,7 @@ export async function serverIn(kubeconfig: string): Promise<string> {
   return kube.server
 }
 
-/** What can be done about a cluster that does not answer as it was asked. */
+/** Says what can be done about a cluster that does not answer as it was asked. */
 export function remedyFor({ code, remedy }: Failure): string {
   if (remedy !== undefined) return remedy
   if (code === 'unauthorized') return 'Log in again: the credentials of the kubeconfig are not accepted.'

@@ -22,7 +22,7 @@ import { endParts, isRunning, type LocalPart, partsOf, startPart } from './parts
 import { runProgram } from './program.ts'
 import { untilEstablished, untilPoliciesHold } from './readiness.ts'
 
-/** Where a local installation is, and what runs in it. */
+/** The place of a local installation, and the programs that run in it. */
 export interface Installation {
   dir: string
   kubeconfig: string
@@ -49,7 +49,7 @@ export interface UpOptions {
 export interface PreparedCluster {
   kubeconfig: string
   kubectl: string
-  /** What kas shows its clients: kubectl sends no token to who shows nothing. */
+  /** The certificate that kas shows its clients: kubectl sends no token over plain text. */
   tls?: ControlPlane['tls']
 }
 
@@ -87,7 +87,7 @@ async function kubectlOf({ shell, report }: UpOptions): Promise<string> {
 }
 
 /**
- * What `install` applies: the kinds, policies and roles; then, when the kinds can be used, what an installation starts with. In a control
+ * The folders that `install` applies: the kinds, policies and roles; then, when the kinds can be used, its first objects. In a control
  * plane of our own the programs may read every namespace, as if each had been onboarded: whoever has it is its administrator.
  */
 export const foldersFor = ({ tls }: PreparedCluster) => ['.', ...(tls ? ['deploy/everywhere'] : []), 'deploy/defaults'] as const
@@ -118,7 +118,7 @@ export async function startPrograms(plan: UpOptions, cluster: PreparedCluster): 
     const [installation] = await Promise.all(work)
     return installation
   } finally {
-    // Who ends what runs after a failure would miss what is still being started.
+    // A caller that ends what runs after a failure would miss what is still being started.
     await Promise.allSettled(work)
   }
 }
@@ -183,7 +183,7 @@ async function startInTurn(plan: UpOptions, { kubeconfig, kubectl, tls }: Prepar
 
 const OPERATIONS = ['--operations', '127.0.0.1:0']
 
-/** What the operator is told of what runs beside it. `authority`: of kas' certificate, where it has one. */
+/** Tells the operator of the programs beside it. `authority`: of kas' certificate, where it has one. */
 export function operatorFlags({
   kubeconfig,
   kubectl,
@@ -209,7 +209,7 @@ function environmentOf({ env }: Shell): Shell['env'] {
 
 const PROGRAMS = ['git-server', 'kas', 'operator']
 
-/** What is up in a folder with a control plane of its own; if not all of it runs, the names of what has ended. */
+/** Finds what is up in a folder with a control plane of its own; if not all of it runs, the names of what has ended. */
 export function foundIn(given: string): { installation?: Installation; ended: string[] } | undefined {
   const plane = statusOf(given)
   if (!plane) return undefined
@@ -226,7 +226,7 @@ export function foundIn(given: string): { installation?: Installation; ended: st
   }
 }
 
-/** Whose cluster it is that all programs in the folder serve, or that runs there. */
+/** Says whose cluster it is that all programs in the folder serve, or that runs there. */
 export function clusterIn(dir: string): 'own' | 'other' | undefined {
   if (statusOf(dir)?.running) return 'own'
   return missingOf(partsOf(dir), dir).length === 0 ? 'other' : undefined
@@ -243,7 +243,7 @@ export function isUpAlready(dir: string): Failure {
 }
 
 interface TakeDownOptions {
-  /** What this process has started: where another process has started anew since, that is left alone. */
+  /** The parts that this process has started: if another process has started anew since, that is left alone. */
   own?: readonly LocalPart[]
   /** Remove the folder, too. */
   remove?: boolean | undefined
@@ -268,7 +268,7 @@ export async function takeDown(shell: Shell, dir: string, { own, remove, signal 
   }
 }
 
-/** How one waits for the folder: with a line that says who is at work there. */
+/** Waits for the folder with a line that says who is at work there. */
 export const waitingFor = (dir: string, report: ProgressReport, signal?: AbortSignal): LockOptions => ({
   clock: systemClock,
   waiting: (holder) => report.line(`Another process (${holder}) is at work in ${dir}: waiting for it.`),

@@ -4,7 +4,7 @@ import { statusOf } from '../../adapters/control-plane/index.ts'
 import type { Shell } from '../shell.ts'
 import { isRunning, type LocalPart, partsOf } from './parts.ts'
 
-/** What `berth up` started on this machine for a cluster: programs, and the servers of the cluster where it is the folder's own. */
+/** The programs that `berth up` started on this machine for a cluster, and the servers of the cluster where it is the folder's own. */
 export interface LocalPrograms {
   dir: string
   programs: (LocalPart & { running: boolean })[]
@@ -12,7 +12,7 @@ export interface LocalPrograms {
   dead: string[]
 }
 
-/** What `berth up` runs for the cluster at `server`: in the folder of its kubeconfig, or in the one given. */
+/** Looks for the programs of the cluster at `server` in the folder of its kubeconfig, and in the one given. */
 export function findLocalPrograms(
   { cwd, env }: Pick<Shell, 'cwd' | 'env'>,
   { kubeconfig, local, server }: { kubeconfig?: string | undefined; local: string; server: string },
@@ -39,5 +39,5 @@ function localProgramsIn(dir: string): LocalPrograms {
   return { dir, programs, dead: [...(statusOf(dir)?.dead ?? []), ...ended] }
 }
 
-/** What starts again what has ended in a folder; a cluster that is not the folder's own has to be named. */
+/** The command that starts again what has ended in a folder; a cluster that is not the folder's own has to be named. */
 export const upAgain = (dir: string): string => `berth up --dir ${dir}${statusOf(dir) ? '' : ' --kubeconfig <file>'}`

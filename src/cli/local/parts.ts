@@ -8,7 +8,7 @@ import type { Shell } from '../shell.ts'
 export interface LocalPart {
   name: string
   pid: number
-  /** What it said of itself when it was up: addresses, mostly. */
+  /** It said this of itself when it was up: addresses, mostly. */
   facts: Record<string, string>
   /** It is being ended on purpose, perhaps by another process. */
   ending?: boolean
@@ -71,7 +71,7 @@ function saidIn(log: string, message: string): Record<string, string> | undefine
 
 export const isRunning = (dir: string, { pid }: LocalPart): boolean => worksIn(pid, dir)
 
-/** What was started in the folder, in the order of the start. */
+/** The programs that were started in the folder, in the order of the start. */
 export function partsOf(dir: string): LocalPart[] {
   const file = stateOf(dir)
   if (!existsSync(file)) return []
@@ -95,7 +95,7 @@ function rememberEnding(dir: string, part: LocalPart): void {
   try {
     remember(dir, { ...part, ending: true })
   } catch {
-    // Whoever watches it takes its end for a failure.
+    // A process that watches it takes its end for a failure.
   }
 }
 

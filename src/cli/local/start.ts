@@ -11,7 +11,7 @@ export const missingAt = (dir: string): string[] => (existsSync(dir) ? [] : [dir
 interface StartOptions<T> {
   /** The folders that this makes, the innermost first. */
   made: readonly string[]
-  /** What is up already, or a failure, which leaves all as it is. */
+  /** Finds what is up already, or fails, which leaves all as it is. */
   find(): T | undefined
   start(): Promise<T>
 }
@@ -37,7 +37,7 @@ export async function startAlone<T>({ shell, dir, report }: UpOptions, { made, f
   }
 }
 
-/** What fails here is said, and hides no failure that was the first. */
+/** A failure of this work is printed, and does not hide the one that came first. */
 export async function tidyUp({ say }: Shell, work: () => Promise<unknown>): Promise<void> {
   try {
     await work()

@@ -33,7 +33,7 @@ export const verb = actionVerb({
 async function status(shell: Shell, options: Options): Promise<ExitCode> {
   const dir = options.kubeconfig ? undefined : dirOf(shell, options)
   const components = dir === undefined ? [] : componentsIn(dir)
-  // Where nothing runs it is about the cluster that kubectl would talk to.
+  // If nothing runs here, it is about the cluster that kubectl would talk to.
   if (components.length === 0 && !options.kubeconfig && !shell.env.KUBECONFIG) throw nothingRuns(options, dirOf(shell, options))
   const kube = await kubeToCount(shell, options, components)
   const objects = kube ? await listOwnObjects(kube, shell.home) : new Map<string, AnyObject[]>()
@@ -87,7 +87,7 @@ async function kubeToCount(shell: Shell, options: Options, components: Component
   return plane && answers ? connect({ kubeconfig: plane.kubeconfig }) : undefined
 }
 
-/** How many there are of each kind, and how many of them say that they are ready, where such objects say whether they are. */
+/** Counts the objects of each kind, and those that say that they are ready, where such objects say whether they are. */
 const counted = (kinds: Map<string, AnyObject[]>) =>
   [...kinds].map(([kind, objects]) => {
     const said = objects.map((object) => conditionOf(conditionsOf(object), 'Ready')?.status).filter((word) => word !== undefined)
@@ -154,7 +154,7 @@ function namesIn([first, second, ...others]: readonly string[]): string {
   return second === undefined ? ` (${first})` : ` (${first}, ${second})`
 }
 
-/** What can be done where not all runs. */
+/** Says what can be done if not all runs. */
 function endedIn(components: Component[], folder: string | undefined): string {
   if (folder === undefined || components.every(({ state }) => state === 'running')) return ''
   return wrap(`-> Read the logs in ${folder}/logs; \`${upAgain(folder)}\` starts all of it again.`).join('\n')

@@ -91,7 +91,7 @@ const howToUse = (installation: Installation, { detach }: Options): string => {
   ].join('\n')
 }
 
-/** What the verbs of `berth agent` would have to be told. */
+/** The verbs of `berth agent` would have to be told this. */
 function wayToKas({ authority, parts }: Installation): string[] {
   const facts = parts.find(({ name }) => name === 'kas')?.facts
   if (!authority || !facts) return []

@@ -21,7 +21,7 @@ export interface TourContext {
   patience: number
 }
 
-/** What is to be seen, and the command that shows it where that is known only when it is there. */
+/** A text that says what there is to see, and the command that shows it, where that is known only then. */
 export interface StepResult {
   text: string
   command: string
@@ -91,7 +91,7 @@ function tooLate(kind: Kind, ref: Ref, object: KubeObject | undefined, patience:
   })
 }
 
-/** What does not hold, in the object's own words. */
+/** The conditions that do not hold, in the object's own words. */
 function complaintsOf(object: AnyObject): string {
   const { status } = object
   const phase = isRecord(status) && 'phase' in status ? `phase is ${String(status.phase)}` : ''

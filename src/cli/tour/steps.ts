@@ -13,7 +13,7 @@ import { Failure } from '../../std/index.ts'
 import type { Installation } from '../local/installation.ts'
 import { type StepResult, TEAM, type TourContext, until, untilGone } from './context.ts'
 
-/** Where the files of the tour lie, below the folder of Berth. */
+/** The folder of the tour's files, below that of Berth. */
 const FILES = join('examples', 'tour')
 
 /** In the files, in place of the address of the Git server that the tour starts. */

@@ -132,13 +132,13 @@ const stepTable = (steps: Condition[], workspace: Workspace): string =>
     { title: 'WHAT', of: (step) => saidOnce(step, workspace) },
   ])
 
-/** What is wrong stands at the head already. */
+/** The failure stands at the head already. */
 function saidOnce({ message, reason }: Condition, { status }: Workspace): string {
   const at = status?.failure ? message.indexOf(status.failure.message) : -1
   return at < 0 ? message : `${message.slice(0, at)}${reason}, as said above`
 }
 
-/** What the workspace does not have though it was asked for. */
+/** Names the conditions that do not hold: the workspace lacks what was asked for. */
 function remarkLines(workspace: Workspace): string {
   const steps = new Set(workspaceStepsOf(workspace).map(({ type }) => type))
   const remarks = (workspace.status?.conditions ?? []).filter(

@@ -1,6 +1,6 @@
 import { type Workspace, workspaceStateOf, workspaceStepsOf } from '../../api/index.ts'
 
-/** Whether the status speaks of the spec as it is. */
+/** The status speaks of the spec as it is. */
 export const isSeen = ({ metadata, status }: Workspace): boolean => status?.observedGeneration === metadata.generation
 
 /** Pure. What has happened between two looks, a line each. */

@@ -68,7 +68,7 @@ export async function setDesired(
   const { shell, kube, workspace } = context
   const patch = { metadata: { uid: workspace.metadata.uid }, spec }
   const written = await kube.patch(Workspaces, refOf(workspace), patch).catch((thrown: unknown) => {
-    // What the API server says of a terminated one is true, but does not say what to do.
+    // The API server's own message about a terminated one is true, but does not say what to do.
     if (isFailure(thrown, 'invalid')) refuseTerminated(workspace)
     throw thrown
   })

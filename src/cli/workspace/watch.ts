@@ -53,7 +53,7 @@ export async function watchUntil(
   return conclude(shell, before ?? workspace, ending, state, systemClock.now() - began)
 }
 
-/** Who has been seen needs no operator that is looked for. */
+/** The operator has looked at it, so that nobody needs to look for the operator. */
 const adviceOn = (workspace: Workspace): string =>
   `${workspace.status?.failure?.remedy ?? `More of it: ${commandFor('describe', workspace)}.`} Or wait longer with --timeout.`
 
