@@ -59,7 +59,7 @@ const examine = (shell: Shell, options: Options): Promise<CheckedFinding[]> =>
   withKube(shell, options, async (kube) => {
     const context: CheckContext = {
       kube,
-      beside: findLocalPrograms(shell, { kubeconfig: options.kubeconfig, local: LOCAL, server: kube.server }),
+      localPrograms: findLocalPrograms(shell, { kubeconfig: options.kubeconfig, local: LOCAL, server: kube.server }),
       home: shell.home,
       namespace: options.namespace,
       now: systemClock.now(),

@@ -18,7 +18,7 @@ export interface CheckContext {
   /** The namespace in which its programs keep their Leases. */
   namespace: string
   /** The programs that `berth up` runs for this cluster on this machine. */
-  beside: LocalPrograms | undefined
+  localPrograms: LocalPrograms | undefined
   now: number
 }
 

@@ -14,22 +14,22 @@ const START_OPERATOR = 'Start it: `kubectl apply -k deploy`, or `berth operator`
 const EXAMINED = ['operator', 'kas']
 
 /** Looks whether all runs that `berth up` started here. Without a controller manager, for one, the API goes on to answer. */
-export function examineLocalPrograms({ beside }: CheckContext, { apiAnswers }: { apiAnswers: boolean }): DoctorFinding[] {
-  if (!beside) return []
-  if (beside.dead.length === 0) return [ok(`all that \`berth up\` started in ${beside.dir} runs`)]
-  const told = beside.dead.filter((name) => !(apiAnswers && EXAMINED.includes(name)))
-  return told.map((name) => ended(name, beside))
+export function examineLocalPrograms({ localPrograms }: CheckContext, { apiAnswers }: { apiAnswers: boolean }): DoctorFinding[] {
+  if (!localPrograms) return []
+  if (localPrograms.dead.length === 0) return [ok(`all that \`berth up\` started in ${localPrograms.dir} runs`)]
+  const told = localPrograms.dead.filter((name) => !(apiAnswers && EXAMINED.includes(name)))
+  return told.map((name) => ended(name, localPrograms))
 }
 
-const ended = (name: string, beside: LocalPrograms): DoctorFinding =>
-  fail(`${name}, which \`berth up\` started in ${beside.dir}, has ended`, remedyFor(name, beside))
+const ended = (name: string, localPrograms: LocalPrograms): DoctorFinding =>
+  fail(`${name}, which \`berth up\` started in ${localPrograms.dir}, has ended`, remedyFor(name, localPrograms))
 
 const remedyFor = (name: string, { dir }: LocalPrograms): string =>
   `Read ${logOf(dir, name)}; \`${upAgain(dir)}\` starts it again.`
 
 /** The operator is alive when the holder of its Lease renews it. */
-export const examineOperator: Examination = async ({ kube, namespace, now, beside }) => {
-  const found = await findingOf('operator', beside)
+export const examineOperator: Examination = async ({ kube, namespace, now, localPrograms }) => {
+  const found = await findingOf('operator', localPrograms)
   if (found?.mark === 'fail') return found
   const lease = await kube.get(Leases, { name: 'berth-operator', namespace })
   const holder = lease?.spec?.holderIdentity
@@ -52,8 +52,8 @@ export const examineKas: Examination = async (context) => {
   return fail('no replica of its Deployment is available', `Run \`kubectl -n ${namespace} describe deployment berth-kas\`.`)
 }
 
-async function outsideKas({ kube, namespace, now, beside }: CheckContext): Promise<DoctorFinding> {
-  const found = await findingOf('kas', beside)
+async function outsideKas({ kube, namespace, now, localPrograms }: CheckContext): Promise<DoctorFinding> {
+  const found = await findingOf('kas', localPrograms)
   if (found?.mark === 'fail') return found
   const projects = await kube.list(GitProjects)
   const ignored = projects.find(
@@ -68,13 +68,13 @@ async function outsideKas({ kube, namespace, now, beside }: CheckContext): Promi
 }
 
 /** The program that `berth up` started here is asked itself. */
-async function findingOf(name: string, beside: LocalPrograms | undefined): Promise<DoctorFinding | undefined> {
-  const own = beside?.programs.find((program) => program.name === name)
-  if (!beside || !own) return undefined
-  if (!own.running) return ended(name, beside)
-  const what = `process ${own.pid} of ${beside.dir}`
+async function findingOf(name: string, localPrograms: LocalPrograms | undefined): Promise<DoctorFinding | undefined> {
+  const own = localPrograms?.programs.find((program) => program.name === name)
+  if (!localPrograms || !own) return undefined
+  if (!own.running) return ended(name, localPrograms)
+  const what = `process ${own.pid} of ${localPrograms.dir}`
   const trouble = await whyNotReady(own.facts.operations ?? '')
-  return trouble === undefined ? ok(`${what} is ready`) : fail(`${what} is not ready: ${trouble}`, remedyFor(name, beside))
+  return trouble === undefined ? ok(`${what} is ready`) : fail(`${what} is not ready: ${trouble}`, remedyFor(name, localPrograms))
 }
 
 async function whyNotReady(address: string): Promise<string | undefined> {
