@@ -15,10 +15,6 @@ export const withDir = (command: Command): Command =>
 export const withOutput = (command: Command): Command =>
   command.addOption(new Option('-o, --output <format>', 'how to print').choices(FORMATS).default('table'))
 
-export interface OutputOptions {
-  output: OutputFormat
-}
-
 /** For programs: which cluster they serve. They read `KUBECONFIG` and the pod's service account by themselves. */
 export const withCluster = (command: Command): Command =>
   command
@@ -56,6 +52,10 @@ const realPathOf = (path: string): string =>
 
 /** For commands that Berth advises: they are about the same folder. */
 export const dirFlag = ({ dir }: { dir: string }): string => (dir === LOCAL ? '' : ` --dir ${dir}`)
+
+export interface OutputOptions {
+  output: OutputFormat
+}
 
 export interface ClusterOptions {
   kubeconfig?: string
