@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { eventsOf, type Told } from '../../engines/lookout/index.ts'
+import { eventsOf, type WorkspaceEvent } from '../../engines/lookout/index.ts'
 import { systemClock } from '../../std/index.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { examples, withOutput } from '../options.ts'
@@ -37,7 +37,7 @@ export const verb = {
   },
 }
 
-function printed({ paint }: Shell, format: Format, events: Told[]): string {
+function printed({ paint }: Shell, format: Format, events: WorkspaceEvent[]): string {
   const now = systemClock.now()
   return render(format, events, [
     { title: 'AGO', of: ({ at }) => since(at, now) },

@@ -2,7 +2,7 @@ import { type Call, type Door, offerRaw, type Service } from '../../adapters/grp
 import type { Counter } from '../../adapters/http/index.ts'
 import type { Cache } from '../../adapters/kube/index.ts'
 import type { Workspace } from '../../api/index.ts'
-import { premisesOf } from '../../engines/access/index.ts'
+import { accessRulesOf } from '../../engines/access/index.ts'
 import { pour } from '../../engines/tunnel/index.ts'
 import { CONNECT_PORT, PORT_KEYS, portIn } from '../../rpc/index.ts'
 import { Failure } from '../../std/index.ts'
@@ -57,8 +57,8 @@ function rightTo({ workspaces }: PortsDesk, call: Call) {
     throw new Failure('invalid', 'a workspace and a port must be named', { reason: 'InvalidRequest' })
   const isOpen = (): boolean => {
     const [workspace] = workspaces.by('uid', uid)
-    const premises = workspace && premisesOf(workspace)
-    return premises !== undefined && !premises.isEnding && premises.ports.has(port)
+    const rules = workspace && accessRulesOf(workspace)
+    return rules !== undefined && !rules.isEnding && rules.ports.has(port)
   }
   if (!isOpen()) throw new Failure('not-found', 'the workspace has no such port', { reason: 'PortNotDeclared' })
   const end = new AbortController()
