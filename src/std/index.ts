@@ -6,7 +6,19 @@
 export { LRUCache } from 'lru-cache'
 export { type AddressKind, type AddressRule, guardedLookup, isRefusedHost, kindOfAddress, kindOfHost } from './address.ts'
 export { type Backoff, waitOf } from './backoff.ts'
-export { aborted, type Clock, hours, minutes, pause, seconds, systemClock, timestamp, unlessAborted, within } from './clock.ts'
+export {
+  aborted,
+  type Clock,
+  every,
+  hours,
+  minutes,
+  pause,
+  seconds,
+  systemClock,
+  timestamp,
+  unlessAborted,
+  within,
+} from './clock.ts'
 export { type Cron, lastMatch, nextMatch, parseCron, timeZoneOf } from './cron.ts'
 export { createCrowd, networkOf, type Room } from './crowd.ts'
 export { durationOf, spelled } from './duration.ts'

@@ -1,5 +1,5 @@
 import { nameOf } from '../../api/index.ts'
-import { eventsOf, type Told } from '../../engines/lookout/index.ts'
+import { eventsOf, type WorkspaceEvent } from '../../engines/lookout/index.ts'
 import { systemClock } from '../../std/index.ts'
 import type { ObjectOptions } from '../find-object.ts'
 import { type OutputOptions, withOutput } from '../options.ts'
@@ -25,7 +25,7 @@ export const verb = actionVerb({
   }),
 })
 
-function printed({ paint }: Shell, format: OutputFormat, events: Told[]): string {
+function printed({ paint }: Shell, format: OutputFormat, events: WorkspaceEvent[]): string {
   const now = systemClock.now()
   return render(format, events, [
     { title: 'AGO', of: ({ at }) => since(at, now) },

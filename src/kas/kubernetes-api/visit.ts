@@ -1,4 +1,4 @@
-import { type HttpServer, type Metrics, type ServeVisitsOptions, serveVisits, type Visit } from '../../adapters/http/index.ts'
+import { type HttpServer, type Metrics, serveVisits, type Visit } from '../../adapters/http/index.ts'
 import type { Kube } from '../../adapters/kube/index.ts'
 import { MAKE_REQUEST, type RequestHead } from '../../rpc/index.ts'
 import { type Clock, Failure, isFailure, type Log } from '../../std/index.ts'
@@ -18,7 +18,7 @@ import { answerFailure, createTraceId } from './status.ts'
 /** `grace`: so long sessions may go on when the server stops. */
 interface KubernetesApiServer
   extends Omit<AccessSources, 'identify'>,
-    Pick<ServeVisitsOptions, 'address' | 'tls' | 'grace' | 'clock' | 'log'> {
+    Pick<Parameters<typeof serveVisits>[0], 'address' | 'tls' | 'grace' | 'clock' | 'log'> {
   /** For which tokens may have been issued, beside the API server's own. */
   audience: string
   /** Requests of one person in a second. */

@@ -2,14 +2,14 @@ import { type Call, type Door, offerRaw, type Service } from '../../adapters/grp
 import type { Counter } from '../../adapters/http/index.ts'
 import type { Cache } from '../../adapters/kube/index.ts'
 import { byUid, type Workspace } from '../../api/index.ts'
-import { premisesOf } from '../../engines/access/index.ts'
+import { accessRulesOf } from '../../engines/access/index.ts'
 import { pour } from '../../engines/tunnel/index.ts'
 import { CONNECT_PORT, PORT_KEYS, portIn } from '../../rpc/index.ts'
 import { Failure } from '../../std/index.ts'
 import { numberOf } from '../number.ts'
 import type { Router } from '../ports.ts'
 
-export interface PortsOptions {
+export interface PortsDesk {
   /** Lets the proxy in. */
   door: Door
   workspaces: Cache<Workspace>
@@ -19,43 +19,43 @@ export interface PortsOptions {
 }
 
 /** Joins the proxy with the pod, whichever kas has its tunnels; nothing is kept that has not been asked for. */
-export const createPortsService = (options: PortsOptions): Service =>
+export const createPortsService = (desk: PortsDesk): Service =>
   offerRaw(
     [CONNECT_PORT],
     async function* (requests, call) {
-      const right = rightTo(options, call)
+      const right = rightTo(desk, call)
       try {
         const signal = AbortSignal.any([call.hungUp, right.ended])
         const metadata = { [PORT_KEYS.port]: [String(right.port)] }
-        const far = await options.router.open(right.id, CONNECT_PORT, { metadata, signal })
+        const far = await desk.router.open(right.id, CONNECT_PORT, { metadata, signal })
         void pour(requests[Symbol.asyncIterator](), far)
         let isOpen = false
         for await (const piece of far.responses) {
-          if (!isOpen) options.connected.add({ outcome: 'open' })
+          if (!isOpen) desk.connected.add({ outcome: 'open' })
           isOpen = true
           yield piece
         }
       } catch (thrown) {
         const failure = right.ended.aborted ? Failure.from(right.ended.reason) : told(Failure.from(thrown))
-        options.connected.add({ outcome: failure.reason ?? failure.code })
+        desk.connected.add({ outcome: failure.reason ?? failure.code })
         throw failure
       } finally {
         right.close()
       }
     },
-    options.door,
+    desk.door,
   )
 
 /** The right to a port of a workspace: it ends when the workspace does, or no longer has the port. */
-function rightTo({ workspaces }: PortsOptions, call: Call) {
+function rightTo({ workspaces }: PortsDesk, call: Call) {
   const uid = call.metadata(PORT_KEYS.workspace) ?? ''
   const port = portIn(call.text[PORT_KEYS.port])
   if (port === undefined || uid === '')
     throw new Failure('invalid', 'a workspace and a port must be named', { reason: 'InvalidRequest' })
   const isOpen = (): boolean => {
     const [workspace] = workspaces.by(byUid, uid)
-    const premises = workspace && premisesOf(workspace)
-    return premises !== undefined && !premises.isEnding && premises.ports.has(port)
+    const rules = workspace && accessRulesOf(workspace)
+    return rules !== undefined && !rules.isEnding && rules.ports.has(port)
   }
   if (!isOpen()) throw new Failure('not-found', 'the workspace has no such port', { reason: 'PortNotDeclared' })
   const end = new AbortController()
