@@ -11,7 +11,7 @@ import {
 import { parseConfig } from '../../src/operator/config.ts'
 import { controllersOf } from '../../src/operator/controllers.ts'
 import type { Source } from '../../src/operator/gitops-deployment/index.ts'
-import { createTargets } from '../../src/operator/gitops-deployment/targets.ts'
+import { createTargets } from '../../src/operator/gitops-deployment/services/targets.ts'
 import { createTargetWatch } from '../../src/operator/workspace/target-watch.ts'
 import { Failure, Secret, silentLog, systemClock } from '../../src/std/index.ts'
 import { managedEnvironment, managedSecret } from '../support/builders/environments.ts'

@@ -1,44 +1,20 @@
 import { createSender } from '../../adapters/http/index.ts'
-import type { Reach } from '../../adapters/kube/index.ts'
 import { byUid, type GitOpsDeployment, GitOpsDeployments, keyOf, type Ref } from '../../api/index.ts'
 import { type Controller, settled, type Workshop } from '../../engines/controller/index.ts'
 import { createLedgers, createWants, noMeter } from '../../engines/gitops/index.ts'
-import type { Render } from '../../engines/render/index.ts'
-import { minutes, type ReadYaml } from '../../std/index.ts'
-import { createAllotments } from './allotments.ts'
-import { openBooks } from './books.ts'
-import { createFollowing, type Source } from './following.ts'
-import { inHiding } from './hidden.ts'
-import type { GitOpsMeter } from './meter.ts'
-import { createNotifier } from './notifier.ts'
+import { minutes } from '../../std/index.ts'
+import { createNotifier } from './notify/notifier.ts'
+import { withSecretsMasked } from './pass/masked.ts'
 import { reconcileDeployment } from './reconcile.ts'
-import { releaseFormer } from './removal.ts'
-import { NAME, rememberedRules, type Shop } from './shop.ts'
-import { statusFor } from './status.ts'
-import { createTargets, keepTidy, targetsIn, tenantOf } from './targets.ts'
-import { createVariableMemory, createVariableReader } from './variables.ts'
-import { watchesOf } from './watches.ts'
-import { rememberedOpenings } from './windows.ts'
-
-export interface GitOpsSettings {
-  /** Where commits come from: the object stream of kas. */
-  source: Source
-  /** One for all, dry runs too: it says how many kustomizations are built at once. */
-  render: Render
-  /** The one that `render` has: each is a thread. */
-  yaml?: ReadYaml
-  /** Where managed environments may lead; everywhere without it. */
-  reach?: Reach
-  /** Watches on deployed objects that are open at once; beyond it, objects are compared each interval. */
-  mostWatches?: number | undefined
-  /** Objects of all deployments of one namespace; MOST_OBJECTS without it. */
-  mostObjects?: number | undefined
-  /** Mebibytes of files that all deployments of one namespace follow. */
-  mostFiles?: number | undefined
-  /** Whether spec.dependsOn may name another namespace. */
-  crossNamespace?: boolean
-  meter?: GitOpsMeter
-}
+import { releaseFormer } from './removal/removal.ts'
+import { type GitOpsSettings, NAME, rememberedRules, type SyncServices } from './services/services.ts'
+import { createTargets, keepTidy, targetsIn, tenantOf } from './services/targets.ts'
+import { createVariableMemory, createVariableReader } from './services/variables.ts'
+import { rememberedOpenings } from './services/windows.ts'
+import { createAllotments } from './source/allotments.ts'
+import { openCaches, watchesOf } from './source/caches.ts'
+import { createFollowing } from './source/following.ts'
+import { statusFor } from './status/status.ts'
 
 /** Each is kept with what it should be, and with what is seen of it. */
 const MOST_OBJECTS = 100_000
@@ -46,7 +22,7 @@ const MOST_OBJECTS = 100_000
 /** Applies what repositories say, in the destination and as the tenant that each GitOpsDeployment names. */
 export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings): Controller<GitOpsDeployment> {
   const { source, render, yaml, reach, mostWatches } = settings
-  const books = openBooks(workshop)
+  const caches = openCaches(workshop)
   const meter = settings.meter ?? { ...noMeter, watches: () => undefined }
   const waited = (milliseconds: number) => meter.took('source', milliseconds)
   const following = createFollowing({ source, clock: workshop.clock, yaml, waited, mostFiles: settings.mostFiles })
@@ -60,9 +36,9 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
     send: createSender({ allowLocal: reach?.refuseLocal !== true }),
     asTenant: (deployment) => targets.as(workshop.kube, tenantOf(deployment)),
   })
-  const shop: Shop = {
+  const services: SyncServices = {
     workshop,
-    books,
+    caches,
     following,
     targets,
     crossNamespace: settings.crossNamespace === true,
@@ -71,12 +47,12 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
     variables,
     rules: rememberedRules(workshop.clock),
     findOpening: rememberedOpenings(),
-    notes: new Map(),
+    lastPasses: new Map(),
     seen: new Map(),
     arrivals: new Map(),
     ledgers,
     meter,
-    wants: createWants({ clock, exists: (uid) => books.deployments.by(byUid, uid).length > 0 }),
+    wants: createWants({ clock, exists: (uid) => caches.deployments.by(byUid, uid).length > 0 }),
     ring: () => undefined,
   }
   return {
@@ -84,38 +60,38 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
     kind: GitOpsDeployments,
     // Tens of thousands of objects are applied in one go.
     limit: minutes(15),
-    watches: watchesOf(books),
+    watches: watchesOf(caches),
     reconcile(deployment, signal) {
       notifier.look(deployment)
-      return inHiding(deployment, shop, (hidden) => reconcileDeployment(deployment, hidden, signal))
+      return withSecretsMasked(deployment, services, (hidden) => reconcileDeployment(deployment, hidden, signal))
     },
     doorbell(ring, signal) {
-      shop.ring = ring
+      services.ring = ring
       following.ringing(ring, signal)
-      void keepTidy(targets, { clock, used: () => targetsIn(books) }, signal)
+      void keepTidy(targets, { clock, used: () => targetsIn(caches) }, signal)
       const close = () => {
-        shop.ledgers.close()
+        services.ledgers.close()
         notifier.close()
       }
       signal.addEventListener('abort', close, { once: true })
     },
     async gone(ref, signal) {
-      forget(ref, shop)
+      forget(ref, services)
       notifier.forget(ref)
-      await releaseFormer(ref, undefined, shop, signal)
+      await releaseFormer(ref, undefined, services, signal)
       return settled()
     },
-    failed: (deployment, failure) => statusFor(deployment, failure, shop.arrivals.get(keyOf(deployment.metadata))?.commitId),
+    failed: (deployment, failure) => statusFor(deployment, failure, services.arrivals.get(keyOf(deployment.metadata))?.commitId),
   }
 }
 
 /** Also what another deployment of that name left. */
-function forget(ref: Ref, { following, objects, notes, arrivals, variables, ledgers, wants }: Shop): void {
+function forget(ref: Ref, { following, objects, lastPasses, arrivals, variables, ledgers, wants }: SyncServices): void {
   const key = keyOf(ref)
-  const uid = notes.get(key)?.uid
+  const uid = lastPasses.get(key)?.uid
   following.end(ref)
   objects.release(key)
-  notes.delete(key)
+  lastPasses.delete(key)
   arrivals.delete(key)
   variables.drop(key)
   if (uid === undefined) return

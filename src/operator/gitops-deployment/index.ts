@@ -1,11 +1,12 @@
 /**
  * GitOpsDeployments: from a commit that kas streams, through engines/gitops, to a destination reached as the tenant.
  * Not here: how things are rendered and applied (engines/gitops), and how the destination came to be (operator/environment).
- * Read reconcile.ts first (the guards), then bring-about.ts (one pass), following.ts (the commits), targets.ts (the way in),
- * hand-over.ts, status.ts, removal.ts, sync-run.ts, dry-run.ts.
+ * Read reconcile.ts first (the guards), then pass/sync-commit.ts (one pass). source/ has the commits, services/ the destination and
+ * what a pass works with, status/ all that is told, runs/ the SyncRuns, removal/ the end, notify/ the way to Git hosts.
  */
-export { type GitOpsSettings, gitopsDeployments } from './controller.ts'
-export { dryRuns } from './dry-run.ts'
-export type { Source } from './following.ts'
-export { type GitOpsMeter, gitopsMeter } from './meter.ts'
-export { syncRuns } from './sync-run.ts'
+export { gitopsDeployments } from './controller.ts'
+export { dryRuns } from './runs/dry-run.ts'
+export { syncRuns } from './runs/sync-run.ts'
+export { type GitOpsMeter, gitopsMeter } from './services/meter.ts'
+export type { GitOpsSettings } from './services/services.ts'
+export type { Source } from './source/following.ts'

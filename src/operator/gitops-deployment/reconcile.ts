@@ -2,64 +2,72 @@ import { type GitOpsDeployment, type GitOpsDeploymentSyncRun, isDeleting, keyOf,
 import { again, type Next, type StatusDraft, sentenceOf, settled } from '../../engines/controller/index.ts'
 import type { Snapshot } from '../../engines/render/index.ts'
 import { Failure, hours, isFailure, seconds } from '../../std/index.ts'
-import { bringAbout, type Pass, watchHealth } from './bring-about.ts'
-import { keepFinalizer } from './deletion-policy.ts'
-import { holdOf, type Rules } from './hold.ts'
-import { releaseFormer, remove } from './removal.ts'
-import { projectOf } from './repository.ts'
-import { ownerOf, type Shop } from './shop.ts'
-import { statusFor, statusWhile, statusWhileHeld } from './status.ts'
-import { askedOf } from './sync-request.ts'
-import { runToCarryOut } from './sync-run.ts'
-import { wishOf } from './wish.ts'
+import { type Pass, syncCommit, watchHealth } from './pass/sync-commit.ts'
+import { keepFinalizer } from './removal/deletion-policy.ts'
+import { releaseFormer, remove } from './removal/removal.ts'
+import { runToCarryOut } from './runs/sync-run.ts'
+import { holdOf, type Rules } from './services/hold.ts'
+import { ownerOf, type SyncServices } from './services/services.ts'
+import { projectOf, wishOf } from './source/repository.ts'
+import { statusFor, statusWhile, statusWhileHeld } from './status/status.ts'
+import { askedOf } from './status/sync-request.ts'
 
 /** Keeps a directory of a repository in effect in its destination. */
-export async function reconcileDeployment(deployment: GitOpsDeployment, shop: Shop, signal: AbortSignal): Promise<Next> {
-  const { books, following } = shop
-  await releaseFormer(refOf(deployment), deployment, shop, signal)
-  if (isDeleting(deployment)) return remove(deployment, shop, signal)
+export async function reconcileDeployment(
+  deployment: GitOpsDeployment,
+  services: SyncServices,
+  signal: AbortSignal,
+): Promise<Next> {
+  const { caches, following } = services
+  await releaseFormer(refOf(deployment), deployment, services, signal)
+  if (isDeleting(deployment)) return remove(deployment, services, signal)
 
   // A policy binds the deletion only from then on, so it comes before the first object; our write rings again.
-  if (await keepFinalizer(deployment, shop)) return settled()
+  if (await keepFinalizer(deployment, services)) return settled()
 
   // Suspended means just that: nothing is read and nothing is written.
   if (deployment.spec.suspend) {
     following.end(refOf(deployment))
-    shop.ledgers.end(ownerOf(deployment).id)
-    shop.objects.release(keyOf(deployment.metadata))
-    shop.wants.rest(ownerOf(deployment).id)
+    services.ledgers.end(ownerOf(deployment).id)
+    services.objects.release(keyOf(deployment.metadata))
+    services.wants.rest(ownerOf(deployment).id)
     return settled({ status: statusWhile(deployment, 'Suspended', 'spec.suspend is true; nothing is applied') })
   }
 
-  const run = runToCarryOut(deployment, books)
-  const project = projectOf(deployment, books)
+  const run = runToCarryOut(deployment, caches)
+  const project = projectOf(deployment, caches)
   const { snapshot, failure } = following.of(refOf(deployment), wishOf(deployment, project, run?.spec.revisionID))
-  if (!snapshot) return waitForSource(deployment, { failure, run, isBrief: waitsBriefly(deployment, shop) })
-  noteArrival(deployment, snapshot, shop)
+  if (!snapshot) return waitForSource(deployment, { failure, run, isBrief: waitsBriefly(deployment, services) })
+  noteArrival(deployment, snapshot, services)
 
   // Manual: new commits are seen, and applied only when a run asks for it.
   const asked = askedOf(deployment)
   if (deployment.spec.type === 'manual' && !run && asked === undefined) {
-    shop.wants.rest(ownerOf(deployment).id)
-    return watchHealth({ deployment, snapshot }, shop, signal)
+    services.wants.rest(ownerOf(deployment).id)
+    return watchHealth({ deployment, snapshot }, services, signal)
   }
   const pass = { deployment, project, snapshot }
-  if (run) return carryOut({ ...pass, run }, shop, signal)
+  if (run) return carryOut({ ...pass, run }, services, signal)
 
-  const held = holdBack(deployment, snapshot, shop, asked === undefined ? undefined : 'now')
+  const held = holdBack(deployment, snapshot, services, asked === undefined ? undefined : 'now')
   if (held) return held
   try {
-    return await bringAbout({ ...pass, source: failure }, shop, signal)
+    return await syncCommit({ ...pass, source: failure }, services, signal)
   } catch (thrown) {
     // Of what is wrong with an older commit nobody wants to hear who has pushed one that cannot be had.
     throw isFailure(failure, 'too-large', 'invalid', 'not-found', 'forbidden') ? failure : thrown
   }
 }
 
-function holdBack(deployment: GitOpsDeployment, snapshot: Snapshot, shop: Shop, asked?: Rules['asked']): Next | undefined {
-  const now = shop.workshop.clock.now()
-  const { books, crossNamespace, findOpening } = shop
-  const hold = holdOf(deployment, snapshot, books, { now, crossNamespace, asked, findOpening })
+function holdBack(
+  deployment: GitOpsDeployment,
+  snapshot: Snapshot,
+  services: SyncServices,
+  asked?: Rules['asked'],
+): Next | undefined {
+  const now = services.workshop.clock.now()
+  const { caches, crossNamespace, findOpening } = services
+  const hold = holdOf(deployment, snapshot, caches, { now, crossNamespace, asked, findOpening })
   if (!hold) return undefined
   return settled({ status: statusWhileHeld(deployment, hold, snapshot), recheck: recheckAt(hold.until, now) })
 }
@@ -67,7 +75,11 @@ function holdBack(deployment: GitOpsDeployment, snapshot: Snapshot, shop: Shop, 
 const recheckAt = (until: number | undefined, now: number): number | undefined =>
   until === undefined ? undefined : Math.min(until - now, hours(24))
 
-function noteArrival({ metadata }: GitOpsDeployment, { commitId }: Snapshot, { arrivals, workshop: { clock } }: Shop): void {
+function noteArrival(
+  { metadata }: GitOpsDeployment,
+  { commitId }: Snapshot,
+  { arrivals, workshop: { clock } }: SyncServices,
+): void {
   const key = keyOf(metadata)
   if (arrivals.get(key)?.commitId !== commitId) arrivals.set(key, { commitId, at: clock.now() })
 }
@@ -78,7 +90,7 @@ const MOMENT = seconds(2)
 const CROWDED = seconds(30)
 
 /** What is known already comes within a moment; where hundreds ask at once, as long as others are still being served. */
-function waitsBriefly({ metadata }: GitOpsDeployment, { following, workshop: { clock } }: Shop): boolean {
+function waitsBriefly({ metadata }: GitOpsDeployment, { following, workshop: { clock } }: SyncServices): boolean {
   const now = clock.now()
   const age = now - Date.parse(metadata.creationTimestamp ?? '')
   return age < FETCHING || (age < CROWDED && now - following.heardAt < MOMENT)
@@ -108,14 +120,18 @@ function failedRun(
 }
 
 /** A run is over when its commit was tried once: what it says then is its result. */
-async function carryOut(pass: Pass & { run: GitOpsDeploymentSyncRun }, shop: Shop, signal: AbortSignal): Promise<Next> {
+async function carryOut(
+  pass: Pass & { run: GitOpsDeploymentSyncRun },
+  services: SyncServices,
+  signal: AbortSignal,
+): Promise<Next> {
   const { run, deployment, snapshot } = pass
   const uid = run.metadata.uid ?? ''
   const revision = snapshot.commitId
   try {
-    const held = holdBack(deployment, snapshot, shop, run.spec.revisionID ? 'this-revision' : 'now')
+    const held = holdBack(deployment, snapshot, services, run.spec.revisionID ? 'this-revision' : 'now')
     if (held) return held
-    const next = await bringAbout(pass, shop, signal)
+    const next = await syncCommit(pass, services, signal)
     // Others have yet to say what they want of this commit: it is not over.
     if (!next.status) return next
     const trouble = next.status.conditions?.find(({ type }) => type === 'SyncError')

@@ -1,5 +1,5 @@
 import { equal, is } from 'uvu/assert'
-import { createAllotments } from '../../../src/operator/gitops-deployment/allotments.ts'
+import { createAllotments } from '../../../src/operator/gitops-deployment/source/allotments.ts'
 import { describe } from '../../support/suite.ts'
 import { settle } from '../../support/verbs.ts'
 

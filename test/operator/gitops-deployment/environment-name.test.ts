@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { GitOpsDeployment } from '../../../src/api/index.ts'
-import { environmentNames, noEnvironment } from '../../../src/operator/gitops-deployment/environment-name.ts'
+import { environmentNames, noEnvironment } from '../../../src/operator/gitops-deployment/source/caches.ts'
 import { describe } from '../../support/suite.ts'
 
 const leadingTo = (environment: string): GitOpsDeployment => ({

@@ -1,6 +1,6 @@
 import { equal, is, match } from 'uvu/assert'
 import { keyOf } from '../../../src/api/index.ts'
-import { createFollowing, type Seen, type Source, type Wish } from '../../../src/operator/gitops-deployment/following.ts'
+import { createFollowing, type Seen, type Source, type Wish } from '../../../src/operator/gitops-deployment/source/following.ts'
 import { Failure } from '../../../src/std/index.ts'
 import { snapshot } from '../../support/builders/snapshots.ts'
 import { steppedClock } from '../../support/clock.ts'

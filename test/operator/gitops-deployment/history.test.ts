@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { type History, historyAfter } from '../../../src/operator/gitops-deployment/history.ts'
+import { type History, historyAfter } from '../../../src/operator/gitops-deployment/status/outcome.ts'
 import { configMap } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { openStage, type Stage } from '../../support/deployments.ts'

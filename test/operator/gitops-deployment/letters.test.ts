@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import * as assert from 'uvu/assert'
 import type { CoreSecret, GitOpsDeployment } from '../../../src/api/index.ts'
-import { letterFor, type Notification, placeOf } from '../../../src/operator/gitops-deployment/letters.ts'
-import { newsIn, outcomeAfter } from '../../../src/operator/gitops-deployment/news.ts'
+import { letterFor, type Notification, placeOf } from '../../../src/operator/gitops-deployment/notify/letters.ts'
+import { newsIn, outcomeAfter } from '../../../src/operator/gitops-deployment/status/outcome.ts'
 import { isFailure } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 

@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { GitOpsDeployment, GitProject } from '../../../src/api/index.ts'
-import type { Books } from '../../../src/operator/gitops-deployment/books.ts'
-import { projectOf } from '../../../src/operator/gitops-deployment/repository.ts'
+import type { SyncCaches } from '../../../src/operator/gitops-deployment/source/caches.ts'
+import { projectOf } from '../../../src/operator/gitops-deployment/source/repository.ts'
 import { describe } from '../../support/suite.ts'
 
 const project = (namespace: string, name: string, created: string, spec: Partial<GitProject['spec']> = {}): GitProject => ({
@@ -17,7 +17,7 @@ const deployment: GitOpsDeployment = {
   spec: { type: 'automated', source: { repoURL: 'https://git.example/shop.git', path: '.' } },
 }
 const chosenBy = (one: GitOpsDeployment, ...known: GitProject[]) =>
-  projectOf(one, { projects: { by: () => known }, requireWhole: () => undefined } as unknown as Books).metadata.name
+  projectOf(one, { projects: { by: () => known }, requireWhole: () => undefined } as unknown as SyncCaches).metadata.name
 const chosen = (...known: GitProject[]) => chosenBy(deployment, ...known)
 /** It has followed this project. */
 const after = (followed: string, source: Partial<GitOpsDeployment['spec']['source']> = {}): GitOpsDeployment => ({

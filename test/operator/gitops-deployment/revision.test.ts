@@ -1,5 +1,5 @@
 import { equal } from 'uvu/assert'
-import { revisionOf } from '../../../src/operator/gitops-deployment/repository.ts'
+import { revisionOf } from '../../../src/operator/gitops-deployment/source/repository.ts'
 import { describe } from '../../support/suite.ts'
 
 const COMMIT = 'a'.repeat(40)

@@ -8,7 +8,7 @@ import {
   GitOpsDeployments,
   isTrue,
 } from '../../../src/api/index.ts'
-import { superfluous } from '../../../src/operator/gitops-deployment/sync-run.ts'
+import { superfluous } from '../../../src/operator/gitops-deployment/runs/sync-run.ts'
 import { configMap } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { openStage, type Stage } from '../../support/deployments.ts'

@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { createTargets, keepTidy } from '../../../src/operator/gitops-deployment/targets.ts'
+import { createTargets, keepTidy } from '../../../src/operator/gitops-deployment/services/targets.ts'
 import { minutes } from '../../../src/std/index.ts'
 import { deployer } from '../../support/builders/credentials.ts'
 import { managedEnvironment, managedSecret } from '../../support/builders/environments.ts'

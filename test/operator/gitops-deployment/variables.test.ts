@@ -3,7 +3,11 @@ import type { Kube } from '../../../src/adapters/kube/index.ts'
 import { createMemory } from '../../../src/adapters/kube/memory.ts'
 import { type CoreSecret, type GitOpsDeployment, GitOpsDeployments, type KubeObject, Secrets } from '../../../src/api/index.ts'
 import { withVariables } from '../../../src/engines/render/variables.ts'
-import { createVariableReader, readVariables, type VariableReader } from '../../../src/operator/gitops-deployment/variables.ts'
+import {
+  createVariableReader,
+  readVariables,
+  type VariableReader,
+} from '../../../src/operator/gitops-deployment/services/variables.ts'
 import { isFailure, systemClock } from '../../../src/std/index.ts'
 import { grant } from '../../support/builders/credentials.ts'
 import { configMap } from '../../support/builders/snapshots.ts'

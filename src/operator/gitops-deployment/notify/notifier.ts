@@ -1,0 +1,158 @@
+import type { Receipt, Send } from '../../../adapters/http/index.ts'
+import type { Kube } from '../../../adapters/kube/index.ts'
+import { type GitOpsDeployment, keyOf, type Ref, Secrets } from '../../../api/index.ts'
+import { sentenceOf, type Workshop } from '../../../engines/controller/index.ts'
+import { createTally, createWorkQueue, Failure, isFailure, seconds, timestamp, waitOf } from '../../../std/index.ts'
+import { newsIn, type Outcome } from '../status/outcome.ts'
+import { letterFor, type Notification } from './letters.ts'
+
+/** Tells the world what came of commits, aside: nothing waits for it, and nothing fails with it. */
+export interface Notifier {
+  /** Looks at a deployment as it is by now; what is news is told soon. What was so when it was first seen is no news. */
+  look(deployment: GitOpsDeployment): void
+  forget(ref: Ref): void
+  close(): void
+}
+
+export interface NotifierOptions {
+  workshop: Pick<Workshop, 'clock' | 'events' | 'log'>
+  send: Send
+  /** The own cluster as the tenant of a deployment. */
+  asTenant: (deployment: GitOpsDeployment) => Kube
+}
+
+interface Errand {
+  deployment: GitOpsDeployment
+  notification: Notification
+  field: string
+  outcome: Outcome
+  at: string
+  tries: number
+}
+
+/** More than this of a namespace wait only when its receivers are down: what comes then is told by an Event alone. */
+const MOST_WAITING = 200
+const AT_ONCE = 8
+const TRIES = 3
+const PATIENT = { base: seconds(1), max: seconds(30), factor: 5, jitter: 0.3 }
+
+/** By namespace. */
+const groupOf = (key: string): string => key.slice(0, key.indexOf('/'))
+
+export function createNotifier({ workshop, send, asTenant }: NotifierOptions): Notifier {
+  const { clock, events, log } = workshop
+  const seen = new Map<string, { uid: string | undefined; outcome: Outcome | undefined }>()
+  const errands = new Map<string, Errand>()
+  const waiting = createTally()
+  const closing = new AbortController()
+
+  const drop = (key: string) => {
+    if (errands.delete(key)) waiting.add(groupOf(key), -1)
+  }
+  const give = (errand: Errand, failure: Failure) => {
+    const message = `${errand.field} (${errand.notification.kind}): ${sentenceOf(failure)}`
+    log.info('notification failed', { key: keyOf(errand.deployment.metadata), failure })
+    events.record(errand.deployment, { type: 'Warning', reason: 'NotificationFailed', message })
+  }
+  const work = async (key: string): Promise<void> => {
+    const errand = errands.get(key)
+    if (!errand) return
+    try {
+      await run(errand, { send, kube: asTenant(errand.deployment), signal: closing.signal })
+      drop(key)
+    } catch (thrown) {
+      const failure = Failure.from(thrown)
+      errand.tries++
+      if (closing.signal.aborted) return
+      if (errand.tries < TRIES && isFailure(failure, 'unavailable', 'timeout'))
+        return queue.addAfter(key, waitOf(PATIENT, errand.tries - 1))
+      drop(key)
+      give(errand, failure)
+    }
+  }
+  // Groups in turn: receivers of one namespace that hang delay nobody else's for long.
+  const queue = createWorkQueue({ clock, concurrency: AT_ONCE, work, groupOf })
+
+  const tell = (deployment: GitOpsDeployment, outcome: Outcome) => {
+    for (const [index, notification] of (deployment.spec.notifications ?? []).entries()) {
+      const field = `spec.notifications[${index}]`
+      const errand = { deployment, notification, field, outcome, at: timestamp(clock.now()), tries: 0 }
+      const key = `${keyOf(deployment.metadata)} ${index} ${outcome.revision} ${outcome.result}`
+      if (waiting.of(groupOf(key)) >= MOST_WAITING)
+        give(errand, new Failure('unavailable', `more than ${MOST_WAITING} notifications of the namespace wait`))
+      else {
+        if (!errands.has(key)) waiting.add(groupOf(key), 1)
+        errands.set(key, errand)
+        queue.add(key)
+      }
+    }
+  }
+
+  return {
+    look(deployment) {
+      const { metadata, status } = deployment
+      const key = keyOf(metadata)
+      const before = seen.get(key)
+      seen.set(key, { uid: metadata.uid, outcome: status?.lastOutcome })
+      if (!before || before.uid !== metadata.uid) return
+      const news = newsIn(before.outcome, status?.lastOutcome)
+      if (news) tell(deployment, news)
+    },
+    forget: (ref) => void seen.delete(keyOf(ref)),
+    close() {
+      closing.abort()
+      void queue.stop()
+    },
+  }
+}
+
+interface Means {
+  send: Send
+  kube: Kube
+  signal: AbortSignal
+}
+
+async function run({ deployment, notification, field, outcome, at }: Errand, { send, kube, signal }: Means): Promise<void> {
+  const { name } = notification.secretRef
+  const ref = { name, namespace: deployment.metadata.namespace }
+  const secret = await kube.get(Secrets, ref, signal).catch((thrown: unknown) => {
+    if (!isFailure(thrown, 'forbidden')) throw thrown
+    throw new Failure('forbidden', `the service account may not read Secret ${name}`, {
+      remedy: `Give ${deployment.spec.serviceAccountName || 'default'} the right to get that Secret`,
+    })
+  })
+  if (!secret)
+    throw new Failure('invalid', `there is no Secret ${name} in this namespace`, {
+      remedy: `Create it, or correct ${field}.secretRef.name`,
+    })
+  const letter = inSecret(name, () => letterFor(notification.kind, { deployment, outcome, at }, secret))
+  const receipt = await send(letter, signal)
+  if (receipt.status >= 300) throw refusal(letter.url, receipt, name)
+}
+
+function inSecret<T>(name: string, read: () => T): T {
+  try {
+    return read()
+  } catch (thrown) {
+    if (!isFailure(thrown, 'invalid')) throw thrown
+    throw new Failure('invalid', `Secret ${name}: ${thrown.message}`, { ...(thrown.remedy && { remedy: thrown.remedy }) })
+  }
+}
+
+/**
+ * What was answered may quote what was sent, so that only its number is told; and of a host in the own networks not even that,
+ * in no way: by its numbers, and by what is tried again, a tenant could find out what is there.
+ */
+function refusal({ hostname }: URL, { status, isOwn }: Receipt, secret: string): Failure {
+  if (isOwn)
+    return new Failure('unavailable', `${hostname} did not take it`, {
+      remedy: `Check the receiver, and what Secret ${secret} says; redirects are not followed`,
+      cause: new Failure('unavailable', `it answered ${status}`),
+    })
+  const code = status >= 500 || status === 429 || status === 408 ? 'unavailable' : 'invalid'
+  const remedy =
+    status < 400
+      ? 'Redirects are not followed; write the URL that it leads to'
+      : `Check the receiver, and what Secret ${secret} says`
+  return new Failure(code, `${hostname} answered ${status}`, { remedy })
+}

@@ -1,0 +1,310 @@
+import { type GitOpsDeployment, type GitOpsDeploymentSyncRun, type GitProject, keyOf, Namespaces } from '../../../api/index.ts'
+import { keyOfId } from '../../../engines/apply/index.ts'
+import { again, type Next, type StatusDraft, settled } from '../../../engines/controller/index.ts'
+import {
+  type Destination,
+  type Entry,
+  entriesOf,
+  type Ledger,
+  type Observed,
+  objectionToNamespace,
+  observe,
+  observedIn,
+  type SyncRequest,
+  type SyncResult,
+  sync,
+} from '../../../engines/gitops/index.ts'
+import type { Render, Snapshot } from '../../../engines/render/index.ts'
+import { Failure, minutes, seconds, timestamp, waitOf } from '../../../std/index.ts'
+import { intervalOf } from '../services/interval.ts'
+import { inventoryName, inventoryOf, judgeOf, type LastPass, ledgerOf, ownerOf, type SyncServices } from '../services/services.ts'
+import { destinationOf } from '../services/targets.ts'
+import { nameOfProject } from '../source/repository.ts'
+import { tellChanges, tellContested, tellFights, tellLeftBehind, tellPending, tellRepairs } from '../status/events.ts'
+import { guardsOf, pendingPruneOf } from '../status/prune-guard.ts'
+import { statusAfter, statusBetweenRuns, withHealth } from '../status/status.ts'
+import { askedOf } from '../status/sync-request.ts'
+import { isConfirmed, useUp } from './confirmation.ts'
+import { isEarly } from './hand-over.ts'
+import { withoutMessages } from './masked.ts'
+
+export interface Pass {
+  deployment: GitOpsDeployment
+  /** The GitProject that is followed. */
+  project: GitProject
+  snapshot: Snapshot
+  /** Why no newer commit can be had, if so. */
+  source?: Failure | undefined
+  /** Whom it is done for, where it is not done by itself. */
+  run?: GitOpsDeploymentSyncRun
+}
+
+/** For what takes long, namespaces take turns; and of the objects that are kept, each has so many. */
+const renderFor =
+  ({ metadata }: GitOpsDeployment, { render, objects }: SyncServices): Render =>
+  async (snapshot, path, signal) => {
+    const { namespace = '' } = metadata
+    const manifests = await render(snapshot, path, signal, namespace)
+    if (!objects.keep(keyOf(metadata), namespace, manifests.length)) throw tooMany(manifests.length, namespace, objects.most)
+    return manifests
+  }
+
+const tooMany = (count: number, namespace: string, most: number): Failure =>
+  new Failure(
+    'too-large',
+    `the path describes ${count} objects, and all GitOpsDeployments of namespace ${namespace} may have ${most} together`,
+    { reason: 'TooManyObjects', remedy: 'Leave some out, or apply them from another namespace.' },
+  )
+
+/** One pass: the commit is brought into effect, and what came of it is told. Where nothing changed it costs no request. */
+export async function syncCommit(pass: Pass, services: SyncServices, signal: AbortSignal): Promise<Next> {
+  const { deployment } = pass
+  const { clock, events } = services.workshop
+  const note = lastPassOf(deployment, services)
+  const destination = destinationFor(deployment, services)
+  await ensureNamespace(deployment, destination, signal)
+  const result = await sync(
+    await requestOf(pass, destination, note, services),
+    { render: renderFor(deployment, services), clock, meter: services.meter },
+    signal,
+  )
+
+  noteWrite(deployment, result, services)
+  tellChanges(events, deployment, result.commitId, withoutRepairs(result))
+  tellPending(events, deployment, pendingPruneOf(deployment, result.changes, result.commitId))
+  tellRepairs(events, deployment, result.repairs)
+  tellFights(events, deployment, result.fights)
+  tellLeftBehind(events, deployment, [...result.leftBehind], 'they are on another server than the destination is now')
+  const done = { commitId: result.commitId, entries: result.changes, isPostponed: result.postponed.length > 0 }
+  await useUp(deployment, done, services)
+  const now = rememberPass(pass, note, result, services)
+  // The watches have just been opened, and ring when they have told everything: until then the status stands.
+  if (result.isYoung && now.wroteAt === undefined && isTold(deployment, result)) return settled({ recheck: seconds(30) })
+  // For a moment only: what others want of this commit decides whether it is deleted or theirs.
+  if (result.postponed.length > 0) return again({ after: SHORTLY, why: 'others have yet to look at this commit' })
+  // Nobody else would: of a manual deployment nothing is set back between two syncs.
+  if (isAsked(pass) && result.putOff.length > 0 && now.tries < MOST_PASSES)
+    return again({ after: seconds(10), why: `${result.putOff.length} objects wait to be set back` })
+  // What was just written often is healthy in a moment, and then one status is written instead of two.
+  if (isWorthAMoment(pass, note, now, result)) return again({ after: MOMENT, why: 'the objects were just written' })
+  return nextAfter(pass, { note: now, result, destination }, services)
+}
+
+interface Done {
+  note: LastPass
+  result: SyncResult
+  destination: Destination
+}
+
+function nextAfter(pass: Pass, { note, result, destination }: Done, services: SyncServices): Next {
+  const { deployment, source } = pass
+  const { observed } = result
+  const { clock } = services.workshop
+  const interval = intervalOf(deployment.spec.interval)
+  const at = note.wroteAt
+  note.wroteAt = undefined
+  const status = statusAfter(deployment, {
+    revision: result.commitId,
+    entries: result.changes,
+    observed,
+    inventory: {
+      namespace: deployment.metadata.namespace ?? '',
+      name: inventoryName(deployment),
+      count: result.inventory.held.length,
+    },
+    destination: destination.namespace ?? '',
+    project: nameOfProject(pass.project),
+    source,
+    at: at === undefined ? undefined : timestamp(at),
+    isAsked: isAsked(pass),
+    putOff: result.putOff,
+    fights: result.fights,
+    contested: result.contested,
+    now: timestamp(clock.now()),
+  })
+  const failed = entriesOf(result.changes, 'failed').length > 0
+  tellHealth(deployment, status, result, services)
+  tellContested(services.workshop.events, deployment, status.conditions)
+  if (isUndone(result) || isPolled(result, ledgerOf(deployment, services))) return soon(status, failed, note.tries)
+  return settled({ status, recheck: Math.min(recheckOf(observed, interval, source), restOf(result, clock.now())) })
+}
+
+function noteWrite(
+  { metadata }: GitOpsDeployment,
+  { commitId, changes }: SyncResult,
+  { arrivals, workshop }: SyncServices,
+): void {
+  const arrival = arrivals.get(keyOf(metadata))
+  const wrote = entriesOf(changes, 'created', 'configured').length > 0
+  if (wrote && arrival?.commitId === commitId) arrival.wroteAt = workshop.clock.now()
+}
+
+/** How long a commit took to be healthy, told when it is so for the first time. */
+function tellHealth(deployment: GitOpsDeployment, status: StatusDraft, { commitId }: SyncResult, services: SyncServices): void {
+  const arrival = services.arrivals.get(keyOf(deployment.metadata))
+  if (arrival?.commitId !== commitId) return
+  const now = services.workshop.clock.now()
+  const isNew = deployment.status?.history?.[0]?.revision !== commitId
+  const isHealthy = status.conditions?.some(({ type, status: word }) => type === 'Ready' && word === 'True')
+  if (isNew && isHealthy) services.meter.took('health', now - (arrival.wroteAt ?? arrival.at))
+}
+
+/** What is in effect goes on living between two runs: its health is followed, and nothing is written. */
+export async function watchHealth(
+  { deployment, snapshot }: Pick<Pass, 'deployment' | 'snapshot'>,
+  services: SyncServices,
+  signal: AbortSignal,
+): Promise<Next> {
+  const status = statusBetweenRuns(deployment, snapshot)
+  const { held } = (await inventoryOf(deployment, services).load()) ?? { held: [] }
+  if (held.length === 0) return settled({ status })
+  const { clock } = services.workshop
+  const { kube } = destinationFor(deployment, services)
+  const { book } = ledgerOf(deployment, services)
+  const look = { kube, judge: { ...(await judgeOf(deployment, services)), now: clock.now }, desired: [] }
+  await book.follow({ ...look, held })
+  const unwatched = book.unwatched(held)
+  if (unwatched.length > 0) book.read(await observe(unwatched, { ...look, owner: ownerOf(deployment).id }, signal))
+  if (book.isYoung) return settled({ status, recheck: seconds(30) })
+  const seen = observedIn(book.lines, held, new Map(), clock.now())
+  const observed = (await services.variables.learn(deployment)) ? seen : withoutMessages(seen)
+  const interval = intervalOf(deployment.spec.interval)
+  const now = withHealth(status, deployment, { observed, newest: snapshot.commitId, now: timestamp(clock.now()) })
+  const isWatched = unwatched.length === 0
+  return settled({ status: now, recheck: isWatched || !isUnderWay(observed) ? interval : Math.min(interval, seconds(5)) })
+}
+
+/** They are told in their own words. */
+function withoutRepairs({ changes, repairs }: SyncResult): readonly Entry[] {
+  if (repairs.length === 0) return changes
+  const keys = new Set(repairs.map(({ id }) => keyOfId(id)))
+  return changes.filter(({ id }) => !keys.has(keyOfId(id)))
+}
+
+const destinationFor = (deployment: GitOpsDeployment, { caches, workshop: { kube }, targets }: SyncServices): Destination =>
+  destinationOf(deployment, caches, { kube, targets })
+
+const isAsked = ({ deployment, run }: Pass): boolean => run !== undefined || askedOf(deployment) !== undefined
+
+async function requestOf(
+  pass: Pass,
+  destination: Destination,
+  note: LastPass | undefined,
+  services: SyncServices,
+): Promise<SyncRequest> {
+  const { deployment, snapshot } = pass
+  const { spec } = deployment
+  if (isAsked(pass)) services.variables.forget(keyOf(deployment.metadata))
+  const ledger = ledgerOf(deployment, services)
+  ledger.store ??= inventoryOf(deployment, services)
+  return {
+    snapshot,
+    path: spec.source.path,
+    destination,
+    owner: ownerOf(deployment),
+    inventory: ledger.store,
+    ledger,
+    compare: isAsked(pass) ? 'all' : isCompareDue(note, intervalOf(spec.interval), services.workshop.clock.now()),
+    isAsked: isAsked(pass),
+    judge: await judgeOf(deployment, services),
+    detectOnly: spec.drift === 'Detect',
+    force: spec.force ?? false,
+    prune: spec.prune ?? true,
+    pruneLast: spec.syncPolicy?.syncOptions?.includes('PruneLast=true') ?? false,
+    guards: guardsOf(deployment),
+    confirmed: isConfirmed(deployment, snapshot.commitId),
+    variables: await services.variables.of(deployment, snapshot.commitId),
+    wants: services.wants,
+    isEarly: () => isEarly(deployment, snapshot, services),
+  }
+}
+
+/** What no watch tells about is read after each start and change of the spec, then every interval, and while it is on its way. */
+const isCompareDue = (note: LastPass | undefined, interval: number, now: number): boolean =>
+  !note || now - note.comparedAt >= interval || isUnderWay(note.observed)
+
+const isUnderWay = ({ health: { status } }: Observed): boolean => status === 'Progressing' || status === 'Missing'
+
+const isUndone = ({ changes, putOff }: SyncResult): boolean =>
+  entriesOf(changes, 'failed', 'terminating', 'waiting').length + putOff.length > 0
+
+/** Whether somebody must ask again and again, for no watch tells how it goes on. */
+const isPolled = ({ observed, inventory }: SyncResult, { book }: Ledger): boolean =>
+  isUnderWay(observed) && book.unwatched(inventory.held).length > 0
+
+const isTold = ({ status }: GitOpsDeployment, { commitId }: SyncResult): boolean => status?.sync?.revision === commitId
+
+/** Whoever asks for a sync while others go on changing what it sets back gets an answer all the same. */
+const MOST_PASSES = 30
+
+const MOMENT = seconds(2)
+const SHORTLY = seconds(0.5)
+
+const isWorthAMoment = (
+  { run }: Pass,
+  before: LastPass | undefined,
+  { wroteAt, observed }: LastPass,
+  result: SyncResult,
+): boolean => !run && wroteAt !== undefined && before?.wroteAt === undefined && !isUndone(result) && isUnderWay(observed)
+
+/** What was seen under another spec says nothing. */
+function lastPassOf({ metadata }: GitOpsDeployment, { lastPasses }: SyncServices): LastPass | undefined {
+  const note = lastPasses.get(keyOf(metadata))
+  return note?.generation === metadata.generation && note?.uid === metadata.uid ? note : undefined
+}
+
+function rememberPass(
+  { deployment: { metadata }, snapshot: { commitId } }: Pass,
+  note: LastPass | undefined,
+  result: SyncResult,
+  { lastPasses, workshop: { clock } }: SyncServices,
+): LastPass {
+  const now = clock.now()
+  const isAgain = note?.commitId === commitId
+  const wrote = entriesOf(result.changes, 'created', 'configured', 'pruned').length > 0
+  const isOpen = isUndone(result) || isUnderWay(result.observed)
+  const taken: LastPass = {
+    uid: metadata.uid,
+    generation: metadata.generation,
+    commitId,
+    comparedAt: isCompareDue(note, 0, now) ? now : (note?.comparedAt ?? now),
+    observed: result.observed,
+    tries: isOpen && isAgain ? (note?.tries ?? 0) + 1 : 0,
+    wroteAt: wrote ? now : note?.wroteAt,
+  }
+  lastPasses.set(keyOf(metadata), taken)
+  return taken
+}
+
+const SOON = { base: seconds(1), max: seconds(20), factor: 1.3, jitter: 0.1 }
+const PATIENT = { base: seconds(3), max: minutes(3), factor: 2, jitter: 0.3 }
+
+function soon(status: StatusDraft, failed: boolean, tries: number): Next {
+  const why = failed ? 'some objects could not be applied' : 'objects are on their way'
+  return again({ after: waitOf(failed ? PATIENT : SOON, tries), why, status })
+}
+
+/** A sick object may recover, and a broken source may be mended, without an event. */
+const recheckOf = ({ health }: Observed, interval: number, source: Failure | undefined): number =>
+  source ? Math.min(interval, minutes(1)) : health.status === 'Healthy' ? interval : Math.min(interval, seconds(30))
+
+/** Until the next time that an object over which there is a fight is set back. */
+const restOf = ({ fights }: SyncResult, now: number): number =>
+  Math.min(...fights.map(({ until }) => Math.max(until - now, seconds(0.1))))
+
+/** Only when asked to, as the tenant, and never taken into the inventory: a namespace holds more than what a sync put there. */
+async function ensureNamespace(
+  { spec }: GitOpsDeployment,
+  { kube, namespace: name, ...limits }: Destination,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!name || !spec.syncPolicy?.syncOptions?.includes('CreateNamespace=true')) return
+  if (await kube.get(Namespaces, { name }, signal)) return
+  const objection = objectionToNamespace(name, limits)
+  if (objection !== undefined)
+    throw new Failure('invalid', `spec.syncPolicy.syncOptions CreateNamespace=true: Namespace ${name} ${objection}`, {
+      reason: 'OutsideDestination',
+      remedy: 'Make the namespace by other means, or change the managed environment',
+    })
+  await kube.create(Namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+}

@@ -1,0 +1,162 @@
+import {
+  byUid,
+  type GitOpsDeployment,
+  type GitOpsDeploymentSyncRun,
+  GitOpsDeploymentSyncRuns,
+  GitOpsDeployments,
+  isDeleting,
+  refOf,
+} from '../../../api/index.ts'
+import {
+  type Controller,
+  type Next,
+  type StatusDraft,
+  sentenceOf,
+  settled,
+  type Workshop,
+} from '../../../engines/controller/index.ts'
+import { ignoreRules, type Preview, preview } from '../../../engines/gitops/index.ts'
+import type { Snapshot } from '../../../engines/render/index.ts'
+import { type Buckets, createBuckets, Failure, isFailure, minutes, type Rate, timestamp } from '../../../std/index.ts'
+import { isConfirmed } from '../pass/confirmation.ts'
+import { type GitOpsSettings, inventoryOf, ownerOf } from '../services/services.ts'
+import { createTargets, destinationOf } from '../services/targets.ts'
+import { readVariables } from '../services/variables.ts'
+import { openCaches, type SyncCaches } from '../source/caches.ts'
+import { createFollowing, type Following } from '../source/following.ts'
+import { projectOf, wishOf } from '../source/repository.ts'
+import { guardsOf } from '../status/prune-guard.ts'
+import { dryRunOf } from './dry-run-status.ts'
+import { isOver, over, ready } from './sync-run.ts'
+
+interface DryRunServices {
+  workshop: Workshop
+  caches: SyncCaches
+  following: Following
+  settings: GitOpsSettings
+  /** Bytes that are looked through for secrets, by namespace. */
+  search: Buckets
+}
+
+/** Each costs two requests for every object of the deployment. */
+const AT_ONCE = 2
+
+/**
+ * Bytes of changes for one namespace, 20 to 70 ns each. Only where a deployment has variables that come from Secrets is anything
+ * looked through: all of a large commit at once, and a twentieth of a processor after that.
+ */
+const SEARCH: Rate = { burst: 64 * 2 ** 20, perSecond: 2 ** 20 }
+
+/** Answers GitOpsDeploymentSyncRuns with `dryRun`: tells what a sync would do, and does nothing. */
+export function dryRuns(workshop: Workshop, settings: GitOpsSettings, rate: Rate = SEARCH): Controller<GitOpsDeploymentSyncRun> {
+  const following = createFollowing({ source: settings.source, yaml: settings.yaml, clock: workshop.clock })
+  const search = createBuckets(rate, workshop.clock)
+  const services: DryRunServices = { workshop, caches: openCaches(workshop), following, settings, search }
+  return {
+    name: 'gitops-dry-run',
+    kind: GitOpsDeploymentSyncRuns,
+    concurrency: AT_ONCE,
+    reconcile: (run, signal) => reconcileDryRun(run, services, signal),
+    doorbell: following.ringing,
+    gone(ref) {
+      following.end(ref)
+      return Promise.resolve(settled())
+    },
+    failed: (run, failure) =>
+      isDue(run) ? looking(run, timestamp(workshop.clock.now()), 'Retrying', sentenceOf(failure)) : undefined,
+  }
+}
+
+const looking = ({ status }: GitOpsDeploymentSyncRun, now: string, reason: string, message: string): StatusDraft => ({
+  ...status,
+  phase: 'Running',
+  startedAt: status?.startedAt ?? now,
+  conditions: [ready('Unknown', reason, message)],
+})
+
+const isDue = (run: GitOpsDeploymentSyncRun): boolean => run.spec.dryRun === true && !isOver(run)
+
+async function reconcileDryRun(run: GitOpsDeploymentSyncRun, services: DryRunServices, signal: AbortSignal): Promise<Next> {
+  const { following, workshop, search } = services
+  // A result is final. What is no dry run is told by sync-run.ts.
+  if (!isDue(run)) {
+    following.end(refOf(run))
+    return run.spec.dryRun ? letGo(run, workshop) : settled()
+  }
+  const now = timestamp(workshop.clock.now())
+  try {
+    const deployment = await deploymentOf(run, services)
+    const { snapshot, failure } = following.of(
+      refOf(run),
+      wishOf(deployment, projectOf(deployment, services.caches), run.spec.revisionID),
+    )
+    if (!snapshot && failure) throw failure
+    if (!snapshot) return settled({ status: looking(run, now, 'WaitingForCommit', 'kas was asked for the files') })
+    const wait = search.wait(run.metadata.namespace ?? '')
+    if (wait > 0) return settled({ recheck: wait, status: looking(run, now, 'Waiting', BUSY) })
+    const found = await look(deployment, snapshot, services, signal)
+    const status = over(run, { result: 'Succeeded', revision: snapshot.commitId }, now)
+    return settled({ status: { ...status, dryRun: dryRunOf(found) } })
+  } catch (thrown) {
+    const failure = Failure.from(thrown)
+    if (!isFailure(failure, 'invalid', 'not-found', 'forbidden', 'unauthorized', 'too-large')) throw failure
+    return settled({ status: over(run, { result: 'Failed', message: sentenceOf(failure).slice(0, 4096) }, now) })
+  }
+}
+
+const BUSY = 'dry runs of this namespace had very much to look through for secrets; this one comes after a pause'
+
+/** An answer may be large, and every replica of the operator remembers it. */
+const KEPT = minutes(10)
+
+async function letGo(run: GitOpsDeploymentSyncRun, { kube, clock }: Workshop): Promise<Next> {
+  const left = Date.parse(run.status?.completedAt ?? '') + KEPT - clock.now()
+  if (left > 0) return settled({ recheck: left })
+  await kube.delete(GitOpsDeploymentSyncRuns, refOf(run), { uid: run.metadata.uid })
+  return settled()
+}
+
+async function deploymentOf(run: GitOpsDeploymentSyncRun, { workshop: { kube } }: DryRunServices): Promise<GitOpsDeployment> {
+  const { metadata, spec } = run
+  const ref = { namespace: metadata.namespace, name: spec.gitopsDeploymentName }
+  // Who changes it and asks then means it as it is now: what the watch has told may be older than the question.
+  const deployment = await kube.get(GitOpsDeployments, ref)
+  if (deployment && !isDeleting(deployment)) return deployment
+  const what = deployment ? 'is being deleted' : 'does not exist in this namespace'
+  throw new Failure('invalid', `spec.gitopsDeploymentName: GitOpsDeployment ${spec.gitopsDeploymentName} ${what}`, {
+    remedy: 'Name one that is there, in another run',
+  })
+}
+
+/** With clients and variables of its own: somebody asks now and then, and nothing of it is kept. */
+async function look(
+  deployment: GitOpsDeployment,
+  snapshot: Snapshot,
+  { workshop, caches, settings, search }: DryRunServices,
+  signal: AbortSignal,
+): Promise<Preview> {
+  const { kube, clock } = workshop
+  const { spec } = deployment
+  const targets = createTargets(settings.reach)
+  try {
+    const request = {
+      snapshot,
+      path: spec.source.path,
+      destination: destinationOf(deployment, caches, { kube, targets }),
+      owner: ownerOf(deployment),
+      inventory: inventoryOf(deployment, { workshop, caches }),
+      ignore: spec.ignore && ignoreRules(spec.ignore),
+      force: spec.force ?? false,
+      knows: (keeper: string) => caches.deployments.by(byUid, keeper).length > 0,
+      detectOnly: spec.drift === 'Detect',
+      prune: spec.prune ?? true,
+      guards: guardsOf(deployment),
+      confirmed: isConfirmed(deployment, snapshot.commitId),
+      variables: await readVariables(deployment, kube),
+    }
+    const searching = (bytes: number) => search.spend(deployment.metadata.namespace ?? '', bytes)
+    return await preview(request, { render: settings.render, clock, searching }, signal)
+  } finally {
+    targets.close()
+  }
+}

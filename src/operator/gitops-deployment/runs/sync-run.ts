@@ -1,0 +1,145 @@
+import {
+  type GitOpsDeployment,
+  type GitOpsDeploymentSyncRun,
+  type GitOpsDeploymentSyncRunStatus,
+  GitOpsDeploymentSyncRuns,
+  GitOpsDeployments,
+  keyOf,
+  type Ref,
+  refOf,
+} from '../../../api/index.ts'
+import { type Controller, type Next, type StatusDraft, settled, type Workshop } from '../../../engines/controller/index.ts'
+import { timestamp } from '../../../std/index.ts'
+import { byDeployment, type SyncCaches } from '../source/caches.ts'
+
+type RunCaches = Pick<SyncCaches, 'runs'> & { deployments: Pick<SyncCaches['deployments'], 'get'> }
+
+/** So many runs that are over stay to be looked at, of each deployment. */
+const KEPT = 10
+
+export const isOver = ({ status }: GitOpsDeploymentSyncRun): boolean =>
+  status?.phase === 'Succeeded' || status?.phase === 'Failed'
+
+/** The oldest run that waits for this deployment. The next one begins only when the one before has its result. */
+export function runToCarryOut(
+  deployment: GitOpsDeployment,
+  { runs }: Pick<SyncCaches, 'runs'>,
+): GitOpsDeploymentSyncRun | undefined {
+  const done = deployment.status?.lastSyncRun?.uid
+  const waiting = runs
+    .by(byDeployment, keyOf(refOf(deployment)))
+    .filter((run) => !isOver(run) && !run.spec.dryRun && mistakeOf(run, deployment) === undefined)
+  if (waiting.some(({ metadata }) => metadata.uid === done)) return undefined
+  return waiting.sort((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1))[0]
+}
+
+const ageOf = ({ metadata }: GitOpsDeploymentSyncRun): string => `${metadata.creationTimestamp} ${metadata.name}`
+
+/** Of runs of one deployment those that nobody needs any more: all that are over but the last ten. */
+export function superfluous(runs: readonly GitOpsDeploymentSyncRun[]): GitOpsDeploymentSyncRun[] {
+  const end = (run: GitOpsDeploymentSyncRun) => `${run.status?.completedAt} ${ageOf(run)}`
+  const ended = runs.filter(isOver).sort((a, b) => (end(a) < end(b) ? 1 : -1))
+  return ended.slice(KEPT)
+}
+
+/** Tells each GitOpsDeploymentSyncRun how it goes, and removes those that are long over. The work itself is the deployment's. */
+export function syncRuns(workshop: Workshop): Controller<GitOpsDeploymentSyncRun> {
+  const caches = { runs: workshop.caches.of(GitOpsDeploymentSyncRuns), deployments: workshop.caches.of(GitOpsDeployments) }
+  const runsOf = (ref: Ref): Ref[] => caches.runs.by(byDeployment, keyOf(ref)).map(refOf)
+  return {
+    name: 'gitops-sync-run',
+    kind: GitOpsDeploymentSyncRuns,
+    watches: [
+      { kind: GitOpsDeployments, wakes: (deployment: GitOpsDeployment) => runsOf(refOf(deployment)) },
+      // The end of one is the beginning of another.
+      { kind: GitOpsDeploymentSyncRuns, wakes: (run: GitOpsDeploymentSyncRun) => runsOf(deploymentOf(run)) },
+    ],
+    reconcile: (run) => reconcileRun(run, caches, workshop),
+  }
+}
+
+const deploymentOf = ({ metadata, spec }: GitOpsDeploymentSyncRun): Ref => ({
+  namespace: metadata.namespace,
+  name: spec.gitopsDeploymentName,
+})
+
+async function reconcileRun(run: GitOpsDeploymentSyncRun, caches: RunCaches, workshop: Workshop): Promise<Next> {
+  // A result is final: the deployment may long since have moved on.
+  if (isOver(run)) return removeOld(run, caches, workshop)
+  // What only looks is answered by dry-run.ts.
+  if (run.spec.dryRun) return settled()
+
+  const now = timestamp(workshop.clock.now())
+  const known = caches.deployments.get(deploymentOf(run))
+  // A failure is final, and what was asked for may be younger than what the watch has told of the deployment.
+  const isFine = known && mistakeOf(run, known) === undefined
+  const deployment = isFine ? known : await workshop.kube.get(GitOpsDeployments, deploymentOf(run))
+  const mistake = mistakeOf(run, deployment)
+  if (mistake !== undefined || !deployment)
+    return settled({ status: over(run, { result: 'Failed', message: mistake ?? '' }, now) })
+  // From then on it goes with its deployment.
+  const object = await ownedBy(deployment, run, workshop)
+  const last = deployment.status?.lastSyncRun
+  if (last && last.uid === run.metadata.uid) return settled({ object, status: over(run, last, now) })
+  return settled({ object, status: underWay(run, obstacleTo(run, deployment, caches), now) })
+}
+
+async function removeOld(run: GitOpsDeploymentSyncRun, { runs }: RunCaches, { kube }: Workshop): Promise<Next> {
+  const { uid } = run.metadata
+  const isOld = superfluous(runs.by(byDeployment, keyOf(deploymentOf(run)))).some(({ metadata }) => metadata.uid === uid)
+  if (isOld) await kube.delete(GitOpsDeploymentSyncRuns, refOf(run), { uid })
+  return settled()
+}
+
+function ownedBy(
+  { apiVersion, kind, metadata: { name, uid } }: GitOpsDeployment,
+  run: GitOpsDeploymentSyncRun,
+  { kube }: Workshop,
+): Promise<GitOpsDeploymentSyncRun> {
+  const { ownerReferences = [], resourceVersion } = run.metadata
+  if (uid === undefined || ownerReferences.some((owner) => owner.uid === uid)) return Promise.resolve(run)
+  const metadata = { resourceVersion, ownerReferences: [...ownerReferences, { apiVersion, kind, name, uid }] }
+  return kube.patch(GitOpsDeploymentSyncRuns, refOf(run), { metadata })
+}
+
+function mistakeOf({ spec }: GitOpsDeploymentSyncRun, deployment: GitOpsDeployment | undefined): string | undefined {
+  if (!deployment)
+    return `spec.gitopsDeploymentName: there is no GitOpsDeployment ${spec.gitopsDeploymentName} in this namespace. Create it, then another run`
+  if (spec.revisionID && deployment.spec.type === 'automated')
+    return `spec.revisionID cannot be applied: GitOpsDeployment ${spec.gitopsDeploymentName} is of type automated and follows its targetRevision. Make it manual, then create another run`
+  return undefined
+}
+
+/** Why it has not begun. */
+function obstacleTo(run: GitOpsDeploymentSyncRun, deployment: GitOpsDeployment, caches: RunCaches): string | undefined {
+  if (deployment.spec.suspend) return `GitOpsDeployment ${deployment.metadata.name} is suspended; set spec.suspend to false`
+  const next = runToCarryOut(deployment, caches)
+  if (next?.metadata.uid === run.metadata.uid) return undefined
+  return next ? `GitOpsDeploymentSyncRun ${next.metadata.name} was first` : 'another GitOpsDeploymentSyncRun ends first'
+}
+
+const underWay = ({ status }: GitOpsDeploymentSyncRun, obstacle: string | undefined, now: string): StatusDraft =>
+  obstacle === undefined
+    ? { ...status, phase: 'Running', startedAt: status?.startedAt ?? now, conditions: [ready('Unknown', 'Running', '')] }
+    : { ...status, phase: 'Pending', conditions: [ready('Unknown', 'Pending', obstacle)] }
+
+type Result = Pick<NonNullable<NonNullable<GitOpsDeployment['status']>['lastSyncRun']>, 'result' | 'revision' | 'message'>
+
+export function over({ status }: GitOpsDeploymentSyncRun, { result, revision, message = '' }: Result, now: string): StatusDraft {
+  const { conditions: _, ...rest }: GitOpsDeploymentSyncRunStatus = status ?? {}
+  return {
+    ...rest,
+    phase: result,
+    ...(revision !== undefined && { revision }),
+    startedAt: status?.startedAt ?? now,
+    completedAt: now,
+    conditions: [ready(result === 'Succeeded' ? 'True' : 'False', result, message)],
+  }
+}
+
+export const ready = (status: 'True' | 'False' | 'Unknown', reason: string, message: string) => ({
+  type: 'Ready',
+  status,
+  reason,
+  message,
+})

@@ -1,0 +1,121 @@
+import type { Cache } from '../../../adapters/kube/index.ts'
+import { conditionOf, type GitOpsDeployment, keyOf } from '../../../api/index.ts'
+import type { Snapshot } from '../../../engines/render/index.ts'
+import { Failure } from '../../../std/index.ts'
+import { dependenciesOf, sameRepository } from '../source/caches.ts'
+import { checkWindows, type FindOpening, type Opening, openingAt } from './windows.ts'
+
+/** Why a commit is not applied yet, though nothing is wrong with it. */
+export interface Hold {
+  reason: string
+  message: string
+  /** When a sync window opens, if that is what is waited for. */
+  until?: number | undefined
+}
+
+type Deployments = Pick<Cache<GitOpsDeployment>, 'get'>
+
+export interface Rules {
+  now: number
+  /** Whether dependencies may be in other namespaces. */
+  crossNamespace: boolean
+  /** Somebody asked for this very commit, at this very time. */
+  asked?: 'now' | 'this-revision' | undefined
+  /** Finds out whether sync windows are open; anew each time without it. */
+  findOpening?: FindOpening
+}
+
+/**
+ * What has to come first: every dependency Ready at its own newest generation (and, when it follows the same revision of the
+ * same repository, with the same commit), then a sync window. Mistakes in either are `invalid` failures.
+ */
+export function holdOf(
+  deployment: GitOpsDeployment,
+  { commitId }: Snapshot,
+  { deployments }: { deployments: Deployments },
+  { now, crossNamespace, asked, findOpening = openingAt }: Rules,
+): Hold | undefined {
+  refuseMistakes(deployment, deployments, crossNamespace)
+  if (!asked) checkWindows(deployment.spec.syncWindows)
+  // What is in effect is repaired at any time, and does not become unready with what it once waited for.
+  if (isInEffect(deployment, commitId)) return undefined
+  const opening = asked ? OPEN : findOpening(now, deployment.spec.syncWindows)
+  for (const ref of dependenciesOf(deployment)) {
+    const dependency = deployments.get(ref)
+    const why = dependency
+      ? shortcomingOf(dependency, deployment, asked === 'this-revision' ? undefined : commitId)
+      : 'does not exist'
+    if (why !== undefined)
+      return { reason: 'DependencyNotReady', message: `waits for GitOpsDeployment ${keyOf(ref)}, which ${why}` }
+  }
+  return closedWindow(opening, commitId)
+}
+
+const OPEN: Opening = { isOpen: true, until: undefined }
+
+/** Without a commit, whichever the dependency is at will do. */
+function shortcomingOf(
+  dependency: GitOpsDeployment,
+  deployment: GitOpsDeployment,
+  commitId: string | undefined,
+): string | undefined {
+  const { status, metadata } = dependency
+  const ready = conditionOf(status?.conditions, 'Ready')
+  if (status?.observedGeneration !== metadata.generation) return 'was changed and is not looked at yet'
+  if (ready?.status !== 'True') return `is not Ready${ready?.reason ? ` (${ready.reason})` : ''}`
+  const revision = status?.sync?.revision
+  if (commitId !== undefined && followsTheSame(dependency, deployment) && revision !== commitId)
+    return `has not applied commit ${commitId.slice(0, 12)} of the same repository yet`
+  return undefined
+}
+
+/** Two that follow one line of commits go through it together: the dependent never runs ahead. */
+function followsTheSame({ spec: { source: a } }: GitOpsDeployment, { spec: { source: b } }: GitOpsDeployment): boolean {
+  const isSame = sameRepository(a.repoURL) === sameRepository(b.repoURL)
+  return isSame && (a.targetRevision ?? '') === (b.targetRevision ?? '') && a.semver === b.semver
+}
+
+function refuseMistakes(deployment: GitOpsDeployment, deployments: Deployments, crossNamespace: boolean): void {
+  const { namespace } = deployment.metadata
+  const foreign = dependenciesOf(deployment).find((ref) => ref.namespace !== namespace)
+  if (foreign && !crossNamespace)
+    throw new Failure('invalid', `spec.dependsOn: GitOpsDeployment ${keyOf(foreign)} is in another namespace`, {
+      reason: 'CrossNamespaceRefused',
+      remedy: 'Depend on one of this namespace, or have the operator started with --cross-namespace-dependencies',
+    })
+  const cycle = cycleOf(deployment, deployments)
+  if (cycle)
+    throw new Failure('invalid', `spec.dependsOn goes round in a circle: ${cycle.join(' -> ')}`, {
+      reason: 'DependencyCycle',
+      remedy: 'Take one of them out of its spec.dependsOn',
+    })
+}
+
+/** The way from a deployment through its dependencies back to itself. */
+function cycleOf(deployment: GitOpsDeployment, deployments: Deployments): string[] | undefined {
+  const start = keyOf(deployment.metadata)
+  const seen = new Set<string>()
+  const back = (from: GitOpsDeployment, way: string[]): string[] | undefined => {
+    for (const ref of dependenciesOf(from)) {
+      const key = keyOf(ref)
+      if (key === start) return [...way, key]
+      const next = seen.has(key) ? undefined : deployments.get(ref)
+      seen.add(key)
+      const found = next && back(next, [...way, key])
+      if (found) return found
+    }
+    return undefined
+  }
+  return back(deployment, [start])
+}
+
+/** Wholly, under this very spec: of a commit that is half applied the rest waits its turn, deletions above all. */
+const isInEffect = ({ metadata, status }: GitOpsDeployment, commitId: string): boolean =>
+  status?.admitted?.revision === commitId && status.admitted.generation === metadata.generation
+
+function closedWindow({ isOpen, until }: Opening, commitId: string): Hold | undefined {
+  if (isOpen) return undefined
+  const when =
+    until === undefined ? 'no sync window will ever open' : `the next sync window opens at ${new Date(until).toISOString()}`
+  return { reason: 'OutsideSyncWindow', message: `commit ${commitId.slice(0, 12)} is there; ${when}`, until }
+}

@@ -1,0 +1,144 @@
+import type { Identity, Kube, Reach } from '../../../adapters/kube/index.ts'
+import {
+  type CoreSecret,
+  type GitOpsDeployment,
+  type GitOpsDeploymentManagedEnvironment,
+  KUBECONFIG_KEY,
+  keyOf,
+  kubeconfigIn,
+  refOf,
+  secretTypes,
+  userOfAccount,
+} from '../../../api/index.ts'
+import type { Destination } from '../../../engines/gitops/index.ts'
+import { credentialsForEnvironment, openTarget } from '../../../engines/targets/index.ts'
+import { type Clock, Failure, minutes, pause, type Secret } from '../../../std/index.ts'
+import { byEnvironment, environmentNames, noEnvironment, type SyncCaches } from '../source/caches.ts'
+
+/** Clients for targets, kept while the credentials are the same. */
+export interface Targets {
+  of(environment: GitOpsDeploymentManagedEnvironment, secret: CoreSecret): Kube
+  /** The own cluster as this tenant: the same client for all of his deployments, so that they share their watches. */
+  as(kube: Kube, tenant: Identity): Kube
+  /** Closes and forgets all others, with their credentials: `used` are keys of environments, and users. */
+  keepOnly(used: ReadonlySet<string>): void
+  close(): void
+}
+
+export function createTargets(reach: Reach | undefined): Targets {
+  const open = new Map<string, { version: string; kube: Kube }>()
+  const tenants = new Map<string, Kube>()
+  const keepOnly = (used: ReadonlySet<string>) => {
+    for (const user of tenants.keys()) if (!used.has(user)) tenants.delete(user)
+    for (const [key, { kube }] of open) {
+      if (used.has(key)) continue
+      open.delete(key)
+      void kube.close()
+    }
+  }
+  return {
+    of(environment, secret) {
+      const key = keyOf(refOf(environment))
+      const { apiURL, allowInsecureSkipTLSVerify } = environment.spec
+      const version = JSON.stringify([secret.metadata.uid, secret.metadata.resourceVersion, apiURL, allowInsecureSkipTLSVerify])
+      const known = open.get(key)
+      if (known?.version === version) return known.kube
+      void known?.kube.close()
+      const kube = openTarget(credentialsForEnvironment(environment, kubeconfigOf(secret)), { reach })
+      open.set(key, { version, kube })
+      return kube
+    },
+    as(kube, tenant) {
+      const known = tenants.get(tenant.user) ?? kube.as(tenant)
+      tenants.set(tenant.user, known)
+      return known
+    },
+    keepOnly,
+    close: () => keepOnly(new Set()),
+  }
+}
+
+/** What nobody uses any more is closed by then. */
+const PAUSE = minutes(5)
+
+/** Until the signal aborts, which closes all. */
+export async function keepTidy(
+  targets: Targets,
+  { clock, used }: { clock: Clock; used: () => ReadonlySet<string> },
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await pause(clock, PAUSE, signal)
+    targets.keepOnly(signal.aborted ? new Set() : used())
+  }
+}
+
+/** What anybody still uses: environments by their keys, and tenants by their users. */
+export function targetsIn({ environments, deployments }: SyncCaches): ReadonlySet<string> {
+  const keys = [...environments.all()].map((environment) => keyOf(refOf(environment)))
+  const users = [...deployments.all()].map((deployment) => tenantOf(deployment).user)
+  return new Set([...keys.filter((key) => deployments.by(byEnvironment, key).length > 0), ...users])
+}
+
+/** The service account in the namespace of a deployment that stands for its tenant. */
+export const tenantOf = ({ metadata, spec }: GitOpsDeployment): Identity => ({
+  user: userOfAccount({ namespace: metadata.namespace ?? '', name: spec.serviceAccountName || 'default' }),
+})
+
+/**
+ * Where a deployment goes, and as whom: a managed environment with its own credentials, or the own namespace as a
+ * service account of that namespace. The operator's own rights are never lent to what comes from a repository.
+ */
+export function destinationOf(
+  deployment: GitOpsDeployment,
+  caches: SyncCaches,
+  { kube, targets }: { kube: Kube; targets: Targets },
+): Destination {
+  const { metadata, spec } = deployment
+  const own = metadata.namespace ?? ''
+  if (!spec.destination?.environment) {
+    return { kube: targets.as(kube, tenantOf(deployment)), namespace: own }
+  }
+  const environment = environmentOf(deployment, caches)
+  const { namespaces = [], clusterResources, allowedKinds, podSecurityLabels } = environment.spec
+  return {
+    kube: targets.of(environment, secretOf(environment, caches)),
+    namespace: spec.destination.namespace || namespaces[0],
+    namespaces,
+    clusterResources,
+    allowedKinds,
+    podSecurityLabels,
+  }
+}
+
+function environmentOf(deployment: GitOpsDeployment, { environments }: SyncCaches): GitOpsDeploymentManagedEnvironment {
+  const { namespace } = deployment.metadata
+  for (const name of environmentNames(deployment.spec)) {
+    const found = environments.get({ namespace, name })
+    if (found) return found
+  }
+  throw noEnvironment(deployment)
+}
+
+function secretOf(
+  { metadata: { namespace, name }, spec }: GitOpsDeploymentManagedEnvironment,
+  { secrets }: SyncCaches,
+): CoreSecret {
+  const secret = secrets.get({ namespace, name: spec.credentialsSecret })
+  if (secret) return secret
+  throw missing(
+    `GitOpsDeploymentManagedEnvironment ${name}: there is no Secret ${spec.credentialsSecret} of type ${secretTypes.managedEnvironment} in namespace ${namespace}`,
+    'Create it, with a kubeconfig in it',
+  )
+}
+
+function kubeconfigOf(secret: CoreSecret): Secret<string> {
+  const kubeconfig = kubeconfigIn(secret)
+  if (kubeconfig) return kubeconfig
+  throw missing(
+    `missing ${KUBECONFIG_KEY} field in Secret ${secret.metadata.name}`,
+    `Store a kubeconfig under the key ${KUBECONFIG_KEY}`,
+  )
+}
+
+const missing = (message: string, remedy: string) => new Failure('invalid', message, { reason: 'EnvironmentNotReady', remedy })

@@ -1,0 +1,183 @@
+import { createMemoryOfHeap, type Kube, type Memory, sayShare, weightOf } from '../../../adapters/kube/index.ts'
+import { ConfigMaps, type GitOpsDeployment, keyOf, refFromKey, Secrets } from '../../../api/index.ts'
+import type { Variables } from '../../../engines/render/index.ts'
+import { type Clock, Failure, isFailure } from '../../../std/index.ts'
+import { intervalOf } from './interval.ts'
+import { tenantOf } from './targets.ts'
+
+/** The values of `spec.variables`, kept until the spec or the commit changes or an interval is over. */
+export interface VariableReader {
+  of(deployment: GitOpsDeployment, commitId: string): Promise<Variables | undefined>
+  /** Knows `secretsOf`, if that can be: for who needs the values only to hide them. Tells whether it does. */
+  learn(deployment: GitOpsDeployment): Promise<boolean>
+  /** What came from Secrets, the values that were there before a change included: objects may still have them. The same set until it changes. */
+  secretsOf(key: string): ReadonlySet<string> | undefined
+  forget(key: string): void
+  /** The deployment is no more. */
+  drop(key: string): void
+}
+
+/** Of one deployment. */
+interface Kept {
+  /** What the values were read for; `undefined` when they are to be read again. */
+  version: string | undefined
+  at: number
+  variables: Variables
+  /** What came from Secrets before it changed last. */
+  before: ReadonlySet<string>
+  /** And all that did. */
+  secrets: ReadonlySet<string>
+  bytes: number
+  /** Of the values where they stand in objects: each may stand in a thousand. */
+  inObjects: number
+}
+
+/** For what the deployments of each namespace read: with a program's heap of 512 MiB, 16 MiB for one and 64 for all. */
+export const createVariableMemory = (): Memory => createMemoryOfHeap({ all: 8, each: 32 })
+
+export function createVariableReader(kube: Kube, clock: Clock, memory: Memory): VariableReader {
+  const kept = new Map<string, Kept>()
+  const keep = ({ metadata }: GitOpsDeployment, version: string | undefined, { variables, bytes }: Found) => {
+    const { namespace = '' } = metadata
+    const last = kept.get(keyOf(metadata))
+    const before = formerSecrets(last, variables.secrets)
+    const sum = bytes + weightOf([...before])
+    if (!memory.take(namespace, sum - (last?.bytes ?? 0), !last)) throw noRoom(namespace, memory)
+    const secrets = new Set([...(variables.secrets ?? []), ...before])
+    const inObjects = last?.inObjects ?? 0
+    kept.set(keyOf(metadata), { version, at: clock.now(), variables, before, secrets, bytes: sum, inObjects })
+  }
+  const put = (key: string, characters: number) => {
+    const known = kept.get(key)
+    if (!known) return
+    const { namespace = '' } = refFromKey(key)
+    if (!memory.take(namespace, characters - known.inObjects, known.inObjects === 0)) throw noRoom(namespace, memory)
+    known.inObjects = characters
+  }
+  const drop = (key: string): undefined => {
+    const { bytes = 0, inObjects = 0 } = kept.get(key) ?? {}
+    memory.giveBack(refFromKey(key).namespace ?? '', bytes + inObjects)
+    kept.delete(key)
+  }
+  return {
+    async of(deployment, commitId) {
+      const { metadata, spec } = deployment
+      const key = keyOf(metadata)
+      if (!spec.variables) return drop(key)
+      const version = JSON.stringify([metadata.uid, metadata.generation, commitId])
+      const last = kept.get(key)
+      if (last?.version === version && clock.now() - last.at < intervalOf(spec.interval)) return last.variables
+      const { variables, bytes } = await read(deployment, spec.variables, kube)
+      const counted = { ...variables, put: (characters: number) => put(key, characters) }
+      keep(deployment, version, { variables: counted, bytes })
+      return counted
+    },
+    async learn(deployment) {
+      const { metadata, spec } = deployment
+      if (!spec.variables || kept.has(keyOf(metadata))) return true
+      try {
+        keep(deployment, undefined, await read(deployment, spec.variables, kube))
+        return true
+      } catch {
+        return false
+      }
+    },
+    secretsOf: (key) => kept.get(key)?.secrets,
+    forget(key) {
+      const known = kept.get(key)
+      if (known) known.version = undefined
+    },
+    drop,
+  }
+}
+
+/** Those that were there before these, which may be the same as last time. */
+function formerSecrets(last: Kept | undefined, now: ReadonlySet<string> = new Set()): ReadonlySet<string> {
+  if (!last) return new Set()
+  const { secrets = new Set() } = last.variables
+  const isSame = secrets.size === now.size && [...now].every((secret) => secrets.has(secret))
+  return isSame ? last.before : secrets
+}
+
+const noRoom = (namespace: string, memory: Memory): Failure =>
+  new Failure(
+    'too-large',
+    `spec.variables: there is no room for them beside those of the other GitOpsDeployments of namespace ${namespace} (${sayShare(memory)} at most, where they stand in objects included, and less while other namespaces have much)`,
+    {
+      reason: 'VariablesTooLarge',
+      remedy: 'Name smaller ConfigMaps and Secrets, or fewer; it is tried again when there is room.',
+    },
+  )
+
+/** What the sources of one deployment may have in sum. */
+const MOST_BYTES = 2 ** 20
+
+type Wanted = NonNullable<GitOpsDeployment['spec']['variables']>
+
+interface Found {
+  variables: Variables
+  /** Of what was read. */
+  bytes: number
+}
+
+/** The values of `spec.variables` as they are now. */
+export const readVariables = async (deployment: GitOpsDeployment, kube: Kube): Promise<Variables | undefined> =>
+  deployment.spec.variables && (await read(deployment, deployment.spec.variables, kube)).variables
+
+/** With the rights of the tenant's service account alone: the operator's own would open every Secret. */
+async function read(deployment: GitOpsDeployment, { from = [], values, strict }: Wanted, kube: Kube): Promise<Found> {
+  const asTenant = kube.as(tenantOf(deployment))
+  const all = new Map<string, string>()
+  const secrets = new Set<string>()
+  let bytes = 0
+  for (const [index, source] of from.entries()) {
+    const field = `spec.variables.from[${index}]`
+    const found = await readOne(asTenant, deployment.metadata.namespace ?? '', source, field)
+    bytes += weightOf(found)
+    if (bytes > MOST_BYTES) throw tooLarge(source, field, bytes)
+    for (const [name, value] of Object.entries(found)) {
+      all.set(name, value)
+      if (source.kind === 'Secret') secrets.add(value)
+    }
+  }
+  for (const [name, value] of Object.entries(values ?? {})) all.set(name, value)
+  return { variables: { values: all, strict: strict ?? true, secrets }, bytes }
+}
+
+const tooLarge = ({ kind, name }: Source, field: string, bytes: number): Failure =>
+  new Failure(
+    'too-large',
+    `${field}: with ${kind} ${name} the variables have ${bytes} bytes; ${MOST_BYTES} are the most of one GitOpsDeployment`,
+    {
+      reason: 'VariablesTooLarge',
+      remedy: `Leave that ${kind} out, or name one that holds nothing but what the manifests need.`,
+    },
+  )
+
+type Source = NonNullable<Wanted['from']>[number]
+
+async function readOne(
+  kube: Kube,
+  namespace: string,
+  { kind, name, optional }: Source,
+  field: string,
+): Promise<Record<string, string>> {
+  try {
+    const found = await kube.get(kind === 'Secret' ? Secrets : ConfigMaps, { namespace, name })
+    if (found) return kind === 'Secret' ? decoded(found.data ?? {}) : (found.data ?? {})
+  } catch (thrown) {
+    if (!isFailure(thrown, 'forbidden')) throw thrown
+    throw new Failure('invalid', `${field}: the service account may not read ${kind} ${name}: ${thrown.message}`, {
+      reason: 'VariablesForbidden',
+      remedy: `Give it the right to get that ${kind}`,
+    })
+  }
+  if (optional) return {}
+  throw new Failure('invalid', `${field}: there is no ${kind} ${name} in namespace ${namespace}`, {
+    reason: 'VariablesNotFound',
+    remedy: 'Create it, or mark it optional',
+  })
+}
+
+const decoded = (data: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(data).map(([name, value]) => [name, Buffer.from(value, 'base64').toString('utf8')]))

@@ -1,0 +1,58 @@
+import { createTally, unlessAborted } from '../../../std/index.ts'
+
+/** What is kept in memory on behalf of each namespace: so much at most, so that nobody fills a program with what is his. */
+export interface Allotments {
+  /** Of one namespace. */
+  readonly most: number
+  /**
+   * From now on so much is kept under the key, instead of what was. false, and all is as before, where the namespace would have more than
+   * it may; what is more than that by itself is kept if it is the only one.
+   */
+  keep(key: string, namespace: string, amount: number): boolean
+  release(key: string): void
+  /** Resolves when so much is kept under the key, or the signal aborts. */
+  keepLater(key: string, namespace: string, amount: number, signal: AbortSignal): Promise<void>
+}
+
+interface Kept {
+  namespace: string
+  amount: number
+}
+
+/** `most` of each namespace, in whatever is counted. */
+export function createAllotments(most: number): Allotments {
+  const kept = new Map<string, Kept>()
+  const sums = createTally()
+  const waiting = new Map<string, PromiseWithResolvers<void>>()
+  const add = (namespace: string, amount: number) => {
+    sums.add(namespace, amount)
+    if (amount >= 0) return
+    waiting.get(namespace)?.resolve()
+    waiting.delete(namespace)
+  }
+  const keep = (key: string, namespace: string, amount: number) => {
+    const had = kept.get(key)?.amount ?? 0
+    const others = sums.of(namespace) - had
+    if (others > 0 && others + amount > most) return false
+    kept.set(key, { namespace, amount })
+    add(namespace, amount - had)
+    return true
+  }
+  return {
+    most,
+    keep,
+    release(key) {
+      const had = kept.get(key)
+      if (!had) return
+      kept.delete(key)
+      add(had.namespace, -had.amount)
+    },
+    async keepLater(key, namespace, amount, signal) {
+      while (!signal.aborted && !keep(key, namespace, amount)) {
+        const room = waiting.get(namespace) ?? Promise.withResolvers<void>()
+        waiting.set(namespace, room)
+        await unlessAborted(room.promise, signal)
+      }
+    },
+  }
+}

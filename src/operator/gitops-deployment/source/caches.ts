@@ -1,0 +1,122 @@
+import type { Cache } from '../../../adapters/kube/index.ts'
+import {
+  byCredentialsSecret,
+  type ConfigMap,
+  ConfigMaps,
+  type CoreSecret,
+  type GitOpsDeployment,
+  type GitOpsDeploymentManagedEnvironment,
+  GitOpsDeploymentManagedEnvironments,
+  type GitOpsDeploymentSpec,
+  type GitOpsDeploymentSyncRun,
+  GitOpsDeploymentSyncRuns,
+  GitOpsDeployments,
+  type GitProject,
+  GitProjects,
+  indexBy,
+  keyOf,
+  keysBeside,
+  type Ref,
+  refOf,
+  Secrets,
+  secretTypes,
+  withoutGit,
+} from '../../../api/index.ts'
+import type { Watch, Workshop } from '../../../engines/controller/index.ts'
+import { INVENTORY_LABEL } from '../../../engines/gitops/index.ts'
+import { Failure } from '../../../std/index.ts'
+
+export const INVENTORIES = { labels: INVENTORY_LABEL }
+export const CREDENTIALS = { fields: `type=${secretTypes.managedEnvironment}` }
+
+/** What this controller reads. */
+export interface SyncCaches {
+  /** Throws why not all of a namespace is among them. */
+  requireWhole(namespace: string): void
+  deployments: Cache<GitOpsDeployment>
+  environments: Cache<GitOpsDeploymentManagedEnvironment>
+  secrets: Cache<CoreSecret>
+  projects: Cache<GitProject>
+  runs: Cache<GitOpsDeploymentSyncRun>
+  inventories: Cache<ConfigMap>
+}
+
+/** By the repository, however it is spelt. */
+export const byRepository = {
+  deployments: indexBy(({ spec }: GitOpsDeployment) => [sameRepository(spec.source.repoURL)]),
+  projects: indexBy(({ spec }: GitProject) => [sameRepository(spec.url)]),
+}
+/** By the deployments that one waits for. */
+export const byDependency = indexBy((deployment: GitOpsDeployment) => dependenciesOf(deployment).map(keyOf))
+/** By the managed environments that may be meant. */
+export const byEnvironment = indexBy((deployment: GitOpsDeployment) =>
+  environmentNames(deployment.spec).flatMap((name) => keysBeside(deployment, name)),
+)
+export const byDeployment = indexBy((run: GitOpsDeploymentSyncRun) => keysBeside(run, run.spec.gitopsDeploymentName))
+
+export const openCaches = ({ caches }: Workshop): SyncCaches => ({
+  requireWhole: caches.requireWhole,
+  deployments: caches.of(GitOpsDeployments),
+  environments: caches.of(GitOpsDeploymentManagedEnvironments),
+  secrets: caches.of(Secrets, CREDENTIALS),
+  projects: caches.of(GitProjects),
+  runs: caches.of(GitOpsDeploymentSyncRuns),
+  inventories: caches.of(ConfigMaps, INVENTORIES),
+})
+
+/** The GitOpsDeployments that have to be Ready before this one. */
+export const dependenciesOf = ({ metadata, spec }: GitOpsDeployment): Ref[] =>
+  (spec.dependsOn ?? []).map(({ namespace, name }) => ({ namespace: namespace || metadata.namespace, name }))
+
+/** Two spellings of one repository give the same text: the host's case, `.git` and a slash at the end do not matter. */
+export function sameRepository(url: string): string {
+  const plain = withoutGit(url.trim())
+  return URL.canParse(plain) ? new URL(plain).href.replace(/\/$/, '') : plain
+}
+
+/** Berth's managed environment of an Environment is named so. */
+const PREFIX = 'managed-environment-'
+
+/**
+ * `destination.environment` names a GitOpsDeploymentManagedEnvironment, as upstream has it, or the Environment that one
+ * was made from (Berth names it `managed-environment-<environment>`). The first that exists is meant.
+ */
+export function environmentNames({ destination }: GitOpsDeploymentSpec): string[] {
+  const name = destination?.environment
+  return name ? [name, PREFIX + name] : []
+}
+
+/** Neither is there. People make Environments, and the rest follows; so the Environment is what the message speaks of. */
+export function noEnvironment({ metadata, spec }: GitOpsDeployment): Failure {
+  const written = spec.destination?.environment ?? ''
+  const environment = written.startsWith(PREFIX) ? written.slice(PREFIX.length) : written
+  const where = `namespace ${metadata.namespace}`
+  const message = `spec.destination.environment "${written}": Environment ${environment} in ${where} does not exist or leads to no cluster yet, and there is no GitOpsDeploymentManagedEnvironment ${written}`
+  const remedy = `Create Environment ${environment}, or mend what its condition Ready says (kubectl -n ${metadata.namespace} get environments.appstudio.redhat.com ${environment}); one that names neither a claim nor credentials leads nowhere else than its own namespace, which is meant when spec.destination.environment is left out`
+  return new Failure('invalid', message, { reason: 'EnvironmentNotReady', remedy })
+}
+
+/** Whatever a deployment may wait for wakes it. */
+export function watchesOf({ deployments, environments }: SyncCaches): Watch[] {
+  const usersOf = ({ metadata }: GitOpsDeploymentManagedEnvironment): Ref[] =>
+    deployments.by(byEnvironment, `${metadata.namespace}/${metadata.name}`).map(refOf)
+  const ofEnvironment: Watch<GitOpsDeploymentManagedEnvironment> = { kind: GitOpsDeploymentManagedEnvironments, wakes: usersOf }
+  const ofSecret: Watch<CoreSecret> = {
+    kind: Secrets,
+    ...CREDENTIALS,
+    wakes: ({ metadata }) => environments.by(byCredentialsSecret, `${metadata.namespace}/${metadata.name}`).flatMap(usersOf),
+  }
+  const ofProject: Watch<GitProject> = {
+    kind: GitProjects,
+    wakes: ({ spec }) => deployments.by(byRepository.deployments, sameRepository(spec.url)).map(refOf),
+  }
+  const ofRun: Watch<GitOpsDeploymentSyncRun> = {
+    kind: GitOpsDeploymentSyncRuns,
+    wakes: ({ metadata, spec }) => [{ namespace: metadata.namespace, name: spec.gitopsDeploymentName }],
+  }
+  const ofDependency: Watch<GitOpsDeployment> = {
+    kind: GitOpsDeployments,
+    wakes: (deployment) => deployments.by(byDependency, keyOf(deployment.metadata)).map(refOf),
+  }
+  return [ofDependency, ofEnvironment, ofSecret, ofProject, ofRun]
+}

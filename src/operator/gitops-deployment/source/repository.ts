@@ -1,0 +1,92 @@
+import { covers, type GitOpsDeployment, type GitProject } from '../../../api/index.ts'
+import type { GitRef } from '../../../rpc/index.ts'
+import { Failure, redactUrls } from '../../../std/index.ts'
+import { byRepository, type SyncCaches, sameRepository } from './caches.ts'
+import type { Wish } from './following.ts'
+
+/**
+ * The GitProject of the URL: the one that is named, or one of the own namespace, or one that is granted. Whether it may be read, kas decides.
+ * Who has followed one of another namespace does not come to follow a third one's, which could choose another branch, without a word.
+ */
+export function projectOf(
+  deployment: GitOpsDeployment,
+  { projects, requireWhole }: Pick<SyncCaches, 'projects' | 'requireWhole'>,
+): GitProject {
+  const { namespace = '' } = deployment.metadata
+  const { source, serviceAccountName } = deployment.spec
+  const account = serviceAccountName || 'default'
+  const mayRead = (project: GitProject) => isOf(namespace, project) || isGrantedTo(project, namespace, account)
+  const found = projects.by(byRepository.projects, sameRepository(source.repoURL)).filter(mayRead)
+  if (source.project)
+    return found.find((project) => nameOfProject(project) === source.project) ?? missing(deployment, source.project)
+  const home = homeOf(deployment)
+  const rank = (project?: GitProject) => (project ? (isOf(namespace, project) ? 0 : home && isOf(home, project) ? 1 : 2) : 2)
+  const [best] = found.sort((a, b) => rank(a) - rank(b) || (ageOf(a) < ageOf(b) ? -1 : 1))
+  if (home && rank(best) === 2) requireWhole(home)
+  if (!best) return missing(deployment)
+  if (home !== undefined && rank(best) === 2) throw changed(deployment, best)
+  return best
+}
+
+/** As `spec.source.project` names it. */
+export const nameOfProject = ({ metadata }: GitProject): string => `${metadata.namespace}/${metadata.name}`
+
+const isOf = (namespace: string, { metadata }: GitProject): boolean => metadata.namespace === namespace
+
+/** The namespace of the project that it followed, if that was one of the same URL. */
+function homeOf({ spec, status }: GitOpsDeployment): string | undefined {
+  const { repoURL = '', project } = status?.reconciledState?.source ?? {}
+  return sameRepository(repoURL) === sameRepository(redactUrls(spec.source.repoURL)) ? project?.split('/')[0] : undefined
+}
+
+function missing({ metadata: { namespace }, spec: { source, serviceAccountName } }: GitOpsDeployment, named?: string): never {
+  const account = `${namespace}/${serviceAccountName || 'default'}`
+  const which = named === undefined ? 'no GitProject' : `no GitProject ${named}`
+  throw new Failure(
+    'invalid',
+    `spec.source.repoURL ${redactUrls(source.repoURL)} belongs to ${which} that service account ${account} may read`,
+    {
+      reason: 'GitProjectNotFound',
+      remedy: `Create a GitProject with this url in namespace ${namespace}, or let its owner add the account to spec.grants.serviceAccounts`,
+    },
+  )
+}
+
+function changed({ status }: GitOpsDeployment, other: GitProject): Failure {
+  const before = status?.reconciledState?.source.project
+  return new Failure(
+    'invalid',
+    `GitProject ${before}, which it followed, is not there any more or grants it no access; ${nameOfProject(other)} has the same url`,
+    { reason: 'GitProjectChanged', remedy: `To follow that one, write spec.source.project: ${nameOfProject(other)}` },
+  )
+}
+
+/** The oldest wins, as at kas: a project that is added later changes nothing for what works. */
+const ageOf = ({ metadata }: GitProject): string => `${metadata.creationTimestamp} ${metadata.name}`
+
+const isGrantedTo = ({ spec: { grants } }: GitProject, namespace: string, account: string): boolean =>
+  (grants?.serviceAccounts ?? []).some((grantee) => covers({ namespace: '', ...grantee }, { namespace, name: account }))
+
+/** What a source follows. A plain name is a branch or else a tag: kas looks which of them is there. */
+export function revisionOf({ targetRevision, semver }: { targetRevision?: string; semver?: string }): GitRef {
+  if (semver?.trim()) return { kind: 'semver', name: semver.trim() }
+  const name = targetRevision?.trim() ?? ''
+  if (name === '' || name === 'HEAD') return { kind: 'default' }
+  if (/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(name)) return { kind: 'commit', name }
+  if (name.startsWith('refs/heads/')) return { kind: 'branch', name: name.slice('refs/heads/'.length) }
+  if (name.startsWith('refs/tags/')) return { kind: 'tag', name: name.slice('refs/tags/'.length) }
+  return name.startsWith('refs/') ? { kind: 'full', name } : { kind: 'short', name }
+}
+
+/** What a deployment wants from which repository; for a run, at the revision that the run names. */
+export function wishOf(deployment: GitOpsDeployment, project: GitProject, revisionID?: string): Wish {
+  const { source, serviceAccountName } = deployment.spec
+  return {
+    projectId: project.spec.path,
+    projectUid: project.metadata.uid,
+    namespace: deployment.metadata.namespace ?? '',
+    serviceAccount: serviceAccountName || 'default',
+    revision: revisionOf(revisionID ? { targetRevision: revisionID } : source),
+    path: source.path,
+  }
+}

@@ -1,0 +1,78 @@
+import type { Events } from '../../../adapters/kube/index.ts'
+import { conditionOf, type GitOpsDeployment, type Statement } from '../../../api/index.ts'
+import { sayId, sayIds } from '../../../engines/apply/index.ts'
+import {
+  type Change,
+  type Entry,
+  entriesOf,
+  type Fight,
+  type Held,
+  type Repair,
+  sayFight,
+} from '../../../engines/gitops/index.ts'
+import type { PendingPrune } from './prune-guard.ts'
+
+const TOLD: [Change, string][] = [
+  ['created', 'Created'],
+  ['configured', 'Configured'],
+  ['pruned', 'Pruned'],
+]
+
+/** One Event for each sort of change, not for each object: the API server drops what comes in floods. */
+export function tellChanges(events: Events, deployment: GitOpsDeployment, commitId: string, entries: readonly Entry[]): void {
+  for (const [change, reason] of TOLD) {
+    const ids = entriesOf(entries, change).map(({ id }) => id)
+    if (ids.length > 0) events.record(deployment, { type: 'Normal', reason, message: `${commitId.slice(0, 12)}: ${sayIds(ids)}` })
+  }
+  for (const { id, why = '' } of entriesOf(entries, 'failed').slice(0, 5))
+    events.record(deployment, { type: 'Warning', reason: 'SyncFailed', message: `${sayId(id)} ${why}` })
+  for (const { id, why = '' } of entriesOf(entries, 'skipped').slice(0, 5))
+    events.record(deployment, { type: 'Normal', reason: 'Kept', message: `${sayId(id)} ${why}` })
+}
+
+/** Told once for each commit and guard: the status says it all the time. */
+export function tellPending(events: Events, deployment: GitOpsDeployment, pending: PendingPrune | undefined): void {
+  const { revision, reason } = deployment.status?.pendingPrune ?? {}
+  if (!pending || (pending.revision === revision && pending.reason === reason)) return
+  events.record(deployment, { type: 'Warning', reason: pending.reason, message: pending.message.slice(0, 1000) })
+}
+
+export function tellReleased(events: Events, deployment: GitOpsDeployment, entries: readonly Entry[]): void {
+  if (entries.length === 0) return
+  const message = `${sayIds(entries.map(({ id }) => id))} stay and belong to no deployment any more`
+  events.record(deployment, { type: 'Normal', reason: 'Released', message })
+}
+
+export function tellLeftBehind(events: Events, deployment: GitOpsDeployment, ids: Pick<Held, 'id'>[], why: string): void {
+  if (ids.length === 0) return
+  events.record(deployment, {
+    type: 'Warning',
+    reason: 'LeftBehind',
+    message: `${sayIds(ids.map(({ id }) => id))} stay where they are: ${why}`,
+  })
+}
+
+/** What was changed by hand and set back, and by whom. */
+export function tellRepairs(events: Events, deployment: GitOpsDeployment, repairs: readonly Repair[]): void {
+  if (repairs.length === 0) return
+  const said = repairs.slice(0, 8).map(({ id, fields, by }) => {
+    const what = `: ${fields.slice(0, 4).join(', ')}`
+    if (fields.length === 0) return `${sayId(id)} had been deleted, and was made again`
+    return `${sayId(id)}${what}${by.length > 0 ? ` (changed by ${by.join(', ')})` : ''}`
+  })
+  const more = repairs.length > said.length ? ` and ${repairs.length - said.length} more` : ''
+  events.record(deployment, { type: 'Normal', reason: 'DriftRepaired', message: said.join('; ') + more })
+}
+
+export function tellFights(events: Events, deployment: GitOpsDeployment, fights: readonly Fight[]): void {
+  for (const fight of fights.slice(0, 5))
+    events.record(deployment, { type: 'Warning', reason: 'Fight', message: sayFight(fight) })
+}
+
+/** Told when it changes: the condition says it all the time. */
+export function tellContested(events: Events, deployment: GitOpsDeployment, said: readonly Statement[] = []): void {
+  const { status, reason, message } = said.find(({ type }) => type === 'Contested') ?? {}
+  if (status !== 'True' || reason === undefined || message === undefined) return
+  if (conditionOf(deployment.status?.conditions, 'Contested')?.message !== message)
+    events.record(deployment, { type: 'Warning', reason, message: message.slice(0, 1000) })
+}

@@ -1,0 +1,32 @@
+import type { GitOpsDeployment, Statement } from '../../../api/index.ts'
+
+/** What came of a commit. */
+export type Outcome = NonNullable<NonNullable<GitOpsDeployment['status']>['lastOutcome']>
+
+/** A commit that succeeded once does not fail afterwards: what becomes of it later is health, not its outcome. */
+export const outcomeAfter = (before: Outcome | undefined, now: Outcome): Outcome =>
+  before?.revision === now.revision && before.result === 'Succeeded' ? before : now
+
+/** Whether it is decided by now. */
+export function resultIn(conditions: readonly Statement[]): Outcome['result'] | undefined {
+  const ready = conditions.find(({ type }) => type === 'Ready')
+  if (ready?.status === 'True') return 'Succeeded'
+  const hasFailed = conditions.some(({ type, status }) => type === 'SyncError' && status === 'True')
+  return hasFailed || ready?.reason === 'Degraded' ? 'Failed' : undefined
+}
+
+/** What is told to the world: each outcome of each commit once. */
+export const newsIn = (before: Outcome | undefined, after: Outcome | undefined): Outcome | undefined =>
+  after && (before?.revision !== after.revision || before.result !== after.result) ? after : undefined
+
+export type History = NonNullable<NonNullable<GitOpsDeployment['status']>['history']>
+
+/** What the schema takes. */
+const MOST = 10
+
+/** The revisions that were in effect as a whole, newest first. One that still is enters once; one that comes back, again. */
+export function historyAfter(history: History | undefined, now: { revision: string; path: string; at: string }): History {
+  const before = history ?? []
+  const isSame = before[0]?.revision === now.revision && before[0].path === now.path
+  return isSame ? before : [now, ...before].slice(0, MOST)
+}
