@@ -8,7 +8,7 @@
  * enough is enough.
  */
 
-export type { Taking } from './apply/keeper.ts'
+export type { Taking } from './apply/take-over.ts'
 export { type IgnoreRules, ignoreRules } from './fields/ignore.ts'
 export type { Held, Inventory, InventoryStore } from './inventory/inventory.ts'
 export { INVENTORY_LABEL, inventoryInConfigMaps } from './inventory/inventory-config-map.ts'
@@ -22,10 +22,9 @@ export { type Preview, type PreviewRequest, preview } from './preview/preview.ts
 export { GUARDS, type GuardReason, type Guards } from './prune/guards.ts'
 export { type Removal, type RemovalRequest, releaseAll, removeAll } from './prune/remove-all.ts'
 export { type Contested, createWants, type Wants } from './sharing/wants.ts'
-export type { Judge } from './state/book.ts'
-export { observe } from './state/observe.ts'
-export { type Observed, observedIn } from './state/observed.ts'
+export type { Judge } from './state/object-state.ts'
+export { type Observed, observe, observedIn } from './state/observe.ts'
 export { noMeter, PHASES, type Phase, type SyncMeter, syncMeter } from './sync/meter.ts'
 export { type SyncRequest, type SyncResult, sync } from './sync/sync.ts'
 export { type Fight, sayFight } from './watch/fights.ts'
-export { createLedgers, type Ledger, type Ledgers } from './watch/ledgers.ts'
+export { createLedgers, type Ledger, type Ledgers } from './watch/sync-memory.ts'

@@ -1,6 +1,16 @@
 import { isRecord } from '../../std/index.ts'
-import { degraded, HEALTHY, type Health, progressing } from './verdict.ts'
-import { conditionIn, fieldsOf, firstOf, numberOf, saying, type View } from './view.ts'
+import {
+  conditionIn,
+  degraded,
+  fieldsOf,
+  firstOf,
+  HEALTHY,
+  type Health,
+  numberOf,
+  progressing,
+  saying,
+  type View,
+} from './view.ts'
 
 type Rule = (view: View, now: number) => Health | undefined
 

@@ -1,9 +1,9 @@
 import { equal, is, ok } from 'uvu/assert'
 import type { AnyObject } from '../../../src/api/index.ts'
-import { claimOn, claimsOf } from '../../../src/engines/gitops/fields/claims.ts'
 import { concede, type IgnoreRules, ignoreRules, ourFields, withoutIgnored } from '../../../src/engines/gitops/fields/ignore.ts'
+import { claimOn, claimsOf } from '../../../src/engines/gitops/fields/managed-fields.ts'
 import { managerOf, OWNER_LABEL } from '../../../src/engines/gitops/objects/place.ts'
-import { managersOf } from '../../../src/engines/gitops/watch/live-book.ts'
+import { managersOf } from '../../../src/engines/gitops/watch/watched-states.ts'
 import { isRecord } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 

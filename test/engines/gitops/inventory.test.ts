@@ -4,7 +4,7 @@ import { type Caches, createCaches, type Kube } from '../../../src/adapters/kube
 import { type ConfigMap, ConfigMaps } from '../../../src/api/index.ts'
 import { keyOfId, type ObjectId } from '../../../src/engines/apply/index.ts'
 import { type Held, INVENTORY_LABEL, type Inventory, inventoryInConfigMaps } from '../../../src/engines/gitops/index.ts'
-import { heldOf, lineOf } from '../../../src/engines/gitops/inventory/inventory-line.ts'
+import { heldOf, lineOf } from '../../../src/engines/gitops/inventory/inventory-config-map.ts'
 import { Failure, isFailure, silentLog, systemClock } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'

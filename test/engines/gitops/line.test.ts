@@ -1,5 +1,5 @@
 import { equal, is, ok } from 'uvu/assert'
-import { createLine } from '../../../src/engines/gitops/watch/line.ts'
+import { createLine } from '../../../src/engines/gitops/watch/opening-queue.ts'
 import { hours, seconds } from '../../../src/std/index.ts'
 import { steppedClock } from '../../support/clock.ts'
 import { describe } from '../../support/suite.ts'

@@ -6,7 +6,7 @@ import { apiVersionFor, idOf, keyOfId, refOfId } from '../../../src/engines/appl
 import { type Entry, type Held, OWNER_LABEL } from '../../../src/engines/gitops/index.ts'
 import { GUARDS } from '../../../src/engines/gitops/prune/guards.ts'
 import { type Pruning, prune } from '../../../src/engines/gitops/prune/prune.ts'
-import { lineOf, type Mark, markIn } from '../../../src/engines/gitops/state/book.ts'
+import { lineOf, type Mark, markIn } from '../../../src/engines/gitops/state/object-state.ts'
 import { kindOfAny } from '../../../src/engines/gitops/state/observe.ts'
 import { Failure, systemClock } from '../../../src/std/index.ts'
 import { grant } from '../../support/builders/credentials.ts'

@@ -1,19 +1,20 @@
-import type { AnyObject } from '../../../api/index.ts'
-import { byKey, keyOfId } from '../../apply/index.ts'
+import { saidIn } from '../../../adapters/kube/index.ts'
+import { type AnyObject, refOf } from '../../../api/index.ts'
+import { Failure, pause, seconds } from '../../../std/index.ts'
+import { byKey, keyOfId, sayId } from '../../apply/index.ts'
 import { type Health, healthOf } from '../../health/index.ts'
 import type { IgnoreRules } from '../fields/ignore.ts'
 import type { Held } from '../inventory/inventory.ts'
-import type { Entry } from '../objects/change-set.ts'
+import { type Entry, sentenceAbout } from '../objects/change-set.ts'
 import type { SyncContext } from '../objects/context.ts'
-import { eachOf } from '../objects/each.ts'
+import { eachOf } from '../objects/lists.ts'
 import type { Desired } from '../objects/place.ts'
-import { topologicalOrder } from '../objects/topological-order.ts'
-import type { Book } from '../state/book.ts'
+import { kindKey, kindsDeclaredBy, type TopologicalOrder, topologicalOrder } from '../objects/topological-order.ts'
+import type { Book } from '../state/object-state.ts'
+import { kindOfAny } from '../state/observe.ts'
 import type { Writing } from './case.ts'
-import { createGate } from './gate.ts'
-import type { Standing, Taking } from './keeper.ts'
 import { createPatience } from './patience.ts'
-import { createServing } from './serving.ts'
+import type { Standing, Taking } from './take-over.ts'
 import { writeOne } from './write.ts'
 
 /** More at once only makes the API server's queue longer: measured in docs/decisions/0095. */
@@ -92,4 +93,149 @@ function writingOf(desired: readonly Desired[], applying: Applying): Writing {
     wrote: (item, object) => wrote?.(item, object),
     healthOf: applying.healthOf ?? ((object) => healthOf(object, clock.now())),
   }
+}
+
+/** Keeps objects back whose dependencies are not there yet. Nobody stands and waits: they are tried in the next reconcile. */
+export interface Gate {
+  /** Why the object is not applied now. */
+  obstacle(item: Desired): Promise<Entry | undefined>
+  note(entries: readonly Entry[]): void
+}
+
+export interface Gated {
+  order: TopologicalOrder
+  set: readonly Desired[]
+  /** Objects of the set that may not be applied. */
+  refused: readonly Entry[]
+  by: Writing
+}
+
+export function createGate({ order, set, refused, by }: Gated): Gate {
+  const outcomes = new Map(refused.map((entry) => [keyOfId(entry.id), entry]))
+  const items = new Map(order.needs.size > 0 ? set.map((item) => [keyOfId(item.id), item]) : [])
+  const asked = new Map<string, Promise<Health>>()
+  const blocked = new Set<string>()
+
+  /** Many may depend on one; it is looked at once. */
+  const healthOf = (item: Desired): Promise<Health> => {
+    const key = keyOfId(item.id)
+    const line = by.lineOf(key)
+    if (line?.word === 'there' && line.health.status === 'Healthy') return Promise.resolve(line.health)
+    const asking = asked.get(key) ?? ask(item, by)
+    asked.set(key, asking)
+    return asking
+  }
+
+  const obstacleIn = async (key: string): Promise<Pick<Entry, 'change' | 'why' | 'undone'> | undefined> => {
+    const outcome = outcomes.get(key)
+    const item = items.get(key)
+    const id = item?.id ?? outcome?.id
+    if (!id) return undefined
+    const on = `depends on ${sayId(id)}, which`
+    if (outcome?.change === 'failed' || order.faults.has(key))
+      return { change: 'skipped', undone: true, why: `${on} could not be applied` }
+    if (blocked.has(key) && outcome?.change === 'skipped') return { change: 'skipped', undone: true, why: `${on} was skipped` }
+    if (outcome?.change === 'waiting') return { change: 'waiting', why: `${on} waits itself` }
+    const { status, message } = item ? await healthOf(item) : { status: 'Missing', message: undefined }
+    return status === 'Healthy'
+      ? undefined
+      : { change: 'waiting', why: `${on} is ${status}${message === undefined ? '' : `: ${message}`}` }
+  }
+
+  return {
+    async obstacle({ id, source }): Promise<Entry | undefined> {
+      const key = keyOfId(id)
+      const fault = order.faults.get(key)
+      if (fault !== undefined) {
+        const failure = new Failure('invalid', fault, { reason: 'DependencyInvalid' })
+        return { id, change: 'failed', why: fault, failure, source }
+      }
+      return firstIn(order.needs.get(key) ?? [], async (need) => {
+        const obstacle = await obstacleIn(need)
+        if (obstacle) blocked.add(key)
+        return obstacle && { id, source, ...obstacle }
+      })
+    },
+    note(entries) {
+      if (order.needs.size > 0) for (const entry of entries) outcomes.set(keyOfId(entry.id), entry)
+    },
+  }
+}
+
+async function ask(item: Desired, by: Writing): Promise<Health> {
+  try {
+    const kind = await by.send(item, () => by.kube.resolve(item.object.apiVersion, item.id.kind))
+    if (!kind) return { status: 'Missing', message: 'its kind is not served' }
+    return by.healthOf(await by.send(item, () => by.kube.get(kindOfAny(kind), refOf(item.object), by.signal)))
+  } catch (thrown) {
+    return { status: 'Unknown', message: sentenceAbout(item.id, Failure.from(thrown)) }
+  }
+}
+
+async function firstIn<T, R>(items: readonly T[], find: (item: T) => Promise<R | undefined>): Promise<R | undefined> {
+  for (const item of items) {
+    const found = await find(item)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** A CRD is served a moment after it was accepted. */
+const SERVED_WITHIN = seconds(10)
+/** A CRD that was changed goes on refusing the new fields for a moment. */
+const CHANGED_WITHIN = seconds(2)
+const SHORTEST = 25
+const LONGEST = seconds(0.5)
+
+/**
+ * A CRD is accepted before its kind is served. Objects of kinds whose CRD was written in the same sync are retried for a while; the time
+ * is counted for the kind, however many objects it has.
+ */
+export interface Serving {
+  /** Returns when the kinds of these are served, or time is up. */
+  ready(items: readonly Desired[]): Promise<void>
+  /** Writes again what came too early. */
+  retryUntilServed(item: Desired, write: () => Promise<Entry>): Promise<Entry>
+}
+
+export function createServing(desired: readonly Desired[], by: Writing): Serving {
+  const declared = new Set(desired.flatMap(kindsDeclaredBy))
+  const since = new Map<string, number>()
+  const { clock, kube, signal } = by
+  const began = (item: Desired): number => {
+    const key = kindKey(item.id)
+    const start = since.get(key) ?? clock.now()
+    since.set(key, start)
+    return start
+  }
+
+  return {
+    async ready(items) {
+      if (declared.size === 0) return
+      const firsts = new Map(
+        items.filter(({ id }) => declared.has(kindKey(id))).map((item) => [item.object.apiVersion + item.id.kind, item]),
+      )
+      for (const item of firsts.values()) {
+        const deadline = began(item) + SERVED_WITHIN
+        for (let wait = SHORTEST; clock.now() < deadline && !signal?.aborted; wait = Math.min(wait * 2, LONGEST)) {
+          if (await kube.resolve(item.object.apiVersion, item.id.kind).catch(() => undefined)) break
+          await pause(clock, wait, signal)
+        }
+      }
+    },
+
+    async retryUntilServed(item, write) {
+      for (let wait = SHORTEST * 4; ; wait = Math.min(wait * 2, LONGEST)) {
+        const entry = await write()
+        const within = declared.has(kindKey(item.id)) ? patienceFor(entry) : undefined
+        if (within === undefined || clock.now() >= began(item) + within || signal?.aborted) return entry
+        await pause(clock, wait, signal)
+      }
+    },
+  }
+}
+
+function patienceFor({ failure }: Entry): number | undefined {
+  if (failure?.code === 'not-found') return SERVED_WITHIN
+  return failure?.code === 'invalid' && /unknown field|not declared in schema/.test(saidIn(failure)) ? CHANGED_WITHIN : undefined
 }

@@ -8,8 +8,8 @@ import { managedEntriesOf } from '../fields/managed-fields.ts'
 import type { Entry } from '../objects/change-set.ts'
 import type { SyncContext } from '../objects/context.ts'
 import { type Desired, managerOf } from '../objects/place.ts'
-import type { Line } from '../state/book.ts'
-import type { Standing, Taking } from './keeper.ts'
+import type { Line } from '../state/object-state.ts'
+import type { Standing, Taking } from './take-over.ts'
 
 /** One object about to be written, and what is known of it. */
 export interface Case {

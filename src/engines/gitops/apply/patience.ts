@@ -1,5 +1,5 @@
 import { type Clock, Failure, isFailure, pause, seconds } from '../../../std/index.ts'
-import { bare } from '../objects/sentence.ts'
+import { bare } from '../objects/change-set.ts'
 
 /** How one sync bears with a server that is busy, and with one that does not answer. */
 export interface Patience {

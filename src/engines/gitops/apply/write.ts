@@ -1,17 +1,15 @@
+import { causesOf } from '../../../adapters/kube/index.ts'
 import { type AnyObject, isDeleting, type Kind } from '../../../api/index.ts'
-import { Failure, isFailure } from '../../../std/index.ts'
-import { keyOfId } from '../../apply/index.ts'
+import { Failure, isFailure, isRecord } from '../../../std/index.ts'
+import { keyOfId, pointerOf, withValueAt } from '../../apply/index.ts'
 import { concede, isLeftAlone } from '../fields/ignore.ts'
 import { type Wishes, wishesOf } from '../objects/annotations.ts'
-import type { Entry } from '../objects/change-set.ts'
+import { bare, type Entry, sentenceAbout } from '../objects/change-set.ts'
 import { type Desired, managerOf, OWNER_LABEL } from '../objects/place.ts'
-import { bare, sentenceAbout } from '../objects/sentence.ts'
 import { kindOfAny } from '../state/observe.ts'
-import { type Case, type Outcome, read, uidIn, type Writing } from './case.ts'
-import type { Taking } from './keeper.ts'
-import { merge } from './merge.ts'
-import { own } from './own.ts'
-import { isAtStake, keepPodSecurity } from './pod-security.ts'
+import { type Case, type Outcome, outcomeAfter, patch, put, read, uidIn, versionKnown, type Writing } from './case.ts'
+import { immutable, immutableFieldsIn, isForced, isNever, recreate } from './recreate.ts'
+import { formerKeeper, isAtStake, keepPodSecurity, type Taking, takingOver } from './take-over.ts'
 
 /** Brings one object about as its manifest wants it. Its failure is its entry. */
 export async function writeOne(item: Desired, by: Writing): Promise<Entry> {
@@ -120,3 +118,139 @@ async function makeOnce({ item, kind, seen, by }: Case): Promise<Outcome> {
     throw failure
   }
 }
+
+/** Our values hold, whoever set others. */
+export async function own(about: Case): Promise<Outcome> {
+  const { item, kind, by } = about
+  try {
+    const { written, before } = await take(about)
+    return outcomeAfter(about, written, before)
+  } catch (failure) {
+    const fields = immutableFieldsIn(failure)
+    if (!fields) throw failure
+    if (!isForced(item, by.force)) throw immutable(fields, failure, isNever(item))
+    const made = await recreate(item, kind, by)
+    if (!made) return { change: 'waiting', why: `is being deleted to be made anew, for ${fields.join(', ')} cannot be changed` }
+    by.wrote(item, made)
+    return { change: 'configured', why: `made anew, for ${fields.join(', ')} cannot be changed`, ...uidIn(made) }
+  }
+}
+
+/** Of two that write at the same moment one is asked to try again; more often somebody means it. */
+const TAKE_TRIES = 3
+
+/**
+ * What is known to be ours is written with force. Everything else first without: a conflict is how another owner shows
+ * itself, at no cost in the ordinary case.
+ */
+async function take(about: Case): Promise<{ written: AnyObject; before: AnyObject | undefined }> {
+  const { item, content, seen, by } = about
+  if (isOurs(about)) return { written: await put(about, content, { force: true, version: versionKnown(about) }), before: seen }
+  for (let tries = 1; ; tries++) {
+    try {
+      const written = tries === 1 ? await put(about, content) : undefined
+      const before = written ?? (await read(about))
+      const former = written ? undefined : formerKeeper(item, before, by.owner, by.standing)
+      const isNew = by.uidOf(keyOfId(item.id)) !== before?.metadata.uid
+      const from = { former, byHand: true, managers: by.taking?.managers }
+      const steps = before && (isNew || former !== undefined) ? takingOver(before, by.owner, from) : undefined
+      if (steps) await patch(about, steps)
+      return written && !steps ? { written, before: seen } : { written: await put(about, content, { force: true }), before }
+    } catch (failure) {
+      if (!isFailure(failure, 'conflict') || tries === TAKE_TRIES) throw failure
+    }
+  }
+}
+
+const OWNER_POINTER = pointerOf(['metadata', 'labels', OWNER_LABEL])
+
+function isOurs({ item: { id }, seen, by }: Case): boolean {
+  const uid = by.uidOf(keyOfId(id))
+  if (seen) return seen.metadata.labels?.[OWNER_LABEL] === by.owner && seen.metadata.uid === uid
+  const line = by.lineOf(keyOfId(id))
+  return line?.word === 'there' && line.uid === uid && !line.drift.includes(OWNER_POINTER)
+}
+
+/** Each conflict names all fields that are taken; new ones come up only while others write. */
+const MERGE_TRIES = 5
+
+/** Never takes a field from anybody: what others hold is left out, and said. */
+export async function merge(about: Case): Promise<Outcome> {
+  const { item, by } = about
+  const left: string[] = []
+  let object = about.content
+  let before = about.seen
+  for (let tries = 1; ; tries++) {
+    try {
+      const written = await put(about, object, { version: tries === 1 ? versionKnown(about) : undefined })
+      return { ...outcomeAfter(about, written, before), ...(left.length > 0 && { why: `${left.join(', ')} left to others` }) }
+    } catch (failure) {
+      const less = isFailure(failure, 'conflict') ? yielded(object, failure) : undefined
+      if (!less || tries === MERGE_TRIES) throw failure
+      before = await read(about)
+      const former = formerKeeper(item, before, by.owner, by.standing)
+      const steps = before && former !== undefined ? takingOver(before, by.owner, { former }) : undefined
+      if (steps) await patch(about, steps)
+      else left.push(...less.fields)
+      if (!steps) object = less.object
+    }
+  }
+}
+
+export interface Yielded {
+  readonly object: AnyObject
+  /** What was left to others: `.spec.replicas (hpa)`. */
+  readonly fields: readonly string[]
+}
+
+/**
+ * The object without the fields that others hold, so that it can be applied without taking anything from them.
+ * `undefined` when the conflict names no field that could be left out.
+ */
+export function yielded(object: AnyObject, conflict: Failure): Yielded | undefined {
+  const fields: string[] = []
+  let left = object
+  for (const { reason, field, message } of causesOf(conflict)) {
+    const parts = reason === 'FieldManagerConflict' ? placeOf(left, field) : undefined
+    if (!parts) continue
+    left = withValueAt(left, parts, undefined)
+    fields.push(`${field} (${/conflict with "([^"]*)"/.exec(message)?.[1] ?? 'another manager'})`)
+  }
+  return fields.length > 0 ? { object: left, fields } : undefined
+}
+
+/**
+ * The place that the server's own writing means: `.spec.containers[name="web"].image`, `.metadata.finalizers[="x"]`. Names
+ * may have dots in them, so the object decides where a name ends.
+ * https://pkg.go.dev/sigs.k8s.io/structured-merge-diff/v4/fieldpath#Path.String
+ */
+export function placeOf(object: unknown, path: string): string[] | undefined {
+  if (path === '') return []
+  if (path.startsWith('.') && isRecord(object)) {
+    const rest = path.slice(1)
+    const fitting = Object.keys(object).filter((key) => rest.startsWith(key) && /^($|[.[])/.test(rest.slice(key.length)))
+    const name = fitting.sort((a, b) => b.length - a.length)[0]
+    return name === undefined ? undefined : below(name, object[name], rest.slice(name.length))
+  }
+  if (!path.startsWith('[') || !Array.isArray(object)) return undefined
+  const element = /^\[((?:"(?:\\.|[^"\\])*"|[^\]"])*)\]/.exec(path)
+  const index = element ? object.findIndex((item, at) => isMeant(item, at, element[1] ?? '')) : -1
+  return element && index >= 0 ? below(String(index), object[index], path.slice(element[0].length)) : undefined
+}
+
+function below(part: string, object: unknown, path: string): string[] | undefined {
+  const rest = placeOf(object, path)
+  return rest && [part, ...rest]
+}
+
+/** `name="web",port=80` by keys, `="x"` by value, `0` by place. */
+function isMeant(item: unknown, at: number, selector: string): boolean {
+  if (selector.startsWith('=')) return JSON.stringify(item) === selector.slice(1)
+  if (/^\d+$/.test(selector)) return at === Number(selector)
+  const pairs = [...selector.matchAll(/(?:^|,)([^=,]+)=("(?:\\.|[^"\\])*(?:"|$)|[^",][^,]*|)/g)]
+  return isRecord(item) && pairs.length > 0 && pairs.every(([, key = '', value]) => agrees(item, key, value))
+}
+
+/** A key with a default (`protocol`) may be missing in what we wrote. */
+const agrees = (item: Record<string, unknown>, key: string, value: string | undefined): boolean =>
+  !(key in item) || JSON.stringify(item[key]) === value

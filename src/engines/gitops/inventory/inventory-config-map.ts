@@ -1,10 +1,9 @@
 import type { Cache, Kube } from '../../../adapters/kube/index.ts'
 import { type ConfigMap, ConfigMaps, type KubeObject, keyOf, type Ref } from '../../../api/index.ts'
-import { Failure } from '../../../std/index.ts'
-import { eachOf } from '../objects/each.ts'
-import { turnover } from '../objects/turnover.ts'
+import { Failure, isRecord } from '../../../std/index.ts'
+import { keyOfId } from '../../apply/index.ts'
+import { eachOf, turnover } from '../objects/lists.ts'
 import type { Held, Inventory, InventoryStore } from './inventory.ts'
-import { heldOf, heldOfJson, lineOf } from './inventory-line.ts'
 
 export const INVENTORY_LABEL = 'gitops.berth.dev/inventory'
 const FORMAT = '2'
@@ -222,4 +221,57 @@ function shardOf({ key }: Held, shards: number): number {
   let hash = 0x81_1c_9d_c5
   for (const byte of Buffer.from(key)) hash = Math.imul(hash ^ byte, 0x01_00_01_93)
   return ((hash >>> 16) ^ hash) & (shards - 1)
+}
+
+/**
+ * One object of an inventory as one line: `group/Kind/namespace/name/version/uid/hash`, each part empty where there is none.
+ * No name in Kubernetes may hold `/` or `%` (`path.IsValidPathSegmentName` of apimachinery), so the rare characters that
+ * would break a line are written as `%20`.
+ */
+export function lineOf({ id, version, uid = '', hash = '' }: Held): string {
+  return [id.group, id.kind, id.namespace ?? '', id.name, version, uid, hash].map(escaped).join('/')
+}
+
+/** `undefined` for a line that names no object. */
+export function heldOf(line: string): Held | undefined {
+  const parts = line.split('/')
+  if (parts.length !== 7) return undefined
+  const [group, kind, namespace, name, version, uid, hash] = parts.map(unescaped)
+  if (group === undefined || !kind || !name || !version) return undefined
+  const id = { group, kind, ...(namespace && { namespace }), name }
+  return { id, key: keyOfId(id), version, ...(uid && { uid }), ...(hash && { hash }) }
+}
+
+/** A line as it was written until format 2: a JSON object. */
+export function heldOfJson(line: string): Held | undefined {
+  const held = parsed(line)
+  if (!isRecord(held) || !isRecord(held.id)) return undefined
+  const { group, kind, namespace, name } = held.id
+  const { version, uid, hash } = held
+  if (typeof group !== 'string' || typeof kind !== 'string' || typeof name !== 'string' || typeof version !== 'string')
+    return undefined
+  const id = { group, kind, ...(typeof namespace === 'string' && { namespace }), name }
+  return { id, key: keyOfId(id), version, ...(typeof uid === 'string' && { uid }), ...(typeof hash === 'string' && { hash }) }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it is them that must not stand in a line
+const AWKWARD = /[\u0000-\u0020\u007f%/]/g
+
+const escaped = (part: string): string => part.replace(AWKWARD, encodeURIComponent)
+
+function unescaped(part: string): string | undefined {
+  if (!part.includes('%')) return part
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return undefined
+  }
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
 }

@@ -2,7 +2,7 @@ import { byKey, keyOfId, type ObjectId } from '../../apply/index.ts'
 import type { Held } from '../inventory/inventory.ts'
 import { type Entry, entriesOf } from '../objects/change-set.ts'
 import type { Desired } from '../objects/place.ts'
-import { type Book, isAsDesired } from '../state/book.ts'
+import { type Book, isAsDesired } from '../state/object-state.ts'
 
 export interface Plan {
   apply: Desired[]

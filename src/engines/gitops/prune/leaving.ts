@@ -7,7 +7,7 @@ import type { Destination, Owner } from '../objects/place.ts'
 import type { Plan } from '../plan/plan.ts'
 import type { Wanted } from '../plan/wanted.ts'
 import type { Wants } from '../sharing/wants.ts'
-import { type Book, healthIn, markIn } from '../state/book.ts'
+import { type Book, healthIn, markIn } from '../state/object-state.ts'
 import { GUARDS, type Guards } from './guards.ts'
 import { emptiness, prune, settledByLooking } from './prune.ts'
 

@@ -1,15 +1,14 @@
+import type { Kube } from '../../../adapters/kube/index.ts'
 import { type AnyObject, isDeleting, type Kind } from '../../../api/index.ts'
 import { Failure, isFailure } from '../../../std/index.ts'
-import { idOf, keyOfId, type ObjectId, refOfId } from '../../apply/index.ts'
+import { apiVersionFor, idOf, keyOfId, type ObjectId, refOfId } from '../../apply/index.ts'
 import { groupsOf, type Held } from '../inventory/inventory.ts'
-import { wishesOf } from '../objects/annotations.ts'
+import { dependenciesOf, wishesOf } from '../objects/annotations.ts'
 import type { SyncContext } from '../objects/context.ts'
-import { dependenciesOf } from '../objects/depends-on.ts'
-import { eachListed, eachOf } from '../objects/each.ts'
+import { eachListed, eachOf } from '../objects/lists.ts'
 import { OWNER_LABEL } from '../objects/place.ts'
-import type { Mark } from '../state/book.ts'
+import type { Mark } from '../state/object-state.ts'
 import { kindOfAny } from '../state/observe.ts'
-import { servedKind } from './served.ts'
 
 export interface Looking extends SyncContext {
   /** Everything that is held, for it says how long a list would be. */
@@ -142,3 +141,30 @@ const sightOfMark = ({ uid, version, prune, needs = [] }: Mark, kind: Kind): Sig
   prune === 'disabled' ? KEPT : { word: 'there', kind, uid, asksFirst: prune === 'confirm', needs, version }
 
 const KEPT: Sight = { word: 'kept', why: 'is annotated to stay when it leaves the repository' }
+
+interface Group {
+  versions: { version: string }[]
+}
+
+/**
+ * Where an object that is held stands in the API today: in the version in which it was written, or in another one that is
+ * served. `undefined`: the kind is gone, and so is everything of it.
+ */
+export async function servedKind(kube: Kube, { id: { group, kind }, version }: Held): Promise<Kind | undefined> {
+  const asWritten = await kube.resolve(apiVersionFor(group, version), kind)
+  if (asWritten || group === '') return asWritten
+  for (const other of await versionsOf(kube, group)) {
+    const found = other === version ? undefined : await kube.resolve(apiVersionFor(group, other), kind)
+    if (found) return found
+  }
+  return undefined
+}
+
+async function versionsOf(kube: Kube, group: string): Promise<string[]> {
+  try {
+    return (await kube.read<Group>(`/apis/${group}`)).versions.map(({ version }) => version)
+  } catch (failure) {
+    if (isFailure(failure, 'not-found')) return []
+    throw failure
+  }
+}

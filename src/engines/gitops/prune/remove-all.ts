@@ -3,14 +3,13 @@ import type { AnyObject, Kind, Ref } from '../../../api/index.ts'
 import { type Clock, Failure, isFailure, seconds } from '../../../std/index.ts'
 import { refOfId } from '../../apply/index.ts'
 import { exact, type Held, type Inventory, type InventoryStore, loadFor } from '../inventory/inventory.ts'
-import type { Entry } from '../objects/change-set.ts'
+import { type Entry, sentenceAbout } from '../objects/change-set.ts'
 import type { SyncContext } from '../objects/context.ts'
-import { eachOf } from '../objects/each.ts'
+import { eachOf } from '../objects/lists.ts'
 import { type Destination, OWNER_ANNOTATION, OWNER_LABEL, type Owner } from '../objects/place.ts'
-import { sentenceAbout } from '../objects/sentence.ts'
 import { kindOfAny } from '../state/observe.ts'
+import { servedKind } from './look.ts'
 import { prune, settledByLooking } from './prune.ts'
-import { servedKind } from './served.ts'
 
 export interface RemovalRequest {
   destination: Destination

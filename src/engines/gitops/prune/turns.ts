@@ -1,11 +1,10 @@
 import type { AnyObject } from '../../../api/index.ts'
-import type { Clock } from '../../../std/index.ts'
-import { minutes } from '../../../std/index.ts'
+import { type Clock, minutes } from '../../../std/index.ts'
 import { keyOfId, type ObjectId } from '../../apply/index.ts'
 import type { Held } from '../inventory/inventory.ts'
-import { eachOf } from '../objects/each.ts'
+import { eachOf } from '../objects/lists.ts'
 import { inOrder } from '../objects/topological-order.ts'
-import { membersOf } from './judge.ts'
+import { membersOf } from './guards.ts'
 
 /** One object that is to go, or that is in the way of others until it is gone. */
 export interface Leaver {

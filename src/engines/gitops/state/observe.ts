@@ -1,13 +1,14 @@
 import type { Kube } from '../../../adapters/kube/index.ts'
 import { type AnyObject, apiVersionOf, type Kind } from '../../../api/index.ts'
 import { isFailure } from '../../../std/index.ts'
-import { apiVersionFor, byKey, idOf, keyOfId, type ObjectId, refOfId } from '../../apply/index.ts'
+import { apiVersionFor, byKey, idOf, keyOfId, type ObjectId, refOfId, sayId } from '../../apply/index.ts'
+import { type Health, type HealthStatus, worse } from '../../health/index.ts'
 import { groupsOf, type Held } from '../inventory/inventory.ts'
+import { sentenceAbout } from '../objects/change-set.ts'
 import type { SyncContext } from '../objects/context.ts'
-import { eachListed } from '../objects/each.ts'
+import { eachListed } from '../objects/lists.ts'
 import { type Desired, OWNER_LABEL } from '../objects/place.ts'
-import { sentenceAbout } from '../objects/sentence.ts'
-import { type Book, type Judge, type Line, lineOf, type Unreadable } from './book.ts'
+import { type Book, healthIn, isAsDesired, type Judge, type Line, lineOf, type Unreadable } from './object-state.ts'
 
 export interface Observing extends Pick<SyncContext, 'kube' | 'owner'> {
   judge: Judge
@@ -92,3 +93,36 @@ export const kindOfAny = ({ group, version, kind, plural, namespaced }: Kind): K
   plural,
   namespaced,
 })
+
+export interface ObservedObject {
+  id: ObjectId
+  version: string
+  health: Health
+  /** JSON pointers of the fields that differ from the repository. */
+  drift: readonly string[]
+}
+
+export interface Observed {
+  /** The worst among the objects. */
+  health: Health
+  objects: ObservedObject[]
+  /** When it would be said in another way without anything being heard: some things get worse by waiting alone. */
+  until: number
+}
+
+const NONE: readonly string[] = []
+
+/** How everything that is held does. What is not `wanted` waits to be pruned. */
+export function observedIn(book: Book, held: readonly Held[], wanted: ReadonlyMap<string, Desired>, now: number): Observed {
+  let until = Number.POSITIVE_INFINITY
+  const objects = held.map(({ key, id, version }) => {
+    const line = book.get(key)
+    if (line?.word === 'there' && line.later && line.later.at > now) until = Math.min(until, line.later.at)
+    const desired = wanted.get(key)
+    const drift = line?.word === 'there' && desired && !isAsDesired(line, desired) ? line.drift : NONE
+    return { id, version, health: healthIn(line, now, desired), drift }
+  })
+  const status = objects.reduce<HealthStatus>((worst, { health }) => worse(worst, health.status), 'Healthy')
+  const culprit = objects.find(({ health }) => health.status === status && health.message !== undefined)
+  return { health: { status, ...(culprit && { message: `${sayId(culprit.id)} ${culprit.health.message}` }) }, objects, until }
+}

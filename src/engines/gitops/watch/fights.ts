@@ -1,6 +1,6 @@
 import { type Clock, minutes, seconds } from '../../../std/index.ts'
 import { keyOfId, type ObjectId, sayId } from '../../apply/index.ts'
-import type { There } from '../state/book.ts'
+import type { There } from '../state/object-state.ts'
 
 /** Somebody changes an object again and again, and we set it back as often. */
 export interface Fight {

@@ -2,7 +2,7 @@ import { type Kube, keepFed, type Listing, type Sink } from '../../../adapters/k
 import { type AnyObject, apiVersionOf, type Kind } from '../../../api/index.ts'
 import { type Clock, createTally, type Failure, isFailure, type Log, seconds } from '../../../std/index.ts'
 import { OWNER_LABEL } from '../objects/place.ts'
-import { createLine } from './line.ts'
+import { createLine } from './opening-queue.ts'
 
 /** A spot is one kind in one namespace or in the whole cluster, watched as one identity. */
 export interface Spot {

@@ -1,15 +1,22 @@
 import { isNewer, type Kube, type Listing } from '../../../adapters/kube/index.ts'
 import type { AnyObject } from '../../../api/index.ts'
-import type { Buckets, Clock } from '../../../std/index.ts'
+import { type Buckets, type Clock, seconds } from '../../../std/index.ts'
 import { idOf, keyOfId, partsOf } from '../../apply/index.ts'
-import { claimOn, claimsOf } from '../fields/claims.ts'
-import { managedEntriesOf } from '../fields/managed-fields.ts'
+import { claimOn, claimsOf, managedEntriesOf } from '../fields/managed-fields.ts'
 import type { Held } from '../inventory/inventory.ts'
 import { type Desired, managerOf, OWNER_LABEL } from '../objects/place.ts'
-import { type Book, isUnjudged, type Judge, type Line, lineAfterWrite, lineOf, type There, versionOf } from '../state/book.ts'
-import { createBell, newsIn } from './news.ts'
-import { createPlaces, nameOf, type Tracked } from './places.ts'
-import { createSeating } from './seating.ts'
+import {
+  type Book,
+  isUnjudged,
+  type Judge,
+  type Line,
+  lineAfterWrite,
+  lineOf,
+  type There,
+  versionOf,
+} from '../state/object-state.ts'
+import { createSeating } from './subscriptions.ts'
+import { createPlaces, nameOf, type Tracked } from './tracked-objects.ts'
 import type { Reader, Watches } from './watches.ts'
 
 /** The objects of a sync in the cluster, and the rules by which they are looked at. */
@@ -224,4 +231,36 @@ export function managersOf(object: AnyObject, pointers: readonly string[], ours:
   })
   const last = others.toSorted((a, b) => (String(a.raw.time) < String(b.raw.time) ? 1 : -1)).slice(0, 1)
   return [...new Set((owners.length > 0 ? owners : last).map(({ manager }) => manager))]
+}
+
+/** A change between two looks is `loud` if it must be acted on, and `quiet` if the same is only said in another way. */
+export function newsIn(before: Line | undefined, line: Line): 'loud' | 'quiet' | undefined {
+  if (before?.word !== line.word) return 'loud'
+  if (before.word !== 'there' || line.word !== 'there') return undefined
+  if (before.uid !== line.uid || before.drift.join() !== line.drift.join()) return 'loud'
+  if (before.health.status !== line.health.status) return 'loud'
+  return before.health.message === line.health.message ? undefined : 'quiet'
+}
+
+/** A rollout says something else with every pod: that may be told a little later, all at once. */
+const MURMUR = seconds(1)
+
+/** `wait`: milliseconds for which those whom it rings for have to wait, because they were looked at so often. */
+export function createBell(clock: Clock, ring: () => void, wait: () => number) {
+  let stop: (() => void) | undefined
+  const ringIn = (ms: number) => {
+    stop ??= clock.after(ms, () => {
+      stop = undefined
+      ring()
+    })
+  }
+  return {
+    tell(news: 'loud' | 'quiet' | undefined) {
+      if (!news) return
+      const ms = Math.max(wait(), news === 'quiet' ? MURMUR : 0)
+      if (ms > 0) ringIn(ms)
+      else ring()
+    },
+    silence: () => stop?.(),
+  }
 }

@@ -1,7 +1,7 @@
 import { isNewer } from '../../../adapters/kube/index.ts'
 import { type Clock, minutes } from '../../../std/index.ts'
-import { type Book, type Line, versionOf } from '../state/book.ts'
-import type { Place } from './places.ts'
+import { type Book, type Line, versionOf } from '../state/object-state.ts'
+import type { Place } from './tracked-objects.ts'
 import type { Reader, Seat, Watches } from './watches.ts'
 
 /** The seats of a sync at the watches that tell of its objects. */

@@ -4,8 +4,7 @@ import { seconds } from '../../../std/index.ts'
 import { differences, type ObjectId, partsOf, valueAt } from '../../apply/index.ts'
 import { endsByGoing, type Health, type HealthRules, healthOf, UNJUDGED } from '../../health/index.ts'
 import { type IgnoreRules, isLeftAlone, ourFields, withoutIgnored } from '../fields/ignore.ts'
-import { wishesOf } from '../objects/annotations.ts'
-import { dependenciesOf } from '../objects/depends-on.ts'
+import { dependenciesOf, wishesOf } from '../objects/annotations.ts'
 import type { Desired } from '../objects/place.ts'
 
 /** The memory of one object in the cluster. Its body is not kept, for there may be ten thousand. */
