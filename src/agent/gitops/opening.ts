@@ -12,7 +12,7 @@ export interface Opened {
   owner: string
   inventoryId: string
   inventory: AgentInventory
-  ledger: ReturnType<Term['ledgers']['of']>
+  memory: ReturnType<Term['memories']['of']>
 }
 
 interface Opening {
@@ -37,7 +37,7 @@ export async function openFor(before: Opened | undefined, opening: Opening, sign
   const inventory = inventoryAt(term, project.id, place)
   await term.claim(commit.projectId)
   if (project.dryRun === 'none') await settle(place, inventory, opening, signal)
-  return { name, owner, inventoryId, inventory, ledger: term.ledgers.of(owner, { tenant: project.id, rules: '', ring }) }
+  return { name, owner, inventoryId, inventory, memory: term.memories.of(owner, { tenant: project.id, rules: '', ring }) }
 }
 
 const outside = ({ namespace, name }: Place): Failure =>

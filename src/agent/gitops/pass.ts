@@ -1,18 +1,10 @@
 import type { ManifestProject } from '../../agentcfg/index.ts'
 import { sayId } from '../../engines/apply/index.ts'
-import {
-  type Entry,
-  entriesOf,
-  type Ledger,
-  preview,
-  type SyncRequest,
-  type SyncResult,
-  sync,
-} from '../../engines/gitops/index.ts'
+import { type Entry, entriesOf, preview, type SyncRequest, type SyncResult, sync } from '../../engines/gitops/index.ts'
 import type { Manifest, Render, Snapshot } from '../../engines/render/index.ts'
 import { adopt } from './adopt.ts'
 import type { AgentInventory } from './inventory.ts'
-import { takingBy } from './policy.ts'
+import { takeOverRulesFor } from './policy.ts'
 import { destinationOf, ownerFrom, type Term } from './shop.ts'
 
 /** One commit of one project, about to be brought about. */
@@ -23,7 +15,7 @@ export interface Pass {
   owner: string
   inventoryId: string
   inventory: AgentInventory
-  ledger: Ledger
+  memory: SyncRequest['memory']
   /** Read everything again, whatever the watches say. */
   compare: boolean
 }
@@ -58,13 +50,13 @@ export async function bringAbout(pass: Pass, term: Term, signal: AbortSignal): P
     destination,
     owner,
     inventory,
-    ledger: pass.ledger,
+    memory: pass.memory,
     compare: pass.compare ? 'all' : false,
     prune: project.prune,
     propagation: project.propagation,
     confirmed: inventory.isConfirmed(snapshot.commitId),
     wants: term.wants,
-    taking: takingBy(inventoryId, project.inventoryPolicy),
+    takeOver: takeOverRulesFor(inventoryId, project.inventoryPolicy),
   }
   if (project.dryRun === 'client') return dryVerdict(project, `${pass.manifests.length} objects, none of them sent`)
   if (project.dryRun === 'server') return dryVerdict(project, await rehearse(request, { render, clock }, signal))

@@ -1,6 +1,6 @@
 import type { InventoryPolicy } from '../../agentcfg/index.ts'
 import type { AnyObject } from '../../api/index.ts'
-import type { Taking } from '../../engines/gitops/index.ts'
+import type { SyncRequest } from '../../engines/gitops/index.ts'
 import { Failure } from '../../std/index.ts'
 
 /** Says on each object which inventory it belongs to; agentk writes and reads it. */
@@ -15,7 +15,7 @@ export function mayTake(live: AnyObject, inventoryId: string, policy: InventoryP
   return owning === '' && policy === 'adopt_if_no_inventory'
 }
 
-export const takingBy = (inventoryId: string, policy: InventoryPolicy): Taking => ({
+export const takeOverRulesFor = (inventoryId: string, policy: InventoryPolicy): NonNullable<SyncRequest['takeOver']> => ({
   managers: [AGENTK],
   fromOthers: policy === 'adopt_all',
   objection(live) {

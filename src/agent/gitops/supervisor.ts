@@ -1,5 +1,5 @@
 import { manifestProjects } from '../../agentcfg/index.ts'
-import { createLedgers, createWants } from '../../engines/gitops/index.ts'
+import { createSyncMemories, createWants } from '../../engines/gitops/index.ts'
 import { hours } from '../../std/index.ts'
 import type { Follower } from '../ports.ts'
 import { createBell } from './bell.ts'
@@ -31,9 +31,9 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     },
     async lead(signal) {
       const { clock, log } = options
-      const ledgers = createLedgers({ clock, log })
+      const memories = createSyncMemories({ clock, log })
       const wants = createWants({ clock })
-      const crew = createCrew({ ...options, ledgers, wants })
+      const crew = createCrew({ ...options, memories, wants })
       let done: Wish | undefined
       while (!signal.aborted) {
         const { wish } = state
@@ -42,7 +42,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
         if (state.wish === done) await bell.wait(hours(1), signal)
       }
       await crew.stop()
-      ledgers.close()
+      memories.close()
     },
   }
 }

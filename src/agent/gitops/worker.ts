@@ -119,10 +119,10 @@ function createWork(project: ManifestProject, { term, desk, ring }: Around): Wor
     const all = await render(commit, signal)
     const { manifests, template } = withoutTemplate(all)
     opened = await openFor(opened, { project, term, commit, template, ring }, signal)
-    const { owner, inventory, inventoryId, ledger } = opened
+    const { owner, inventory, inventoryId, memory } = opened
     const compare = clock.now() >= state.compareAt
     if (compare) inventory.expire()
-    const pass = { project, snapshot: commit, manifests, owner, inventoryId, inventory, ledger, compare }
+    const pass = { project, snapshot: commit, manifests, owner, inventoryId, inventory, memory, compare }
     const verdict = await bringAbout(pass, term, signal)
     if (compare) state.compareAt = clock.now() + COMPARE
     state.next = verdict.next
@@ -168,7 +168,7 @@ function createWork(project: ManifestProject, { term, desk, ring }: Around): Wor
     close() {
       if (!opened) return
       const { owner } = opened
-      term.ledgers.end(owner)
+      term.memories.end(owner)
       term.wants.rest(owner)
     },
   }

@@ -1,7 +1,7 @@
 import type { AnyObject } from '../../api/index.ts'
 import { isRecord } from '../../std/index.ts'
 
-export interface Condition {
+interface Condition {
   type: string
   status: string
   reason: string

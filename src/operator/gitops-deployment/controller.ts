@@ -1,7 +1,7 @@
 import { createSender } from '../../adapters/http/index.ts'
 import { byUid, type GitOpsDeployment, GitOpsDeployments, keyOf, type Ref } from '../../api/index.ts'
 import { type Controller, settled, type Workshop } from '../../engines/controller/index.ts'
-import { createLedgers, createWants, noMeter } from '../../engines/gitops/index.ts'
+import { createSyncMemories, createWants } from '../../engines/gitops/index.ts'
 import { minutes } from '../../std/index.ts'
 import { createNotifier } from './notify/notifier.ts'
 import { withSecretsMasked } from './pass/masked.ts'
@@ -23,14 +23,14 @@ const MOST_OBJECTS = 100_000
 export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings): Controller<GitOpsDeployment> {
   const { source, render, yaml, reach, mostWatches } = settings
   const caches = openCaches(workshop)
-  const meter = settings.meter ?? { ...noMeter, watches: () => undefined }
-  const waited = (milliseconds: number) => meter.took('source', milliseconds)
+  const { meter } = settings
+  const waited = (milliseconds: number) => meter?.took('source', milliseconds)
   const following = createFollowing({ source, clock: workshop.clock, yaml, waited, mostFiles: settings.mostFiles })
   const targets = createTargets(reach)
   const variables = createVariableReader(workshop.kube, workshop.clock, createVariableMemory())
   const { clock, log } = workshop
-  const ledgers = createLedgers({ clock, log, mostWatches })
-  meter.watches(() => ledgers.watches)
+  const memories = createSyncMemories({ clock, log, mostWatches })
+  meter?.watches(() => memories.watches)
   const notifier = createNotifier({
     workshop,
     send: createSender({ allowLocal: reach?.refuseLocal !== true }),
@@ -50,7 +50,7 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
     lastPasses: new Map(),
     seen: new Map(),
     arrivals: new Map(),
-    ledgers,
+    memories,
     meter,
     wants: createWants({ clock, exists: (uid) => caches.deployments.by(byUid, uid).length > 0 }),
     ring: () => undefined,
@@ -70,7 +70,7 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
       following.ringing(ring, signal)
       void keepTidy(targets, { clock, used: () => targetsIn(caches) }, signal)
       const close = () => {
-        services.ledgers.close()
+        services.memories.close()
         notifier.close()
       }
       signal.addEventListener('abort', close, { once: true })
@@ -86,7 +86,7 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
 }
 
 /** Also what another deployment of that name left. */
-function forget(ref: Ref, { following, objects, lastPasses, arrivals, variables, ledgers, wants }: SyncServices): void {
+function forget(ref: Ref, { following, objects, lastPasses, arrivals, variables, memories, wants }: SyncServices): void {
   const key = keyOf(ref)
   const uid = lastPasses.get(key)?.uid
   following.end(ref)
@@ -95,6 +95,6 @@ function forget(ref: Ref, { following, objects, lastPasses, arrivals, variables,
   arrivals.delete(key)
   variables.drop(key)
   if (uid === undefined) return
-  ledgers.end(uid)
+  memories.end(uid)
   wants.withdraw(uid)
 }

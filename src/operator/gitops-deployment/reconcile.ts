@@ -28,7 +28,7 @@ export async function reconcileDeployment(
   // Suspended means just that: nothing is read and nothing is written.
   if (deployment.spec.suspend) {
     following.end(refOf(deployment))
-    services.ledgers.end(ownerOf(deployment).id)
+    services.memories.end(ownerOf(deployment).id)
     services.objects.release(keyOf(deployment.metadata))
     services.wants.rest(ownerOf(deployment).id)
     return settled({ status: statusWhile(deployment, 'Suspended', 'spec.suspend is true; nothing is applied') })

@@ -19,7 +19,7 @@ import { connected, connectionOf, isNews, refused, statusOf, type Verdict } from
 const STANDS = minutes(5)
 const SOONEST = seconds(10)
 
-export interface Inspection {
+interface Inspection {
   workshop: Workshop
   /** One that can hold credentials. */
   secret(ref: Ref): CoreSecret | undefined

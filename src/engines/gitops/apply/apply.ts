@@ -1,26 +1,23 @@
 import { saidIn } from '../../../adapters/kube/index.ts'
-import { type AnyObject, refOf } from '../../../api/index.ts'
+import { refOf } from '../../../api/index.ts'
 import { Failure, pause, seconds } from '../../../std/index.ts'
 import { byKey, keyOfId, sayId } from '../../apply/index.ts'
 import { type Health, healthOf } from '../../health/index.ts'
-import type { IgnoreRules } from '../fields/ignore.ts'
 import type { Held } from '../inventory/inventory.ts'
 import { type Entry, sentenceAbout } from '../objects/change-set.ts'
-import type { SyncContext } from '../objects/context.ts'
+import { kindOfAny } from '../objects/context.ts'
 import { eachOf } from '../objects/lists.ts'
 import type { Desired } from '../objects/place.ts'
 import { kindKey, kindsDeclaredBy, type TopologicalOrder, topologicalOrder } from '../objects/topological-order.ts'
-import type { Book } from '../state/object-state.ts'
-import { kindOfAny } from '../state/observe.ts'
-import type { Writing } from './case.ts'
+import type { ObjectStates } from '../state/object-state.ts'
+import type { ApplySettings, ObjectWriter } from './case.ts'
 import { createPatience } from './patience.ts'
-import type { Standing, Taking } from './take-over.ts'
 import { writeOne } from './write.ts'
 
 /** More at once only makes the API server's queue longer: measured in docs/decisions/0095. */
 const AT_ONCE = 16
 
-export interface Applying extends SyncContext {
+export interface ApplyRequest extends ApplySettings {
   /** What is held of these objects already. */
   held: readonly Held[]
   /** The whole set, what needs no write included: dependencies are looked for in it. Without it, what is applied. */
@@ -28,35 +25,22 @@ export interface Applying extends SyncContext {
   /** Objects of the set that may not be applied. */
   refused?: readonly Entry[] | undefined
   /** What was known before the first write: an apply that changed nothing is told by it. */
-  book?: Book | undefined
-  /** Called with the answer to each write. */
-  wrote?: ((item: Desired, object: AnyObject) => void) | undefined
+  states?: ObjectStates | undefined
   /** Called when an object is done, well or badly. */
   told?: ((entry: Entry) => void) | undefined
-  /** Whether another sync whose mark an object carries still wants it. */
-  standing?: Standing | undefined
-  taking?: Taking | undefined
-  /** Whether objects are deleted and made anew when a field that cannot be changed has changed. */
-  force?: boolean | undefined
-  /** Fields that others may change. */
-  ignore?: IgnoreRules | undefined
-  /** How a dependency does, where the book does not know; by the rules of its kind without it. */
-  healthOf?: ((object: AnyObject | undefined) => Health) | undefined
-  /** Whether labels may be taken from namespaces that decide what their pods may do. */
-  podSecurityLabels?: boolean | undefined
 }
 
 /**
  * Server-side apply, step by step: dependencies before dependents, kinds that others need first. One object's failure is its
  * own entry; it stops nothing but what depends on it.
  */
-export async function apply(desired: readonly Desired[], applying: Applying): Promise<Entry[]> {
+export async function apply(desired: readonly Desired[], request: ApplyRequest): Promise<Entry[]> {
   if (desired.length === 0) return []
-  const { set = desired, refused = [], signal } = applying
-  const by = writingOf(desired, applying)
+  const { set = desired, refused = [], signal } = request
+  const writer = writerFor(desired, request)
   const order = topologicalOrder(set, new Set(refused.map(({ id }) => keyOfId(id))))
-  const gate = createGate({ order, set, refused, by })
-  const serving = createServing(desired, by)
+  const gate = createGate({ order, set, refused, writer })
+  const serving = createServing(desired, writer)
   const due = new Set(desired)
 
   const entries: Entry[] = []
@@ -66,8 +50,8 @@ export async function apply(desired: readonly Desired[], applying: Applying): Pr
     await serving.ready(items)
     const write = async (item: Desired) => {
       signal?.throwIfAborted()
-      const entry = (await gate.obstacle(item)) ?? (await serving.retryUntilServed(item, () => writeOne(item, by)))
-      applying.told?.(entry)
+      const entry = (await gate.obstacle(item)) ?? (await serving.retryUntilServed(item, () => writeOne(item, writer)))
+      request.told?.(entry)
       return entry
     }
     const done = await eachOf(items, AT_ONCE, write)
@@ -79,49 +63,45 @@ export async function apply(desired: readonly Desired[], applying: Applying): Pr
   return entries
 }
 
-function writingOf(desired: readonly Desired[], applying: Applying): Writing {
-  const { kube, clock, owner, held, book, wrote, signal } = applying
-  const { standing, taking, force = false, ignore, podSecurityLabels = false } = applying
+function writerFor(desired: readonly Desired[], request: ApplyRequest): ObjectWriter {
   const due = new Set(desired.map(({ key }) => key))
-  const known = byKey(held.filter(({ key }) => due.has(key)))
-  const patience = createPatience(clock, signal)
+  const known = byKey(request.held.filter(({ key }) => due.has(key)))
+  const patience = createPatience(request.clock, request.signal)
   return {
-    ...{ kube, clock, owner, signal, standing, taking, force, ignore, podSecurityLabels },
+    ...request,
     uidOf: (key) => known.get(key)?.uid,
-    lineOf: (key) => book?.get(key),
-    send: ({ id }, request) => patience.send(`${id.group}/${id.kind}/${id.namespace ?? ''}`, request),
-    wrote: (item, object) => wrote?.(item, object),
-    healthOf: applying.healthOf ?? ((object) => healthOf(object, clock.now())),
+    stateOf: (key) => request.states?.get(key),
+    send: ({ id }, send) => patience.send(`${id.group}/${id.kind}/${id.namespace ?? ''}`, send),
   }
 }
 
-/** Keeps objects back whose dependencies are not there yet. Nobody stands and waits: they are tried in the next reconcile. */
-export interface Gate {
+/** Keeps objects back whose dependencies are not there yet. Nothing waits here: they are tried in the next reconcile. */
+interface Gate {
   /** Why the object is not applied now. */
   obstacle(item: Desired): Promise<Entry | undefined>
   note(entries: readonly Entry[]): void
 }
 
-export interface Gated {
+interface Gated {
   order: TopologicalOrder
   set: readonly Desired[]
   /** Objects of the set that may not be applied. */
   refused: readonly Entry[]
-  by: Writing
+  writer: ObjectWriter
 }
 
-export function createGate({ order, set, refused, by }: Gated): Gate {
+function createGate({ order, set, refused, writer }: Gated): Gate {
   const outcomes = new Map(refused.map((entry) => [keyOfId(entry.id), entry]))
   const items = new Map(order.needs.size > 0 ? set.map((item) => [keyOfId(item.id), item]) : [])
   const asked = new Map<string, Promise<Health>>()
   const blocked = new Set<string>()
 
   /** Many may depend on one; it is looked at once. */
-  const healthOf = (item: Desired): Promise<Health> => {
+  const healthOfItem = (item: Desired): Promise<Health> => {
     const key = keyOfId(item.id)
-    const line = by.lineOf(key)
-    if (line?.word === 'there' && line.health.status === 'Healthy') return Promise.resolve(line.health)
-    const asking = asked.get(key) ?? ask(item, by)
+    const state = writer.stateOf(key)
+    if (state?.presence === 'present' && state.health.status === 'Healthy') return Promise.resolve(state.health)
+    const asking = asked.get(key) ?? ask(item, writer)
     asked.set(key, asking)
     return asking
   }
@@ -136,7 +116,7 @@ export function createGate({ order, set, refused, by }: Gated): Gate {
       return { change: 'skipped', undone: true, why: `${on} could not be applied` }
     if (blocked.has(key) && outcome?.change === 'skipped') return { change: 'skipped', undone: true, why: `${on} was skipped` }
     if (outcome?.change === 'waiting') return { change: 'waiting', why: `${on} waits itself` }
-    const { status, message } = item ? await healthOf(item) : { status: 'Missing', message: undefined }
+    const { status, message } = item ? await healthOfItem(item) : { status: 'Missing', message: undefined }
     return status === 'Healthy'
       ? undefined
       : { change: 'waiting', why: `${on} is ${status}${message === undefined ? '' : `: ${message}`}` }
@@ -162,11 +142,12 @@ export function createGate({ order, set, refused, by }: Gated): Gate {
   }
 }
 
-async function ask(item: Desired, by: Writing): Promise<Health> {
+async function ask(item: Desired, writer: ObjectWriter): Promise<Health> {
   try {
-    const kind = await by.send(item, () => by.kube.resolve(item.object.apiVersion, item.id.kind))
+    const kind = await writer.send(item, () => writer.kube.resolve(item.object.apiVersion, item.id.kind))
     if (!kind) return { status: 'Missing', message: 'its kind is not served' }
-    return by.healthOf(await by.send(item, () => by.kube.get(kindOfAny(kind), refOf(item.object), by.signal)))
+    const object = await writer.send(item, () => writer.kube.get(kindOfAny(kind), refOf(item.object), writer.signal))
+    return writer.healthOf?.(object) ?? healthOf(object, writer.clock.now())
   } catch (thrown) {
     return { status: 'Unknown', message: sentenceAbout(item.id, Failure.from(thrown)) }
   }
@@ -191,17 +172,17 @@ const LONGEST = seconds(0.5)
  * A CRD is accepted before its kind is served. Objects of kinds whose CRD was written in the same sync are retried for a while; the time
  * is counted for the kind, however many objects it has.
  */
-export interface Serving {
+interface Serving {
   /** Returns when the kinds of these are served, or time is up. */
   ready(items: readonly Desired[]): Promise<void>
   /** Writes again what came too early. */
   retryUntilServed(item: Desired, write: () => Promise<Entry>): Promise<Entry>
 }
 
-export function createServing(desired: readonly Desired[], by: Writing): Serving {
+function createServing(desired: readonly Desired[], writer: ObjectWriter): Serving {
   const declared = new Set(desired.flatMap(kindsDeclaredBy))
   const since = new Map<string, number>()
-  const { clock, kube, signal } = by
+  const { clock, kube, signal } = writer
   const began = (item: Desired): number => {
     const key = kindKey(item.id)
     const start = since.get(key) ?? clock.now()

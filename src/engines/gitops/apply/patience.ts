@@ -2,7 +2,7 @@ import { type Clock, Failure, isFailure, pause, seconds } from '../../../std/ind
 import { bare } from '../objects/change-set.ts'
 
 /** How one sync bears with a server that is busy, and with one that does not answer. */
-export interface Patience {
+interface Patience {
   /** Sends a request, again when the server asks to come back later. `scope`: what goes wrong together, a kind in a namespace. */
   send<T>(scope: string, request: () => Promise<T>): Promise<T>
 }

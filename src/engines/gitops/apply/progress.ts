@@ -6,7 +6,7 @@ const PAUSE = seconds(5)
 /** Writing down takes a twentieth of the time at most, however big the inventory is. */
 const SHARE = 20
 
-export interface Progress {
+interface Progress {
   /** One more is done. */
   note(entry: Entry): void
   /** Does the work, and writes down how far it came when it breaks off. */

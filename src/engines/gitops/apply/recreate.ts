@@ -6,8 +6,8 @@ import { PREFIX, wishesOf } from '../objects/annotations.ts'
 import { bare } from '../objects/change-set.ts'
 import { type Desired, managerOf } from '../objects/place.ts'
 import { kindKey } from '../objects/topological-order.ts'
-import type { Writing } from './case.ts'
-import { formerKeeper } from './take-over.ts'
+import type { ObjectWriter } from './case.ts'
+import { formerOwner } from './take-over.ts'
 
 /** With them goes everything that is in them: no annotation is worth that. */
 const NEVER = ['apiextensions.k8s.io/CustomResourceDefinition', '/Namespace']
@@ -24,23 +24,23 @@ export function isForced({ id, object }: Desired, force: boolean | undefined): b
 }
 
 /** Whether no wish of its author lets it be made anew. */
-export const isNever = ({ id }: Pick<Desired, 'id'>): boolean => NEVER.includes(kindKey(id))
+const isNever = ({ id }: Pick<Desired, 'id'>): boolean => NEVER.includes(kindKey(id))
 
 /**
  * Deletes the object and makes it anew, once a dry run has shown that the server takes the new content. `undefined`: it is
  * being deleted and takes its time.
  */
-export async function recreate(item: Desired, kind: Kind<AnyObject>, by: Writing): Promise<AnyObject | undefined> {
-  const { kube, clock, owner, signal } = by
-  const read = () => by.send(item, () => kube.get(kind, refOf(item.object), signal))
+export async function recreate(item: Desired, kind: Kind<AnyObject>, writer: ObjectWriter): Promise<AnyObject | undefined> {
+  const { kube, clock, owner, signal } = writer
+  const read = () => writer.send(item, () => kube.get(kind, refOf(item.object), signal))
   const live = await read()
-  formerKeeper(item, live, owner, by.standing)
-  await by.send(item, () => tryOut(item.object, live, kind, by))
-  await remove(item, live, kind, by)
+  formerOwner(item, live, owner, writer.standing)
+  await writer.send(item, () => tryOut(item.object, live, kind, writer))
+  await remove(item, live, kind, writer)
   const deadline = clock.now() + GONE_WITHIN
   for (let wait = 20; ; wait *= 1.5) {
     const left = await read()
-    if (!left) return by.send(item, () => kube.apply(kind, item.object, { manager: managerOf(owner) }))
+    if (!left) return writer.send(item, () => kube.apply(kind, item.object, { manager: managerOf(owner) }))
     if (left.metadata.uid !== live?.metadata.uid) throw new Failure('conflict', 'was made anew by somebody else meanwhile')
     if (clock.now() >= deadline || signal?.aborted) return undefined
     await pause(clock, wait, signal)
@@ -51,18 +51,18 @@ export async function recreate(item: Desired, kind: Kind<AnyObject>, by: Writing
 const TRIES = 5
 
 /** Bound to what was read: an object that somebody else made or took since then is not this one. */
-async function remove(item: Desired, live: AnyObject | undefined, kind: Kind<AnyObject>, by: Writing): Promise<void> {
+async function remove(item: Desired, live: AnyObject | undefined, kind: Kind<AnyObject>, writer: ObjectWriter): Promise<void> {
   let found = live
   for (let tries = 1; found && !isDeleting(found); tries++) {
     const { uid, resourceVersion } = found.metadata
     try {
-      await by.send(item, () => by.kube.delete(kind, refOf(item.object), { uid, resourceVersion }))
+      await writer.send(item, () => writer.kube.delete(kind, refOf(item.object), { uid, resourceVersion }))
       return
     } catch (failure) {
       if (!isFailure(failure, 'conflict') || tries === TRIES) throw failure
     }
-    found = await by.send(item, () => by.kube.get(kind, refOf(item.object), by.signal))
-    formerKeeper(item, found, by.owner, by.standing)
+    found = await writer.send(item, () => writer.kube.get(kind, refOf(item.object), writer.signal))
+    formerOwner(item, found, writer.owner, writer.standing)
   }
 }
 
@@ -71,7 +71,7 @@ async function tryOut(
   object: AnyObject,
   live: AnyObject | undefined,
   kind: Kind<AnyObject>,
-  { kube, owner }: Writing,
+  { kube, owner }: ObjectWriter,
 ): Promise<void> {
   const name = `berth-dry-run-${randomBytes(5).toString('hex')}`
   const trial = { ...withoutTaken(object, live), metadata: { ...object.metadata, name } }
@@ -109,7 +109,7 @@ function withoutNodePort(port: unknown): unknown {
   return rest
 }
 
-export const IMMUTABLE = 'ImmutableField'
+const IMMUTABLE = 'ImmutableField'
 
 /** The words of the API server's validations, and of rules in CRDs. */
 const WORDS =
@@ -130,10 +130,10 @@ export function immutableFieldsIn(thrown: unknown): string[] | undefined {
 /** `Invalid value: {…}: field is immutable`: the value comes from users and proves nothing. */
 const ruleIn = (message: string): string => message.replace(/^Invalid value: ("(\\.|[^"\\])*"|\{.*\}|\[.*\]|[^:]*): /s, '')
 
-export const immutable = (fields: readonly string[], cause: unknown, isNever: boolean): Failure =>
+export const immutable = (fields: readonly string[], cause: unknown, item: Desired): Failure =>
   new Failure('invalid', `${fields.join(', ')} cannot be changed once the object exists (immutable)`, {
     reason: IMMUTABLE,
-    remedy: isNever
+    remedy: isNever(item)
       ? 'Set the field back. It is never deleted to be made anew, for everything that belongs to it would go with it.'
       : `Annotate the manifest ${PREFIX}force: "true" to have the object deleted and made anew, or set the field back.`,
     cause: cause instanceof Failure ? cause.cause : cause,

@@ -6,7 +6,7 @@ import { type FieldTree, type ManagedEntry, managedEntriesOf, union } from '../f
 import { PREFIX, wishesOf } from '../objects/annotations.ts'
 import { DECIDES, isPodSecurity } from '../objects/limits.ts'
 import { type Desired, managerOf, OWNER_ANNOTATION, OWNER_LABEL } from '../objects/place.ts'
-import type { Writing } from './case.ts'
+import type { ObjectWriter } from './case.ts'
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
@@ -66,17 +66,17 @@ function claimed({ fields }: ManagedEntry): FieldTree {
 
 const isApplied = ({ operation, subresource }: ManagedEntry): boolean => operation === 'Apply' && subresource === ''
 
-export const isByHand = ({ manager, subresource }: ManagedEntry): boolean =>
+const isByHand = ({ manager, subresource }: ManagedEntry): boolean =>
   subresource === '' && (manager === 'kubectl' || manager.startsWith('kubectl-') || manager === 'before-first-apply')
 
 const isOf = (entry: ManagedEntry, owner: string | undefined): boolean =>
   owner !== undefined && entry.manager === managerOf(owner) && isApplied(entry)
 
 /** Tells whether another sync, which keeps an object, still wants it; `unknown`: nobody here has heard of that sync. */
-export type Standing = (keeper: string, key: string) => 'wants' | 'gives' | 'unknown'
+export type Standing = (keeper: string, key: string) => 'wants' | 'releases' | 'unknown'
 
 /** By which rules an object is taken that stands there and is not recorded as ours: for syncs that follow another program. */
-export interface Taking {
+export interface TakeOverRules {
   /** Field managers whose fields become ours with the object. */
   readonly managers: readonly string[]
   /** Also from another sync that wants it. */
@@ -86,7 +86,7 @@ export interface Taking {
 }
 
 /** The former owner, when the object may be taken from it; `undefined` when nobody else keeps it. Throws when it may not. */
-export function formerKeeper(
+export function formerOwner(
   { id, object }: Desired,
   live: AnyObject | undefined,
   owner: string,
@@ -95,7 +95,7 @@ export function formerKeeper(
   const keeper = live?.metadata.labels?.[OWNER_LABEL]
   if (keeper === undefined || keeper === owner) return undefined
   const word = standing?.(keeper, keyOfId(id)) ?? 'unknown'
-  if (word === 'gives' || (word === 'unknown' && wishesOf(object).adopt)) return keeper
+  if (word === 'releases' || (word === 'unknown' && wishesOf(object).adopt)) return keeper
   const title = live?.metadata.annotations?.[OWNER_ANNOTATION] ?? 'another sync'
   throw new Failure('already-exists', `is kept by ${title}`, {
     reason: 'KeptByOther',
@@ -107,7 +107,7 @@ export function formerKeeper(
 }
 
 /** A namespace may lose such a label without a word: when it was ours, or is taken over from whoever wrote it. */
-export const isAtStake = ({ id }: Desired, { podSecurityLabels }: Writing): boolean =>
+export const isAtStake = ({ id }: Desired, { podSecurityLabels }: ObjectWriter): boolean =>
   !podSecurityLabels && id.group === '' && id.kind === 'Namespace'
 
 /** Throws when an apply of a manifest without such labels would take one away. `isNew`: what people wrote is taken over. */

@@ -4,7 +4,7 @@ import { isRecord } from '../../../std/index.ts'
 import { groupOf, partsOf } from '../../apply/index.ts'
 import { wishesOf } from '../objects/annotations.ts'
 import { managerOf, OWNER_LABEL } from '../objects/place.ts'
-import { type Claims, claimsOf, managedEntriesOf } from './managed-fields.ts'
+import { type FieldOwnership, managedEntriesOf, ownershipOf } from './managed-fields.ts'
 import { inside, pathTree, replaced } from './path-tree.ts'
 
 /** Fields that others may change: set when the object is made, and left alone from then on. */
@@ -61,23 +61,23 @@ const NOTHING_INSTEAD = { down: () => undefined, instead: () => undefined }
  * What is applied over what is there. A field that others may change is left out when somebody else set it, all of it, so
  * that it is theirs; otherwise the value in the cluster is sent back, for leaving it out would remove what is ours in it.
  */
-export function concede(object: AnyObject, live: AnyObject, rules: IgnoreRules | undefined, manager: string): AnyObject {
+export function withLiveIgnored(object: AnyObject, live: AnyObject, rules: IgnoreRules | undefined, manager: string): AnyObject {
   if (!rules) return object
   const tree = pathTree(object, rules.pathsOf(object))
   if (tree.size === 0) return object
   const others = managedEntriesOf(live).filter((entry) => entry.manager !== manager)
-  const claims = claimsOf(others.map(({ fields }) => fields))
-  return replaced(object, tree, counterpartOf(object, live, claims), CONCEDED)
+  const claims = ownershipOf(others.map(({ fields }) => fields))
+  return replaced(object, tree, counterpartOf(object, live, claims), LIVE_VALUES)
 }
 
-const CONCEDED = {
+const LIVE_VALUES = {
   down: (there: Counterpart, part: string) => there.at(part),
   instead: (value: unknown, there: Counterpart) => (isTheirs(value, there) ? undefined : there.live),
 }
 
 /** A value is theirs when all that is in it was set by one or another of them. */
 function isTheirs(value: unknown, there: Counterpart): boolean {
-  if (!there.claims.isAny) return false
+  if (!there.claims.isOwned) return false
   const parts = Array.isArray(value) || isRecord(value) ? Object.keys(value) : []
   return parts.every((part) => isTheirs(inside(value, part), there.at(part)))
 }
@@ -86,16 +86,16 @@ function isTheirs(value: unknown, there: Counterpart): boolean {
 export function ourFields(object: AnyObject, live: AnyObject): (pointer: string) => boolean {
   const manager = managerOf(object.metadata.labels?.[OWNER_LABEL] ?? '')
   const ours = managedEntriesOf(live).filter((entry) => entry.manager === manager)
-  const root = counterpartOf(object, live, claimsOf(ours.map(({ fields }) => fields)))
+  const root = counterpartOf(object, live, ownershipOf(ours.map(({ fields }) => fields)))
   return (pointer) => {
     let there = root
     // A field that was set as one piece is ours with all that is in it.
     let isInPiece = false
     for (const part of partsOf(pointer)) {
-      isInPiece ||= there.claims.isPiece()
+      isInPiece ||= there.claims.isAtomic()
       there = there.at(part)
     }
-    return there.claims.isAny || isInPiece
+    return there.claims.isOwned || isInPiece
   }
 }
 
@@ -103,14 +103,14 @@ export function ourFields(object: AnyObject, live: AnyObject): (pointer: string)
 export const isLeftAlone = (live: AnyObject): boolean => wishesOf(live).apply === 'ignore'
 
 /** A counterpart is the same place in the live object, with the claims on it. */
-export interface Counterpart {
+interface Counterpart {
   readonly live: unknown
-  readonly claims: Claims
+  readonly claims: FieldOwnership
   /** It goes one step down, by the name of a field or by the place of an element in our list. */
   at(part: string): Counterpart
 }
 
-export function counterpartOf(object: unknown, live: unknown, claims: Claims): Counterpart {
+function counterpartOf(object: unknown, live: unknown, claims: FieldOwnership): Counterpart {
   let places: readonly number[] | undefined
   let asked: Map<string, Counterpart> | undefined
   const placeOf = (part: string) => {

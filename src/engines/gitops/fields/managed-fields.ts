@@ -39,16 +39,16 @@ export function union(a: FieldTree, b: FieldTree): FieldTree {
 }
 
 /** Claims say what some managers set at one place of an object and below it. */
-export interface Claims {
+export interface FieldOwnership {
   /** One of the managers set this, or something in it. */
-  readonly isAny: boolean
+  readonly isOwned: boolean
   /** One of them set this as one piece, such as a list without keys, so nothing is known of what is in it. */
-  isPiece(): boolean
+  isAtomic(): boolean
   /** The claims are those one step down; `object` is what stands at this place. */
-  at(object: unknown, part: string): Claims
+  at(object: unknown, part: string): FieldOwnership
 }
 
-const NOBODY: Claims = { isAny: false, isPiece: () => false, at: () => NOBODY }
+const UNOWNED: FieldOwnership = { isOwned: false, isAtomic: () => false, at: () => UNOWNED }
 
 /** A field is looked up in so few trees one by one, which is faster than to sort them. */
 const FEW = 4
@@ -57,23 +57,23 @@ const FEW = 4
  * It takes the claims of all these managers together. Many trees are sorted when something in them is first asked for, and the answers
  * are remembered, so that an object costs as many steps as it has fields and managers set fields, and not the product of the two.
  */
-export function claimsOf(trees: readonly FieldTree[]): Claims {
-  if (trees.length === 0) return NOBODY
-  const asked = new Map<string, Claims>()
+export function ownershipOf(trees: readonly FieldTree[]): FieldOwnership {
+  if (trees.length === 0) return UNOWNED
+  const asked = new Map<string, FieldOwnership>()
   let sorted: SortedTrees | undefined
-  let isPiece: boolean | undefined
-  const remembered = (key: string, find: () => readonly FieldTree[]): Claims => {
+  let isAtomic: boolean | undefined
+  const remembered = (key: string, find: () => readonly FieldTree[]): FieldOwnership => {
     const before = asked.get(key)
     if (before) return before
-    const claims = claimsOf(find())
-    if (claims.isAny) asked.set(key, claims)
+    const claims = ownershipOf(find())
+    if (claims.isOwned) asked.set(key, claims)
     return claims
   }
   return {
-    isAny: true,
-    isPiece() {
-      isPiece ??= trees.some((tree) => Object.keys(tree).length === 0)
-      return isPiece
+    isOwned: true,
+    isAtomic() {
+      isAtomic ??= trees.some((tree) => Object.keys(tree).length === 0)
+      return isAtomic
     },
     at(object, part) {
       const key = `f:${part}`
@@ -82,7 +82,7 @@ export function claimsOf(trees: readonly FieldTree[]): Claims {
       sorted ??= sort(trees)
       const known = isList ? keyIn(sorted, object, Number(part)) : key
       const found = known === undefined ? undefined : sorted.trees.get(known)
-      return known === undefined || !found ? NOBODY : remembered(known, () => found)
+      return known === undefined || !found ? UNOWNED : remembered(known, () => found)
     },
   }
 }
@@ -167,12 +167,12 @@ function keyIn({ trees, hasValues, choices }: SortedTrees, list: readonly unknow
  * How far claims reach on the way to a field: `whole` - this field or one in it was set. `above` - something larger was set as
  * one piece. `none` - they have nothing to do with it.
  */
-export type Claim = 'whole' | 'above' | 'none'
+type Claim = 'whole' | 'above' | 'none'
 
 /** `parts` is a JSON pointer into `object`, which is the object that the claims are about. */
-export function claimOn(claims: Claims, object: unknown, parts: readonly string[]): Claim {
+export function ownershipAt(claims: FieldOwnership, object: unknown, parts: readonly string[]): Claim {
   const [part, ...rest] = parts
-  if (part === undefined) return claims.isAny ? 'whole' : 'none'
-  const below = claims.isAny ? claimOn(claims.at(object, part), inside(object, part), rest) : 'none'
-  return below === 'none' && claims.isPiece() ? 'above' : below
+  if (part === undefined) return claims.isOwned ? 'whole' : 'none'
+  const below = claims.isOwned ? ownershipAt(claims.at(object, part), inside(object, part), rest) : 'none'
+  return below === 'none' && claims.isAtomic() ? 'above' : below
 }

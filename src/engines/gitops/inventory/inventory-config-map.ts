@@ -15,7 +15,7 @@ const SHARD = 96 * 1024
 const MOST_SHARDS = 256
 const AT_ONCE = 4
 
-export interface ConfigMapInventory {
+interface ConfigMapInventory {
   /** Holds the ConfigMaps with INVENTORY_LABEL; reading costs no request. */
   cache: Pick<Cache<ConfigMap>, 'get'>
   /** Its writes must show in the cache. */
@@ -191,8 +191,8 @@ function textsAfter({ inventory, shards, maps, isTidy }: Loaded, held: readonly 
     edited.set(index, lines)
     return lines
   }
-  for (const item of gone) linesFor(item).delete(lineOf(item))
-  for (const item of come) linesFor(item).add(lineOf(item))
+  for (const item of gone) linesFor(item).delete(lineFor(item))
+  for (const item of come) linesFor(item).add(lineFor(item))
   for (const [index, lines] of edited)
     texts[index] = [...lines]
       .filter((line) => line !== '')
@@ -211,7 +211,7 @@ function textsOf(held: readonly Held[], atLeast: number, bytes: number): string[
 
 function divided(held: readonly Held[], shards: number): string[] {
   const lines = Array.from({ length: shards }, (): string[] => [])
-  for (const item of held) lines[shardOf(item, shards)]?.push(lineOf(item))
+  for (const item of held) lines[shardOf(item, shards)]?.push(lineFor(item))
   return lines.map((some) => some.sort().join('\n'))
 }
 
@@ -228,7 +228,7 @@ function shardOf({ key }: Held, shards: number): number {
  * No name in Kubernetes may hold `/` or `%` (`path.IsValidPathSegmentName` of apimachinery), so the rare characters that
  * would break a line are written as `%20`.
  */
-export function lineOf({ id, version, uid = '', hash = '' }: Held): string {
+export function lineFor({ id, version, uid = '', hash = '' }: Held): string {
   return [id.group, id.kind, id.namespace ?? '', id.name, version, uid, hash].map(escaped).join('/')
 }
 
@@ -243,7 +243,7 @@ export function heldOf(line: string): Held | undefined {
 }
 
 /** A line as it was written until format 2: a JSON object. */
-export function heldOfJson(line: string): Held | undefined {
+function heldOfJson(line: string): Held | undefined {
   const held = parsed(line)
   if (!isRecord(held) || !isRecord(held.id)) return undefined
   const { group, kind, namespace, name } = held.id

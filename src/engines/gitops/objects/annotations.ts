@@ -82,7 +82,7 @@ const OURS = `${PREFIX}depends-on`
 /** https://kpt.dev/reference/annotations/depends-on/ */
 const THEIRS = 'config.kubernetes.io/depends-on'
 
-export interface Dependencies {
+interface Dependencies {
   readonly ids: readonly ObjectId[]
   /** A reference that cannot be read: the rest of a sentence about the object. */
   readonly problem?: string

@@ -202,7 +202,7 @@ const sortedKeys = (_: string, value: unknown): unknown =>
   isRecord(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value
 
 /** Fields that would make the server refuse an object, or two programs write in turns, are left out of what is applied. */
-export function normalized(object: AnyObject): AnyObject {
+function normalized(object: AnyObject): AnyObject {
   return NORMALIZERS[`${groupOf(object.apiVersion)}/${object.kind}`]?.(object) ?? object
 }
 

@@ -190,7 +190,7 @@ const FIRST = [
 /** These may refuse everything else until what they call is up. */
 const LAST = ['APIService', 'MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']
 
-export function rankOf(kind: string): number {
+function rankOf(kind: string): number {
   const first = FIRST.indexOf(kind)
   if (first >= 0) return first
   const last = LAST.indexOf(kind)

@@ -2,7 +2,7 @@ import { byKey, keyOfId, type ObjectId } from '../../apply/index.ts'
 import type { Held } from '../inventory/inventory.ts'
 import { type Entry, entriesOf } from '../objects/change-set.ts'
 import type { Desired } from '../objects/place.ts'
-import { type Book, isAsDesired } from '../state/object-state.ts'
+import { isAsDesired, type ObjectStates } from '../state/object-state.ts'
 
 export interface Plan {
   apply: Desired[]
@@ -16,11 +16,11 @@ export interface Plan {
   prune: Held[]
 }
 
-export interface Planning {
+interface Planning {
   /** All that the repository describes, also what may not be applied: it did not leave. Without it, what is desired. */
   keys?: ReadonlySet<string>
   /** What is known of the cluster. Where it knows nothing, the inventory is believed. */
-  book?: Book
+  states?: ObjectStates
   /** Whether what has drifted is left as it is; without it, it is set back. */
   leaves?: (key: string) => boolean
 }
@@ -29,7 +29,7 @@ export interface Planning {
 export function planOfDrift(
   held: readonly Held[],
   wanted: ReadonlyMap<string, Desired>,
-  book: Book,
+  states: ObjectStates,
   leaves: (key: string) => boolean,
 ): Plan {
   const apply: Desired[] = []
@@ -38,9 +38,9 @@ export function planOfDrift(
   const repairs = new Set<string>()
   for (const { key } of held) {
     const desired = wanted.get(key)
-    const line = book.get(key)
+    const state = states.get(key)
     if (!desired) continue
-    if (!line || isAsDesired(line, desired)) unchanged.push(desired)
+    if (!state || isAsDesired(state, desired)) unchanged.push(desired)
     else if (leaves(key)) drifted.push(desired)
     else {
       apply.push(desired)
@@ -52,7 +52,7 @@ export function planOfDrift(
 
 /** Pure. */
 export function planOf(desired: readonly Desired[], held: readonly Held[], planning: Planning = {}): Plan {
-  const { book, leaves, keys = new Set(desired.map(({ key }) => key)) } = planning
+  const { states, leaves, keys = new Set(desired.map(({ key }) => key)) } = planning
   const known = byKey(held)
   const apply: Desired[] = []
   const unchanged: Desired[] = []
@@ -61,9 +61,9 @@ export function planOf(desired: readonly Desired[], held: readonly Held[], plann
   for (const item of desired) {
     const { key } = item
     const record = known.get(key)
-    const line = book?.get(key)
+    const state = states?.get(key)
     if (record?.hash !== item.hash || record.version !== item.version) apply.push(item)
-    else if (!line || isAsDesired(line, item)) unchanged.push(item)
+    else if (!state || isAsDesired(state, item)) unchanged.push(item)
     else if (leaves?.(key)) drifted.push(item)
     else {
       apply.push(item)
@@ -86,12 +86,12 @@ export interface Repair {
 export const newIn = ({ apply, repairs }: Plan): Desired[] => apply.filter(({ key }) => !repairs.has(key))
 
 /** Before they are set back: the answer to the write says nothing of what was there. */
-export const driftsIn = ({ apply, repairs }: Plan, book: Book): Repair[] =>
-  repairs.size === 0 ? [] : apply.filter(({ key }) => repairs.has(key)).map(({ id }) => driftOf(id, book))
+export const driftsIn = ({ apply, repairs }: Plan, states: ObjectStates): Repair[] =>
+  repairs.size === 0 ? [] : apply.filter(({ key }) => repairs.has(key)).map(({ id }) => driftOf(id, states))
 
-function driftOf(id: ObjectId, book: Book): Repair {
-  const line = book.get(keyOfId(id))
-  return line?.word === 'there' ? { id, fields: line.drift, by: line.by ?? [] } : { id, fields: [], by: [] }
+function driftOf(id: ObjectId, states: ObjectStates): Repair {
+  const state = states.get(keyOfId(id))
+  return state?.presence === 'present' ? { id, fields: state.drift, by: state.by ?? [] } : { id, fields: [], by: [] }
 }
 
 /** Those that really were set back. */

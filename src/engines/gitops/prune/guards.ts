@@ -3,7 +3,7 @@ import { Failure, isRecord } from '../../../std/index.ts'
 import { type ObjectId, sayIds } from '../../apply/index.ts'
 import type { Held } from '../inventory/inventory.ts'
 import { kindKey, kindsDeclaredBy } from '../objects/topological-order.ts'
-import type { Sight } from './look.ts'
+import type { PruneCandidate } from './look.ts'
 import { type Searching, strangersIn, strangersUnder } from './strangers.ts'
 
 /** From when on a deletion waits until somebody has confirmed it. */
@@ -21,7 +21,7 @@ export const GUARDS: Guards = { maxObjects: 100, maxPercent: 50, allowEmpty: fal
 /** Of three objects, two are soon gone: a share means something only of more than a few. */
 const FEW = 10
 
-export type GuardReason =
+type GuardReason =
   | 'NothingRendered'
   | 'PruneTooMany'
   | 'NamespaceInUse'
@@ -105,19 +105,19 @@ export interface Judging extends Searching {
 }
 
 /** Whether one object may go that is there and ours. What would take objects of this very sync along never may. */
-export async function judge({ id }: Held, sight: Sight, judging: Judging): Promise<Hold | undefined> {
-  if (sight.word !== 'there') return undefined
+export async function judge({ id }: Held, candidate: PruneCandidate, judging: Judging): Promise<Hold | undefined> {
+  if (candidate.state !== 'present') return undefined
   const { kind } = id
-  const members = membersOf(id, sight.object)
+  const members = membersOf(id, candidate.object)
   const own = members && judging.staying.filter(members)
   if (own && own.length > 0)
     return holdOn({ kind, strangers: `${sayIds(own, 3)}, which ${own.length === 1 ? 'is' : 'are'} to stay` })
   if (judging.confirmed) return undefined
   const finding: Finding = {
     kind,
-    asksFirst: sight.asksFirst,
-    data: judging.sparesData ? dataOf(sight.object) : undefined,
-    strangers: await strangersOf(id, sight.object, judging),
+    asksFirst: candidate.asksFirst,
+    data: judging.sparesData ? dataOf(candidate.object) : undefined,
+    strangers: await strangersOf(id, candidate.object, judging),
   }
   return holdOn(finding)
 }

@@ -18,9 +18,9 @@ export interface Leaver {
 }
 
 /** How it went with one of them: gone, or still there, from now on or for longer. */
-export type Outcome = 'gone' | 'there' | 'leaving'
+export type Outcome = 'gone' | 'present' | 'terminating'
 
-export interface Turns {
+interface Turns {
   clock: Clock
   /** Those that are to be deleted. */
   leavers: readonly Leaver[]
@@ -106,7 +106,7 @@ function createField(leavers: readonly Leaver[], clock: Clock): Field {
     tell(leaver, outcome) {
       const key = keyOfId(leaver.held.id)
       if (outcome === 'gone') open.delete(key)
-      if (outcome !== 'leaving') return
+      if (outcome !== 'terminating') return
       open.set(key, { ...leaver, since: clock.now() })
       if (isCustom(leaver.held.id)) slow.add(key)
     },

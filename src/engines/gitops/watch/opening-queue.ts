@@ -1,10 +1,10 @@
 import { type Clock, pause, seconds } from '../../../std/index.ts'
 
 /** Watches are opened one after the other, when nothing more urgent goes on. */
-export interface Line<T> {
+interface OpeningQueue<T> {
   add(entry: T, after?: number): void
-  /** Until the answer is called, something is being written. */
-  hold(): () => void
+  /** Until the function that it returns is called, something is being written. */
+  beginWrite(): () => void
   /** What waits is dropped, and what was to come later does not come. */
   close(): void
 }
@@ -17,7 +17,7 @@ const LATE_PER_SECOND = 16
 /** So many are opened at once. */
 const OPENING = 8
 
-export function createLine<T>(clock: Clock, open: (entry: T) => Promise<void>): Line<T> {
+export function createOpeningQueue<T>(clock: Clock, open: (entry: T) => Promise<void>): OpeningQueue<T> {
   const waiting: { entry: T; since: number }[] = []
   const closing = new AbortController()
   let writing = 0
@@ -53,7 +53,7 @@ export function createLine<T>(clock: Clock, open: (entry: T) => Promise<void>): 
         if (workers < OPENING) void work()
       })
     },
-    hold() {
+    beginWrite() {
       writing++
       return () => {
         writing--

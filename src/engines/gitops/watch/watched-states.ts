@@ -2,49 +2,50 @@ import { isNewer, type Kube, type Listing } from '../../../adapters/kube/index.t
 import type { AnyObject } from '../../../api/index.ts'
 import { type Buckets, type Clock, seconds } from '../../../std/index.ts'
 import { idOf, keyOfId, partsOf } from '../../apply/index.ts'
-import { claimOn, claimsOf, managedEntriesOf } from '../fields/managed-fields.ts'
+import { managedEntriesOf, ownershipAt, ownershipOf } from '../fields/managed-fields.ts'
 import type { Held } from '../inventory/inventory.ts'
 import { type Desired, managerOf, OWNER_LABEL } from '../objects/place.ts'
 import {
-  type Book,
   isUnjudged,
-  type Judge,
-  type Line,
-  lineAfterWrite,
-  lineOf,
-  type There,
+  type ObjectState,
+  type ObjectStates,
+  type ObservationRules,
+  type PresentObject,
+  stateAfterWrite,
+  stateOf,
   versionOf,
 } from '../state/object-state.ts'
-import { createSeating } from './subscriptions.ts'
-import { createPlaces, nameOf, type Tracked } from './tracked-objects.ts'
-import type { Reader, Watches } from './watches.ts'
+import { createSubscriptions } from './subscriptions.ts'
+import { createTrackedObjects, nameOf, type Tracked } from './tracked-objects.ts'
+import type { Subscriber, Watches } from './watches.ts'
 
 /** The objects of a sync in the cluster, and the rules by which they are looked at. */
-export interface Followed {
+interface FollowedObjects {
   kube: Kube
-  judge: Judge
+  rules: ObservationRules
   desired: readonly Desired[]
   held: readonly Held[]
 }
 
-/** A book that watches keep up to date. */
-export interface LiveBook {
-  readonly lines: Book
-  /** Another number whenever a line, or what is followed, has changed. */
-  readonly edition: number
+/** The states of the objects of a sync, kept up to date by watches. */
+export interface WatchedStates {
+  /** By key, as they were seen last. */
+  readonly current: ObjectStates
+  /** Another number whenever a state, or what is followed, has changed. */
+  readonly generation: number
   /** Which objects are followed from now on. It costs no request where nothing changed. */
-  follow(what: Followed): Promise<void>
+  follow(what: FollowedObjects): Promise<void>
   wrote(item: Desired, object: AnyObject): void
   /** Takes over what was read of objects that no watch tells about. */
-  read(book: Book): void
+  read(states: ObjectStates): void
   /** Of these, the ones that no watch tells about, or of whose health it told nothing. */
   unwatched(held: readonly Held[]): Held[]
   /** Whether nothing is known yet of some object that will be told: the watches have just been opened. */
-  readonly isYoung: boolean
+  readonly isListing: boolean
   end(): void
 }
 
-export interface LiveBookOptions {
+interface WatchedStatesOptions {
   watches: Watches
   clock: Clock
   owner: string
@@ -54,83 +55,83 @@ export interface LiveBookOptions {
   ring: () => void
 }
 
-export function createLiveBook({ watches, clock, owner, tenant, looks, ring }: LiveBookOptions): LiveBook {
-  const lines = new Map<string, Line>()
-  const bell = createBell(clock, ring, () => looks.wait(tenant))
-  const places = createPlaces()
-  const { tracked } = places
-  let judge: Judge = { now: clock.now }
+export function createWatchedStates({ watches, clock, owner, tenant, looks, ring }: WatchedStatesOptions): WatchedStates {
+  const current = new Map<string, ObjectState>()
+  const alarm = createAlarm(clock, ring, () => looks.wait(tenant))
+  const groups = createTrackedObjects()
+  const { tracked } = groups
+  let rules: ObservationRules = { now: clock.now }
   let server: string | undefined
-  let edition = 0
+  let generation = 0
 
-  const write = (key: string, line: Line) => {
-    const news = newsIn(lines.get(key), line)
-    lines.set(key, line)
-    edition++
-    return news
+  const write = (key: string, state: ObjectState) => {
+    const urgency = urgencyOf(current.get(key), state)
+    current.set(key, state)
+    generation++
+    return urgency
   }
-  const lost = (key: string, version = '') => {
-    if (tracked.has(key) && !isNoNews(lines.get(key), version)) bell.tell(write(key, { word: 'absent', version }))
+  const removed = (key: string, version = '') => {
+    if (tracked.has(key) && !isKnownAlready(current.get(key), version)) alarm.raise(write(key, { presence: 'absent', version }))
   }
-  const reader: Reader = {
+  const subscriber: Subscriber = {
     tenant,
-    saw(object) {
+    changed(object) {
       const known = tracked.get(keyOfId(idOf(object)))
-      if (!known || isNoNews(lines.get(known.key), object.metadata.resourceVersion)) return
-      bell.tell(write(known.key, lineSeen(object, known.desired, { owner, judge, before: lines.get(known.key) })))
+      if (!known || isKnownAlready(current.get(known.key), object.metadata.resourceVersion)) return
+      alarm.raise(write(known.key, stateSeen(object, known.desired, { owner, rules, before: current.get(known.key) })))
     },
-    lost: (object) => lost(keyOfId(idOf(object)), object.metadata.resourceVersion),
-    list: (spot) =>
-      listingOf(reader, places.keysAt(nameOf(spot)), (unseen, version) => {
-        for (const key of places.keysAt(nameOf(spot))) if (unseen.has(key)) lost(key, version)
-        seating.listed(nameOf(spot))
+    removed: (object) => removed(keyOfId(idOf(object)), object.metadata.resourceVersion),
+    list: (scope) =>
+      listingOf(subscriber, groups.keysIn(nameOf(scope)), (unseen, version) => {
+        for (const key of groups.keysIn(nameOf(scope))) if (unseen.has(key)) removed(key, version)
+        subscriptions.listed(nameOf(scope))
         ring()
       }),
-    blind: (_, why) => why && ring(),
+    ended: (_, why) => why && ring(),
   }
-  const seating = createSeating(watches, clock, reader)
-  const isUnheard = ({ key, held, place }: Tracked) =>
-    held !== undefined && !lines.has(key) && seating.wordAt(place.name) === 'list'
+  const subscriptions = createSubscriptions(watches, clock, subscriber)
+  const isUnlisted = ({ key, held, group }: Tracked) =>
+    held !== undefined && !current.has(key) && subscriptions.coverageOf(group.name) === 'list'
   /** What came to be followed after the list is told of when it changes, and not before. */
-  const isMute = (key: string) => {
-    const word = seating.wordAt(tracked.get(key)?.place.name ?? '')
-    return word === 'nothing' || (word === 'changes' && !lines.has(key))
+  const isUncovered = (key: string) => {
+    const coverage = subscriptions.coverageOf(tracked.get(key)?.group.name ?? '')
+    return coverage === 'nothing' || (coverage === 'changes' && !current.has(key))
   }
   const spendLooks = remembering(() => looks.spend(tenant, tracked.size + PASS))
-  const isAnyUnheard = remembering(() => isAny(tracked.values(), isUnheard))
+  const isAnyUnlisted = remembering(() => isAny(tracked.values(), isUnlisted))
 
   return {
-    lines,
-    async follow({ kube, desired, held, judge: given }) {
-      judge = given
+    current,
+    async follow({ kube, desired, held, rules: given }) {
+      rules = given
       // The same names on another server are other objects.
-      if (server !== undefined && server !== kube.server) lines.clear()
+      if (server !== undefined && server !== kube.server) current.clear()
       server = kube.server
-      if (await places.move(kube, desired, held)) {
-        edition++
-        for (const key of lines.keys()) if (!tracked.get(key)?.place.spot) lines.delete(key)
+      if (await groups.move(kube, desired, held)) {
+        generation++
+        for (const key of current.keys()) if (!tracked.get(key)?.group.scope) current.delete(key)
       }
-      seating.take(places.all, lines)
-      spendLooks(`${edition}`)
+      subscriptions.update(groups.all, current)
+      spendLooks(`${generation}`)
     },
     wrote(item, object) {
-      write(item.key, latest(lines.get(item.key), lineAfterWrite(object, item, judge)))
-      seating.wroteAt(tracked.get(item.key)?.place)
+      write(item.key, latest(current.get(item.key), stateAfterWrite(object, item, rules)))
+      subscriptions.wrote(tracked.get(item.key)?.group)
     },
-    read(book) {
-      for (const [key, line] of book) if (!isOvertaken(line, lines.get(key))) write(key, line)
+    read(states) {
+      for (const [key, state] of states) if (!isOvertaken(state, current.get(key))) write(key, state)
     },
-    unwatched: (held) => held.filter(({ key }) => isMute(key) || isUnjudged(lines.get(key))),
-    get edition() {
-      return edition
+    unwatched: (held) => held.filter(({ key }) => isUncovered(key) || isUnjudged(current.get(key))),
+    get generation() {
+      return generation
     },
-    get isYoung() {
-      return isAnyUnheard(`${edition} ${[...places.all.keys()].map((name) => seating.wordAt(name))}`)
+    get isListing() {
+      return isAnyUnlisted(`${generation} ${[...groups.all.keys()].map((name) => subscriptions.coverageOf(name))}`)
     },
     end() {
-      bell.silence()
-      seating.leave()
-      places.clear()
+      alarm.cancel()
+      subscriptions.unsubscribe()
+      groups.clear()
     },
   }
 }
@@ -140,7 +141,7 @@ const PASS = 50
 
 /** An object that was followed there when the list began, and is on none of its pages, is unseen at the end. */
 function listingOf(
-  { saw }: Reader,
+  { changed }: Subscriber,
   followed: readonly string[],
   end: (unseen: ReadonlySet<string>, version: string) => void,
 ): Listing<AnyObject> {
@@ -149,42 +150,42 @@ function listingOf(
     page(objects) {
       for (const object of objects) {
         unseen.delete(keyOfId(idOf(object)))
-        saw(object)
+        changed(object)
       }
     },
     end: (version) => end(unseen, version),
   }
 }
 
-interface Viewpoint {
+interface StateContext {
   owner: string
-  judge: Judge
-  before: Line | undefined
+  rules: ObservationRules
+  before: ObjectState | undefined
 }
 
 /** The watch shows what carries the mark of any sync. */
-function lineSeen(object: AnyObject, desired: Desired | undefined, { owner, judge, before }: Viewpoint): Line {
-  const line = lineOf(object, desired, judge, before)
+function stateSeen(object: AnyObject, desired: Desired | undefined, { owner, rules, before }: StateContext): ObjectState {
+  const state = stateOf(object, desired, rules, before)
   return {
-    ...line,
-    ...(line.drift.length > 0 && { by: managersOf(object, line.drift, managerOf(owner)) }),
-    ...(object.metadata.labels?.[OWNER_LABEL] !== owner && { isOthers: true }),
+    ...state,
+    ...(state.drift.length > 0 && { by: managersOf(object, state.drift, managerOf(owner)) }),
+    ...(object.metadata.labels?.[OWNER_LABEL] !== owner && { hasOtherOwner: true }),
   }
 }
 
 /** A watch may have told what became of an object before the answer to its write is read; only the answer says what the server rewrites. */
-function latest(told: Line | undefined, answered: There): Line {
+function latest(told: ObjectState | undefined, answered: PresentObject): ObjectState {
   if (!told || !isNewer(versionOf(told), answered.version)) return answered
   const { rewritten } = answered
-  if (told.word !== 'there' || !rewritten) return told
+  if (told.presence !== 'present' || !rewritten) return told
   return { ...told, rewritten, drift: told.drift.filter((pointer) => !rewritten.has(pointer)) }
 }
 
 /** A watch may have told of something newer while the answer was under way. */
-const isOvertaken = (line: Line, before: Line | undefined): boolean =>
-  line.word === 'there' && before !== undefined && isNewer(versionOf(before), line.version)
+const isOvertaken = (state: ObjectState, before: ObjectState | undefined): boolean =>
+  state.presence === 'present' && before !== undefined && isNewer(versionOf(before), state.version)
 
-const isNoNews = (before: Line | undefined, version: string | undefined): boolean =>
+const isKnownAlready = (before: ObjectState | undefined, version: string | undefined): boolean =>
   before !== undefined && !isNewer(version, versionOf(before))
 
 /** Asked again as of the same, it gives the same answer. */
@@ -201,17 +202,17 @@ function isAny<T>(items: Iterable<T>, is: (item: T) => boolean): boolean {
   return false
 }
 
-/** A book for one pass, without watches: what it knows is what was read and written in that pass. */
-export function createPlainBook(judge: Judge): LiveBook {
-  const lines = new Map<string, Line>()
+/** For one pass, without watches: only what was read and written in that pass is known. */
+export function createUnwatchedStates(rules: ObservationRules): WatchedStates {
+  const current = new Map<string, ObjectState>()
   return {
-    lines,
-    edition: 0,
-    isYoung: false,
+    current,
+    generation: 0,
+    isListing: false,
     follow: () => Promise.resolve(),
-    wrote: (item, object) => void lines.set(item.key, lineAfterWrite(object, item, judge)),
-    read(book) {
-      for (const [key, line] of book) lines.set(key, line)
+    wrote: (item, object) => void current.set(item.key, stateAfterWrite(object, item, rules)),
+    read(states) {
+      for (const [key, state] of states) current.set(key, state)
     },
     unwatched: (held) => [...held],
     end: () => undefined,
@@ -219,34 +220,34 @@ export function createPlainBook(judge: Judge): LiveBook {
 }
 
 /**
- * Who gave these fields their value: the field managers that own them, ours left out. Where none owns them (a field was
- * removed), whoever wrote last.
+ * The field managers that gave these fields their value, ours left out. Where none owns them (a field was removed), it is the
+ * one that wrote last.
  */
 export function managersOf(object: AnyObject, pointers: readonly string[], ours: string): string[] {
   const others = managedEntriesOf(object).filter(({ manager }) => manager !== ours)
-  const places = pointers.map(partsOf)
+  const fieldPaths = pointers.map(partsOf)
   const owners = others.filter(({ fields }) => {
-    const claims = claimsOf([fields])
-    return places.some((parts) => claimOn(claims, object, parts) !== 'none')
+    const ownership = ownershipOf([fields])
+    return fieldPaths.some((parts) => ownershipAt(ownership, object, parts) !== 'none')
   })
   const last = others.toSorted((a, b) => (String(a.raw.time) < String(b.raw.time) ? 1 : -1)).slice(0, 1)
   return [...new Set((owners.length > 0 ? owners : last).map(({ manager }) => manager))]
 }
 
-/** A change between two looks is `loud` if it must be acted on, and `quiet` if the same is only said in another way. */
-export function newsIn(before: Line | undefined, line: Line): 'loud' | 'quiet' | undefined {
-  if (before?.word !== line.word) return 'loud'
-  if (before.word !== 'there' || line.word !== 'there') return undefined
-  if (before.uid !== line.uid || before.drift.join() !== line.drift.join()) return 'loud'
-  if (before.health.status !== line.health.status) return 'loud'
-  return before.health.message === line.health.message ? undefined : 'quiet'
+/** A change must be acted on `now`, or it may be told `soon` where only a message has other words. */
+function urgencyOf(before: ObjectState | undefined, state: ObjectState): 'now' | 'soon' | undefined {
+  if (before?.presence !== state.presence) return 'now'
+  if (before.presence !== 'present' || state.presence !== 'present') return undefined
+  if (before.uid !== state.uid || before.drift.join() !== state.drift.join()) return 'now'
+  if (before.health.status !== state.health.status) return 'now'
+  return before.health.message === state.health.message ? undefined : 'soon'
 }
 
 /** A rollout says something else with every pod: that may be told a little later, all at once. */
-const MURMUR = seconds(1)
+const DEFERRAL = seconds(1)
 
-/** `wait`: milliseconds for which those whom it rings for have to wait, because they were looked at so often. */
-export function createBell(clock: Clock, ring: () => void, wait: () => number) {
+/** `wait`: milliseconds for which the tenant has to wait, because its objects were gone through so often. */
+function createAlarm(clock: Clock, ring: () => void, wait: () => number) {
   let stop: (() => void) | undefined
   const ringIn = (ms: number) => {
     stop ??= clock.after(ms, () => {
@@ -255,12 +256,12 @@ export function createBell(clock: Clock, ring: () => void, wait: () => number) {
     })
   }
   return {
-    tell(news: 'loud' | 'quiet' | undefined) {
-      if (!news) return
-      const ms = Math.max(wait(), news === 'quiet' ? MURMUR : 0)
+    raise(urgency: 'now' | 'soon' | undefined) {
+      if (!urgency) return
+      const ms = Math.max(wait(), urgency === 'soon' ? DEFERRAL : 0)
       if (ms > 0) ringIn(ms)
       else ring()
     },
-    silence: () => stop?.(),
+    cancel: () => stop?.(),
   }
 }

@@ -22,7 +22,7 @@ import { statusAfter } from './status.ts'
 
 const byClass = indexBy(({ spec }: DeploymentTarget) => [spec.deploymentTargetClassName])
 
-export interface LifecycleSettings {
+interface LifecycleSettings {
   /** Where targets may lead; everywhere without it. */
   reach?: Reach
 }

@@ -40,7 +40,7 @@ const LINGER = seconds(10)
 const SOONEST = minutes(1)
 const LATEST = hours(1)
 
-export interface ReachabilityOptions {
+interface ReachabilityOptions {
   workshop: Workshop
   targets: Cache<DeploymentTarget>
   secretOf: (target: DeploymentTarget) => CoreSecret | undefined

@@ -20,7 +20,7 @@ export interface Outlook extends Opinion {
   finding: Finding | undefined
 }
 
-export interface Verdict {
+interface Verdict {
   phase: Phase
   reason: string
   message: string

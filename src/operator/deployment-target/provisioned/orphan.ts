@@ -9,7 +9,7 @@ import {
   type SpaceRequest,
 } from '../../../api/index.ts'
 
-export type Verdict = 'keep' | 'delete' | 'unknown'
+type Verdict = 'keep' | 'delete' | 'unknown'
 
 /** What becomes of a request whose claim is gone. */
 export function isOrphan(

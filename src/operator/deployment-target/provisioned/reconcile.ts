@@ -28,7 +28,7 @@ import { isOrphan } from './orphan.ts'
 export const MANAGER = 'devsandbox-targets'
 const LONGEST_LABEL = 63
 
-export interface Making {
+interface Making {
   workshop: Workshop
   claims: Cache<DeploymentTargetClaim>
   classes: Cache<DeploymentTargetClass>

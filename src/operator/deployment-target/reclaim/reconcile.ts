@@ -25,7 +25,7 @@ import { isFailure } from '../../../std/index.ts'
 
 export const MANAGER = 'devsandbox-reclaim'
 
-export interface Reclaim {
+interface Reclaim {
   workshop: Workshop
   classes: Cache<DeploymentTargetClass>
   requests: Cache<SpaceRequest>

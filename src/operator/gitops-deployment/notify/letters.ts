@@ -7,7 +7,7 @@ import type { Outcome } from '../status/outcome.ts'
 export type Notification = NonNullable<GitOpsDeployment['spec']['notifications']>[number]
 
 /** What is told, whatever the way. */
-export interface News {
+interface News {
   deployment: GitOpsDeployment
   outcome: Outcome
   /** RFC 3339. */

@@ -7,14 +7,14 @@ import { newsIn, type Outcome } from '../status/outcome.ts'
 import { letterFor, type Notification } from './letters.ts'
 
 /** Tells the world what came of commits, aside: nothing waits for it, and nothing fails with it. */
-export interface Notifier {
+interface Notifier {
   /** Looks at a deployment as it is by now; what is news is told soon. What was so when it was first seen is no news. */
   look(deployment: GitOpsDeployment): void
   forget(ref: Ref): void
   close(): void
 }
 
-export interface NotifierOptions {
+interface NotifierOptions {
   workshop: Pick<Workshop, 'clock' | 'events' | 'log'>
   send: Send
   /** The own cluster as the tenant of a deployment. */

@@ -16,7 +16,7 @@ const names = (word: string, commitId: string | undefined): boolean =>
   word.length >= SHORTEST && commitId?.startsWith(word) === true
 
 /** What came of a pass. */
-export interface Done {
+interface Done {
   commitId: string
   entries: readonly Entry[]
   /** Whether something waits for others to look at the commit. */

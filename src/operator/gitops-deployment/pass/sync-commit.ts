@@ -5,11 +5,9 @@ import {
   type Destination,
   type Entry,
   entriesOf,
-  type Ledger,
   type Observed,
   objectionToNamespace,
   observe,
-  observedIn,
   type SyncRequest,
   type SyncResult,
   sync,
@@ -17,11 +15,11 @@ import {
 import type { Render, Snapshot } from '../../../engines/render/index.ts'
 import { Failure, minutes, seconds, timestamp, waitOf } from '../../../std/index.ts'
 import { intervalOf } from '../services/interval.ts'
-import { inventoryName, inventoryOf, judgeOf, type LastPass, ledgerOf, ownerOf, type SyncServices } from '../services/services.ts'
+import { inventoryName, inventoryOf, type LastPass, memoryOf, ownerOf, rulesOf, type SyncServices } from '../services/services.ts'
 import { destinationOf } from '../services/targets.ts'
 import { nameOfProject } from '../source/repository.ts'
 import { tellChanges, tellContested, tellFights, tellLeftBehind, tellPending, tellRepairs } from '../status/events.ts'
-import { guardsOf, pendingPruneOf } from '../status/prune-guard.ts'
+import { pendingPruneOf } from '../status/prune-guard.ts'
 import { statusAfter, statusBetweenRuns, withHealth } from '../status/status.ts'
 import { askedOf } from '../status/sync-request.ts'
 import { isConfirmed, useUp } from './confirmation.ts'
@@ -79,7 +77,7 @@ export async function syncCommit(pass: Pass, services: SyncServices, signal: Abo
   await useUp(deployment, done, services)
   const now = rememberPass(pass, note, result, services)
   // The watches have just been opened, and ring when they have told everything: until then the status stands.
-  if (result.isYoung && now.wroteAt === undefined && isTold(deployment, result)) return settled({ recheck: seconds(30) })
+  if (result.isListing && now.wroteAt === undefined && isTold(deployment, result)) return settled({ recheck: seconds(30) })
   // For a moment only: what others want of this commit decides whether it is deleted or theirs.
   if (result.postponed.length > 0) return again({ after: SHORTLY, why: 'others have yet to look at this commit' })
   // Nobody else would: of a manual deployment nothing is set back between two syncs.
@@ -125,7 +123,7 @@ function nextAfter(pass: Pass, { note, result, destination }: Done, services: Sy
   const failed = entriesOf(result.changes, 'failed').length > 0
   tellHealth(deployment, status, result, services)
   tellContested(services.workshop.events, deployment, status.conditions)
-  if (isUndone(result) || isPolled(result, ledgerOf(deployment, services))) return soon(status, failed, note.tries)
+  if (isUndone(result) || isPolled(result, memoryOf(deployment, services))) return soon(status, failed, note.tries)
   return settled({ status, recheck: Math.min(recheckOf(observed, interval, source), restOf(result, clock.now())) })
 }
 
@@ -146,7 +144,7 @@ function tellHealth(deployment: GitOpsDeployment, status: StatusDraft, { commitI
   const now = services.workshop.clock.now()
   const isNew = deployment.status?.history?.[0]?.revision !== commitId
   const isHealthy = status.conditions?.some(({ type, status: word }) => type === 'Ready' && word === 'True')
-  if (isNew && isHealthy) services.meter.took('health', now - (arrival.wroteAt ?? arrival.at))
+  if (isNew && isHealthy) services.meter?.took('health', now - (arrival.wroteAt ?? arrival.at))
 }
 
 /** What is in effect goes on living between two runs: its health is followed, and nothing is written. */
@@ -159,18 +157,18 @@ export async function watchHealth(
   const { held } = (await inventoryOf(deployment, services).load()) ?? { held: [] }
   if (held.length === 0) return settled({ status })
   const { clock } = services.workshop
-  const { kube } = destinationFor(deployment, services)
-  const { book } = ledgerOf(deployment, services)
-  const look = { kube, judge: { ...(await judgeOf(deployment, services)), now: clock.now }, desired: [] }
-  await book.follow({ ...look, held })
-  const unwatched = book.unwatched(held)
-  if (unwatched.length > 0) book.read(await observe(unwatched, { ...look, owner: ownerOf(deployment).id }, signal))
-  if (book.isYoung) return settled({ status, recheck: seconds(30) })
-  const seen = observedIn(book.lines, held, new Map(), clock.now())
+  const request = {
+    destination: destinationFor(deployment, services),
+    owner: ownerOf(deployment),
+    memory: memoryOf(deployment, services),
+    held,
+    rules: await rulesOf(deployment, services),
+  }
+  const { observed: seen, isListing, isWatched } = await observe(request, clock, signal)
+  if (isListing) return settled({ status, recheck: seconds(30) })
   const observed = (await services.variables.learn(deployment)) ? seen : withoutMessages(seen)
   const interval = intervalOf(deployment.spec.interval)
   const now = withHealth(status, deployment, { observed, newest: snapshot.commitId, now: timestamp(clock.now()) })
-  const isWatched = unwatched.length === 0
   return settled({ status: now, recheck: isWatched || !isUnderWay(observed) ? interval : Math.min(interval, seconds(5)) })
 }
 
@@ -195,23 +193,23 @@ async function requestOf(
   const { deployment, snapshot } = pass
   const { spec } = deployment
   if (isAsked(pass)) services.variables.forget(keyOf(deployment.metadata))
-  const ledger = ledgerOf(deployment, services)
-  ledger.store ??= inventoryOf(deployment, services)
+  const memory = memoryOf(deployment, services)
+  memory.store ??= inventoryOf(deployment, services)
   return {
     snapshot,
     path: spec.source.path,
     destination,
     owner: ownerOf(deployment),
-    inventory: ledger.store,
-    ledger,
+    inventory: memory.store,
+    memory,
     compare: isAsked(pass) ? 'all' : isCompareDue(note, intervalOf(spec.interval), services.workshop.clock.now()),
     isAsked: isAsked(pass),
-    judge: await judgeOf(deployment, services),
+    rules: await rulesOf(deployment, services),
     detectOnly: spec.drift === 'Detect',
     force: spec.force ?? false,
     prune: spec.prune ?? true,
     pruneLast: spec.syncPolicy?.syncOptions?.includes('PruneLast=true') ?? false,
-    guards: guardsOf(deployment),
+    guards: spec.pruneGuard,
     confirmed: isConfirmed(deployment, snapshot.commitId),
     variables: await services.variables.of(deployment, snapshot.commitId),
     wants: services.wants,
@@ -229,8 +227,8 @@ const isUndone = ({ changes, putOff }: SyncResult): boolean =>
   entriesOf(changes, 'failed', 'terminating', 'waiting').length + putOff.length > 0
 
 /** Whether somebody must ask again and again, for no watch tells how it goes on. */
-const isPolled = ({ observed, inventory }: SyncResult, { book }: Ledger): boolean =>
-  isUnderWay(observed) && book.unwatched(inventory.held).length > 0
+const isPolled = ({ observed, inventory }: SyncResult, { states }: ReturnType<typeof memoryOf>): boolean =>
+  isUnderWay(observed) && states.unwatched(inventory.held).length > 0
 
 const isTold = ({ status }: GitOpsDeployment, { commitId }: SyncResult): boolean => status?.sync?.revision === commitId
 

@@ -9,9 +9,6 @@ import {
   type Inventory,
   type InventoryStore,
   OWNER_LABEL,
-  type Removal,
-  type RemovalRequest,
-  releaseAll,
   removeAll,
 } from '../../../engines/gitops/index.ts'
 import { Failure, isFailure, minutes, seconds } from '../../../std/index.ts'
@@ -20,6 +17,9 @@ import { inventoryInStatus, inventoryName, inventoryOf, ownerOf, type SyncServic
 import { destinationOf } from '../services/targets.ts'
 import { tellChanges, tellLeftBehind, tellReleased } from '../status/events.ts'
 import { type DeletionPolicy, dropFinalizers, isHeld, policyOf } from './deletion-policy.ts'
+
+type RemovalRequest = Parameters<typeof removeAll>[0]
+type Removal = Awaited<ReturnType<typeof removeAll>>
 
 /** How long a deployment is held by objects to which no way leads, that may not be deleted any more, or that cannot be for now. */
 const WITHOUT_WAY = seconds(30)
@@ -51,7 +51,7 @@ export async function remove(deployment: GitOpsDeployment, services: SyncService
   const request = requestOf(deployment, destination, inventory, services)
   // Whoever wants something of it is told now, and takes it before it is deleted.
   services.wants.leave(request.owner.id)
-  const removal = await carryOut(policy, request, services, signal)
+  const removal = await removeAll({ ...request, isReleased: policy === 'Orphan' }, services.workshop.clock, signal)
   tellProgress(policy, deployment, removal, services)
   const blocked = entriesOf(removal.entries, 'failed')
   if (!isOver(policy, removal) && !isOverdue(deployment, blocked, services)) return comeBack(deployment, removal, services)
@@ -79,9 +79,6 @@ function missWay(
   })
 }
 
-const carryOut = (policy: DeletionPolicy, request: RemovalRequest, { workshop: { clock } }: SyncServices, signal: AbortSignal) =>
-  policy === 'Orphan' ? releaseAll(request, clock, signal) : removeAll(request, clock, signal)
-
 /** What a guard kept from being deleted belongs to nobody any more. */
 async function releaseWithheld(
   { entries, held }: Removal,
@@ -92,7 +89,7 @@ async function releaseWithheld(
   const keys = new Set(entriesOf(entries, 'withheld').map(({ id }) => keyOfId(id)))
   if (keys.size === 0) return
   const kept = { server: request.destination.kube.server, held: held.filter(({ id }) => keys.has(keyOfId(id))) }
-  await releaseAll({ ...request, inventory: fixed(kept) }, services.workshop.clock, signal)
+  await removeAll({ ...request, inventory: fixed(kept), isReleased: true }, services.workshop.clock, signal)
 }
 
 function requestOf(
@@ -108,7 +105,7 @@ function requestOf(
     owner,
     inventory,
     confirmed: isConfirmed(deployment, deployment.status?.sync?.revision ?? ''),
-    heir: ({ id }) => services.wants.offer(owner.id, server, keyOfId(id))?.title,
+    successorOf: ({ id }) => services.wants.successorOf(owner.id, server, keyOfId(id))?.title,
   }
 }
 
@@ -203,7 +200,7 @@ function finish(deployment: GitOpsDeployment, { entries, held, leftBehind }: Rem
 async function leave(deployment: GitOpsDeployment, services: SyncServices, left: readonly Held[], why: string): Promise<Next> {
   const { id } = ownerOf(deployment)
   tellLeftBehind(services.workshop.events, deployment, [...left], why)
-  services.ledgers.end(id)
+  services.memories.end(id)
   services.wants.withdraw(id)
   services.seen.delete(keyOf(refOf(deployment)))
   const object = await dropFinalizers(deployment, services)
@@ -232,17 +229,17 @@ export async function releaseFormer(
   if (present && !isHeld(present)) services.seen.set(key, present)
   else services.seen.delete(key)
   if (!former || former.metadata.uid === present?.metadata.uid) return
-  const { ledgers, wants, workshop } = services
+  const { memories, wants, workshop } = services
   const destination = reach(former, services)
   if (!(destination instanceof Failure)) {
     const inventory = await (await readable(former, services)).load()
     // Nothing is written down: the name of the inventory is the next deployment's by now.
-    const request = requestOf(former, destination, fixed(inventory), services)
-    const { entries } = await releaseAll(request, workshop.clock, signal)
+    const request = { ...requestOf(former, destination, fixed(inventory), services), isReleased: true }
+    const { entries } = await removeAll(request, workshop.clock, signal)
     workshop.log.info('released', { deployment: key, objects: entriesOf(entries, 'skipped').length })
   }
   const { id } = ownerOf(former)
-  ledgers.end(id)
+  memories.end(id)
   wants.withdraw(id)
 }
 

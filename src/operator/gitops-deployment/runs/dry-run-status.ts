@@ -1,8 +1,9 @@
 import type { GitOpsDeploymentSyncRun } from '../../../api/index.ts'
 import type { ObjectId } from '../../../engines/apply/index.ts'
-import { type Difference, type Entry, entriesOf, type FieldChange, type Preview } from '../../../engines/gitops/index.ts'
+import { type Entry, entriesOf, type Preview } from '../../../engines/gitops/index.ts'
 
 type DryRun = NonNullable<NonNullable<GitOpsDeploymentSyncRun['status']>['dryRun']>
+type Difference = Preview['differences'][number]
 type Listed = NonNullable<DryRun['objects']>[number]
 
 /** What the schema takes. */
@@ -68,7 +69,7 @@ const headOf = ({ group, kind, namespace, name }: ObjectId, source: string | und
 
 const messageOf = (why: string | undefined) => (why === undefined ? {} : { message: cut(why) })
 
-const textsOf = ({ path, from, to }: FieldChange) => ({
+const textsOf = ({ path, from, to }: Difference['fields'][number]) => ({
   path: cut(path),
   ...(from !== undefined && { from: cut(jsonOf(from)) }),
   ...(to !== undefined && { to: cut(jsonOf(to)) }),

@@ -25,7 +25,6 @@ import { readVariables } from '../services/variables.ts'
 import { openCaches, type SyncCaches } from '../source/caches.ts'
 import { createFollowing, type Following } from '../source/following.ts'
 import { projectOf, wishOf } from '../source/repository.ts'
-import { guardsOf } from '../status/prune-guard.ts'
 import { dryRunOf } from './dry-run-status.ts'
 import { isOver, over, ready } from './sync-run.ts'
 
@@ -150,7 +149,7 @@ async function look(
       knows: (keeper: string) => caches.deployments.by(byUid, keeper).length > 0,
       detectOnly: spec.drift === 'Detect',
       prune: spec.prune ?? true,
-      guards: guardsOf(deployment),
+      guards: spec.pruneGuard,
       confirmed: isConfirmed(deployment, snapshot.commitId),
       variables: await readVariables(deployment, kube),
     }

@@ -8,11 +8,10 @@ import {
   type InventoryStore,
   ignoreRules,
   inventoryInConfigMaps,
-  type Judge,
-  type Ledger,
-  type Ledgers,
   type Observed,
   type Owner,
+  type SyncMemories,
+  type SyncRequest,
   type Wants,
 } from '../../../engines/gitops/index.ts'
 import { type CompiledRules, type HealthRule, type HealthRules, healthRules } from '../../../engines/health/index.ts'
@@ -62,7 +61,7 @@ export interface LastPass {
 }
 
 /** When a deployment was first given a commit, and when it was written last on its behalf. */
-export interface Arrival {
+interface Arrival {
   commitId: string
   at: number
   wroteAt?: number
@@ -87,16 +86,17 @@ export interface SyncServices {
   seen: Map<string, GitOpsDeployment>
   /** When each deployment was first given its present commit. */
   arrivals: Map<string, Arrival>
-  meter: GitOpsMeter
-  ledgers: Ledgers
+  meter: GitOpsMeter | undefined
+  memories: SyncMemories
   wants: Wants
   /** Has a deployment looked at again. */
   ring: (ref: Ref) => void
 }
 
-export function ledgerOf(deployment: GitOpsDeployment, { ledgers, ring }: SyncServices): Ledger {
+/** What is remembered of a deployment from pass to pass, and kept up to date by watches. */
+export function memoryOf(deployment: GitOpsDeployment, { memories, ring }: Pick<SyncServices, 'memories' | 'ring'>) {
   const { ignore, healthRules: rules } = deployment.spec
-  return ledgers.of(ownerOf(deployment).id, {
+  return memories.of(ownerOf(deployment).id, {
     tenant: deployment.metadata.namespace ?? '',
     rules: JSON.stringify([ignore, rules]),
     ring: () => ring(refOf(deployment)),
@@ -104,7 +104,10 @@ export function ledgerOf(deployment: GitOpsDeployment, { ledgers, ring }: SyncSe
 }
 
 /** By which rules the objects are looked at. A rule that is none is a failure that says where. */
-export async function judgeOf({ spec, metadata }: GitOpsDeployment, { rules }: SyncServices): Promise<Omit<Judge, 'now'>> {
+export async function rulesOf(
+  { spec, metadata }: GitOpsDeployment,
+  { rules }: Pick<SyncServices, 'rules'>,
+): Promise<NonNullable<SyncRequest['rules']>> {
   return {
     ignore: spec.ignore && ignoreRules(spec.ignore),
     healthRules: spec.healthRules && (await rules(spec.healthRules, metadata.namespace ?? '')),

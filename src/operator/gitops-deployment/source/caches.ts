@@ -26,8 +26,8 @@ import type { Watch, Workshop } from '../../../engines/controller/index.ts'
 import { INVENTORY_LABEL } from '../../../engines/gitops/index.ts'
 import { Failure } from '../../../std/index.ts'
 
-export const INVENTORIES = { labels: INVENTORY_LABEL }
-export const CREDENTIALS = { fields: `type=${secretTypes.managedEnvironment}` }
+const INVENTORIES = { labels: INVENTORY_LABEL }
+const CREDENTIALS = { fields: `type=${secretTypes.managedEnvironment}` }
 
 /** What this controller reads. */
 export interface SyncCaches {
@@ -47,7 +47,7 @@ export const byRepository = {
   projects: indexBy(({ spec }: GitProject) => [sameRepository(spec.url)]),
 }
 /** By the deployments that one waits for. */
-export const byDependency = indexBy((deployment: GitOpsDeployment) => dependenciesOf(deployment).map(keyOf))
+const byDependency = indexBy((deployment: GitOpsDeployment) => dependenciesOf(deployment).map(keyOf))
 /** By the managed environments that may be meant. */
 export const byEnvironment = indexBy((deployment: GitOpsDeployment) =>
   environmentNames(deployment.spec).flatMap((name) => keysBeside(deployment, name)),

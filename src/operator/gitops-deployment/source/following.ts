@@ -52,7 +52,7 @@ const MOST_FILES = 64
 const CROWD = 100
 const LATER = seconds(1)
 
-export interface FollowingOptions {
+interface FollowingOptions {
   source: Source
   clock: Clock
   /** Reads the kustomizations that say what else must be asked for. */

@@ -1,11 +1,11 @@
 import type { Statement } from '../../../api/index.ts'
 import { keyOfId, sayKey } from '../../../engines/apply/index.ts'
-import type { Contested, Entry } from '../../../engines/gitops/index.ts'
+import type { Entry, SyncResult } from '../../../engines/gitops/index.ts'
 
 const MOST = 3
 
 /** What this deployment keeps and others want as well. It is no illness: the others are refused. Pure. */
-export function contestedIn(contested: readonly Contested[], failed: readonly Entry[]): Statement {
+export function contestedIn(contested: SyncResult['contested'], failed: readonly Entry[]): Statement {
   const refused = new Set(failed.map(({ id }) => keyOfId(id)))
   const claimants = new Map<string, string[]>()
   for (const { key, by } of contested) if (!refused.has(key)) claimants.set(key, [...(claimants.get(key) ?? []), by.title])

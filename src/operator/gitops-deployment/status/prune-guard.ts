@@ -1,8 +1,6 @@
 import { annotations, type GitOpsDeployment } from '../../../api/index.ts'
 import { sayId } from '../../../engines/apply/index.ts'
-import { type Entry, entriesOf, GUARDS, type Guards } from '../../../engines/gitops/index.ts'
-
-export const guardsOf = ({ spec: { pruneGuard } }: GitOpsDeployment): Guards => ({ ...GUARDS, ...pruneGuard })
+import { type Entry, entriesOf } from '../../../engines/gitops/index.ts'
 
 export interface PendingPrune {
   revision: string

@@ -1,7 +1,7 @@
 import { conditionOf, type GitOpsDeployment, isTrue, type Statement } from '../../../api/index.ts'
 import { keyOfId, sayId } from '../../../engines/apply/index.ts'
 import { type StatusDraft, sentenceOf } from '../../../engines/controller/index.ts'
-import { type Contested, type Entry, entriesOf, type Fight, type Observed, sayFight } from '../../../engines/gitops/index.ts'
+import { type Entry, entriesOf, type Observed, type SyncResult, sayFight } from '../../../engines/gitops/index.ts'
 import type { Snapshot } from '../../../engines/render/index.ts'
 import { type Failure, isFailure, redactUrls, timestamp } from '../../../std/index.ts'
 import type { Hold } from '../services/hold.ts'
@@ -17,7 +17,7 @@ const MOST_FIELDS = 16
 /** What keeps a commit from being in effect as a whole. */
 const UNDONE = ['failed', 'terminating', 'waiting', 'withheld'] as const
 
-export interface Outcome {
+interface Outcome {
   revision: string
   entries: readonly Entry[]
   observed: Observed
@@ -33,8 +33,8 @@ export interface Outcome {
   isAsked: boolean
   /** What was changed in the cluster, and is set back later. */
   putOff: readonly Entry[]
-  fights: readonly Fight[]
-  contested: readonly Contested[]
+  fights: SyncResult['fights']
+  contested: SyncResult['contested']
   now: string
 }
 

@@ -5,43 +5,50 @@ import { apiVersionFor, byKey, idOf, keyOfId, type ObjectId, refOfId, sayId } fr
 import { type Health, type HealthStatus, worse } from '../../health/index.ts'
 import { groupsOf, type Held } from '../inventory/inventory.ts'
 import { sentenceAbout } from '../objects/change-set.ts'
-import type { SyncContext } from '../objects/context.ts'
-import { eachListed } from '../objects/lists.ts'
+import { eachListed, kindOfAny, type SyncContext } from '../objects/context.ts'
 import { type Desired, OWNER_LABEL } from '../objects/place.ts'
-import { type Book, healthIn, isAsDesired, type Judge, type Line, lineOf, type Unreadable } from './object-state.ts'
+import {
+  healthIn,
+  isAsDesired,
+  type ObjectState,
+  type ObjectStates,
+  type ObservationRules,
+  stateOf,
+  type UnreadableObject,
+} from './object-state.ts'
 
-export interface Observing extends Pick<SyncContext, 'kube' | 'owner'> {
-  judge: Judge
+interface Reading extends SyncContext {
+  rules: ObservationRules
   desired: readonly Desired[]
   /** What was known before: the server's own way of writing our values, for one. */
-  before?: Book | undefined
+  before?: ObjectStates | undefined
 }
 
 /** Reads what is held: one list per kind and namespace, by our label; object by object where listing is not allowed. */
-export async function observe(
+export async function readStates(
   held: readonly Held[],
-  { kube, owner, judge, desired, before }: Observing,
-  signal?: AbortSignal,
-): Promise<Book> {
-  const book = new Map<string, Line>()
+  { kube, owner, signal, rules, desired, before }: Reading,
+): Promise<ObjectStates> {
+  const states = new Map<string, ObjectState>()
   const wanted = byKey(desired)
-  const write = (key: string, seen: AnyObject) => book.set(key, lineOf(seen, wanted.get(key), judge, before?.get(key)))
+  const write = (key: string, seen: AnyObject) => states.set(key, stateOf(seen, wanted.get(key), rules, before?.get(key)))
   for (const group of groupsOf(held)) {
     const [first] = group
     const kind = first && (await kube.resolve(apiVersionFor(first.id.group, first.version), first.id.kind))
     const isListed = kind && (await listGroup(kube, kind, group, { owner, signal, write }))
     for (const { id, key } of group) {
-      if (book.has(key)) continue
+      if (states.has(key)) continue
       const seen = isListed || !kind ? undefined : await readOne(kube, kind, id, owner, signal)
-      if (isLine(seen)) book.set(key, seen)
+      if (isState(seen)) states.set(key, seen)
       else if (seen) write(key, seen)
-      else book.set(key, { word: 'absent', version: '' })
+      else states.set(key, { presence: 'absent', version: '' })
     }
   }
-  return book
+  return states
 }
 
-const isLine = (seen: AnyObject | Unreadable | undefined): seen is Unreadable => seen !== undefined && 'word' in seen
+const isState = (seen: AnyObject | UnreadableObject | undefined): seen is UnreadableObject =>
+  seen !== undefined && 'presence' in seen
 
 interface Noting {
   owner: string
@@ -73,28 +80,19 @@ async function readOne(
   id: ObjectId,
   owner: string,
   signal?: AbortSignal,
-): Promise<AnyObject | Unreadable | undefined> {
+): Promise<AnyObject | UnreadableObject | undefined> {
   try {
     const object = await kube.get(kindOfAny(kind), refOfId(id), signal)
     // A list would not show it either: without our label it has drifted.
     if (object?.metadata.labels?.[OWNER_LABEL] !== owner) return undefined
     return { ...object, apiVersion: apiVersionOf(kind), kind: kind.kind }
   } catch (failure) {
-    if (isFailure(failure, 'forbidden')) return { word: 'unreadable', why: sentenceAbout(id, failure) }
+    if (isFailure(failure, 'forbidden')) return { presence: 'unreadable', why: sentenceAbout(id, failure) }
     throw failure
   }
 }
 
-/** The same place in the API, read as objects of whose inside nothing is known. */
-export const kindOfAny = ({ group, version, kind, plural, namespaced }: Kind): Kind<AnyObject> => ({
-  group,
-  version,
-  kind,
-  plural,
-  namespaced,
-})
-
-export interface ObservedObject {
+interface ObservedObject {
   id: ObjectId
   version: string
   health: Health
@@ -113,14 +111,19 @@ export interface Observed {
 const NONE: readonly string[] = []
 
 /** How everything that is held does. What is not `wanted` waits to be pruned. */
-export function observedIn(book: Book, held: readonly Held[], wanted: ReadonlyMap<string, Desired>, now: number): Observed {
+export function observedIn(
+  states: ObjectStates,
+  held: readonly Held[],
+  wanted: ReadonlyMap<string, Desired>,
+  now: number,
+): Observed {
   let until = Number.POSITIVE_INFINITY
   const objects = held.map(({ key, id, version }) => {
-    const line = book.get(key)
-    if (line?.word === 'there' && line.later && line.later.at > now) until = Math.min(until, line.later.at)
+    const state = states.get(key)
+    if (state?.presence === 'present' && state.later && state.later.at > now) until = Math.min(until, state.later.at)
     const desired = wanted.get(key)
-    const drift = line?.word === 'there' && desired && !isAsDesired(line, desired) ? line.drift : NONE
-    return { id, version, health: healthIn(line, now, desired), drift }
+    const drift = state?.presence === 'present' && desired && !isAsDesired(state, desired) ? state.drift : NONE
+    return { id, version, health: healthIn(state, now, desired), drift }
   })
   const status = objects.reduce<HealthStatus>((worst, { health }) => worse(worst, health.status), 'Healthy')
   const culprit = objects.find(({ health }) => health.status === status && health.message !== undefined)
