@@ -39,7 +39,7 @@ export async function apply(desired: readonly Desired[], request: ApplyRequest):
   const { set = desired, refused = [], signal } = request
   const writer = writerFor(desired, request)
   const order = topologicalOrder(set, new Set(refused.map(({ id }) => keyOfId(id))))
-  const gate = createGate({ order, set, refused, writer })
+  const gate = createGate(order, { set, refused }, writer)
   const serving = createServing(desired, writer)
   const due = new Set(desired)
 
@@ -66,42 +66,32 @@ export async function apply(desired: readonly Desired[], request: ApplyRequest):
 function writerFor(desired: readonly Desired[], request: ApplyRequest): ObjectWriter {
   const due = new Set(desired.map(({ key }) => key))
   const known = byKey(request.held.filter(({ key }) => due.has(key)))
-  const patience = createPatience(request.clock, request.signal)
+  const send = createPatience(request.clock, request.signal)
   return {
     ...request,
     uidOf: (key) => known.get(key)?.uid,
     stateOf: (key) => request.states?.get(key),
-    send: ({ id }, send) => patience.send(`${id.group}/${id.kind}/${id.namespace ?? ''}`, send),
+    send: ({ id }, ask) => send(`${id.group}/${id.kind}/${id.namespace ?? ''}`, ask),
   }
 }
 
 /** Keeps objects back whose dependencies are not there yet. Nothing waits here: they are tried in the next reconcile. */
-interface Gate {
-  /** Why the object is not applied now. */
-  obstacle(item: Desired): Promise<Entry | undefined>
-  note(entries: readonly Entry[]): void
-}
-
-interface Gated {
-  order: TopologicalOrder
-  set: readonly Desired[]
-  /** Objects of the set that may not be applied. */
-  refused: readonly Entry[]
-  writer: ObjectWriter
-}
-
-function createGate({ order, set, refused, writer }: Gated): Gate {
+function createGate(
+  order: TopologicalOrder,
+  { set, refused }: { set: readonly Desired[]; refused: readonly Entry[] },
+  writer: ObjectWriter,
+) {
   const outcomes = new Map(refused.map((entry) => [keyOfId(entry.id), entry]))
-  const items = new Map(order.needs.size > 0 ? set.map((item) => [keyOfId(item.id), item]) : [])
+  const items = new Map(order.needs.size > 0 ? set.map((item) => [item.key, item]) : [])
   const asked = new Map<string, Promise<Health>>()
   const blocked = new Set<string>()
 
   /** Many may depend on one; it is looked at once. */
   const healthOfItem = (item: Desired): Promise<Health> => {
-    const key = keyOfId(item.id)
+    const { key } = item
     const state = writer.stateOf(key)
     if (state?.presence === 'present' && state.health.status === 'Healthy') return Promise.resolve(state.health)
-    const asking = asked.get(key) ?? ask(item, writer)
+    const asking = asked.get(key) ?? askHealth(item, writer)
     asked.set(key, asking)
     return asking
   }
@@ -123,8 +113,8 @@ function createGate({ order, set, refused, writer }: Gated): Gate {
   }
 
   return {
-    async obstacle({ id, source }): Promise<Entry | undefined> {
-      const key = keyOfId(id)
+    /** Why the object is not applied now. */
+    async obstacle({ id, key, source }: Desired): Promise<Entry | undefined> {
       const fault = order.faults.get(key)
       if (fault !== undefined) {
         const failure = new Failure('invalid', fault, { reason: 'DependencyInvalid' })
@@ -136,13 +126,13 @@ function createGate({ order, set, refused, writer }: Gated): Gate {
         return obstacle && { id, source, ...obstacle }
       })
     },
-    note(entries) {
+    note(entries: readonly Entry[]) {
       if (order.needs.size > 0) for (const entry of entries) outcomes.set(keyOfId(entry.id), entry)
     },
   }
 }
 
-async function ask(item: Desired, writer: ObjectWriter): Promise<Health> {
+async function askHealth(item: Desired, writer: ObjectWriter): Promise<Health> {
   try {
     const kind = await writer.send(item, () => writer.kube.resolve(item.object.apiVersion, item.id.kind))
     if (!kind) return { status: 'Missing', message: 'its kind is not served' }
@@ -172,14 +162,7 @@ const LONGEST = seconds(0.5)
  * A CRD is accepted before its kind is served. Objects of kinds whose CRD was written in the same sync are retried for a while; the time
  * is counted for the kind, however many objects it has.
  */
-interface Serving {
-  /** Returns when the kinds of these are served, or time is up. */
-  ready(items: readonly Desired[]): Promise<void>
-  /** Writes again what came too early. */
-  retryUntilServed(item: Desired, write: () => Promise<Entry>): Promise<Entry>
-}
-
-function createServing(desired: readonly Desired[], writer: ObjectWriter): Serving {
+function createServing(desired: readonly Desired[], writer: ObjectWriter) {
   const declared = new Set(desired.flatMap(kindsDeclaredBy))
   const since = new Map<string, number>()
   const { clock, kube, signal } = writer
@@ -191,7 +174,8 @@ function createServing(desired: readonly Desired[], writer: ObjectWriter): Servi
   }
 
   return {
-    async ready(items) {
+    /** Returns when the kinds of these are served, or time is up. */
+    async ready(items: readonly Desired[]) {
       if (declared.size === 0) return
       const firsts = new Map(
         items.filter(({ id }) => declared.has(kindKey(id))).map((item) => [item.object.apiVersion + item.id.kind, item]),
@@ -205,7 +189,8 @@ function createServing(desired: readonly Desired[], writer: ObjectWriter): Servi
       }
     },
 
-    async retryUntilServed(item, write) {
+    /** Writes again what came too early. */
+    async retryUntilServed(item: Desired, write: () => Promise<Entry>) {
       for (let wait = SHORTEST * 4; ; wait = Math.min(wait * 2, LONGEST)) {
         const entry = await write()
         const within = declared.has(kindKey(item.id)) ? patienceFor(entry) : undefined

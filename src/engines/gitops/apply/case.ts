@@ -1,7 +1,6 @@
 import type { JsonPatchStep } from '../../../adapters/kube/index.ts'
 import { type AnyObject, type Kind, refOf } from '../../../api/index.ts'
 import { seconds } from '../../../std/index.ts'
-import { keyOfId } from '../../apply/index.ts'
 import type { Health } from '../../health/index.ts'
 import type { IgnoreRules } from '../fields/ignore.ts'
 import { managedEntriesOf } from '../fields/managed-fields.ts'
@@ -39,7 +38,7 @@ export const put = (
 
 /** Where the object was not looked at, the watch is believed only as long as nothing has happened since. */
 export function versionKnown({ item, seen, writer }: ObjectWrite): string | undefined {
-  const state = seen ? undefined : writer.stateOf(keyOfId(item.id))
+  const state = seen ? undefined : writer.stateOf(item.key)
   return state?.presence === 'present' ? state.version : undefined
 }
 
@@ -53,8 +52,7 @@ export function outcomeAfter({ item, writer }: ObjectWrite, written: AnyObject, 
   return { change, ...uidIn(written) }
 }
 
-function changeOf({ id }: Desired, written: AnyObject, seen: AnyObject | undefined, writer: ObjectWriter): Entry['change'] {
-  const key = keyOfId(id)
+function changeOf({ key }: Desired, written: AnyObject, seen: AnyObject | undefined, writer: ObjectWriter): Entry['change'] {
   const state = writer.stateOf(key)
   const version = seen?.metadata.resourceVersion ?? (state?.presence === 'present' ? state.version : undefined)
   if (version !== undefined) return version === written.metadata.resourceVersion ? 'unchanged' : 'configured'

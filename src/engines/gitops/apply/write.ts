@@ -1,7 +1,7 @@
 import { causesOf } from '../../../adapters/kube/index.ts'
 import { type AnyObject, isDeleting, type Kind } from '../../../api/index.ts'
 import { Failure, isFailure, isRecord } from '../../../std/index.ts'
-import { keyOfId, pointerOf, withValueAt } from '../../apply/index.ts'
+import { pointerOf, withValueAt } from '../../apply/index.ts'
 import { isLeftAlone, withLiveIgnored } from '../fields/ignore.ts'
 import { type Wishes, wishesOf } from '../objects/annotations.ts'
 import { bare, type Entry, sentenceAbout } from '../objects/change-set.ts'
@@ -9,7 +9,7 @@ import { kindOfAny } from '../objects/context.ts'
 import { type Desired, managerOf, OWNER_LABEL } from '../objects/place.ts'
 import { type ObjectWrite, type ObjectWriter, type Outcome, outcomeAfter, patch, put, read, uidIn, versionKnown } from './case.ts'
 import { immutable, immutableFieldsIn, isForced, recreate } from './recreate.ts'
-import { formerOwner, isAtStake, keepPodSecurity, type TakeOverRules, takingOver } from './take-over.ts'
+import { formerOwner, isAtStake, keepPodSecurity, takingOver } from './take-over.ts'
 
 /** Brings one object about as its manifest wants it. Its failure is its entry. */
 export async function writeOne(item: Desired, writer: ObjectWriter): Promise<Entry> {
@@ -35,36 +35,37 @@ function plain(failure: Failure): Failure {
 }
 
 /** The watch may tell of our own write before its answer is here. What is asked for is what was there before. */
-function asBefore({ id }: Desired, writer: ObjectWriter): ObjectWriter {
-  const self = keyOfId(id)
-  const before = writer.stateOf(self)
-  return { ...writer, stateOf: (key) => (key === self ? before : writer.stateOf(key)) }
+function asBefore({ key }: Desired, writer: ObjectWriter): ObjectWriter {
+  const before = writer.stateOf(key)
+  return { ...writer, stateOf: (other) => (other === key ? before : writer.stateOf(other)) }
 }
 
 /** What the watch told may be behind by the time that an event takes. Then the object is looked at. */
 async function outcomeOf(item: Desired, writer: ObjectWriter): Promise<Outcome> {
-  const self = keyOfId(item.id)
+  const { key } = item
   try {
     return await attempt(item, writer)
   } catch (failure) {
-    if (!isFailure(failure, 'conflict') || writer.stateOf(self)?.presence !== 'present') throw failure
-    return attempt(item, { ...writer, stateOf: (key) => (key === self ? undefined : writer.stateOf(key)) })
+    if (!isFailure(failure, 'conflict') || writer.stateOf(key)?.presence !== 'present') throw failure
+    return attempt(item, { ...writer, stateOf: (other) => (other === key ? undefined : writer.stateOf(other)) })
   }
 }
 
 async function attempt(item: Desired, writer: ObjectWriter): Promise<Outcome> {
-  const { id, object } = item
+  const { id, key, object } = item
   const wishes = wishesOf(object)
   if (wishes.apply === 'ignore') return { change: 'skipped', why: 'is left alone, as its manifest asks' }
-  const state = writer.stateOf(keyOfId(id))
+  const state = writer.stateOf(key)
   if (state?.presence === 'present' && state.leftAlone) return LEFT_ALONE
   const served = await writer.send(item, () => writer.kube.resolve(object.apiVersion, id.kind))
   if (!served) throw new Failure('not-found', `the destination serves no kind ${id.kind} in ${object.apiVersion}`)
   const kind = kindOfAny(served)
   const seen = await look(item, kind, wishes, writer)
 
-  if (seen && writer.takeOver && seen.metadata.uid !== writer.uidOf(keyOfId(id))) assertFree(seen, writer.takeOver)
-  if (seen && isAtStake(item, writer)) keepPodSecurity(seen, writer.owner, writer.uidOf(keyOfId(id)) !== seen.metadata.uid)
+  const isNew = seen !== undefined && seen.metadata.uid !== writer.uidOf(key)
+  const objection = isNew ? writer.takeOver?.objection(seen) : undefined
+  if (objection) throw objection
+  if (seen && isAtStake(item, writer)) keepPodSecurity(seen, writer.owner, isNew)
   if (seen && isLeftAlone(seen)) return LEFT_ALONE
   if (seen && isDeleting(seen)) return beingDeleted(seen)
   const content = seen ? withLiveIgnored(object, seen, writer.ignore, managerOf(writer.owner)) : object
@@ -73,13 +74,8 @@ async function attempt(item: Desired, writer: ObjectWriter): Promise<Outcome> {
   return wishes.apply === 'merge' ? merge(about) : own(about)
 }
 
-/** It stays ours: the mark may be taken off again. */
+/** It stays ours: the annotation may be taken off again. */
 const LEFT_ALONE: Outcome = { change: 'skipped', undone: true, why: 'is left alone, as an annotation in the cluster asks' }
-
-function assertFree(live: AnyObject, takeOver: TakeOverRules): void {
-  const objection = takeOver.objection(live)
-  if (objection) throw objection
-}
 
 /** Reads the object where what is done depends on what is there. A new object costs no look, nor does one that is watched. */
 async function look(
@@ -88,7 +84,7 @@ async function look(
   { apply }: Wishes,
   writer: ObjectWriter,
 ): Promise<AnyObject | undefined> {
-  const key = keyOfId(item.id)
+  const { key } = item
   const isJudged = writer.takeOver !== undefined && writer.stateOf(key)?.presence !== 'present'
   const hasIgnored = writer.ignore !== undefined && writer.ignore.pathsOf(item.object).length > 0
   const isBound = isJudged || isAtStake(item, writer) || apply === 'if-not-present' || hasIgnored
@@ -156,7 +152,7 @@ async function take(about: ObjectWrite): Promise<{ written: AnyObject; before: A
       const written = tries === 1 ? await put(about, content) : undefined
       const before = written ?? (await read(about))
       const former = written ? undefined : formerOwner(item, before, writer.owner, writer.standing)
-      const isNew = writer.uidOf(keyOfId(item.id)) !== before?.metadata.uid
+      const isNew = writer.uidOf(item.key) !== before?.metadata.uid
       const from = { former, byHand: true, managers: writer.takeOver?.managers }
       const steps = before && (isNew || former !== undefined) ? takingOver(before, writer.owner, from) : undefined
       if (steps) await patch(about, steps)
@@ -169,10 +165,10 @@ async function take(about: ObjectWrite): Promise<{ written: AnyObject; before: A
 
 const OWNER_POINTER = pointerOf(['metadata', 'labels', OWNER_LABEL])
 
-function isOurs({ item: { id }, seen, writer }: ObjectWrite): boolean {
-  const uid = writer.uidOf(keyOfId(id))
+function isOurs({ item: { key }, seen, writer }: ObjectWrite): boolean {
+  const uid = writer.uidOf(key)
   if (seen) return seen.metadata.labels?.[OWNER_LABEL] === writer.owner && seen.metadata.uid === uid
-  const state = writer.stateOf(keyOfId(id))
+  const state = writer.stateOf(key)
   return state?.presence === 'present' && state.uid === uid && !state.drift.includes(OWNER_POINTER)
 }
 
@@ -190,7 +186,7 @@ async function merge(about: ObjectWrite): Promise<Outcome> {
       const written = await put(about, object, { version: tries === 1 ? versionKnown(about) : undefined })
       return { ...outcomeAfter(about, written, before), ...(left.length > 0 && { why: `${left.join(', ')} left to others` }) }
     } catch (failure) {
-      const less = isFailure(failure, 'conflict') ? yielded(object, failure) : undefined
+      const less = isFailure(failure, 'conflict') ? withoutTaken(object, failure) : undefined
       if (!less || tries === MERGE_TRIES) throw failure
       before = await read(about)
       const former = formerOwner(item, before, writer.owner, writer.standing)
@@ -202,17 +198,11 @@ async function merge(about: ObjectWrite): Promise<Outcome> {
   }
 }
 
-interface Yielded {
-  readonly object: AnyObject
-  /** What was left to others: `.spec.replicas (hpa)`. */
-  readonly fields: readonly string[]
-}
-
 /**
  * The object without the fields that others hold, so that it can be applied without taking anything from them.
- * `undefined` when the conflict names no field that could be left out.
+ * `fields` names them with their managers: `.spec.replicas (hpa)`. `undefined` when the conflict names no field that could be left out.
  */
-function yielded(object: AnyObject, conflict: Failure): Yielded | undefined {
+function withoutTaken(object: AnyObject, conflict: Failure): { object: AnyObject; fields: readonly string[] } | undefined {
   const fields: string[] = []
   let left = object
   for (const { reason, field, message } of causesOf(conflict)) {

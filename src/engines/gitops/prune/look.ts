@@ -23,22 +23,18 @@ export type PruneCandidate =
   | { readonly state: 'kept'; readonly why: string }
   /** It was deleted before, and something keeps it. */
   | { readonly state: 'terminating'; readonly object: AnyObject; readonly needs: readonly ObjectId[] }
-  /** `object` is missing where a watched is all that was needed; then `version` says of which state it speaks. */
-  | (PresentObject & Seen)
+  /** `object` is missing where what a watch told was all that was needed; then `version` says of which state it speaks. */
+  | {
+      readonly state: 'present'
+      readonly kind: Kind
+      readonly uid: string | undefined
+      readonly asksFirst: boolean
+      /** What must not be deleted before it. */
+      readonly needs: readonly ObjectId[]
+      readonly object?: AnyObject
+      readonly version?: string
+    }
   | { readonly state: 'unreadable'; readonly failure: Failure }
-
-interface PresentObject {
-  readonly state: 'present'
-  readonly kind: Kind
-  readonly uid: string | undefined
-  readonly asksFirst: boolean
-  /** What must not be deleted before it. */
-  readonly needs: readonly ObjectId[]
-}
-
-type Seen =
-  | { readonly object: AnyObject; readonly version?: undefined }
-  | { readonly object?: undefined; readonly version: string }
 
 /** Of these the content matters, not only that they are there. */
 const READ = ['CustomResourceDefinition', 'PersistentVolumeClaim', 'PersistentVolume', 'VolumeSnapshot', 'VolumeSnapshotContent']
@@ -56,7 +52,7 @@ export async function look(leaving: readonly Held[], looking: Looking): Promise<
     const kind = first && (await kindOf(first, looking))
     if (kind === undefined || kind instanceof Failure) {
       const candidate: PruneCandidate = kind ? { state: 'unreadable', failure: kind } : { state: 'gone' }
-      for (const { id } of group) candidates.set(keyOfId(id), candidate)
+      for (const { key } of group) candidates.set(key, candidate)
     } else await lookAtGroup(group, kind, looking, candidates)
   }
   return candidates
@@ -71,21 +67,21 @@ async function lookAtGroup(
   looking: Looking,
   candidates: Map<string, PruneCandidate>,
 ): Promise<void> {
-  const unknown = group.filter(({ id }) => {
-    const watched = READ.includes(id.kind) ? undefined : looking.watched?.(keyOfId(id))
-    if (watched && !watched.isTerminating) candidates.set(keyOfId(id), candidateFromWatch(watched, kind))
-    return !candidates.has(keyOfId(id))
+  const unknown = group.filter(({ id, key }) => {
+    const watched = READ.includes(id.kind) ? undefined : looking.watched?.(key)
+    if (watched && !watched.isTerminating) candidates.set(key, candidateFromWatch(watched, kind))
+    return !candidates.has(key)
   })
   const listed = await list(unknown, kind, looking)
-  const missing = unknown.filter(({ id }) => {
-    const object = listed?.get(keyOfId(id))
-    if (object) candidates.set(keyOfId(id), candidateOf(object, kind, looking.owner))
+  const missing = unknown.filter(({ key }) => {
+    const object = listed?.get(key)
+    if (object) candidates.set(key, candidateOf(object, kind, looking.owner))
     return !object
   })
   if (listed && missing.length > FEW) {
     const candidate: PruneCandidate = { state: 'kept', why: 'is not there, or not kept by this sync any more' }
-    for (const { id } of missing) candidates.set(keyOfId(id), candidate)
-  } else await eachOf(missing, AT_ONCE, async (item) => candidates.set(keyOfId(item.id), await lookAt(item, kind, looking)))
+    for (const { key } of missing) candidates.set(key, candidate)
+  } else await eachOf(missing, AT_ONCE, async (item) => candidates.set(item.key, await lookAt(item, kind, looking)))
 }
 
 /** One object as it is now. */
@@ -103,13 +99,13 @@ export async function lookAt(held: Held, kind: Kind, looking: Looking): Promise<
   }
 }
 
-/** Those of them that carry our watched; `undefined` where it does not pay or is not allowed. */
+/** Those of them that carry our label; `undefined` where it does not pay or is not allowed. */
 async function list(group: readonly Held[], kind: Kind, looking: Looking): Promise<Map<string, AnyObject> | undefined> {
   const [first] = group
   if (!first || READ.includes(first.id.kind) || group.length <= 2 + pagesOf(first, looking.held)) return undefined
   const { kube, owner, signal } = looking
   const query = { namespace: first.id.namespace, labels: `${OWNER_LABEL}=${owner}`, metadataOnly: true }
-  const asked = new Set(group.map(({ id }) => keyOfId(id)))
+  const asked = new Set(group.map(({ key }) => key))
   const found = new Map<string, AnyObject>()
   try {
     await eachListed(kube, { kind: kindOfAny(kind), query, signal }, (object) => {
@@ -129,7 +125,7 @@ function pagesOf({ id: { group, kind, namespace } }: Held, held: readonly Held[]
   return Math.ceil(same.length / PAGE)
 }
 
-/** Only what carries our watched is ours, whatever the inventory remembers. */
+/** Only what carries our label is ours, whatever the inventory remembers. */
 function candidateOf(object: AnyObject | undefined, kind: Kind, owner: string): PruneCandidate {
   if (!object) return { state: 'gone' }
   const { labels, uid } = object.metadata
@@ -145,10 +141,6 @@ const candidateFromWatch = ({ uid, version, prune, needs = [] }: WatchedObject, 
   prune === 'disabled' ? KEPT : { state: 'present', kind, uid, asksFirst: prune === 'confirm', needs, version }
 
 const KEPT: PruneCandidate = { state: 'kept', why: 'is annotated to stay when it leaves the repository' }
-
-interface Group {
-  versions: { version: string }[]
-}
 
 /**
  * Where an object that is held stands in the API today: in the version in which it was written, or in another one that is
@@ -166,7 +158,7 @@ export async function servedKind(kube: Kube, { id: { group, kind }, version }: H
 
 async function versionsOf(kube: Kube, group: string): Promise<string[]> {
   try {
-    return (await kube.read<Group>(`/apis/${group}`)).versions.map(({ version }) => version)
+    return (await kube.read<{ versions: { version: string }[] }>(`/apis/${group}`)).versions.map(({ version }) => version)
   } catch (failure) {
     if (isFailure(failure, 'not-found')) return []
     throw failure
