@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { type GitOpsDeployment, GitOpsDeployments } from '../../../src/api/index.ts'
 import type { Entry } from '../../../src/engines/gitops/index.ts'
-import { isSpent } from '../../../src/operator/gitops-deployment/pass/confirmation.ts'
+import { isSpent } from '../../../src/operator/gitops-deployment/status/requests.ts'
 import { configMap } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { openStage, type Stage } from '../../support/deployments.ts'

@@ -18,13 +18,12 @@ import { writeOne } from './write.ts'
 const AT_ONCE = 16
 
 export interface ApplyRequest extends ApplySettings {
-  /** What is held of these objects already. */
   held: readonly Held[]
   /** The whole set, what needs no write included: dependencies are looked for in it. Without it, what is applied. */
   set?: readonly Desired[] | undefined
   /** Objects of the set that may not be applied. */
   refused?: readonly Entry[] | undefined
-  /** What was known before the first write: an apply that changed nothing is told by it. */
+  /** As they were seen before the first write: an apply that changed nothing is told by it. */
   states?: ObjectStates | undefined
   /** Called when an object is done, well or badly. */
   told?: ((entry: Entry) => void) | undefined
@@ -58,7 +57,7 @@ export async function apply(desired: readonly Desired[], request: ApplyRequest):
     gate.note(done)
     for (const entry of done) entries.push(entry)
   }
-  // What an end called for in the midst of it is no failure of the objects.
+  // An abort in the midst of it is no failure of the objects.
   signal?.throwIfAborted()
   return entries
 }

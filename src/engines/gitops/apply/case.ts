@@ -14,7 +14,7 @@ import type { Standing, TakeOverRules } from './take-over.ts'
 export interface ObjectWrite {
   readonly item: Desired
   readonly kind: Kind<AnyObject>
-  /** What is sent: the object of the manifest, less what is left to others. */
+  /** The object of the manifest, less the fields that are left to others. */
   readonly content: AnyObject
   /** As it is in the cluster, where it was looked at. */
   readonly seen: AnyObject | undefined
@@ -69,7 +69,7 @@ function isFresh(object: AnyObject): boolean {
 
 export const uidIn = ({ metadata: { uid } }: AnyObject): { uid?: string } => (uid === undefined ? {} : { uid })
 
-/** What a sync wants of the writing of each of its objects. */
+/** The settings of a sync for the writing of each of its objects. */
 export interface ApplySettings extends SyncContext {
   /** Fields that others may change. */
   ignore?: IgnoreRules | undefined
@@ -90,7 +90,7 @@ export interface ApplySettings extends SyncContext {
 export interface ObjectWriter extends ApplySettings {
   /** The UID that is recorded of it. */
   uidOf(key: string): string | undefined
-  /** What is known of it without asking. */
+  /** As a watch told of it last, without a request. */
   stateOf(key: string): ObjectState | undefined
   /** Sends one request about it, again when the server asks for that. */
   send<T>(item: Desired, request: () => Promise<T>): Promise<T>

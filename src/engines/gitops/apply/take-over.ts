@@ -47,7 +47,7 @@ export function takingOver(
   return [version, { op: 'replace', path: '/metadata/managedFields', value: managedFields }, ...unmark]
 }
 
-/** Fields are comparable within one version of the API only; claims made in another are dropped with their owner. */
+/** Fields are comparable within one version of the API only; those of another are dropped with their owner. */
 function merged(manager: string, ours: ManagedEntry | undefined, theirs: readonly ManagedEntry[]): Record<string, unknown> {
   const [base = ours, ...others] = ours ? [ours, ...theirs] : theirs
   const alike = others.filter(({ apiVersion }) => apiVersion === base?.apiVersion)

@@ -34,13 +34,13 @@ function plain(failure: Failure): Failure {
   })
 }
 
-/** The watch may tell of our own write before its answer is here. What is asked for is what was there before. */
+/** The watch may tell of our own write before its answer is here, so what it told before the write is kept. */
 function asBefore({ key }: Desired, writer: ObjectWriter): ObjectWriter {
   const before = writer.stateOf(key)
   return { ...writer, stateOf: (other) => (other === key ? before : writer.stateOf(other)) }
 }
 
-/** What the watch told may be behind by the time that an event takes. Then the object is looked at. */
+/** A watch is behind by the time that an event takes; an object that has changed meanwhile is looked at. */
 async function outcomeOf(item: Desired, writer: ObjectWriter): Promise<Outcome> {
   const { key } = item
   try {
@@ -141,7 +141,7 @@ async function own(about: ObjectWrite): Promise<Outcome> {
 const TAKE_TRIES = 3
 
 /**
- * What is known to be ours is written with force. Everything else first without: a conflict is how another owner shows
+ * An object that is known to be ours is written with force. All others first without: a conflict is how another owner shows
  * itself, at no cost in the ordinary case.
  */
 async function take(about: ObjectWrite): Promise<{ written: AnyObject; before: AnyObject | undefined }> {

@@ -11,7 +11,7 @@ import { inside, pathTree, replaced } from './path-tree.ts'
 export interface IgnoreRule {
   /** JSON pointers. */
   readonly paths: readonly string[]
-  /** What is left out matches all. */
+  /** A part that is left out matches all. */
   readonly target?: {
     readonly group?: string
     readonly kind?: string
@@ -58,7 +58,7 @@ export function withoutIgnored(object: AnyObject, rules: IgnoreRules | undefined
 const NOTHING_INSTEAD = { down: () => undefined, instead: () => undefined }
 
 /**
- * What is applied over what is there. A field that others may change is left out when somebody else set it, all of it, so
+ * The object as it is applied over the live one. A field that others may change is left out when somebody else set it, all of it, so
  * that it is theirs; otherwise the value in the cluster is sent back, for leaving it out would remove what is ours in it.
  */
 export function withLiveIgnored(object: AnyObject, live: AnyObject, rules: IgnoreRules | undefined, manager: string): AnyObject {
@@ -102,7 +102,7 @@ export function ourFields(object: AnyObject, live: AnyObject): (pointer: string)
 /** Somebody put `ignore` on the object in the cluster: it stays as it is until the mark is taken off. */
 export const isLeftAlone = (live: AnyObject): boolean => wishesOf(live).apply === 'ignore'
 
-/** A counterpart is the same place in the live object, with the claims on it. */
+/** The same place in the live object, with the managers that own it. */
 interface Counterpart {
   readonly live: unknown
   readonly claims: FieldOwnership

@@ -38,13 +38,13 @@ export function union(a: FieldTree, b: FieldTree): FieldTree {
   return both
 }
 
-/** Claims say what some managers set at one place of an object and below it. */
+/** The fields that some managers own at one place of an object and below it. */
 export interface FieldOwnership {
   /** One of the managers set this, or something in it. */
   readonly isOwned: boolean
   /** One of them set this as one piece, such as a list without keys, so nothing is known of what is in it. */
   isAtomic(): boolean
-  /** The claims are those one step down; `object` is what stands at this place. */
+  /** The ownership one step down; `object` is the value at this place. */
   at(object: unknown, part: string): FieldOwnership
 }
 
@@ -54,7 +54,7 @@ const UNOWNED: FieldOwnership = { isOwned: false, isAtomic: () => false, at: () 
 const FEW = 4
 
 /**
- * It takes the claims of all these managers together. Many trees are sorted when something in them is first asked for, and the answers
+ * The ownership of all these managers together. Many trees are sorted when something in them is first asked for, and the answers
  * are remembered, so that an object costs as many steps as it has fields and managers set fields, and not the product of the two.
  */
 export function ownershipOf(trees: readonly FieldTree[]): FieldOwnership {
@@ -164,12 +164,12 @@ function keyIn({ trees, hasValues, choices }: SortedTrees, list: readonly unknow
 }
 
 /**
- * How far claims reach on the way to a field: `whole` - this field or one in it was set. `above` - something larger was set as
+ * How far ownership reaches on the way to a field: `whole` - this field or one in it was set. `above` - something larger was set as
  * one piece. `none` - they have nothing to do with it.
  */
 type Claim = 'whole' | 'above' | 'none'
 
-/** `parts` is a JSON pointer into `object`, which is the object that the claims are about. */
+/** `parts` is a JSON pointer into `object`, which is the object whose fields are owned. */
 export function ownershipAt(claims: FieldOwnership, object: unknown, parts: readonly string[]): Claim {
   const [part, ...rest] = parts
   if (part === undefined) return claims.isOwned ? 'whole' : 'none'

@@ -25,7 +25,7 @@ interface ConfigMapInventory {
   /** The ConfigMaps go away with it. What another owner of the same name left is not ours and is overwritten. */
   owner?: KubeObject
   manager: string
-  /** What else is known of the objects when there is no ConfigMap any more. */
+  /** Another record of the objects, for when there is no ConfigMap any more. */
   lost?: () => Inventory | undefined
   /** From how many bytes on a ConfigMap is divided; 96 KiB without it. */
   shardBytes?: number

@@ -91,7 +91,7 @@ interface Dependencies {
 const NONE: Dependencies = { ids: [] }
 
 /**
- * What must be healthy before the object is applied, and gone after it. Ours: `group/Kind/namespace/name`, with an empty
+ * The objects that must be healthy before this one is applied, and gone after it. Ours: `group/Kind/namespace/name`, with an empty
  * group for the core one and an empty namespace for what has none. Theirs: `group/namespaces/namespace/Kind/name` or
  * `group/Kind/name`. Several stand with commas between them.
  */

@@ -23,7 +23,6 @@ export interface Entry {
   readonly change: Change
   /** Why it was skipped or failed, fit for users. */
   readonly why?: string
-  /** What `why` was made from. */
   readonly failure?: Failure
   /** Where the object stands in the repository. */
   readonly source?: string

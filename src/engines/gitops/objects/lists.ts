@@ -10,7 +10,7 @@ export async function eachOf<T, R>(items: readonly T[], atOnce: number, work: (i
 }
 
 /**
- * What went and what came between two lists, told by identity: of ten thousand, a commit changes few. What both begin and
+ * Tells which items went and which came between two lists, by identity: of ten thousand, a commit changes few. The same beginning and
  * end with is passed over.
  */
 export function turnover<T extends object>(

@@ -14,7 +14,7 @@ export interface Owner {
   id: string
   /** For people: `GitOpsDeployment team-a/shop`. */
   title: string
-  /** What its objects carry beside our mark, because other programs look for it. */
+  /** Its objects carry them beside our label, because other programs look for them. */
   annotations?: Readonly<Record<string, string>>
 }
 
@@ -44,7 +44,7 @@ export interface Desired {
 }
 
 /**
- * Gives every object its namespace and our mark. What may not be there is an entry with the reason; the others go on.
+ * Gives every object its namespace and our label. An object that may not be there is an entry with the reason; the others go on.
  * `placed` remembers, for one destination and owner, what became of which object: a commit changes few of them.
  */
 export async function place(
@@ -64,7 +64,7 @@ export async function place(
     const item = isAsBefore ? before : desiredOf(withNamespace(normalized(object), scope.namespaced, to.namespace), source, owner)
     const twin = byKey.get(item.key)
     if (twin) throw twice(item, twin)
-    // What was placed under the same limits may be there.
+    // An object that was placed under the same limits may be there.
     const why = isAsBefore
       ? undefined
       : (scope.problem ?? objection(item.object, scope.namespaced === true, to) ?? unknownWish(object))
@@ -113,14 +113,14 @@ function objection(object: AnyObject, namespaced: boolean, to: Destination): str
 interface Scope {
   namespaced?: boolean
   problem?: string
-  /** What serves the kind comes with the same commit. */
+  /** An APIService of the same commit will serve the kind. */
   isOnItsWay?: boolean
 }
 
 type Served = Pick<AnyObject, 'apiVersion' | 'kind'>
 
 interface Scopes {
-  /** What was found once holds for all objects of the kind. */
+  /** An answer that was found once holds for all objects of the kind. */
   known(served: Served): Scope | undefined
   find(served: Served): Promise<Scope>
 }

@@ -19,7 +19,7 @@ export interface Plan {
 interface Planning {
   /** All that the repository describes, also what may not be applied: it did not leave. Without it, what is desired. */
   keys?: ReadonlySet<string>
-  /** What is known of the cluster. Where it knows nothing, the inventory is believed. */
+  /** As the objects were seen in the cluster. Where nothing was seen, the inventory is believed. */
   states?: ObjectStates
   /** Whether what has drifted is left as it is; without it, it is set back. */
   leaves?: (key: string) => boolean

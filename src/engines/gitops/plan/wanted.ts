@@ -32,7 +32,7 @@ export interface Remembered {
   rest: string
   wanted: Wanted | undefined
   keys: ReadonlySet<string>
-  /** What became of which rendered object: a commit changes few of them. */
+  /** By rendered object, for a commit changes few of them. */
   placed: WeakMap<AnyObject, Desired>
 }
 

@@ -31,9 +31,9 @@ interface PreviewRequest extends Wanting {
 export interface Preview {
   readonly commitId: string
   readonly differences: readonly Difference[]
-  /** What may not be applied, with the reason. */
+  /** Objects that may not be applied, with the reason. */
   readonly refused: readonly Entry[]
-  /** What left the repository: `pruned` would be deleted, `withheld` when it is confirmed, the rest stays for the reason given. */
+  /** Objects that left the repository: `pruned` would be deleted, `withheld` when it is confirmed, the rest stays for the reason given. */
   readonly leaving: readonly Entry[]
 }
 

@@ -71,9 +71,9 @@ export interface Finding {
   kind: string
   /** It is annotated so that its deletion is to be confirmed. */
   asksFirst?: boolean
-  /** What would be lost with it and belongs to others: `ConfigMap x/y`, or that nobody may look. */
+  /** Objects of others that would be lost with it: `ConfigMap x/y`; or that nobody may look. */
   strangers?: string | undefined
-  /** What it holds that cannot be made again from the repository. */
+  /** Its data that cannot be made again from the repository. */
   data?: string | undefined
 }
 
@@ -96,7 +96,7 @@ export function holdOn({ kind, asksFirst, strangers, data }: Finding): Hold | un
 export const failureOf = ({ reason, why }: Hold): Failure => new Failure('invalid', why, { reason })
 
 export interface Judging extends Searching {
-  /** What of this sync is to stay, or stays because it asks to. */
+  /** Objects of this sync that are to stay, or stay because they ask to. */
   staying: readonly ObjectId[]
   /** Somebody has confirmed that this commit deletes. */
   confirmed: boolean

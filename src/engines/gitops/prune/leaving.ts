@@ -11,7 +11,7 @@ import { healthIn, type ObjectStates, watchedIn } from '../state/object-state.ts
 import { GUARDS, type Guards } from './guards.ts'
 import { emptiness, prune, settledByLooking } from './prune.ts'
 
-/** What a request for a sync says about deletions. */
+/** The part of a request for a sync that decides about deletions. */
 export interface PruneSettings {
   destination: Destination
   owner: Owner
@@ -23,11 +23,11 @@ export interface PruneSettings {
   guards?: Partial<Guards> | undefined
   /** Somebody has confirmed that this commit deletes. */
   confirmed?: boolean
-  /** Who wants what, where several syncs may want the same. */
+  /** Says which sync wants which object, where several may want the same. */
   wants?: Wants | undefined
   /** Whether others have yet to say what they want of this commit. */
   isEarly?: (() => boolean) | undefined
-  /** What becomes of what objects have made when these are deleted; as the server has it without it. */
+  /** How dependents of a deleted object are deleted; as the server has it without it. */
   propagation?: DeleteHow['propagation']
 }
 

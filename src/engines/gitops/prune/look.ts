@@ -12,7 +12,7 @@ import type { WatchedObject } from '../state/object-state.ts'
 export interface Looking extends SyncContext {
   /** Everything that is held, for it says how long a list would be. */
   held: readonly Held[]
-  /** What a watch tells of an object: its deletion costs one request. */
+  /** As a watch told of the object: then its deletion costs one request. */
   watched?: ((key: string) => WatchedObject | undefined) | undefined
 }
 
@@ -29,7 +29,7 @@ export type PruneCandidate =
       readonly kind: Kind
       readonly uid: string | undefined
       readonly asksFirst: boolean
-      /** What must not be deleted before it. */
+      /** Objects that must not be deleted before it. */
       readonly needs: readonly ObjectId[]
       readonly object?: AnyObject
       readonly version?: string

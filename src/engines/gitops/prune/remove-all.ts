@@ -16,7 +16,7 @@ interface RemovalRequest {
   inventory: InventoryStore
   /** Whether the objects stay, and belong to no sync any more. */
   isReleased?: boolean
-  /** What belongs to others and would be lost may be deleted too. */
+  /** Objects of others that would be lost with ours may be deleted too. */
   confirmed?: boolean
   propagation?: DeleteHow['propagation']
   /** The sync that may take an object over at this moment: until it has, or may no more, the object is not deleted. */
@@ -25,7 +25,6 @@ interface RemovalRequest {
 
 interface Removal {
   entries: readonly Entry[]
-  /** What is still held. */
   held: readonly Held[]
   /** Objects of an earlier destination that nobody can reach from here. */
   leftBehind: readonly Held[]

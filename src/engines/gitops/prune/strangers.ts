@@ -4,7 +4,7 @@ import { idOf, keyOfId, type ObjectId, sayIds } from '../../apply/index.ts'
 import { eachListed, kindOfAny, type SyncContext } from '../objects/context.ts'
 import { OWNER_LABEL } from '../objects/place.ts'
 
-/** What the tenant may not see counts as somebody else's. */
+/** An object that the tenant may not see counts as somebody else's. */
 export interface Searching extends SyncContext {
   /** Keys of everything that this sync holds. */
   holds: ReadonlySet<string>

@@ -11,7 +11,7 @@ export interface Leaver {
   readonly held: Held
   /** As it was seen, where it was looked at. */
   readonly object: AnyObject | undefined
-  /** What must not be deleted before it. */
+  /** Objects that must not be deleted before it. */
   readonly needs: readonly ObjectId[]
   /** When its deletion was asked for, if it was; milliseconds. */
   readonly since?: number | undefined
@@ -80,7 +80,7 @@ const withoutWishes = (leaver: Leaver): Leaver => ({ ...leaver, needs: [] })
 
 /** The objects that are still there. */
 interface Field {
-  /** What must be gone before this one may be deleted. */
+  /** Those that must be gone before this one may be deleted. */
   before(leaver: Leaver): Leaver[]
   tell(leaver: Leaver, outcome: Outcome): void
   all(): Leaver[]

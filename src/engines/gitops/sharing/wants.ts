@@ -25,7 +25,7 @@ interface Want {
 export interface Wants {
   /** From now on it wants just this. */
   declare(want: Want): void
-  /** What became of an object when it was tried: whether it could be written. */
+  /** Notes whether an object could be written when it was tried. */
   tried(owner: string, server: string, entry: Entry): void
   /** It does nothing for now (suspended, manual): it keeps what it has, and takes nothing. */
   rest(owner: string): void
@@ -37,11 +37,11 @@ export interface Wants {
   /** Whether a sync that keeps an object still wants it; `unknown`: it has not said yet, or is no sync of ours. */
   standing(keeper: string, server: string, key: string): 'wants' | 'releases' | 'unknown'
   /**
-   * Offers an object to another sync that wants it and, as far as is known, can write it. While it is answered whom it was
-   * offered to, that one may still take it: for some seconds, and as long as it is busy writing.
+   * The other sync that may take the object over, if one wants it and, as far as is known, can write it. It is given some seconds from
+   * the first answer on, and as long as it is busy writing.
    */
   successorOf(owner: string, server: string, key: string): Owner | undefined
-  /** What another one wants as well and could write, and not only for the moment in which it goes from one to the other. */
+  /** Objects that another sync wants as well and could write, and not only for the moment in which they go from one to the other. */
   contested(owner: string): Contested[]
 }
 
@@ -58,7 +58,7 @@ interface WantsOptions {
 
 /** In a commit that moves an object both want it for a moment: nobody is told before that is over. */
 const GRACE = seconds(3)
-/** A sync that is offered an object takes it by then, or goes on writing others. */
+/** A successor takes an object over by then, or goes on writing others. */
 const PATIENCE = seconds(10)
 /** Nobody holds up a deletion for longer, however busy. */
 const LONGEST = minutes(5)
@@ -141,7 +141,7 @@ export function createWants({ clock, exists }: WantsOptions): Wants {
   }
 }
 
-/** Withdraws the claims on what is not wanted any more, and claims what is new. Answers the syncs that this concerns. */
+/** Notes what is not wanted any more and what is new. Answers the syncs that this concerns. */
 function move(interests: Interests, interest: Interest, before: Want | undefined, after: Want | undefined) {
   const [given, taken] = [new Set<string>(), new Set<string>()]
   for (const key of before?.keys ?? []) {
@@ -171,7 +171,7 @@ function contestOf(interest: Interest | undefined, others: readonly Interest[], 
   return others.find(({ can, since }) => can === true && now - Math.max(since, interest.since) >= GRACE)
 }
 
-/** A sync that is known to be unable is offered nothing; one that fails to take it then has no more time than was said. */
+/** A sync that is known to be unable is no successor; one that fails to take the object over has no more time than was given. */
 function isInTime({ can, mayTakeSince }: Interest, wroteAt: number, now: number): boolean {
   if (mayTakeSince === undefined) return can !== false
   const heard = can === false ? mayTakeSince : Math.max(mayTakeSince, wroteAt)
@@ -200,11 +200,11 @@ interface Interest {
   mayTakeSince?: number | undefined
 }
 
-/** The claims on what is at a place, the key of an object on a server; the first to want it comes first. */
+/** Which syncs want an object, by its server and key; the first to want it comes first. */
 interface Interests {
   own(owner: string, place: string): Interest | undefined
   others(owner: string, place: string): Interest[]
-  /** Takes back what was offered to others there. Answers them. */
+  /** The others lose their time to take the object over. Answers them. */
   add(interest: Interest, place: string): Interest[]
   /** Answers who is left. */
   remove(owner: string, place: string): Interest[]

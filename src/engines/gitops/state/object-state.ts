@@ -7,7 +7,7 @@ import { type IgnoreRules, isLeftAlone, ourFields, withoutIgnored } from '../fie
 import { dependenciesOf, wishesOf } from '../objects/annotations.ts'
 import type { Desired } from '../objects/place.ts'
 
-/** The memory of one object in the cluster. Its body is not kept, for there may be ten thousand. */
+/** One object as it was seen last in the cluster. Its body is not kept, for there may be ten thousand. */
 export type ObjectState = PresentObject | AbsentObject | UnreadableObject
 
 export interface PresentObject {
@@ -28,10 +28,10 @@ export interface PresentObject {
   readonly leftAlone?: true
   /** It asks to stay when it leaves the repository, or to be asked for. */
   readonly prune?: 'disabled' | 'confirm'
-  /** What must not be deleted before it. */
+  /** Objects that must not be deleted before it. */
   readonly needs?: readonly ObjectId[]
   readonly isTerminating?: true
-  /** It carries the mark of another sync: nothing is done to it on the word of a watch. */
+  /** It carries the label of another sync: nothing is done to it because of what a watch told. */
   readonly hasOtherOwner?: true
 }
 
@@ -40,7 +40,7 @@ export interface WatchedObject extends Pick<PresentObject, 'version' | 'prune' |
   readonly uid: string
 }
 
-/** It is not there, or does not carry our mark any more. */
+/** It is not there, or does not carry our label any more. */
 interface AbsentObject {
   readonly presence: 'absent'
   /** Of the event that said so; empty where it was read. */
@@ -58,7 +58,7 @@ export type ObjectStates = ReadonlyMap<string, ObjectState>
 
 type Rewritten = ReadonlyMap<string, string>
 
-/** How a sync looks at its objects. */
+/** The rules by which a sync looks at its objects. */
 export interface ObservationRules {
   /** Fields that others may change. */
   ignore?: IgnoreRules | undefined
@@ -66,7 +66,7 @@ export interface ObservationRules {
   now(): number
 }
 
-/** The verdict on an object that was seen. Without `desired` only its health counts: it waits to be pruned. */
+/** The state of an object that was seen. Without `desired` only its health counts: it waits to be pruned. */
 export function stateOf(
   object: AnyObject,
   desired: Desired | undefined,
@@ -89,7 +89,7 @@ export function stateOf(
   }
 }
 
-/** A pod that cannot be placed now is sick in a while, and no event says so. */
+/** A pod that cannot be scheduled now is Degraded in a while, and no event says so. */
 const WHILE = seconds(15)
 
 function healthsOf(object: AnyObject, { now, healthRules }: ObservationRules): Pick<PresentObject, 'health' | 'later'> {

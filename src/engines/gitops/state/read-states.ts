@@ -20,7 +20,7 @@ import {
 interface Reading extends SyncContext {
   rules: ObservationRules
   desired: readonly Desired[]
-  /** What was known before: the server's own way of writing our values, for one. */
+  /** As they were seen before, which tells how the server itself writes our values, for one. */
   before?: ObjectStates | undefined
 }
 

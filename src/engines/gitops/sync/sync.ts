@@ -22,7 +22,7 @@ import { statesOf } from './observe.ts'
 
 export interface SyncRequest extends Wanting, PruneSettings {
   inventory: InventoryStore
-  /** What is remembered from the last pass, and kept up to date by watches. Without it, only `compare` looks at the cluster. */
+  /** The memory of the last pass, kept up to date by watches. Without it, only `compare` looks at the cluster. */
   memory?: SyncMemory | undefined
   /** Read what no watch tells about, or all, instead of believing what is recorded. */
   compare?: boolean | 'all'
@@ -34,7 +34,7 @@ export interface SyncRequest extends Wanting, PruneSettings {
   detectOnly?: boolean
   /** Whether objects are deleted and made anew when a field that cannot be changed has changed. */
   force?: boolean
-  /** How what stands there already becomes ours; without it, what nobody else keeps does. */
+  /** How an object that is there already becomes ours; without it, one that no other sync keeps does. */
   takeOver?: TakeOverRules | undefined
 }
 
@@ -44,7 +44,6 @@ export interface SyncResult {
   readonly entries: readonly Entry[]
   /** All of them but those that are unchanged. */
   changes: readonly Entry[]
-  /** What is held now. */
   inventory: Inventory
   /** Objects of an earlier destination that nobody holds any more. */
   leftBehind: readonly Held[]
@@ -52,11 +51,11 @@ export interface SyncResult {
   observed: Observed
   /** Whether the watches have yet to tell of some of them. */
   isListing: boolean
-  /** What was changed in the cluster, and is set back later. */
+  /** Objects that were changed in the cluster, and are set back later. */
   putOff: readonly Entry[]
-  /** What left the repository, and stays until others have said whether they want it. */
+  /** Objects that left the repository, and stay until other syncs have said whether they want them. */
   postponed: readonly Held[]
-  /** What was changed in the cluster and was set back. */
+  /** Objects that were changed in the cluster and were set back. */
   repairs: readonly Repair[]
   fights: readonly Fight[]
   /** Objects that another sync wants as well. */
@@ -104,7 +103,7 @@ export async function sync(request: SyncRequest, tools: Tools, signal?: AbortSig
   await states.follow({ ...observing, held: after.held })
   const isAsBefore = settled?.held === after.held && isUnchanged(settled, states, clock)
   const observed = isAsBefore ? settled.observed : observedIn(states.current, after.held, wanted.byKey, clock.now())
-  // What was heard while it was carried out may ask for another plan.
+  // An event that came while the plan was carried out may ask for another one.
   const idle = isIdle(whole) && generation === states.generation ? plan : undefined
   const now = { wanted, held: after.held, observed, generation: states.generation, plan: idle }
   remember(request, now, undone + plan.prune.length === 0, repairs)

@@ -5,7 +5,7 @@ interface OpeningQueue<T> {
   add(entry: T, after?: number): void
   /** Until the function that it returns is called, something is being written. */
   beginWrite(): () => void
-  /** What waits is dropped, and what was to come later does not come. */
+  /** Entries that wait are dropped, and so are those that were to be added later. */
   close(): void
 }
 

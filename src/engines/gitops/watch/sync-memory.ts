@@ -28,7 +28,7 @@ export interface SyncMemory {
 export interface SettledPass {
   wanted: Wanted
   held: readonly Held[]
-  /** What was seen then, in this generation of the states. */
+  /** As it was seen then, in this generation of the states. */
   observed: Observed
   generation: number
   /** There was nothing to do, and there is nothing as long as nothing else is seen. */
@@ -59,7 +59,7 @@ interface SyncMemoriesOptions {
   log: Log
   /** Watches that are open at once; beyond it, objects are read each interval. */
   mostWatches?: number | undefined
-  /** What one tenant's syncs set back of what was changed in the cluster. */
+  /** How many objects the syncs of one tenant may set back that were changed in the cluster. */
   repairs?: Rate
 }
 
@@ -114,7 +114,7 @@ export function createSyncMemories({
 }
 
 /**
- * What the syncs of one tenant set back of what was changed in the cluster. Ten thousand objects that were deleted by mistake are there again
+ * How many objects the syncs of one tenant may set back that were changed in the cluster. Ten thousand objects that were deleted by mistake are there again
  * at once. To set back what somebody goes on changing takes the API server as much as each change, at everybody's cost.
  */
 export const REPAIRS: Rate = { burst: 10_000, perSecond: 100 }

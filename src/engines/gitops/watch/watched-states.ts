@@ -33,7 +33,7 @@ export interface WatchedStates {
   readonly current: ObjectStates
   /** Another number whenever a state, or what is followed, has changed. */
   readonly generation: number
-  /** Which objects are followed from now on. It costs no request where nothing changed. */
+  /** From now on these objects are followed. It costs no request where nothing changed. */
   follow(what: FollowedObjects): Promise<void>
   wrote(item: Desired, object: AnyObject): void
   /** Takes over what was read of objects that no watch tells about. */
@@ -92,7 +92,7 @@ export function createWatchedStates({ watches, clock, owner, tenant, looks, ring
   const subscriptions = createSubscriptions(watches, clock, subscriber)
   const isUnlisted = ({ key, held, group }: Tracked) =>
     held !== undefined && !current.has(key) && subscriptions.coverageOf(group.name) === 'list'
-  /** What came to be followed after the list is told of when it changes, and not before. */
+  /** An object that is followed only since the list is told of when it changes, and not before. */
   const isUncovered = (key: string) => {
     const coverage = subscriptions.coverageOf(tracked.get(key)?.group.name ?? '')
     return coverage === 'nothing' || (coverage === 'changes' && !current.has(key))

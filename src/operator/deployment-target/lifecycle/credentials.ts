@@ -12,7 +12,7 @@ import {
 import { createKubeconfigCheck } from '../../../engines/targets/index.ts'
 import { sayFailure } from '../../../std/index.ts'
 
-/** What can be said of a target's credentials without calling anybody. */
+/** A judgement of a target's credentials that needs no request. */
 export interface Opinion {
   usable: boolean
   reason: string

@@ -48,7 +48,7 @@ interface ReachabilityOptions {
   reach?: Reach | undefined
 }
 
-/** What is being asked, or was answered and is not in the status yet. */
+/** A question that is being asked, or whose answer is not in the status yet. */
 interface Inquiry {
   question: Question
   answer?: Answer

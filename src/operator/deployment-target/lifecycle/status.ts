@@ -15,7 +15,7 @@ import { type Finding, REACHABLE } from './finding.ts'
 
 type Phase = NonNullable<DeploymentTargetStatus['phase']>
 
-/** What is known of the way into a target: its credentials, and whether its API answers with them. */
+/** The way into a target: its credentials, and whether its API answers with them. */
 export interface Outlook extends Opinion {
   finding: Finding | undefined
 }

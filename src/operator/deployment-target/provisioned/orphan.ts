@@ -11,7 +11,7 @@ import {
 
 type Verdict = 'keep' | 'delete' | 'unknown'
 
-/** What becomes of a request whose claim is gone. */
+/** Says what becomes of a request whose claim is gone. */
 export function isOrphan(
   request: SpaceRequest,
   { targets, classes }: { targets: Cache<DeploymentTarget>; classes: Cache<DeploymentTargetClass> },

@@ -140,7 +140,7 @@ function inSecret<T>(name: string, read: () => T): T {
 }
 
 /**
- * What was answered may quote what was sent, so that only its number is told; and of a host in the own networks not even that,
+ * An answer may quote the request, so that only its number is told; and of a host in the own networks not even that,
  * in no way: by its numbers, and by what is tried again, a tenant could find out what is there.
  */
 function refusal({ hostname }: URL, { status, isOwn }: Receipt, secret: string): Failure {

@@ -18,11 +18,10 @@ import { intervalOf } from '../services/interval.ts'
 import { inventoryName, inventoryOf, type LastPass, memoryOf, ownerOf, rulesOf, type SyncServices } from '../services/services.ts'
 import { destinationOf } from '../services/targets.ts'
 import { nameOfProject } from '../source/repository.ts'
+import { pendingPruneOf } from '../status/attention.ts'
 import { tellChanges, tellContested, tellFights, tellLeftBehind, tellPending, tellRepairs } from '../status/events.ts'
-import { pendingPruneOf } from '../status/prune-guard.ts'
+import { askedOf, isConfirmed, useUp } from '../status/requests.ts'
 import { statusAfter, statusBetweenRuns, withHealth } from '../status/status.ts'
-import { askedOf } from '../status/sync-request.ts'
-import { isConfirmed, useUp } from './confirmation.ts'
 import { isEarly } from './hand-over.ts'
 import { withoutMessages } from './masked.ts'
 
@@ -39,7 +38,7 @@ export interface Pass {
 
 /** For what takes long, namespaces take turns; and of the objects that are kept, each has so many. */
 const renderFor =
-  ({ metadata }: GitOpsDeployment, { render, objects }: SyncServices): Render =>
+  ({ metadata }: GitOpsDeployment, { render, objects }: Pick<SyncServices, 'render' | 'objects'>): Render =>
   async (snapshot, path, signal) => {
     const { namespace = '' } = metadata
     const manifests = await render(snapshot, path, signal, namespace)
@@ -74,7 +73,7 @@ export async function syncCommit(pass: Pass, services: SyncServices, signal: Abo
   tellFights(events, deployment, result.fights)
   tellLeftBehind(events, deployment, [...result.leftBehind], 'they are on another server than the destination is now')
   const done = { commitId: result.commitId, entries: result.changes, isPostponed: result.postponed.length > 0 }
-  await useUp(deployment, done, services)
+  await useUp(deployment, done, services.workshop.kube)
   const now = rememberPass(pass, note, result, services)
   // The watches have just been opened, and ring when they have told everything: until then the status stands.
   if (result.isListing && now.wroteAt === undefined && isTold(deployment, result)) return settled({ recheck: seconds(30) })
@@ -130,7 +129,7 @@ function nextAfter(pass: Pass, { note, result, destination }: Done, services: Sy
 function noteWrite(
   { metadata }: GitOpsDeployment,
   { commitId, changes }: SyncResult,
-  { arrivals, workshop }: SyncServices,
+  { arrivals, workshop }: Pick<SyncServices, 'arrivals' | 'workshop'>,
 ): void {
   const arrival = arrivals.get(keyOf(metadata))
   const wrote = entriesOf(changes, 'created', 'configured').length > 0
@@ -138,16 +137,21 @@ function noteWrite(
 }
 
 /** How long a commit took to be healthy, told when it is so for the first time. */
-function tellHealth(deployment: GitOpsDeployment, status: StatusDraft, { commitId }: SyncResult, services: SyncServices): void {
-  const arrival = services.arrivals.get(keyOf(deployment.metadata))
+function tellHealth(
+  deployment: GitOpsDeployment,
+  status: StatusDraft,
+  { commitId }: SyncResult,
+  { arrivals, meter, workshop }: Pick<SyncServices, 'arrivals' | 'meter' | 'workshop'>,
+): void {
+  const arrival = arrivals.get(keyOf(deployment.metadata))
   if (arrival?.commitId !== commitId) return
-  const now = services.workshop.clock.now()
+  const now = workshop.clock.now()
   const isNew = deployment.status?.history?.[0]?.revision !== commitId
   const isHealthy = status.conditions?.some(({ type, status: word }) => type === 'Ready' && word === 'True')
-  if (isNew && isHealthy) services.meter?.took('health', now - (arrival.wroteAt ?? arrival.at))
+  if (isNew && isHealthy) meter?.took('health', now - (arrival.wroteAt ?? arrival.at))
 }
 
-/** What is in effect goes on living between two runs: its health is followed, and nothing is written. */
+/** Between two runs the health of the objects is followed, and nothing is written. */
 export async function watchHealth(
   { deployment, snapshot }: Pick<Pass, 'deployment' | 'snapshot'>,
   services: SyncServices,
@@ -179,8 +183,10 @@ function withoutRepairs({ changes, repairs }: SyncResult): readonly Entry[] {
   return changes.filter(({ id }) => !keys.has(keyOfId(id)))
 }
 
-const destinationFor = (deployment: GitOpsDeployment, { caches, workshop: { kube }, targets }: SyncServices): Destination =>
-  destinationOf(deployment, caches, { kube, targets })
+const destinationFor = (
+  deployment: GitOpsDeployment,
+  { caches, workshop: { kube }, targets }: Pick<SyncServices, 'caches' | 'targets' | 'workshop'>,
+): Destination => destinationOf(deployment, caches, { kube, targets })
 
 const isAsked = ({ deployment, run }: Pass): boolean => run !== undefined || askedOf(deployment) !== undefined
 
@@ -217,7 +223,7 @@ async function requestOf(
   }
 }
 
-/** What no watch tells about is read after each start and change of the spec, then every interval, and while it is on its way. */
+/** Objects that no watch tells about are read after each start and change of the spec, then every interval, and while it is on its way. */
 const isCompareDue = (note: LastPass | undefined, interval: number, now: number): boolean =>
   !note || now - note.comparedAt >= interval || isUnderWay(note.observed)
 
@@ -232,7 +238,7 @@ const isPolled = ({ observed, inventory }: SyncResult, { states }: ReturnType<ty
 
 const isTold = ({ status }: GitOpsDeployment, { commitId }: SyncResult): boolean => status?.sync?.revision === commitId
 
-/** Whoever asks for a sync while others go on changing what it sets back gets an answer all the same. */
+/** A sync that was asked for gets an answer even while others go on changing the objects that it sets back. */
 const MOST_PASSES = 30
 
 const MOMENT = seconds(2)
@@ -245,8 +251,8 @@ const isWorthAMoment = (
   result: SyncResult,
 ): boolean => !run && wroteAt !== undefined && before?.wroteAt === undefined && !isUndone(result) && isUnderWay(observed)
 
-/** What was seen under another spec says nothing. */
-function lastPassOf({ metadata }: GitOpsDeployment, { lastPasses }: SyncServices): LastPass | undefined {
+/** A pass under another spec says nothing. */
+function lastPassOf({ metadata }: GitOpsDeployment, { lastPasses }: Pick<SyncServices, 'lastPasses'>): LastPass | undefined {
   const note = lastPasses.get(keyOf(metadata))
   return note?.generation === metadata.generation && note?.uid === metadata.uid ? note : undefined
 }
@@ -255,7 +261,7 @@ function rememberPass(
   { deployment: { metadata }, snapshot: { commitId } }: Pass,
   note: LastPass | undefined,
   result: SyncResult,
-  { lastPasses, workshop: { clock } }: SyncServices,
+  { lastPasses, workshop: { clock } }: Pick<SyncServices, 'lastPasses' | 'workshop'>,
 ): LastPass {
   const now = clock.now()
   const isAgain = note?.commitId === commitId

@@ -1,3 +1,4 @@
+import type { Events } from '../../../adapters/kube/index.ts'
 import { conditionOf, type GitOpsDeployment, keyOf, type Ref, refOf, type Statement } from '../../../api/index.ts'
 import { keyOfId, sayId, sayIds } from '../../../engines/apply/index.ts'
 import { again, type Next, type StatusDraft, settled } from '../../../engines/controller/index.ts'
@@ -11,11 +12,11 @@ import {
   OWNER_LABEL,
   removeAll,
 } from '../../../engines/gitops/index.ts'
-import { Failure, isFailure, minutes, seconds } from '../../../std/index.ts'
-import { isConfirmed } from '../pass/confirmation.ts'
+import { type Clock, Failure, isFailure, minutes, seconds } from '../../../std/index.ts'
 import { inventoryInStatus, inventoryName, inventoryOf, ownerOf, type SyncServices } from '../services/services.ts'
 import { destinationOf } from '../services/targets.ts'
 import { tellChanges, tellLeftBehind, tellReleased } from '../status/events.ts'
+import { isConfirmed } from '../status/requests.ts'
 import { type DeletionPolicy, dropFinalizers, isHeld, policyOf } from './deletion-policy.ts'
 
 type RemovalRequest = Parameters<typeof removeAll>[0]
@@ -49,13 +50,14 @@ export async function remove(deployment: GitOpsDeployment, services: SyncService
 
   const policy = policyOf(deployment)
   const request = requestOf(deployment, destination, inventory, services)
-  // Whoever wants something of it is told now, and takes it before it is deleted.
+  // A sync that wants one of the objects is told now, and takes it over before it is deleted.
   services.wants.leave(request.owner.id)
   const removal = await removeAll({ ...request, isReleased: policy === 'Orphan' }, services.workshop.clock, signal)
-  tellProgress(policy, deployment, removal, services)
+  tellProgress(policy, deployment, removal, services.workshop.events)
   const blocked = entriesOf(removal.entries, 'failed')
-  if (!isOver(policy, removal) && !isOverdue(deployment, blocked, services)) return comeBack(deployment, removal, services)
-  await releaseWithheld(removal, request, services, signal)
+  if (!isOver(policy, removal) && !isOverdue(deployment, blocked, services.workshop.clock))
+    return comeBack(deployment, removal, services.workshop.clock)
+  await releaseWithheld(removal, request, services.workshop.clock, signal)
   return finish(deployment, removal, services)
 }
 
@@ -67,10 +69,10 @@ function missWay(
   services: SyncServices,
 ): Promise<Next> | Next {
   services.caches.requireWhole(deployment.metadata.namespace ?? '')
-  const isMissed = held.length > 0 && blockedFor('Unknown', deployment, services) < WITHOUT_WAY
+  const isMissed = held.length > 0 && blockedFor('Unknown', deployment, services.workshop.clock) < WITHOUT_WAY
   if (!isMissed) return leave(deployment, services, held, message)
   return again({
-    after: patienceOf(deployment, services),
+    after: patienceOf(deployment, services.workshop.clock),
     why: 'no way leads to the objects',
     status: statusOf(deployment, [
       { type: 'Ready', status: 'False', reason: 'Deleting', message: `${held.length} objects are still there: ${message}` },
@@ -79,24 +81,24 @@ function missWay(
   })
 }
 
-/** What a guard kept from being deleted belongs to nobody any more. */
+/** An object that a guard kept from being deleted belongs to nobody any more. */
 async function releaseWithheld(
   { entries, held }: Removal,
   request: RemovalRequest,
-  services: SyncServices,
+  clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {
   const keys = new Set(entriesOf(entries, 'withheld').map(({ id }) => keyOfId(id)))
   if (keys.size === 0) return
   const kept = { server: request.destination.kube.server, held: held.filter(({ id }) => keys.has(keyOfId(id))) }
-  await removeAll({ ...request, inventory: fixed(kept), isReleased: true }, services.workshop.clock, signal)
+  await removeAll({ ...request, inventory: fixed(kept), isReleased: true }, clock, signal)
 }
 
 function requestOf(
   deployment: GitOpsDeployment,
   destination: Destination,
   inventory: InventoryStore,
-  services: SyncServices,
+  { wants }: Pick<SyncServices, 'wants'>,
 ): RemovalRequest {
   const owner = ownerOf(deployment)
   const { server } = destination.kube
@@ -105,12 +107,15 @@ function requestOf(
     owner,
     inventory,
     confirmed: isConfirmed(deployment, deployment.status?.sync?.revision ?? ''),
-    successorOf: ({ id }) => services.wants.successorOf(owner.id, server, keyOfId(id))?.title,
+    successorOf: ({ id }) => wants.successorOf(owner.id, server, keyOfId(id))?.title,
   }
 }
 
 /** An inventory that is damaged must not hold a deletion for ever: the status is the second memory. */
-async function readable(deployment: GitOpsDeployment, services: SyncServices): Promise<InventoryStore> {
+async function readable(
+  deployment: GitOpsDeployment,
+  services: Pick<SyncServices, 'caches' | 'workshop'>,
+): Promise<InventoryStore> {
   const store = inventoryOf(deployment, services)
   tellLost(deployment, services)
   try {
@@ -123,7 +128,10 @@ async function readable(deployment: GitOpsDeployment, services: SyncServices): P
 }
 
 /** The status lists some hundred objects; of those beyond, only their mark is left. */
-function tellLost(deployment: GitOpsDeployment, { caches, workshop: { events } }: SyncServices): void {
+function tellLost(
+  deployment: GitOpsDeployment,
+  { caches, workshop: { events } }: Pick<SyncServices, 'caches' | 'workshop'>,
+): void {
   const { name, namespace } = { name: inventoryName(deployment), namespace: deployment.metadata.namespace }
   const { inventory, resources = [] } = deployment.status ?? {}
   const unknown = (inventory?.count ?? 0) - resources.length
@@ -137,7 +145,10 @@ const fixed = (inventory: Inventory | undefined): InventoryStore => ({
   save: () => Promise.resolve(),
 })
 
-function reach(deployment: GitOpsDeployment, { caches, workshop: { kube }, targets }: SyncServices): Destination | Failure {
+function reach(
+  deployment: GitOpsDeployment,
+  { caches, workshop: { kube }, targets }: Pick<SyncServices, 'caches' | 'targets' | 'workshop'>,
+): Destination | Failure {
   try {
     return destinationOf(deployment, caches, { kube, targets })
   } catch (thrown) {
@@ -145,36 +156,36 @@ function reach(deployment: GitOpsDeployment, { caches, workshop: { kube }, targe
   }
 }
 
-/** What a guard holds back is not waited for: nobody could confirm the deletion of what is being deleted. */
+/** An object that a guard holds back is not waited for: nobody could confirm its deletion while the deployment is being deleted. */
 function isOver(policy: DeletionPolicy, { entries, held }: Removal): boolean {
   if (held.length === 0) return true
   if (entriesOf(entries, 'failed', 'waiting').length > 0) return false
   return policy !== 'Wait' || entriesOf(entries, 'terminating').length === 0
 }
 
-function isOverdue(deployment: GitOpsDeployment, blocked: readonly Entry[], services: SyncServices): boolean {
+function isOverdue(deployment: GitOpsDeployment, blocked: readonly Entry[], clock: Clock): boolean {
   if (blocked.length === 0) return false
   const hasNoRights = blocked.every(({ failure }) => isFailure(failure, 'forbidden', 'unauthorized'))
-  return blockedFor('True', deployment, services) >= (hasNoRights ? WITHOUT_RIGHTS : OTHERWISE)
+  return blockedFor('True', deployment, clock) >= (hasNoRights ? WITHOUT_RIGHTS : OTHERWISE)
 }
 
 /** Milliseconds; none where it is not blocked so. `Unknown`: not even whether the objects can be deleted is known. */
-function blockedFor(how: 'True' | 'Unknown', { status }: GitOpsDeployment, { workshop: { clock } }: SyncServices): number {
+function blockedFor(how: 'True' | 'Unknown', { status }: GitOpsDeployment, clock: Clock): number {
   const condition = conditionOf(status?.conditions, BLOCKED)
   return condition?.status === how ? clock.now() - Date.parse(condition.lastTransitionTime) : 0
 }
 
 /** The longer it takes, the more seldom it is asked. */
-function patienceOf({ metadata }: GitOpsDeployment, { workshop: { clock } }: SyncServices): number {
+function patienceOf({ metadata }: GitOpsDeployment, clock: Clock): number {
   const age = clock.now() - Date.parse(metadata.deletionTimestamp ?? '')
   return Math.min(Math.max(age / 4, SOONEST), LATEST)
 }
 
-function comeBack(deployment: GitOpsDeployment, { entries, held }: Removal, services: SyncServices): Next {
+function comeBack(deployment: GitOpsDeployment, { entries, held }: Removal, clock: Clock): Next {
   const blocked = entriesOf(entries, 'failed')
   const message = sentence(blocked.length > 0 ? blocked : entriesOf(entries, 'terminating', 'waiting'))
   return again({
-    after: patienceOf(deployment, services),
+    after: patienceOf(deployment, clock),
     why: 'objects are being deleted',
     status: statusOf(deployment, [
       { type: 'Ready', status: 'False', reason: 'Deleting', message: `${held.length} objects are still there: ${message}` },
@@ -185,7 +196,7 @@ function comeBack(deployment: GitOpsDeployment, { entries, held }: Removal, serv
   })
 }
 
-/** What could not be deleted stays; so does what stands on another server than the destination is now. */
+/** Objects that could not be deleted stay; so do those on another server than the destination is now. */
 function finish(deployment: GitOpsDeployment, { entries, held, leftBehind }: Removal, services: SyncServices): Promise<Next> {
   const staying = entriesOf(entries, 'failed', 'waiting', 'withheld')
   const why = [
@@ -203,7 +214,7 @@ async function leave(deployment: GitOpsDeployment, services: SyncServices, left:
   services.memories.end(id)
   services.wants.withdraw(id)
   services.seen.delete(keyOf(refOf(deployment)))
-  const object = await dropFinalizers(deployment, services)
+  const object = await dropFinalizers(deployment, services.workshop.kube)
   if (!object) return settled()
   const message = left.length > 0 ? `${sayIds(left.map((held) => held.id))} stay where they are: ${why}` : ''
   const reason = left.length > 0 ? 'LeftBehind' : 'Deleted'
@@ -243,14 +254,9 @@ export async function releaseFormer(
   wants.withdraw(id)
 }
 
-function tellProgress(
-  policy: DeletionPolicy,
-  deployment: GitOpsDeployment,
-  { entries }: Removal,
-  { workshop }: SyncServices,
-): void {
-  if (policy === 'Orphan') tellReleased(workshop.events, deployment, entriesOf(entries, 'skipped'))
-  else tellChanges(workshop.events, deployment, 'deleted', entries)
+function tellProgress(policy: DeletionPolicy, deployment: GitOpsDeployment, { entries }: Removal, events: Events): void {
+  if (policy === 'Orphan') tellReleased(events, deployment, entriesOf(entries, 'skipped'))
+  else tellChanges(events, deployment, 'deleted', entries)
 }
 
 function statusOf({ status }: GitOpsDeployment, conditions: Statement[]): StatusDraft {

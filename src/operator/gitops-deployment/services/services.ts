@@ -47,7 +47,7 @@ export interface GitOpsSettings {
   meter?: GitOpsMeter
 }
 
-/** What was seen last of one deployment, so that nothing is read again without need. Lost at a restart, at no harm. */
+/** The last pass of one deployment, so that nothing is read again without need. Lost at a restart, at no harm. */
 export interface LastPass {
   uid: string | undefined
   generation: number | undefined
@@ -93,7 +93,7 @@ export interface SyncServices {
   ring: (ref: Ref) => void
 }
 
-/** What is remembered of a deployment from pass to pass, and kept up to date by watches. */
+/** The memory of a deployment between two passes, kept up to date by watches. */
 export function memoryOf(deployment: GitOpsDeployment, { memories, ring }: Pick<SyncServices, 'memories' | 'ring'>) {
   const { ignore, healthRules: rules } = deployment.spec
   return memories.of(ownerOf(deployment).id, {

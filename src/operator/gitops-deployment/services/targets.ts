@@ -58,7 +58,7 @@ export function createTargets(reach: Reach | undefined): Targets {
   }
 }
 
-/** What nobody uses any more is closed by then. */
+/** Clients that nobody uses any more are closed by then. */
 const PAUSE = minutes(5)
 
 /** Until the signal aborts, which closes all. */
@@ -73,7 +73,7 @@ export async function keepTidy(
   }
 }
 
-/** What anybody still uses: environments by their keys, and tenants by their users. */
+/** The targets in use: environments by their keys, and tenants by their users. */
 export function targetsIn({ environments, deployments }: SyncCaches): ReadonlySet<string> {
   const keys = [...environments.all()].map((environment) => keyOf(refOf(environment)))
   const users = [...deployments.all()].map((deployment) => tenantOf(deployment).user)

@@ -10,7 +10,7 @@ export interface VariableReader {
   of(deployment: GitOpsDeployment, commitId: string): Promise<Variables | undefined>
   /** Knows `secretsOf`, if that can be: for who needs the values only to hide them. Tells whether it does. */
   learn(deployment: GitOpsDeployment): Promise<boolean>
-  /** What came from Secrets, the values that were there before a change included: objects may still have them. The same set until it changes. */
+  /** The values that came from Secrets, those before the last change included: objects may still have them. The same set until it changes. */
   secretsOf(key: string): ReadonlySet<string> | undefined
   forget(key: string): void
   /** The deployment is no more. */
@@ -19,11 +19,11 @@ export interface VariableReader {
 
 /** Of one deployment. */
 interface Kept {
-  /** What the values were read for; `undefined` when they are to be read again. */
+  /** The generation and commit for which they were read; `undefined` when they are to be read again. */
   version: string | undefined
   at: number
   variables: Variables
-  /** What came from Secrets before it changed last. */
+  /** The values of Secrets before the last change. */
   before: ReadonlySet<string>
   /** And all that did. */
   secrets: ReadonlySet<string>
@@ -109,7 +109,7 @@ const noRoom = (namespace: string, memory: Memory): Failure =>
     },
   )
 
-/** What the sources of one deployment may have in sum. */
+/** The sources of one deployment may have so much in sum. */
 const MOST_BYTES = 2 ** 20
 
 type Wanted = NonNullable<GitOpsDeployment['spec']['variables']>

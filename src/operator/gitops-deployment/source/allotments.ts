@@ -1,6 +1,6 @@
 import { createTally, unlessAborted } from '../../../std/index.ts'
 
-/** What is kept in memory on behalf of each namespace: so much at most, so that nobody fills a program with what is his. */
+/** Shares of memory, by namespace: each has so much at most, so that none fills the program. */
 export interface Allotments {
   /** Of one namespace. */
   readonly most: number

@@ -29,7 +29,6 @@ import { Failure } from '../../../std/index.ts'
 const INVENTORIES = { labels: INVENTORY_LABEL }
 const CREDENTIALS = { fields: `type=${secretTypes.managedEnvironment}` }
 
-/** What this controller reads. */
 export interface SyncCaches {
   /** Throws why not all of a namespace is among them. */
   requireWhole(namespace: string): void

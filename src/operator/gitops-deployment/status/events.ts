@@ -2,7 +2,7 @@ import type { Events } from '../../../adapters/kube/index.ts'
 import { conditionOf, type GitOpsDeployment, type Statement } from '../../../api/index.ts'
 import { sayId, sayIds } from '../../../engines/apply/index.ts'
 import { type Entry, entriesOf, type Held, type SyncResult, sayFight } from '../../../engines/gitops/index.ts'
-import type { PendingPrune } from './prune-guard.ts'
+import type { PendingPrune } from './attention.ts'
 
 const TOLD: [Entry['change'], string][] = [
   ['created', 'Created'],
@@ -44,7 +44,7 @@ export function tellLeftBehind(events: Events, deployment: GitOpsDeployment, ids
   })
 }
 
-/** What was changed by hand and set back, and by whom. */
+/** Tells which objects were changed by hand and set back, and who changed them. */
 export function tellRepairs(events: Events, deployment: GitOpsDeployment, repairs: SyncResult['repairs']): void {
   if (repairs.length === 0) return
   const said = repairs.slice(0, 8).map(({ id, fields, by }) => {
