@@ -119,13 +119,7 @@ interface Scope {
 
 type Served = Pick<AnyObject, 'apiVersion' | 'kind'>
 
-interface Scopes {
-  /** An answer that was found once holds for all objects of the kind. */
-  known(served: Served): Scope | undefined
-  find(served: Served): Promise<Scope>
-}
-
-function scopesIn(kube: Kube, manifests: readonly Manifest[]): Scopes {
+function scopesIn(kube: Kube, manifests: readonly Manifest[]) {
   const declared = declaredScopes(manifests)
   const announced = announcedIn(manifests)
   const mute = new Map<string, Scope>()
@@ -147,8 +141,9 @@ function scopesIn(kube: Kube, manifests: readonly Manifest[]): Scopes {
     }
   }
   return {
-    known: ({ apiVersion, kind }) => found.get(apiVersion)?.get(kind),
-    async find(served) {
+    /** An answer that was found once holds for all objects of the kind. */
+    known: ({ apiVersion, kind }: Served) => found.get(apiVersion)?.get(kind),
+    async find(served: Served): Promise<Scope> {
       const scope = await ask(served)
       const kinds = found.get(served.apiVersion) ?? new Map<string, Scope>()
       found.set(served.apiVersion, kinds.set(served.kind, scope))

@@ -3,6 +3,7 @@ import type { Held } from '../inventory/inventory.ts'
 import { type Entry, entriesOf } from '../objects/change-set.ts'
 import type { Desired } from '../objects/place.ts'
 import { isAsDesired, type ObjectStates } from '../state/object-state.ts'
+import type { Wanted } from './wanted.ts'
 
 export interface Plan {
   apply: Desired[]
@@ -16,61 +17,41 @@ export interface Plan {
   prune: Held[]
 }
 
-interface Planning {
-  /** All that the repository describes, also what may not be applied: it did not leave. Without it, what is desired. */
-  keys?: ReadonlySet<string>
-  /** As the objects were seen in the cluster. Where nothing was seen, the inventory is believed. */
-  states?: ObjectStates
-  /** Whether what has drifted is left as it is; without it, it is set back. */
-  leaves?: (key: string) => boolean
-}
-
-/** Pure. Where all was in effect a pass ago and nothing else is wanted, only what drifted can be new. */
-export function planOfDrift(
-  held: readonly Held[],
-  wanted: ReadonlyMap<string, Desired>,
-  states: ObjectStates,
-  leaves: (key: string) => boolean,
-): Plan {
-  const apply: Desired[] = []
-  const unchanged: Desired[] = []
-  const drifted: Desired[] = []
-  const repairs = new Set<string>()
-  for (const { key } of held) {
-    const desired = wanted.get(key)
-    const state = states.get(key)
-    if (!desired) continue
-    if (!state || isAsDesired(state, desired)) unchanged.push(desired)
-    else if (leaves(key)) drifted.push(desired)
-    else {
-      apply.push(desired)
-      repairs.add(key)
-    }
-  }
-  return { apply, repairs, unchanged, drifted, prune: [] }
+interface Seen {
+  /** The objects as they were seen in the cluster. Where nothing was seen, the inventory is believed. */
+  states: ObjectStates
+  /** Whether all was in effect a pass ago and nothing else is wanted now: then only drift can be new. */
+  isSettled: boolean
+  /** Whether an object that has drifted is left as it is. */
+  leaves: (key: string) => boolean
 }
 
 /** Pure. */
-export function planOf(desired: readonly Desired[], held: readonly Held[], planning: Planning = {}): Plan {
-  const { states, leaves, keys = new Set(desired.map(({ key }) => key)) } = planning
-  const known = byKey(held)
+export function planOf(
+  { desired, byKey: wanted, keys }: Wanted,
+  held: readonly Held[],
+  { states, isSettled, leaves }: Seen,
+): Plan {
+  const known = isSettled ? undefined : byKey(held)
   const apply: Desired[] = []
   const unchanged: Desired[] = []
   const drifted: Desired[] = []
   const repairs = new Set<string>()
-  for (const item of desired) {
+  for (const item of isSettled ? held.map(({ key }) => wanted.get(key)) : desired) {
+    if (!item) continue
     const { key } = item
-    const record = known.get(key)
-    const state = states?.get(key)
-    if (record?.hash !== item.hash || record.version !== item.version) apply.push(item)
+    const record = known?.get(key)
+    const state = states.get(key)
+    if (known && (record?.hash !== item.hash || record.version !== item.version)) apply.push(item)
     else if (!state || isAsDesired(state, item)) unchanged.push(item)
-    else if (leaves?.(key)) drifted.push(item)
+    else if (leaves(key)) drifted.push(item)
     else {
       apply.push(item)
       repairs.add(key)
     }
   }
-  return { apply, repairs, unchanged, drifted, prune: held.filter(({ key }) => !keys.has(key)) }
+  // An object that the repository describes and that may not be applied did not leave.
+  return { apply, repairs, unchanged, drifted, prune: isSettled ? [] : held.filter(({ key }) => !keys.has(key)) }
 }
 
 /** An object that had drifted. */

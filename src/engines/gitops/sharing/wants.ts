@@ -200,19 +200,10 @@ interface Interest {
   mayTakeSince?: number | undefined
 }
 
-/** Which syncs want an object, by its server and key; the first to want it comes first. */
-interface Interests {
-  own(owner: string, place: string): Interest | undefined
-  others(owner: string, place: string): Interest[]
-  /** The others lose their time to take the object over. Answers them. */
-  add(interest: Interest, place: string): Interest[]
-  /** Answers who is left. */
-  remove(owner: string, place: string): Interest[]
-  /** Places at which more than one wants something. */
-  readonly shared: ReadonlySet<string>
-}
+type Interests = ReturnType<typeof createInterests>
 
-function createInterests(): Interests {
+/** Which syncs want an object, by its server and key; the first to want it comes first. */
+function createInterests() {
   const interests = new Map<string, readonly Interest[]>()
   const shared = new Set<string>()
   const others = (owner: string, place: string) => (interests.get(place) ?? []).filter((interest) => interest.owner !== owner)
@@ -223,18 +214,21 @@ function createInterests(): Interests {
     else shared.delete(place)
   }
   return {
-    own: (owner, place) => interests.get(place)?.find((interest) => interest.owner === owner),
+    own: (owner: string, place: string) => interests.get(place)?.find((interest) => interest.owner === owner),
     others,
-    add(interest, place) {
+    /** The others lose their time to take the object over. Answers them. */
+    add(interest: Interest, place: string): Interest[] {
       const there = others(interest.owner, place).map((other) => ({ ...other, mayTakeSince: undefined }))
       keep(place, [...there, interest])
       return there
     },
-    remove(owner, place) {
+    /** Answers who is left. */
+    remove(owner: string, place: string): Interest[] {
       const left = others(owner, place)
       keep(place, left)
       return left
     },
+    /** Places at which more than one wants something. */
     shared,
   }
 }

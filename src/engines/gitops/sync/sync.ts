@@ -8,11 +8,11 @@ import { exact, type Held, type Inventory, type InventoryStore, isSame, loadFor,
 import { type Entry, entriesOf } from '../objects/change-set.ts'
 import type { SyncContext } from '../objects/context.ts'
 import type { Desired } from '../objects/place.ts'
-import { driftsIn, newIn, type Plan, planOf, planOfDrift, type Repair, repaired } from '../plan/plan.ts'
+import { driftsIn, newIn, type Plan, planOf, type Repair, repaired } from '../plan/plan.ts'
 import { type Wanted, type Wanting, wantedOf } from '../plan/wanted.ts'
 import { type PruneSettings, pruneWhatLeft } from '../prune/leaving.ts'
 import type { Contested } from '../sharing/wants.ts'
-import type { ObjectStates, ObservationRules } from '../state/object-state.ts'
+import type { ObservationRules } from '../state/object-state.ts'
 import { type Observed, observedIn } from '../state/read-states.ts'
 import type { Fight } from '../watch/fights.ts'
 import type { SettledPass, SyncMemory } from '../watch/sync-memory.ts'
@@ -83,7 +83,9 @@ export async function sync(request: SyncRequest, tools: Tools, signal?: AbortSig
   const { states } = await time('compare', () => statesOf(memory, compare, { ...observing, held: inventory.held }))
   const { generation } = states
   const known = isUnchanged(settled, states, clock) ? settled?.plan : undefined
-  const whole = known ?? planFor(request, { wanted, held: inventory.held, settled, states: states.current })
+  const leaves = (key: string) => request.detectOnly === true || memory?.fights.isBackingOff(key) === true
+  const seen = { states: states.current, isSettled: settled !== undefined, leaves }
+  const whole = known ?? planOf(wanted, inventory.held, seen)
   const { plan, putOff } = atPace(whole, request)
 
   const before = await save(request, inventory, superset(inventory.held, newIn(plan)))
@@ -142,20 +144,6 @@ const isUnchanged = (settled: SettledPass | undefined, states: WatchedStates, cl
   settled?.generation === states.generation && clock.now() < settled.observed.until
 
 const isIdle = (plan: Plan): boolean => plan.apply.length + plan.drifted.length + plan.prune.length === 0
-
-interface Known {
-  wanted: Wanted
-  held: readonly Held[]
-  settled: SettledPass | undefined
-  states: ObjectStates
-}
-
-function planFor({ detectOnly, memory }: SyncRequest, { wanted, held, settled, states }: Known): Plan {
-  const leaves = (key: string) => detectOnly === true || memory?.fights.isBackingOff(key) === true
-  return settled
-    ? planOfDrift(held, wanted.byKey, states, leaves)
-    : planOf(wanted.desired, held, { keys: wanted.keys, states, leaves })
-}
 
 /** Objects that have drifted are set back at the pace of their tenant. */
 function atPace(plan: Plan, { memory, isAsked = false }: SyncRequest): { plan: Plan; putOff: readonly Desired[] } {

@@ -15,13 +15,7 @@ export interface Fight {
   until: number
 }
 
-/** Knows which objects were set back how often, and when enough is enough. */
-export interface Fights {
-  repaired(id: ObjectId, state: Pick<PresentObject, 'drift' | 'by'>): void
-  /** Whether it is left as it is for now. */
-  isBackingOff(key: string): boolean
-  current(): Fight[]
-}
+export type Fights = ReturnType<typeof createFights>
 
 /** More repairs than this in a minute are no accident any more. */
 const MOST = 5
@@ -36,7 +30,8 @@ interface History {
   fight: Fight
 }
 
-export function createFights(clock: Clock): Fights {
+/** Knows which objects were set back how often, and when enough is enough. */
+export function createFights(clock: Clock) {
   const records = new Map<string, History>()
 
   const isOver = ({ times, backoffs, fight }: History) => {
@@ -45,7 +40,7 @@ export function createFights(clock: Clock): Fights {
   }
 
   return {
-    repaired(id, { by = [], drift }) {
+    repaired(id: ObjectId, { by = [], drift }: Pick<PresentObject, 'drift' | 'by'>): void {
       const now = clock.now()
       const key = keyOfId(id)
       const known = records.get(key)
@@ -58,8 +53,9 @@ export function createFights(clock: Clock): Fights {
       const until = isFight ? now + restOf(backoffs) : 0
       records.set(key, { times, backoffs, fight: { id, by: managers, fields: drift, repairs, until } })
     },
-    isBackingOff: (key) => (records.get(key)?.fight.until ?? 0) > clock.now(),
-    current() {
+    /** Whether it is left as it is for now. */
+    isBackingOff: (key: string): boolean => (records.get(key)?.fight.until ?? 0) > clock.now(),
+    current(): Fight[] {
       for (const [key, history] of records) if (isOver(history)) records.delete(key)
       return [...records.values()].filter(({ backoffs }) => backoffs > 0).map(({ fight }) => fight)
     },

@@ -4,23 +4,11 @@ import { type ObjectState, type ObjectStates, versionOf } from '../state/object-
 import type { ObjectGroup } from './tracked-objects.ts'
 import type { Subscriber, Subscription, Watches } from './watches.ts'
 
-/** The subscriptions of a sync to the watches on its objects, by group. */
-interface Subscriptions {
-  /** Subscribes for each group in which something is held, and ends the subscriptions for other groups. */
-  update(groups: ReadonlyMap<string, ObjectGroup>, states: ObjectStates): void
-  /** A group is told of by a list of all its objects, only by changes from now on, or not at all. */
-  coverageOf(group: string): 'list' | 'changes' | 'nothing'
-  /** The list of the group was told to its end. */
-  listed(group: string): void
-  /** Something of the group was written: a tenant that may write by now may watch as well. */
-  wrote(group: ObjectGroup | undefined): void
-  unsubscribe(): void
-}
-
 /** Where watching was refused, it is tried again after this time, or when something could be written there. */
 const RETRY = minutes(5)
 
-export function createSubscriptions(watches: Watches, clock: Clock, subscriber: Subscriber): Subscriptions {
+/** The subscriptions of a sync to the watches on its objects, by group. */
+export function createSubscriptions(watches: Watches, clock: Clock, subscriber: Subscriber) {
   const subscriptions = new Map<string, { subscription: Subscription; isListed: boolean; since: number }>()
 
   const drop = (groups: ReadonlyMap<string, ObjectGroup>) => {
@@ -42,7 +30,8 @@ export function createSubscriptions(watches: Watches, clock: Clock, subscriber: 
   }
 
   return {
-    update(groups, states) {
+    /** Subscribes for each group in which something is held, and ends the subscriptions for other groups. */
+    update(groups: ReadonlyMap<string, ObjectGroup>, states: ObjectStates): void {
       drop(groups)
       for (const group of groups.values()) {
         const subscription = subscriptions.get(group.name)?.subscription ?? subscribe(group, states)
@@ -51,20 +40,23 @@ export function createSubscriptions(watches: Watches, clock: Clock, subscriber: 
           subscription.openNow()
       }
     },
-    coverageOf(group) {
+    /** A group is told of by a list of all its objects, only by changes from now on, or not at all. */
+    coverageOf(group: string): 'list' | 'changes' | 'nothing' {
       const known = subscriptions.get(group)
       if (!known || known.subscription.status === 'unavailable') return 'nothing'
       return known.isListed ? 'changes' : 'list'
     },
-    listed(group) {
+    /** The list of the group was told to its end. */
+    listed(group: string): void {
       const known = subscriptions.get(group)
       if (known) known.isListed = true
     },
-    wrote(group) {
+    /** Something of the group was written: a tenant that may write by now may watch as well. */
+    wrote(group: ObjectGroup | undefined): void {
       const known = subscriptions.get(group?.name ?? '')
       if (known?.subscription.status === 'unavailable') known.since = Number.NEGATIVE_INFINITY
     },
-    unsubscribe() {
+    unsubscribe(): void {
       for (const { subscription } of subscriptions.values()) subscription.unsubscribe()
       subscriptions.clear()
     },

@@ -24,17 +24,6 @@ export interface Tracked {
   readonly group: ObjectGroup
 }
 
-/** The objects of a sync by their groups. From one pass to the next only what changed is looked at. */
-interface TrackedObjects {
-  readonly all: ReadonlyMap<string, ObjectGroup>
-  readonly tracked: ReadonlyMap<string, Tracked>
-  /** Keys of what is wanted or held in the group. */
-  keysIn(group: string): string[]
-  /** From now on these are the objects. Tells whether anything is new. */
-  move(kube: Kube, desired: readonly Desired[], held: readonly Held[]): Promise<boolean>
-  clear(): void
-}
-
 export const nameOf = ({ kind, namespace = '' }: WatchScope): string => `${kind.group}/${kind.version}/${kind.kind}/${namespace}`
 
 type Item = Desired | Held
@@ -47,7 +36,8 @@ interface CountedGroup extends ObjectGroup {
   items: number
 }
 
-export function createTrackedObjects(): TrackedObjects {
+/** The objects of a sync by their groups. From one pass to the next only what changed is looked at. */
+export function createTrackedObjects() {
   const all = new Map<string, CountedGroup>()
   const tracked = new Map<string, Tracked>()
   const nothing = { kube: undefined, desired: [], held: [], isLocated: false }
@@ -101,7 +91,8 @@ export function createTrackedObjects(): TrackedObjects {
   return {
     all,
     tracked,
-    async move(kube, desired, held) {
+    /** From now on these are the objects. Tells whether anything is new. */
+    async move(kube: Kube, desired: readonly Desired[], held: readonly Held[]): Promise<boolean> {
       if (last.kube !== kube) clear()
       else if (last.isLocated && last.desired === desired && last.held === held) return false
       update(desired, held)
@@ -110,7 +101,8 @@ export function createTrackedObjects(): TrackedObjects {
       last = { ...last, isLocated: true }
       return true
     },
-    keysIn: (name) => [...tracked.values()].flatMap(({ key, group }) => (group.name === name ? [key] : [])),
+    /** Keys of what is wanted or held in the group. */
+    keysIn: (name: string): string[] => [...tracked.values()].flatMap(({ key, group }) => (group.name === name ? [key] : [])),
     clear,
   }
 }
