@@ -6,7 +6,6 @@ import { type FieldTree, type ManagedEntry, managedEntriesOf, union } from '../f
 import { PREFIX, wishesOf } from '../objects/annotations.ts'
 import { DECIDES, isPodSecurity } from '../objects/limits.ts'
 import { type Desired, managerOf, OWNER_ANNOTATION, OWNER_LABEL } from '../objects/place.ts'
-import type { ObjectWriter } from './case.ts'
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
@@ -107,7 +106,7 @@ export function formerOwner(
 }
 
 /** A namespace may lose such a label without a word: when it was ours, or is taken over from whoever wrote it. */
-export const isAtStake = ({ id }: Desired, { podSecurityLabels }: ObjectWriter): boolean =>
+export const isAtStake = ({ id }: Desired, { podSecurityLabels }: { podSecurityLabels?: boolean | undefined }): boolean =>
   !podSecurityLabels && id.group === '' && id.kind === 'Namespace'
 
 /** Throws when an apply of a manifest without such labels would take one away. `isNew`: what people wrote is taken over. */

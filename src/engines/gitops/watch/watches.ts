@@ -114,15 +114,7 @@ export function createWatches({ clock, log, most }: WatchesOptions): Watches {
 
   const isRoomFor = (tenant: string) => shares.of(tenant) < TIMES_THE_FREE * (most - shares.sum)
   const begin = (scope: WatchScope, tenant: string, from: string | undefined): Watched => {
-    const entry: Watched = {
-      scope,
-      tenant,
-      subscribers: new Set(),
-      status: 'queued',
-      from,
-      isDue: true,
-      ending: new AbortController(),
-    }
+    const entry = newlyQueued(scope, tenant, from)
     watched.set(keyOf(scope), entry)
     shares.add(tenant, 1)
     queue.add(entry)
@@ -162,6 +154,12 @@ export function createWatches({ clock, log, most }: WatchesOptions): Watches {
     },
   }
 }
+
+const newlyQueued = (scope: WatchScope, tenant: string, from: string | undefined): Watched => ({
+  ...{ scope, tenant, from, status: 'queued', isDue: true },
+  subscribers: new Set(),
+  ending: new AbortController(),
+})
 
 function subscriptionTo(
   entry: Watched,
