@@ -75,16 +75,10 @@ const LATE = seconds(1)
 export function createWatches({ clock, log, most }: WatchesOptions): Watches {
   const watched = new Map<string, Watched>()
   const shares = createTally()
-  const names = new WeakMap<Kube, number>()
+  const keyOf = createScopeKeys()
   const queue = createOpeningQueue<Watched>(clock, (entry) => open(entry))
-  let identities = 0
   let isClosed = false
 
-  const keyOf = ({ kube, kind, namespace = '' }: WatchScope): string => {
-    const name = names.get(kube) ?? ++identities
-    names.set(kube, name)
-    return `${name} ${apiVersionOf(kind)} ${kind.plural} ${namespace}`
-  }
   const end = (entry: Watched, why?: Failure) => {
     entry.ending.abort()
     entry.status = 'unavailable'
@@ -152,6 +146,17 @@ export function createWatches({ clock, log, most }: WatchesOptions): Watches {
       queue.close()
       for (const entry of [...watched.values()]) end(entry)
     },
+  }
+}
+
+/** Two clients of one server are two identities, and each may watch other objects. */
+function createScopeKeys(): (scope: WatchScope) => string {
+  const names = new WeakMap<Kube, number>()
+  let identities = 0
+  return ({ kube, kind, namespace = '' }) => {
+    const name = names.get(kube) ?? ++identities
+    names.set(kube, name)
+    return `${name} ${apiVersionOf(kind)} ${kind.plural} ${namespace}`
   }
 }
 
