@@ -53,7 +53,7 @@ export async function pruneWhatLeft(request: PruneSettings, leaving: Leaving, co
   const offered = leaving.plan.prune.filter(isOffered)
   const left = leaving.plan.prune.filter((item) => !offered.includes(item))
   const guarded = { held: leaving.held, rendered: leaving.wanted.rendered, guards: { ...GUARDS, ...guards }, confirmed }
-  if (!allowed) return { pruned: [...offered.map(letGo), ...(emptiness(left, guarded) ?? left.map(letGo))], postponed: [] }
+  if (!allowed) return { pruned: [...offered.map(released), ...(emptiness(left, guarded) ?? left.map(released))], postponed: [] }
   // It is ours until it carries another mark: whoever wants it may fail to take it.
   const handed = await settledByLooking(offered, { ...context, held: leaving.held })
   const pending = offered.filter(({ id }) => !handed.some((entry) => entry.id === id))
@@ -61,25 +61,25 @@ export async function pruneWhatLeft(request: PruneSettings, leaving: Leaving, co
   if (leaving.undone > 0) return { pruned: handed, postponed: pending }
   // It may be on its way to another sync that has not looked at this commit yet.
   if (left.length > 0 && request.isEarly?.()) return { pruned: handed, postponed: [...pending, ...left] }
-  const sick = request.pruneLast && left.length > 0 ? sickIn(leaving, context.clock.now()) : undefined
-  if (sick !== undefined) return { pruned: [...handed, ...left.map(stays(sick))], postponed: pending }
+  const unhealthy = request.pruneLast && left.length > 0 ? firstUnhealthy(leaving, context.clock.now()) : undefined
+  if (unhealthy !== undefined) return { pruned: [...handed, ...left.map(stays(unhealthy))], postponed: pending }
   const watched = (key: string) => watchedIn(leaving.states.get(key))
   const pruned = await prune(left, { ...guarded, ...context, limits: destination, watched, propagation })
   return { pruned: [...handed, ...pruned], postponed: pending }
 }
 
 /** The first object of the commit that is not healthy. */
-function sickIn({ wanted, states }: Leaving, now: number): string | undefined {
-  const sick = wanted.desired.find((item) => healthIn(states.get(item.key), now, item).status !== 'Healthy')
-  return sick && sayId(sick.id)
+function firstUnhealthy({ wanted, states }: Leaving, now: number): string | undefined {
+  const unhealthy = wanted.desired.find((item) => healthIn(states.get(item.key), now, item).status !== 'Healthy')
+  return unhealthy && sayId(unhealthy.id)
 }
 
 const stays =
-  (sick: string) =>
+  (unhealthy: string) =>
   ({ id }: Held): Entry => ({
     id,
     change: 'waiting',
-    why: `left the repository; PruneLast=true: it stays until ${sick} is healthy`,
+    why: `left the repository; PruneLast=true: it stays until ${unhealthy} is healthy`,
   })
 
-const letGo = ({ id }: Held): Entry => ({ id, change: 'skipped', why: 'left the repository; pruning is off, so it stays' })
+const released = ({ id }: Held): Entry => ({ id, change: 'skipped', why: 'left the repository; pruning is off, so it stays' })

@@ -15,7 +15,7 @@ import {
 } from '../../../api/index.ts'
 import { type Controller, settled, type Watch, type Workshop } from '../../../engines/controller/index.ts'
 import { credentialsFinder, watchCredentials } from '../../../engines/targets/index.ts'
-import { createJudge } from './credentials.ts'
+import { createCredentialsAssessment } from './credentials.ts'
 import { createReachability } from './reachability.ts'
 import { type Lifecycle, reconcileTarget } from './reconcile.ts'
 import { statusAfter } from './status.ts'
@@ -40,7 +40,7 @@ export function targetLifecycle(workshop: Workshop, { reach }: LifecycleSettings
     classes: caches.of(DeploymentTargetClasses),
     secretOf,
     requests: caches.of(SpaceRequests),
-    judge: createJudge(caches.isOpen),
+    assess: createCredentialsAssessment(caches.isOpen),
     reachability,
   }
   const watches: Watch[] = [
@@ -74,6 +74,6 @@ export function targetLifecycle(workshop: Workshop, { reach }: LifecycleSettings
       return settled()
     },
     doorbell: reachability.run,
-    failed: (target, failure) => statusAfter(target, failure, lifecycle.judge(target, secretOf(target))),
+    failed: (target, failure) => statusAfter(target, failure, lifecycle.assess(target, secretOf(target))),
   }
 }

@@ -6,7 +6,7 @@ import {
   type Statement,
 } from '../../../api/index.ts'
 import { redactUrls } from '../../../std/index.ts'
-import type { Opinion } from './credentials.ts'
+import type { CredentialsAssessment } from './credentials.ts'
 
 export const REACHABLE = 'Reachable'
 
@@ -43,7 +43,7 @@ export function toldFinding({ status }: DeploymentTarget): Finding | undefined {
 }
 
 /** While the answer is under way: what was said of the same address stands, a token that is renewed is no news. */
-export function meanwhile(target: DeploymentTarget): Finding {
+export function whileAsking(target: DeploymentTarget): Finding {
   const told = toldFinding(target)
   const apiURL = redactUrls(target.spec.kubernetesCredentials.apiURL)
   if (told?.asked?.apiURL === apiURL) return told
@@ -51,7 +51,7 @@ export function meanwhile(target: DeploymentTarget): Finding {
 }
 
 /** Nobody is asked with credentials that cannot be used. */
-export const unasked = ({ reason }: Opinion): Finding => ({
+export const unasked = ({ reason }: CredentialsAssessment): Finding => ({
   answer: {
     status: 'Unknown',
     reason: 'CredentialsNotUsable',

@@ -23,7 +23,7 @@ type RemovalRequest = Parameters<typeof removeAll>[0]
 type Removal = Awaited<ReturnType<typeof removeAll>>
 
 /** How long a deployment is held by objects to which no way leads, that may not be deleted any more, or that cannot be for now. */
-const WITHOUT_WAY = seconds(30)
+const WITHOUT_DESTINATION = seconds(30)
 const WITHOUT_RIGHTS = seconds(30)
 const OTHERWISE = minutes(5)
 /** Watches ring when an object is gone; where there are none, it is asked ever more seldom. */
@@ -44,9 +44,10 @@ export async function remove(deployment: GitOpsDeployment, services: SyncService
 
   // Only to hide them in what is told; where they are gone already, the deletion goes on.
   await services.variables.learn(deployment)
-  const inventory = await readable(deployment, services)
-  const destination = reach(deployment, services)
-  if (destination instanceof Failure) return missWay(deployment, (await inventory.load())?.held ?? [], destination, services)
+  const inventory = await loadableInventory(deployment, services)
+  const destination = destinationOrFailure(deployment, services)
+  if (destination instanceof Failure)
+    return waitForDestination(deployment, (await inventory.load())?.held ?? [], destination, services)
 
   const policy = policyOf(deployment)
   const request = requestOf(deployment, destination, inventory, services)
@@ -56,21 +57,21 @@ export async function remove(deployment: GitOpsDeployment, services: SyncService
   tellProgress(policy, deployment, removal, services.workshop.events)
   const blocked = entriesOf(removal.entries, 'failed')
   if (!isOver(policy, removal) && !isOverdue(deployment, blocked, services.workshop.clock))
-    return comeBack(deployment, removal, services.workshop.clock)
+    return retryLater(deployment, removal, services.workshop.clock)
   await releaseWithheld(removal, request, services.workshop.clock, signal)
   return finish(deployment, removal, services)
 }
 
 /** A Secret that is replaced is gone for a moment, and so is an environment that is made anew: the watches ring. */
-function missWay(
+function waitForDestination(
   deployment: GitOpsDeployment,
   held: readonly Held[],
   { message }: Failure,
   services: SyncServices,
 ): Promise<Next> | Next {
   services.caches.requireWhole(deployment.metadata.namespace ?? '')
-  const isMissed = held.length > 0 && blockedFor('Unknown', deployment, services.workshop.clock) < WITHOUT_WAY
-  if (!isMissed) return leave(deployment, services, held, message)
+  const isWorthWaiting = held.length > 0 && blockedFor('Unknown', deployment, services.workshop.clock) < WITHOUT_DESTINATION
+  if (!isWorthWaiting) return finishWith(deployment, services, held, message)
   return again({
     after: patienceOf(deployment, services.workshop.clock),
     why: 'no way leads to the objects',
@@ -112,7 +113,7 @@ function requestOf(
 }
 
 /** An inventory that is damaged must not hold a deletion for ever: the status is the second memory. */
-async function readable(
+async function loadableInventory(
   deployment: GitOpsDeployment,
   services: Pick<SyncServices, 'caches' | 'workshop'>,
 ): Promise<InventoryStore> {
@@ -145,7 +146,7 @@ const fixed = (inventory: Inventory | undefined): InventoryStore => ({
   save: () => Promise.resolve(),
 })
 
-function reach(
+function destinationOrFailure(
   deployment: GitOpsDeployment,
   { caches, workshop: { kube }, targets }: Pick<SyncServices, 'caches' | 'targets' | 'workshop'>,
 ): Destination | Failure {
@@ -181,7 +182,7 @@ function patienceOf({ metadata }: GitOpsDeployment, clock: Clock): number {
   return Math.min(Math.max(age / 4, SOONEST), LATEST)
 }
 
-function comeBack(deployment: GitOpsDeployment, { entries, held }: Removal, clock: Clock): Next {
+function retryLater(deployment: GitOpsDeployment, { entries, held }: Removal, clock: Clock): Next {
   const blocked = entriesOf(entries, 'failed')
   const message = sentence(blocked.length > 0 ? blocked : entriesOf(entries, 'terminating', 'waiting'))
   return again({
@@ -205,10 +206,15 @@ function finish(deployment: GitOpsDeployment, { entries, held, leftBehind }: Rem
   ]
   const leaving = new Set(entriesOf(entries, 'terminating').map(({ id }) => keyOfId(id)))
   const left = [...held.filter(({ id }) => !leaving.has(keyOfId(id))), ...leftBehind]
-  return leave(deployment, services, left, why.join('; '))
+  return finishWith(deployment, services, left, why.join('; '))
 }
 
-async function leave(deployment: GitOpsDeployment, services: SyncServices, left: readonly Held[], why: string): Promise<Next> {
+async function finishWith(
+  deployment: GitOpsDeployment,
+  services: SyncServices,
+  left: readonly Held[],
+  why: string,
+): Promise<Next> {
   const { id } = ownerOf(deployment)
   tellLeftBehind(services.workshop.events, deployment, [...left], why)
   services.memories.end(id)
@@ -241,9 +247,9 @@ export async function releaseFormer(
   else services.seen.delete(key)
   if (!former || former.metadata.uid === present?.metadata.uid) return
   const { memories, wants, workshop } = services
-  const destination = reach(former, services)
+  const destination = destinationOrFailure(former, services)
   if (!(destination instanceof Failure)) {
-    const inventory = await (await readable(former, services)).load()
+    const inventory = await (await loadableInventory(former, services)).load()
     // Nothing is written down: the name of the inventory is the next deployment's by now.
     const request = { ...requestOf(former, destination, fixed(inventory), services), isReleased: true }
     const { entries } = await removeAll(request, workshop.clock, signal)

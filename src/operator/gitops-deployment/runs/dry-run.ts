@@ -80,7 +80,7 @@ async function reconcileDryRun(run: GitOpsDeploymentSyncRun, services: DryRunSer
   // A result is final. What is no dry run is told by sync-run.ts.
   if (!isDue(run)) {
     following.end(refOf(run))
-    return run.spec.dryRun ? letGo(run, workshop) : settled()
+    return run.spec.dryRun ? deleteWhenOld(run, workshop) : settled()
   }
   const now = timestamp(workshop.clock.now())
   try {
@@ -108,7 +108,7 @@ const BUSY = 'dry runs of this namespace had very much to look through for secre
 /** An answer may be large, and every replica of the operator remembers it. */
 const KEPT = minutes(10)
 
-async function letGo(run: GitOpsDeploymentSyncRun, { kube, clock }: Workshop): Promise<Next> {
+async function deleteWhenOld(run: GitOpsDeploymentSyncRun, { kube, clock }: Workshop): Promise<Next> {
   const left = Date.parse(run.status?.completedAt ?? '') + KEPT - clock.now()
   if (left > 0) return settled({ recheck: left })
   await kube.delete(GitOpsDeploymentSyncRuns, refOf(run), { uid: run.metadata.uid })
