@@ -77,7 +77,7 @@ export interface ApplySettings extends SyncContext {
   force?: boolean | undefined
   /** Whether labels may be taken from namespaces that decide what their pods may do. */
   podSecurityLabels?: boolean | undefined
-  /** Whether another sync whose mark an object carries still wants it. */
+  /** Whether another sync whose owner label an object carries still wants it. */
   standing?: Standing | undefined
   takeOver?: TakeOverRules | undefined
   /** Called with the answer to each write. */

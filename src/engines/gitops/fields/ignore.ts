@@ -99,7 +99,7 @@ export function ourFields(object: AnyObject, live: AnyObject): (pointer: string)
   }
 }
 
-/** Somebody put `ignore` on the object in the cluster: it stays as it is until the mark is taken off. */
+/** Somebody put `ignore` on the object in the cluster: it stays as it is until the annotation is taken off. */
 export const isLeftAlone = (live: AnyObject): boolean => wishesOf(live).apply === 'ignore'
 
 /** The same place in the live object, with the managers that own it. */

@@ -32,7 +32,7 @@ interface Comparing extends SyncContext {
   ignore?: IgnoreRules | undefined
   /** Whether objects are made anew for a field that cannot be changed. */
   force?: boolean | undefined
-  /** Whether a sync is there whose mark an object carries. */
+  /** Whether a sync is there whose owner label an object carries. */
   knows?: ((keeper: string) => boolean) | undefined
 }
 

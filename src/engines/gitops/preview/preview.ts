@@ -18,7 +18,7 @@ interface PreviewRequest extends Wanting {
   ignore?: IgnoreRules | undefined
   /** Whether objects are made anew for a field that cannot be changed. */
   force?: boolean
-  /** Whether a sync is there whose mark an object carries. */
+  /** Whether a sync is there whose owner label an object carries. */
   knows?: (keeper: string) => boolean
   /** Whether what was changed in the cluster stays as it is. */
   detectOnly?: boolean

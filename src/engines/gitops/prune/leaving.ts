@@ -54,7 +54,7 @@ export async function pruneWhatLeft(request: PruneSettings, leaving: Leaving, co
   const left = leaving.plan.prune.filter((item) => !offered.includes(item))
   const guarded = { held: leaving.held, rendered: leaving.wanted.rendered, guards: { ...GUARDS, ...guards }, confirmed }
   if (!allowed) return { pruned: [...offered.map(released), ...(emptiness(left, guarded) ?? left.map(released))], postponed: [] }
-  // It is ours until it carries another mark: whoever wants it may fail to take it.
+  // It is ours until it carries another owner label: the sync that wants it may fail to take it.
   const handed = await settledByLooking(offered, { ...context, held: leaving.held })
   const pending = offered.filter(({ id }) => !handed.some((entry) => entry.id === id))
   // The new revision may need what the old one brings along, until it is in effect as a whole.

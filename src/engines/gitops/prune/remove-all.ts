@@ -91,7 +91,7 @@ async function releaseOne(held: Held, kube: Kube, owner: string): Promise<Entry>
   const { id } = held
   try {
     const found = await servedKind(kube, held)
-    if (found && !(await takeMark(kube, kindOfAny(found), refOfId(id), owner)))
+    if (found && !(await removeOwnerLabel(kube, kindOfAny(found), refOfId(id), owner)))
       return { id, change: 'skipped', why: 'is not kept by this sync any more' }
     return { id, change: 'skipped', why: 'is released: it belongs to no sync any more' }
   } catch (thrown) {
@@ -101,10 +101,10 @@ async function releaseOne(held: Held, kube: Kube, owner: string): Promise<Entry>
   }
 }
 
-/** In one request, and only if it is still ours; where half of the mark is missing, in three. */
-async function takeMark(kube: Kube, kind: Kind<AnyObject>, ref: Ref, owner: string): Promise<boolean> {
+/** In one request, and only if it is still ours; where the label or the annotation is missing, in three. */
+async function removeOwnerLabel(kube: Kube, kind: Kind<AnyObject>, ref: Ref, owner: string): Promise<boolean> {
   try {
-    await kube.patch(kind, ref, withoutMark(owner))
+    await kube.patch(kind, ref, withoutOwnerLabel(owner))
     return true
   } catch (failure) {
     if (!isFailure(failure, 'invalid')) throw failure
@@ -119,7 +119,7 @@ async function takeMark(kube: Kube, kind: Kind<AnyObject>, ref: Ref, owner: stri
 const LABEL = `/metadata/labels/${OWNER_LABEL.replace('/', '~1')}`
 const ANNOTATION = `/metadata/annotations/${OWNER_ANNOTATION.replace('/', '~1')}`
 
-const withoutMark = (owner: string): JsonPatchStep[] => [
+const withoutOwnerLabel = (owner: string): JsonPatchStep[] => [
   { op: 'test', path: LABEL, value: owner },
   { op: 'remove', path: LABEL },
   { op: 'remove', path: ANNOTATION },

@@ -81,13 +81,13 @@ export function createSyncMemories({
   const watches = createWatches({ clock, log, most: mostWatches })
   const looks = createBuckets(LOOKS, clock)
   const ofRepairs = { usual: createBuckets(repairs, clock), asked: createBuckets(repairs, clock) }
-  const ledgers = new Map<string, SyncMemory>()
+  const memories = new Map<string, SyncMemory>()
   return {
     of(owner, { tenant, rules, ring }) {
-      const known = ledgers.get(owner)
+      const known = memories.get(owner)
       if (known?.rules === rules) return known
       known?.states.end()
-      const ledger = {
+      const memory = {
         states: createWatchedStates({ watches, clock, owner, tenant, looks, ring }),
         fights: createFights(clock),
         rules,
@@ -95,40 +95,36 @@ export function createSyncMemories({
         beginWrite: watches.beginWrite,
         admitRepairs: createRepairPace(ofRepairs, tenant),
       }
-      ledgers.set(owner, ledger)
-      return ledger
+      memories.set(owner, memory)
+      return memory
     },
     end(owner) {
-      ledgers.get(owner)?.states.end()
-      ledgers.delete(owner)
+      memories.get(owner)?.states.end()
+      memories.delete(owner)
     },
     get watches() {
       return watches.count
     },
     close() {
-      for (const { states } of ledgers.values()) states.end()
-      ledgers.clear()
+      for (const { states } of memories.values()) states.end()
+      memories.clear()
       watches.close()
     },
   }
 }
 
 /**
- * How many objects the syncs of one tenant may set back that were changed in the cluster. Ten thousand objects that were deleted by mistake are there again
- * at once. To set back what somebody goes on changing takes the API server as much as each change, at everybody's cost.
+ * How many objects the syncs of one tenant may set back that were changed in the cluster. Ten thousand objects that were deleted by
+ * mistake are there again at once. To set back what somebody goes on changing takes the API server as much as each change, at
+ * everybody's cost.
  */
 export const REPAIRS: Rate = { burst: 10_000, perSecond: 100 }
 
-/** Of what has drifted in a sync, by key, what is set back now. Whoever asks for a sync has as much again of their own. */
+/** Chooses, by key, which of the objects that have drifted are set back now. A sync that somebody asks for has as much again. */
 type AdmitRepairs = (keys: readonly string[], isAsked: boolean) => ReadonlySet<string>
 
-interface RepairBuckets {
-  readonly usual: Buckets
-  readonly asked: Buckets
-}
-
-/** Where not all may, it is the turn of what waited the longest: an object that is refused, or changed, each time keeps no other waiting. */
-export function createRepairPace({ usual, asked }: RepairBuckets, tenant: string): AdmitRepairs {
+/** Where not all may be set back, those that waited the longest are: an object that is refused, or changed, each time keeps no other waiting. */
+export function createRepairPace({ usual, asked }: Record<'usual' | 'asked', Buckets>, tenant: string): AdmitRepairs {
   /** The pass since which each waits. */
   let waiting = new Map<string, number>()
   let pass = 0

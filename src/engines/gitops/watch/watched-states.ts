@@ -163,7 +163,7 @@ interface StateContext {
   before: ObjectState | undefined
 }
 
-/** The watch shows what carries the mark of any sync. */
+/** The watch shows what carries the owner label of any sync. */
 function stateSeen(object: AnyObject, desired: Desired | undefined, { owner, rules, before }: StateContext): ObjectState {
   const state = stateOf(object, desired, rules, before)
   return {
