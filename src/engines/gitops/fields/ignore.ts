@@ -66,8 +66,8 @@ export function withLiveIgnored(object: AnyObject, live: AnyObject, rules: Ignor
   const tree = pathTree(object, rules.pathsOf(object))
   if (tree.size === 0) return object
   const others = managedEntriesOf(live).filter((entry) => entry.manager !== manager)
-  const claims = ownershipOf(others.map(({ fields }) => fields))
-  return replaced(object, tree, counterpartOf(object, live, claims), LIVE_VALUES)
+  const ownership = ownershipOf(others.map(({ fields }) => fields))
+  return replaced(object, tree, counterpartOf(object, live, ownership), LIVE_VALUES)
 }
 
 const LIVE_VALUES = {
@@ -77,7 +77,7 @@ const LIVE_VALUES = {
 
 /** A value is theirs when all that is in it was set by one or another of them. */
 function isTheirs(value: unknown, there: Counterpart): boolean {
-  if (!there.claims.isOwned) return false
+  if (!there.ownership.isOwned) return false
   const parts = Array.isArray(value) || isRecord(value) ? Object.keys(value) : []
   return parts.every((part) => isTheirs(inside(value, part), there.at(part)))
 }
@@ -92,10 +92,10 @@ export function ourFields(object: AnyObject, live: AnyObject): (pointer: string)
     // A field that was set as one piece is ours with all that is in it.
     let isInPiece = false
     for (const part of partsOf(pointer)) {
-      isInPiece ||= there.claims.isAtomic()
+      isInPiece ||= there.ownership.isAtomic()
       there = there.at(part)
     }
-    return there.claims.isOwned || isInPiece
+    return there.ownership.isOwned || isInPiece
   }
 }
 
@@ -105,12 +105,12 @@ export const isLeftAlone = (live: AnyObject): boolean => wishesOf(live).apply ==
 /** The same place in the live object, with the managers that own it. */
 interface Counterpart {
   readonly live: unknown
-  readonly claims: FieldOwnership
+  readonly ownership: FieldOwnership
   /** It goes one step down, by the name of a field or by the place of an element in our list. */
   at(part: string): Counterpart
 }
 
-function counterpartOf(object: unknown, live: unknown, claims: FieldOwnership): Counterpart {
+function counterpartOf(object: unknown, live: unknown, ownership: FieldOwnership): Counterpart {
   let places: readonly number[] | undefined
   let asked: Map<string, Counterpart> | undefined
   const placeOf = (part: string) => {
@@ -120,13 +120,13 @@ function counterpartOf(object: unknown, live: unknown, claims: FieldOwnership): 
   }
   return {
     live,
-    claims,
+    ownership,
     at(part) {
       asked ??= new Map()
       const before = asked.get(part)
       if (before) return before
       const place = placeOf(part)
-      const below = counterpartOf(inside(object, part), inside(live, place), claims.at(live, place))
+      const below = counterpartOf(inside(object, part), inside(live, place), ownership.at(live, place))
       asked.set(part, below)
       return below
     },

@@ -65,9 +65,9 @@ export function ownershipOf(trees: readonly FieldTree[]): FieldOwnership {
   const remembered = (key: string, find: () => readonly FieldTree[]): FieldOwnership => {
     const before = asked.get(key)
     if (before) return before
-    const claims = ownershipOf(find())
-    if (claims.isOwned) asked.set(key, claims)
-    return claims
+    const ownership = ownershipOf(find())
+    if (ownership.isOwned) asked.set(key, ownership)
+    return ownership
   }
   return {
     isOwned: true,
@@ -165,14 +165,11 @@ function keyIn({ trees, hasValues, choices }: SortedTrees, list: readonly unknow
 
 /**
  * How far ownership reaches on the way to a field: `whole` - this field or one in it was set. `above` - something larger was set as
- * one piece. `none` - they have nothing to do with it.
+ * one piece. `none` - they have nothing to do with it. `parts` is a JSON pointer into `object`, whose fields are owned.
  */
-type Claim = 'whole' | 'above' | 'none'
-
-/** `parts` is a JSON pointer into `object`, which is the object whose fields are owned. */
-export function ownershipAt(claims: FieldOwnership, object: unknown, parts: readonly string[]): Claim {
+export function ownershipAt(ownership: FieldOwnership, object: unknown, parts: readonly string[]): 'whole' | 'above' | 'none' {
   const [part, ...rest] = parts
-  if (part === undefined) return claims.isOwned ? 'whole' : 'none'
-  const below = claims.isOwned ? ownershipAt(claims.at(object, part), inside(object, part), rest) : 'none'
-  return below === 'none' && claims.isAtomic() ? 'above' : below
+  if (part === undefined) return ownership.isOwned ? 'whole' : 'none'
+  const below = ownership.isOwned ? ownershipAt(ownership.at(object, part), inside(object, part), rest) : 'none'
+  return below === 'none' && ownership.isAtomic() ? 'above' : below
 }
