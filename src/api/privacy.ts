@@ -1,10 +1,8 @@
 import type { CoreSecret } from './core.ts'
-import { claimRefOf, type DeploymentTarget } from './deployment-target.ts'
-import type { DeploymentTargetClaim } from './deployment-target-claim.ts'
-import type { DeploymentTargetClass } from './deployment-target-class.ts'
+import { claimRefOf } from './deployment-target.ts'
+import { type DeploymentTarget, type DeploymentTargetClaim, type DeploymentTargetClass, Workspaces } from './kinds.ts'
 import { type KubeObject, keyOf, type Ref } from './kube-object.ts'
 import { annotations, CREDENTIALS_NAMESPACE, labels, SANDBOX_PROVISIONER } from './labels.ts'
-import { Workspaces } from './workspace.ts'
 
 /** Whether a claim, a SpaceRequest or a target is private: its credentials lie with Berth and not beside the claim (decision 273). */
 export const isPrivate = (object: KubeObject): boolean => privateToOf(object) !== undefined

@@ -1,20 +1,7 @@
-import type { SpaceRequestSpec, SpaceRequestStatus } from './generated/space-request.ts'
-import type { CustomObject, Kind, KubeObject } from './kube-object.ts'
+import type { SpaceRequest } from './kinds.ts'
+import type { KubeObject } from './kube-object.ts'
 import { annotations, labels } from './labels.ts'
 import { isPrivate } from './privacy.ts'
-
-export type { SpaceRequestSpec, SpaceRequestStatus }
-
-/** A request for a namespace of a tier. */
-export type SpaceRequest = CustomObject<SpaceRequestSpec, SpaceRequestStatus>
-
-export const SpaceRequests: Kind<SpaceRequest> = {
-  group: 'toolchain.dev.openshift.com',
-  version: 'v1alpha1',
-  kind: 'SpaceRequest',
-  plural: 'spacerequests',
-  namespaced: true,
-}
 
 /**
  * Was the request made for this claim, in its namespace? Its UID decides. A request without one was not made by Berth; then the name decides,

@@ -1,21 +1,7 @@
 import { createHash } from 'node:crypto'
 import { hours, withoutEnd } from '../std/index.ts'
 import type { Condition } from './conditions.ts'
-import type { WorkspaceSpec, WorkspaceStatus } from './generated/workspace.ts'
-import type { CustomObject, Kind } from './kube-object.ts'
-
-export type { WorkspaceSpec, WorkspaceStatus }
-
-/** A development environment that runs in a cluster. */
-export type Workspace = CustomObject<WorkspaceSpec, WorkspaceStatus>
-
-export const Workspaces: Kind<Workspace> = {
-  group: 'berth.dev',
-  version: 'v1alpha1',
-  kind: 'Workspace',
-  plural: 'workspaces',
-  namespaced: true,
-}
+import type { Workspace } from './kinds.ts'
 
 const PREFIX = 'workspace-'
 /** The longest name that a Service may have. */

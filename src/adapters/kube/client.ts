@@ -1,5 +1,5 @@
 import { KubeConfig } from '@kubernetes/client-node'
-import { apiVersionOf, type Kind, type KubeObject, keyOf, type Ref } from '../../api/index.ts'
+import { type Kind, type KubeObject, keyOf, type Ref, typeMetaOf } from '../../api/index.ts'
 import { Failure, isFailure, isRecord, systemClock } from '../../std/index.ts'
 import { type Connection, type ConnectionOptions, loadKubeConfig, openConnection } from './connection.ts'
 import { createDiscovery, type Discovery } from './discovery.ts'
@@ -87,7 +87,7 @@ export function createKube(
         fieldValidation: 'Strict',
       })
       return call<T>('PATCH', objectPath(kind, object.metadata, how.subresource) + query, title(kind, object.metadata), {
-        body: { ...object, apiVersion: apiVersionOf(kind), kind: kind.kind },
+        body: { ...object, ...typeMetaOf(kind) },
         contentType: 'application/apply-patch+yaml',
       })
     },
@@ -181,7 +181,7 @@ async function wholeOf<T extends KubeObject>(kind: Kind<T>, fetch: FetchPage<T>)
 }
 
 const itemsOf = <T extends KubeObject>(kind: Kind<T>, { items }: Page<T>): T[] =>
-  (items ?? []).map((item) => ({ ...item, apiVersion: apiVersionOf(kind), kind: kind.kind }))
+  (items ?? []).map((item) => ({ ...item, ...typeMetaOf(kind) }))
 
 /** One request; a kind that turns out not to be served is forgotten. */
 function caller(connection: Connection, discovery: Discovery, headers: Record<string, string | string[]>) {

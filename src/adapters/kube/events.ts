@@ -1,4 +1,4 @@
-import { apiVersionOf, type Kind, type KubeObject, refOf } from '../../api/index.ts'
+import { type Kind, type KubeObject, refOf, typeMetaOf } from '../../api/index.ts'
 import { type Clock, Failure, type Log, minutes, seconds, timestamp } from '../../std/index.ts'
 import type { Kube } from './kube.ts'
 import { titleOf } from './left-out.ts'
@@ -139,8 +139,7 @@ async function write(kube: Kube, entry: Series, reporter: string): Promise<void>
 function render({ about, occurrence, ref, first, last, count }: Series, reporter: string): EventObject {
   const { metadata, apiVersion, kind } = about
   const event = {
-    apiVersion: apiVersionOf(EventKind),
-    kind: 'Event',
+    ...typeMetaOf(EventKind),
     metadata: ref,
     involvedObject: {
       apiVersion,

@@ -1,5 +1,4 @@
 import {
-  apiVersionOf,
   type CoreSecret,
   dataOf,
   type Environment,
@@ -8,6 +7,7 @@ import {
   labels,
   ownedBy,
   secretTypes,
+  typeMetaOf,
 } from '../../api/index.ts'
 import type { Access } from './destination.ts'
 
@@ -48,8 +48,7 @@ export function managedEnvironmentFor(environment: Environment, access: Access, 
   const { name, namespace } = managedEnvironmentRef(environment)
   const { claimUid } = access.through ?? {}
   return {
-    apiVersion: apiVersionOf(GitOpsDeploymentManagedEnvironments),
-    kind: GitOpsDeploymentManagedEnvironments.kind,
+    ...typeMetaOf(GitOpsDeploymentManagedEnvironments),
     metadata: {
       name,
       ...(namespace && { namespace }),

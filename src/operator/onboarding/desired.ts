@@ -1,6 +1,5 @@
 import {
   annotations,
-  apiVersionOf,
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
   type Environment,
@@ -9,6 +8,7 @@ import {
   labels,
   MANAGED_BY_BERTH,
   type Namespace,
+  typeMetaOf,
 } from '../../api/index.ts'
 
 /** What each onboarded namespace gets, in the order in which versions are promoted. */
@@ -35,15 +35,13 @@ const metadataOf = (name: string, namespace: Namespace) => ({
 })
 
 export const claimFor = ({ name }: Stage, namespace: Namespace, className: string): DeploymentTargetClaim => ({
-  apiVersion: apiVersionOf(DeploymentTargetClaims),
-  kind: DeploymentTargetClaims.kind,
+  ...typeMetaOf(DeploymentTargetClaims),
   metadata: metadataOf(name, namespace),
   spec: { deploymentTargetClassName: className },
 })
 
 export const environmentFor = ({ name, ...spec }: Stage, namespace: Namespace): Environment => ({
-  apiVersion: apiVersionOf(Environments),
-  kind: Environments.kind,
+  ...typeMetaOf(Environments),
   metadata: metadataOf(name, namespace),
   spec: { ...spec, configuration: { target: { deploymentTargetClaim: { claimName: name } } } },
 })

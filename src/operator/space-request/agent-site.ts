@@ -8,7 +8,6 @@ import {
   requestToken,
 } from '../../adapters/kube/index.ts'
 import {
-  apiVersionOf,
   type KubeObject,
   Namespaces,
   nameOfSpaceAccount,
@@ -16,6 +15,7 @@ import {
   type Ref,
   ServiceAccounts,
   type SpaceRequest,
+  typeMetaOf,
 } from '../../api/index.ts'
 import { createOnce } from '../../engines/apply/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
@@ -104,8 +104,7 @@ const accountOf = ({ metadata }: SpaceRequest): Ref => ({
 async function issue(kube: Kube, { request, tier }: Space, audience: string): Promise<Secret<string>> {
   const { name, namespace = '' } = accountOf(request)
   const account = {
-    apiVersion: apiVersionOf(ServiceAccounts),
-    kind: ServiceAccounts.kind,
+    ...typeMetaOf(ServiceAccounts),
     metadata: { name, namespace, labels: ownLabels(request), ownerReferences: [ownedBy(request)] },
     automountServiceAccountToken: false,
   }

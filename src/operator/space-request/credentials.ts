@@ -1,6 +1,5 @@
 import type { Cache } from '../../adapters/kube/index.ts'
 import {
-  apiVersionOf,
   type CoreSecret,
   CREDENTIALS_NAMESPACE,
   isPrivate,
@@ -13,6 +12,7 @@ import {
   Secrets,
   type SpaceRequest,
   secretTypes,
+  typeMetaOf,
 } from '../../api/index.ts'
 import { createOnce } from '../../engines/apply/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
@@ -134,8 +134,7 @@ function secretFor(space: Space, name: string, kubeconfig: Secret<string>): Core
   const { request, namespace } = space
   const { [labels.claimUid]: claimUid } = request.metadata.labels ?? {}
   return {
-    apiVersion: apiVersionOf(Secrets),
-    kind: Secrets.kind,
+    ...typeMetaOf(Secrets),
     metadata: {
       name,
       namespace: homeOf(request),

@@ -1,6 +1,5 @@
 import {
   annotations,
-  apiVersionOf,
   type Kind,
   keyOf,
   LimitRanges,
@@ -19,6 +18,7 @@ import {
   ServiceAccounts,
   type SpaceRequest,
   type SpaceTierSpec,
+  typeMetaOf,
 } from '../../api/index.ts'
 import type { Piece } from '../../engines/apply/index.ts'
 import { asLabel } from './names.ts'
@@ -45,8 +45,7 @@ export function namespaceOf(request: SpaceRequest, tier: SpaceTierSpec, name: st
   const { metadata, spec } = request
   const keys = { labels: Object.keys(tier.labels ?? {}), annotations: Object.keys(tier.annotations ?? {}) }
   return {
-    apiVersion: apiVersionOf(Namespaces),
-    kind: Namespaces.kind,
+    ...typeMetaOf(Namespaces),
     metadata: {
       name,
       labels: {
@@ -116,5 +115,5 @@ const plainRule = ({ apiGroups, ...rule }: PolicyRule): PolicyRule => ({ apiGrou
 
 export function piece(space: Space, kind: Kind, name: string, body: object): Piece {
   const metadata: ObjectMeta = { name, namespace: space.namespace, labels: ownLabels(space.request) }
-  return { kind, object: { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata, ...body } }
+  return { kind, object: { ...typeMetaOf(kind), metadata, ...body } }
 }

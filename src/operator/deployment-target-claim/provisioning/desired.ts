@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import {
   AGENT_PROVISIONER,
   annotations,
-  apiVersionOf,
   type DeploymentTargetClaim,
   type DeploymentTargetClass,
   finalizers,
@@ -13,6 +12,7 @@ import {
   SANDBOX_TIER,
   type SpaceRequest,
   SpaceRequests,
+  typeMetaOf,
 } from '../../../api/index.ts'
 import { Failure, withoutEnd } from '../../../std/index.ts'
 
@@ -70,8 +70,7 @@ export function requestFor(claim: DeploymentTargetClaim, from: DeploymentTargetC
   const privateTo = privateToOf(claim)
   const { resources } = claim.spec
   return {
-    apiVersion: apiVersionOf(SpaceRequests),
-    kind: SpaceRequests.kind,
+    ...typeMetaOf(SpaceRequests),
     metadata: {
       name: requestNameOf(claim),
       namespace,
