@@ -19,12 +19,13 @@ import {
 } from '../../api/index.ts'
 import { createOnce } from '../../engines/apply/index.ts'
 import type { Workshop } from '../../engines/controller/index.ts'
-import { Failure, type Secret, withoutEnd } from '../../std/index.ts'
+import { type Secret, withoutEnd } from '../../std/index.ts'
 import { ownLabels, type Space } from './desired.ts'
+import { unableToProvision } from './failures.ts'
 import { byRequest, uidOf } from './namespace.ts'
 import { createPieces, MANAGER, OF_SPACES, PIECE_KINDS } from './pieces.ts'
 import type { Site } from './site.ts'
-import { secondsOf } from './token-lifetime.ts'
+import { secondsOf } from './token.ts'
 
 /** The way to the clusters of agents: kas' door to their Kubernetes APIs. */
 export interface AgentAccess {
@@ -110,9 +111,9 @@ async function issue(kube: Kube, { request, tier }: Space, audience: string): Pr
   }
   const { made, there = made } = await createOnce(kube, ServiceAccounts, account, MANAGER)
   if (!there?.metadata.ownerReferences?.some(({ uid }) => uid === uidOf(request)))
-    throw new Failure('invalid', `ServiceAccount ${namespace}/${name} is there already and is not of this request`, {
-      reason: 'UnableToProvision',
-      remedy: 'Delete that ServiceAccount',
-    })
+    throw unableToProvision(
+      `ServiceAccount ${namespace}/${name} is there already and is not of this request`,
+      'Delete that ServiceAccount',
+    )
   return requestToken(kube, { namespace, name }, { audiences: [audience], seconds: secondsOf(tier.tokenLifetime) })
 }

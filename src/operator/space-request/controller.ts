@@ -18,11 +18,10 @@ import {
 } from '../../api/index.ts'
 import { type Controller, settled, type Watch, type Workshop } from '../../engines/controller/index.ts'
 import { createAllowance } from './allowance.ts'
-import { ROOT_CA_WATCH, type SpaceSettings } from './endpoint.ts'
 import { byRequest } from './namespace.ts'
-import { ownSite } from './own-site.ts'
+import { ownSite, ROOT_CA_WATCH, type SpaceSettings } from './own-site.ts'
 import { MANAGER, OF_SPACES, PIECE_KINDS } from './pieces.ts'
-import { type Desk, reconcileRequest } from './reconcile.ts'
+import { reconcileRequest, type SpaceServices } from './reconcile.ts'
 import { agentOf, createSites } from './sites.ts'
 import { afterFailure } from './status.ts'
 
@@ -32,7 +31,7 @@ export function spaceRequests(workshop: Workshop, settings: SpaceSettings = {}):
   const requests = caches.of(SpaceRequests, { indexes: { tierName: ({ spec }) => [spec.tierName] } })
   const allowance = createAllowance(caches)
   const site = ownSite(workshop, settings)
-  const desk: Desk = {
+  const services: SpaceServices = {
     workshop,
     sites: createSites(workshop, site, settings.agents),
     tiers: caches.of(SpaceTiers),
@@ -46,10 +45,10 @@ export function spaceRequests(workshop: Workshop, settings: SpaceSettings = {}):
       ...watchesOf(requests, site.namespaces),
       { kind: SpaceRequests, wakes: (request: SpaceRequest) => allowance.wokenBy(request) },
     ],
-    doorbell: (ring, signal) => desk.sites.begin(ring, signal),
+    doorbell: (ring, signal) => services.sites.begin(ring, signal),
     async reconcile(request) {
       try {
-        return await reconcileRequest(request, desk)
+        return await reconcileRequest(request, services)
       } catch (failure) {
         // The namespace of the request, or the one made for it, is being deleted: an event follows when it is done.
         if (isNamespaceTerminating(failure)) return settled()

@@ -16,7 +16,7 @@ import { createCanonical, keepExactly, type Piece } from '../../engines/apply/in
 import type { Workshop } from '../../engines/controller/index.ts'
 import { Failure, isFailure } from '../../std/index.ts'
 import { type NameRole, piecesOf, type Space } from './desired.ts'
-import type { Entry } from './entry.ts'
+import type { NamespaceEntry } from './entry.ts'
 
 export const MANAGER = 'space-request'
 
@@ -33,19 +33,15 @@ export const PIECE_KINDS: { kind: Kind; metadataOnly: boolean }[] = [
 /** What a watch and a cache of these kinds look at: the objects of all spaces, wherever they are. */
 export const OF_SPACES = { labels: labels.spaceRequestUid, everywhere: true } as const
 
-/** The objects in the namespaces: made where they are missing, put back where they were changed, removed where the tier dropped them. */
-export interface Pieces {
-  /** Makes sure that we may work in the namespace. `keep` does it, too. */
-  enter(space: Space): Promise<void>
-  keep(space: Space): Promise<void>
-}
+export type Pieces = ReturnType<typeof createPieces>
 
+/** The objects in the namespaces: made where they are missing, put back where they were changed, removed where the tier dropped them. */
 export function createPieces(
   { events }: Pick<Workshop, 'events'>,
   kube: Kube,
   caches: Caches,
-  { nameRole = (role) => role, entry }: { nameRole?: NameRole; entry?: Entry } = {},
-): Pieces {
+  { nameRole = (role) => role, entry }: { nameRole?: NameRole; entry?: NamespaceEntry } = {},
+) {
   const shelves = PIECE_KINDS.map(({ kind, metadataOnly }) => ({
     kind,
     cache: caches.of(kind, { ...OF_SPACES, ...(metadataOnly && { metadataOnly }) }),
@@ -79,10 +75,11 @@ export function createPieces(
     return mine.filter((piece) => !kept.has(keyOfPiece(piece)))
   }
   return {
-    async enter(space) {
+    /** Makes sure that we may work in the namespace. `keep` does it, too. */
+    async enter(space: Space): Promise<void> {
       await enter(space)
     },
-    async keep(space) {
+    async keep(space: Space): Promise<void> {
       const keys = await enter(space)
       const wanted = piecesOf(space, nameRole)
       await settleAll(wanted.map((piece) => keepPiece(space, piece)))

@@ -1,17 +1,17 @@
 import { conditionOf, isDeleting, type SpaceRequest, type SpaceRequestStatus, type Statement } from '../../api/index.ts'
 import { type StatusDraft, sentenceOf } from '../../engines/controller/index.ts'
 import { type Failure, timestamp } from '../../std/index.ts'
-import type { Access } from './credentials.ts'
+import type { SpaceCredentials } from './credentials.ts'
 
 type Reason = 'Provisioning' | 'Provisioned' | 'UnableToProvision' | 'Terminating' | 'UnableToTerminate'
 
-export const provisioned = (request: SpaceRequest, url: string, namespace: string, access: Access): StatusDraft => ({
+export const provisioned = (request: SpaceRequest, url: string, namespace: string, access: SpaceCredentials): StatusDraft => ({
   targetClusterURL: url,
   namespaceAccess: accessTo({ namespace, access }),
   conditions: [ready(request, 'Provisioned', '')],
 })
 
-const accessTo = ({ namespace, access }: { namespace: string; access: Access }) => [
+const accessTo = ({ namespace, access }: { namespace: string; access: SpaceCredentials }) => [
   {
     name: namespace,
     secretRef: access.secretRef,
@@ -35,7 +35,7 @@ export const afterFailure = (request: SpaceRequest, failure: Failure): StatusDra
 export const refused = (
   request: SpaceRequest,
   failure: Failure,
-  kept: { namespace: string; access: Access } | undefined,
+  kept: { namespace: string; access: SpaceCredentials } | undefined,
 ): StatusDraft => ({
   ...afterFailure(request, failure),
   ...(kept && { namespaceAccess: accessTo(kept) }),
