@@ -1,5 +1,5 @@
 import { type Kind, type KubeObject, refOf, typeMetaOf } from '../../api/index.ts'
-import { type Clock, Failure, type Log, minutes, seconds, timestamp } from '../../std/index.ts'
+import { type Clock, createTally, Failure, type Log, minutes, seconds, timestamp } from '../../std/index.ts'
 import type { Kube } from './kube.ts'
 import { titleOf } from './left-out.ts'
 
@@ -30,7 +30,7 @@ interface Series {
   first: number
   last: number
   count: number
-  /** How many of `count` the API knows of. */
+  /** The API knows of so many of `count`. */
   written: number
   /** When it was last handed over to be written. */
   asked: number
@@ -47,7 +47,7 @@ const IN_FLIGHT = 8
 
 export function createEvents({ kube, clock, log, reporter }: { kube: Kube; clock: Clock; log: Log; reporter: string }): Events {
   const series = new Map<string, Series>()
-  const perObject = new Map<string, number>()
+  const perObject = createTally()
   const waiting: Series[] = []
   const flying = new Set<Promise<void>>()
 
@@ -55,10 +55,7 @@ export function createEvents({ kube, clock, log, reporter }: { kube: Kube; clock
     for (const [key, { last, about, busy }] of series) {
       if (busy || now - last < SERIES) break
       series.delete(key)
-      const uid = about.metadata.uid ?? ''
-      const left = (perObject.get(uid) ?? 1) - 1
-      if (left > 0) perObject.set(uid, left)
-      else perObject.delete(uid)
+      perObject.add(about.metadata.uid ?? '', -1)
     }
   }
 
@@ -100,9 +97,8 @@ export function createEvents({ kube, clock, log, reporter }: { kube: Kube; clock
         if (now - known.asked >= QUIET) enqueue(known)
         return
       }
-      const many = perObject.get(uid) ?? 0
-      if (many >= MOST_PER_OBJECT) return
-      perObject.set(uid, many + 1)
+      if (perObject.of(uid) >= MOST_PER_OBJECT) return
+      perObject.add(uid, 1)
       const entry: Series = {
         about: titleOf(about),
         occurrence: { ...occurrence, message: occurrence.message.slice(0, 1024) },

@@ -5,10 +5,10 @@
  * Read kube.ts (the port), then client.ts, connection.ts (the wire), watch.ts and store.ts (the caches).
  */
 export {
-  type Attributes,
+  type AccessSubject,
   isAllowed,
   isAllowedToUs,
-  type Subject,
+  type ResourceAttributes,
   subjectOf,
   whoNeedsEntry,
   whoWeAre,

@@ -6,7 +6,7 @@ export interface ListQuery {
   /** A label selector in the API's own syntax: `app=web,tier in (a,b)`. */
   labels?: string | undefined
   fields?: string | undefined
-  /** Only metadata is fetched (PartialObjectMetadata); of a Secret, nothing that is secret. */
+  /** Only metadata is fetched, and kept (PartialObjectMetadata); of a Secret, nothing that is secret. */
   metadataOnly?: boolean | undefined
   /** Of one answer, 16 MiB without it: where objects are larger, fewer of them come in a page. */
   mostBytes?: number | undefined

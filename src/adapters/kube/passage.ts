@@ -5,9 +5,9 @@ import type { Duplex } from 'node:stream'
 import { type Clock, Failure, seconds } from '../../std/index.ts'
 import { loadKubeConfig, serverOf } from './connection.ts'
 import { createCredentials } from './credentials.ts'
-import { asHeader } from './header.ts'
 import type { TlsOptions } from './multiplex.ts'
 import { unreachable } from './no-answer.ts'
+import { asHeader } from './paths.ts'
 
 /** Names in lower case or Go's canonical form; values in order. */
 export type HttpHeaders = Readonly<Record<string, readonly string[]>>

@@ -1,4 +1,4 @@
-import { type Attributes, isAllowedToUs } from '../../adapters/kube/index.ts'
+import { isAllowedToUs, type ResourceAttributes } from '../../adapters/kube/index.ts'
 import { Failure } from '../../std/index.ts'
 import { remedyFor } from '../local/answer.ts'
 import { type Examination, type Finding, fail, ok, warn } from './finding.ts'
@@ -24,7 +24,7 @@ export const examineApi: Examination = async ({ kube }) => {
 }
 
 /** What whoever asks may do: what is needed to install Berth, and what a developer needs. */
-const NEEDED: readonly Attributes[] = [
+const NEEDED: readonly ResourceAttributes[] = [
   { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions', verb: 'create', namespace: '' },
   { group: 'admissionregistration.k8s.io', resource: 'validatingadmissionpolicies', verb: 'create', namespace: '' },
   { group: 'rbac.authorization.k8s.io', resource: 'clusterroles', verb: 'create', namespace: '' },

@@ -1,4 +1,4 @@
-import { isAllowed, type Kube, type Subject } from '../../adapters/kube/index.ts'
+import { type AccessSubject, isAllowed, type Kube } from '../../adapters/kube/index.ts'
 import { labels, type Namespace, requesterOf, type SpaceRequest, type SpaceTier, SpaceTiers } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
 
@@ -29,7 +29,7 @@ export async function assertLeave(
 /** Of them the API server asks nobody: they may do everything. */
 const SUPERUSERS = 'system:masters'
 
-function subjectOf(requester: string): Subject {
+function subjectOf(requester: string): AccessSubject {
   const [user = '', ...groups] = requester.split('\n')
   return { user, groups: groups.length > 0 ? groups : ['system:authenticated'] }
 }
