@@ -9,11 +9,10 @@ import { Client, type ClientOptions, compressionAlgorithms, type Metadata, type 
 import { type Clock, type Secret, seconds, systemClock } from '../../std/index.ts'
 import { parseAddress } from './address.ts'
 import { credentialsFor, type Trust } from './credentials.ts'
-import { definitionOf, rawDefinition } from './definition.ts'
+import { definitionOf, rawDefinition, WINDOW } from './definition.ts'
 import { type Duplex, duplexOf } from './duplex.ts'
 import { metadataOf, type TextMetadata } from './metadata.ts'
 import { failureFromStatus } from './status.ts'
-import { WINDOW } from './window.ts'
 
 export interface DialOptions extends Trust {
   /**
