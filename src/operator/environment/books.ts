@@ -15,7 +15,7 @@ import {
 } from '../../api/index.ts'
 
 /** The caches that this room reads. */
-export interface Books {
+export interface EnvironmentCaches {
   environments: Cache<Environment>
   claims: Cache<DeploymentTargetClaim>
   targets: Cache<DeploymentTarget>
@@ -32,7 +32,7 @@ export const BY = {
   claimRef: 'environment/claimRef',
 } as const
 
-export const openBooks = (caches: Caches): Books => ({
+export const openBooks = (caches: Caches): EnvironmentCaches => ({
   environments: caches.of(Environments, {
     indexes: {
       [BY.claim]: (environment: Environment) => inNamespace(environment, claimNameOf(environment)),

@@ -15,12 +15,12 @@ import {
   Secrets,
 } from '../../api/index.ts'
 import type { Watch } from '../../engines/controller/index.ts'
-import { type Books, BY } from './books.ts'
+import { BY, type EnvironmentCaches } from './books.ts'
 import { environmentNameIn } from './desired.ts'
 import { ownersOf } from './possession.ts'
 
-/** What else wakes an Environment: its claim, the target behind it, the Secret behind that, and what was made for it. */
-export const watchesOf = (books: Books): Watch[] => [
+/** These wake an Environment, too: its claim, the target behind it, the Secret behind that, and what was made for it. */
+export const watchesOf = (books: EnvironmentCaches): Watch[] => [
   { kind: DeploymentTargetClaims, wakes: (claim: DeploymentTargetClaim) => environmentsOfClaim(books, claim.metadata) },
   { kind: DeploymentTargets, wakes: (target: DeploymentTarget) => environmentsOfTarget(books, target) },
   {
@@ -38,10 +38,10 @@ export const watchesOf = (books: Books): Watch[] => [
   })),
 ]
 
-export const environmentsOfClaim = ({ environments }: Books, { name, namespace }: Ref): Ref[] =>
+const environmentsOfClaim = ({ environments }: EnvironmentCaches, { name, namespace }: Ref): Ref[] =>
   environments.by(BY.claim, `${namespace}/${name}`).map(refOf)
 
-export function environmentsOfTarget(books: Books, target: DeploymentTarget): Ref[] {
+function environmentsOfTarget(books: EnvironmentCaches, target: DeploymentTarget): Ref[] {
   const { name, namespace } = target.metadata
   const named = books.claims.by(BY.target, `${namespace}/${name}`).map(({ metadata }) => metadata.name)
   const holder = claimRefOf(target)?.name
@@ -49,7 +49,7 @@ export function environmentsOfTarget(books: Books, target: DeploymentTarget): Re
   return [...claims].flatMap((claim) => environmentsOfClaim(books, { name: claim, namespace }))
 }
 
-export function environmentsOfSecret(books: Books, { metadata }: CoreSecret): Ref[] {
+function environmentsOfSecret(books: EnvironmentCaches, { metadata }: CoreSecret): Ref[] {
   const { name, namespace } = metadata
   const key = `${namespace}/${name}`
   return [

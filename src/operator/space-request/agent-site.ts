@@ -23,7 +23,7 @@ import { type Secret, withoutEnd } from '../../std/index.ts'
 import { ownLabels, type Space } from './desired.ts'
 import { unableToProvision } from './failures.ts'
 import { byRequest, uidOf } from './namespace.ts'
-import { createPieces, MANAGER, OF_SPACES, PIECE_KINDS } from './pieces.ts'
+import { createPieces, MANAGER, OF_SPACES, PIECE_WATCHES } from './pieces.ts'
 import type { Site } from './site.ts'
 import { secondsOf } from './token.ts'
 
@@ -69,9 +69,9 @@ export function agentSite(
   const namespaces = caches.of(Namespaces, { ...OF_SPACES, metadataOnly: true, indexes: byRequest })
   const far = caches.of(ServiceAccounts, { ...OF_SPACES, metadataOnly: true })
   namespaces.onChange((now, before) => bell.changed(now ?? before))
-  for (const { kind, metadataOnly } of PIECE_KINDS)
+  for (const { kind, ...options } of PIECE_WATCHES)
     caches
-      .of(kind, { ...OF_SPACES, ...(metadataOnly && { metadataOnly }) })
+      .of<KubeObject>(kind, options)
       .onChange((now, before) => bell.changed(namespaces.get({ name: (now ?? before)?.metadata.namespace ?? '' })))
   const stopping = new AbortController()
   caches.ready(stopping.signal).then(bell.ready, () => undefined) // Closed before it was ready.

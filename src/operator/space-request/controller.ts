@@ -20,7 +20,7 @@ import { type Controller, settled, type Watch, type Workshop } from '../../engin
 import { createAllowance } from './allowance.ts'
 import { byRequest } from './namespace.ts'
 import { ownSite, ROOT_CA_WATCH, type SpaceSettings } from './own-site.ts'
-import { MANAGER, OF_SPACES, PIECE_KINDS } from './pieces.ts'
+import { MANAGER, OF_SPACES, PIECE_WATCHES } from './pieces.ts'
 import { reconcileRequest, type SpaceServices } from './reconcile.ts'
 import { agentOf, createSites } from './sites.ts'
 import { afterFailure } from './status.ts'
@@ -67,12 +67,6 @@ function watchesOf(requests: Cache<SpaceRequest>, namespaces: Cache<Namespace>):
   const ofPiece = ({ metadata }: KubeObject) => ofNamespace(namespaces.get({ name: metadata.namespace ?? '' }))
   const ofCredentials = ({ metadata }: KubeObject) =>
     ofNamespace(namespaces.get({ name: metadata.labels?.[labels.provisionedNamespace] ?? '' }))
-  const pieces = PIECE_KINDS.map(({ kind, metadataOnly }) => ({
-    kind,
-    ...OF_SPACES,
-    ...(metadataOnly && { metadataOnly }),
-    wakes: ofPiece,
-  }))
   return [
     {
       kind: Agents,
@@ -83,7 +77,7 @@ function watchesOf(requests: Cache<SpaceRequest>, namespaces: Cache<Namespace>):
     { kind: Secrets, ...OF_SPACES, wakes: (secret) => [...ownerOf(secret), ...ofCredentials(secret)] },
     // New certificates of the API server go into every kubeconfig.
     { kind: ConfigMaps, ...ROOT_CA_WATCH, wakes: () => [...requests.all()].map(refOf) },
-    ...pieces,
+    ...PIECE_WATCHES.map((watch) => ({ ...watch, wakes: ofPiece })),
   ]
 }
 

@@ -1,6 +1,7 @@
 import { type Caches, isNamespaceTerminating, type Kube } from '../../adapters/kube/index.ts'
 import {
   type Kind,
+  type KubeObject,
   keyOf,
   LimitRanges,
   labels,
@@ -20,18 +21,16 @@ import type { NamespaceEntry } from './entry.ts'
 
 export const MANAGER = 'space-request'
 
-/** The kinds that a tier can put into a namespace; of service accounts nothing but their presence matters. */
-export const PIECE_KINDS: { kind: Kind; metadataOnly: boolean }[] = [
-  { kind: ResourceQuotas, metadataOnly: false },
-  { kind: LimitRanges, metadataOnly: false },
-  { kind: NetworkPolicies, metadataOnly: false },
-  { kind: Roles, metadataOnly: false },
-  { kind: RoleBindings, metadataOnly: false },
-  { kind: ServiceAccounts, metadataOnly: true },
-]
-
-/** What a watch and a cache of these kinds look at: the objects of all spaces, wherever they are. */
+/** Watches and caches of these kinds look at the objects of all spaces, wherever they are. */
 export const OF_SPACES = { labels: labels.spaceRequestUid, everywhere: true } as const
+
+const PLAIN_KINDS: Kind[] = [ResourceQuotas, LimitRanges, NetworkPolicies, Roles, RoleBindings]
+
+/** The kinds that a tier can put into a namespace; of service accounts nothing but their presence matters. */
+export const PIECE_WATCHES = [
+  ...PLAIN_KINDS.map((kind) => ({ kind, ...OF_SPACES })),
+  { kind: ServiceAccounts, ...OF_SPACES, metadataOnly: true },
+]
 
 export type Pieces = ReturnType<typeof createPieces>
 
@@ -42,10 +41,7 @@ export function createPieces(
   caches: Caches,
   { nameRole = (role) => role, entry }: { nameRole?: NameRole; entry?: NamespaceEntry } = {},
 ) {
-  const shelves = PIECE_KINDS.map(({ kind, metadataOnly }) => ({
-    kind,
-    cache: caches.of(kind, { ...OF_SPACES, ...(metadataOnly && { metadataOnly }) }),
-  }))
+  const shelves = PIECE_WATCHES.map(({ kind, ...options }) => ({ kind, cache: caches.of<KubeObject>(kind, options) }))
   const by = { kube, canonical: createCanonical(kube, MANAGER), manager: MANAGER }
   const seen = ({ kind, object }: Piece) => shelves.find((shelf) => shelf.kind === kind)?.cache.get(refOf(object))
 
