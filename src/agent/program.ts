@@ -24,7 +24,7 @@ import { createReporter, followConfiguration, register } from './kas/index.ts'
 import { createKubernetesApi } from './kubernetes-api/index.ts'
 import { createLeveledLog } from './log-level.ts'
 
-/** Where the program writes its log lines, and whom it tells when it is up. */
+/** The program writes its log lines there, and tells there that it is up. */
 export interface Surroundings {
   log: { write(line: string): unknown }
   /** Of this build. */

@@ -100,7 +100,7 @@ export interface Pod extends KubeObject {
   }
 }
 
-/** What a component of the cluster says of an object. Named apart from the DOM's Event. */
+/** An Event, by which a component of the cluster says something of an object. Named apart from the DOM's Event. */
 export interface CoreEvent extends KubeObject {
   type?: string
   reason?: string
@@ -108,7 +108,7 @@ export interface CoreEvent extends KubeObject {
   count?: number
   firstTimestamp?: string | null
   lastTimestamp?: string | null
-  /** Where the times are not set: newer reporters. */
+  /** Set by newer reporters, which leave the other times out. */
   eventTime?: string | null
   series?: { count: number; lastObservedTime: string }
   involvedObject: { kind?: string; name?: string; namespace?: string; uid?: string; fieldPath?: string }

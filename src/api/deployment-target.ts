@@ -16,7 +16,7 @@ export const provisionedByOf = ({ metadata }: DeploymentTarget): string | undefi
 export type ReclaimPolicy = NonNullable<NonNullable<DeploymentTarget['status']>['reclaimPolicy']>
 
 /**
- * What becomes of a target, and of what is behind it, when its claim goes: as it was noted when the target was bound, else
+ * Decides about a target, and the space behind it, when its claim goes: as it was noted when the target was bound, else
  * when it was made (on the target, or on what it was made from), else as its class says now. In doubt nothing is destroyed.
  */
 export function reclaimPolicyOf(

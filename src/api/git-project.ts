@@ -10,5 +10,5 @@ export interface Grantee {
 export const covers = (grantee: Grantee, { namespace, name }: { namespace: string; name: string | undefined }): boolean =>
   ['*', namespace].includes(grantee.namespace) && (grantee.name === '*' || grantee.name === name)
 
-/** Where a repository is, by its URL or its path there: with `.git` and slashes at the end it is the same one. */
+/** The place of a repository, by its URL or its path there: with `.git` and slashes at the end it is the same one. */
 export const withoutGit = (place: string): string => withoutEnd(place, '/').replace(/\.git$/, '')

@@ -39,7 +39,7 @@ export interface AnyObject extends KubeObject {
   [field: string]: unknown
 }
 
-/** Where objects of a kind live in the API. `T` is the type of the objects; it exists for the compiler only. */
+/** The place of a kind's objects in the API. `T` is the type of the objects; it exists for the compiler only. */
 export interface Kind<T extends KubeObject = KubeObject> {
   readonly group: string
   readonly version: string

@@ -17,7 +17,7 @@ export function isMadeFor(request: SpaceRequest, claim: KubeObject): boolean {
 }
 
 /**
- * Who asked for a space, or for what it is made for: the user's name and groups, on a line each, as admission wrote them
+ * Names who asked for a space, or for the object that it is made for: the user's name and groups, on a line each, as admission wrote them
  * (deploy/policies/requester.yaml). Of what admission never saw: `otherwise`, or nobody in particular.
  */
 export const requesterOf = ({ metadata }: KubeObject, otherwise?: string): string =>

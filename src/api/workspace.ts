@@ -15,10 +15,9 @@ export function workspaceObjectName({ metadata: { name } }: Pick<Workspace, 'met
   return `${withoutEnd(plain.slice(0, LONGEST - 9), '-')}-${mark}`
 }
 
-/** What it is, as far as the operator has said. */
+/** Its actual state, as far as the operator has said. */
 export const workspaceStateOf = ({ status }: Pick<Workspace, 'status'>): string => status?.actualState ?? 'CreationRequested'
 
-/** What it is to be. */
 export const workspaceWishOf = ({ spec }: Pick<Workspace, 'spec'>): string => spec.desiredState ?? 'Running'
 
 /** The conditions that are steps, in their order; the operator's other conditions are remarks. */

@@ -12,7 +12,7 @@ import { checkRevision, describeRevision, parseRefs, pickRef, type Refs, type Re
 import { contentsOf, type GitSettings, git, type Run } from './run.ts'
 import { parseBatch, parseTree, type TreeFile } from './tree.ts'
 
-/** Where a revision was found. */
+/** The place in the repository to which a revision leads. */
 interface LocatedCommit {
   commit: string
   /** Full name, such as `refs/heads/main`; `undefined` for a commit that was asked for by its id. */
@@ -33,7 +33,7 @@ export interface MirrorOptions extends Omit<GitSettings, 'home' | 'guard'> {
   /** Belongs to one process. All of it can be deleted while that does not run. */
   folder: string
   clock: Clock
-  /** Where repositories may be; anywhere that is not forbidden to all without it. */
+  /** Limits where repositories may be; without it they may be anywhere that is not forbidden to all. */
   rules?: ReachRules
   resolve?: Resolve
   disk?: DiskLimits
@@ -77,7 +77,7 @@ export async function openMirrors(options: MirrorOptions) {
   const services: MirrorServices = {
     settings: { environment, protocols, home, guard, ...(patience !== undefined && { patience }) },
     data,
-    approach: createApproach({ rules, resolve, environment }),
+    approach: createApproach(rules, resolve, environment),
     clock,
     onTransfer,
     turns: new Map(),

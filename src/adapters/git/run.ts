@@ -21,7 +21,7 @@ export interface Run {
   /** Only for what talks to the server. */
   remote?: Remote
   pin?: Pin | undefined
-  /** Where its keys are. */
+  /** The settings that lead git to its keys. */
   keys?: Settings
   /** Longest silence, if it is not that of the settings; milliseconds. */
   patience?: number

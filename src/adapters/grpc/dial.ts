@@ -24,7 +24,7 @@ export interface DialOptions extends Trust {
   token?: (() => Promise<Secret<string>>) | undefined
   /** For those who stand in between: sent with the request for a WebSocket, else as metadata of each call. */
   headers?: TextMetadata | undefined
-  /** Who calls: the first word of the user agent. */
+  /** The first word of the user agent. */
   userAgent?: string | undefined
   /** Compresses what is sent. What comes compressed is always understood. */
   gzip?: boolean | undefined

@@ -18,7 +18,7 @@ export interface WantedFiles {
   serviceAccount?: string | undefined
 }
 
-export interface FollowOptions {
+interface FollowOptions {
   /** The commit that was applied last, so that it is not delivered again. */
   commitId?: string
   /**
@@ -34,18 +34,7 @@ export interface FollowOptions {
   signal: AbortSignal
 }
 
-export interface ObjectStream {
-  /**
-   * The files as soon as the commit differs from `commitId` (at once when that is empty, the default).
-   * `undefined`: kas ended the stream for its own reasons; ask again.
-   */
-  fetchObjects(wanted: WantedFiles, signal: AbortSignal, commitId?: string): Promise<Batch | undefined>
-  /** The devfile at a URL of a web server, which kas asks if it may. */
-  fetchDevfile(url: string, signal: AbortSignal): Promise<string>
-  /** Keeps asking until the signal aborts. Errors go to `onFailure`; the promise never rejects. */
-  follow(wanted: WantedFiles, options: FollowOptions): Promise<void>
-  close(): void
-}
+export type ObjectStream = ReturnType<typeof objectStreamOver>
 
 const PATIENCE: Backoff = { base: seconds(1), max: minutes(1) }
 /** A server that ends streams sooner than this is not asked again at once. */
@@ -56,17 +45,23 @@ export const createObjectStream = ({ clock, ...to }: Omit<DialOptions, 'clock'> 
   objectStreamOver(dial(to), clock)
 
 /** The same over a connection that is there already, and that `close` closes. `patient`: a server that is away is waited for. */
-export function objectStreamOver(connection: Connection, clock: Clock, patient?: boolean): ObjectStream {
-  const fetchObjects: ObjectStream['fetchObjects'] = (wanted, signal, commitId = '') =>
-    call(connection, { ...wanted, commitId }, { signal, patient })
+export function objectStreamOver(connection: Connection, clock: Clock, patient?: boolean) {
   return {
-    fetchObjects,
-    async fetchDevfile(url, signal) {
+    /**
+     * The files as soon as the commit differs from `commitId` (at once when that is empty, the default).
+     * `undefined`: kas ended the stream for its own reasons; ask again.
+     */
+    fetchObjects: (wanted: WantedFiles, signal: AbortSignal, commitId = ''): Promise<Batch | undefined> =>
+      call(connection, { ...wanted, commitId }, { signal, patient }),
+    /** The devfile at a URL of a web server, which kas asks if it may. */
+    async fetchDevfile(url: string, signal: AbortSignal): Promise<string> {
       const { content } = await connection.unary(Devfiles.method.fetchDevfile, devfileAt(url), { signal })
       return Buffer.from(content).toString('utf8')
     },
-    follow: (wanted, options) => follow({ connection, clock, patient }, wanted, options),
-    close: () => connection.close(),
+    /** Keeps asking until the signal aborts. Errors go to `onFailure`; the promise never rejects. */
+    follow: (wanted: WantedFiles, options: FollowOptions): Promise<void> =>
+      follow({ connection, clock, patient }, wanted, options),
+    close: (): void => connection.close(),
   }
 }
 

@@ -46,7 +46,7 @@ export class CallEnded extends Error {
   }
 }
 
-/** What the other side may see. The text of an `internal` failure stays here: it may tell of paths, hosts or secrets. */
+/** The status that the other side may see. The text of an `internal` failure stays here: it may tell of paths, hosts or secrets. */
 export function statusFromFailure(thrown: unknown): StatusObject {
   if (thrown instanceof CallEnded) return { code: thrown.code, details: thrown.message, metadata: new Metadata() }
   const failure = Failure.from(thrown)

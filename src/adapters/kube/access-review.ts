@@ -22,13 +22,13 @@ export interface ResourceAttributes {
   name?: string | undefined
 }
 
-/** Whether the cluster's authorizers allow it, asked by SubjectAccessReview in our own name. */
+/** Asks whether the cluster's authorizers allow it, by SubjectAccessReview in our own name. */
 export async function isAllowed(kube: Kube, subject: AccessSubject, resourceAttributes: ResourceAttributes): Promise<boolean> {
   const spec = { ...subject, resourceAttributes }
   return (await review<AccessReviewStatus>(kube, 'authorization.k8s.io/v1', 'SubjectAccessReview', spec)).allowed === true
 }
 
-/** Whether we ourselves may do it. Everybody who is known to the API server may ask that. */
+/** Asks whether we ourselves may do it. Everybody who is known to the API server may ask that. */
 export async function isAllowedToUs(kube: Kube, resourceAttributes: ResourceAttributes): Promise<boolean> {
   const spec = { resourceAttributes }
   return (await review<AccessReviewStatus>(kube, 'authorization.k8s.io/v1', 'SelfSubjectAccessReview', spec)).allowed === true

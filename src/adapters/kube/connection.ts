@@ -47,7 +47,7 @@ export interface ConnectionOptions {
   connections?: number
   /** Bounds what is held of answers. For servers that strangers run: one may answer without end. */
   openShare?: (() => AnswerShare) | undefined
-  /** Whether what it says may be shown to whoever named it. */
+  /** Its words may be shown to the person who named it. */
   isQuoted?: boolean | undefined
   /** Instead of what the kubeconfig says: asked before each request, for tokens that change under way. */
   token?: (() => Promise<Secret<string>>) | undefined
@@ -220,7 +220,7 @@ function parse<T>(text: string, about: string, share: AnswerShare): T {
   }
 }
 
-/** Where a program's own kubeconfig comes from: the file, else `KUBECONFIG`, the service account of the pod, `~/.kube/config`. */
+/** Reads a program's own kubeconfig: the file, else `KUBECONFIG`, the service account of the pod, `~/.kube/config`. */
 export function loadKubeConfig({ file, context }: { file?: string | undefined; context?: string | undefined } = {}): KubeConfig {
   const config = new KubeConfig()
   try {
@@ -247,5 +247,5 @@ export function loadKubeConfig({ file, context }: { file?: string | undefined; c
   return config
 }
 
-/** Where the client finds nothing it makes up a cluster without TLS on this machine. */
+/** A client that finds nothing makes up a cluster without TLS on this machine. */
 const isMadeUp = (config: KubeConfig): boolean => config.getCurrentCluster()?.server === 'http://localhost:8080'

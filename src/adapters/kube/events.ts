@@ -10,12 +10,7 @@ export interface Occurrence {
   message: string
 }
 
-/** Events for people. Recording never fails and never waits; the same occurrence again only raises a count. */
-export interface Events {
-  record(about: KubeObject, occurrence: Occurrence): void
-  /** Everything recorded so far is written. */
-  flush(): Promise<void>
-}
+export type Events = ReturnType<typeof createEvents>
 
 interface EventObject extends KubeObject {
   count: number
@@ -45,7 +40,8 @@ const QUIET = seconds(15)
 const MOST_PER_OBJECT = 25
 const IN_FLIGHT = 8
 
-export function createEvents({ kube, clock, log, reporter }: { kube: Kube; clock: Clock; log: Log; reporter: string }): Events {
+/** Events for people. Recording never fails and never waits; the same occurrence again only raises a count. */
+export function createEvents({ kube, clock, log, reporter }: { kube: Kube; clock: Clock; log: Log; reporter: string }) {
   const series = new Map<string, Series>()
   const perObject = createTally()
   const waiting: Series[] = []
@@ -82,7 +78,7 @@ export function createEvents({ kube, clock, log, reporter }: { kube: Kube; clock
   }
 
   return {
-    record(about, occurrence) {
+    record(about: KubeObject, occurrence: Occurrence): void {
       const now = clock.now()
       forgetOld(now)
       const uid = about.metadata.uid ?? ''
@@ -113,7 +109,8 @@ export function createEvents({ kube, clock, log, reporter }: { kube: Kube; clock
       series.set(key, entry)
       enqueue(entry)
     },
-    async flush() {
+    /** Everything recorded so far is written. */
+    async flush(): Promise<void> {
       while (flying.size > 0) await Promise.all(flying)
     },
   }

@@ -44,7 +44,7 @@ export interface ReadOptions {
   signal?: AbortSignal | undefined
   /** The Accept header; JSON without it. */
   accept?: string | undefined
-  /** What it is about, for messages; the path without it. */
+  /** The subject of messages; the path without it. */
   about?: string | undefined
   /** Of a stream: one of very many, which share a connection where the server can. */
   shared?: boolean | undefined
@@ -63,7 +63,7 @@ export interface Identity {
 export interface Kube {
   /** The server's URL, for messages. */
   readonly server: string
-  /** What it refused in the middle of an answer, as a Failure. */
+  /** Makes a Failure of a refusal in the middle of an answer. */
   readonly refuse: Refuse
   /** `undefined` when there is no such object. */
   get<T extends KubeObject>(kind: Kind<T>, ref: Ref, signal?: AbortSignal): Promise<T | undefined>

@@ -16,7 +16,7 @@ export interface TargetOptions {
   /** Longest answer to a request, bytes; the server is a stranger's. A list that is not taken in pages is one. */
   maxBytes?: number
   /**
-   * Where it may lead, and that it is a stranger's. Without it everywhere, and the server's words are shown: on a person's own machine.
+   * Limits where it may lead, and says that it is a stranger's. Without it it may lead everywhere, and the server's words are shown: on a person's own machine.
    * It must be said, so that it can't be forgotten.
    */
   reach: Reach | undefined

@@ -76,7 +76,7 @@ export function createLeftOut(bell: LeftOutBell = {}) {
     clear(namespace: string): void {
       if (notes.delete(namespace)) bell.whole?.(namespace)
     },
-    /** Whether there is room now for one of them. */
+    /** Says whether there is room now for one of them. */
     isAny: (hasRoom: (namespace: string, need: Need) => boolean, part?: string): boolean =>
       [...notes].some(([namespace, { needs, areMore }]) => {
         if (part !== undefined && part !== namespace) return false

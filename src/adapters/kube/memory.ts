@@ -35,7 +35,7 @@ export function createMemory({ all, each }: { all: number; each: number }) {
       return true
     },
     giveBack: (owner: string, bytes: number): void => add(owner, -bytes),
-    /** Whether `take` would give as much. */
+    /** Says whether `take` would give as much. */
     has,
     /** From now on all that the owner has, and will have, is charged to another one; to itself again without one. */
     chargeTo(owner: string, other: string | undefined): void {

@@ -4,7 +4,7 @@ import { type AddressRule, Failure, guardedLookup, isRefusedHost } from '../../s
 import type { Answers } from './answers.ts'
 import type { Memory } from './memory.ts'
 
-/** Where clients made from other people's kubeconfigs may lead, and how much they may hold. One value for a whole program. */
+/** Limits where clients made from other people's kubeconfigs may lead, and how much they may hold. One value for a whole program. */
 export interface Reach {
   /** Refuse addresses of the machine itself and of its networks. Those of its cloud, such as metadata, are refused always. */
   refuseLocal: boolean
@@ -38,12 +38,12 @@ export function createGate(reach: Reach, subject: UrlSubject, lookup: LookupFunc
     lookupFor(url: URL): LookupFunction | undefined {
       return isOwn(url) ? undefined : guardedLookup(lookup, rule, () => refusal(url, rule, subject))
     },
-    /** Whether it is this installation's own. */
+    /** Says whether it is this installation's own. */
     isOwn,
   }
 }
 
-/** What it resolves to is not told: the name servers inside may know more than the tenant is to know. */
+/** The addresses that it resolves to are not told: the name servers inside may know more than the tenant is to know. */
 const refusal = ({ origin }: URL, rule: AddressRule, { object, field }: UrlSubject): Failure =>
   new Failure('invalid', `${field} "${origin}" leads to ${REFUSED[rule].what}`, {
     reason: 'UnsupportedAPIURL',

@@ -39,7 +39,7 @@ export async function firstBytesOf(body: AsyncIterable<Uint8Array>): Promise<str
 /** No object is this large. A server that strangers run may send a line without end. */
 const LONGEST_LINE = 16 * 2 ** 20
 
-/** Where a part of a line is held. */
+/** The memory that holds a part of a line. */
 interface LineBounds {
   share: AnswerShare
   signal: AbortSignal | undefined

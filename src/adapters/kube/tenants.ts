@@ -41,7 +41,7 @@ export function createTenants({ kube, clock, log, scope, role, limits }: Tenants
     binding !== undefined && user !== undefined && binds(binding, role, subjectOf(user))
   let begun: Promise<boolean> | undefined
   return {
-    /** Whether it may read them in all namespaces, once the API server has said so. */
+    /** Says whether it may read them in all namespaces, once the API server has said so. */
     areAll(): Promise<boolean> {
       begun ??= begin()
       return begun

@@ -15,11 +15,11 @@ export interface Sink<T extends KubeObject> {
   list(): Listing<T>
   /** Nothing changed up to that version. */
   saw(version: string): void
-  /** Whether a list would bring what had no room before. */
+  /** Says whether a list would bring objects that had no room before. */
   isDue?(): boolean
 }
 
-/** Where the pages of a list go. One that does not end, because a page could not be had, counts for nothing. */
+/** Takes the pages of a list. A list that does not end, because a page could not be had, counts for nothing. */
 export interface Listing<T extends KubeObject> {
   page(objects: readonly T[]): void
   /** That was all, as of that version. */
@@ -51,7 +51,7 @@ export interface Feed<T extends KubeObject> {
 
 interface WatchEvent<T> {
   type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR'
-  /** What a stranger's server sends may lack it. */
+  /** Events of a stranger's server may lack it. */
   object?: T & ApiStatus & { code?: number }
 }
 

@@ -27,11 +27,11 @@ interface InventoryOwner {
 }
 
 export interface AgentInventory extends InventoryStore {
-  /** What somebody else wrote into agentk's inventory: it is not known what they are like. */
+  /** Objects that somebody else wrote into agentk's inventory: nothing more is known of them. */
   foreign(): Promise<readonly Held[]>
   /** Reads again, the next time, what others may have written. */
   expire(): void
-  /** Whether somebody has confirmed that this commit deletes, by an annotation on the ConfigMap. */
+  /** Says whether somebody has confirmed that this commit deletes, by an annotation on the ConfigMap. */
   isConfirmed(commitId: string): boolean
   /** Takes over what another inventory of this project names, and deletes that one. */
   inherit(from: AgentInventory): Promise<void>

@@ -16,7 +16,7 @@ export interface RegisteredProject {
   readonly number: bigint
   /** Path of the project. */
   readonly id: string
-  /** What becomes of its objects when it leaves the configuration. */
+  /** Says whether its objects stay when it leaves the configuration, or are deleted. */
   readonly deletion: string
   readonly places: readonly InventoryPlace[]
 }

@@ -52,7 +52,7 @@ export const inventoryAt = (
   { namespace, name, inventoryId }: InventoryPlace,
 ): AgentInventory => agentInventory({ kube, ref: { name, namespace }, inventoryId, agentId, project })
 
-/** Whether an inventory may lie there, as the configuration is now. */
+/** Says whether an inventory may lie there, as the configuration is now. */
 export const isNear = ({ namespace }: { namespace: string }, { namespaces }: Pick<ManifestProject, 'namespaces'>): boolean =>
   namespaces.length === 0 || namespaces.includes(namespace)
 

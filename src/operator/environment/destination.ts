@@ -18,7 +18,7 @@ export interface TargetAccess {
   clusterResources: boolean
   /** The claim that led here, and its target. */
   through?: { claimUid: string; target: string }
-  /** Where these credentials are written, for messages. */
+  /** The field that holds these credentials, for messages. */
   of: string
 }
 
@@ -36,7 +36,7 @@ export type EnvironmentDestination =
   | { kind: 'claimGone'; problem: EnvironmentProblem }
   | { kind: 'access'; access: TargetAccess }
 
-/** Where the Environment leads, read from the caches; nothing is written and nobody is asked. */
+/** Finds where the Environment leads, from the caches; nothing is written and nobody is asked. */
 export function destinationOf(environment: Environment, books: EnvironmentCaches): EnvironmentDestination {
   const claimName = claimNameOf(environment)
   if (claimName && environment.spec.unstableConfigurationFields) return wrong(BOTH)

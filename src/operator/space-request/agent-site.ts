@@ -45,7 +45,7 @@ export interface AgentAccess {
 
 /** A site that is watched while it is in use. */
 export interface OpenSite extends Site {
-  /** What is still missing before it can be worked with, and why. */
+  /** Says why it cannot be worked with yet. */
   waitingFor(): string | undefined
   close(): void
 }

@@ -48,7 +48,7 @@ export function createAllowance(caches: Caches) {
     return uids
   }
 
-  /** Whether the request has a place now: its own, or one that was free. */
+  /** Says whether the request has a place now: its own, or one that was free. */
   function takePlace(request: SpaceRequest, most: number): boolean {
     const namespace = homeOf(request)
     const holders = holdersIn(namespace)

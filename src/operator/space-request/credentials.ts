@@ -71,7 +71,7 @@ function secretOf({ secrets }: CredentialContext, request: SpaceRequest): CoreSe
   return mine.find(({ metadata }) => metadata.name === recorded) ?? mine[0]
 }
 
-/** Where nobody else reads it, if the request is private. */
+/** The Secret of a private request lies where nobody else reads it. */
 const homeOf = (request: SpaceRequest): string =>
   isPrivate(request) ? CREDENTIALS_NAMESPACE : (request.metadata.namespace ?? '')
 
@@ -161,7 +161,7 @@ async function withdraw(
   return { secretRef: '' }
 }
 
-/** What was given out for a private request has no owner that takes it along. What no cache shows is asked for live, or it would stay for ever. */
+/** The Secret of a private request has no owner that takes it along. One that no cache shows is asked for live, or it would stay for ever. */
 export async function withdrawPrivate(
   { workshop, secrets }: Pick<CredentialContext, 'workshop' | 'secrets'>,
   request: SpaceRequest,

@@ -35,7 +35,7 @@ export interface Space {
 /** The service account whose credentials the requester gets; none when the tier says so. */
 export const serviceAccountOf = ({ serviceAccountName }: SpaceTierSpec): string => serviceAccountName ?? 'namespace-manager'
 
-/** What marks an object as belonging to the space of this request. */
+/** Marks an object as one of the space of this request. */
 export const ownLabels = (request: SpaceRequest): Record<string, string> => ({
   [labels.spaceRequestUid]: request.metadata.uid ?? '',
   [labels.managedBy]: MANAGED_BY_BERTH,
@@ -65,7 +65,7 @@ export function namespaceOf(request: SpaceRequest, tier: SpaceTierSpec, name: st
   }
 }
 
-/** What a ClusterRole is called that a tier names, in the cluster where the space is. */
+/** Names a ClusterRole of a tier as it is called in the cluster where the space is. */
 export type NameRole = (role: string) => string
 
 /** In Berth's own cluster `admin` and `edit` have Berth's kinds, which spaces are not to have. */

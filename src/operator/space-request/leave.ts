@@ -3,7 +3,7 @@ import { labels, type Namespace, requesterOf, type SpaceRequest, type SpaceTier,
 import { Failure } from '../../std/index.ts'
 
 /**
- * Whoever asked for the space may use its tier. It is asked when the namespace is to be made or gets another tier: what is there
+ * The requester of the space may use its tier. It is asked when the namespace is to be made or gets another tier: what is there
  * already stays, as it does in admission. Classes lead here too, with the requester of the claim or workspace (decision 270).
  * Throws a `forbidden` Failure, which is tried again: a role that is bound later wakes nobody.
  */

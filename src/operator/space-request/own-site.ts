@@ -21,7 +21,7 @@ export interface SpaceSettings {
   insecureSkipTLSVerify?: boolean | undefined
 }
 
-/** Where every cluster publishes the certificate authority of its API server. */
+/** Every cluster publishes there the certificate authority of its API server. */
 const ROOT_CA = { name: 'kube-root-ca.crt', namespace: 'kube-public' } as const
 /** By name, so that the right to read one public object is enough. */
 export const ROOT_CA_WATCH = { namespace: ROOT_CA.namespace, fields: `metadata.name=${ROOT_CA.name}` } as const

@@ -53,7 +53,7 @@ export function createPieces(
     const message = `${nameOf(piece.object)} differed from SpaceTier ${request.spec.tierName} and was put back`
     events.record(request, { type: 'Normal', reason: 'Repaired', message })
   }
-  /** What lets us in comes first. Who has the space may take it away, and shuts nobody out but for a moment. */
+  /** The binding that lets us in comes first. The owner of the space may take it away, and shuts nobody out but for a moment. */
   const enter = async (space: Space): Promise<Piece[]> => {
     // What is not seen may be there, and need no making.
     caches.requireWhole(space.namespace)

@@ -41,13 +41,13 @@ export const refused = (
   ...(kept && { namespaceAccess: accessTo(kept) }),
 })
 
-/** Whether the status says something else so far. */
+/** The status says something else so far. */
 export function isNews({ status }: SpaceRequest, { conditions = [] }: StatusDraft): boolean {
   const [now, before] = [conditions[0], conditionOf(status?.conditions, 'Ready')]
   return before?.reason !== now?.reason || before?.message !== now?.message
 }
 
-/** What was given out before stays written: it is there, even while something is amiss. */
+/** Access that was given before stays written: it is there, even while something is amiss. */
 function still(request: SpaceRequest, reason: Reason, message: string): StatusDraft {
   const { targetClusterURL, namespaceAccess }: SpaceRequestStatus = request.status ?? {}
   return {

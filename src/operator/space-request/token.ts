@@ -1,6 +1,6 @@
 import { durationOf, isRecord, recordIn, type Secret } from '../../std/index.ts'
 
-/** What a bound service account token says about itself. The API server checks its signature; we only want to know when to renew it. */
+/** The claims of a bound service account token. The API server checks its signature; we only want to know when to renew it. */
 export interface TokenFacts {
   issuedAt: number
   expiresAt: number

@@ -33,7 +33,7 @@ function labelValueOf(name: string): string {
   return `${name.slice(0, LONGEST - 9)}-${hash}`
 }
 
-/** Who answers is not decided by the tenant: the class says in whose cluster. */
+/** The tenant does not decide who answers: the class says in whose cluster. */
 function agentOf({ metadata, spec: { parameters = {} } }: DeploymentTargetClass): string {
   const { agent } = parameters
   if (typeof agent === 'string' && AGENT.test(agent)) return agent
