@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { hours, withoutEnd } from '../std/index.ts'
 import type { Condition } from './conditions.ts'
 import type { Workspace } from './kinds.ts'
@@ -11,8 +11,7 @@ const LONGEST = 63
 export function workspaceObjectName({ metadata: { name } }: Pick<Workspace, 'metadata'>): string {
   const plain = `${PREFIX}${name}`
   if (plain.length <= LONGEST) return plain
-  const mark = createHash('sha256').update(name).digest('hex').slice(0, 8)
-  return `${withoutEnd(plain.slice(0, LONGEST - 9), '-')}-${mark}`
+  return `${withoutEnd(plain.slice(0, LONGEST - 9), '-')}-${hash('sha256', name).slice(0, 8)}`
 }
 
 /** Its actual state, as far as the operator has said. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { Failure, redactUrls, type Secret } from '../../std/index.ts'
 
 /** Shown to the server. A token alone is sent as the password of a user whose name hosts ignore. */
@@ -82,8 +82,4 @@ export const authorizationOf = ({ username = 'git', password }: GitCredential): 
   `Basic ${Buffer.from(`${username}:${password.reveal()}`).toString('base64')}`
 
 /** Name of the mirror's folder. */
-export const mirrorName = ({ url, owner }: Remote): string =>
-  createHash('sha256')
-    .update(JSON.stringify([url, owner]))
-    .digest('hex')
-    .slice(0, 40)
+export const mirrorName = ({ url, owner }: Remote): string => hash('sha256', JSON.stringify([url, owner])).slice(0, 40)
