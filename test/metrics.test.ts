@@ -35,7 +35,10 @@ async function exported(): Promise<string[]> {
   kas.watch({ waiting: () => 0, bytes: () => 0 })
   kas.connected(() => 0)
   kas.agents(() => 0)
-  kas.routes.watch({ tunnels: () => ({ idle: 1, open: 2, waiting: 3 }), peers: () => 2 })
+  kas.routes.watch(
+    () => ({ idle: 1, open: 2, waiting: 3 }),
+    () => 2,
+  )
   kas.called('/x.Echo/Echo')('OK')
   createVisitMeters(metrics)
   createProxyMeters(metrics).watch({ hosts: () => 0, streams: () => 0, viewers: () => 0 })

@@ -1,11 +1,11 @@
 import {
   askedProvisionerOf,
+  byClaimUid,
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
   DeploymentTargetClasses,
   DeploymentTargets,
   isDeleting,
-  labels,
   refOf,
   Secrets,
 } from '../../src/api/index.ts'
@@ -23,15 +23,13 @@ export function clusterProvisioning(
 ): Controller<DeploymentTargetClaim> {
   const claims = caches.of(DeploymentTargetClaims)
   const classes = caches.of(DeploymentTargetClasses)
-  const targets = caches.of(DeploymentTargets, {
-    indexes: { madeFor: ({ metadata }) => [metadata.labels?.[labels.claimUid] ?? ''] },
-  })
+  const targets = caches.of(DeploymentTargets)
 
   /** Clusters that were begun for a claim that went before it had its target. */
   const sweep = async () => {
     const asked = new Set([...claims.all()].map(({ metadata }) => metadata.uid))
     for (const uid of clusters.uids()) {
-      if (!asked.has(uid) && targets.by('madeFor', uid).length === 0) await clusters.remove(uid)
+      if (!asked.has(uid) && targets.by(byClaimUid, uid).length === 0) await clusters.remove(uid)
     }
   }
 
@@ -49,7 +47,7 @@ export function clusterProvisioning(
       const from = classes.get({ name: claim.spec.deploymentTargetClassName })
       const isOurs = askedProvisionerOf(claim) === PROVISIONER && from?.spec.provisioner === PROVISIONER
       const isWaiting = claim.status?.phase === 'Pending' && !claim.spec.targetName && !isDeleting(claim)
-      if (!isOurs || !isWaiting || targets.by('madeFor', claim.metadata.uid ?? '').length > 0) return settled()
+      if (!isOurs || !isWaiting || targets.by(byClaimUid, claim.metadata.uid ?? '').length > 0) return settled()
 
       const nodes = nodesOf(from)
       events.record(claim, { type: 'Normal', reason: 'Provisioning', message: `starting a cluster with ${nodes} nodes` })

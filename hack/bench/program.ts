@@ -95,7 +95,7 @@ export async function startProgram({ name, as = name, kubeconfig, options, flags
       kill(pid, 'SIGKILL')
       while (worksIn(pid, dir)) await pause(systemClock, 5)
     },
-    stop: () => endServer(pid, systemClock, seconds(20)),
+    stop: () => endServer(pid, seconds(20)),
   }
 }
 

@@ -1,14 +1,15 @@
-import { clone, create } from '@bufbuild/protobuf'
+import { clone, create, equals } from '@bufbuild/protobuf'
 import {
   type AgentConfiguration,
   AgentConfigurationSchema,
   type ConfigurationFile,
+  ConfigurationFileSchema,
   type GitopsCF,
   GitopsCFSchema,
 } from '../rpc/index.ts'
 import { Failure } from '../std/index.ts'
 
-/** What an agent is told of itself beside what the file says. */
+/** An agent is told this of itself beside its file. */
 export interface AgentIdentity {
   agentId: bigint
   /** Of the project that the configuration is in. */
@@ -50,3 +51,10 @@ function withoutBerthKeys(gitops: GitopsCF): void {
     })
   for (const project of gitops.manifestProjects) project.deletion = ''
 }
+
+/** Keeps the rules of who may reach the cluster through kas, and nothing else of the file: kas itself remembers no more. */
+export function accessRules({ ciAccess, userAccess }: ConfigurationFile): ConfigurationFile {
+  return create(ConfigurationFileSchema, { ...(ciAccess ? { ciAccess } : {}), ...(userAccess ? { userAccess } : {}) })
+}
+
+export const isSameFile = (a: ConfigurationFile, b: ConfigurationFile): boolean => equals(ConfigurationFileSchema, a, b)

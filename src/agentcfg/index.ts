@@ -3,8 +3,7 @@
  * mistakes at once and the place of each; and what a manifest project means where nothing is said. kas reads with it, agents
  * fill in with it, so both mean the same. It does no I/O. Read parse.ts first, then rules.ts and manifest-project.ts.
  */
-export { accessRules, isSameFile } from './access.ts'
-export { type AgentIdentity, configurationFor } from './agent-configuration.ts'
+export { type AgentIdentity, accessRules, configurationFor, isSameFile } from './agent-configuration.ts'
 export { type InventoryPolicy, type ManifestProject, manifestProjects } from './manifest-project.ts'
 export type { ConfigurationMistake } from './mistakes.ts'
 export { type ParsedConfiguration, parseConfigurationFile } from './parse.ts'

@@ -19,7 +19,7 @@ export interface ManifestProject {
   readonly reconcileTimeout: number
   /** The same of objects that are being deleted. */
   readonly pruneTimeout: number
-  /** What becomes of its objects when it leaves the list. */
+  /** Decides about its objects when it leaves the list. */
   readonly deletion: 'orphan' | 'delete'
   /** Of all projects of the configuration; empty: no limit. */
   readonly namespaces: readonly string[]
@@ -118,7 +118,7 @@ function oneOf<T extends string>(given: string, values: readonly [T, ...T[]], fi
   throw wrong(field, `is ${JSON.stringify(given.slice(0, 80))}; it may be ${values.join(', ')}`)
 }
 
-/** What cannot be meant is taken for the harmless. */
+/** An unknown strategy is taken for the one that changes nothing. */
 const dryRunOf = (given: string): ManifestProject['dryRun'] =>
   given === '' || given === 'none' ? 'none' : given === 'server' ? 'server' : 'client'
 

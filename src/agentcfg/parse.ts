@@ -1,7 +1,7 @@
 import { fromJson, type JsonObject } from '@bufbuild/protobuf'
 import { type ConfigurationFile, ConfigurationFileSchema } from '../rpc/index.ts'
 import { Failure, parseYamlTree } from '../std/index.ts'
-import { type ConfigurationMistake, createFindings } from './mistakes.ts'
+import { type ConfigurationMistake, createMistakeList } from './mistakes.ts'
 import { readMessage } from './read-message.ts'
 import { checkGitops, checkValue } from './rules.ts'
 
@@ -23,9 +23,13 @@ export function parseConfigurationFile(data: Uint8Array, projectPath: string): P
   if (data.length > CONFIGURATION_BYTES) return wrong(`the file is ${data.length} bytes; at most ${CONFIGURATION_BYTES} are read`)
   const text = decoded(data)
   if (text === undefined) return wrong('the file is not UTF-8')
-  const { tree, problem } = readTree(text)
-  if (problem) return { mistakes: [problem] }
-  const findings = createFindings()
+  const read = parseYamlTree(text, { limits: LIMITS })
+  if (read.problem) {
+    const { message, line, column } = read.problem
+    return { mistakes: [{ message, line, column }] }
+  }
+  const { tree } = read
+  const findings = createMistakeList()
   const visit: Parameters<typeof readMessage>[0]['visit'] = (value, where) => checkValue(findings, value, where)
   const json: JsonObject = tree ? readMessage({ findings, visit }, ConfigurationFileSchema, tree, '') : {}
   checkGitops(findings, tree, projectPath)
@@ -43,14 +47,7 @@ function decoded(data: Uint8Array): string | undefined {
   }
 }
 
-function readTree(text: string) {
-  const read = parseYamlTree(text, LIMITS)
-  if (!read.problem) return { tree: read.tree }
-  const { line, column, message } = read.problem
-  return { problem: { message, line, column } }
-}
-
-/** What the rules let through and protobuf does not take is told without a place, rather than not at all. */
+/** A file that passes the rules and that protobuf refuses is told of without a place, rather than not at all. */
 function built(json: JsonObject): ParsedConfiguration {
   try {
     return { configuration: fromJson(ConfigurationFileSchema, json) }

@@ -1,9 +1,9 @@
 import type { DescEnum, DescField, DescMessage, JsonObject, JsonValue } from '@bufbuild/protobuf'
 import type { YamlTree } from '../std/index.ts'
-import { type Findings, type Place, shown } from './mistakes.ts'
+import { type MistakeList, type MistakePlace, shown } from './mistakes.ts'
 
 /** Told of each value that has the right shape: `rule` is the name of its field, `GitopsCF.manifest_projects`. */
-export type Visit = (tree: YamlTree, where: Where) => void
+export type CheckValue = (tree: YamlTree, where: Where) => void
 
 export interface Where {
   /** `gitops.manifest_projects[0]` */
@@ -12,8 +12,8 @@ export interface Where {
 }
 
 interface Reading {
-  findings: Findings
-  visit: Visit
+  findings: MistakeList
+  visit: CheckValue
 }
 
 /**
@@ -105,11 +105,11 @@ function readDuration({ findings }: Reading, tree: YamlTree, path: string): Json
   return undefined
 }
 
-function nounOf(tree: YamlTree & Place): string {
+function nounOf(tree: YamlTree & MistakePlace): string {
   if (tree.kind === 'list') return 'a list'
   if (tree.kind === 'map') return 'a mapping'
   if (tree.value === null) return 'empty'
-  return tree.value === undefined ? 'a value of a type that is not read here' : shown(tree.value)
+  return shown(tree.value)
 }
 
 const namesOf = (desc: DescMessage): string => desc.fields.map(({ name }) => name).join(', ')

@@ -1,10 +1,10 @@
 import type { DescField } from '@bufbuild/protobuf'
 import type { YamlTree } from '../std/index.ts'
-import { type Findings, type Place, shown } from './mistakes.ts'
+import { type MistakeList, type MistakePlace, shown } from './mistakes.ts'
 import type { Where } from './read-message.ts'
 
-/** What holds for a value beyond its type, by message and field. */
-type Rule = (tree: YamlTree, path: string, findings: Findings) => void
+/** A rule for values beyond their type, by message and field. */
+type Rule = (tree: YamlTree, path: string, findings: MistakeList) => void
 
 /** A text of at least one character, and so each item of a list. */
 const filled: Rule = (tree, path, findings) => {
@@ -125,17 +125,17 @@ const RULES: Readonly<Record<string, readonly Rule[]>> = {
   'RemoteDevelopmentCF.full_sync_interval': [positive],
 }
 
-export const checkValue = (findings: Findings, tree: YamlTree, { field, path }: Where): void => {
+export const checkValue = (findings: MistakeList, tree: YamlTree, { field, path }: Where): void => {
   for (const rule of RULES[nameOf(field)] ?? []) rule(tree, path, findings)
 }
 
 const nameOf = (field: DescField): string => `${field.parent.name}.${field.name}`
 
-/** What holds between parts: a project stands in the list once, and has its place in the namespaces that are allowed. */
-export function checkGitops(findings: Findings, file: YamlTree | undefined, projectPath: string): void {
+/** Rules between fields: a project stands in the list once, and its namespace is among those that are allowed. */
+export function checkGitops(findings: MistakeList, file: YamlTree | undefined, projectPath: string): void {
   const gitops = valueAt(file, 'gitops')
   const namespaces = itemsOf(valueAt(gitops, 'namespaces'), '').map(([item]) => textOf(item))
-  const seen = new Map<string, Place>()
+  const seen = new Map<string, MistakePlace>()
   for (const [project, path] of itemsOf(valueAt(gitops, 'manifest_projects'), 'gitops.manifest_projects')) {
     const id = valueAt(project, 'id')
     const name = textOf(id) ?? projectPath
@@ -150,7 +150,7 @@ export function checkGitops(findings: Findings, file: YamlTree | undefined, proj
   }
 }
 
-/** What stands at a key; `undefined` where nothing is said. */
+/** The value of a key; `undefined` where it is absent or null. */
 function valueAt(tree: YamlTree | undefined, key: string): YamlTree | undefined {
   const value = tree?.kind === 'map' ? tree.entries.get(key)?.value : undefined
   return isSaid(value) ? value : undefined

@@ -4,16 +4,12 @@ import type { TunnelHandler } from '../engines/tunnel/index.ts'
 import { allIsSaid, decodePiece, encodePiece, PORT_KEYS, pieces, portIn, portIsOpen } from '../rpc/index.ts'
 import { type Clock, Failure, seconds } from '../std/index.ts'
 
-export interface PortsOptions {
-  clock: Clock
-}
-
-/** What runs in the pod may listen on either of them. Nothing else is ever reached, whatever kas asks for. */
+/** A server in the pod may listen on either of them. Nothing else is ever reached, whatever kas asks for. */
 const LOOPBACK = ['127.0.0.1', '::1'] as const
 const ANSWER_WITHIN = seconds(5)
 
 /** Joins a call with a port of the pod: bytes both ways, each at the pace of who reads them. Either side may end first. */
-export const createPorts = ({ clock }: PortsOptions): TunnelHandler =>
+export const joinPorts = (clock: Clock): TunnelHandler =>
   async function* (requests, call) {
     const port = portIn(call.metadata[PORT_KEYS.port])
     if (port === undefined)
@@ -38,7 +34,7 @@ export const createPorts = ({ clock }: PortsOptions): TunnelHandler =>
     }
   }
 
-/** The asking side's half. Whoever asks and hangs up ends the other half, too. */
+/** The asking side's half. When that hangs up, the other half ends too. */
 async function hear(requests: AsyncIterable<Uint8Array>, socket: Socket): Promise<void> {
   try {
     for await (const bytes of requests) {
@@ -76,19 +72,17 @@ async function open(port: number, clock: Clock, signal: AbortSignal): Promise<So
   throw refused ?? new Failure('not-found', 'nothing listens on the port')
 }
 
-function connected(host: string, port: number, clock: Clock, signal: AbortSignal): Promise<Socket> {
+async function connected(host: string, port: number, clock: Clock, signal: AbortSignal): Promise<Socket> {
   const socket = connect({ host, port, allowHalfOpen: true, noDelay: true, signal })
-  return new Promise((resolve, reject) => {
-    const late = clock.after(ANSWER_WITHIN, () => socket.destroy(new Failure('timeout', 'nothing answers on the port')))
-    socket.once('connect', () => {
-      late()
-      // What happens from here on is heard by whoever reads.
-      socket.on('error', () => undefined)
-      resolve(socket)
-    })
-    socket.once('error', (error) => {
-      late()
-      reject(error instanceof Failure ? error : new Failure('not-found', 'nothing listens on the port', { cause: error }))
-    })
-  })
+  // An error that comes once it is connected is heard by its reader.
+  socket.on('error', () => undefined)
+  const cancel = clock.after(ANSWER_WITHIN, () => socket.destroy(new Failure('timeout', 'nothing answers on the port')))
+  try {
+    await once(socket, 'connect')
+    return socket
+  } catch (thrown) {
+    throw thrown instanceof Failure ? thrown : new Failure('not-found', 'nothing listens on the port', { cause: thrown })
+  } finally {
+    cancel()
+  }
 }

@@ -4,9 +4,9 @@ import { type PoolSize, serveTunnels } from '../engines/tunnel/index.ts'
 import { CONNECT_PORT, PORT_KEYS } from '../rpc/index.ts'
 import { createLog, minutes, redactUrls, systemClock } from '../std/index.ts'
 import type { Config } from './config.ts'
-import { createPorts } from './forward.ts'
+import { joinPorts } from './forward.ts'
 
-/** Where the program writes its log lines. */
+/** The program writes its log lines there. */
 export interface Surroundings {
   log: { write(line: string): unknown }
   /** Of this build. */
@@ -30,14 +30,13 @@ export async function start(config: Config, signal: AbortSignal, { log: out, ver
     userAgent: `berth-agentw/${version}`,
     everyAddress: true,
   })
-  const clock = systemClock
   log.info('agentw started', { kas: redactUrls(config.kasAddress), workspace: config.workspace })
   await serveTunnels({
     connection,
-    services: new Map([[CONNECT_PORT, createPorts({ clock })]]),
+    services: new Map([[CONNECT_PORT, joinPorts(systemClock)]]),
     metadata: { [PORT_KEYS.tunnelOf]: [config.workspace] },
     size: SIZE,
-    clock,
+    clock: systemClock,
     log,
     signal,
   })

@@ -41,3 +41,7 @@ export const askedProvisionerOf = ({ metadata }: DeploymentTargetClaim): string 
 /** The binding was completed once; whether the target is still there is another question. */
 export const isBindComplete = ({ metadata }: DeploymentTargetClaim): boolean =>
   metadata.annotations?.[annotations.bindComplete] !== undefined
+
+/** The target that a claim has, or wants. `""` is how a Go client writes "not set". */
+export const targetNameOf = ({ spec, status }: DeploymentTargetClaim): string | undefined =>
+  (status?.target?.name ?? spec.targetName) || undefined

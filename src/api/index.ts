@@ -60,6 +60,7 @@ export {
   provisionedByOf,
   type ReclaimPolicy,
   reclaimPolicyOf,
+  targetNameOf,
 } from './deployment-target.ts'
 export type { AgentSpec, AgentStatus } from './generated/agent.ts'
 export type { DeploymentTargetStatus } from './generated/deployment-target.ts'
@@ -73,6 +74,19 @@ export type { SpaceTierSpec } from './generated/space-tier.ts'
 export type { WorkspaceSpec, WorkspaceStatus } from './generated/workspace.ts'
 export type { WorkspaceClassSpec, WorkspaceClassStatus } from './generated/workspace-class.ts'
 export { covers, type Grantee, withoutGit } from './git-project.ts'
+export {
+  byClaim,
+  byClaimName,
+  byClaimUid,
+  byCredentialsSecret,
+  byHolder,
+  byMadeTarget,
+  byTarget,
+  byUid,
+  type Index,
+  indexBy,
+  keysBeside,
+} from './indexes.ts'
 export {
   type Agent,
   Agents,
@@ -141,8 +155,8 @@ export {
   YES,
 } from './labels.ts'
 export { notOnboarded, tenantRoles } from './onboarding.ts'
-export { credentialsKeyOf, credentialsRefOf, isForWorkspace, isPrivate, isPrivateBy, opens, privateToOf } from './privacy.ts'
+export { credentialsRefOf, isForWorkspace, isPrivate, isPrivateBy, opens, privateToOf } from './privacy.ts'
 export { dataOf, kubeconfigIn, textIn, whyNotRead } from './secret-content.ts'
 export { accountOfUser, groupsOfUser, type ServiceAccountName, userOfAccount } from './service-account.ts'
-export { claimKeysOf, isMadeFor, requesterOf } from './space-request.ts'
+export { isMadeFor, requesterOf } from './space-request.ts'
 export { workspaceKeptUntil, workspaceObjectName, workspaceStateOf, workspaceStepsOf, workspaceWishOf } from './workspace.ts'

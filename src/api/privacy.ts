@@ -1,7 +1,7 @@
 import type { CoreSecret } from './core.ts'
 import { claimRefOf } from './deployment-target.ts'
 import { type DeploymentTarget, type DeploymentTargetClaim, type DeploymentTargetClass, Workspaces } from './kinds.ts'
-import { type KubeObject, keyOf, type Ref } from './kube-object.ts'
+import type { KubeObject, Ref } from './kube-object.ts'
 import { annotations, CREDENTIALS_NAMESPACE, labels, SANDBOX_PROVISIONER } from './labels.ts'
 
 /** A claim, a SpaceRequest or a target is private: its credentials lie with Berth and not beside the claim (decision 273). */
@@ -30,9 +30,6 @@ export const credentialsRefOf = (target: DeploymentTarget): Ref => ({
   name: target.spec.kubernetesCredentials.clusterCredentialsSecret,
   namespace: isPrivate(target) ? CREDENTIALS_NAMESPACE : target.metadata.namespace,
 })
-
-/** The same as the value of an index. */
-export const credentialsKeyOf = (target: DeploymentTarget): string => keyOf(credentialsRefOf(target))
 
 /** The Secret is for this target: anybody who writes targets must not get at the credentials of another claim's space. */
 export function opens(secret: CoreSecret, target: DeploymentTarget): boolean {

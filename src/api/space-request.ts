@@ -24,11 +24,3 @@ export const requesterOf = ({ metadata }: KubeObject, otherwise?: string): strin
   metadata.annotations?.[annotations.requester] || otherwise || EVERYBODY
 
 const EVERYBODY = '\nsystem:authenticated'
-
-/** Index values by which a claim's requests are found: the UID, and `namespace/name` for those without. */
-export function claimKeysOf({ metadata }: SpaceRequest): string[] {
-  const uid = metadata.labels?.[labels.claimUid]
-  if (uid !== undefined) return [uid]
-  const name = metadata.labels?.[labels.claim]
-  return name === undefined ? [] : [`${metadata.namespace}/${name}`]
-}

@@ -1,6 +1,6 @@
 import type { FailureCode } from '../std/index.ts'
 
-/** What the shell learns from `$?`. Scripts may rely on these; a new meaning gets a new number. */
+/** The shell learns these from `$?`. Scripts may rely on them; a new meaning gets a new number. */
 export const exitCodes = {
   /** Done. Also: ended by Ctrl-C where that is how one ends it (`up`, `tour`, `operator`, `kas`). */
   ok: 0,
@@ -8,7 +8,7 @@ export const exitCodes = {
   failed: 1,
   /** The command line is wrong: unknown verb, option or value. */
   usage: 2,
-  /** What it was to work on is not there. */
+  /** An object or a file that it was to work on is not there. */
   notFound: 3,
   /** The cluster refused: not logged in, or not allowed. */
   refused: 4,

@@ -1,8 +1,6 @@
 import { harmless } from '../std/index.ts'
 
-export { harmless, harmlessLine, isHarmless } from '../std/index.ts'
-
-/** What we ourselves say to a terminal: the colours of shell.ts, and the line that report.ts redraws. */
+/** Matches what we ourselves say to a terminal: the colours of shell.ts, and the line that report.ts redraws. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const OURS = /(\u001B\[(?:1|2|22|31|32|33|36|39)m|\r\u001B\[K)/
 

@@ -9,7 +9,7 @@ import { OUTPUT_CLOSED, paintFor, type Shell } from './shell.ts'
 const stop = new AbortController()
 // A Ctrl-C reaches us twice when npm started us: from the terminal, and from npm. Milliseconds.
 const SAME_PRESS = 500
-// How long what is still open when all is done may hold up the end, milliseconds.
+// Connections that are still open when all is done may hold up the end for so many milliseconds.
 const EXIT_GRACE = 1000
 let askedAt: number | undefined
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

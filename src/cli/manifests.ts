@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseAllDocuments } from 'yaml'
-import type { AnyObject, CustomResourceDefinition, Kind, KubeObject } from '../api/index.ts'
-import { Failure } from '../std/index.ts'
+import type { Kube } from '../adapters/kube/index.ts'
+import { type AnyObject, apiVersionOf, type CustomResourceDefinition, type Kind, type KubeObject } from '../api/index.ts'
+import { Failure, isRecord } from '../std/index.ts'
 
 /** The Kubernetes objects that the text of one YAML file holds. */
 export function objectsIn(text: string, file: string): AnyObject[] {
@@ -21,11 +22,8 @@ export function objectsIn(text: string, file: string): AnyObject[] {
   })
 }
 
-function isObject(value: unknown): value is AnyObject {
-  if (typeof value !== 'object' || value === null || !('metadata' in value)) return false
-  const { metadata } = value
-  return 'apiVersion' in value && 'kind' in value && typeof metadata === 'object' && metadata !== null && 'name' in metadata
-}
+const isObject = (value: unknown): value is AnyObject =>
+  isRecord(value) && 'apiVersion' in value && 'kind' in value && isRecord(value.metadata) && 'name' in value.metadata
 
 const isDefinition = (object: KubeObject): object is CustomResourceDefinition => object.kind === 'CustomResourceDefinition'
 
@@ -41,8 +39,17 @@ export function definitionsIn(home: string): { text: string; definition: CustomR
   })
 }
 
+/** The objects of each kind of ours that the cluster serves. */
+export async function listOwnObjects(kube: Kube, home: string): Promise<Map<string, AnyObject[]>> {
+  const entries = definitionsIn(home).map(async ({ definition }): Promise<[string, AnyObject[]]> => {
+    const kind = kindDefinedBy(definition)
+    return [kind.kind, (await kube.resolve(apiVersionOf(kind), kind.kind)) ? await kube.list(kind) : []]
+  })
+  return new Map(await Promise.all(entries))
+}
+
 /** The kind that a CustomResourceDefinition of ours defines, in its first version. */
-export const kindDefinedBy = ({ spec: { group, names, versions, scope } }: CustomResourceDefinition): Kind<AnyObject> => ({
+const kindDefinedBy = ({ spec: { group, names, versions, scope } }: CustomResourceDefinition): Kind<AnyObject> => ({
   group,
   version: versions[0]?.name ?? 'v1alpha1',
   kind: names.kind,

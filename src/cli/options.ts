@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import type { Kube } from '../adapters/kube/index.ts'
 import { Failure } from '../std/index.ts'
-import { FORMATS } from './output.ts'
+import { FORMATS, type OutputFormat } from './output.ts'
 import type { Shell } from './shell.ts'
 
 /** The folder of a local control plane, below the folder in which one stands. */
@@ -15,12 +15,6 @@ export const withDir = (command: Command): Command =>
 export const withOutput = (command: Command): Command =>
   command.addOption(new Option('-o, --output <format>', 'how to print').choices(FORMATS).default('table'))
 
-/** For programs: which cluster they serve. They read `KUBECONFIG` and the pod's service account by themselves. */
-export const withCluster = (command: Command): Command =>
-  command
-    .option('--kubeconfig <file>', "kubeconfig of the cluster (default: $KUBECONFIG, the pod's service account, ~/.kube/config)")
-    .option('--context <name>', 'context in the kubeconfig')
-
 export const withKubeconfig = (command: Command): Command =>
   command
     .option(
@@ -29,7 +23,7 @@ export const withKubeconfig = (command: Command): Command =>
     )
     .option('--context <name>', 'context in the kubeconfig')
 
-/** What the file holds that a flag names. */
+/** Reads the file that a flag names. */
 export function fileAt(shell: Shell, flag: string, file: string): Buffer {
   try {
     return readFileSync(resolve(shell.cwd, file))
@@ -53,19 +47,21 @@ const realPathOf = (path: string): string =>
 /** For commands that Berth advises: they are about the same folder. */
 export const dirFlag = ({ dir }: { dir: string }): string => (dir === LOCAL ? '' : ` --dir ${dir}`)
 
+export interface OutputOptions {
+  output: OutputFormat
+}
+
 export interface ClusterOptions {
   kubeconfig?: string
   context?: string
 }
-
-const kubeconfigIn = (dir: string): string => join(dir, 'kubeconfig')
 
 /** The kubeconfig to use; `undefined` stands for the user's own default. */
 export function kubeconfigOf(shell: Shell, { kubeconfig }: ClusterOptions): string | undefined {
   if (kubeconfig) return resolve(shell.cwd, kubeconfig)
   // It may list several files: the client reads that itself.
   if (shell.env.KUBECONFIG) return undefined
-  const local = kubeconfigIn(resolve(shell.cwd, LOCAL))
+  const local = resolve(shell.cwd, LOCAL, 'kubeconfig')
   return existsSync(local) ? local : undefined
 }
 

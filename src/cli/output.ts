@@ -1,9 +1,9 @@
 import { Document, type Scalar, visit } from 'yaml'
-import { harmless, harmlessLine, isHarmless } from './harmless.ts'
+import { harmless, harmlessLine, isHarmless } from '../std/index.ts'
 import { type Paint, plain } from './shell.ts'
 
 export const FORMATS = ['table', 'json', 'yaml'] as const
-export type Format = (typeof FORMATS)[number]
+export type OutputFormat = (typeof FORMATS)[number]
 
 export interface Column<Row> {
   title: string
@@ -13,7 +13,7 @@ export interface Column<Row> {
 }
 
 /** Prints the same data for people (`table`) or for programs (`json`, `yaml`). */
-export function render<Row extends object>(format: Format, rows: readonly Row[], columns: readonly Column<Row>[]): string {
+export function render<Row extends object>(format: OutputFormat, rows: readonly Row[], columns: readonly Column<Row>[]): string {
   return format === 'table' ? table(rows, columns) : renderData(format, rows)
 }
 
@@ -32,7 +32,7 @@ function yamlOf(data: unknown): string {
   return document.toString({ lineWidth: 0 }).trimEnd()
 }
 
-/** What is said to people fits in so many columns. */
+/** Texts for people fit in so many columns. */
 export const WIDTH = 80
 const GAP = 2
 
@@ -83,8 +83,9 @@ export function wrap(text: string, width = WIDTH): string[] {
 /** A summary as a sentence. */
 export const capital = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 
-export type Mark = 'ok' | 'warn' | 'fail'
+export type FindingMark = 'ok' | 'warn' | 'fail'
 
 const COLOUR_OF = { ok: 'green', warn: 'yellow', fail: 'red' } as const
 
-export const marked = (mark: Mark, text: string, paint: Paint = plain): string => paint(COLOUR_OF[mark], harmlessLine(text))
+export const marked = (mark: FindingMark, text: string, paint: Paint = plain): string =>
+  paint(COLOUR_OF[mark], harmlessLine(text))

@@ -1,14 +1,7 @@
-import { harmlessLine } from './harmless.ts'
+import type { ProgressReport } from '../adapters/control-plane/index.ts'
+import { harmlessLine } from '../std/index.ts'
 import { wrap } from './output.ts'
 import type { Shell } from './shell.ts'
-
-/** What a long work tells the person who waits for it. */
-export interface Report {
-  /** A finished sentence. */
-  line(text: string): void
-  /** Where a long work stands. */
-  progress(step: { what: string; done: number; total: number }): void
-}
 
 const BAR = 24
 const CLEAR = '\r\u001B[K'
@@ -17,7 +10,7 @@ const CLEAR = '\r\u001B[K'
  * Lines, broken at `width` where one is given, and a progress bar on standard error. Where it cannot redraw a line, each tenth of
  * the way is a line.
  */
-export function reportTo(shell: Pick<Shell, 'say' | 'lively'>, width?: number): Report {
+export function reportTo(shell: Pick<Shell, 'say' | 'lively'>, width?: number): ProgressReport {
   let barIsUp = false
   let tenth = -1
   const drop = () => {

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from 'commander'
-import { Failure } from '../std/index.ts'
+import { Failure, harmlessLine } from '../std/index.ts'
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts'
-import { harmlessLine, netted } from './harmless.ts'
+import { netted } from './harmless.ts'
 import { capital, WIDTH } from './output.ts'
 import { OUTPUT_CLOSED, type Shell } from './shell.ts'
 import { verbs } from './verbs.ts'
@@ -89,13 +89,15 @@ async function programFor(args: readonly string[], shell: Shell, ended: (code: E
 
 /** The first word that is no option; `help up` asks for `up`. */
 function wantedVerb(args: readonly string[]): string | undefined {
-  const words = args.filter((word) => !word.startsWith('-'))
-  return words[0] === 'help' ? words[1] : words[0]
+  const [first, second] = wordsIn(args)
+  return first === 'help' ? second : first
 }
 
 /** `help nope` would print the help of everything, as if that had been asked for. */
 function unknownHelp(args: readonly string[]): string | undefined {
-  const [first, second] = args.filter((word) => !word.startsWith('-'))
+  const [first, second] = wordsIn(args)
   const isKnown = second === undefined || second === 'help' || verbs.some(({ name }) => name === second)
   return first === 'help' && !isKnown ? second : undefined
 }
+
+const wordsIn = (args: readonly string[]): string[] => args.filter((word) => !word.startsWith('-'))

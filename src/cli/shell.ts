@@ -1,4 +1,6 @@
-/** What a command sees of the process that runs it. Only main.ts makes one; tests make their own. */
+import { styleText } from 'node:util'
+
+/** A command sees no more of its process than this. Only main.ts makes one; tests make their own. */
 export interface Shell {
   /** Data, for people and pipes: standard output. */
   print(text: string): void
@@ -7,38 +9,25 @@ export interface Shell {
   readonly env: Readonly<Record<string, string | undefined>>
   /** The folder that the command was given in. */
   readonly cwd: string
-  /** Where Berth itself lies: crds/, deploy/, examples/. */
+  /** The folder of Berth itself: crds/, deploy/, examples/. */
   readonly home: string
   /** The program and arguments that start Berth again, for programs that run beside this one. */
   readonly berth: readonly [string, ...string[]]
   /** Aborted by the first SIGINT or SIGTERM; the second one ends the process at once. */
   readonly signal: AbortSignal
   readonly paint: Paint
-  /** Whether standard error is a terminal that can redraw a line. */
+  /** Standard error is a terminal that can redraw a line. */
   readonly lively: boolean
 }
 
-/** Why the signal aborted when our output cannot be written any more: everything is tidied up. */
+/** The reason of a signal that aborted because our output cannot be written any more: everything is tidied up. */
 export const OUTPUT_CLOSED = 'the output is closed'
 
-type Colour = 'red' | 'green' | 'yellow' | 'cyan' | 'bold' | 'dim'
-export type Paint = (colour: Colour, text: string) => string
-
-const CODES: Record<Colour, [number, number]> = {
-  red: [31, 39],
-  green: [32, 39],
-  yellow: [33, 39],
-  cyan: [36, 39],
-  bold: [1, 22],
-  dim: [2, 22],
-}
+export type Paint = (colour: 'red' | 'green' | 'yellow' | 'cyan' | 'bold' | 'dim', text: string) => string
 
 export const plain: Paint = (_, text) => text
 
-export const coloured: Paint = (colour, text) => {
-  const [open, close] = CODES[colour]
-  return `\u001B[${open}m${text}\u001B[${close}m`
-}
+export const coloured: Paint = (colour, text) => styleText(colour, text, { validateStream: false })
 
 /** Colours where a person looks, unless they said no (no-color.org) or said yes (FORCE_COLOR). */
 export function paintFor(stream: { isTTY?: boolean | undefined }, env: Shell['env']): Paint {

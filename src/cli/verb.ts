@@ -1,11 +1,13 @@
 import type { Command } from 'commander'
-import type { ExitCode } from './exit-codes.ts'
+import { type ExitCode, exitCodes } from './exit-codes.ts'
+import { examples } from './options.ts'
+import { capital } from './output.ts'
 import type { Shell } from './shell.ts'
 
-/** A command as a file of commands/ exports it: options, help and examples in `define`, the work in its action. */
-interface Verb {
+/** A verb that can be added to a command line. */
+export interface Verb {
   /** `all`: for the verb that speaks of the others. */
-  define(command: Command, shell: Shell, finish: Finish, all: readonly Entry[]): void
+  define(command: Command, shell: Shell, finish: Finish, all: readonly VerbEntry[]): void
 }
 
 /** Wraps an action: its exit code becomes the process's. */
@@ -14,8 +16,54 @@ export type Finish = <Arguments extends unknown[]>(
 ) => (...given: Arguments) => Promise<void>
 
 /** A verb before it is loaded. */
-export interface Entry {
+export interface VerbEntry {
   name: string
   summary: string
   load: () => Promise<{ verb: Verb }>
 }
+
+interface Help {
+  /** Needed where the summary does not say enough. */
+  description?: string
+  examples: Parameters<typeof examples>
+}
+
+interface Action extends Help {
+  /** Adds the arguments and the options. */
+  options?(command: Command): unknown
+  /** Gets the arguments as they were parsed, then the options. Without an exit code all went well. */
+  run(shell: Shell, ...given: unknown[]): Promise<ExitCode> | Promise<void>
+}
+
+/** A verb that does something. */
+export const actionVerb = ({ description, examples: shown, options, run }: Action): Verb => ({
+  define(command, shell, finish) {
+    if (description !== undefined) command.description(description)
+    options?.(command)
+    command
+      .addHelpText('after', examples(...shown))
+      .action(finish(async (...given: unknown[]) => (await run(shell, ...given)) ?? exitCodes.ok))
+  },
+})
+
+interface Group extends Help {
+  parts: readonly (Verb & { name: string; summary: string })[]
+}
+
+/** A verb that consists of verbs, as `berth agent` does of `create` and others. Alone it prints its help. */
+export const groupVerb = ({ description, examples: shown, parts }: Group): Verb => ({
+  define(command, shell, finish, all) {
+    command.helpCommand(false).addHelpText('after', examples(...shown))
+    if (description !== undefined) command.description(description)
+    for (const { name, summary, define } of parts) {
+      const part = command.command(name).summary(summary).description(capital(summary)).copyInheritedSettings(command)
+      define(part, shell, finish, all)
+      part.showHelpAfterError(`Run \`${pathOf(part)} --help\` for how it is used.`)
+      // A group has no failures of its own to explain.
+      if (part.commands.length === 0) part.option('--verbose', 'when it fails, also print the chain of causes')
+    }
+  },
+})
+
+/** As it is typed: `berth agent create`. */
+const pathOf = (command: Command): string => (command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name())

@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto'
 import type { Cache, Kube } from '../adapters/kube/index.ts'
 import { type ConfigMap, ConfigMaps, type Ref } from '../api/index.ts'
 import type { Person } from '../engines/access/index.ts'
-import { minutes, recordIn } from '../std/index.ts'
+import { type Clock, minutes, recordIn } from '../std/index.ts'
 import { html } from './html.ts'
-import type { Guest } from './ports.ts'
-import type { Rights } from './rights.ts'
-import { type Fragment, inList, type View } from './view.ts'
+import type { Permissions } from './permissions.ts'
+import type { SignedInUser } from './ports.ts'
+import { emptyRow, type Fragment, inList, type LiveView } from './view.ts'
 import { type Moment, since } from './words.ts'
 
-/** Who is connected, as all that pass traffic on have written it down. */
-export interface Roll {
+/** Tells who is connected, as all proxies have written it down. */
+export interface ConnectionSources {
   cache: Cache<ConfigMap>
-  /** Whoever may get this sees who is connected. */
+  /** Somebody who may get this sees who is connected. */
   ref: Ref
-  /** Whoever may patch this may sign people out. */
+  /** Somebody who may patch this may sign people out. */
   signOutsRef: Ref
   /** Ends all sessions of that user, and what is open in them. */
   signOut(kube: Kube, user: string): Promise<void>
@@ -27,27 +27,38 @@ interface Connection {
   since: string
 }
 
-/** Who has written nothing for so long is not there any more. */
+/** A proxy that has written nothing for so long is not there any more. */
 const FORGOTTEN = minutes(5)
 
-/** Platform engineers are whoever may read the list itself. */
-export const maySeeConnections = ({ ref }: Roll, rights: Rights, person: Person): Promise<boolean> =>
-  rights.may(person, { verb: 'get', kind: ConfigMaps, namespace: ref.namespace ?? '', name: ref.name })
+interface ConnectionServices {
+  connections: ConnectionSources
+  permissions: Permissions
+}
+
+/** Platform engineers are those who may read the list itself. */
+export const maySeeConnections = (services: ConnectionServices, person: Person): Promise<boolean> =>
+  mayDo(services, person, 'get', services.connections.ref)
+
+const mayDo = ({ permissions }: ConnectionServices, person: Person, verb: string, { name, namespace = '' }: Ref) =>
+  permissions.may(person, { verb, kind: ConfigMaps, namespace, name })
 
 export async function connectionsView(
-  roll: Roll,
-  { rights, clock }: { rights: Rights; clock: { now(): number } },
-  { person }: Guest,
-): Promise<View | undefined> {
-  const { cache, ref, signOutsRef } = roll
-  if (!(await maySeeConnections(roll, rights, person))) return
-  const mayCut = () =>
-    rights.may(person, { verb: 'patch', kind: ConfigMaps, namespace: signOutsRef.namespace ?? '', name: signOutsRef.name })
+  services: ConnectionServices & { clock: Clock },
+  { person }: SignedInUser,
+): Promise<LiveView | undefined> {
+  const { connections, permissions, clock } = services
+  const { cache, ref, signOutsRef } = connections
+  if (!(await maySeeConnections(services, person))) return
   return {
     async fragments(now) {
-      const [maySee, may] = await Promise.all([maySeeConnections(roll, rights, person), mayCut()])
+      const [maySee, may] = await Promise.all([
+        maySeeConnections(services, person),
+        mayDo(services, person, 'patch', signOutsRef),
+      ])
       const found = maySee ? connectionsIn(cache.get(ref), clock.now()) : []
-      return found.length > 0 ? found.map((connection) => rowOf(connection, may, now)) : [NOBODY]
+      return found.length > 0
+        ? found.map((connection) => rowOf(connection, may, now))
+        : [emptyRow('rows', 'Nobody is connected.')]
     },
     page: (fragments) => ({
       title: 'Who is connected',
@@ -57,16 +68,9 @@ export async function connectionsView(
 the share or the role away first.</p>
 <ul id="rows" class="cards">${inList(fragments, 'rows')}</ul>`,
     }),
-    watch: (listener) => {
-      const stops = [cache.onChange(listener), rights.onChange(listener)]
-      return () => {
-        for (const stop of stops) stop()
-      }
-    },
+    watch: (listener) => [cache.onChange(listener), permissions.onChange(listener)],
   }
 }
-
-const NOBODY: Fragment = { id: 'nothing', list: 'rows', html: html`<li id="nothing" class="nothing">Nobody is connected.</li>` }
 
 function connectionsIn(map: ConfigMap | undefined, now: number): Connection[] {
   const found = Object.values(map?.data ?? {}).flatMap((text) => {

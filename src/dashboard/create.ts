@@ -2,6 +2,7 @@ import type { Kube } from '../adapters/kube/index.ts'
 import {
   type GitProject,
   GitProjects,
+  type Ref,
   type Workspace,
   WorkspaceClasses,
   type WorkspaceSpec,
@@ -9,29 +10,35 @@ import {
   withoutGit,
 } from '../api/index.ts'
 import { sentenceOf, validateDevfile } from '../devfile/index.ts'
-import { Failure } from '../std/index.ts'
+import { Failure, type ReadYamlTree } from '../std/index.ts'
 import { type Child, type Html, html } from './html.ts'
-import type { Library } from './library.ts'
-import type { Page } from './page.ts'
-import type { Guest } from './ports.ts'
-import type { Rights } from './rights.ts'
+import type { PageContent } from './page.ts'
+import type { Permissions } from './permissions.ts'
+import type { SignedInUser } from './ports.ts'
+import type { SharedCaches } from './shared-caches.ts'
 
-export interface Workbench {
-  library: Library
-  rights: Rights
-  guest: Guest
-  /** In the name of whoever makes it. */
+interface Creation {
+  shared: SharedCaches
+  permissions: Permissions
+  user: SignedInUser
+  /** In the name of that user. */
   kube: Kube
+  yaml: ReadYamlTree
 }
 
 const MOST_PROJECTS = 200
 
 /** First which project, then how. `problems` are of what was sent before. */
-export async function newPage(bench: Workbench, given: URLSearchParams, problems: readonly string[] = []): Promise<Page> {
+export async function newPage(
+  creation: Creation,
+  given: URLSearchParams,
+  problems: readonly string[] = [],
+): Promise<PageContent> {
   const sought = (given.get('repo') ?? '').trim().slice(0, 500)
   const [namespace = '', name] = (given.get('project') ?? '').split('/')
-  if (name !== undefined) return detailsPage(bench, { namespace, name }, given, problems)
-  const found = sought === '' ? await projectsOf(bench) : (await projectsOf(bench)).filter((project) => isMeant(project, sought))
+  if (name !== undefined) return detailsPage(creation, { namespace, name }, given, problems)
+  const found =
+    sought === '' ? await projectsOf(creation) : (await projectsOf(creation)).filter((project) => isMeant(project, sought))
   const choices = found.slice(0, MOST_PROJECTS).map(
     ({
       metadata,
@@ -53,12 +60,12 @@ export async function newPage(bench: Workbench, given: URLSearchParams, problems
   }
 }
 
-/** Those whose namespace lets somebody see projects and make workspaces. */
-async function projectsOf({ library, rights, guest: { person } }: Workbench): Promise<GitProject[]> {
-  const projects = await library.of(GitProjects)
+/** Finds those whose namespace lets somebody see projects and make workspaces. */
+async function projectsOf({ shared, permissions, user: { person } }: Creation): Promise<GitProject[]> {
+  const projects = await shared.of(GitProjects)
   const namespaces = [...new Set([...projects.all()].map(({ metadata }) => metadata.namespace ?? ''))]
-  const seen = await rights.where(person, { verb: 'list', kind: GitProjects }, namespaces)
-  const made = await rights.where(person, { verb: 'create', kind: Workspaces }, [...seen])
+  const seen = await permissions.where(person, { verb: 'list', kind: GitProjects }, namespaces)
+  const made = await permissions.where(person, { verb: 'create', kind: Workspaces }, [...seen])
   return [...projects.all()]
     .filter(({ metadata }) => made.has(metadata.namespace ?? ''))
     .sort((a, b) => (a.spec.path < b.spec.path ? -1 : 1))
@@ -75,17 +82,17 @@ const plain = (url: string): string =>
     .replace(/^(https?|ssh):\/\/([^@/]*@)?/, '')
     .replace(/^git@([^:]+):/, '$1/')
 
-interface Chosen {
-  namespace: string
-  name: string
-}
-
-async function detailsPage(bench: Workbench, chosen: Chosen, given: URLSearchParams, problems: readonly string[]): Promise<Page> {
-  const project = (await projectsOf(bench)).find(
+async function detailsPage(
+  creation: Creation,
+  chosen: Required<Ref>,
+  given: URLSearchParams,
+  problems: readonly string[],
+): Promise<PageContent> {
+  const project = (await projectsOf(creation)).find(
     ({ metadata }) => metadata.name === chosen.name && metadata.namespace === chosen.namespace,
   )
   if (!project) throw new Failure('not-found', `you may not make workspaces of the project ${chosen.namespace}/${chosen.name}`)
-  const classes = (await bench.kube.list(WorkspaceClasses)).filter(({ spec }) => spec.enabled !== false)
+  const classes = (await creation.kube.list(WorkspaceClasses)).filter(({ spec }) => spec.enabled !== false)
   const was = (key: string, otherwise = '') => given.get(key) ?? otherwise
   const { path } = project.spec
   const suggested = (path.split('/').at(-1) ?? 'web')
@@ -143,18 +150,21 @@ const field = (id: string, label: string, input: Html): Html =>
 const sizeOf = (limits: { cpu?: number | string; memory?: number | string } | undefined): Child =>
   limits && `: cpu ${limits.cpu ?? 'any'}, memory ${limits.memory ?? 'any'} a container`
 
-/** Makes what was asked for; throws `invalid` with all that is wrong, a line each. */
-export async function make({ kube, guest: { person } }: Workbench, form: URLSearchParams): Promise<Workspace> {
+/** Creates the Workspace of a form; throws `invalid` with all that is wrong, a line each. */
+export async function createWorkspace({ kube, user: { person }, yaml }: Creation, form: URLSearchParams): Promise<Workspace> {
   const said = (key: string) => (form.get(key) ?? '').trim()
   const [namespace = '', gitProject = ''] = said('project').split('/')
   const devfile = form.get('devfile') ?? ''
   const { variables, problems } = variablesIn(said('variables'))
   if (devfile.trim() !== '' && said('devfilePath') !== '') problems.push('Give the devfile or its path, not both.')
-  if (devfile.trim() !== '')
-    problems.push(...validateDevfile(devfile, { name: 'the devfile', profile: 'full' }).problems.map(sentenceOf))
+  if (devfile.trim() !== '') {
+    const read: ReadYamlTree = (text, options) => yaml(text, options, person.user)
+    const found = await validateDevfile(devfile, { name: 'the devfile', profile: 'full', read })
+    problems.push(...found.problems.map(sentenceOf))
+  }
   if (problems.length > 0) throw new Failure('invalid', problems.join('\n'))
   const spec: WorkspaceSpec = {
-    // Where the cluster does not write it itself it takes nothing else.
+    // A cluster that does not write the owner itself takes nobody else.
     owner: person.user,
     project: { gitProject, ...(said('ref') !== '' && { ref: said('ref') }) },
     ...(said('class') !== '' && { workspaceClassName: said('class') }),

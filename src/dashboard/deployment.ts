@@ -2,16 +2,20 @@ import type { Kube } from '../adapters/kube/index.ts'
 import { annotations, type GitOpsDeployment, GitOpsDeployments, type Ref, refOf } from '../api/index.ts'
 import { Failure } from '../std/index.ts'
 import { type Html, html } from './html.ts'
-import { healthOf, type Shelves, troubleOf } from './kinds.ts'
-import type { Guest } from './ports.ts'
-import { type Fragment, inList, type View } from './view.ts'
+import { healthOf, type ListServices, troubleOf } from './object-list.ts'
+import type { SignedInUser } from './ports.ts'
+import { type Fragment, inList, type LiveView, sectionOf } from './view.ts'
 import { badge, type Moment, since } from './words.ts'
 
 /** A GitOpsDeployment with the tree of its objects. */
-export async function deploymentView({ library, rights }: Shelves, { person }: Guest, ref: Ref): Promise<View | undefined> {
-  const cache = await library.of(GitOpsDeployments)
+export async function deploymentView(
+  { shared, permissions }: ListServices,
+  { person }: SignedInUser,
+  ref: Ref,
+): Promise<LiveView | undefined> {
+  const cache = await shared.of(GitOpsDeployments)
   const { name, namespace = '' } = ref
-  const may = (verb: string) => rights.may(person, { verb, kind: GitOpsDeployments, namespace, name })
+  const may = (verb: string) => permissions.may(person, { verb, kind: GitOpsDeployments, namespace, name })
   if (!(cache.get(ref) && (await may('get')))) return
   return {
     async fragments(now) {
@@ -26,12 +30,7 @@ export async function deploymentView({ library, rights }: Shelves, { person }: G
       live: `/deployments/${namespace}/${name}`,
       content: html`<p class="facts">GitOpsDeployment in ${namespace}</p><div id="parts" class="parts">${inList(fragments, 'parts')}</div>`,
     }),
-    watch: (listener) => {
-      const stops = [cache.onChangeOf(ref, listener), rights.onChange(listener)]
-      return () => {
-        for (const stop of stops) stop()
-      }
-    },
+    watch: (listener) => [cache.onChangeOf(ref, listener), permissions.onChange(listener)],
   }
 }
 
@@ -39,39 +38,27 @@ function statePart({ metadata, spec, status = {} }: GitOpsDeployment, mayChange:
   const health = healthOf(status.health?.status)
   const maySync = mayChange && spec.type !== 'manual' && !spec.suspend
   const trouble = troubleOf(status.conditions)
-  return {
-    id: 'now',
-    list: 'parts',
-    say: `${metadata.name} is ${health.word.toLowerCase()}`,
-    html: html`<section id="now" class="part" aria-labelledby="now-title"><h2 id="now-title">State</h2>
-<p>${badge(health)} ${status.sync?.status ?? 'Unknown'}${status.sync?.revision && html`, commit ${status.sync.revision.slice(0, 12)}`}${status.lastSyncTime && html`, synchronised ${since(status.lastSyncTime, now)} ago`}</p>
+  const section = sectionOf(
+    'now',
+    'State',
+    html`<p>${badge(health)} ${status.sync?.status ?? 'Unknown'}${status.sync?.revision && html`, commit ${status.sync.revision.slice(0, 12)}`}${status.lastSyncTime && html`, synchronised ${since(status.lastSyncTime, now)} ago`}</p>
 ${trouble && html`<p class="wrong">${trouble}</p>`}
 ${status.pendingPrune && html`<p>${status.pendingPrune.count} deletions wait: ${status.pendingPrune.reason}. <code>berth sync ${metadata.name} -n ${metadata.namespace} --confirm-prune</code> shows them.</p>`}
 <p class="facts">${spec.source.repoURL}, ${spec.source.path}</p>
-${maySync && html`<form method="post" action="/deployments/${metadata.namespace}/${metadata.name}/sync" data-quiet><input type="hidden" name="uid" value="${metadata.uid}"><button class="main" id="sync">Synchronise now</button></form>`}</section>`,
-  }
+${maySync && html`<form method="post" action="/deployments/${metadata.namespace}/${metadata.name}/sync" data-quiet><input type="hidden" name="uid" value="${metadata.uid}"><button class="main" id="sync">Synchronise now</button></form>`}`,
+  )
+  return { ...section, say: `${metadata.name} is ${health.word.toLowerCase()}` }
 }
 
 type Resource = NonNullable<NonNullable<GitOpsDeployment['status']>['resources']>[number]
 
 /** By namespace, a part each: a part that has not changed is not sent again. */
 function treeParts({ status }: GitOpsDeployment): Fragment[] {
-  const groups = new Map<string, Resource[]>()
-  for (const resource of status?.resources ?? []) {
-    const namespace = resource.namespace ?? ''
-    groups.set(namespace, [...(groups.get(namespace) ?? []), resource])
-  }
-  return [...groups]
+  return [...Map.groupBy(status?.resources ?? [], ({ namespace = '' }) => namespace)]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([namespace, resources]) => {
-      const id = `tree-${namespace}`
       const title = namespace === '' ? 'Objects of the cluster' : `Objects in ${namespace}`
-      return {
-        id,
-        list: 'parts',
-        html: html`<section id="${id}" class="part" aria-labelledby="${id}-title"><h2 id="${id}-title">${title}</h2>
-<ul class="lines">${resources.sort(byKind).map(itemOf)}</ul></section>`,
-      }
+      return sectionOf(`tree-${namespace}`, title, html`<ul class="lines">${resources.sort(byKind).map(itemOf)}</ul>`)
     })
 }
 
@@ -87,12 +74,8 @@ function historyPart({ status }: GitOpsDeployment, now: Moment): Fragment {
   const history = (status?.history ?? []).map(
     ({ revision, at }) => html`<li>${revision.slice(0, 12)}, ${since(at, now)} ago</li>`,
   )
-  return {
-    id: 'history',
-    list: 'parts',
-    html: html`<section id="history" class="part" aria-labelledby="history-title"><h2 id="history-title">Synchronised before</h2>
-${history.length > 0 ? html`<ol class="lines">${history}</ol>` : html`<p>Nothing yet.</p>`}</section>`,
-  }
+  const list = history.length > 0 ? html`<ol class="lines">${history}</ol>` : html`<p>Nothing yet.</p>`
+  return sectionOf('history', 'Synchronised before', list)
 }
 
 /** As `berth sync` does it for those that follow their repository. */

@@ -18,8 +18,6 @@ export function html(texts: TemplateStringsArray, ...values: readonly Child[]): 
 
 export const markupOf = (made: Html): string => made[MARKUP]
 
-export const NOTHING: Html = html``
-
 function written(value: Child): string {
   if (value === undefined || value === false) return ''
   if (typeof value === 'string' || typeof value === 'number') return escaped(String(value))
@@ -34,7 +32,7 @@ const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', 
 /** Marks that turn the direction of a text around are shown as what they are. */
 const escaped = (text: string): string => harmless(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '')
 
-/** Where a link may lead: to hosts by TLS, and nowhere that runs something. */
+/** Links lead to hosts by TLS, and nowhere that runs something. */
 export function linkTo(url: string | undefined): string | undefined {
   if (url === undefined || !URL.canParse(url)) return undefined
   const parsed = new URL(url)

@@ -1,57 +1,53 @@
 import type { ServerResponse } from 'node:http'
-import { type Clock, Failure, type Log, minutes, seconds } from '../std/index.ts'
+import { type Clock, every, Failure, type Log, minutes, seconds } from '../std/index.ts'
 import { markupOf } from './html.ts'
 import { HEADERS } from './page.ts'
-import type { Answer, Guest } from './ports.ts'
-import type { Fragment, View } from './view.ts'
+import type { Reply, SignedInUser } from './ports.ts'
+import type { Fragment, LiveView } from './view.ts'
 
-export interface Live {
-  /** Sends the view as it is, then each fragment that has changed, until somebody leaves or may no longer. */
-  follow(guest: Guest, view: View): Answer
-  readonly size: number
-  stop(): void
-}
+export type Live = ReturnType<typeof createLive>
 
 /** Changes that come together are shown together. */
 const TOGETHER = 100
 /** Something is sent now and then, so that whatever lies between keeps the connection. */
 const HEARTBEAT = seconds(20)
-/** What no watch tells, such as rights that were given by another authorizer, is looked at so often. */
+/** No watch tells of rights that were given by another authorizer, so it is looked again. */
 const LOOK = minutes(1)
-/** What a reader has not taken yet. Who is so slow begins anew. */
+/** Bytes that a browser has not taken yet. One that is so slow begins anew. */
 const MOST_BYTES = 2 ** 20
-/** Whoever does not read does not take the last words either. */
+/** A browser that does not read does not take the last words either. */
 const LEAVES_WITHIN = seconds(5)
 const MOST_EACH = 20
 const MOST = 5000
 
-export function createLive({ clock, log }: { clock: Clock; log: Log }): Live {
+export function createLive({ clock, log }: { clock: Clock; log: Log }) {
   const byUser = new Map<string, Set<() => void>>()
   let size = 0
 
-  const enter = ({ person: { user } }: Guest, close: () => void): (() => void) => {
-    const own = byUser.get(user) ?? new Set()
-    byUser.set(user, own.add(close))
+  const enter = ({ person }: SignedInUser, close: () => void): (() => void) => {
+    const own = byUser.get(person.user) ?? new Set()
+    byUser.set(person.user, own.add(close))
     size++
-    // Whoever opens one more has forgotten the first.
+    // Somebody who opens one more has forgotten the first.
     const [oldest] = own
     if (own.size > MOST_EACH) oldest?.()
     return () => {
       if (!own.delete(close)) return
       size--
-      if (own.size === 0) byUser.delete(user)
+      if (own.size === 0) byUser.delete(person.user)
     }
   }
   return {
     get size() {
       return size
     },
-    follow(guest, view) {
+    /** Sends the view as it is, then each fragment that has changed, until somebody leaves or may no longer. */
+    follow(user: SignedInUser, view: LiveView): Reply {
       if (size >= MOST) return { status: 503, headers: { ...HEADERS, 'retry-after': '30' }, body: 'Too many look at once.\n' }
       return {
         status: 200,
         headers: { ...HEADERS, 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' },
-        body: (to) => keepTelling({ to, guest, view, enter, clock, log }),
+        body: (to) => keepTelling({ user, view, enter: (close) => enter(user, close) }, to, clock, log),
       }
     },
     stop() {
@@ -60,38 +56,27 @@ export function createLive({ clock, log }: { clock: Clock; log: Log }): Live {
   }
 }
 
-interface Telling {
-  to: ServerResponse
-  guest: Guest
-  view: View
-  enter: (guest: Guest, close: () => void) => () => void
-  clock: Clock
-  log: Log
-}
-
-interface State {
-  isFirst: boolean
-  isLooking: boolean
-  /** Something has changed while it was looked at. */
-  isStale: boolean
-  isOver: boolean
-  /** Calls the next look off. */
-  soon: (() => void) | undefined
-}
-
-function keepTelling({ to, guest, view, enter, clock, log }: Telling): void {
-  // Who has hung up meanwhile is not told again that they have, so nothing would ever end.
+function keepTelling(
+  { user, view, enter }: { user: SignedInUser; view: LiveView; enter: (close: () => void) => () => void },
+  to: ServerResponse,
+  clock: Clock,
+  log: Log,
+): void {
+  // A browser that has hung up meanwhile does not say so again, and nothing would ever end.
   if (to.destroyed || to.closed) return
   const sent = new Map<string, Fragment>()
-  const waits: Record<'beat' | 'look' | 'end', () => void> = { beat: nothing, look: nothing, end: nothing }
-  const state: State = { isFirst: true, isLooking: false, isStale: false, isOver: false, soon: undefined }
+  let isFirst = true
+  let isLooking = false
+  /** Something has changed while it was looked at. */
+  let isStale = false
+  let isOver = false
+  /** Calls the next look off. */
+  let soon: (() => void) | undefined
   const stops: (() => void)[] = []
 
   const leave = () => {
-    state.isOver = true
-    waits.beat()
-    waits.look()
-    state.soon?.()
+    isOver = true
+    soon?.()
     for (const stop of stops.splice(0)) stop()
   }
   const close = () => {
@@ -99,59 +84,46 @@ function keepTelling({ to, guest, view, enter, clock, log }: Telling): void {
     to.destroy()
   }
   const finish = () => {
-    if (state.isOver) return
+    if (isOver) return
     leave()
-    waits.end = clock.after(LEAVES_WITHIN, close)
+    to.once('close', clock.after(LEAVES_WITHIN, close))
     to.end(eventOf('over', {}))
   }
   const look = async () => {
-    state.soon = undefined
-    state.isStale = state.isLooking
-    if (state.isLooking || state.isOver) return
-    state.isLooking = true
+    soon = undefined
+    isStale = isLooking
+    if (isLooking || isOver) return
+    isLooking = true
     try {
-      if (!guest.holds()) return finish()
-      const text = changes(sent, await view.fragments(undefined), state.isFirst)
-      state.isFirst = false
-      if (text !== '' && !state.isOver) to.write(text)
+      if (!user.holds()) return finish()
+      const text = changes(sent, await view.fragments(undefined), isFirst)
+      isFirst = false
+      if (text !== '' && !isOver) to.write(text)
       if (to.writableLength > MOST_BYTES) close()
     } catch (thrown) {
       log.warn('A page could not be kept up to date', { error: Failure.from(thrown) })
       close()
     } finally {
-      state.isLooking = false
-      if (state.isStale) changed()
+      isLooking = false
+      if (isStale) changed()
     }
   }
   const changed = () => {
-    if (!state.isOver) state.soon ??= clock.after(TOGETHER, () => void look())
+    if (!isOver) soon ??= clock.after(TOGETHER, () => void look())
   }
-  const beat = () => {
-    to.write(':\n\n')
-    waits.beat = clock.after(HEARTBEAT, beat)
-  }
-  const lookAgain = () => {
-    changed()
-    waits.look = clock.after(LOOK, lookAgain)
-  }
-  waits.beat = clock.after(HEARTBEAT, beat)
-  waits.look = clock.after(LOOK, lookAgain)
   stops.push(
-    view.watch(changed),
-    guest.onSignOut(() => void (guest.holds() || finish())),
-    clock.after(Math.max(0, guest.until - clock.now()), finish),
-    enter(guest, close),
+    every(clock, HEARTBEAT, () => void to.write(':\n\n')),
+    every(clock, LOOK, changed),
+    ...view.watch(changed),
+    user.onSignOut(() => void (user.holds() || finish())),
+    clock.after(Math.max(0, user.until - clock.now()), finish),
+    enter(close),
   )
   // A connection that breaks off is closed next.
-  to.on('error', nothing)
-  to.once('close', () => {
-    waits.end()
-    leave()
-  })
+  to.on('error', () => undefined)
+  to.once('close', leave)
   void look()
 }
-
-const nothing = (): void => undefined
 
 /** Brings what was sent up to date, and gives the events that do the same in the browser. */
 function changes(sent: Map<string, Fragment>, now: readonly Fragment[], isFirst: boolean): string {

@@ -1,5 +1,5 @@
-import { type Child, type Html, html, markupOf, NOTHING } from './html.ts'
-import type { Answer, Question } from './ports.ts'
+import { type Child, type Html, html, markupOf } from './html.ts'
+import type { DashboardRequest, Reply } from './ports.ts'
 
 /** Nothing of others is loaded, nothing written into the page runs or styles it, and it is in no frame. */
 const POLICY = [
@@ -33,19 +33,20 @@ const SECTIONS = [
 
 const CONNECTIONS = ['/connections', 'Connections'] as const
 
-export interface Page {
+export interface PageContent {
   title: string
   /** Path of the section that it belongs to. */
   section?: string
   status?: number
-  /** Path of what it is kept up to date by. */
+  /** Path of the page by which it is kept up to date. */
   live?: string | undefined
   content: Html
 }
 
 /** A whole page around its content. */
-export function pageFor({ url, guest, requestId }: Question, page: Page, { style, script, isEngineer = false }: Frame): Answer {
+export function renderPage({ url, user, requestId }: DashboardRequest, page: PageContent, frame: PageFrame): Reply {
   const { title, section, status = 200, live, content } = page
+  const { style, script, isEngineer = false } = frame
   const sections = isEngineer ? [...SECTIONS, CONNECTIONS] : SECTIONS
   const whole = html`<!doctype html>
 <html lang="en">
@@ -58,15 +59,15 @@ export function pageFor({ url, guest, requestId }: Question, page: Page, { style
 <link rel="stylesheet" href="${style}">
 <script type="module" src="${script}"></script>
 </head>
-<body${live === undefined ? NOTHING : html` data-live="/live?page=${encodeURIComponent(live)}"`}>
+<body${live !== undefined && html` data-live="/live?page=${encodeURIComponent(live)}"`}>
 <a class="skip" href="#main">Skip to the content</a>
 <header>
 <p class="brand"><a href="/">Berth</a></p>
 <nav aria-label="Sections"><ul>${sections.map(
     ([path, name]) =>
-      html`<li><a href="${path}"${path === section && path === url.pathname ? CURRENT : NOTHING}>${name}</a></li>`,
+      html`<li><a href="${path}"${path === section && path === url.pathname && html` aria-current="page"`}>${name}</a></li>`,
   )}</ul></nav>
-<p class="who"><span class="name">${guest.person.user}</span> <a href="/sign-out">Sign out</a></p>
+<p class="who"><span class="name">${user.person.user}</span> <a href="/sign-out">Sign out</a></p>
 </header>
 <main id="main" tabindex="-1">
 <h1>${title}</h1>
@@ -80,27 +81,20 @@ ${content}
   return { status, headers: { ...HEADERS, 'content-type': 'text/html; charset=utf-8' }, body: markupOf(whole) }
 }
 
-const CURRENT = html` aria-current="page"`
-
-/** Paths of the stylesheet and of the script. */
-export interface Assets {
+export interface PageFrame {
+  /** Paths of the stylesheet and of the script. */
   style: string
   script: string
-}
-
-export interface Frame extends Assets {
-  /** Whether there is a way to who is connected. */
+  /** Platform engineers find the page about connections. */
   isEngineer?: boolean
 }
 
 /** A page that says something in a few lines. */
-export const notice = (title: string, status: number, lines: readonly Child[], way = BACK): Page => ({
+export const messagePage = (title: string, status: number, lines: readonly Child[]): PageContent => ({
   title,
   status,
-  content: html`${lines.map((line) => html`<p>${line}</p>\n`)}<p>${way}</p>`,
+  content: html`${lines.map((line) => html`<p>${line}</p>\n`)}<p><a href="/">To your workspaces</a></p>`,
 })
 
-const BACK = html`<a href="/">To your workspaces</a>`
-
 /** Sends a browser on, within this host. */
-export const onTo = (path: string): Answer => ({ status: 303, headers: { ...HEADERS, location: path }, body: '' })
+export const redirectTo = (path: string): Reply => ({ status: 303, headers: { ...HEADERS, location: path }, body: '' })

@@ -3,19 +3,18 @@ import type { Kube } from '../adapters/kube/index.ts'
 import type { Person } from '../engines/access/index.ts'
 
 /** Somebody who has signed in, as long as that counts. */
-export interface Guest {
+export interface SignedInUser {
   readonly person: Person
   /** When the session is over, milliseconds since the epoch. */
   readonly until: number
   /** Whether it still counts. */
   holds(): boolean
-  /** Told when people have signed out. */
+  /** Calls the listener when people have signed out. */
   onSignOut(listener: () => void): () => void
 }
 
-/** What a guest asks for. */
-export interface Question {
-  readonly guest: Guest
+export interface DashboardRequest {
+  readonly user: SignedInUser
   readonly method: string
   readonly url: URL
   readonly headers: IncomingHttpHeaders
@@ -24,12 +23,20 @@ export interface Question {
   form(): Promise<URLSearchParams>
 }
 
-export interface Answer {
+/** An answer that a program gives itself. */
+export interface Reply {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[]>>
-  /** A function goes on writing after the head. */
+  /** A function goes on writing after the head, for as long as it likes. */
   readonly body: string | Uint8Array | ((to: ServerResponse) => void)
 }
 
-/** The API server as whoever has signed in. */
-export type As = (person: Person) => Kube
+/** Gives the API server as somebody who has signed in sees it. */
+export type Impersonate = (person: Person) => Kube
+
+/**
+ * Tells a request that a page of this origin has sent. Workspaces are hosts of the same domain, so that cookies come along
+ * whoever asks; a browser says where a form was sent from, and no page can have it say otherwise. A request that does not say so does not count.
+ */
+export const isFromOwnPage = ({ headers }: { headers: IncomingHttpHeaders }, origin: string): boolean =>
+  headers.origin === origin && (headers['sec-fetch-site'] === undefined || headers['sec-fetch-site'] === 'same-origin')

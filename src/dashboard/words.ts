@@ -24,7 +24,7 @@ const STATES: Readonly<Record<string, readonly [word: string, tone: Tone]>> = {
 export function stateIn(workspace: Workspace): { word: string; tone: Tone } {
   const state = workspaceStateOf(workspace)
   const [word, tone] = STATES[state] ?? [state, 'busy']
-  // Nobody has acted on the wish yet, and whoever has just pressed the button wants to see that it counts.
+  // Nobody has acted on the wish yet, and a person who has just pressed the button wants to see that it counts.
   if (state === 'Stopped' && workspaceWishOf(workspace) === 'Running') return { word: 'Starting', tone: 'busy' }
   if (state === 'Running' && workspaceWishOf(workspace) === 'Stopped') return { word: 'Stopping', tone: 'busy' }
   return { word, tone }
@@ -34,10 +34,10 @@ export function stateIn(workspace: Workspace): { word: string; tone: Tone } {
 export const badge = ({ word, tone }: { word: string; tone: Tone }): Html =>
   html`<span class="badge ${tone}"><span class="dot" aria-hidden="true"></span>${word}</span>`
 
-/** How long ago: `5 min`. */
+/** Says how long ago it was: `5 min`. */
 export const since = (time: string, now: Moment): Html => timed(time, 'since', now && spelled(now - Date.parse(time)))
 
-/** How long until: `in 3 h`. */
+/** Says how long it is until then: `in 3 h`. */
 export const until = (time: string, now: Moment): Html => timed(time, 'until', now && inWords(Date.parse(time) - now))
 
 const inWords = (ms: number): string => (ms <= 0 ? 'now' : `in ${spelled(ms)}`)
@@ -49,7 +49,7 @@ function timed(time: string, how: 'since' | 'until', words: string | number | un
   return html`<time datetime="${written}" title="${written}" data-time="${how}">${words ?? written}</time>`
 }
 
-/** What is next, what it waits for, or what is wrong: one line. */
+/** Says in one line what is next, what it waits for, or what is wrong. */
 export function noteOf(workspace: Workspace, now: Moment): Html | undefined {
   const { failure, waitingFor, willStopAt, willTerminateAt, willStartAt, step, stoppedBecause } = workspace.status ?? {}
   const { tone } = stateIn(workspace)

@@ -1,7 +1,7 @@
 import type { Command, Events, Group } from './devfile.ts'
 import { attributesOf, envOf, oneOf, textsOf } from './fields.ts'
 import type { Command as Part } from './parts.ts'
-import { at, flagOf, type Tree, textOf } from './tree.ts'
+import { at, flagOf, textOf, type YamlTree } from './tree.ts'
 
 export function buildCommand({ id, kind, tree, body }: Part): Command[] {
   const text = (field: string) => textOf(at(body, field))
@@ -18,12 +18,12 @@ export function buildCommand({ id, kind, tree, body }: Part): Command[] {
 
 const GROUPS = ['build', 'run', 'test', 'debug', 'deploy'] as const
 
-function groupOf(tree: Tree | undefined): Group | undefined {
+function groupOf(tree: YamlTree | undefined): Group | undefined {
   const kind = oneOf(GROUPS, at(tree, 'kind'))
   return kind && { kind, isDefault: flagOf(at(tree, 'isDefault')) ?? false }
 }
 
-export function buildEvents(root: Tree, commands: readonly Part[]): Events {
+export function buildEvents(root: YamlTree, commands: readonly Part[]): Events {
   const ids = new Map(commands.map(({ id }) => [id.toLowerCase(), id]))
   const of = (event: string) => textsOf(at(root, 'events', event)).map((id) => ids.get(id.toLowerCase()) ?? id)
   return { preStart: of('preStart'), postStart: of('postStart'), preStop: of('preStop'), postStop: of('postStop') }

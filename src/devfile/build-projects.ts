@@ -1,8 +1,8 @@
 import type { GitSource, Project, ProjectSource, StarterProject } from './devfile.ts'
 import { attributesOf, mapOf } from './fields.ts'
-import { at, type Tree, textOf } from './tree.ts'
+import { at, textOf, type YamlTree } from './tree.ts'
 
-export function buildProject(tree: Tree): Project {
+export function buildProject(tree: YamlTree): Project {
   const name = textOf(at(tree, 'name')) ?? ''
   return {
     name,
@@ -12,7 +12,7 @@ export function buildProject(tree: Tree): Project {
   }
 }
 
-export const buildStarter = (tree: Tree): StarterProject => ({
+export const buildStarter = (tree: YamlTree): StarterProject => ({
   name: textOf(at(tree, 'name')) ?? '',
   description: textOf(at(tree, 'description')),
   subDir: textOf(at(tree, 'subDir')),
@@ -20,12 +20,12 @@ export const buildStarter = (tree: Tree): StarterProject => ({
   attributes: attributesOf(tree),
 })
 
-function sourceOf(tree: Tree): ProjectSource {
+function sourceOf(tree: YamlTree): ProjectSource {
   const git = at(tree, 'git')
   return git ? { git: gitOf(git) } : { zip: textOf(at(tree, 'zip', 'location')) ?? '' }
 }
 
-export function gitOf(tree: Tree): GitSource {
+export function gitOf(tree: YamlTree): GitSource {
   const remotes = mapOf(at(tree, 'remotes'))
   return {
     remotes,

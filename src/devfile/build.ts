@@ -3,7 +3,7 @@ import { buildProject, buildStarter, gitOf } from './build-projects.ts'
 import type { Container, Devfile, DockerfileSource, Endpoint, Image, Manifest, Resources } from './devfile.ts'
 import { attributesOf, envOf, mapOf, oneOf, textsOf } from './fields.ts'
 import type { Component, Parts } from './parts.ts'
-import { at, flagOf, itemsOf, numberOf, type Tree, textOf } from './tree.ts'
+import { at, flagOf, itemsOf, numberOf, textOf, type YamlTree } from './tree.ts'
 import { resolvedUri } from './uri.ts'
 
 /** The words of a devfile in which no problem was found. */
@@ -59,7 +59,7 @@ function buildContainer({ name, tree, body }: Component): Container {
   }
 }
 
-function resourcesOf(body: Tree | undefined): Resources {
+function resourcesOf(body: YamlTree | undefined): Resources {
   const resources: Resources = {}
   for (const field of ['cpuRequest', 'cpuLimit', 'memoryRequest', 'memoryLimit'] as const) {
     const text = textOf(at(body, field))
@@ -72,7 +72,7 @@ const EXPOSURES = ['public', 'internal', 'none'] as const
 const PROTOCOLS = ['http', 'https', 'ws', 'wss', 'tcp', 'udp'] as const
 const SECURED: Readonly<Record<string, Endpoint['protocol']>> = { http: 'https', ws: 'wss' }
 
-function buildEndpoint(tree: Tree): Endpoint {
+function buildEndpoint(tree: YamlTree): Endpoint {
   const protocol = oneOf(PROTOCOLS, at(tree, 'protocol')) ?? 'http'
   const secure = flagOf(at(tree, 'secure')) ?? false
   return {
@@ -98,7 +98,7 @@ function buildManifest({ name, kind, tree, body }: Component): Manifest[] {
       source:
         uri === undefined
           ? { inlined: textOf(at(body, 'inlined')) ?? '' }
-          : { uri: resolvedUri(uri, written?.origin.name ?? '') ?? uri },
+          : { uri: resolvedUri(uri, written?.file ?? '') ?? uri },
       endpoints: itemsOf(at(body, 'endpoints')).map(buildEndpoint),
       deployByDefault: flagOf(at(body, 'deployByDefault')),
       attributes: attributesOf(tree),
@@ -122,7 +122,7 @@ function buildImage({ name, tree, body }: Component): Image {
   }
 }
 
-function dockerfileSourceOf(tree: Tree | undefined): DockerfileSource {
+function dockerfileSourceOf(tree: YamlTree | undefined): DockerfileSource {
   const git = at(tree, 'git')
   if (git) return { from: 'git', git: gitOf(git), fileLocation: textOf(at(git, 'fileLocation')) }
   const registry = at(tree, 'devfileRegistry')

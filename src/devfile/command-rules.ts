@@ -1,6 +1,6 @@
 import { checkEnv } from './component-rules.ts'
 import { type Command, checkUnique, type Parts, problem, spotOf, warning } from './parts.ts'
-import { at, flagOf, itemsOf, type Tree, textOf } from './tree.ts'
+import { at, flagOf, itemsOf, textOf, type YamlTree } from './tree.ts'
 
 /** What commands and events refer to must be there, and be of the right kind. */
 export function checkCommands(parts: Parts): void {
@@ -68,7 +68,7 @@ function checkMembers(parts: Parts, { id, body, path }: Command): void {
   })
 }
 
-const membersOf = ({ body, kind }: Command): readonly Tree[] => (kind === 'composite' ? itemsOf(at(body, 'commands')) : [])
+const membersOf = ({ body, kind }: Command): readonly YamlTree[] => (kind === 'composite' ? itemsOf(at(body, 'commands')) : [])
 
 /** Each command is walked once, whatever the number of ways to it: what was walked without coming back is clean. */
 function checkCycles(parts: Parts): void {
@@ -87,7 +87,11 @@ function checkCycles(parts: Parts): void {
   for (const command of parts.commands) walk(command, [])
 }
 
-function tellRing(parts: Parts, { command, member, i }: { command: Command; member: Tree; i: number }, ring: Command[]): void {
+function tellRing(
+  parts: Parts,
+  { command, member, i }: { command: Command; member: YamlTree; i: number },
+  ring: Command[],
+): void {
   const ids = ring.map(({ id }) => id)
   problem(parts, member, `${command.path}.composite.commands[${i}]`, {
     rule: 'composite-cycle',
@@ -133,7 +137,7 @@ function checkEvents(parts: Parts): void {
 }
 
 interface Bound {
-  item: Tree
+  item: YamlTree
   id: string
   event: string
   kind: 'apply' | 'exec'
@@ -163,5 +167,5 @@ function checkEvent(parts: Parts, { item, id, event, kind, path }: Bound): void 
   })
 }
 
-const stepOf = ({ commandsById }: Parts, member: Tree): Command | undefined =>
+const stepOf = ({ commandsById }: Parts, member: YamlTree): Command | undefined =>
   commandsById.get(textOf(member)?.toLowerCase() ?? '')

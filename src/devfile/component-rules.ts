@@ -1,6 +1,6 @@
 import { amountOf } from '../std/index.ts'
 import { type Component, checkUnique, isDedicated, type Parts, problem, spotOf, warning } from './parts.ts'
-import { at, entriesOf, flagOf, itemsOf, numberOf, type Tree, textOf } from './tree.ts'
+import { at, entriesOf, flagOf, itemsOf, numberOf, textOf, type YamlTree } from './tree.ts'
 import { isUri, resolvedUri, URI_REMEDY } from './uri.ts'
 
 /** What holds between components, and inside of one beyond its shape. */
@@ -43,7 +43,7 @@ function checkEndpoints(parts: Parts): void {
   }
 }
 
-function checkSecure(parts: Parts, endpoint: Tree, path: string): void {
+function checkSecure(parts: Parts, endpoint: YamlTree, path: string): void {
   const protocol = textOf(at(endpoint, 'protocol')) ?? 'http'
   const secure = at(endpoint, 'secure')
   if (flagOf(secure) && secure && (protocol === 'tcp' || protocol === 'udp'))
@@ -120,7 +120,7 @@ function checkContainer(parts: Parts, component: Component): void {
   checkOverride(parts, component)
 }
 
-export function checkEnv(parts: Parts, env: Tree | undefined, path: string, reserved: readonly string[] = []): void {
+export function checkEnv(parts: Parts, env: YamlTree | undefined, path: string, reserved: readonly string[] = []): void {
   itemsOf(env).forEach((item, i) => {
     const name = at(item, 'name')
     const text = textOf(name)
@@ -138,7 +138,7 @@ export function checkEnv(parts: Parts, env: Tree | undefined, path: string, rese
 }
 
 /** A path in a container. `:` would end it, `..` would lead out of where it seems to be. */
-function checkPath(parts: Parts, tree: Tree | undefined, path: string): void {
+function checkPath(parts: Parts, tree: YamlTree | undefined, path: string): void {
   const text = textOf(tree)
   if (!tree || text === undefined) return
   if (!text.startsWith('/') || text.includes(':') || text.split('/').includes('..'))
@@ -210,7 +210,7 @@ function checkOverride(parts: Parts, { tree, body, path }: Component): void {
     })
 }
 
-export function checkUri(parts: Parts, tree: Tree | undefined, path: string): void {
+export function checkUri(parts: Parts, tree: YamlTree | undefined, path: string): void {
   const text = textOf(tree)
   // A variable that stayed is told by a warning.
   if (tree && text !== undefined && !text.includes('{{') && !isUri(text))
@@ -222,7 +222,7 @@ function checkManifest(parts: Parts, { kind, body, path }: Component): void {
   const tree = at(body, 'uri')
   const text = textOf(tree)
   checkUri(parts, tree, `${path}.${kind}.uri`)
-  if (tree && text !== undefined && isUri(text) && resolvedUri(text, tree.origin.name) === undefined)
+  if (tree && text !== undefined && isUri(text) && resolvedUri(text, tree.file) === undefined)
     problem(parts, tree, `${path}.${kind}.uri`, {
       rule: 'uri',
       message: `"${text}" leads out of the folder of the devfile`,

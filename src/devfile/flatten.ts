@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
-import { Failure } from '../std/index.ts'
+import { Failure, type ReadYamlTree } from '../std/index.ts'
 import { entriesOver, patched, union } from './merge.ts'
 import { type Finding, type Findings, problemAt } from './problem.ts'
 import { readTree } from './read.ts'
 import { type Reference, referenceOf } from './reference.ts'
 import { DEVFILE, TEMPLATE } from './schema.ts'
 import { checkShape } from './shape.ts'
-import { at, type Entry, entriesOf, isThere, itemsOf, type Mapping, type Spot, type Tree, textOf } from './tree.ts'
+import { at, entriesOf, isThere, itemsOf, textOf, type YamlEntry, type YamlMap, type YamlSpot, type YamlTree } from './tree.ts'
 import { checkVersion } from './version.ts'
 import { mergedVolumes } from './volumes.ts'
 
@@ -34,9 +34,10 @@ const MOST_IMPORTS = 32
 export interface Flattening {
   findings: Findings
   fetch: Fetcher
+  read: ReadYamlTree | undefined
   sources: Source[]
   /** Trees as they were read, by the name of their text: places in the merged tree are named by them. */
-  roots: Map<string, Tree>
+  roots: Map<string, YamlTree>
   signal: AbortSignal | undefined
   /** Something could not be brought in: what seems to be missing may be there. */
   isWhole: boolean
@@ -50,7 +51,7 @@ export interface Way {
 }
 
 /** The content of a devfile with its parent and plugins in it: parent, plugins, main, in this order. */
-export async function flattened(flattening: Flattening, root: Mapping, way: Way): Promise<Mapping> {
+export async function flattened(flattening: Flattening, root: YamlMap, way: Way): Promise<YamlMap> {
   const parent = at(root, 'parent')
   const above = parent ? await imported(flattening, parent, 'parent', way) : undefined
   const contents = [...(above ? [above] : []), ...(await pluginsOf(flattening, root, way))]
@@ -58,8 +59,8 @@ export async function flattened(flattening: Flattening, root: Mapping, way: Way)
   return merged(flattening, contents, root)
 }
 
-async function pluginsOf(flattening: Flattening, root: Mapping, way: Way): Promise<Mapping[]> {
-  const found: Mapping[] = []
+async function pluginsOf(flattening: Flattening, root: YamlMap, way: Way): Promise<YamlMap[]> {
+  const found: YamlMap[] = []
   const components = itemsOf(at(root, 'components'))
   for (const [i, component] of components.entries()) {
     const plugin = at(component, 'plugin')
@@ -70,13 +71,13 @@ async function pluginsOf(flattening: Flattening, root: Mapping, way: Way): Promi
 }
 
 /** What a reference leads to, flattened and with its overrides. */
-async function imported(flattening: Flattening, holder: Tree, path: string, way: Way): Promise<Mapping | undefined> {
+async function imported(flattening: Flattening, holder: YamlTree, path: string, way: Way): Promise<YamlMap | undefined> {
   const content = await importedContent(flattening, holder, path, way)
   if (!content) flattening.isWhole = false
   return content && overridden(flattening, content, holder, path)
 }
 
-async function importedContent(flattening: Flattening, holder: Tree, path: string, way: Way): Promise<Mapping | undefined> {
+async function importedContent(flattening: Flattening, holder: YamlTree, path: string, way: Way): Promise<YamlMap | undefined> {
   const note = (finding: Finding): undefined => void flattening.findings.problems.push(problemAt(holder, path, finding))
   const found = referenceOf(holder, way.name)
   if (!found) return undefined
@@ -89,7 +90,7 @@ async function importedContent(flattening: Flattening, holder: Tree, path: strin
   if (flattening.sources.length >= MOST_IMPORTS)
     return note({ rule: 'import-depth', message: `more than ${MOST_IMPORTS} parents and plugins are not read` })
   const fetched = await fetchedBy(flattening, reference, note)
-  const root = fetched && contentOf(flattening, fetched, reference.by === 'kubernetes')
+  const root = fetched && (await contentOf(flattening, fetched, reference.by === 'kubernetes'))
   if (!fetched || !root) return undefined
   return flattened(flattening, root, { name: fetched.name, ids: [...way.ids, id], depth: way.depth + 1 })
 }
@@ -108,10 +109,13 @@ async function fetchedBy(
   }
 }
 
-function contentOf(flattening: Flattening, { name, text }: Fetched, isTemplate: boolean): Mapping | undefined {
-  const { findings, sources, roots } = flattening
+async function contentOf(
+  { findings, read, sources, roots }: Flattening,
+  { name, text }: Fetched,
+  isTemplate: boolean,
+): Promise<YamlMap | undefined> {
   sources.push({ name, sha256: createHash('sha256').update(text).digest('hex') })
-  const tree = readTree(name, text, findings)
+  const tree = await readTree({ name, text }, findings, read)
   if (!tree) return undefined
   const root = isTemplate && at(tree, 'apiVersion') ? (at(tree, 'spec') ?? tree) : tree
   roots.set(name, root)
@@ -124,8 +128,9 @@ const OVERRIDABLE = ['components', 'commands', 'projects', 'starterProjects', 'd
 const keyOf = (list: string): 'name' | 'id' => (list === 'commands' ? 'id' : 'name')
 
 /** Only what is there can be overridden; new elements belong into the main body. */
-function overridden({ findings }: Flattening, content: Mapping, holder: Tree, path: string): Mapping {
-  const patch: Mapping = { kind: 'map', origin: holder.origin, at: holder.at, entries: new Map() }
+function overridden({ findings }: Flattening, content: YamlMap, holder: YamlTree, path: string): YamlMap {
+  const { file, line, column } = holder
+  const patch: YamlMap = { kind: 'map', file, line, column, entries: new Map() }
   for (const list of OVERRIDABLE) {
     const there = new Set(itemsOf(at(content, list)).map((item) => textOf(at(item, keyOf(list)))))
     const overrides = at(holder, list)
@@ -153,7 +158,7 @@ function overridden({ findings }: Flattening, content: Mapping, holder: Tree, pa
   return merging.kind === 'map' ? merging : content
 }
 
-function merged(flattening: Flattening, contents: readonly Mapping[], main: Mapping): Mapping {
+function merged(flattening: Flattening, contents: readonly YamlMap[], main: YamlMap): YamlMap {
   const entries = new Map(main.entries)
   entries.delete('parent')
   const version = newestOf([...contents, main])
@@ -166,14 +171,16 @@ function merged(flattening: Flattening, contents: readonly Mapping[], main: Mapp
   for (const list of OVERRIDABLE) {
     const items = listOf(flattening, contents, main, list)
     const holder = at(main, list) ?? contents.map((content) => at(content, list)).find(isThere)
-    if (holder) entries.set(list, { key: holder, value: { kind: 'list', origin: holder.origin, at: holder.at, items } })
+    if (!holder) continue
+    const { file, line, column } = holder
+    entries.set(list, { key: holder, value: { kind: 'list', file, line, column, items } })
   }
   const events = eventsOf([...contents, main])
   if (events) entries.set('events', events)
   return { ...main, entries }
 }
 
-function newestOf(contents: readonly Mapping[]): Entry | undefined {
+function newestOf(contents: readonly YamlMap[]): YamlEntry | undefined {
   const versions = contents.map((content) => content.entries.get('schemaVersion')).filter((entry) => textOf(entry?.value))
   return versions.sort((a, b) => compareVersions(textOf(b?.value) ?? '', textOf(a?.value) ?? ''))[0]
 }
@@ -181,9 +188,9 @@ function newestOf(contents: readonly Mapping[]): Entry | undefined {
 const compareVersions = (a: string, b: string): number => a.localeCompare(b, 'en', { numeric: true })
 
 /** Of parent and plugins first, then of the main body, which may not define anything a second time. */
-function listOf({ findings }: Flattening, contents: readonly Mapping[], main: Mapping, list: string): Tree[] {
+function listOf({ findings }: Flattening, contents: readonly YamlMap[], main: YamlMap, list: string): YamlTree[] {
   const key = keyOf(list)
-  const items: Tree[] = []
+  const items: YamlTree[] = []
   const places = new Map<string, { place: number; isMain: boolean }>()
   for (const content of [...contents, main]) {
     for (const item of itemsOf(at(content, list))) {
@@ -204,7 +211,7 @@ function listOf({ findings }: Flattening, contents: readonly Mapping[], main: Ma
   return items
 }
 
-function definedTwice(spot: Spot, path: string, isMain: boolean, list: string) {
+function definedTwice(spot: YamlSpot, path: string, isMain: boolean, list: string) {
   const name = path.slice(list.length + 1)
   return problemAt(spot, path, {
     rule: 'redefined',
@@ -213,19 +220,20 @@ function definedTwice(spot: Spot, path: string, isMain: boolean, list: string) {
   })
 }
 
-function eventsOf(contents: readonly Mapping[]): Entry | undefined {
+function eventsOf(contents: readonly YamlMap[]): YamlEntry | undefined {
   const all = contents.map((content) => at(content, 'events')).filter(isThere)
   const [first] = all
   if (!first) return undefined
-  const entries: Mapping['entries'] = new Map()
+  const entries: YamlMap['entries'] = new Map()
   for (const event of ['preStart', 'postStart', 'preStop', 'postStop']) {
-    const list = all.map((events) => at(events, event)).reduce<Tree | undefined>((base, over) => union(base, over), undefined)
+    const list = all.map((events) => at(events, event)).reduce<YamlTree | undefined>((base, over) => union(base, over), undefined)
     if (list) entries.set(event, { key: list, value: list })
   }
-  return { key: first, value: { kind: 'map', origin: first.origin, at: first.at, entries } }
+  const { file, line, column } = first
+  return { key: first, value: { kind: 'map', file, line, column, entries } }
 }
 
-function without(root: Mapping, field: string): Mapping {
+function without(root: YamlMap, field: string): YamlMap {
   if (!root.entries.has(field)) return root
   const entries = new Map(root.entries)
   entries.delete(field)

@@ -1,5 +1,5 @@
 import { type Findings, inOrder, type Problem } from './problem.ts'
-import { lineOf, type Tree, walkTree } from './tree.ts'
+import { walkTree, type YamlTree } from './tree.ts'
 
 /** More than these nobody reads, and a status could not hold them. */
 const MOST_PROBLEMS = 1000
@@ -31,10 +31,10 @@ function limited(problems: Problem[]): Problem[] {
 }
 
 /** After merging, the third component may be the first of its file: problems say what it is called there. */
-export function relocated({ problems, warnings }: Findings, roots: ReadonlyMap<string, Tree>): Findings {
+export function relocated({ problems, warnings }: Findings, roots: ReadonlyMap<string, YamlTree>): Findings {
   const paths = new Map<string, string>()
   if (problems.length + warnings.length > 0)
-    for (const [file, root] of roots) walkTree(root, '', (tree, path) => paths.set(`${file} ${spotText(lineOf(tree))}`, path))
+    for (const [file, root] of roots) walkTree(root, '', (tree, path) => paths.set(`${file} ${spotText(tree)}`, path))
   const move = (each: Problem): Problem => {
     const path = paths.get(`${each.file} ${spotText(each)}`)
     if (path === undefined || path === '') return each

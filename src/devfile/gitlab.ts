@@ -1,10 +1,10 @@
 import { type Component, type Parts, problem, spotOf } from './parts.ts'
-import { at, dataOf, entriesOf, flagOf, isThere, itemsOf, type Spot, type Tree, textOf } from './tree.ts'
+import { LARGEST, tooLarge } from './read.ts'
+import { at, dataOf, entriesOf, flagOf, isThere, itemsOf, textOf, type YamlSpot, type YamlTree } from './tree.ts'
 
 const VERSION = '2.2.0'
 const EDITOR = 'gl/inject-editor'
 const PREFIX = 'gl-'
-const MOST_BYTES = 3 * 1024 * 1024
 const VOLUME_NAME_LIMIT = 28
 const EXEC_OPTIONS = ['commandLine', 'component', 'label', 'hotReloadCapable', 'workingDir']
 
@@ -27,25 +27,22 @@ export function checkGitLab(parts: Parts): undefined {
   checkVariables(parts)
 }
 
-const say = (parts: Parts, spot: Spot, path: string, message: string): undefined =>
+const say = (parts: Parts, spot: YamlSpot, path: string, message: string): undefined =>
   problem(parts, spot, path, { rule: 'gitlab', message })
 
 const isReserved = (text: string | undefined, prefix = PREFIX): boolean => text?.toLowerCase().startsWith(prefix) ?? false
 
 /** A value that is there and of another kind. */
-function checkType({ root, ...parts }: Parts, field: string, kind: Tree['kind'], message: string): undefined {
+function checkType({ root, ...parts }: Parts, field: string, kind: YamlTree['kind'], message: string): undefined {
   const tree = at(root, field)
   if (tree && tree.kind !== kind) say({ root, ...parts }, tree, field, message)
 }
 
 /** Its size as JSON: comments and indentation do not count. */
 function checkSize(parts: Parts): undefined {
-  // JSON is hardly ever twice as long as the YAML that it was made of.
-  if (parts.root.origin.text.length < MOST_BYTES / 2) return
   const bytes = Buffer.byteLength(JSON.stringify(dataOf(parts.root)))
-  if (bytes <= MOST_BYTES) return
-  const size = `${Number((bytes / 1024 / 1024).toPrecision(3))} MB`
-  say(parts, parts.root, '', `Devfile size (${size}) exceeds the maximum allowed size of 3 MB`)
+  if (bytes <= LARGEST) return
+  say(parts, parts.root, '', tooLarge(bytes).message)
 }
 
 /** As RubyGems reads a version. */
@@ -79,7 +76,7 @@ function checkRoot(parts: Parts): undefined {
 }
 
 /** What counts as true in its language: all but `false` and nothing. */
-const isTruthy = (tree: Tree | undefined): tree is Tree => isThere(tree) && flagOf(tree) !== false
+const isTruthy = (tree: YamlTree | undefined): tree is YamlTree => isThere(tree) && flagOf(tree) !== false
 
 function checkComponents(parts: Parts): undefined {
   const { root, components } = parts
@@ -155,7 +152,7 @@ function checkContainer(parts: Parts, { tree, name, path }: Component): undefine
 }
 
 /** The command is what has to go, or the arguments where there is none. */
-const spotTree = (container: Tree): Tree => at(container, 'command') ?? at(container, 'args') ?? container
+const spotTree = (container: YamlTree): YamlTree => at(container, 'command') ?? at(container, 'args') ?? container
 
 function checkEndpoints(parts: Parts, { name, tree, path }: Component): undefined {
   const endpoints = at(tree, 'container', 'endpoints')
@@ -174,7 +171,7 @@ function checkEndpoints(parts: Parts, { name, tree, path }: Component): undefine
   }
 }
 
-function checkCommand(parts: Parts, command: Tree, path: string): undefined {
+function checkCommand(parts: Parts, command: YamlTree, path: string): undefined {
   if (command.kind !== 'map') return say(parts, command, path, "'command' must be a Hash")
   const written = at(command, 'id')
   const id = textOf(written) ?? ''
@@ -199,7 +196,7 @@ function checkCommand(parts: Parts, command: Tree, path: string): undefined {
   if (kind === 'exec') checkExec(parts, body, id, `${path}.exec`)
 }
 
-function checkExec(parts: Parts, exec: Tree, id: string, path: string): undefined {
+function checkExec(parts: Parts, exec: YamlTree, id: string, path: string): undefined {
   const others = [...entriesOf(exec).keys()].filter((key) => !EXEC_OPTIONS.includes(key))
   if (others.length > 0) {
     const supported = `Only '${EXEC_OPTIONS.join(', ')}' are supported.`
@@ -230,7 +227,7 @@ function checkEvents(parts: Parts): undefined {
   }
 }
 
-function checkPostStart(parts: Parts, item: Tree, name: string, path: string): undefined {
+function checkPostStart(parts: Parts, item: YamlTree, name: string, path: string): undefined {
   const command = parts.commandsById.get(name)
   if (!command) return say(parts, item, path, `PostStart event references command '${name}' which has no command definition.`)
   if (!at(command.tree, 'exec'))

@@ -3,8 +3,8 @@
  * It does no I/O and knows nothing of Kubernetes: parents come through a fetcher that is handed in, and what becomes of a
  * devfile is decided by who reads it.
  * Read devfile.ts (the words), then parse.ts (the story), schema.ts (the fields), component-rules.ts and its neighbours
- * (rules between parts), flatten.ts and merge.ts (parents, plugins, overrides), gitlab.ts (the other profile); the two readers,
- * plain-reader.ts and library-reader.ts, make the trees (tree.ts) in which everything has its place.
+ * (rules between parts), flatten.ts and merge.ts (parents, plugins, overrides), gitlab.ts (the other profile). They look at the
+ * trees of std, in which everything has its place.
  */
 export {
   type Attributes,

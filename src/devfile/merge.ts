@@ -1,19 +1,19 @@
 import type { Fields, List, Shape } from './schema.ts'
-import { at, isThere, itemsOf, type Listing, type Mapping, type Tree, textOf } from './tree.ts'
+import { at, isThere, itemsOf, textOf, type YamlList, type YamlMap, type YamlTree } from './tree.ts'
 
 /**
  * A strategic merge patch, as the devfile specification has it for overrides: mappings are merged, lists by their key, lists
  * without a key are replaced, `null` takes away, and another member of a union takes the place of the one that was there.
  * https://github.com/kubernetes/community/blob/master/contributors/devel/sig-api-machinery/strategic-merge-patch.md
  */
-export function patched(base: Tree, patch: Tree, shape: Shape): Tree {
+export function patched(base: YamlTree, patch: YamlTree, shape: Shape): YamlTree {
   if (shape.is === 'list') return patchedList(base, patch, shape)
   if (base.kind !== 'map' || patch.kind !== 'map') return patch
   if (shape.is === 'fields') return patchedFields(base, patch, shape)
   return shape.is === 'texts' || shape.is === 'free' ? entriesOver(base, patch) : patch
 }
 
-function patchedFields(base: Mapping, patch: Mapping, { fields, oneOf }: Fields): Mapping {
+function patchedFields(base: YamlMap, patch: YamlMap, { fields, oneOf }: Fields): YamlMap {
   const entries = new Map(base.entries)
   if (oneOf.some((name) => isThere(patch.entries.get(name)?.value)))
     for (const name of oneOf) if (!patch.entries.has(name)) entries.delete(name)
@@ -28,7 +28,7 @@ function patchedFields(base: Mapping, patch: Mapping, { fields, oneOf }: Fields)
   return { ...base, entries }
 }
 
-function patchedList(base: Tree, patch: Tree, { of, key }: List): Tree {
+function patchedList(base: YamlTree, patch: YamlTree, { of, key }: List): YamlTree {
   if (base.kind !== 'list' || patch.kind !== 'list' || key === undefined) return patch
   const items = [...base.items]
   const places = new Map(items.map((item, i) => [textOf(at(item, key)), i]))
@@ -42,7 +42,7 @@ function patchedList(base: Tree, patch: Tree, { of, key }: List): Tree {
 }
 
 /** Those of `over` win; `null` takes away. */
-export function entriesOver(base: Tree, over: Tree): Tree {
+export function entriesOver(base: YamlTree, over: YamlTree): YamlTree {
   if (over.kind !== 'map' || base.kind !== 'map') return over
   const entries = new Map(base.entries)
   for (const [name, entry] of over.entries) {
@@ -53,7 +53,7 @@ export function entriesOver(base: Tree, over: Tree): Tree {
 }
 
 /** One list behind the other; what is in both, by its text, is there once. */
-export function union(base: Tree | undefined, over: Tree | undefined): Listing | undefined {
+export function union(base: YamlTree | undefined, over: YamlTree | undefined): YamlList | undefined {
   const first = base?.kind === 'list' ? base : over?.kind === 'list' ? over : undefined
   if (!first) return undefined
   const texts = new Set<string | undefined>()

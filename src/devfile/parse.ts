@@ -1,3 +1,4 @@
+import type { ReadYamlTree } from '../std/index.ts'
 import { buildDevfile } from './build.ts'
 import { checkCommands } from './command-rules.ts'
 import { checkComponents, checkUri } from './component-rules.ts'
@@ -11,7 +12,7 @@ import { checkProjects } from './project-rules.ts'
 import { readTree } from './read.ts'
 import { DEVFILE, NEWEST, TEMPLATE } from './schema.ts'
 import { checkShape } from './shape.ts'
-import { at, dataOf, itemsOf, type Mapping, type Tree } from './tree.ts'
+import { at, dataOf, itemsOf, type YamlMap, type YamlTree } from './tree.ts'
 import { fillIn, tellUnknown, variablesIn } from './variables.ts'
 import { checkVersion } from './version.ts'
 
@@ -23,6 +24,8 @@ export interface Options {
   /** The file or URL that the text is from: it stands in problems, and relative references begin there. */
   name?: string
   profile?: Profile
+  /** How the text and those of its parents are read: a program of many users has a thread for long ones. */
+  read?: ReadYamlTree | undefined
 }
 
 export interface Flattened {
@@ -34,9 +37,9 @@ export interface Flattened {
 }
 
 /** The devfile in this text, or everything that is wrong with it, in the order of the text. A parent is not looked for. */
-export function parseDevfile(text: string, options: Options = {}): { devfile: Devfile } | { problems: Problem[] } {
+export async function parseDevfile(text: string, options: Options = {}): Promise<{ devfile: Devfile } | { problems: Problem[] }> {
   const findings: Findings = { problems: [], warnings: [] }
-  const root = readRoot(text, options, findings)
+  const root = await readRoot(text, options, findings)
   const parts = root && checkRoot(root, options, findings)
   if (parts) {
     refuseParent(parts)
@@ -50,9 +53,9 @@ export function parseDevfile(text: string, options: Options = {}): { devfile: De
  * What is wrong with a devfile that nobody wants to run yet, and what may surprise. Where it has a parent, which is not
  * looked at, references that lead nowhere are not told: the parent may have what is missing.
  */
-export function validateDevfile(text: string, options: Options = {}): Findings {
+export async function validateDevfile(text: string, options: Options = {}): Promise<Findings> {
   const findings: Findings = { problems: [], warnings: [] }
-  const root = readRoot(text, options, findings)
+  const root = await readRoot(text, options, findings)
   const parts = root && checkRoot(root, options, findings)
   const parent = parts && at(parts.root, 'parent')
   if (parent)
@@ -65,15 +68,15 @@ export async function flattenDevfile(
   text: string,
   options: Options & { fetch: Fetcher; signal?: AbortSignal },
 ): Promise<Flattened | Findings> {
-  const { name = '', fetch, signal, profile } = options
+  const { name = '', fetch, read, signal, profile } = options
   const findings: Findings = { problems: [], warnings: [] }
-  const root = readRoot(text, options, findings)
+  const root = await readRoot(text, options, findings)
   if (!root) return finished(findings)
   if (profile === 'gitlab') checkGitLab(partsOf(root, findings, true))
-  const roots = new Map<string, Tree>([[name, root]])
+  const roots = new Map<string, YamlTree>([[name, root]])
   const sources: Source[] = []
   const way = { name, ids: name ? [name] : [], depth: 0 }
-  const flattening = { findings, fetch, sources, roots, signal, isWhole: true }
+  const flattening = { findings, fetch, read, sources, roots, signal, isWhole: true }
   const whole = await flattened(flattening, root, way)
   const later: Findings = { problems: [], warnings: [] }
   if (sources.length > 0) checkShape({ findings: later, version: NEWEST, isTemplate: true }, whole, DEVFILE, '')
@@ -91,8 +94,8 @@ export async function flattenDevfile(
 /** So many of anything are no workspace, and what is quadratic would be slow. */
 const MOST_PARTS = 1000
 
-function readRoot(text: string, { name = '' }: Options, findings: Findings): Mapping | undefined {
-  const root = readTree(name, text, findings)
+async function readRoot(text: string, { name = '', read }: Options, findings: Findings): Promise<YamlMap | undefined> {
+  const root = await readTree({ name, text }, findings, read)
   if (!root) return undefined
   for (const list of ['components', 'commands', 'projects', 'starterProjects', 'dependentProjects']) {
     const tree = at(root, list)
@@ -107,14 +110,14 @@ function readRoot(text: string, { name = '' }: Options, findings: Findings): Map
   return root.kind === 'map' ? root : undefined
 }
 
-function checkRoot(root: Mapping, { profile }: Options, findings: Findings): Parts {
+function checkRoot(root: YamlMap, { profile }: Options, findings: Findings): Parts {
   const isWhole = !at(root, 'parent')
   if (profile === 'gitlab') checkGitLab(partsOf(root, findings, isWhole))
   return checkRules(root, findings, isWhole)
 }
 
 /** The rules between parts, once variables stand for what they mean. */
-function checkRules(root: Mapping, findings: Findings, isWhole: boolean): Parts {
+function checkRules(root: YamlMap, findings: Findings, isWhole: boolean): Parts {
   tellUnknown(root, fillIn(root, TEMPLATE, variablesIn(at(root, 'variables'))), findings)
   const parts = partsOf(root, findings, isWhole)
   checkUri(parts, at(root, 'parent', 'uri'), 'parent.uri')

@@ -1,9 +1,9 @@
 import { type Finding, type Findings, problemAt } from './problem.ts'
-import { at, flagOf, isThere, itemsOf, type Spot, type Tree, textOf } from './tree.ts'
+import { at, flagOf, isThere, itemsOf, textOf, type YamlSpot, type YamlTree } from './tree.ts'
 
 /** A devfile as the rules between its parts look at it. Shapes may be wrong: what cannot be read is left out. */
 export interface Parts {
-  root: Tree
+  root: YamlTree
   components: Component[]
   commands: Command[]
   /** By lower-case id: references to commands do not look at case. */
@@ -20,10 +20,10 @@ export type ComponentKind = (typeof KINDS)[number]
 export interface Component {
   name: string
   kind: ComponentKind | undefined
-  tree: Tree
-  body: Tree | undefined
+  tree: YamlTree
+  body: YamlTree | undefined
   path: string
-  endpoints: { tree: Tree; name: string | undefined; path: string }[]
+  endpoints: { tree: YamlTree; name: string | undefined; path: string }[]
 }
 
 export const COMMAND_KINDS = ['exec', 'apply', 'composite'] as const
@@ -32,12 +32,12 @@ export type CommandKind = (typeof COMMAND_KINDS)[number]
 export interface Command {
   id: string
   kind: CommandKind | undefined
-  tree: Tree
-  body: Tree | undefined
+  tree: YamlTree
+  body: YamlTree | undefined
   path: string
 }
 
-export function partsOf(root: Tree, findings: Findings, isWhole: boolean): Parts {
+export function partsOf(root: YamlTree, findings: Findings, isWhole: boolean): Parts {
   const components = itemsOf(at(root, 'components')).map(componentOf)
   const commands = itemsOf(at(root, 'commands')).map(commandOf)
   return {
@@ -51,7 +51,7 @@ export function partsOf(root: Tree, findings: Findings, isWhole: boolean): Parts
   }
 }
 
-function componentOf(tree: Tree, i: number): Component {
+function componentOf(tree: YamlTree, i: number): Component {
   const path = `components[${i}]`
   const kind = KINDS.find((each) => (each === 'volume' && tree.kind === 'map' ? tree.entries.has(each) : at(tree, each)))
   const body = kind && at(tree, kind)
@@ -63,23 +63,23 @@ function componentOf(tree: Tree, i: number): Component {
   return { name: textOf(at(tree, 'name')) ?? '', kind, tree, body, path, endpoints }
 }
 
-function commandOf(tree: Tree, i: number): Command {
+function commandOf(tree: YamlTree, i: number): Command {
   const kind = COMMAND_KINDS.find((each) => at(tree, each))
   return { id: textOf(at(tree, 'id')) ?? '', kind, tree, body: kind && at(tree, kind), path: `commands[${i}]` }
 }
 
 export const isDedicated = ({ body }: Component): boolean => flagOf(at(body, 'dedicatedPod')) ?? false
 
-export const problem = ({ findings }: Parts, spot: Spot, path: string, finding: Finding): undefined =>
+export const problem = ({ findings }: Parts, spot: YamlSpot, path: string, finding: Finding): undefined =>
   void findings.problems.push(problemAt(spot, path, finding))
 
-export const warning = ({ findings }: Parts, spot: Spot, path: string, finding: Finding): void =>
+export const warning = ({ findings }: Parts, spot: YamlSpot, path: string, finding: Finding): void =>
   void findings.warnings.push(problemAt(spot, path, finding))
 
 /** Notes each part whose name another one has already. */
 export function checkUnique(
   parts: Parts,
-  named: readonly { name: string | undefined; spot: Spot; path: string }[],
+  named: readonly { name: string | undefined; spot: YamlSpot; path: string }[],
   finding: (name: string) => Finding,
 ): void {
   const seen = new Set<string>()
@@ -91,4 +91,4 @@ export function checkUnique(
 }
 
 /** The value where it is, else what should have it. */
-export const spotOf = (value: Tree | undefined, holder: Tree): Spot => (isThere(value) ? value : holder)
+export const spotOf = (value: YamlTree | undefined, holder: YamlTree): YamlSpot => (isThere(value) ? value : holder)

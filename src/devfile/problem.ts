@@ -1,4 +1,4 @@
-import { lineOf, type Spot } from './tree.ts'
+import type { YamlSpot } from './tree.ts'
 
 /** One mistake in a devfile, with its place: which rule it breaks, what is wrong, where, and how to put it right. */
 export interface Problem {
@@ -30,8 +30,8 @@ export interface Finding {
   remedy?: string
 }
 
-export function problemAt(spot: Spot, path: string, { rule, message, remedy = '' }: Finding): Problem {
-  return { file: spot.origin.name, ...lineOf(spot), path, rule, message, remedy }
+export function problemAt({ file, line, column }: YamlSpot, path: string, { rule, message, remedy = '' }: Finding): Problem {
+  return { file, line, column, path, rule, message, remedy }
 }
 
 export const sentenceOf = ({ file, line, column, path, message, remedy }: Problem): string =>

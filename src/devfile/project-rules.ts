@@ -1,6 +1,6 @@
 import { checkUri } from './component-rules.ts'
 import { checkUnique, type Parts, problem, spotOf } from './parts.ts'
-import { at, entriesOf, itemsOf, type Tree, textOf } from './tree.ts'
+import { at, entriesOf, itemsOf, textOf, type YamlTree } from './tree.ts'
 
 /** Where sources come from and where they go. */
 export function checkProjects(parts: Parts): void {
@@ -31,7 +31,7 @@ export function checkProjects(parts: Parts): void {
 }
 
 interface Git {
-  tree: Tree
+  tree: YamlTree
   path: string
   what: string
   /** Only one remote makes sense. */
@@ -71,14 +71,14 @@ function checkGit(parts: Parts, { tree, path, what, isSingle }: Git): void {
 }
 
 /** `git@host:path` is no URI and a remote all the same. What begins with a dash would be an option of git. */
-function checkRemote(parts: Parts, tree: Tree, path: string): void {
+function checkRemote(parts: Parts, tree: YamlTree, path: string): void {
   const text = textOf(tree)
   if (text === undefined) return
   if (text === '' || /^-|\s/.test(text.replace(/\{\{[^{}]*\}\}/g, '')))
     problem(parts, tree, path, { rule: 'uri', message: `"${text}" is not the address of a repository` })
 }
 
-function checkClonePath(parts: Parts, tree: Tree | undefined, path: string): void {
+function checkClonePath(parts: Parts, tree: YamlTree | undefined, path: string): void {
   const text = textOf(tree)
   if (!tree || text === undefined) return
   if (text.startsWith('/') || text.split('/').includes('..'))

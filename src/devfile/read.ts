@@ -1,34 +1,42 @@
-import { readByLibrary } from './library-reader.ts'
-import { readPlainly } from './plain-reader.ts'
+import { parseYamlTree, type ReadYamlTree } from '../std/index.ts'
 import { type Finding, type Findings, problemAt } from './problem.ts'
-import { originOf, type Spot, type Tree } from './tree.ts'
+import type { YamlTree } from './tree.ts'
 
-/** 3 MB, as the best known reader of devfiles has it. */
+/** For programs of one user: everybody else would wait for a long text. */
+const readHere: ReadYamlTree = async (text, options) => parseYamlTree(text, options)
+
+/** Characters of a text: 3 MB, as the best known reader of devfiles has it. */
 export const LARGEST = 3 * 1024 * 1024
-/** The library takes a second for a megabyte, and everybody else would wait. */
-const LARGEST_FOR_LIBRARY = 256 * 1024
+/** Aliases can be nested so that a short text means a huge one. No honest devfile has as many as this. */
+const MOST_ALIASES = 100
+const LIMITS = { characters: LARGEST, tokens: 500_000, depth: 64, aliases: MOST_ALIASES }
+
+/** What the reader of YAML says in general, in words for devfiles. */
+const FINDINGS: Readonly<Record<'depth' | 'anchor' | 'aliases', Finding>> = {
+  depth: { rule: 'yaml', message: 'it is nested too deep' },
+  anchor: { rule: 'yaml', message: 'an alias leads nowhere, or an anchor refers to itself' },
+  aliases: { rule: 'aliases', message: `more than ${MOST_ALIASES} aliases are not read`, remedy: 'write the values out' },
+}
 
 /** The tree of a YAML or JSON text; `undefined` when it is none, and `findings` say why. Time and memory are bounded. */
-export function readTree(name: string, text: string, findings: Findings): Tree | undefined {
-  if (text.length > LARGEST) return refuseSize(name, text, findings)
-  const origin = originOf(name, text)
-  const read = readPlainly(origin)
-  if ('kind' in read) return read
-  const spot = { origin, at: read.at }
-  if (read.tooDeep) return refuse(findings, spot, { rule: 'yaml', message: 'it is nested too deep' })
-  if (text.length <= LARGEST_FOR_LIBRARY) return readByLibrary(origin, findings)
-  return refuse(findings, spot, {
-    rule: 'yaml',
-    message: `what stands here is not plain YAML, and a text of more than ${LARGEST_FOR_LIBRARY / 1024} KB has to be`,
-    remedy: 'use no anchors, tags, folded texts, tabs and carriage returns',
-  })
+export async function readTree(
+  { name: file, text }: { name: string; text: string },
+  { problems }: Findings,
+  read: ReadYamlTree = readHere,
+): Promise<YamlTree | undefined> {
+  if (text.length > LARGEST) {
+    problems.push(problemAt({ file, line: 1, column: 1 }, '', tooLarge(text.length)))
+    return undefined
+  }
+  const { tree, problem } = await read(text, { file, schema: 'core', limits: LIMITS })
+  if (!problem) return tree ?? { kind: 'scalar', file, line: 1, column: 1, value: null, source: '' }
+  const { message, isTooLarge, about } = problem
+  problems.push(problemAt({ ...problem, file }, '', about ? FINDINGS[about] : { rule: isTooLarge ? 'size' : 'yaml', message }))
+  return undefined
 }
 
-function refuseSize(name: string, text: string, findings: Findings): undefined {
-  const size = `${Number((text.length / 1024 / 1024).toPrecision(3))} MB`
-  const message = `Devfile size (${size}) exceeds the maximum allowed size of 3 MB`
-  return refuse(findings, { origin: originOf(name, ''), at: 0 }, { rule: 'size', message })
+/** In the words of that reader. */
+export function tooLarge(size: number): Finding {
+  const text = `${Number((size / 1024 / 1024).toPrecision(3))} MB`
+  return { rule: 'size', message: `Devfile size (${text}) exceeds the maximum allowed size of 3 MB` }
 }
-
-const refuse = ({ problems }: Findings, spot: Spot, finding: Finding): undefined =>
-  void problems.push(problemAt(spot, '', finding))

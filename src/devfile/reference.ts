@@ -1,5 +1,5 @@
 import type { Finding } from './problem.ts'
-import { at, type Tree, textOf } from './tree.ts'
+import { at, textOf, type YamlTree } from './tree.ts'
 import { isAbsolute, isUri, resolvedUri, URI_REMEDY } from './uri.ts'
 
 /** Where a parent or a plugin is. */
@@ -11,7 +11,7 @@ export type Reference =
   | { by: 'kubernetes'; name: string; namespace: string | undefined }
 
 /** `id` says the same for the same place. Nothing when the shape is wrong: that was told already. */
-export function referenceOf(holder: Tree, from: string): { reference: Reference; id: string } | Finding | undefined {
+export function referenceOf(holder: YamlTree, from: string): { reference: Reference; id: string } | Finding | undefined {
   const text = (key: string, next?: string) => textOf(at(holder, key, next))
   const [uri, id, name] = [text('uri'), text('id'), text('kubernetes', 'name')]
   if ([uri, id, name].filter((each) => each !== undefined).length !== 1) return undefined

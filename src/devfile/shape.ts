@@ -1,6 +1,6 @@
 import { type Finding, type Findings, problemAt } from './problem.ts'
 import { type Field, type Fields, type Shape, type Text, type Version, versionText } from './schema.ts'
-import { isThere, type Mapping, type Spot, type Tree } from './tree.ts'
+import { isThere, type YamlMap, type YamlSpot, type YamlTree } from './tree.ts'
 
 /** By which schema a text is read. */
 export interface Reader {
@@ -11,7 +11,7 @@ export interface Reader {
 }
 
 /** Whether every field is known, of its version and of its shape. Whatever is wrong is noted; nothing stops the rest. */
-export function checkShape(reader: Reader, tree: Tree, shape: Shape, path: string): undefined {
+export function checkShape(reader: Reader, tree: YamlTree, shape: Shape, path: string): undefined {
   const note = (finding: Finding) => noteAt(reader, tree, path, finding)
   switch (shape.is) {
     case 'free':
@@ -42,15 +42,15 @@ export function checkShape(reader: Reader, tree: Tree, shape: Shape, path: strin
   }
 }
 
-const noteAt = ({ findings }: Reader, spot: Spot, path: string, finding: Finding): undefined =>
+const noteAt = ({ findings }: Reader, spot: YamlSpot, path: string, finding: Finding): undefined =>
   void findings.problems.push(problemAt(spot, path, finding))
 
 const joined = (path: string, name: string): string => (path ? `${path}.${name}` : name)
 
-const isScalar = (tree: Tree, type: 'boolean' | 'string' | 'number'): boolean =>
+const isScalar = (tree: YamlTree, type: 'boolean' | 'string' | 'number'): boolean =>
   tree.kind === 'scalar' && typeof tree.value === type
 
-function checkText(reader: Reader, tree: Tree, { format }: Text, path: string): undefined {
+function checkText(reader: Reader, tree: YamlTree, { format }: Text, path: string): undefined {
   if (isScalar(tree, 'boolean') && tree.kind === 'scalar')
     return noteAt(reader, tree, path, { rule: 'type', message: `must be a text; put quotes around ${tree.source}` })
   if (tree.kind !== 'scalar' || tree.value === null)
@@ -61,7 +61,7 @@ function checkText(reader: Reader, tree: Tree, { format }: Text, path: string): 
   noteAt(reader, tree, path, { rule, message: `"${written}" ${says}`, ...(remedy && { remedy }) })
 }
 
-function checkWord(reader: Reader, tree: Tree, words: Readonly<Record<string, Version>>, path: string): undefined {
+function checkWord(reader: Reader, tree: YamlTree, words: Readonly<Record<string, Version>>, path: string): undefined {
   const written = tree.kind === 'scalar' ? String(tree.value) : undefined
   if (written === undefined) return noteAt(reader, tree, path, { rule: 'type', message: 'must be a text' })
   const since = Object.hasOwn(words, written) ? words[written] : undefined
@@ -78,7 +78,7 @@ function tooNew(what: string, since: Version, version: Version): Finding {
   }
 }
 
-function checkFields(reader: Reader, tree: Tree, shape: Fields, path: string): undefined {
+function checkFields(reader: Reader, tree: YamlTree, shape: Fields, path: string): undefined {
   if (tree.kind !== 'map') return noteAt(reader, tree, path, { rule: 'type', message: 'must be a mapping' })
   for (const [name, { key, value }] of tree.entries) {
     const field = shape.fields.get(name)
@@ -92,7 +92,7 @@ function checkFields(reader: Reader, tree: Tree, shape: Fields, path: string): u
   if (shape.oneOf.length > 0) checkOne(reader, tree, shape, path)
 }
 
-function checkField(reader: Reader, given: { key: Spot; value: Tree; field: Field; path: string }): undefined {
+function checkField(reader: Reader, given: { key: YamlSpot; value: YamlTree; field: Field; path: string }): undefined {
   const { key, value, field, path } = given
   const name = path.slice(path.lastIndexOf('.') + 1)
   if (field.since > reader.version) noteAt(reader, key, path, tooNew(`"${name}"`, field.since, reader.version))
@@ -121,7 +121,7 @@ function isNear(a: string, b: string): boolean {
 }
 
 /** `volume:` with nothing behind it says that there is a volume: all of its fields may be left out. */
-function checkOne(reader: Reader, tree: Mapping, { oneOf, fields, isPatch }: Fields, path: string): undefined {
+function checkOne(reader: Reader, tree: YamlMap, { oneOf, fields, isPatch }: Fields, path: string): undefined {
   const listed = oneOf.filter((name) => reader.isTemplate || !fields.get(name)?.isOfTemplates)
   const given = oneOf.filter((name) => (name === 'volume' ? tree.entries.has(name) : isThere(tree.entries.get(name)?.value)))
   if (given.length === 1 || (isPatch && given.length === 0)) return

@@ -1,11 +1,11 @@
 import { type Findings, problemAt } from './problem.ts'
 import type { Shape } from './schema.ts'
-import { entriesOf, type Scalar, type Tree, textOf, walkTree } from './tree.ts'
+import { entriesOf, textOf, walkTree, type YamlScalar, type YamlTree } from './tree.ts'
 
 const VARIABLE = /\{\{([^{}]*)\}\}/g
 
 /** The devfile's own `variables`, by name. */
-export function variablesIn(tree: Tree | undefined): ReadonlyMap<string, string> {
+export function variablesIn(tree: YamlTree | undefined): ReadonlyMap<string, string> {
   const texts = [...entriesOf(tree)].flatMap(([name, { value }]) => {
     const text = textOf(value)
     return text === undefined ? [] : [[name, text] as const]
@@ -15,7 +15,7 @@ export function variablesIn(tree: Tree | undefined): ReadonlyMap<string, string>
 
 /** A name that no variable has, and where it is written. */
 export interface Unknown {
-  tree: Scalar
+  tree: YamlScalar
   name: string
 }
 
@@ -23,13 +23,13 @@ export interface Unknown {
  * Fills in `{{ name }}` where the schema says so and nowhere else: once, not recursively. A name that is unknown stays as it is.
  * The tree is changed in place: it was read for this.
  */
-export function fillIn(tree: Tree, shape: Shape, variables: ReadonlyMap<string, string>): Unknown[] {
+export function fillIn(tree: YamlTree, shape: Shape, variables: ReadonlyMap<string, string>): Unknown[] {
   const unknown: Unknown[] = []
   descend(tree, shape, (scalar) => fill(scalar, variables, unknown))
   return unknown
 }
 
-function descend(tree: Tree, shape: Shape, visit: (scalar: Scalar) => void): void {
+function descend(tree: YamlTree, shape: Shape, visit: (scalar: YamlScalar) => void): void {
   if (shape.is === 'fields' && tree.kind === 'map') {
     for (const [name, { value }] of tree.entries) {
       const field = shape.fields.get(name)
@@ -42,7 +42,7 @@ function descend(tree: Tree, shape: Shape, visit: (scalar: Scalar) => void): voi
   } else if (shape.is === 'text' && shape.filled && tree.kind === 'scalar') visit(tree)
 }
 
-function fill(tree: Scalar, variables: ReadonlyMap<string, string>, unknown: Unknown[]): void {
+function fill(tree: YamlScalar, variables: ReadonlyMap<string, string>, unknown: Unknown[]): void {
   if (typeof tree.value !== 'string' || !tree.value.includes('{{')) return
   const value = tree.value.replace(VARIABLE, (whole, inner: string) => {
     const name = inner.trim()
@@ -55,9 +55,9 @@ function fill(tree: Scalar, variables: ReadonlyMap<string, string>, unknown: Unk
 }
 
 /** Places are looked up only now: nearly always there is nothing to tell. */
-export function tellUnknown(root: Tree, unknown: readonly Unknown[], { warnings }: Findings): void {
+export function tellUnknown(root: YamlTree, unknown: readonly Unknown[], { warnings }: Findings): void {
   if (unknown.length === 0) return
-  const paths = new Map<Tree, string>()
+  const paths = new Map<YamlTree, string>()
   walkTree(root, '', (tree, path) => paths.set(tree, path))
   for (const { tree, name } of unknown)
     warnings.push(

@@ -1,111 +1,160 @@
-import { PROTOCOLS, type Protocol } from '../adapters/git/index.ts'
-import { Failure, type LogLevel, seconds } from '../std/index.ts'
+import { PROTOCOLS } from '../adapters/git/index.ts'
+import {
+  anyText,
+  CLUSTER_SETTINGS,
+  type EnvironmentVariables,
+  type Flags,
+  hostAndPort,
+  integer,
+  logLevel,
+  optional,
+  readSettings,
+  type SettingParser,
+  type SettingValues,
+  setting,
+  tlsFiles,
+  toggle,
+  wholeSeconds,
+  wrongSetting,
+} from '../std/index.ts'
 
-export interface Config {
-  /** --kubeconfig FILE, else KUBECONFIG, the pod's service account, ~/.kube/config. */
-  kubeconfig: string | undefined
-  /** --context NAME: of the kubeconfig. */
-  context: string | undefined
-  /** --namespace NS, BERTH_WATCH_NAMESPACE: know the GitProjects and Agents of one namespace only; all without it. */
-  namespace: string | undefined
-  /** --listen HOST:PORT, BERTH_LISTEN: gRPC, for agents and the operator. Port 0 lets the kernel choose. */
-  listen: string
-  /** --operations HOST:PORT, BERTH_OPERATIONS: /livez, /readyz and /metrics. */
-  operations: string
-  /** --webhooks HOST:PORT, BERTH_WEBHOOKS: where Git servers tell of pushes. */
-  webhooks: string
-  /** --git-credentials HOST:PORT, BERTH_GIT_CREDENTIALS: where pods of workspaces ask for Git credentials. */
-  gitCredentials: string
-  /** --api-url URL, BERTH_API_URL: how people and targets call this cluster's API; by it, pods of the own cluster are known. */
-  apiUrl: string | undefined
-  /** --refuse-local-targets, BERTH_REFUSE_LOCAL_TARGETS=true: clusters of workspaces are not asked on loopback or private addresses, the own one excepted. */
-  refuseLocalTargets: boolean
-  /** --kubernetes-api HOST:PORT, BERTH_KUBERNETES_API: where people and jobs reach the clusters of agents. */
-  kubernetesApi: string
-  /** --visits-per-second N, BERTH_VISITS_PER_SECOND: of one person, over all agents; for a moment ten times as many. */
-  visitsPerSecond: number
-  /** --session-grace SECONDS, BERTH_SESSION_GRACE: how long their sessions go on when kas ends. In milliseconds here. */
-  sessionGrace: number
-  /** --listen-grace SECONDS, BERTH_LISTEN_GRACE: how long kas takes new requests when it is to end, until load balancers know. In milliseconds here. */
-  listenGrace: number
-  /** --agent-calls N, BERTH_AGENT_CALLS: calls and streams that one token of an agent may open in a minute. */
-  agentCalls: number
-  /** --lease-namespace NS, BERTH_NAMESPACE: where each kas has a Lease that shows the others that it lives. */
-  leaseNamespace: string
-  /** --identity NAME, POD_NAME: the beginning of the name of that Lease. */
-  identity: string | undefined
-  /** --api HOST:PORT, BERTH_API: where who knows the secret asks for agents and tells of pushes. Off without --api-secret. */
-  api: string
-  /** --api-secret FILE, BERTH_API_SECRET: base64 of at least 32 bytes, which those who ask have too. */
-  apiSecret: string | undefined
-  /** --private-api HOST:PORT, BERTH_PRIVATE_API: where other kas ask for tunnels. Off without --private-api-secret. */
-  privateApi: string
-  /** --private-api-secret FILE, BERTH_PRIVATE_API_SECRET: base64 of at least 32 bytes, the same for all kas. */
-  privateApiSecret: string | undefined
-  /**
-   * --peers URLS, BERTH_PEERS: the private endpoints of the other kas, such as grpcs://kas-peers:8155. A name may stand for several
-   * addresses; one that leads back to this kas is left out.
-   */
-  peers: string[]
-  /** --peers-ca FILE, BERTH_PEERS_CA: PEM of the authorities that the certificates of peers are checked by, instead of the system's. */
-  peersCa: string | undefined
-  /** --agent-wait SECONDS, BERTH_AGENT_WAIT: how long a request waits for its agent to connect. In milliseconds here. */
-  agentWait: number
-  /** --data-dir DIR, BERTH_DATA_DIR: mirrors of repositories; can be lost at any time. One running kas per folder. */
-  dataDir: string
-  /** --tls-cert FILE and --tls-key FILE, BERTH_TLS_CERT, BERTH_TLS_KEY: PEM; plain text without them. */
-  tls: { certificate: string; key: string } | undefined
-  /** --operator NAMESPACE/NAME, BERTH_OPERATOR: the service account that may ask on behalf of namespaces. */
-  operator: { namespace: string; name: string }
-  /** --proxy NAMESPACE/NAME, BERTH_PROXY: the service account that may reach ports of workspaces through the tunnels of their pods. */
-  proxy: { namespace: string; name: string }
-  /** --audience NAME, BERTH_AUDIENCE: for which service account tokens must have been issued. */
-  audience: string
-  /** --protocols https,http,ssh, BERTH_GIT_PROTOCOLS: which repositories may be fetched. */
-  protocols: Protocol[]
-  /** --git-processes N, BERTH_GIT_PROCESSES: how many ask Git servers at once; as many more read mirrors. */
-  gitProcesses: number
-  /** --addresses public,private,loopback, BERTH_GIT_ADDRESSES: which kinds of addresses Git servers may have. Link-local ones never. */
-  addresses: ('public' | 'private' | 'loopback')[]
-  /** --hosts NAMES, BERTH_GIT_HOSTS: hosts of Git servers, by name or `*.example.com`; all without it. */
-  hosts: string[] | undefined
-  /** --devfile-hosts NAMES, BERTH_DEVFILE_HOSTS: where parents of devfiles may be, as `name`, `*.example.com` or `name:port`; nowhere without it. */
-  devfileHosts: string[]
-  /** --devfile-ca FILE, BERTH_DEVFILE_CA: PEM of the authorities that these hosts are checked by, instead of the system's. */
-  devfileCa: string | undefined
-  /** --max-repository-size MIB, BERTH_MAX_REPOSITORY_SIZE: of one mirror. In bytes here. */
-  maxRepositorySize: number
-  /** --max-data-size MIB, BERTH_MAX_DATA_SIZE: of all mirrors. In bytes here. */
-  maxDataSize: number
-  /** --max-files N, BERTH_MAX_FILES: files under the folders of one request. */
-  maxFiles: number
-  /** --max-file-size MIB, BERTH_MAX_FILE_SIZE: of one file in an answer. In bytes here. */
-  maxFileSize: number
-  /** --max-total-size MIB, BERTH_MAX_TOTAL_SIZE: of all files in an answer; at most 200. In bytes here. */
-  maxTotalSize: number
-  /** --max-paths N, BERTH_MAX_PATHS: path patterns in one request. */
-  maxPaths: number
-  /** --max-connection-age SECONDS, BERTH_MAX_CONNECTION_AGE: of a client's connection, with all it has open. In milliseconds here. */
-  maxConnectionAge: number
-  /** --max-connections N, BERTH_MAX_CONNECTIONS: of clients at once. */
-  maxConnections: number
-  /** --max-connections-per-address N, BERTH_MAX_CONNECTIONS_PER_ADDRESS: behind a proxy all clients have one address. */
-  maxConnectionsPerAddress: number
-  /** --handshake-timeout SECONDS, BERTH_HANDSHAKE_TIMEOUT: for TLS, the request for a WebSocket and the first settings of HTTP/2. In milliseconds here. */
-  handshakeTimeout: number
-  /** --stream-age SECONDS, BERTH_STREAM_AGE: age at which idle streams end cleanly, before a load balancer cuts them; 30 % of the age of connections. In milliseconds here. */
-  streamAge: number
-  /** PATH and the proxy variables: all that git gets of the program's environment. */
-  environment: Record<string, string>
-  /** --log-level debug|info|warn|error, BERTH_LOG_LEVEL */
-  logLevel: LogLevel
+/** The fallback of --api, which is applied late: only who gives --api has to give a secret, too. */
+const API = '127.0.0.1:8153'
+
+const ADDRESSES = ['public', 'private', 'loopback'] as const
+const HOST = /^(\*\.)?[a-z0-9_]([a-z0-9_-]*[a-z0-9])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9])?)*$|^[0-9a-f:]+$/
+
+const protocols = listOf(
+  (word) => PROTOCOLS.find((known) => known === word),
+  'Write https, http, ssh, or several of them with commas between.',
+)
+
+const addresses = listOf(
+  (word) => ADDRESSES.find((known) => known === word),
+  `Write one or more of ${ADDRESSES.join(', ')} with commas between.`,
+)
+
+const hosts = listOf((word) => {
+  const host = word.toLowerCase()
+  return HOST.test(host) ? host : undefined
+}, 'Write names of hosts, or *.example.com, with commas between.')
+
+const devfileHosts = listOf((word) => {
+  const [, host = '', port = ''] = /^(.*?)(:\d{1,5})?$/.exec(word.toLowerCase()) ?? []
+  return HOST.test(host) && !host.includes(':') ? host + port : undefined
+}, 'Write names of hosts, *.example.com or name:port, with commas between.')
+
+const peerUrls = listOf(
+  (url) => (/^grpcs?:\/\/[^\s/,@]+:\d{1,5}$/.test(url) ? url : undefined),
+  'Write it like grpc://kas-1.kas:8155 or grpcs://kas-peers:8155, with commas between.',
+)
+
+/** All that kas can be told. Times are milliseconds in its Config, and sizes bytes. */
+// biome-ignore format: a setting has two lines, how it is given and what it is for.
+export const SETTINGS = {
+  ...CLUSTER_SETTINGS,
+  namespace: optional('--namespace <name>', 'BERTH_WATCH_NAMESPACE', anyText,
+    'know the GitProjects and Agents of one namespace only'),
+
+  listen: setting('--listen <host:port>', 'BERTH_LISTEN', hostAndPort, '127.0.0.1:8150',
+    'gRPC, for agents and the operator'),
+  operations: setting('--operations <host:port>', 'BERTH_OPERATIONS', hostAndPort, '127.0.0.1:8151',
+    '/livez, /readyz, /metrics'),
+  webhooks: setting('--webhooks <host:port>', 'BERTH_WEBHOOKS', hostAndPort, '127.0.0.1:8152',
+    'where Git servers tell of pushes'),
+  gitCredentials: setting('--git-credentials <host:port>', 'BERTH_GIT_CREDENTIALS', hostAndPort, '127.0.0.1:8156',
+    'where pods of workspaces ask for Git credentials'),
+  tlsCert: optional('--tls-cert <file>', 'BERTH_TLS_CERT', anyText,
+    'certificate, PEM; plain text without it'),
+  tlsKey: optional('--tls-key <file>', 'BERTH_TLS_KEY', anyText,
+    'key of the certificate, PEM'),
+
+  dataDir: setting('--data-dir <folder>', 'BERTH_DATA_DIR', anyText, '.berth/kas',
+    'mirrors of repositories, for one running kas; can be lost at any time'),
+  protocols: setting('--protocols <list>', 'BERTH_GIT_PROTOCOLS', protocols, PROTOCOLS.join(','),
+    'which repositories may be fetched'),
+  // Loopback is for what runs on one machine; in a cluster it is better left out.
+  addresses: setting('--addresses <list>', 'BERTH_GIT_ADDRESSES', addresses, ADDRESSES.join(','),
+    'which addresses Git servers may have; link-local ones never'),
+  hosts: optional('--hosts <list>', 'BERTH_GIT_HOSTS', hosts,
+    'hosts of Git servers, such as *.example.com (default: all)'),
+  gitProcesses: setting('--git-processes <number>', 'BERTH_GIT_PROCESSES', integer(), '8',
+    'how many ask Git servers at once; as many more read mirrors'),
+  maxRepositorySize: setting('--max-repository-size <MiB>', 'BERTH_MAX_REPOSITORY_SIZE', mebibytes(), '2048',
+    'of one mirror'),
+  maxDataSize: setting('--max-data-size <MiB>', 'BERTH_MAX_DATA_SIZE', mebibytes(), '8192',
+    'of all mirrors'),
+  maxFiles: setting('--max-files <number>', 'BERTH_MAX_FILES', integer(), '50000',
+    'files in one answer'),
+  maxFileSize: setting('--max-file-size <MiB>', 'BERTH_MAX_FILE_SIZE', mebibytes(), '5',
+    'of one file in an answer'),
+  maxTotalSize: setting('--max-total-size <MiB>', 'BERTH_MAX_TOTAL_SIZE', mebibytes(200), '100',
+    'of all files in an answer; at most 200'),
+  maxPaths: setting('--max-paths <number>', 'BERTH_MAX_PATHS', integer(), '100',
+    'path patterns in one request'),
+  devfileHosts: optional('--devfile-hosts <list>', 'BERTH_DEVFILE_HOSTS', devfileHosts,
+    'hosts from which parents of devfiles are fetched by https: name, *.example.com or name:port (default: none)'),
+  devfileCa: optional('--devfile-ca <file>', 'BERTH_DEVFILE_CA', anyText,
+    "authorities of their certificates, PEM, instead of the system's"),
+
+  operator: setting('--operator <namespace/name>', 'BERTH_OPERATOR', serviceAccount, 'berth-system/berth-operator',
+    'service account that may ask for namespaces'),
+  proxy: setting('--proxy <namespace/name>', 'BERTH_PROXY', serviceAccount, 'berth-system/berth-proxy',
+    'service account that may reach workspaces through the tunnels of their pods'),
+  audience: setting('--audience <name>', 'BERTH_AUDIENCE', anyText, 'berth-kas',
+    'for which service account tokens must have been issued'),
+  apiUrl: optional('--api-url <url>', 'BERTH_API_URL', anyText,
+    "how targets call this cluster's API, where that is not the address used here; pods of this cluster are known by it"),
+  refuseLocalTargets: toggle('--refuse-local-targets', 'BERTH_REFUSE_LOCAL_TARGETS',
+    'do not ask clusters on loopback or private addresses whose pods come, this one excepted'),
+
+  // Shorter, and clients would do little else than connect.
+  maxConnectionAge: setting('--max-connection-age <seconds>', 'BERTH_MAX_CONNECTION_AGE', wholeSeconds(10, 604_800), '7200',
+    'of a connection of a client, with all it has open'),
+  streamAge: optional('--stream-age <seconds>', 'BERTH_STREAM_AGE', wholeSeconds(),
+    'at which idle streams end cleanly, before a load balancer cuts them (default: 30 % of the age of connections)'),
+  maxConnections: setting('--max-connections <number>', 'BERTH_MAX_CONNECTIONS', integer(), '10000',
+    'of clients at once'),
+  maxConnectionsPerAddress: setting('--max-connections-per-address <n>', 'BERTH_MAX_CONNECTIONS_PER_ADDRESS', integer(), '2500',
+    'of clients with one address, as all behind a proxy have'),
+  handshakeTimeout: setting('--handshake-timeout <seconds>', 'BERTH_HANDSHAKE_TIMEOUT', wholeSeconds(1, 300), '10',
+    'until a client has to speak gRPC, TLS and WebSocket included'),
+
+  kubernetesApi: setting('--kubernetes-api <host:port>', 'BERTH_KUBERNETES_API', hostAndPort, '127.0.0.1:8154',
+    'where people reach the clusters of agents'),
+  visitsPerSecond: setting('--visits-per-second <number>', 'BERTH_VISITS_PER_SECOND', integer(), '200',
+    'of one person, over all agents; for a moment ten times as many'),
+  agentWait: setting('--agent-wait <seconds>', 'BERTH_AGENT_WAIT', wholeSeconds(), '20',
+    'how long a request waits for its agent to connect'),
+  agentCalls: setting('--agent-calls <number>', 'BERTH_AGENT_CALLS', integer(), '40000',
+    'calls and streams of one token of an agent in a minute'),
+  api: optional('--api <host:port>', 'BERTH_API', hostAndPort,
+    `gRPC, where who knows the secret asks for agents and tells of pushes (default: ${API})`),
+  apiSecret: optional('--api-secret <file>', 'BERTH_API_SECRET', anyText,
+    'base64 of at least 32 bytes; without it that endpoint is off'),
+
+  privateApi: setting('--private-api <host:port>', 'BERTH_PRIVATE_API', hostAndPort, '127.0.0.1:8155',
+    'where other kas ask for tunnels; needs a secret'),
+  privateApiSecret: optional('--private-api-secret <file>', 'BERTH_PRIVATE_API_SECRET', anyText,
+    'base64 of at least 32 bytes, the same for all kas'),
+  peers: optional('--peers <urls>', 'BERTH_PEERS', peerUrls,
+    'private endpoints of the other kas, such as grpcs://kas-peers:8155; a name may stand for several addresses'),
+  peersCa: optional('--peers-ca <file>', 'BERTH_PEERS_CA', anyText,
+    'authority of the certificates of peers, PEM (default: those of the system)'),
+  leaseNamespace: setting('--lease-namespace <name>', 'BERTH_NAMESPACE', anyText, 'berth-system',
+    'where kas tells the others that it lives'),
+  identity: optional('--identity <name>', 'POD_NAME', anyText,
+    'beginning of the name of its Lease (default: kas)'),
+
+  listenGrace: setting('--listen-grace <seconds>', 'BERTH_LISTEN_GRACE', wholeSeconds(0, 300), '0',
+    'how long requests are still taken when kas ends, until load balancers know'),
+  sessionGrace: setting('--session-grace <seconds>', 'BERTH_SESSION_GRACE', wholeSeconds(), '3600',
+    "how long people's sessions with clusters of agents go on when kas ends"),
+  logLevel: setting('--log-level <level>', 'BERTH_LOG_LEVEL', logLevel, 'info',
+    'debug, info, warn or error'),
 }
 
-export type Flags = Partial<Record<keyof Config | 'tlsCert' | 'tlsKey', string | boolean>>
-
-/** Loopback is for what runs on one machine; in a cluster it is better left out. */
-const ADDRESSES = ['public', 'private', 'loopback'] as const
-const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent']
+/** All that git gets of the program's environment. */
 const INHERITED = [
   'PATH',
   'HTTPS_PROXY',
@@ -118,177 +167,63 @@ const INHERITED = [
   'SSL_CERT_DIR',
 ]
 
-/** Flags win over variables, variables over defaults. Errors name the setting. */
-export function parseConfig(flags: Flags, env: Record<string, string | undefined>): Config {
-  const text = (flag: keyof Flags, variable?: string): string | undefined => {
-    const given = flags[flag]
-    return typeof given === 'string' ? given : (variable && env[variable]) || undefined
-  }
+export type Config = ReturnType<typeof parseConfig>
+
+export function parseConfig(flags: Flags, env: EnvironmentVariables) {
+  const given = readSettings(SETTINGS, flags, env)
+  checkEndpoints(given)
+  const { tlsCert, tlsKey, ...others } = given
   return {
-    kubeconfig: text('kubeconfig'),
-    context: text('context'),
-    namespace: text('namespace', 'BERTH_WATCH_NAMESPACE'),
-    listen: address(text('listen', 'BERTH_LISTEN') ?? '127.0.0.1:8150', '--listen'),
-    operations: address(text('operations', 'BERTH_OPERATIONS') ?? '127.0.0.1:8151', '--operations'),
-    webhooks: address(text('webhooks', 'BERTH_WEBHOOKS') ?? '127.0.0.1:8152', '--webhooks'),
-    gitCredentials: address(text('gitCredentials', 'BERTH_GIT_CREDENTIALS') ?? '127.0.0.1:8156', '--git-credentials'),
-    apiUrl: text('apiUrl', 'BERTH_API_URL'),
-    refuseLocalTargets: flags.refuseLocalTargets === true || isOn(env, 'BERTH_REFUSE_LOCAL_TARGETS'),
-    kubernetesApi: address(text('kubernetesApi', 'BERTH_KUBERNETES_API') ?? '127.0.0.1:8154', '--kubernetes-api'),
-    visitsPerSecond: count(text('visitsPerSecond', 'BERTH_VISITS_PER_SECOND') ?? '200', '--visits-per-second'),
-    sessionGrace: seconds(count(text('sessionGrace', 'BERTH_SESSION_GRACE') ?? '3600', '--session-grace')),
-    listenGrace: seconds(count(text('listenGrace', 'BERTH_LISTEN_GRACE') ?? '0', '--listen-grace', { least: 0, most: 300 })),
-    agentCalls: count(text('agentCalls', 'BERTH_AGENT_CALLS') ?? '40000', '--agent-calls'),
-    leaseNamespace: text('leaseNamespace', 'BERTH_NAMESPACE') ?? 'berth-system',
-    identity: text('identity', 'POD_NAME'),
-    ...externalEndpoint(text),
-    ...privateEndpoint(text),
-    agentWait: seconds(count(text('agentWait', 'BERTH_AGENT_WAIT') ?? '20', '--agent-wait')),
-    dataDir: text('dataDir', 'BERTH_DATA_DIR') ?? '.berth/kas',
-    tls: tls(text('tlsCert', 'BERTH_TLS_CERT'), text('tlsKey', 'BERTH_TLS_KEY')),
-    operator: serviceAccount(text('operator', 'BERTH_OPERATOR') ?? 'berth-system/berth-operator', '--operator'),
-    proxy: serviceAccount(text('proxy', 'BERTH_PROXY') ?? 'berth-system/berth-proxy', '--proxy'),
-    audience: text('audience', 'BERTH_AUDIENCE') ?? 'berth-kas',
-    protocols: protocols(text('protocols', 'BERTH_GIT_PROTOCOLS') ?? PROTOCOLS.join()),
-    gitProcesses: count(text('gitProcesses', 'BERTH_GIT_PROCESSES') ?? '8', '--git-processes'),
-    addresses: addresses(text('addresses', 'BERTH_GIT_ADDRESSES') ?? ADDRESSES.join(',')),
-    hosts: hosts(text('hosts', 'BERTH_GIT_HOSTS')),
-    devfileHosts: devfileHosts(text('devfileHosts', 'BERTH_DEVFILE_HOSTS')),
-    devfileCa: text('devfileCa', 'BERTH_DEVFILE_CA'),
-    maxRepositorySize: mebibytes(text('maxRepositorySize', 'BERTH_MAX_REPOSITORY_SIZE') ?? '2048', '--max-repository-size'),
-    maxDataSize: mebibytes(text('maxDataSize', 'BERTH_MAX_DATA_SIZE') ?? '8192', '--max-data-size'),
-    maxFiles: count(text('maxFiles', 'BERTH_MAX_FILES') ?? '50000', '--max-files'),
-    maxFileSize: mebibytes(text('maxFileSize', 'BERTH_MAX_FILE_SIZE') ?? '5', '--max-file-size'),
-    maxTotalSize: mebibytes(text('maxTotalSize', 'BERTH_MAX_TOTAL_SIZE') ?? '100', '--max-total-size', 200),
-    maxPaths: count(text('maxPaths', 'BERTH_MAX_PATHS') ?? '100', '--max-paths'),
-    ...ages(text('maxConnectionAge', 'BERTH_MAX_CONNECTION_AGE') ?? '7200', text('streamAge', 'BERTH_STREAM_AGE')),
-    maxConnections: count(text('maxConnections', 'BERTH_MAX_CONNECTIONS') ?? '10000', '--max-connections'),
-    maxConnectionsPerAddress: count(
-      text('maxConnectionsPerAddress', 'BERTH_MAX_CONNECTIONS_PER_ADDRESS') ?? '2500',
-      '--max-connections-per-address',
-    ),
-    handshakeTimeout: seconds(
-      count(text('handshakeTimeout', 'BERTH_HANDSHAKE_TIMEOUT') ?? '10', '--handshake-timeout', { most: 300 }),
-    ),
+    ...others,
+    tls: tlsFiles(tlsCert, tlsKey),
+    api: given.api ?? API,
+    peers: given.peers ?? [],
+    devfileHosts: given.devfileHosts ?? [],
+    streamAge: streamAgeOf(given),
     environment: Object.fromEntries(INHERITED.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]))),
-    logLevel: level(text('logLevel', 'BERTH_LOG_LEVEL') ?? 'info'),
   }
 }
 
-const wrong = (flag: string, given: string, remedy: string) => new Failure('invalid', `${flag} is "${given}"`, { remedy })
+type Given = SettingValues<typeof SETTINGS>
 
-function address(given: string, flag: string): string {
-  if (/^\S+:\d{1,5}$/.test(given)) return given
-  throw wrong(flag, given, `Write it like ${flag} 127.0.0.1:8150.`)
-}
-
-/** What is neither is refused, as the operator does. */
-function isOn(env: Record<string, string | undefined>, variable: string): boolean {
-  const given = env[variable]
-  if (given === undefined || given === '' || given === 'false') return false
-  if (given === 'true') return true
-  throw new Failure('invalid', `${variable} is "${given}"`, { remedy: 'Write true or false.' })
-}
-
-type Text = (flag: keyof Flags, variable?: string) => string | undefined
-
-function externalEndpoint(text: Text): Pick<Config, 'api' | 'apiSecret'> {
-  const api = text('api', 'BERTH_API')
-  const apiSecret = text('apiSecret', 'BERTH_API_SECRET')
+function checkEndpoints({ api, apiSecret, privateApiSecret, peers, peersCa }: Given): void {
   if (api && !apiSecret)
-    throw wrong('--api-secret', '', 'Give --api-secret too: kas must know by what to tell who may ask there.')
-  return { api: address(api ?? '127.0.0.1:8153', '--api'), apiSecret }
-}
-
-function privateEndpoint(text: Text): Pick<Config, 'privateApi' | 'privateApiSecret' | 'peers' | 'peersCa'> {
-  const privateApiSecret = text('privateApiSecret', 'BERTH_PRIVATE_API_SECRET')
-  const peers = text('peers', 'BERTH_PEERS')
-  if (peers && !privateApiSecret)
-    throw wrong('--private-api-secret', '', 'Give --private-api-secret too: kas must prove to its peers that it is one of them.')
-  const privateApi = address(text('privateApi', 'BERTH_PRIVATE_API') ?? '127.0.0.1:8155', '--private-api')
-  const peersCa = text('peersCa', 'BERTH_PEERS_CA')
-  const all = peers?.split(',').map(peer) ?? []
-  if (peersCa && !all.some((url) => url.startsWith('grpcs:')))
-    throw wrong('--peers-ca', peersCa, 'Name peers with grpcs:// in --peers: without TLS no certificate is looked at.')
-  return { privateApi, privateApiSecret, peers: all, peersCa }
-}
-
-function peer(given: string): string {
-  const url = given.trim()
-  if (/^grpcs?:\/\/[^\s/,@]+:\d{1,5}$/.test(url)) return url
-  throw wrong('--peers', given, 'Write it like grpc://kas-1.kas:8155 or grpcs://kas-peers:8155, with commas between.')
-}
-
-function tls(certificate: string | undefined, key: string | undefined): Config['tls'] {
-  if (certificate && key) return { certificate, key }
-  if (!certificate && !key) return undefined
-  throw wrong(key ? '--tls-cert' : '--tls-key', '', 'Give --tls-cert and --tls-key together, or neither.')
-}
-
-function serviceAccount(given: string, flag: string): Config['operator'] {
-  const [, namespace, name] = /^([a-z0-9-]+)\/([a-z0-9.-]+)$/.exec(given) ?? []
-  if (!namespace || !name) throw wrong(flag, given, `Write it like ${flag} berth-system/berth-operator.`)
-  return { namespace, name }
-}
-
-function protocols(given: string): Config['protocols'] {
-  return given.split(',').map((name) => {
-    const protocol = PROTOCOLS.find((known) => known === name)
-    if (protocol) return protocol
-    throw wrong('--protocols', given, 'Write https, http, ssh, or several of them with commas between.')
-  })
-}
-
-function count(given: string, flag: string, { least = 1, most = Number.MAX_SAFE_INTEGER } = {}): number {
-  const number = Number(given)
-  if (Number.isSafeInteger(number) && number >= least && number <= most) return number
-  throw wrong(flag, given, `Write a whole number from ${least}${most < Number.MAX_SAFE_INTEGER ? ` to ${most}` : ''}.`)
+    throw wrongSetting('--api-secret', '', 'Give --api-secret too: kas must know by what to tell who may ask there.')
+  const needed = 'Give --private-api-secret too: kas must prove to its peers that it is one of them.'
+  if (peers && !privateApiSecret) throw wrongSetting('--private-api-secret', '', needed)
+  if (peersCa && !peers?.some((url) => url.startsWith('grpcs:')))
+    throw wrongSetting('--peers-ca', peersCa, 'Name peers with grpcs:// in --peers: without TLS no certificate is looked at.')
 }
 
 /** When a connection is as old as this part of its age, clients are told to open another, and idle streams end; at 85 % it is cut. */
 export const AGES = { goaway: 0.2, streams: 0.3, grace: 0.65 } as const
 
-function ages(connection: string, stream: string | undefined): Pick<Config, 'maxConnectionAge' | 'streamAge'> {
-  // Shorter, and clients would do little else than connect.
-  const maxConnectionAge = seconds(count(connection, '--max-connection-age', { most: 7 * 86_400 }))
-  if (maxConnectionAge < seconds(10)) throw wrong('--max-connection-age', connection, 'Write at least 10 seconds.')
-  if (stream === undefined) return { maxConnectionAge, streamAge: Math.round(maxConnectionAge * AGES.streams) }
-  const streamAge = seconds(count(stream, '--stream-age'))
+function streamAgeOf({ maxConnectionAge, streamAge }: Given): number {
+  if (streamAge === undefined) return Math.round(maxConnectionAge * AGES.streams)
   // A twentieth of it is chance.
   const longest = (maxConnectionAge * (AGES.goaway + AGES.grace)) / 1.05
-  if (streamAge <= longest) return { maxConnectionAge, streamAge }
-  throw wrong('--stream-age', stream, `Write at most ${Math.floor(longest / 1000)}, or connections end before their streams do.`)
+  if (streamAge <= longest) return streamAge
+  const remedy = `Write at most ${Math.floor(longest / 1000)}, or connections end before their streams do.`
+  throw wrongSetting('--stream-age', String(streamAge / 1000), remedy)
 }
 
-const mebibytes = (given: string, flag: string, most = Number.MAX_SAFE_INTEGER): number => count(given, flag, { most }) * 2 ** 20
-
-function addresses(given: string): Config['addresses'] {
-  return given.split(',').map((name) => {
-    const kind = ADDRESSES.find((one) => one === name.trim())
-    if (kind) return kind
-    throw wrong('--addresses', given, `Write one or more of ${ADDRESSES.join(', ')} with commas between.`)
-  })
+function serviceAccount(given: string, flag: string): { namespace: string; name: string } {
+  const [, namespace, name] = /^([a-z0-9-]+)\/([a-z0-9.-]+)$/.exec(given) ?? []
+  if (!namespace || !name) throw wrongSetting(flag, given, `Write it like ${flag} berth-system/berth-operator.`)
+  return { namespace, name }
 }
 
-const HOST = /^(\*\.)?[a-z0-9_]([a-z0-9_-]*[a-z0-9])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9])?)*$|^[0-9a-f:]+$/
-
-const devfileHosts = (given: string | undefined): string[] =>
-  (given?.split(',') ?? []).map((name) => {
-    const [, host = '', port = ''] = /^(.*?)(:\d{1,5})?$/.exec(name.trim().toLowerCase()) ?? []
-    if (HOST.test(host) && !host.includes(':')) return host + port
-    throw wrong('--devfile-hosts', given ?? '', 'Write names of hosts, *.example.com or name:port, with commas between.')
-  })
-
-function hosts(given: string | undefined): string[] | undefined {
-  return given?.split(',').map((name) => {
-    const host = name.trim().toLowerCase()
-    if (HOST.test(host)) return host
-    throw wrong('--hosts', given, 'Write names of hosts, or *.example.com, with commas between.')
-  })
+function mebibytes(most?: number): SettingParser<number> {
+  const count = integer(1, most)
+  return (given, flag) => count(given, flag) * 2 ** 20
 }
 
-function level(given: string): LogLevel {
-  const found = LEVELS.find((name) => name === given)
-  if (found) return found
-  throw wrong('--log-level', given, `Use one of ${LEVELS.join(', ')}.`)
+/** Words with commas between, each as `one` understands it. */
+function listOf<T>(one: (word: string) => T | undefined, remedy: string): SettingParser<T[]> {
+  return (given, flag) =>
+    given.split(',').map((word) => {
+      const understood = one(word.trim())
+      if (understood !== undefined) return understood
+      throw wrongSetting(flag, given, remedy)
+    })
 }

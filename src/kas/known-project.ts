@@ -1,5 +1,5 @@
-import type { Agent } from '../api/index.ts'
-import type { OnUsed, UsedProject } from './ports.ts'
+import { type Agent, indexBy } from '../api/index.ts'
+import type { UsedProject } from './ports.ts'
 
 /**
  * Whether another GitProject stands behind a path than the one that the agent has used: deleted and made anew, by whomever. As with
@@ -11,7 +11,7 @@ export function isAnother({ path, uid }: UsedProject, { trusted, used }: Trust):
 }
 
 interface Trust {
-  /** What somebody has said; it wins. */
+  /** The choice of somebody who may change the Agent; it wins. */
   trusted: readonly UsedProject[] | undefined
   used: readonly UsedProject[] | undefined
 }
@@ -21,17 +21,4 @@ export const trustOf = ({ spec, status }: Agent): Trust => ({ trusted: spec.trus
 const uidOf = (known: readonly UsedProject[] | undefined, path: string): string | undefined =>
   known?.find((one) => one.path === path)?.uid
 
-export const BY_KNOWN_PROJECT = {
-  knownProject: ({ status }: Agent): string[] => (status?.knownProjects ?? []).map(({ path }) => path),
-}
-
-/** Passes on what the gate tells to whoever writes it down, who is not there yet when the gate is made. */
-export function createUses(): { tell: OnUsed; onUsed(listener: OnUsed): void } {
-  const listeners: OnUsed[] = []
-  return {
-    tell(agent, used) {
-      for (const listener of listeners) listener(agent, used)
-    },
-    onUsed: (listener) => void listeners.push(listener),
-  }
-}
+export const byKnownProject = indexBy(({ status }: Agent) => (status?.knownProjects ?? []).map(({ path }) => path))

@@ -4,7 +4,7 @@ import type { Agent } from '../api/index.ts'
 /** The number that peers want for an object: the same for its life, and exact also where numbers are doubles. 48 bits, positive. */
 export const numberOf = (uid: string): bigint => BigInt(createHash('sha256').update(uid).digest().readUIntBE(0, 6))
 
-export type KnownProject = NonNullable<NonNullable<Agent['status']>['knownProjects']>[number]
+export type ProjectKnownToAgent = NonNullable<NonNullable<Agent['status']>['knownProjects']>[number]
 
 interface ProjectAt {
   path: string
@@ -17,7 +17,7 @@ interface ProjectAt {
  * The number by which an agent knows a project. Whoever is trusted after another goes on under that one's number, for it names the
  * inventories of what came from there; unless that is the number of another path, where the one before may be now.
  */
-export function numberIn(known: readonly KnownProject[], { path, uid, id: own = numberOf(uid) }: ProjectAt): bigint {
+export function numberIn(known: readonly ProjectKnownToAgent[], { path, uid, id: own = numberOf(uid) }: ProjectAt): bigint {
   const others = known.filter((one) => one.path !== path)
   const entry = known.find((one) => one.path === path)
   if (entry?.projectId !== undefined) return BigInt(entry.projectId)
@@ -27,4 +27,5 @@ export function numberIn(known: readonly KnownProject[], { path, uid, id: own = 
   return others.some((one) => written(one) === own) ? numberOf(`${uid} ${path}`) : own
 }
 
-const written = ({ projectId }: KnownProject): bigint | undefined => (projectId === undefined ? undefined : BigInt(projectId))
+const written = ({ projectId }: ProjectKnownToAgent): bigint | undefined =>
+  projectId === undefined ? undefined : BigInt(projectId)

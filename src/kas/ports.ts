@@ -5,9 +5,9 @@ import type { Ref } from '../api/index.ts'
 import type { AgentMeta, ConfigurationFile, ConnectedAgentInfo, GetConnectedAgentsRequest } from '../rpc/index.ts'
 import type { Failure } from '../std/index.ts'
 import type { Project } from './project.ts'
-import type { Tree } from './tree.ts'
+import type { FileTree } from './tree.ts'
 
-/** Who asks, once that has been proved. */
+/** A caller whose identity has been proved. */
 export interface Caller {
   readonly kind: 'agent' | 'service-account'
   readonly namespace: string
@@ -17,8 +17,8 @@ export interface Caller {
   readonly isVouchedFor?: boolean
 }
 
-/** What a caller shows. */
-export interface Claim {
+/** The credentials of a caller, and the project that it asks for. */
+export interface AccessRequest {
   authorization: string | undefined
   /** On whose behalf an operator asks. */
   namespace: string | undefined
@@ -55,22 +55,22 @@ export interface UsedProject {
 export type OnUsed = (agent: Ref, used: UsedProject) => void
 
 /** While another project stands behind a path than the one that the agent knows, it waits. */
-export interface Held {
+export interface HoldOptions {
   signal: AbortSignal
   /** Called before it is waited for, with what is to be said of it. */
   onHeld(why: Failure): void
 }
 
-export interface Gate {
+export interface ProjectGate {
   /** `undefined` when the signal aborts while the caller is held. */
-  admit(claim: Claim, held: Held): Promise<Admission | undefined>
-  /** What the agent itself may read, wherever it is connected; throws when it may not. For what kas does on account of it. */
+  admit(claim: AccessRequest, held: HoldOptions): Promise<Admission | undefined>
+  /** Admits the agent itself, wherever it is connected, for work of kas on its account; throws when it may not read the project. */
   admitAgent(agent: Ref & { namespace: string }, path: string): Admission
 }
 
 /** The right to have tunnels open, while it lasts. */
 export interface TunnelPass {
-  /** What the wire calls by whom they are opened. */
+  /** The number by which the wire knows the side that opens them. */
   readonly id: bigint
   /** Tunnels at once, where that is not what agents may have. */
   readonly most?: number
@@ -91,32 +91,32 @@ export interface WorkspaceGate {
 }
 
 /** Throws `unauthorized` unless the token is one that could be let in. Asked before anything of a call is read. */
-export type Knock = (authorization: string | undefined, peer: string) => void | Promise<void>
+export type CheckToken = (authorization: string | undefined, peer: string) => void | Promise<void>
 
 export interface AgentGate {
   /** Throws `unauthorized` for whatever is no token of an agent. */
   admit(authorization: string | undefined): AgentPass
 }
 
-/** Who is there of each agent. */
-export interface Roll {
+/** Keeps the connected pods of each agent. */
+export interface AgentRoll {
   /** A stream of a pod begins; the answer tells its end, and whether it was the pod that ended it. */
   enter(pass: AgentPass, meta: AgentMeta | undefined): (hungUp: boolean) => void
 }
 
-/** Which kas are there. */
+/** Knows which kas are alive. */
 export interface Presence {
-  /** What this one is called in the status of Agents; another name after each start. */
+  /** The name of this one in the status of Agents; it has another name after each start. */
   readonly self: string
-  /** Whether another one of that name lives, or may live. */
+  /** True when another one of that name lives, or may live. */
   isAlive(kas: string): boolean
-  /** How many others live. */
+  /** The number of others that live. */
   readonly others: number
   /** Told when others have come or gone. */
   onChange(listener: () => void): void
 }
 
-/** What was seen of an agent's configuration. */
+/** The state of an agent's configuration file. */
 export type ConfigurationFinding =
   /** `path` is missing when there is no file: then the configuration is empty. */
   | { readonly commit: string; readonly path?: string; readonly mistakes: readonly ConfigurationMistake[] }
@@ -128,13 +128,13 @@ export interface ConfigurationFindings {
 }
 
 /** The files of one commit; fetched when first asked for, once for everybody. */
-export interface Snapshot {
+export interface CommitSnapshot {
   readonly commit: string
   /** Full name of the ref; `undefined` for a commit that was asked for by its id. */
   readonly refName: string | undefined
-  /** Whether the files are here. */
+  /** True once the files are in the mirror. */
   readonly isFetched: boolean
-  tree(): Promise<Tree<TreeFile>>
+  tree(): Promise<FileTree<TreeFile>>
   /** The commit that was listed before this one, if any was. */
   readonly earlier: Listed | undefined
   read(files: readonly TreeFile[], signal: AbortSignal): Promise<Uint8Array[]>
@@ -143,27 +143,27 @@ export interface Snapshot {
 /** A commit and its files. */
 export interface Listed {
   readonly commit: string
-  readonly tree: Tree<TreeFile>
+  readonly tree: FileTree<TreeFile>
 }
 
-/** What a poll found. */
-export type Sighting = { snapshot: Snapshot } | { empty: true } | { failure: Failure }
+/** The result of a poll. */
+export type PollSighting = { snapshot: CommitSnapshot } | { empty: true } | { failure: Failure }
 
-export interface Following {
+export interface PollSubscription {
   /** The first sighting that is not `seen`, at once if it is known and fresh. `undefined` when the signal aborts first. */
-  next(seen: Sighting | undefined, signal: AbortSignal): Promise<Sighting | undefined>
+  next(seen: PollSighting | undefined, signal: AbortSignal): Promise<PollSighting | undefined>
   close(): void
 }
 
-export interface Outcome {
+export interface PollOutcome {
   /** Everybody whose poll it was. */
   projects: Project[]
   revision: Revision
-  sighting: Sighting
+  sighting: PollSighting
 }
 
-/** Who follows a repository. */
-export interface Wanting {
+/** Somebody who follows a repository. */
+export interface PollSubscriber {
   /** Of their namespace's share it is looked at. */
   readonly caller: Pick<Caller, 'namespace'>
   /** Asked before each poll: who fails is let go. */
@@ -172,10 +172,10 @@ export interface Wanting {
 
 export interface Polls {
   /** Joins the poll of this repository, ref and credential, or starts it. */
-  follow(project: Project, revision: Revision, by: Wanting): Following
+  follow(project: Project, revision: Revision, by: PollSubscriber): PollSubscription
   /** Polls now whatever is followed of this project, or of it what may mean that ref; tells how many polls that are. */
   poke(project: Ref, ref?: string): number
-  onOutcome(listener: (outcome: Outcome) => void): void
+  onOutcome(listener: (outcome: PollOutcome) => void): void
   /** Work that waits until fewer git processes run. */
   readonly waiting: number
   stop(): Promise<void>
@@ -189,7 +189,7 @@ export interface Credentials {
   forWebhooks(project: Project): Promise<string>
 }
 
-/** Who may reach the clusters of agents: the access rules of the last good file of each. */
+/** Access rules decide who may reach the cluster of an agent: they come from its last good file. */
 export interface AgentConfigurations {
   /** Reads them when nobody has asked for a while. `undefined`: there are none, or they cannot be read. */
   of(agent: Ref): Promise<ConfigurationFile | undefined>

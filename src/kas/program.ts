@@ -1,67 +1,40 @@
 import { readFile } from 'node:fs/promises'
 import { openKeys } from '../adapters/files/index.ts'
 import { openMirrors } from '../adapters/git/index.ts'
+import { serveGrpc } from '../adapters/grpc/index.ts'
 import { createMetrics, createReader, type Metrics, serveHttp, serveOperations } from '../adapters/http/index.ts'
-import {
-  type Caches,
-  connect,
-  createAnswers,
-  createCaches,
-  createEvents,
-  type Events,
-  type Kube,
-  untilListed,
-  waitingFor,
-} from '../adapters/kube/index.ts'
-import { Agents, ConfigMaps, GitProjects, type Ref, SpaceRequests, tunnelAudienceOf, Workspaces } from '../api/index.ts'
+import { connect, createAnswers, createCaches, createEvents, type Kube, untilListed, waitingFor } from '../adapters/kube/index.ts'
+import { tunnelAudienceOf } from '../api/index.ts'
 import { requestMeter } from '../engines/controller/index.ts'
-import { aborted, createLog, type Log, pause, systemClock } from '../std/index.ts'
-import { type ConfigurationDesk, createAccessRules, createAgentConfigurationService } from './agent-configuration/index.ts'
-import { connectedAgents, createRegistrationServices, createRoll, createStatusWriter } from './agent-registration/index.ts'
-import {
-  createAgentGate,
-  createGate,
-  createOperatorGate,
-  createProxyGate,
-  createTokenRate,
-  createTokenReviews,
-  createWorkspaceGate,
-  projectOf,
-  type TokenRate,
-} from './authorization/index.ts'
-import type { Config } from './config.ts'
-import { createDevfileService, createShelf } from './devfiles/index.ts'
-import { createDoor } from './door.ts'
-import { type ExternalEndpoint, serveExternalEndpoint } from './external-endpoint/index.ts'
-import { type GitCredentialsServer, serveGitCredentials } from './git-credentials/index.ts'
+import { aborted, systemClock as clock, createLog, type ListenerKeys, type Log, pause } from '../std/index.ts'
+import { createOperatorGate, createProxyGate, createWorkspaceGate } from './authorization/index.ts'
+import { AGES, type Config } from './config.ts'
+import { createDevelops } from './develop.ts'
+import { createDevfileFetcher, createDevfileService, type FetchDevfile } from './devfiles/index.ts'
+import { serveExternalEndpoint } from './external-endpoint/index.ts'
+import { createGates, type Gates, type KasParts, watchObjects } from './gates.ts'
+import { serveGitCredentials } from './git-credentials/index.ts'
 import { createCredentials, createPolls, pokeByAnnotation } from './git-polling/index.ts'
 import { reportStatus } from './git-project-status/index.ts'
-import { BY_KNOWN_PROJECT, createUses } from './known-project.ts'
-import { BY_ACCOUNT, BY_NUMBER, createDevelops, type KubernetesApiServer, serveKubernetesApi } from './kubernetes-api/index.ts'
-import { listen } from './listen.ts'
-import { createMeters, type Meters } from './meters.ts'
-import { createModuleRequestService } from './module-requests/index.ts'
-import { createObjectStreamService, type Limits } from './object-stream/index.ts'
-import { PROJECT_PATHS, pathHoldersOf } from './path-holders.ts'
+import { serveKubernetesApi } from './kubernetes-api/index.ts'
+import { createMeters, type KasMeters } from './meters.ts'
+import { createObjectStreamService } from './object-stream/index.ts'
 import { createPodProof } from './pod-proof.ts'
-import type { Presence, Router } from './ports.ts'
+import type { Credentials, Polls } from './ports.ts'
 import { createPresence } from './presence/index.ts'
-import { BY_PATH, projectsOf } from './project.ts'
-import { createRefusals, type Refusals } from './refusals.ts'
-import { layRoutes } from './routes.ts'
-import type { RegistryHub } from './routing/index.ts'
-import { createProve, type Prove } from './strangers.ts'
-import { BY_TOKEN } from './token-holder.ts'
+import { createDoor } from './refusals.ts'
+import { type AgentRoutes, createRoutes } from './routes.ts'
+import { createProve } from './strangers.ts'
 import { receiveWebhooks } from './webhooks/index.ts'
-import { BY_UID, createPortsService } from './workspace-ports/index.ts'
+import { createPortsService } from './workspace-ports/index.ts'
 
-export interface Addresses {
+export interface KasAddresses {
   listen: string
   operations: string
   webhooks: string
-  /** Where pods of workspaces ask for Git credentials. */
+  /** Pods of workspaces ask for Git credentials here. */
   gitCredentials: string
-  /** Where people reach the clusters of agents. */
+  /** People reach the clusters of agents here. */
   kubernetesApi: string
   /** Of the external endpoint, when it is on. */
   api?: string
@@ -69,24 +42,25 @@ export interface Addresses {
   privateApi?: string
 }
 
-/** Where the program writes its log lines, and whom it tells when it is up. */
+/** The log that the program writes to, and the callback that it calls when it is up. */
 export interface Surroundings {
   log: { write(line: string): unknown }
   /** Called once, when streams are served. */
-  up?: (addresses: Addresses) => void
-  /** Where several kas of one process know of each other's agents. */
-  hub?: RegistryHub
+  up?: (addresses: KasAddresses) => void
 }
 
-const clock = systemClock
+/** Probes read it: while kas starts and stops, requests are better elsewhere. */
+interface State {
+  phase: 'starting' | 'serving' | 'stopping'
+}
 
 /** Runs kas until the signal aborts; then streams end cleanly and nothing is left open, also when it could not start. */
 export async function start(config: Config, signal: AbortSignal, surroundings: Surroundings): Promise<void> {
   const log = createLog(config.logLevel, surroundings.log).with({ program: 'kas' })
-  const open: (() => Promise<void>)[] = []
+  const closing: Closing = []
   try {
     const state: State = { phase: 'starting' }
-    const { addresses, drain } = await openHouse(config, signal, { log, open, state, hub: surroundings.hub })
+    const { addresses, drain } = await open(config, signal, { log, closing, state })
     state.phase = 'serving'
     log.info('kas started', { ...addresses, namespace: config.namespace ?? 'all' })
     surroundings.up?.(addresses)
@@ -97,286 +71,186 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
     await drain()
   } finally {
     // Streams first, so that callers go elsewhere; then what fed them.
-    for (const close of open.reverse()) await close()
+    for (const close of closing.reverse()) await close()
     log.info('kas stopped')
   }
 }
 
-/** For probes: while it starts and stops, requests are better elsewhere. */
-interface State {
-  phase: 'starting' | 'serving' | 'stopping'
-}
+/** Closes what was opened, the last first. */
+type Closing = (() => unknown)[]
 
-interface House {
-  state: State
-  log: Log
-  open: (() => Promise<void>)[]
-  hub: RegistryHub | undefined
-}
-
-/** Starts everything in order; `open` gets what closes it again. */
-async function openHouse(
+/** Opens everything in order. */
+async function open(
   config: Config,
   signal: AbortSignal,
-  { log, open, state, hub }: House,
-): Promise<{ addresses: Addresses; drain(): Promise<void> }> {
+  { log, closing, state }: { log: Log; closing: Closing; state: State },
+): Promise<{ addresses: KasAddresses; drain(): Promise<void> }> {
   const metrics = createMetrics({ process: true })
   const kube = connect({ kubeconfig: config.kubeconfig, context: config.context, clock, meter: requestMeter(metrics) })
-  open.push(() => kube.close())
+  closing.push(() => kube.close())
   const caches = createCaches({ kube, clock, log, scope: config.namespace })
-  open.push(() => caches.stop())
+  closing.push(() => caches.stop())
   const events = createEvents({ kube, clock, log, reporter: 'berth-kas' })
-  open.push(() => events.flush())
-  const rooms = await furnish(config, caches, metrics, log)
-  open.push(() => rooms.polls.stop())
+  closing.push(() => events.flush())
+  const objects = watchObjects(config, caches)
+  const meters = createMeters(metrics)
+  const credentials = createCredentials(kube)
+  const polls = await openPolls(config, credentials, meters, log)
+  closing.push(() => polls.stop())
+  const fetchDevfile = await devfileFetcherOf(config)
   const ready = () => waitingFor(caches) ?? (state.phase === 'serving' ? undefined : `kas is ${state.phase}`)
   const operations = await serveOperations({ address: config.operations, live: () => undefined, ready, metrics, clock, log })
-  open.push(() => operations.stop())
+  closing.push(() => operations.stop())
   await untilListed(caches, signal)
-  const status = rooms.report(events)
-  open.push(() => status.stop())
-  const stopPokes = rooms.pokes()
-  open.push(async () => stopPokes())
+  const { gitProjects: cache, holders, projects } = objects
+  const status = reportStatus({ kube, cache, holders, polls, events, clock, log })
+  closing.push(() => status.stop(), pokeByAnnotation(cache, polls))
   const { leaseNamespace, identity } = config
   const presence = createPresence({ kube, clock, log, namespace: leaseNamespace, identity })
-  open.push(() => presence.stop())
-  const registration = rooms.agents(events, presence)
-  open.push(() => registration.stop())
-  const webhooks = await serveHttp({ address: config.webhooks, respond: rooms.webhooks, clock, log })
-  open.push(() => webhooks.stop())
+  closing.push(() => presence.stop())
+  const prove = createProve(meters.unknownToken, clock)
+  const around: KasParts = { config, kube, objects, polls, meters, prove, log }
+  const gates = createGates(around, { events, presence, closing })
+  const respond = receiveWebhooks({ projects, polls, credentials, answered: meters.answered, clock, log })
+  const webhooks = await serveHttp({ address: config.webhooks, respond, clock, log })
+  closing.push(() => webhooks.stop())
   // All listeners show the same certificate.
   const tls = config.tls && (await openKeys(config.tls, clock, log))
-  open.push(async () => tls?.stop())
-  const { agentGate, connected } = registration
-  const { workspaceGate } = rooms.workspaces
-  const meters = rooms.meters.routes
-  const onTurnedAway = rooms.meters.turnedAway('private')
-  const known = { agentGate, workspaceGate, connected }
-  const routes = await layRoutes({ config, ...known, tls, hub, meters, onTurnedAway, clock, log })
-  open.push(() => routes.stop())
-  const ports = rooms.workspaces.ports(routes.router)
-  const services = [rooms.objectStream, rooms.devfiles, routes.service, ports, ...registration.services]
-  const server = await listen(config, { services, tls, meters: rooms.meters, log })
-  open.push(() => server.stop())
-  // Closed before what carries its calls.
-  const { router, census } = routes
-  const { configurations } = registration
-  const visits = await rooms.visits({ tls, router, configurations })
-  open.push(() => visits.stop())
-  const external = await rooms.external({ tls, router, census })
-  open.push(async () => external?.stop())
-  const gitCredentials = await rooms.gitCredentials({ tls })
-  open.push(() => gitCredentials.stop())
+  closing.push(() => tls?.stop())
+  const agents = await serveAgents(around, gates, { fetchDevfile, tls, closing })
+  const { server, routes } = agents
+  const people = await servePeople(around, gates, { routes, credentials, metrics, tls, closing })
   const { privateApi } = routes
   const addresses = {
     listen: server.address,
     operations: operations.address,
     webhooks: webhooks.address,
-    gitCredentials: gitCredentials.address,
-    kubernetesApi: visits.address,
-    ...(external && { api: external.address }),
+    ...people.addresses,
     ...(privateApi === undefined ? {} : { privateApi }),
   }
   const drain = async () => {
     // Agents go elsewhere at once; what runs through their tunnels goes on, for people here and for other kas alike.
     server.leave()
-    await Promise.all([visits.stop(), routes.drain(config.sessionGrace), external?.stop()])
+    await Promise.all([people.stop(), routes.drain(config.sessionGrace)])
   }
   return { addresses, drain }
+}
+
+async function openPolls(config: Config, credentials: Credentials, meters: KasMeters, log: Log): Promise<Polls> {
+  const { protocols } = config
+  const mirrors = await openMirrors({
+    folder: config.dataDir,
+    environment: config.environment,
+    protocols,
+    rules: { addresses: config.addresses, hosts: config.hosts },
+    disk: { repository: config.maxRepositorySize, total: config.maxDataSize },
+    onTransfer: meters.transferred,
+    clock,
+  })
+  const concurrency = config.gitProcesses
+  const polls = createPolls({ mirrors, credentials, protocols, concurrency, clock, log, onLook: meters.looked })
+  meters.watch({ waiting: () => polls.waiting, bytes: () => mirrors.bytes })
+  polls.onOutcome(({ sighting }) => meters.found(sighting))
+  return polls
 }
 
 const MOST_OF_A_DEVFILE = 3 * 2 ** 20
 
 /** Listed hosts may be in the own networks, unless no Git server may be there either. */
-async function shelfOf({ devfileHosts: hosts, devfileCa, addresses }: Config) {
+async function devfileFetcherOf({ devfileHosts: hosts, devfileCa, addresses }: Config) {
   const ca = devfileCa === undefined ? undefined : await readFile(devfileCa, 'utf8')
   const allowLocal = addresses.some((kind) => kind !== 'public')
-  return createShelf({ hosts, read: createReader({ allowLocal, most: MOST_OF_A_DEVFILE, ca }), clock })
+  return createDevfileFetcher({ hosts, read: createReader({ allowLocal, most: MOST_OF_A_DEVFILE, ca }), clock })
 }
 
-/** Builds the rooms and hands each what it needs of the others. */
-async function furnish(config: Config, caches: Caches, metrics: Metrics, log: Log) {
-  const { cache, holders, projects } = knowProjects(config, caches)
-  const agents = caches.of(Agents, { indexes: { ...BY_TOKEN, ...BY_NUMBER, ...BY_KNOWN_PROJECT } })
-  const requests = caches.of(SpaceRequests, { indexes: BY_ACCOUNT })
-  const { protocols, operator } = config
-  const meters = createMeters(metrics)
-  const mirrors = await mirrorsOf(config, meters)
-  const credentials = createCredentials(caches.kube)
-  const polls = createPolls({
-    mirrors,
-    credentials,
-    protocols,
-    concurrency: config.gitProcesses,
-    clock,
-    log,
-    onLook: meters.looked,
+type Tls = ListenerKeys | undefined
+
+/** Serves agents, pods of workspaces, the operator and the proxy, which all show a token. */
+async function serveAgents(
+  { config, kube, objects, polls, meters, prove, log }: KasParts,
+  { gate, agentGate, reviewToken, rate, refused, connected, services }: Gates,
+  { fetchDevfile, tls, closing }: { fetchDevfile: FetchDevfile; tls: Tls; closing: Closing },
+) {
+  const { workspaces } = objects
+  const { operator, proxy, streamAge } = config
+  const provePod = createPodProof({ ...clustersOf(config, kube), kube, audienceOf: tunnelAudienceOf, clock, log })
+  const workspaceGate = createWorkspaceGate({ workspaces, provePod, prove, rate, refused, clock })
+  const routes = await createRoutes({
+    ...{ config, agentGate, workspaceGate, connected, tls, clock, log },
+    meters: meters.routes,
+    onTurnedAway: meters.turnedAway('private'),
   })
-  meters.watch({ waiting: () => polls.waiting, bytes: () => mirrors.bytes })
-  polls.onOutcome(({ sighting }) => meters.found(sighting))
-  const prove = createProve(meters.unknownToken, clock)
-  const reviewToken = createTokenReviews(caches.kube, config.audience, prove, clock)
-  const rate = createTokenRate(config.agentCalls, meters.rateExceeded, clock)
-  const uses = createUses()
-  const gate = createGate({ projects, identities: { agents, reviewToken, operator, clock }, rate, onUsed: uses.tell })
-  const refused = createRefusals(log, clock)
-  const door = createDoor(gate.knock, refused)
+  closing.push(() => routes.stop())
+  const { maxPaths: paths, maxFiles: files, maxFileSize: fileBytes, maxTotalSize: totalBytes } = config
+  const objectStream = createObjectStreamService({
+    ...{ ...meters, gate, door: createDoor(gate.checkToken, refused), polls, refused, clock },
+    limits: { paths, files, fileBytes, totalBytes },
+    maxAge: streamAge,
+  })
+  const operatorDoor = createDoor(createOperatorGate({ reviewToken, operator }), refused)
+  const devfiles = createDevfileService({ door: operatorDoor, fetchDevfile, log })
+  const proxyDoor = createDoor(createProxyGate(reviewToken, proxy), refused)
+  const ports = createPortsService({ door: proxyDoor, workspaces, router: routes.router, connected: meters.portConnected })
+  const all = [objectStream, devfiles, ports, routes.service, ...services]
+  const { maxConnectionAge: age, maxConnectionsPerAddress: connectionsPerAddress } = config
+  const server = await serveGrpc({
+    ...{ tls, services: all, clock, log },
+    address: config.listen,
+    age: { goaway: Math.round(age * AGES.goaway), grace: Math.round(age * AGES.grace) },
+    limits: { connections: config.maxConnections, connectionsPerAddress, handshake: config.handshakeTimeout },
+    onTurnedAway: meters.turnedAway('agents'),
+    onCall: meters.called,
+  })
+  meters.connected(() => server.connections)
+  closing.push(() => server.stop())
+  return { server, routes }
+}
+
+/** Serves people on their way to agents' clusters, GitLab at the external endpoint, and workspaces that ask for credentials. */
+async function servePeople(
+  { config, kube, objects, polls, meters, prove, log }: KasParts,
+  { configurations }: Gates,
+  given: { routes: AgentRoutes; credentials: Credentials; metrics: Metrics; tls: Tls; closing: Closing },
+) {
+  const { routes, credentials, metrics, tls, closing } = given
+  const { router, census } = routes
+  const { agents, projects, spaceRequests: requests } = objects
+  const { operator, protocols } = config
+  const develops = createDevelops(kube, clock)
+  // Closed before what carries its calls.
+  const visits = await serveKubernetesApi({
+    ...{ kube, agents, projects, configurations, develops, router, tls, metrics, clock, log },
+    address: config.kubernetesApi,
+    grace: config.sessionGrace,
+    audience: config.audience,
+    perSecond: config.visitsPerSecond,
+    spaces: { requests, operator },
+  })
+  closing.push(() => visits.stop())
+  const external = await serveExternalEndpoint({
+    ...{ config, projects, polls, router, census, tls, clock, log },
+    asked: meters.asked,
+    onTurnedAway: meters.turnedAway('external'),
+  })
+  closing.push(() => external?.stop())
+  const gitCredentials = await serveGitCredentials({
+    ...{ ...clustersOf(config, kube), kube, projects, credentials, develops, protocols, prove, tls, clock, log },
+    address: config.gitCredentials,
+    answered: meters.credentialed,
+  })
+  closing.push(() => gitCredentials.stop())
   return {
-    polls,
-    objectStream: createObjectStreamService({
-      ...{ ...meters, gate, door, polls, limits: limitsOf(config), refused, clock },
-      maxAge: config.streamAge,
-    }),
-    devfiles: createDevfileService({
-      door: createDoor(createOperatorGate({ reviewToken, operator }), refused),
-      shelf: await shelfOf(config),
-      log,
-    }),
-    workspaces: receiveWorkspaces(config, {
-      ...{ caches, prove, rate, refused, meters, log },
-      proxyDoor: createDoor(createProxyGate(reviewToken, config.proxy), refused),
-    }),
-    meters,
-    webhooks: receiveWebhooks({ projects, polls, credentials, answered: meters.answered, clock, log }),
-    pokes: () => pokeByAnnotation(cache, polls),
-    agents: (events: Events, presence: Presence) =>
-      receiveAgents({
-        ...{ agents, projects, gate, uses, polls, events, presence, meters, refused, clock, log },
-        kube: caches.kube,
-        maxAge: config.streamAge,
-        rate,
-      }),
-    visits: (way: Pick<KubernetesApiServer, 'tls' | 'router' | 'configurations'>) =>
-      serveKubernetesApi({
-        ...way,
-        address: config.kubernetesApi,
-        grace: config.sessionGrace,
-        audience: config.audience,
-        perSecond: config.visitsPerSecond,
-        spaces: { requests, operator },
-        kube: caches.kube,
-        agents,
-        projects,
-        metrics,
-        clock,
-        log,
-      }),
-    external: (way: Pick<ExternalEndpoint, 'tls' | 'router' | 'census'>) =>
-      serveExternalEndpoint({
-        ...way,
-        ...{ config, projects, polls, asked: meters.asked },
-        onTurnedAway: meters.turnedAway('external'),
-        clock,
-        log,
-      }),
-    gitCredentials: ({ tls }: Pick<GitCredentialsServer, 'tls'>) =>
-      answerPods(config, { tls, answered: meters.credentialed, kube: caches.kube, projects, credentials, prove, log }),
-    report: (events: Events) => reportStatus({ kube: caches.kube, cache, holders, polls, events, clock, log }),
+    addresses: {
+      gitCredentials: gitCredentials.address,
+      kubernetesApi: visits.address,
+      ...(external && { api: external.address }),
+    },
+    stop: () => Promise.all([visits.stop(), external?.stop()]),
   }
 }
-
-function knowProjects({ leaseNamespace: namespace }: Config, caches: Caches) {
-  const cache = caches.of(GitProjects, { indexes: BY_PATH })
-  const holders = pathHoldersOf(caches.of(ConfigMaps, { namespace, fields: `metadata.name=${PROJECT_PATHS}` }))
-  return { cache, holders, projects: projectsOf(cache, holders) }
-}
-
-const mirrorsOf = (config: Config, { transferred }: Meters) =>
-  openMirrors({
-    folder: config.dataDir,
-    environment: config.environment,
-    protocols: config.protocols,
-    rules: { addresses: config.addresses, hosts: config.hosts },
-    disk: { repository: config.maxRepositorySize, total: config.maxDataSize },
-    onTransfer: transferred,
-    clock,
-  })
-
-const limitsOf = ({ maxPaths, maxFiles, maxFileSize, maxTotalSize }: Config): Limits => ({
-  paths: maxPaths,
-  files: maxFiles,
-  fileBytes: maxFileSize,
-  totalBytes: maxTotalSize,
-})
 
 /** In whose cluster the pods of workspaces are: the own one, by either of its names, or another. */
 const clustersOf = ({ apiUrl, refuseLocalTargets: refuseLocal }: Config, { server }: Kube) => ({
   own: apiUrl === undefined ? [server] : [server, apiUrl],
   reach: { refuseLocal, own: apiUrl ?? server, answers: createAnswers() },
 })
-
-interface WorkspacesDesk {
-  caches: Caches
-  prove: Prove
-  rate: TokenRate
-  refused: Refusals
-  proxyDoor: ReturnType<typeof createDoor>
-  meters: Meters
-  log: Log
-}
-
-/** The way into workspaces through the tunnels of their pods. */
-function receiveWorkspaces(config: Config, { caches, prove, rate, refused, proxyDoor: door, meters, log }: WorkspacesDesk) {
-  const { kube } = caches
-  const workspaces = caches.of(Workspaces, { indexes: BY_UID })
-  const provePod = createPodProof({ ...clustersOf(config, kube), kube, audienceOf: tunnelAudienceOf, clock, log })
-  return {
-    workspaceGate: createWorkspaceGate({ workspaces, provePod, prove, rate, refused, clock }),
-    ports: (router: Router) => createPortsService({ door, workspaces, router, connected: meters.portConnected }),
-  }
-}
-
-/** Pods of workspaces ask for Git credentials. */
-function answerPods(
-  config: Config,
-  desk: Pick<GitCredentialsServer, 'tls' | 'answered' | 'kube' | 'projects' | 'credentials' | 'prove' | 'log'>,
-) {
-  const { gitCredentials: address, protocols } = config
-  return serveGitCredentials({
-    ...desk,
-    ...clustersOf(config, desk.kube),
-    address,
-    protocols,
-    develops: createDevelops(desk.kube, clock),
-    clock,
-  })
-}
-
-interface ReceptionDesk {
-  kube: Kube
-  events: Events
-  presence: Presence
-  meters: Meters
-  rate: TokenRate
-  uses: ReturnType<typeof createUses>
-}
-
-/** What agents talk to beside the object stream. Their status is written by the same room that knows which of them are there. */
-function receiveAgents(desk: Omit<ConfigurationDesk, 'agentGate' | 'door' | 'roll' | 'findings'> & ReceptionDesk) {
-  const { agents, meters, rate } = desk
-  const agentGate = createAgentGate({ agents, clock, rate })
-  const door = createDoor(agentGate.knock, desk.refused)
-  const recall = (agent: Ref, name: string) => agents.get(agent)?.status?.connectedPods?.find((pod) => pod.name === name)?.podId
-  const roll = createRoll({ clock, recall, onRefused: () => meters.routes.limited('pods') })
-  meters.agents(() => [...roll.all()].length)
-  const configurations = createAccessRules(desk)
-  const writer = createStatusWriter({
-    ...desk,
-    roll,
-    projectOf: (agent, path) => projectOf(agent, desk.projects, path),
-    clock,
-  })
-  desk.uses.onUsed(writer.onUsed)
-  const configuration = createAgentConfigurationService({ ...desk, agentGate, door, roll, findings: writer })
-  const registration = createRegistrationServices({ gate: agentGate, door, roll, onReport: writer.onReport })
-  return {
-    agentGate,
-    configurations,
-    connected: (wanted: Parameters<typeof connectedAgents>[1]) => connectedAgents({ ...desk, roll }, wanted),
-    services: [configuration, ...registration, createModuleRequestService(agentGate)],
-    async stop() {
-      await configurations.stop()
-      await writer.stop()
-    },
-  }
-}

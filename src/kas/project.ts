@@ -1,5 +1,5 @@
 import type { Cache } from '../adapters/kube/index.ts'
-import { type Agent, byAge, type GitProject, type Grantee, isDeleting, keyOf, type Ref, refOf } from '../api/index.ts'
+import { type Agent, byAge, type GitProject, type Grantee, indexBy, isDeleting, keyOf, type Ref, refOf } from '../api/index.ts'
 import { durationOf } from '../std/index.ts'
 import { numberIn, numberOf } from './number.ts'
 import type { PathHolders } from './path-holders.ts'
@@ -49,7 +49,7 @@ export function projectFrom(object: GitProject): Project {
   }
 }
 
-/** What streams depend on: when it changes they are opened anew. */
+/** Streams depend on these fields: when one of them changes they are opened anew. */
 export const sourceOf = ({ uid, url, credentials, defaultBranch, pollInterval }: Project): string =>
   JSON.stringify([uid, url, credentials ? keyOf(credentials) : '', defaultBranch ?? '', pollInterval])
 
@@ -66,13 +66,13 @@ export interface Projects {
   called(path: string): Project[]
   /** `ref` is the project that came, changed or went, `paths` are those that it has and had. Its status is no part of it. */
   onChange(listener: (ref: Ref, paths: readonly string[]) => void): () => void
-  /** The same for whoever has this path, or had it. */
+  /** The same for the projects that have this path, or had it. */
   onChangeAt(path: string, listener: () => void): () => void
 }
 
-export const BY_PATH = { path: (project: GitProject): string[] => [project.spec.path] }
+export const byPath = indexBy((project: GitProject) => [project.spec.path])
 
-/** What an Agent says of where its configuration is. */
+/** The project that an Agent names for its configuration. */
 export const configurationOf = (agent: Agent | undefined): { path: string; namespace: string | undefined } => ({
   path: agent?.spec.configurationProject ?? '',
   namespace: agent?.spec.configurationProjectNamespace,
@@ -91,7 +91,6 @@ export const asKnownTo = ({ status }: Agent, project: Project): Project => ({
   id: numberIn(status?.knownProjects ?? [], project),
 })
 
-/** The cache must have the index `BY_PATH`. */
 export const projectsOf = (cache: Cache<GitProject>, holders: PathHolders): Projects => ({
   get(ref) {
     const object = cache.get(ref)
@@ -100,13 +99,13 @@ export const projectsOf = (cache: Cache<GitProject>, holders: PathHolders): Proj
   in: (namespace) => cache.in(namespace).flatMap((object) => (isDeleting(object) ? [] : [projectFrom(object)])),
   named: (path, namespace) =>
     cache
-      .by('path', path)
+      .by(byPath, path)
       .filter((object) => !isDeleting(object) && (rank(object, namespace) === 0 || holders.holds(namespaceOf(object), path)))
       .sort((a, b) => rank(a, namespace) - rank(b, namespace) || byAge(a, b))
       .map(projectFrom),
   called: (path) =>
     cache
-      .by('path', path)
+      .by(byPath, path)
       .filter((object) => !isDeleting(object))
       .map(projectFrom),
   onChange: (listener) =>
@@ -116,7 +115,7 @@ export const projectsOf = (cache: Cache<GitProject>, holders: PathHolders): Proj
       if (changed && !isSame(now, before)) listener(refOf(changed), paths)
     }),
   onChangeAt(path, listener) {
-    const forget = cache.onChangeBy('path', path, (now, before) => {
+    const forget = cache.onChangeBy(byPath, path, (now, before) => {
       if (!isSame(now, before)) listener()
     })
     const forgetHolders = holders.onChange(listener)

@@ -1,4 +1,6 @@
+import type { Door } from '../adapters/grpc/index.ts'
 import { type Clock, createLimiter, Failure, type Log, networkOf, type Rate } from '../std/index.ts'
+import type { CheckToken } from './ports.ts'
 
 /** Names in the log who was refused, and why. */
 export type Refusals = (message: string, peer: string, thrown: unknown, about?: Record<string, string | undefined>) => void
@@ -12,4 +14,22 @@ export function createRefusals(log: Log, clock: Clock): Refusals {
     const { code, reason, message: why } = Failure.from(thrown)
     log[ofNetwork(networkOf(peer)) === 0 ? 'warn' : 'debug'](message, { peer, ...about, code, reason, why })
   }
+}
+
+/** For services whose calls all show a token. Who is refused is named in the log: from where, for what, and why. Never the token. */
+export const createDoor =
+  (checkToken: CheckToken, refused: Refusals): Door =>
+  async ({ metadata, peer, path }) => {
+    try {
+      await checkToken(metadata('authorization'), peer)
+    } catch (thrown) {
+      refused('A caller was refused', peer, thrown, { method: path })
+      throw thrown
+    }
+  }
+
+/** For a status: whole sentences, and no word of an internal error but these. */
+export function sentenceOf({ code, message, remedy }: Failure, internal: string): string {
+  const what = code === 'internal' ? internal : message
+  return `${what.replace(/\.?$/, '.')}${remedy ? ` ${remedy}` : ''}`
 }

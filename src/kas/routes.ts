@@ -7,57 +7,30 @@ import {
   isOwnAddress,
   offerRaw,
   type ServeOptions,
-  type Service,
   serveGrpc,
 } from '../adapters/grpc/index.ts'
 import { createTunnels } from '../engines/tunnel/index.ts'
 import { CONNECT_PORT, MAKE_REQUEST } from '../rpc/index.ts'
-import { type Clock, type Log, seconds } from '../std/index.ts'
+import { seconds } from '../std/index.ts'
 import type { Config } from './config.ts'
 import type { RouteMeters } from './meters.ts'
-import type { AgentGate, Census, Router, WorkspaceGate } from './ports.ts'
+import type { AgentGate, WorkspaceGate } from './ports.ts'
 import { createReverseTunnelService } from './reverse-tunnel/index.ts'
-import {
-  answerCensus,
-  type Connected,
-  createCensus,
-  createGateway,
-  createPeerRegistry,
-  createRouter,
-  type RegistryHub,
-} from './routing/index.ts'
+import { answerCensus, type Connected, createCensus, createGateway, createPeerRegistry, createRouter } from './routing/index.ts'
 import { sharedSecret } from './shared-secret.ts'
 
-export interface RoutesOptions {
+interface RoutesOptions extends Pick<ServeOptions, 'tls' | 'onTurnedAway' | 'clock' | 'log'> {
   config: Pick<Config, 'privateApi' | 'privateApiSecret' | 'peers' | 'peersCa' | 'agentWait' | 'streamAge'>
   agentGate: AgentGate
   workspaceGate: WorkspaceGate
   connected: Connected
-  /** PEM, for the private endpoint as for the others. */
-  tls: ServeOptions['tls']
-  /** Instead of the peers that are named in the settings. */
-  hub: RegistryHub | undefined
   meters: RouteMeters
-  /** Told of each connection that the private endpoint did not take, or cut off. */
-  onTurnedAway?: ServeOptions['onTurnedAway']
-  clock: Clock
-  log: Log
 }
 
-/** The ways to agents. */
-export interface Routes {
-  router: Router
-  census: Census
-  /** For the listener of agents. */
-  service: Service
-  /** Address of the private endpoint, when it is on. */
-  privateApi: string | undefined
-  /** Lets no other kas in any more, and waits so long for the requests that they have here. Milliseconds. */
-  drain(grace: number): Promise<void>
-  stop(): Promise<void>
-}
+/** The ways to agents, and to pods of workspaces. */
+export type AgentRoutes = Awaited<ReturnType<typeof createRoutes>>
 
-/** What can be asked of agents, and of pods of workspaces. */
+/** The methods that agents and pods of workspaces answer. */
 const ROUTABLE = [MAKE_REQUEST, CONNECT_PORT]
 /** A kas cancels what another one was faster with: thousands of resets in a second are no attack here. */
 const AMONG_KAS = { resets: { burst: 100_000, perSecond: 10_000 } }
@@ -66,13 +39,9 @@ const KAS = 'gitlab-kas'
 /** A kas that comes back is found again so soon. Milliseconds. */
 const RECONNECT = seconds(1)
 
-export async function layRoutes(options: RoutesOptions): Promise<Routes> {
-  const { config, agentGate, workspaceGate, connected, tls, hub, meters, onTurnedAway, clock, log } = options
-  const directory = {
-    arrived: (agentId: bigint) => registry.register(agentId),
-    left: (agentId: bigint) => registry.unregister(agentId),
-  }
-  const tunnels = createTunnels({ directory, clock, onRefused: () => meters.limited('tunnels') })
+export async function createRoutes(options: RoutesOptions) {
+  const { config, agentGate, workspaceGate, connected, tls, meters, onTurnedAway, clock, log } = options
+  const tunnels = createTunnels({ clock, onRefused: () => meters.limited('tunnels') })
   const secret =
     config.privateApiSecret === undefined ? undefined : await sharedSecret(config.privateApiSecret, '--private-api-secret')
   const ca = config.peersCa === undefined ? undefined : await readNamed(config.peersCa, '--peers-ca')
@@ -94,13 +63,12 @@ export async function layRoutes(options: RoutesOptions): Promise<Routes> {
     clock,
     log,
   })
-  const registry = hub?.join(own === undefined ? 'here' : `${tls ? 'grpcs' : 'grpc'}://${own}`) ?? peers
   const token = jwt && createSigner(jwt)
   const dialKas = (address: string) =>
     dial({ address, token, ca, serverName: nameIn(peers.peerOf(address)), reconnectWithin: RECONNECT })
   const router = createRouter({
     tunnels,
-    registry,
+    peers,
     dial: dialKas,
     patience: config.agentWait,
     onRouted: meters.routed,
@@ -108,16 +76,20 @@ export async function layRoutes(options: RoutesOptions): Promise<Routes> {
     clock,
     log,
   })
-  meters.watch({ tunnels: () => tunnels.count, peers: () => peers.size })
+  meters.watch(
+    () => tunnels.count,
+    () => peers.size,
+  )
   return {
     router,
     census: createCensus({ connected, peers, dial: dialKas, log }),
+    /** For the listener of agents. */
     service: createReverseTunnelService({ gate: agentGate, workspaces: workspaceGate, tunnels, maxAge: config.streamAge }),
+    /** Address of the private endpoint, when it is on. */
     privateApi: own,
-    drain: async (grace) => gateway?.stop(grace),
+    /** Lets no other kas in any more, and waits so many milliseconds for the requests that they have here. */
+    drain: async (grace: number) => gateway?.stop(grace),
     async stop() {
-      tunnels.stop()
-      registry.stop()
       peers.stop()
       router.stop()
       await gateway?.stop()

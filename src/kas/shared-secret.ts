@@ -4,7 +4,7 @@ import { Failure, Secret } from '../std/index.ts'
 /** Bytes. */
 const ENOUGH = 32
 
-/** What the file of that flag holds: a secret that another program has too. */
+/** Reads a secret that another program has too from the file that the flag names. */
 export async function sharedSecret(file: string, flag: string): Promise<Secret<Uint8Array>> {
   const text = (await readNamed(file, flag)).toString('utf8')
   const bytes = /^[A-Za-z0-9+/]+={0,2}\s*$/.test(text) ? Buffer.from(text.trim(), 'base64') : Buffer.alloc(0)

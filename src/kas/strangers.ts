@@ -1,5 +1,5 @@
 import { type Clock, createLimiter, Failure, isFailure, LRUCache, networkOf, type Rate, type Secret } from '../std/index.ts'
-import { digestOf } from './digest.ts'
+import { digestOf } from './token.ts'
 
 /** Asks who has this token, unless too many unknown ones came from the peer's network: then it fails with `TooManyRequests`. */
 export type Prove = <T>(token: Secret<string>, peer: string, ask: () => Promise<T>) => Promise<T>

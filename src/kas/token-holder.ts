@@ -1,16 +1,15 @@
 import type { Cache } from '../adapters/kube/index.ts'
-import { type Agent, byAge, isDeleting } from '../api/index.ts'
+import { type Agent, byAge, indexBy, isDeleting } from '../api/index.ts'
 import type { Clock } from '../std/index.ts'
 
 export type KnownToken = NonNullable<NonNullable<Agent['status']>['tokens']>[number]
 
 export interface TokenHolders {
-  /** Must have the index `BY_TOKEN`. */
   agents: Pick<Cache<Agent>, 'by'>
   clock: Clock
 }
 
-export const BY_TOKEN = { token: (agent: Agent): string[] => (agent.spec.tokens ?? []).map(({ sha256 }) => sha256) }
+export const byToken = indexBy((agent: Agent) => (agent.spec.tokens ?? []).map(({ sha256 }) => sha256))
 
 /** The agent that has the token of this digest now, and until when it counts. */
 export function holderOf(
@@ -38,7 +37,7 @@ export const knownTokensOf = (agent: Agent, agents: TokenHolders['agents']): Kno
 
 /** The one that is known to have had it first. */
 function firstOf(agents: TokenHolders['agents'], sha256: string): Agent | undefined {
-  const holders = [...agents.by('token', sha256)].filter((agent) => !knownOf(agent, sha256)?.copied).sort(byAge)
+  const holders = [...agents.by(byToken, sha256)].filter((agent) => !knownOf(agent, sha256)?.copied).sort(byAge)
   const [oldest, ...others] = holders
   const known = holders.find((agent) => knownOf(agent, sha256))
   if (known || others.length === 0) return known ?? oldest

@@ -1,11 +1,11 @@
-/** What holding patterns against paths has cost: characters that were looked at, about eight nanoseconds each. */
+/** Counts the cost of matching patterns: characters that were looked at, about eight nanoseconds each. */
 export interface Effort {
   steps: number
 }
 
 /** The files of a commit, by folder: a stream pays for what lies in its own, and not for the repository. */
-export interface Tree<File> {
-  /** What it takes of memory, about. */
+export interface FileTree<File> {
+  /** Its size in memory, about. */
   readonly bytes: number
   /** Everything below a folder, at any depth, by name; `''` is the root. */
   below(folder: string): readonly File[]
@@ -18,9 +18,9 @@ export interface Tree<File> {
  * By name, what lies in a folder stands together, and is found by halving. Nothing is kept of the folders: a repository of a few
  * kilobytes can list thousands of times the same two thousand folders, one within the other.
  */
-export function treeOf<File extends { readonly path: string }>(files: readonly File[]): Tree<File> {
+export function treeOf<File extends { readonly path: string }>(files: readonly File[]): FileTree<File> {
   const { sorted, letters } = byPath(files)
-  /** Where the first stands whose path is not less. */
+  /** The place of the first file whose path is not less. */
   const placeOf = (path: string, from = 0): number => {
     let [low, high] = [from, sorted.length]
     while (low < high) {

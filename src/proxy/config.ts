@@ -1,167 +1,156 @@
-import { hours, type LogLevel, readSettings, seconds, wrongSetting } from '../std/index.ts'
+import {
+  anyText,
+  CLUSTER_SETTINGS,
+  type EnvironmentVariables,
+  type Flags,
+  hostAndPort,
+  hours,
+  integer,
+  logLevel,
+  optional,
+  readSettings,
+  required,
+  setting,
+  tlsFiles,
+  toggle,
+  wholeSeconds,
+  words,
+  wrongSetting,
+} from '../std/index.ts'
 
-export interface Config {
-  /** --kubeconfig FILE, else KUBECONFIG, the pod's service account, ~/.kube/config. */
-  kubeconfig: string | undefined
-  /** --context NAME: of the kubeconfig. */
-  context: string | undefined
-  /** --namespace NS, BERTH_WATCH_NAMESPACE: know the workspaces of one namespace only; all without it. */
-  namespace: string | undefined
-  /** --home-namespace NS, BERTH_NAMESPACE: where all proxies of an installation keep their keys. */
-  homeNamespace: string
-  /** --listen HOST:PORT, BERTH_LISTEN: for browsers. Port 0 lets the kernel choose. */
-  listen: string
-  /**
-   * --authorize HOST:PORT and --authorize-callers CIDRS, BERTH_AUTHORIZE, BERTH_AUTHORIZE_CALLERS: where ingresses ask whether a request
-   * may pass, and from which addresses. Nobody asks without them.
-   */
-  authorize: { listen: string; callers: string[] } | undefined
-  /** --operations HOST:PORT, BERTH_OPERATIONS: /livez, /readyz and /metrics. */
-  operations: string
-  /** --tls-cert FILE and --tls-key FILE, BERTH_TLS_CERT, BERTH_TLS_KEY: PEM; without them something before the proxy ends TLS. */
-  tls: { certificate: string; key: string } | undefined
-  /** --url URL, BERTH_URL: the one host where people sign in, such as https://sign-in.workspaces.example.com. Only its host counts. */
-  host: string
-  oidc: {
-    /** --oidc-issuer URL, BERTH_OIDC_ISSUER: the identity provider. Plain http only on loopback. */
-    issuer: string
-    /** --oidc-client-id ID, BERTH_OIDC_CLIENT_ID */
-    clientId: string
-    /** --oidc-client-secret FILE, BERTH_OIDC_CLIENT_SECRET: without it the client is a public one. */
-    clientSecret: string | undefined
-    /** --oidc-scopes LIST, BERTH_OIDC_SCOPES */
-    scopes: string[]
-  }
-  identity: {
-    /** --oidc-username-claim NAME, BERTH_OIDC_USERNAME_CLAIM: all four as the API server has them, so that names are the same. */
-    usernameClaim: string
-    /** --oidc-username-prefix TEXT, BERTH_OIDC_USERNAME_PREFIX: without it the issuer and `#`, except for email; `-` for none. */
-    usernamePrefix: string | undefined
-    /** --oidc-groups-claim NAME, BERTH_OIDC_GROUPS_CLAIM */
-    groupsClaim: string | undefined
-    /** --oidc-groups-prefix TEXT, BERTH_OIDC_GROUPS_PREFIX */
-    groupsPrefix: string
-  }
-  /** --session-hours N, BERTH_SESSION_HOURS: the longest session; what the provider says may be shorter. In milliseconds here. */
-  longestSession: number
-  /**
-   * --kas HOST:PORT, BERTH_KAS, --kas-token FILE, BERTH_KAS_TOKEN, and --kas-ca FILE, BERTH_KAS_CA: for workspaces whose pods open
-   * tunnels to kas. Those are not reached without it.
-   */
-  kas: { address: string; tokenFile: string; ca: string | undefined } | undefined
-  /** --trusted-proxies CIDRS, BERTH_TRUSTED_PROXIES: whose X-Forwarded-For is believed. Nobody's without it. */
-  trustedProxies: string[]
-  /** --no-dashboard, BERTH_NO_DASHBOARD=true: the host for signing in shows nothing else. */
-  hasDashboard: boolean
-  /** --refuse-local-targets, BERTH_REFUSE_LOCAL_TARGETS=true: as the operator's; logs and events are asked of targets. */
-  refuseLocalTargets: boolean
-  /** --access-reviews, BERTH_ACCESS_REVIEWS=true: whom the cluster's roles let `open` a Workspace gets into it. */
-  accessReviews: boolean
-  /** --pass-authorization, BERTH_PASS_AUTHORIZATION=true: workspaces get the Authorization header. */
-  passAuthorization: boolean
-  /** --max-connections N, BERTH_MAX_CONNECTIONS: of browsers at once. */
-  maxConnections: number
-  /** --listen-grace SECONDS, BERTH_LISTEN_GRACE: how long requests are still taken when the proxy ends. In milliseconds here. */
-  listenGrace: number
-  /** --session-grace SECONDS, BERTH_SESSION_GRACE: how long what is open goes on after that. In milliseconds here. */
-  sessionGrace: number
-  /** --log-level debug|info|warn|error, BERTH_LOG_LEVEL */
-  logLevel: LogLevel
+/** All that the proxy can be told. Times are milliseconds in its Config. */
+// biome-ignore format: a setting has two lines, how it is given and what it is for.
+export const SETTINGS = {
+  ...CLUSTER_SETTINGS,
+  namespace: optional('--namespace <name>', 'BERTH_WATCH_NAMESPACE', anyText,
+    'know the workspaces of one namespace only'),
+  homeNamespace: setting('--home-namespace <name>', 'BERTH_NAMESPACE', anyText, 'berth-system',
+    'where all proxies of an installation keep their keys'),
+
+  host: required('--url <url>', 'BERTH_URL', hostIn,
+    'the one host where people sign in, such as https://sign-in.workspaces.example.com'),
+  issuer: required('--oidc-issuer <url>', 'BERTH_OIDC_ISSUER', issuerIn,
+    'the identity provider; plain http only on loopback'),
+  clientId: required('--oidc-client-id <id>', 'BERTH_OIDC_CLIENT_ID', anyText,
+    'what the provider knows the proxy by'),
+  clientSecret: optional('--oidc-client-secret <file>', 'BERTH_OIDC_CLIENT_SECRET', anyText,
+    'its secret; without it the client is a public one'),
+  scopes: setting('--oidc-scopes <list>', 'BERTH_OIDC_SCOPES', words, 'profile,email',
+    'beside openid'),
+  // All four as the API server has them, so that names are the same.
+  usernameClaim: setting('--oidc-username-claim <name>', 'BERTH_OIDC_USERNAME_CLAIM', anyText, 'sub',
+    "as the API server's setting of this name"),
+  usernamePrefix: optional('--oidc-username-prefix <text>', 'BERTH_OIDC_USERNAME_PREFIX', prefixIn,
+    "as the API server's; - for none (default: the issuer and #, except for email)"),
+  groupsClaim: optional('--oidc-groups-claim <name>', 'BERTH_OIDC_GROUPS_CLAIM', anyText,
+    "as the API server's; nobody is in a group without it"),
+  groupsPrefix: setting('--oidc-groups-prefix <text>', 'BERTH_OIDC_GROUPS_PREFIX', anyText, '',
+    "as the API server's"),
+  longestSession: setting('--session-hours <number>', 'BERTH_SESSION_HOURS', wholeHours, '12',
+    'the longest session; the provider may say less'),
+
+  listen: setting('--listen <host:port>', 'BERTH_LISTEN', hostAndPort, '127.0.0.1:8180',
+    'for browsers'),
+  tlsCert: optional('--tls-cert <file>', 'BERTH_TLS_CERT', anyText,
+    'certificate for all hosts, PEM; without it TLS ends before the proxy'),
+  tlsKey: optional('--tls-key <file>', 'BERTH_TLS_KEY', anyText,
+    'key of the certificate, PEM'),
+  operations: setting('--operations <host:port>', 'BERTH_OPERATIONS', hostAndPort, '127.0.0.1:8181',
+    '/livez, /readyz, /metrics'),
+  authorize: optional('--authorize <host:port>', 'BERTH_AUTHORIZE', hostAndPortOrNone,
+    'where ingresses ask whether a request may pass (default: nowhere)'),
+  authorizeCallers: setting('--authorize-callers <ranges>', 'BERTH_AUTHORIZE_CALLERS', words, '',
+    'from which addresses they may'),
+  trustedProxies: setting('--trusted-proxies <ranges>', 'BERTH_TRUSTED_PROXIES', words, '',
+    'whose X-Forwarded-For is believed (default: nobody’s)'),
+
+  kas: optional('--kas <host:port>', 'BERTH_KAS', kasAddress,
+    'kas, for workspaces whose pods open tunnels to it'),
+  kasToken: optional('--kas-token <file>', 'BERTH_KAS_TOKEN', anyText,
+    'proves to kas that it is the proxy; read again for each connection'),
+  kasCa: optional('--kas-ca <file>', 'BERTH_KAS_CA', anyText,
+    'certificate authority of kas; plain text without it'),
+  refuseLocalTargets: toggle('--refuse-local-targets', 'BERTH_REFUSE_LOCAL_TARGETS',
+    'ask no target in the networks of this machine for logs and events'),
+
+  hasDashboard: toggle('--no-dashboard', 'BERTH_NO_DASHBOARD',
+    'show people nothing but what they sign in for'),
+  accessReviews: toggle('--access-reviews', 'BERTH_ACCESS_REVIEWS',
+    'let in whom the roles of the cluster let open a Workspace'),
+  passAuthorization: toggle('--pass-authorization', 'BERTH_PASS_AUTHORIZATION',
+    'give workspaces the Authorization header of requests'),
+  maxConnections: setting('--max-connections <number>', 'BERTH_MAX_CONNECTIONS', integer(), '20000',
+    'of browsers at once'),
+  listenGrace: setting('--listen-grace <seconds>', 'BERTH_LISTEN_GRACE', wholeSeconds(0, 300), '0',
+    'how long requests are still taken when it ends'),
+  sessionGrace: setting('--session-grace <seconds>', 'BERTH_SESSION_GRACE', wholeSeconds(0, 86_400), '60',
+    'how long open requests and WebSockets go on after that'),
+  logLevel: setting('--log-level <level>', 'BERTH_LOG_LEVEL', logLevel, 'info',
+    'debug, info, warn or error'),
 }
 
-export type Flags = Readonly<Record<string, string | boolean | undefined>>
+export type Config = ReturnType<typeof parseConfig>
 
-/** Flags win over variables, variables over defaults. Errors name the setting. */
-export function parseConfig(flags: Flags, env: Record<string, string | undefined>): Config {
-  const { text, isOn, address, count, list, logLevel } = readSettings({ flags, env })
-  const needed = (key: string, flag: string, variable: string, remedy: string): string => {
-    const given = text(key, variable)
-    if (given === undefined) throw wrongSetting(flag, '', remedy)
-    return given
-  }
-  const callers = list('authorizeCallers', 'BERTH_AUTHORIZE_CALLERS')
-  const prefix = text('oidcUsernamePrefix', 'BERTH_OIDC_USERNAME_PREFIX')
+export function parseConfig(flags: Flags, env: EnvironmentVariables) {
+  const { authorize, authorizeCallers, tlsCert, tlsKey, kas, kasToken, kasCa, ...rest } = readSettings(SETTINGS, flags, env)
+  const { issuer, clientId, clientSecret, scopes, usernameClaim, usernamePrefix, groupsClaim, groupsPrefix, ...others } = rest
   return {
-    kubeconfig: text('kubeconfig'),
-    context: text('context'),
-    namespace: text('namespace', 'BERTH_WATCH_NAMESPACE'),
-    homeNamespace: text('homeNamespace', 'BERTH_NAMESPACE') ?? 'berth-system',
-    listen: address('listen', 'BERTH_LISTEN', '127.0.0.1:8180'),
-    authorize: authorize(text('authorize', 'BERTH_AUTHORIZE') && address('authorize', 'BERTH_AUTHORIZE', ''), callers),
-    operations: address('operations', 'BERTH_OPERATIONS', '127.0.0.1:8181'),
-    tls: tls(text('tlsCert', 'BERTH_TLS_CERT'), text('tlsKey', 'BERTH_TLS_KEY')),
-    host: hostIn(
-      needed('url', '--url', 'BERTH_URL', 'Write where people sign in, such as https://sign-in.workspaces.example.com.'),
-    ),
-    oidc: {
-      issuer: issuer(needed('oidcIssuer', '--oidc-issuer', 'BERTH_OIDC_ISSUER', 'Write the URL of the identity provider.')),
-      clientId: needed(
-        'oidcClientId',
-        '--oidc-client-id',
-        'BERTH_OIDC_CLIENT_ID',
-        'Write the id that the provider knows the proxy by.',
-      ),
-      clientSecret: text('oidcClientSecret', 'BERTH_OIDC_CLIENT_SECRET'),
-      scopes: [...new Set(['openid', ...list('oidcScopes', 'BERTH_OIDC_SCOPES', 'profile,email')])],
-    },
-    identity: {
-      usernameClaim: text('oidcUsernameClaim', 'BERTH_OIDC_USERNAME_CLAIM') ?? 'sub',
-      usernamePrefix: prefix === '-' ? '' : prefix,
-      groupsClaim: text('oidcGroupsClaim', 'BERTH_OIDC_GROUPS_CLAIM'),
-      groupsPrefix: text('oidcGroupsPrefix', 'BERTH_OIDC_GROUPS_PREFIX') ?? '',
-    },
-    longestSession: hours(count('sessionHours', 'BERTH_SESSION_HOURS', { otherwise: 12, most: 720 })),
-    kas: kas(text('kas', 'BERTH_KAS'), text('kasToken', 'BERTH_KAS_TOKEN'), text('kasCa', 'BERTH_KAS_CA')),
-    trustedProxies: list('trustedProxies', 'BERTH_TRUSTED_PROXIES'),
-    hasDashboard: !(flags.dashboard === false || isOn('noDashboard', 'BERTH_NO_DASHBOARD')),
-    refuseLocalTargets: isOn('refuseLocalTargets', 'BERTH_REFUSE_LOCAL_TARGETS'),
-    accessReviews: isOn('accessReviews', 'BERTH_ACCESS_REVIEWS'),
-    passAuthorization: isOn('passAuthorization', 'BERTH_PASS_AUTHORIZATION'),
-    maxConnections: count('maxConnections', 'BERTH_MAX_CONNECTIONS', { otherwise: 20_000 }),
-    listenGrace: seconds(count('listenGrace', 'BERTH_LISTEN_GRACE', { otherwise: 0, least: 0, most: 300 })),
-    sessionGrace: seconds(count('sessionGrace', 'BERTH_SESSION_GRACE', { otherwise: 60, least: 0, most: 86_400 })),
-    logLevel: logLevel(),
+    ...others,
+    authorize: authorizeOf(authorize, authorizeCallers),
+    tls: tlsFiles(tlsCert, tlsKey),
+    oidc: { issuer, clientId, clientSecret, scopes: [...new Set(['openid', ...scopes])] },
+    identity: { usernameClaim, usernamePrefix, groupsClaim, groupsPrefix },
+    kas: kasOf(kas, kasToken, kasCa),
   }
 }
 
-/** Whoever is believed has to be named: what an ingress says of a request is as good as the request. */
-function authorize(listen: string | undefined, callers: string[]): Config['authorize'] {
+/** Callers have to be named: what an ingress says of a request is as good as the request. */
+function authorizeOf(listen: string | undefined, callers: string[]): { listen: string; callers: string[] } | undefined {
   if (listen && callers.length > 0) return { listen, callers }
   if (!listen && callers.length === 0) return undefined
-  throw wrongSetting(
-    listen ? '--authorize-callers' : '--authorize',
-    '',
-    'Give --authorize and --authorize-callers together, or neither.',
-  )
-}
-
-function tls(certificate: string | undefined, key: string | undefined): Config['tls'] {
-  if (certificate && key) return { certificate, key }
-  if (!(certificate || key)) return undefined
-  throw wrongSetting(key ? '--tls-cert' : '--tls-key', '', 'Give --tls-cert and --tls-key together, or neither.')
+  const missing = listen ? '--authorize-callers' : '--authorize'
+  throw wrongSetting(missing, '', 'Give --authorize and --authorize-callers together, or neither.')
 }
 
 /** TLS where there is an authority to check it by, as the operator has it. */
-function kas(given: string | undefined, tokenFile: string | undefined, ca: string | undefined): Config['kas'] {
-  if (given === undefined) return undefined
-  if (!/^[^\s/,@]+:\d{1,5}$/.test(given)) throw wrongSetting('--kas', given, 'Write it like --kas kas.berth-system.svc:8150.')
+function kasOf(given: string | undefined, tokenFile: string | undefined, ca: string | undefined) {
+  if (given === undefined) return
   if (tokenFile === undefined)
     throw wrongSetting('--kas-token', '', 'Give --kas-token too: kas must know by what to tell the proxy from others.')
   return { address: ca === undefined ? given : `grpcs://${given}`, tokenFile, ca }
 }
 
+function kasAddress(given: string, flag: string): string {
+  if (/^[^\s/,@]+:\d{1,5}$/.test(given)) return given
+  throw wrongSetting(flag, given, `Write it like ${flag} kas.berth-system.svc:8150.`)
+}
+
 /** Cookies and redirects are for https alone. */
-function hostIn(given: string): string {
+function hostIn(given: string, flag: string): string {
   const url = URL.canParse(given) ? new URL(given) : undefined
   if (url?.protocol === 'https:' && url.pathname === '/' && url.username === '' && url.search === '') return url.host
-  throw wrongSetting('--url', given, 'Write https:// and a host, such as https://sign-in.workspaces.example.com.')
+  throw wrongSetting(flag, given, 'Write https:// and a host, such as https://sign-in.workspaces.example.com.')
 }
 
 const LOOPBACK = /^(127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/
 
 /** Kept as it was written: it is part of people's names. */
-function issuer(given: string): string {
+function issuerIn(given: string, flag: string): string {
   const url = URL.canParse(given) ? new URL(given) : undefined
   if (url?.protocol === 'https:' || (url?.protocol === 'http:' && LOOPBACK.test(url.hostname))) return given
-  throw wrongSetting('--oidc-issuer', given, 'Write the https:// URL of the identity provider, as its tokens name it.')
+  throw wrongSetting(flag, given, 'Write the https:// URL of the identity provider, as its tokens name it.')
+}
+
+/** An empty variable turns it off. */
+function hostAndPortOrNone(given: string, flag: string): string {
+  return given && hostAndPort(given, flag)
+}
+
+/** `-` stands for none, as in the settings of the API server. */
+function prefixIn(given: string): string {
+  return given === '-' ? '' : given
+}
+
+function wholeHours(given: string, flag: string): number {
+  return hours(integer(1, 720)(given, flag))
 }

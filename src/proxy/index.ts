@@ -1,8 +1,8 @@
 /**
  * The proxy: the way of browsers into workspaces. It knows which host leads to which port of which workspace, has people sign in at
  * the organisation's identity provider, asks for every request and upgrade whether they may, and passes on what may be; whatever is
- * open is judged again when something changes. It keeps nothing but keys. Read program.ts and furnish.ts (who is wired to whom), ports.ts (what
- * rooms know of each other), then reception/, session/ and discovery/.
+ * open is judged again when something changes. It keeps nothing but keys. Read program.ts and services.ts (the wiring), ports.ts
+ * (what parts know of each other), then routes.ts, reception/ and session/.
  */
-export { type Config, type Flags, parseConfig } from './config.ts'
+export { type Config, parseConfig, SETTINGS } from './config.ts'
 export { type Addresses, type Surroundings, start } from './program.ts'

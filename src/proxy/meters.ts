@@ -1,14 +1,7 @@
 import type { Metrics } from '../adapters/http/index.ts'
 
-/** What the proxy counts. Labels have few values: no host, workspace or person is one. */
-export interface Meters {
-  done(outcome: string, status: number, seconds: number): void
-  consulted(outcome: string, status: number, seconds: number): void
-  cut(why: 'changed' | 'signed-out' | 'over'): void
-  watch(read: { hosts: () => number; streams: () => number; viewers: () => number }): void
-}
-
-export function createMeters(metrics: Metrics): Meters {
+/** The proxy counts these. Labels have few values: no host, workspace or person is one. */
+export function createMeters(metrics: Metrics) {
   const requests = metrics.counter({
     name: 'berth_proxy_requests_total',
     help: 'Requests and upgrades that are over: passed, or why not, by class of status',
@@ -29,25 +22,18 @@ export function createMeters(metrics: Metrics): Meters {
     labels: ['why'],
   })
   return {
-    done(outcome, status, seconds) {
+    done(outcome: string, status: number, seconds: number) {
       requests.add({ outcome, status: `${Math.floor(status / 100)}xx` })
-      // What is upgraded lasts as long as somebody works.
+      // An upgraded connection lasts as long as somebody works.
       if (status !== 101) time.observe(seconds)
     },
-    consulted: (outcome, status) => consultations.add({ outcome, status: `${Math.floor(status / 100)}xx` }),
-    cut: (why) => cut.add({ why }),
-    watch({ hosts, streams, viewers }) {
-      metrics.gauge({ name: 'berth_proxy_hosts', help: 'Hosts that lead to a port of a workspace', read: hosts })
-      metrics.gauge({
-        name: 'berth_proxy_open_streams',
-        help: 'Requests and upgraded connections that are not over',
-        read: streams,
-      })
-      metrics.gauge({
-        name: 'berth_proxy_dashboard_viewers',
-        help: 'Pages of the dashboard that are kept up to date',
-        read: viewers,
-      })
+    consulted: (outcome: string, status: number) => consultations.add({ outcome, status: `${Math.floor(status / 100)}xx` }),
+    cut: (why: 'changed' | 'signed-out' | 'over') => cut.add({ why }),
+    watch({ hosts, streams, viewers }: Record<'hosts' | 'streams' | 'viewers', () => number>) {
+      const gauge = (name: string, help: string, read: () => number) => metrics.gauge({ name, help, read })
+      gauge('berth_proxy_hosts', 'Hosts that lead to a port of a workspace', hosts)
+      gauge('berth_proxy_open_streams', 'Requests and upgraded connections that are not over', streams)
+      gauge('berth_proxy_dashboard_viewers', 'Pages of the dashboard that are kept up to date', viewers)
     },
   }
 }

@@ -1,13 +1,13 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Upstream } from '../adapters/http/index.ts'
 import type { Ref, WorkspaceStatus } from '../api/index.ts'
-import type { Person, Premises } from '../engines/access/index.ts'
+import type { AccessRules, Person } from '../engines/access/index.ts'
 
-/** What the proxy knows of a workspace; another one after each change. */
-export interface House {
+/** The proxy knows this of a workspace; it is another object after each change. */
+export interface RoutedWorkspace {
   readonly uid: string
-  readonly workspace: Ref & { readonly namespace: string }
-  readonly premises: Premises
+  readonly ref: Ref & { readonly namespace: string }
+  readonly rules: AccessRules
   /** As the operator found it; `undefined` before it did. */
   readonly status: Pick<WorkspaceStatus, 'actualState' | 'step' | 'failure' | 'willStartAt' | 'stoppedBecause'>
   /** Whether somebody wants it to run. */
@@ -26,11 +26,11 @@ export interface House {
 export interface Route {
   readonly host: string
   readonly port: number
-  readonly house: House
+  readonly workspace: RoutedWorkspace
 }
 
-/** What somebody wants of which host: a request, or what an ingress says of one. */
-export interface Call {
+/** The head of a request that came here, or that an ingress asks about. */
+export interface RequestHead {
   readonly method: string
   /** In lower case, without the dot at its end. */
   readonly host: string
@@ -42,17 +42,17 @@ export interface Call {
   readonly request?: IncomingMessage | undefined
 }
 
-export interface Routes {
+export interface RouteTable {
   /** `host` in lower case; a port in it that no URL has is ignored. */
   at(host: string): Route | undefined
-  house(uid: string): House | undefined
-  houses(): Iterable<House>
+  workspace(uid: string): RoutedWorkspace | undefined
+  workspaces(): Iterable<RoutedWorkspace>
   readonly size: number
-  /** Told the UID of a workspace that is another now, or gone. */
+  /** Tells the UID of a workspace that is another now, or gone. */
   onChange(listener: (uid: string) => void): () => void
 }
 
-/** That somebody has signed in, as one host was told. */
+/** Says to one host that somebody has signed in. */
 export interface Session {
   readonly person: Person
   /** When they signed in at the provider, milliseconds since the epoch. */
@@ -61,65 +61,39 @@ export interface Session {
 }
 
 export interface Sessions {
-  /** Whose request it is at that host; `undefined` for nobody's, and for whatever does not count any more. */
-  of(call: Pick<Call, 'headers'>, host: string): Promise<Session | undefined>
+  /** Finds whose request it is at that host; `undefined` for nobody's, and for a session that does not count any more. */
+  of(head: Pick<RequestHead, 'headers'>, host: string): Promise<Session | undefined>
   /** Whether it still counts: it is not over, and nobody has signed out since. */
   holds(session: Session): boolean
-  /** Told when people have signed out. */
+  /** Calls the listener when people have signed out. */
   onSignOut(listener: () => void): () => void
 }
 
-/** What is known of whoever asks, beside what their workspace says. */
-export interface Guest {
+/** A request shows these to get in. */
+export interface RequestCredentials {
   readonly session: Session | undefined
-  /** Digests of the links that they have shown. */
+  /** Digests of links to the workspace. */
   readonly links: readonly string[]
 }
 
-/** What the roles of the cluster say. */
-export interface Rights {
-  /** Whether somebody may open a workspace, as of seconds ago. Throws when nobody can tell. */
-  mayOpen(person: Person, house: House): Promise<boolean>
-}
+/** Asks whether the roles of the cluster let somebody open a workspace, as of seconds ago. Throws when nobody can tell. */
+export type MayOpen = (person: Person, workspace: RoutedWorkspace) => Promise<boolean>
 
-/** What a role allows is asked for again before then, milliseconds: nobody tells when roles change. */
+/** A role is asked for again before then, milliseconds: nobody tells when roles change. */
 export const ROLE_COUNTS = 10_000
 
-/** An answer of the proxy itself. */
-export interface Reply {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string | string[]>>
-  /** A function goes on writing after the head, for as long as it likes. */
-  readonly body: string | Uint8Array | ((to: ServerResponse) => void)
-}
-
-/** Whoever looks at a page of the proxy. */
-export interface Reader {
+/** The client that gets an answer of the proxy itself. */
+export interface Recipient {
   readonly requestId: string
   readonly method: string
   /** A browser that shows a page, and no script that wants data. */
   readonly wantsPage: boolean
 }
 
-/** What is asked at one of the doors that the proxy has on the hosts of workspaces. */
-export interface Knock {
-  readonly call: Call
+/** A request for one of the paths that the proxy keeps for itself on the hosts of workspaces. */
+export interface OwnPathRequest {
+  readonly head: RequestHead
   readonly route: Route
   readonly url: URL
-  readonly reader: Reader
+  readonly recipient: Recipient
 }
-
-/** What a page says. */
-export interface Notice {
-  readonly status: number
-  readonly title: string
-  /** Plain text, a paragraph each. */
-  readonly lines: readonly string[]
-  /** A form with one button. */
-  readonly button?: { readonly label: string; readonly action: string } | undefined
-  readonly link?: { readonly label: string; readonly to: string } | undefined
-  /** Seconds after which the browser asks again by itself. */
-  readonly again?: number | undefined
-}
-
-export type Say = (notice: Notice, reader: Reader, headers?: Reply['headers']) => Reply

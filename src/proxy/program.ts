@@ -1,42 +1,44 @@
 import { openKeys } from '../adapters/files/index.ts'
-import { createMetrics, serveOperations, serveWeb, type Upstream, type WebServer } from '../adapters/http/index.ts'
+import { createMetrics, serveOperations, serveWeb } from '../adapters/http/index.ts'
 import { chargeSpaces, connect, createCaches, untilListed, waitingFor } from '../adapters/kube/index.ts'
-import { ConfigMaps, labels, Secrets, type Service, Services, Workspaces } from '../api/index.ts'
-import { BY_OWNER } from '../dashboard/index.ts'
+import { ConfigMaps, labels, Secrets, Services, Workspaces } from '../api/index.ts'
 import { requestMeter } from '../engines/controller/index.ts'
-import { aborted, type Clock, createLog, type Log, pause, systemClock } from '../std/index.ts'
+import { aborted, type Clock, createLog, pause, systemClock } from '../std/index.ts'
 import type { Config } from './config.ts'
-import { CONNECTIONS } from './connections/index.ts'
-import { BY_WORKSPACE, discover } from './discovery/index.ts'
-import { furnish } from './furnish.ts'
-import { createKeyRing, KEYS, SIGN_OUTS } from './session/index.ts'
-import { createTunnels } from './tunnels/index.ts'
+import { CONNECTIONS } from './connections.ts'
+import type { WaysToPorts } from './routed-workspace.ts'
+import { followRoutes } from './routes.ts'
+import { buildServices, type Frame } from './services.ts'
+import { createRotatingKeys, KEYS, SIGN_OUTS } from './session/index.ts'
+import { connectTunnels } from './tunnels.ts'
 
 export interface Addresses {
   listen: string
-  /** Where ingresses ask. */
+  /** Ingresses ask there. */
   authorize?: string
   operations: string
 }
 
-/** Where the program writes its log lines, whom it tells when it is up, and how it gets to the workspaces. */
-export interface Surroundings {
+/** The program gets from outside how it writes, whom it tells, and how it reaches the workspaces. */
+export interface Surroundings extends Pick<WaysToPorts, 'reach'> {
   log: { write(line: string): unknown }
   /** Called once, when browsers are served. */
   up?: (addresses: Addresses) => void
-  /** Where a port of a Service is reached from outside of the cluster. */
-  reach?: (upstream: Upstream, service: Service) => Upstream
   clock?: Clock
+}
+
+interface State {
+  phase: 'starting' | 'serving' | 'stopping'
 }
 
 /** Runs the proxy until the signal aborts; then what is open may end, and nothing is left, also when it could not start. */
 export async function start(config: Config, signal: AbortSignal, surroundings: Surroundings): Promise<void> {
   const log = createLog(config.logLevel, surroundings.log).with({ program: 'proxy' })
-  const clock = surroundings.clock ?? systemClock
-  const open: (() => Promise<void>)[] = []
+  const { clock = systemClock, reach } = surroundings
+  const open: Frame['open'] = []
   const state: State = { phase: 'starting' }
   try {
-    const { addresses, web } = await openHouse(config, signal, { log, clock, open, state, reach: surroundings.reach })
+    const { addresses, web } = await serve(config, { log, clock, open, signal }, state, reach)
     state.phase = 'serving'
     log.info('proxy started', { ...addresses, signIn: config.host, namespace: config.namespace ?? 'all' })
     surroundings.up?.(addresses)
@@ -51,32 +53,18 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
   }
 }
 
-interface State {
-  phase: 'starting' | 'serving' | 'stopping'
-}
-
-interface Frame {
-  log: Log
-  clock: Clock
-  /** Gets what closes again what was opened. */
-  open: (() => Promise<void>)[]
-  state: State
-  reach: Surroundings['reach']
-}
-
-async function openHouse(config: Config, signal: AbortSignal, frame: Frame): Promise<{ addresses: Addresses; web: WebServer }> {
-  const { log, clock, open, state } = frame
+async function serve(config: Config, frame: Frame, state: State, reach: Surroundings['reach']) {
+  const { log, clock, open, signal } = frame
+  const { homeNamespace: namespace } = config
   const metrics = createMetrics({ process: true })
   const kube = connect({ kubeconfig: config.kubeconfig, context: config.context, clock, meter: requestMeter(metrics) })
   open.push(() => kube.close())
   const caches = createCaches({ kube, clock, log, scope: config.namespace })
   open.push(() => caches.stop())
   if (config.namespace === undefined) chargeSpaces(caches)
-  const sources = {
-    workspaces: caches.of(Workspaces, { indexes: { ...BY_WORKSPACE.workspace, ...BY_OWNER } }),
-    services: caches.of(Services, { labels: labels.workspaceUid, indexes: { workspace: BY_WORKSPACE.service.workspace } }),
-  }
-  const named = (name: string) => ({ namespace: config.homeNamespace, fields: `metadata.name=${name}` })
+  const named = (name: string) => ({ namespace, fields: `metadata.name=${name}` })
+  const workspaces = caches.of(Workspaces)
+  const services = caches.of(Services, { labels: labels.workspaceUid })
   const secrets = caches.of(Secrets, named(KEYS))
   const signOuts = caches.of(ConfigMaps, named(SIGN_OUTS))
   const connections = caches.of(ConfigMaps, named(CONNECTIONS))
@@ -84,27 +72,22 @@ async function openHouse(config: Config, signal: AbortSignal, frame: Frame): Pro
   const operations = await serveOperations({ address: config.operations, live: () => undefined, ready, metrics, clock, log })
   open.push(() => operations.stop())
   await untilListed(caches, signal)
-  const keys = createKeyRing({
-    ...{ kube: caches.kube, cache: secrets, namespace: config.homeNamespace },
-    ...{ longest: config.longestSession, clock, log },
-  })
-  open.push(async () => keys.stop())
+  const keys = createRotatingKeys(caches.kube, { cache: secrets, namespace, longest: config.longestSession }, clock, log)
+  open.push(() => keys.stop())
   await keys.ready(signal)
-  const tunnels = config.kas && (await createTunnels({ kas: config.kas, clock }))
-  open.push(async () => tunnels?.stop())
-  const routes = discover({ ...sources, reach: frame.reach, tunnel: tunnels?.to, log })
-  open.push(async () => routes.stop())
+  const tunnels = config.kas && (await connectTunnels(config.kas, clock))
+  open.push(() => tunnels?.stop())
+  const routes = followRoutes({ workspaces, services, reach, tunnel: tunnels?.to, log })
+  open.push(() => routes.stop())
   const isStopping = () => state.phase === 'stopping'
-  const { workspaces } = sources
-  const known = { caches, workspaces, routes, keys, signOuts, connections }
-  const reception = await furnish(config, { ...frame, ...known, metrics, isStopping, signal })
+  const known = { caches, workspaces, routes, keys, signOuts, connections, metrics }
+  const { request, upgrade, consultation } = await buildServices(config, { ...known, ...frame, isStopping })
   const tls = config.tls && (await openKeys(config.tls, clock, log))
-  open.push(async () => tls?.stop())
-  const house = { tls, maxConnections: config.maxConnections, clock }
-  const asked =
-    config.authorize && (await serveWeb({ ...house, address: config.authorize.listen, onRequest: reception.consultation }))
-  if (asked) open.push(() => asked.stop(0))
-  const web = await serveWeb({ ...house, address: config.listen, onRequest: reception.request, onUpgrade: reception.upgrade })
+  open.push(() => tls?.stop())
+  const listener = { tls, maxConnections: config.maxConnections, clock }
+  const asked = config.authorize && (await serveWeb({ ...listener, address: config.authorize.listen, onRequest: consultation }))
+  open.push(() => asked?.stop(0))
+  const web = await serveWeb({ ...listener, address: config.listen, onRequest: request, onUpgrade: upgrade })
   open.push(() => web.stop(0))
   const addresses = { listen: web.address, operations: operations.address, ...(asked && { authorize: asked.address }) }
   return { addresses, web }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP } from 'node:net'
 import { wrongSetting } from '../std/index.ts'
 
-/** Whether an address is in one of these ranges. Of none it is not. Throws what is no range, as that of the flag. */
+/** Tells whether an address is in one of the ranges that the flag names. Throws when one is no range. */
 export function addressesIn(ranges: readonly string[], flag: string): (address: string) => boolean {
   const list = new BlockList()
   for (const range of ranges) {
@@ -20,8 +20,8 @@ export function addressesIn(ranges: readonly string[], flag: string): (address: 
 }
 
 /**
- * Whose address a request comes from: of those in X-Forwarded-For the last that no trusted proxy has, for everything before it may be
- * a stranger's invention. Without trusted proxies, whoever is connected.
+ * Finds the address from which a request comes: of those in X-Forwarded-For the last that no trusted proxy has, for everything before it may be
+ * a stranger's invention. Without trusted proxies it is the other side of the connection.
  */
 export function createVisitorOf(isTrusted: (address: string) => boolean): (request: IncomingMessage) => string {
   return ({ socket, headers }) => {

@@ -32,7 +32,7 @@ function onlyBytesOf({ message }: DescField): DescField | undefined {
   return isBytes && more.length === 0 ? field : undefined
 }
 
-/** What stands before so many bytes in the field of that number. */
+/** The tag and the length that precede so many bytes in the field of that number. */
 const head = (field: number, length: number): Uint8Array =>
   Uint8Array.from([...varint(field * 8 + LENGTH_DELIMITED), ...varint(length)])
 

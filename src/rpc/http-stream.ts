@@ -23,7 +23,7 @@ export const canonicalName = (name: string): string =>
 /** Headers or query parameters: each name with its values in order. */
 export type Values = Readonly<Record<string, readonly string[]>>
 
-/** As whom a request is to be made. */
+/** The user that a request is to be made as. */
 export interface Impersonation {
   readonly user: string
   readonly groups: readonly string[]
@@ -101,31 +101,31 @@ const responseHeader = ({ status, reason, headers }: ResponseHead) => ({
 const mapOf = (values: Values) =>
   Object.fromEntries(Object.entries(values).map(([key, value]) => [key, create(ValuesSchema, { value: [...value] })]))
 
+type Rest = { case: 'data' | 'upgradeData'; value: { data: Uint8Array } } | { case: 'trailer' }
+type Message<Header> = { case: 'header'; value: Header } | Rest | { case: undefined }
+
 /** The frames of a call, each checked against the order that peers keep: head, data, trailer, and then what was upgraded. */
-export async function* requestFrames(messages: AsyncIterable<Uint8Array>): AsyncGenerator<HttpFrame<RequestHead>> {
-  const order = new Order()
-  for await (const bytes of messages) {
-    const { message } = decoded(HttpRequestSchema, bytes)
-    order.take(message.case)
-    if (message.case === 'header') yield { kind: 'head', head: requestHead(message.value) }
-    else if (message.case !== undefined) yield frameOf(message)
-  }
-  order.end()
-}
+export const requestFrames = (messages: AsyncIterable<Uint8Array>) =>
+  framesOf(messages, (bytes) => decoded(HttpRequestSchema, bytes).message, requestHead)
 
 /** The same for an answer. */
-export async function* responseFrames(messages: AsyncIterable<Uint8Array>): AsyncGenerator<HttpFrame<ResponseHead>> {
+export const responseFrames = (messages: AsyncIterable<Uint8Array>) =>
+  framesOf(messages, (bytes) => decoded(HttpResponseSchema, bytes).message, responseHead)
+
+async function* framesOf<Header, Head>(
+  messages: AsyncIterable<Uint8Array>,
+  read: (bytes: Uint8Array) => Message<Header>,
+  headOf: (header: Header) => Head,
+): AsyncGenerator<HttpFrame<Head>> {
   const order = new Order()
   for await (const bytes of messages) {
-    const { message } = decoded(HttpResponseSchema, bytes)
+    const message = read(bytes)
     order.take(message.case)
-    if (message.case === 'header') yield { kind: 'head', head: responseHead(message.value) }
+    if (message.case === 'header') yield { kind: 'head', head: headOf(message.value) }
     else if (message.case !== undefined) yield frameOf(message)
   }
   order.end()
 }
-
-type Rest = { case: 'data' | 'upgradeData'; value: { data: Uint8Array } } | { case: 'trailer' }
 
 function frameOf(message: Rest): HttpFrame<never> {
   if (message.case === 'trailer') return { kind: 'trailer' }
@@ -168,6 +168,7 @@ function decoded<S extends DescMessage>(schema: S, bytes: Uint8Array): MessageSh
 }
 
 type RequestHeader = Extract<MessageShape<typeof HttpRequestSchema>['message'], { case: 'header' }>['value']
+type ImpersonationConfig = NonNullable<MessageShape<typeof HeaderExtraSchema>['impConfig']>
 type ResponseHeader = Extract<MessageShape<typeof HttpResponseSchema>['message'], { case: 'header' }>['value']
 
 function requestHead({ request, extra, contentLength }: RequestHeader): RequestHead {
@@ -186,15 +187,8 @@ function requestHead({ request, extra, contentLength }: RequestHeader): RequestH
   }
 }
 
-interface WireImpersonation {
-  username: string
-  groups: string[]
-  uid: string
-  extra: { key: string; val: string[] }[]
-}
-
 /** A message in which nothing is set asks for none. */
-function impersonationOf({ username, groups, uid, extra }: WireImpersonation): Impersonation | undefined {
+function impersonationOf({ username, groups, uid, extra }: ImpersonationConfig): Impersonation | undefined {
   if (!username && groups.length === 0 && !uid && extra.length === 0) return undefined
   return { user: username, groups, uid, extra: Object.fromEntries(extra.map(({ key, val }) => [key, val])) }
 }

@@ -4,8 +4,6 @@
  * peers that we did not write, so a field is added but never renumbered. Read gitops.proto and object-stream.ts first, then agent_configuration.proto and reverse_tunnel.proto.
  * Everything in generated/ comes from the .proto files by hack/update-rpc.ts.
  */
-export { type Connected, configured, connectedAgent, nothingThere, registered, reported } from './agent-answers.ts'
-export { devfileAt, fetchedDevfile } from './devfiles.ts'
 export { encode } from './encode.ts'
 export {
   AgentConfiguration as AgentConfigurationService,
@@ -22,7 +20,7 @@ export {
   ReportRequestSchema,
   ReportResponseSchema,
 } from './generated/agent_report_pb.ts'
-export type { ConnectedAgentInfo } from './generated/agent_tracker_pb.ts'
+export { type ConnectedAgentInfo, ConnectedAgentInfoSchema } from './generated/agent_tracker_pb.ts'
 export {
   AgentTracker,
   type GetConnectedAgentsRequest,

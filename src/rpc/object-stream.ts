@@ -1,4 +1,4 @@
-import { create } from '@bufbuild/protobuf'
+import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import { Failure } from '../std/index.ts'
 import {
   type ObjectsToSynchronizeRequest,
@@ -19,7 +19,7 @@ export interface ObjectFile {
   /** Path in the repository, with `/` between its parts. */
   readonly source: string
   readonly data: Uint8Array
-  /** What it is instead of a file: `symbolic link` or `submodule`. Then there are no data. */
+  /** Set when it is no file but a `symbolic link` or `submodule`. Then there are no data. */
   readonly link?: string
 }
 
@@ -30,7 +30,7 @@ export interface Batch {
   readonly files: readonly ObjectFile[]
   /** Names the files with their contents, if that was asked for and the server knows how. */
   readonly digest?: string
-  /** The caller has the files already: none were sent. Only for whom gave their digest. */
+  /** The caller has the files already, as its digest says: none were sent. */
   readonly unchanged?: boolean
   /** The caller has the other files already; these have come or changed, and those of `removed` are gone. See `completed`. */
   readonly changes?: boolean
@@ -75,27 +75,27 @@ export function refOfRequest({ ref }: ObjectsToSynchronizeRequest): GitRef {
   return { kind, name }
 }
 
-/** What is said to whom asked for digests only. */
+/** Sent to callers that asked for digests, and to no others. */
 export interface Digested {
   digest: string
   unchanged: boolean
   changes?: boolean
 }
 
-export const header = (commitId: string, projectId: bigint, digested?: Digested): ObjectsToSynchronizeResponse =>
-  create(ObjectsToSynchronizeResponseSchema, { message: { case: 'header', value: { commitId, projectId, ...digested } } })
+type Said = NonNullable<MessageInitShape<typeof ObjectsToSynchronizeResponseSchema>['message']>
 
-export const objectChunk = (source: string, data: Uint8Array): ObjectsToSynchronizeResponse =>
-  create(ObjectsToSynchronizeResponseSchema, { message: { case: 'object', value: { source, data } } })
+const response = (message: Said): ObjectsToSynchronizeResponse => create(ObjectsToSynchronizeResponseSchema, { message })
 
-export const linkObject = (source: string, link: string): ObjectsToSynchronizeResponse =>
-  create(ObjectsToSynchronizeResponseSchema, { message: { case: 'object', value: { source, link } } })
+export const header = (commitId: string, projectId: bigint, digested?: Digested) =>
+  response({ case: 'header', value: { commitId, projectId, ...digested } })
 
-export const removedObject = (source: string): ObjectsToSynchronizeResponse =>
-  create(ObjectsToSynchronizeResponseSchema, { message: { case: 'object', value: { source, removed: true } } })
+export const objectChunk = (source: string, data: Uint8Array) => response({ case: 'object', value: { source, data } })
 
-export const trailer = (): ObjectsToSynchronizeResponse =>
-  create(ObjectsToSynchronizeResponseSchema, { message: { case: 'trailer', value: {} } })
+export const linkObject = (source: string, link: string) => response({ case: 'object', value: { source, link } })
+
+export const removedObject = (source: string) => response({ case: 'object', value: { source, removed: true } })
+
+export const trailer = () => response({ case: 'trailer', value: {} })
 
 /**
  * Reads one call to its end. `undefined`: the stream ended at once, there is nothing new.
@@ -115,7 +115,7 @@ export async function collectBatch(
   return open.end()
 }
 
-/** What the caller has from now on, who had the batch `before`. Files that are as before are the very same. */
+/** The batch that a caller has from now on, after the batch `before`. Files that have not changed are the very same objects. */
 export function completed({ files: sent, changes, removed = [], unchanged, ...given }: Batch, before: Batch): Batch {
   if (unchanged) return { ...given, files: before.files }
   if (!changes) return { ...given, files: sent }
@@ -128,7 +128,7 @@ export function completed({ files: sent, changes, removed = [], unchanged, ...gi
 
 type Head = Omit<Batch, 'files' | 'removed'>
 
-/** Where in `Header, Object*, Trailer` the stream stands, and what it has brought so far. */
+/** A batch that is being received. It checks the order `Header, Object*, Trailer`. */
 class OpenBatch {
   readonly #maxBytes: number
   readonly #files: { source: string; chunks: Uint8Array[]; link: string }[] = []

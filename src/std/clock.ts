@@ -28,6 +28,26 @@ export function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
   })
 }
 
+/** Does the work again and again, each time `ms` after it was done last. The answer ends that, and waits for what is under way. */
+export function every(clock: Clock, ms: number, work: () => void | Promise<void>): () => Promise<void> {
+  let isOver = false
+  let underWay: Promise<void> | undefined
+  const run = () => {
+    underWay = work() ?? undefined
+    if (underWay) void underWay.finally(wait)
+    else wait()
+  }
+  const wait = () => {
+    if (!isOver) cancel = clock.after(ms, run)
+  }
+  let cancel = clock.after(ms, run)
+  return async () => {
+    isOver = true
+    cancel()
+    await underWay
+  }
+}
+
 /**
  * Does the work with a signal that aborts with the given one, or with a TimeoutError after `ms` of real time. Nothing is left
  * when the work is done: the timer of an `AbortSignal.timeout` stays until its time is over, and holds half a kilobyte.

@@ -6,7 +6,19 @@
 export { LRUCache } from 'lru-cache'
 export { type AddressKind, type AddressRule, guardedLookup, isRefusedHost, kindOfAddress, kindOfHost } from './address.ts'
 export { type Backoff, waitOf } from './backoff.ts'
-export { aborted, type Clock, hours, minutes, pause, seconds, systemClock, timestamp, unlessAborted, within } from './clock.ts'
+export {
+  aborted,
+  type Clock,
+  every,
+  hours,
+  minutes,
+  pause,
+  seconds,
+  systemClock,
+  timestamp,
+  unlessAborted,
+  within,
+} from './clock.ts'
 export { type Cron, lastMatch, nextMatch, parseCron, timeZoneOf } from './cron.ts'
 export { createCrowd, networkOf, type Room } from './crowd.ts'
 export { durationOf, spelled } from './duration.ts'
@@ -20,11 +32,48 @@ export { isRecord, recordIn } from './record.ts'
 export { redactUrls } from './redact.ts'
 export { remembered } from './remembered.ts'
 export { Secret } from './secret.ts'
-export { readSettings, type SettingSources, wrongSetting } from './settings.ts'
+export {
+  anyText,
+  CLUSTER_SETTINGS,
+  type EnvironmentVariables,
+  type Flags,
+  hostAndPort,
+  integer,
+  logLevel,
+  optional,
+  readSettings,
+  required,
+  type Setting,
+  type SettingParser,
+  type SettingTable,
+  type SettingValues,
+  setting,
+  tlsFiles,
+  toggle,
+  wholeSeconds,
+  words,
+  wrongSetting,
+} from './settings.ts'
 export { createTally } from './tally.ts'
 export { beginningOf, withoutEnd } from './text.ts'
 export { createTurnstile, type Turnstile } from './turnstile.ts'
 export { createWorkQueue, type WorkQueue } from './work-queue.ts'
 export { parseYaml, type YamlDocument, type YamlLimits, type YamlProblem, type YamlText } from './yaml.ts'
-export { createYamlReader, type ReadYaml, type YamlReaderOptions } from './yaml-reader.ts'
-export { parseYamlTree, type YamlTree } from './yaml-tree.ts'
+export {
+  createYamlReader,
+  createYamlTreeReader,
+  type ReadYaml,
+  type ReadYamlTree,
+  type YamlReaderOptions,
+} from './yaml-reader.ts'
+export {
+  parseYamlTree,
+  type YamlEntry,
+  type YamlList,
+  type YamlMap,
+  type YamlScalar,
+  type YamlSpot,
+  type YamlTree,
+  type YamlTreeOptions,
+  type YamlTreeText,
+} from './yaml-tree.ts'

@@ -2,13 +2,23 @@ import { Worker } from 'node:worker_threads'
 import { type Clock, seconds, systemClock } from './clock.ts'
 import { Failure } from './failure.ts'
 import { createTurnstile } from './turnstile.ts'
-import { parseYaml, type YamlText } from './yaml.ts'
+import { parseYaml, type YamlProblem, type YamlText } from './yaml.ts'
+import { parseYamlTree, type YamlTreeOptions, type YamlTreeText } from './yaml-tree.ts'
 
 /**
  * As `parseYaml`, but however long the text is, everything else goes on meanwhile. `tenant` is on whose behalf: tenants take turns,
  * and one who comes with many long texts leaves a thread to the others.
  */
 export type ReadYaml = (text: string, tenant?: string) => Promise<YamlText>
+
+/** The same of `parseYamlTree`. */
+export type ReadYamlTree = (text: string, options: YamlTreeOptions, tenant?: string) => Promise<YamlTreeText>
+
+/** What the thread is asked: with `tree`, for the tree of the text. */
+export interface YamlQuestion {
+  text: string
+  tree?: YamlTreeOptions
+}
 
 export interface YamlReaderOptions {
   clock?: Clock
@@ -24,7 +34,24 @@ const SMALL = 4 * 2 ** 10
 const THREADS = 2
 
 /** Reads long texts in threads of their own, which may take neither the time nor the memory of this one; those of one tenant one after another. */
-export function createYamlReader({ clock = systemClock, time = seconds(10), memory = 192 }: YamlReaderOptions = {}): ReadYaml {
+export function createYamlReader(options?: YamlReaderOptions): ReadYaml {
+  const inThread = createThreads<YamlText>(options)
+  return async (text, tenant) => (isLittleWork(text) ? parseYaml(text) : inThread({ text }, tenant))
+}
+
+export function createYamlTreeReader(options?: YamlReaderOptions): ReadYamlTree {
+  const inThread = createThreads<YamlTreeText>(options)
+  return async (text, tree, tenant) => (isLittleWork(text) ? parseYamlTree(text, tree) : inThread({ text, tree }, tenant))
+}
+
+/** Where nothing can stand for something longer, little text is little work: an alias takes both signs. */
+const isLittleWork = (text: string): boolean => text.length <= SMALL && !(text.includes('&') && text.includes('*'))
+
+interface Refusal {
+  problem: YamlProblem & { document: number }
+}
+
+function createThreads<T>({ clock = systemClock, time = seconds(10), memory = 192 }: YamlReaderOptions = {}) {
   const turns = createTurnstile({ width: THREADS, each: 1 })
   const idle = new Set<Worker>()
   const start = (): Worker => {
@@ -34,32 +61,30 @@ export function createYamlReader({ clock = systemClock, time = seconds(10), memo
     worker.on('error', forget).on('exit', forget)
     return worker
   }
-  const inThread = async (text: string): Promise<YamlText> => {
+  const inThread = async (question: YamlQuestion): Promise<T | Refusal> => {
     const [worker = start()] = idle
     idle.delete(worker)
-    const answer = await ask(worker, text, (over) => whenSpent(worker, { clock, time }, over))
+    const answer = await ask<T>(worker, question, (over) => whenSpent(worker, { clock, time }, over))
     if (answer.read) {
       idle.add(worker)
       return answer.read
     }
-    if (answer.ended === 'idle') return inThread(text)
+    if (answer.ended === 'idle') return inThread(question)
     const limit = answer.ended === 'late' ? `${time / 1000} s to read` : `${memory} MiB of memory to read`
     return { problem: { line: 1, column: 1, document: 1, message: `The document takes more than ${limit}`, isTooLarge: true } }
   }
-  // Where nothing can stand for something longer, little text is little work.
-  return (text, tenant = '') =>
-    text.length <= SMALL && !text.includes('&') ? Promise.resolve(parseYaml(text)) : turns.pass(tenant, () => inThread(text))
+  return (question: YamlQuestion, tenant = '') => turns.pass(tenant, () => inThread(question))
 }
 
 /** It runs from its source and from what is built of it. */
 const THREAD = new URL(`./yaml-thread.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url)
 
-type Answer = { read: YamlText; ended?: undefined } | { ended: 'idle' | 'late' | 'memory'; read?: undefined }
+type Answer<T> = { read: T; ended?: undefined } | { ended: 'idle' | 'late' | 'memory'; read?: undefined }
 
 /** The thread keeps the process alive only while it is asked something. */
-async function ask(thread: Worker, text: string, limited: (over: () => void) => () => void): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>()
-  const onMessage = (read: YamlText) => resolve({ read })
+async function ask<T>(thread: Worker, question: YamlQuestion, limited: (over: () => void) => () => void): Promise<Answer<T>> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer<T>>()
+  const onMessage = (read: T) => resolve({ read })
   const onError = (thrown: unknown) =>
     isOutOfMemory(thrown) ? resolve({ ended: 'memory' }) : reject(Failure.from(thrown, 'reading YAML'))
   const onExit = () => resolve({ ended: 'idle' })
@@ -70,7 +95,7 @@ async function ask(thread: Worker, text: string, limited: (over: () => void) => 
     void thread.terminate()
   })
   try {
-    thread.postMessage(text)
+    thread.postMessage(question)
     return await promise
   } finally {
     inTime()

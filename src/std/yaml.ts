@@ -25,6 +25,8 @@ export interface YamlProblem {
   message: string
   /** It may be good YAML, but there is more of it than is read. */
   isTooLarge?: true
+  /** For callers who have their own words for it: nested too deep, an alias without an anchor, or too many aliases. */
+  about?: 'depth' | 'anchor' | 'aliases'
 }
 
 export type YamlText =
@@ -41,10 +43,21 @@ export interface YamlLimits {
   depth: number
   /** Characters of one document after its aliases are followed, 16 for each value beside its own. */
   expanded: number
+  /** Aliases of one document, each with those in what it stands for. */
+  aliases: number
 }
 
 /** No API server takes an object of 2 MiB; the tokens are those of 50,000 ordinary lines. Together: less than 192 MiB. */
-export const YAML_LIMITS: YamlLimits = { characters: 2 * 2 ** 20, tokens: 300_000, depth: 200, expanded: 16 * 2 ** 20 }
+export const YAML_LIMITS: YamlLimits = {
+  characters: 2 * 2 ** 20,
+  tokens: 300_000,
+  depth: 200,
+  expanded: 16 * 2 ** 20,
+  aliases: Number.POSITIVE_INFINITY,
+}
+
+/** `yaml-1.1`: what Kubernetes' own tools read. `core`: YAML 1.2, in which `on` is a text and `<<` a key like any other. */
+export type YamlSchema = 'yaml-1.1' | 'core'
 
 /** An alias may stand for much; more expansions than this are an attack. */
 const MAX_ALIASES = 100
@@ -81,7 +94,11 @@ type Composed =
   | { problem: YamlProblem; document?: undefined; at?: undefined }
 
 /** The documents as the library has them, each within the limits; the first problem is the end. */
-export function* composeYaml(text: string, limits: Partial<YamlLimits>): Generator<Composed, void> {
+export function* composeYaml(
+  text: string,
+  limits: Partial<YamlLimits>,
+  schema: YamlSchema = 'yaml-1.1',
+): Generator<Composed, void> {
   const most = { ...YAML_LIMITS, ...limits }
   const lines = new LineCounter()
   const at = (offset: number): YamlPlace => {
@@ -89,10 +106,8 @@ export function* composeYaml(text: string, limits: Partial<YamlLimits>): Generat
     return { line: Math.max(line, 1), column: Math.max(col, 1) }
   }
   const scan: Scan = {}
-  const problem = ({ offset, message, isTooLarge }: Flaw): Composed => ({
-    problem: { ...at(offset), message, ...(isTooLarge && { isTooLarge }) },
-  })
-  for (const document of new Composer(OPTIONS).compose(tokensOf(text, lines, most, scan))) {
+  const problem = ({ offset, ...flaw }: Flaw): Composed => ({ problem: { ...at(offset), ...flaw } })
+  for (const document of new Composer(schema === 'core' ? CORE : LIKE_KUBERNETES).compose(tokensOf(text, lines, most, scan))) {
     const flaw = scan.flaw ?? flawOf(document, most)
     if (flaw) return yield problem(flaw)
     yield { document, at }
@@ -107,19 +122,10 @@ const likeKubernetes = (tags: Tags): Tags =>
   tags.filter((tag) => typeof tag === 'string' || (tag.format !== 'TIME' && !tag.tag.endsWith(':timestamp')))
 
 /** The library compares every key of a mapping with every other one; `flawOf` does it in one go. */
-const OPTIONS = {
-  schema: 'yaml-1.1',
-  customTags: likeKubernetes,
-  prettyErrors: false,
-  uniqueKeys: false,
-  logLevel: 'silent',
-} as const
+const CORE = { schema: 'core', prettyErrors: false, uniqueKeys: false, logLevel: 'silent' } as const
+const LIKE_KUBERNETES = { ...CORE, schema: 'yaml-1.1', customTags: likeKubernetes } as const
 
-interface Flaw {
-  offset: number
-  message: string
-  isTooLarge?: true
-}
+type Flaw = Pick<YamlProblem, 'message' | 'isTooLarge' | 'about'> & { offset: number }
 
 interface Scan {
   flaw?: Flaw
@@ -129,15 +135,15 @@ interface Scan {
 function* tokensOf(text: string, lines: LineCounter, most: YamlLimits, scan: Scan): Generator<CST.Token, void> {
   const parser = new Parser(lines.addNewLine)
   lines.addNewLine(0)
-  const exceeds = (what: string) => {
-    scan.flaw = { offset: parser.offset, message: `The document ${what}`, isTooLarge: true }
+  const exceeds = (what: string, about?: 'depth') => {
+    scan.flaw = { offset: parser.offset, message: `The document ${what}`, isTooLarge: true, ...(about && { about }) }
   }
   if (text.length > most.characters) return exceeds(`is larger than ${most.characters} characters`)
   let tokens = 0
   for (const lexeme of new Lexer().lex(text)) {
     if (++tokens > most.tokens) return exceeds(`consists of more than ${most.tokens} words, signs and spaces`)
     yield* parser.next(lexeme)
-    if (parser.stack.length > most.depth) return exceeds(`is nested more than ${most.depth} deep`)
+    if (parser.stack.length > most.depth) return exceeds(`is nested more than ${most.depth} deep`, 'depth')
   }
   yield* parser.end()
 }
@@ -145,28 +151,44 @@ function* tokensOf(text: string, lines: LineCounter, most: YamlLimits, scan: Sca
 function flawOf(document: Document.Parsed, most: YamlLimits): Flaw | undefined {
   const [error] = document.errors
   if (error) return { offset: error.pos[0], message: error.message }
-  const survey: Survey = { anchors: new Map(), most: most.expanded }
+  const survey: Survey = { anchors: new Map(), aliases: 0, most }
   weigh(document.contents, survey)
   return survey.flaw
 }
 
 interface Survey extends Scan {
-  /** What each one stands for, in characters. */
-  anchors: Map<string, number>
-  most: number
+  anchors: Map<string, Anchored>
+  /** So many were followed so far. */
+  aliases: number
+  most: YamlLimits
+}
+
+/** What stands under an anchor: its characters, and the aliases in it. */
+interface Anchored {
+  weight: number
+  aliases: number
 }
 
 /** Characters of a node with all that its aliases stand for. On the way, it finds what may not be. */
 function weigh(node: unknown, survey: Survey): number {
   if (survey.flaw || node === null || node === undefined) return 0
   const offset = offsetOf(node)
-  if (isAlias(node)) return survey.anchors.get(node.source) ?? blame(survey, { offset, message: BAD_ALIAS })
+  if (isAlias(node)) return weighAlias(survey, survey.anchors.get(node.source), offset)
   if (!isPlain(node)) return blame(survey, { offset, message: NOT_PLAIN })
+  const { aliases, most } = survey
   const weight =
     16 + (isScalar(node) ? lengthOf(node.value) : isSeq(node) ? weighAll(node.items, survey) : weighMap(node, survey))
-  if (weight > survey.most) return blame(survey, { offset, message: BAD_ALIAS, isTooLarge: true })
-  if (isNode(node) && node.anchor !== undefined) survey.anchors.set(node.anchor, weight)
+  if (weight > most.expanded) return blame(survey, { offset, message: BAD_ALIAS, isTooLarge: true })
+  if (isNode(node) && node.anchor !== undefined) survey.anchors.set(node.anchor, { weight, aliases: survey.aliases - aliases })
   return weight
+}
+
+function weighAlias(survey: Survey, anchored: Anchored | undefined, offset: number): number {
+  if (!anchored) return blame(survey, { offset, message: BAD_ALIAS, about: 'anchor' })
+  survey.aliases += 1 + anchored.aliases
+  const most = survey.most.aliases
+  if (survey.aliases <= most) return anchored.weight
+  return blame(survey, { offset, message: `The document has more than ${most} aliases`, isTooLarge: true, about: 'aliases' })
 }
 
 /** The library makes a text of `!!float 1`. */

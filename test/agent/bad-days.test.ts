@@ -3,6 +3,7 @@ import { freePort } from '../../src/adapters/control-plane/ports.ts'
 import { ConfigMaps, type Kind, type KubeObject } from '../../src/api/index.ts'
 import { configMap } from '../support/builders/snapshots.ts'
 import { ownControlPlane, testCluster } from '../support/control-plane.ts'
+import { killServer } from '../support/servers.ts'
 import { describe } from '../support/suite.ts'
 import { eventually, expectGone, expectObject } from '../support/verbs.ts'
 import { type ForeignKas, foreignKas } from './foreign-kas.ts'
@@ -185,10 +186,10 @@ describe('an agent whose API server goes away', (it) => {
     const agent = await runAgent({ kas: kas.address, kubeconfig: plane.kubeconfig, namespace, lease })
     try {
       await expectObject(plane.kube, ConfigMaps, { name: 'one', namespace }, () => true)
-      await plane.servers.kill('kube-apiserver')
+      await killServer(plane, 'kube-apiserver')
       kas.push('shop', { 'a.yaml': configMap('one'), 'b.yaml': configMap('two') })
       await eventually(() => agent.log().includes('no longer leading'))
-      await plane.servers.start('kube-apiserver')
+      await plane.startServer('kube-apiserver')
       await expectObject(plane.kube, ConfigMaps, { name: 'two', namespace }, () => true, { within: 60_000 })
     } finally {
       await agent.stop()

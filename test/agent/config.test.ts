@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
-import { type Flags, parseConfig } from '../../src/agent/index.ts'
-import { Failure } from '../../src/std/index.ts'
+import { parseConfig } from '../../src/agent/index.ts'
+import { Failure, type Flags } from '../../src/std/index.ts'
 import { describe } from '../support/suite.ts'
 
 const ENV = { AGENTK_TOKEN: 'canary-token', POD_NAME: 'pod', POD_NAMESPACE: 'home' }

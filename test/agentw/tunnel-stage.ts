@@ -2,8 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { tunnelAudienceOf, type Workspace, type WorkspaceSpec } from '../../src/api/index.ts'
-import type { RegistryHub } from '../../src/kas/routing/index.ts'
-import { secretFile } from '../kas/routing/kas-stage.ts'
+import { neighbours, secretFile } from '../kas/routing/kas-stage.ts'
 import { type RunningKas, runKas } from '../kas/running-kas.ts'
 import { givePod, podToken } from '../operator/workspace/git/pod.ts'
 import type { Browser } from '../proxy/browser.ts'
@@ -27,15 +26,19 @@ export interface TunnelStage {
   close(): Promise<void>
 }
 
-/** `hub`: where its kas is known to others. Port 1 of each workspace is published, and nothing listens there. */
-export async function setTunnelStage(app: App, hub: RegistryHub): Promise<TunnelStage> {
+/** Port 1 of each workspace is published, and nothing listens there. */
+export async function setTunnelStage(app: App): Promise<TunnelStage> {
   const folder = await mkdtemp(join(tmpdir(), 'berth-tunnels-'))
   const agents: Agentw[] = []
   const secret = await secretFile()
-  const peers = { privateApiSecret: secret.file, privateApi: '127.0.0.1:0' }
+  const flagsOf = ({ privateApi, peers }: { privateApi: string; peers: string[] }) => ({
+    ...{ privateApi, peers: peers.join() },
+    privateApiSecret: secret.file,
+  })
+  const [own = {}, others = {}] = (await neighbours(2)).map(flagsOf)
   const up: RunningKas[] = []
   const stage = await setStage(app, async ({ kubeconfig, kube }, home) => {
-    const first = await runKas({ kubeconfig, namespace: home, hub, flags: { ...peers, proxy: `${home}/proxy` } })
+    const first = await runKas({ kubeconfig, namespace: home, flags: { ...own, proxy: `${home}/proxy` } })
     up.push(first)
     const kasToken = join(folder, 'token')
     await writeFile(kasToken, await accountToken(kube, home, 'proxy', ['berth-kas']))
@@ -50,7 +53,7 @@ export async function setTunnelStage(app: App, hub: RegistryHub): Promise<Tunnel
   ]
   return {
     ...{ stage, kas },
-    anotherKas: () => runKas({ kubeconfig: cluster.kubeconfig, namespace, hub, flags: peers }),
+    anotherKas: () => runKas({ kubeconfig: cluster.kubeconfig, namespace, flags: others }),
     async workspace(name, spec = {}) {
       const workspace = await stage.workspace(name, { spec, wayIn: 'Tunnel', ports })
       await givePod(cluster.kube, workspace)

@@ -3,8 +3,6 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { equal, is, match, ok } from 'uvu/assert'
 import { WebSocket } from 'ws'
 import { Workspaces } from '../../src/api/index.ts'
-import { createRegistryHub } from '../../src/kas/routing/index.ts'
-import { systemClock } from '../../src/std/index.ts'
 import type { Browser } from '../proxy/browser.ts'
 import { describe } from '../support/suite.ts'
 import { eventually } from '../support/verbs.ts'
@@ -14,7 +12,6 @@ const MUCH = 32 * 2 ** 20
 const CHUNK = Buffer.alloc(64 * 1024, 'x')
 
 describe('the way into a workspace through kas', (it) => {
-  const hub = createRegistryHub(systemClock)
   let at: TunnelStage
   let taken = 0
   let given = 0
@@ -36,7 +33,7 @@ describe('the way into a workspace through kas', (it) => {
         if (given < MUCH) response.once('drain', pour)
         else response.end()
       }
-    }, hub)
+    })
   })
   it.after(() => at.close())
 

@@ -22,7 +22,7 @@ export const LAW: Record<string, Room> = {
   std: { imports: [], packages: ['croner', 'ipaddr.js', 'lru-cache', 'pino', 'yaml'] },
   api: { imports: ['std'] },
   rpc: { imports: ['std'], packages: ['@bufbuild/protobuf'] },
-  devfile: { imports: ['std'], packages: ['yaml'] },
+  devfile: { imports: ['std'], packages: [] },
   agentcfg: { imports: ['std', 'rpc'], packages: ['@bufbuild/protobuf'] },
   cel: { imports: ['std'], packages: ['@bufbuild/cel'] },
   'adapters/kube': {
@@ -46,6 +46,7 @@ export const LAW: Record<string, Room> = {
   },
   'engines/tunnel': { imports: ['std', 'rpc', 'adapters/grpc'], packages: ['@bufbuild/protobuf'] },
   'engines/access': { imports: ['std', 'api'] },
+  'engines/targets': { imports: ['std', 'api', 'adapters/kube', 'engines/controller'] },
   'engines/lookout': { imports: ['std', 'api', 'adapters/kube'] },
   operator: {
     imports: [
@@ -57,6 +58,7 @@ export const LAW: Record<string, Room> = {
       'engines/render',
       'engines/health',
       'engines/gitops',
+      'engines/targets',
     ],
     isProgram: true,
   },
@@ -71,6 +73,7 @@ export const LAW: Record<string, Room> = {
       'adapters/grpc',
       'engines/tunnel',
       'engines/access',
+      'engines/targets',
     ],
     packages: ['@bufbuild/protobuf'],
     isProgram: true,

@@ -50,6 +50,14 @@ describe('exit codes', (it) => {
     }
   })
 
+  it('are 7 for variables that say neither true nor false, in every program', async () => {
+    for (const program of ['operator', 'kas']) {
+      const { code, stderr } = await startBerth([program], { env: { BERTH_REFUSE_LOCAL_TARGETS: 'no' } }).ended
+      assert.is(code, 7, program)
+      assert.match(stderr, 'BERTH_REFUSE_LOCAL_TARGETS is "no"')
+    }
+  })
+
   it('are those of the verb also where something that is open would keep the process', async () => {
     const open = '--import data:text/javascript,setInterval(()=>{},60_000)'
     for (const [verb, code] of [

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { AnyObject } from '../../src/api/index.ts'
-import { faultOf } from '../../src/cli/doctor/fault.ts'
+import { faultOf } from '../../src/cli/fault.ts'
 import { describe } from '../support/suite.ts'
 
 const object = (kind: string, status: object): AnyObject => ({ apiVersion: 'x/v1', kind, metadata: { name: 'one' }, status })

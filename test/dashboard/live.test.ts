@@ -3,8 +3,8 @@ import { equal, is } from 'uvu/assert'
 import { listen } from '../../src/adapters/http/serve.ts'
 import { html } from '../../src/dashboard/html.ts'
 import { createLive } from '../../src/dashboard/live.ts'
-import type { Guest } from '../../src/dashboard/ports.ts'
-import type { View } from '../../src/dashboard/view.ts'
+import type { SignedInUser } from '../../src/dashboard/ports.ts'
+import type { LiveView } from '../../src/dashboard/view.ts'
 import { minutes, seconds, silentLog } from '../../src/std/index.ts'
 import { steppedClock } from '../support/clock.ts'
 import { describe } from '../support/suite.ts'
@@ -41,19 +41,19 @@ function stageOf(text = 'well') {
     listeners.add(listener)
     return () => void listeners.delete(listener)
   }
-  const guest: Guest = {
+  const user: SignedInUser = {
     person: { user: 'ada', groups: [] },
     until: clock.now() + minutes(10),
     holds: () => state.holds,
     onSignOut: hear,
   }
-  const view: View = {
+  const view: LiveView = {
     fragments: async () => [{ id: 'now', list: 'parts', html: html`<p id="now">${text}</p>` }],
     page: () => ({ title: 'a page', content: html`` }),
-    watch: hear,
+    watch: (listener) => [hear(listener)],
   }
   const follow = (to: ServerResponse) => {
-    const { body } = live.follow(guest, view)
+    const { body } = live.follow(user, view)
     if (typeof body !== 'function') throw new TypeError('no function')
     body(to)
   }

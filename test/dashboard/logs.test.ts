@@ -2,7 +2,7 @@ import { equal, match, ok } from 'uvu/assert'
 import { kubeFromSecret } from '../../src/adapters/kube/index.ts'
 import type { Workspace } from '../../src/api/index.ts'
 import { markupOf } from '../../src/dashboard/html.ts'
-import { logsView } from '../../src/dashboard/workspace/index.ts'
+import { logsView } from '../../src/dashboard/workspace-logs.ts'
 import { Secret, systemClock } from '../../src/std/index.ts'
 import { tellingServer } from '../support/builders/strange-server.ts'
 import { describe } from '../support/suite.ts'
@@ -28,7 +28,7 @@ describe('the logs of a workspace in a target that says whatever it likes', (it)
     // It is all that is asked for at once: the workspace, its target and the Secret of that.
     const here = await tellingServer(JSON.stringify({ ...workspace, spec: { kubernetesCredentials }, type: 'Opaque', data }))
     const kube = kubeFromSecret(new Secret(kubeconfigFor(here.url)), { reach: undefined, insecureSkipTLSVerify: true })
-    const view = logsView({ kube, sight: { reach: undefined }, clock: systemClock }, workspace)
+    const view = logsView({ kube, reach: { reach: undefined }, clock: systemClock }, workspace)
     const parts = await view.fragments(0)
     await Promise.all([kube.close(), there.close(), here.close()])
     equal(parts.filter(({ id }) => id.startsWith('log-')).length, 50)

@@ -2,7 +2,7 @@ import * as assert from 'uvu/assert'
 import { type Problem, sentenceOf, validateDevfile } from '../../src/devfile/index.ts'
 import { describe } from '../support/suite.ts'
 
-const check = (text: string): Problem[] => validateDevfile(text, { profile: 'gitlab' }).problems
+const check = async (text: string): Promise<Problem[]> => (await validateDevfile(text, { profile: 'gitlab' })).problems
 
 const MAIN = '{ name: tooling, attributes: { gl/inject-editor: true }, container: { image: i } }'
 const head = 'schemaVersion: 2.2.0\n'
@@ -133,8 +133,8 @@ const SAID: [says: string, text: string][] = [
 
 describe('devfile: GitLab’s profile', (it) => {
   for (const [i, [says, text]] of SAID.entries()) {
-    it(`${i + 1}. says: ${says}`, () => {
-      const found = check(text)
+    it(`${i + 1}. says: ${says}`, async () => {
+      const found = await check(text)
       assert.ok(
         found.some(({ message, rule, line, column }) => message === says && rule === 'gitlab' && line > 0 && column > 0),
         found.map(sentenceOf).join('\n') || 'nothing was found',
@@ -142,13 +142,13 @@ describe('devfile: GitLab’s profile', (it) => {
     })
   }
 
-  it('has one sentence, and not two, for what the schema refuses as well', () => {
-    const places = check(`schemaVersion: example\n${components()}`).map(({ message }) => message)
+  it('has one sentence, and not two, for what the schema refuses as well', async () => {
+    const places = (await check(`schemaVersion: example\n${components()}`)).map(({ message }) => message)
     assert.equal(places, ["Invalid 'schemaVersion' 'example'", "'schemaVersion' 'example' is not supported, it must be '2.2.0'"])
   })
 
-  it('says everything at once, in the order of the text', () => {
-    const found = check(
+  it('says everything at once, in the order of the text', async () => {
+    const found = await check(
       `${head}components: [{ name: gl-a, container: { image: i } }]\ncommands: [{ id: gl-b, exec: { commandLine: x, component: gl-a } }]\nevents: { preStop: [gl-b] }`,
     )
     assert.equal(
@@ -164,17 +164,17 @@ describe('devfile: GitLab’s profile', (it) => {
     )
   })
 
-  it('measures the devfile as JSON', () => {
+  it('measures the devfile as JSON', async () => {
     const long = `${head}${components()}attributes: { a: "${'x'.repeat(3 * 1024 * 1024 - 400)}" }`
-    assert.equal(check(long), [])
+    assert.equal(await check(long), [])
     const quotes = `${head}${components()}attributes: { a: '${'"'.repeat(2 * 1024 * 1024)}' }`
     assert.equal(
-      check(quotes).map(({ message }) => message),
+      (await check(quotes)).map(({ message }) => message),
       ['Devfile size (4 MB) exceeds the maximum allowed size of 3 MB'],
     )
   })
 
-  it('accepts what GitLab accepts', () => {
+  it('accepts what GitLab accepts', async () => {
     const text = `schemaVersion: 2.2.0
 variables: { tag: "1" }
 components:
@@ -194,6 +194,6 @@ commands:
   - { id: run, exec: { commandLine: x, component: tooling, label: run, workingDir: /, hotReloadCapable: false } }
 events: { preStart: [init], postStart: [run], preStop: [] }
 `
-    assert.equal(check(text).map(sentenceOf), [])
+    assert.equal((await check(text)).map(sentenceOf), [])
   })
 })

@@ -2,21 +2,21 @@ import * as assert from 'uvu/assert'
 import { type Devfile, isAppliedAtStart, parseDevfile, sentenceOf } from '../../src/devfile/index.ts'
 import { describe } from '../support/suite.ts'
 
-const read = (text: string): Devfile => {
-  const answer = parseDevfile(text)
+const read = async (text: string): Promise<Devfile> => {
+  const answer = await parseDevfile(text)
   if ('problems' in answer) assert.unreachable(answer.problems.map(sentenceOf).join('\n'))
   else return answer.devfile
   throw assert.unreachable()
 }
 
-const problems = (text: string): string[] => {
-  const answer = parseDevfile(text)
+const problems = async (text: string): Promise<string[]> => {
+  const answer = await parseDevfile(text)
   return 'problems' in answer ? answer.problems.map(sentenceOf) : []
 }
 
 describe('devfile: reading', (it) => {
-  it('reads a container with everything it may have', () => {
-    const { containers, volumes, name } = read(`
+  it('reads a container with everything it may have', async () => {
+    const { containers, volumes, name } = await read(`
 schemaVersion: 2.2.0
 metadata: { name: web }
 variables: { tag: "24" }
@@ -73,21 +73,24 @@ components:
     ])
   })
 
-  it('takes every schema version from 2.0 to 2.3 and no other', () => {
+  it('takes every schema version from 2.0 to 2.3 and no other', async () => {
     for (const version of ['2.0.0', '2.1.0', '2.2.0', '2.2.2', '2.3.0']) {
-      assert.is(read(`schemaVersion: ${version}\ncomponents: [{ name: a, container: { image: b } }]`).schemaVersion, version)
+      assert.is(
+        (await read(`schemaVersion: ${version}\ncomponents: [{ name: a, container: { image: b } }]`)).schemaVersion,
+        version,
+      )
     }
     for (const version of ['1.0.0', '2.4.0', '3.0.0', '2.2', '"2.2.0 "']) {
       assert.match(
-        problems(`schemaVersion: ${version}\ncomponents: [{ name: a, container: { image: b } }]`)[0] ?? '',
+        (await problems(`schemaVersion: ${version}\ncomponents: [{ name: a, container: { image: b } }]`))[0] ?? '',
         /2\.0\.0 to 2\.3\.x/,
       )
     }
   })
 
-  it('names every mistake at once with its place', () => {
+  it('names every mistake at once with its place', async () => {
     assert.equal(
-      problems(`schemaVersion: 9.9.9
+      await problems(`schemaVersion: 9.9.9
 components:
   - name: Tools
     container:
@@ -111,24 +114,25 @@ components:
     )
   })
 
-  it('keeps an editor container alive unless it says what it runs', () => {
-    const editor = (container: string) =>
-      read(`schemaVersion: 2.2.0\ncomponents: [{ name: a, attributes: { gl/inject-editor: true }, container: ${container} }]`)
-    assert.is(editor('{ image: b }').containers[0]?.overrideCommand, true)
-    assert.is(editor('{ image: b, command: [serve] }').containers[0]?.overrideCommand, false)
+  it('keeps an editor container alive unless it says what it runs', async () => {
+    const editor = async (container: string) =>
+      await read(
+        `schemaVersion: 2.2.0\ncomponents: [{ name: a, attributes: { gl/inject-editor: true }, container: ${container} }]`,
+      )
+    assert.is((await editor('{ image: b }')).containers[0]?.overrideCommand, true)
+    assert.is((await editor('{ image: b, command: [serve] }')).containers[0]?.overrideCommand, false)
   })
 
-  it('stops a text whose aliases multiply', () => {
+  it('stops a text whose aliases multiply', async () => {
     const bomb = Array.from(
       { length: 12 },
       (_, i) => `a${i}: &a${i} [${new Array(9).fill(i ? `*a${i - 1}` : 'x').join(', ')}]`,
     ).join('\n')
-    assert.ok(problems(`${bomb}\nschemaVersion: 2.2.0\ncomponents: *a11`).length > 0)
+    assert.ok((await problems(`${bomb}\nschemaVersion: 2.2.0\ncomponents: *a11`)).length > 0)
   })
 })
 
-describe('devfile: the words', (it) => {
-  const { commands, events, projects, starterProjects, manifests, images, containers, attributes, ...rest } = read(`
+const WORDS = await read(`
 schemaVersion: 2.3.0
 attributes: { mine: [1, { a: b }] }
 components:
@@ -153,6 +157,9 @@ projects:
   - { name: z, clonePath: x/z, zip: { location: "https://h/z.zip" } }
 starterProjects: [{ name: s, subDir: d, git: { remotes: { a: "https://h/a" } } }]
 `)
+
+describe('devfile: the words', (it) => {
+  const { commands, events, projects, starterProjects, manifests, images, containers, attributes, ...rest } = WORDS
 
   it('have defaults written out', () => {
     const [tools, alone] = containers
@@ -210,10 +217,10 @@ starterProjects: [{ name: s, subDir: d, git: { remotes: { a: "https://h/a" } } }
     })
   })
 
-  it('are refused where a parent would have to be fetched, or nothing would run', () => {
-    assert.equal(problems('schemaVersion: 2.2.0\nparent: { uri: base.yaml }'), [
+  it('are refused where a parent would have to be fetched, or nothing would run', async () => {
+    assert.equal(await problems('schemaVersion: 2.2.0\nparent: { uri: base.yaml }'), [
       'line 2, column 9: parent: parents are not supported here (write its components into this devfile)',
     ])
-    assert.match(problems('schemaVersion: 2.2.0')[0] ?? '', /at least one component of kind container/)
+    assert.match((await problems('schemaVersion: 2.2.0'))[0] ?? '', /at least one component of kind container/)
   })
 })

@@ -316,29 +316,29 @@ const ROWS: Row[] = [
   },
 ]
 
-const check = (body: string): Problem[] => validateDevfile(`schemaVersion: 2.3.0\n${body}`).problems
+const check = async (body: string): Promise<Problem[]> => (await validateDevfile(`schemaVersion: 2.3.0\n${body}`)).problems
 
 describe('devfile: rules between parts', (it) => {
   for (const { why, rule, bad, path, good } of ROWS) {
-    it(`${rule}: ${why}`, () => {
-      const found = check(bad)
+    it(`${rule}: ${why}`, async () => {
+      const found = await check(bad)
       assert.equal(
         found.map((each) => [each.rule, each.path]),
         [[rule, path]],
         `${why}\n${found.map(sentenceOf).join('\n')}`,
       )
       assert.ok(found[0] && found[0].line >= 2 && found[0].message, why)
-      assert.equal(check(good).map(sentenceOf), [], `${why}: ${good}`)
+      assert.equal((await check(good)).map(sentenceOf), [], `${why}: ${good}`)
     })
   }
 
-  it('looks at the second entry of each list as at the first', () => {
-    const twice = check(components(container('cpuLimit: x, memoryLimit: y'), container('cpuLimit: x, memoryLimit: y', 'd')))
+  it('looks at the second entry of each list as at the first', async () => {
+    const twice = await check(components(container('cpuLimit: x, memoryLimit: y'), container('cpuLimit: x, memoryLimit: y', 'd')))
     assert.is(twice.length, 4)
   })
 
-  it('warns of a group without a default, and of what has no effect', () => {
-    const { problems, warnings } = validateDevfile(
+  it('warns of a group without a default, and of what has no effect', async () => {
+    const { problems, warnings } = await validateDevfile(
       `schemaVersion: 2.3.0\n${commands(exec('a', ', group: { kind: test }'), exec('b', ', group: { kind: test }'))}`,
     )
     assert.equal(problems, [])
@@ -347,11 +347,11 @@ describe('devfile: rules between parts', (it) => {
       [['group-without-default', 'commands[1].exec.group']],
     )
     const secure = components(container('endpoints: [{ name: w, targetPort: 1, protocol: tcp, secure: true }]'))
-    assert.is(validateDevfile(`schemaVersion: 2.3.0\n${secure}`).warnings[0]?.rule, 'secure')
+    assert.is((await validateDevfile(`schemaVersion: 2.3.0\n${secure}`)).warnings[0]?.rule, 'secure')
   })
 
-  it('does not miss what a parent may have that is not looked at', () => {
-    const { problems, warnings } = validateDevfile(
+  it('does not miss what a parent may have that is not looked at', async () => {
+    const { problems, warnings } = await validateDevfile(
       `schemaVersion: 2.3.0\nparent: { uri: base.yaml }\n${commands('{ id: a, exec: { commandLine: x, component: tools } }', composite('b', 'init'))}\nevents: { postStart: [init] }`,
     )
     assert.equal(problems, [])

@@ -2,8 +2,8 @@ import * as assert from 'uvu/assert'
 import { sentenceOf, validateDevfile } from '../../src/devfile/index.ts'
 import { describe } from '../support/suite.ts'
 
-const check = (text: string) => validateDevfile(text).problems
-const rules = (text: string) => check(text).map(({ rule, path }) => `${rule} ${path}`)
+const check = async (text: string) => (await validateDevfile(text)).problems
+const rules = async (text: string) => (await check(text)).map(({ rule, path }) => `${rule} ${path}`)
 const C = 'components: [{ name: c, container: { image: i } }]'
 
 /** What came later than 2.0.0, with the version that brought it and the one before. */
@@ -50,25 +50,25 @@ const LATER: [before: string, since: string, path: string, body: string][] = [
 
 describe('devfile: schema versions', (it) => {
   for (const [before, since, path, body] of LATER) {
-    it(`${path} came with ${since}`, () => {
-      const [found, ...others] = check(`schemaVersion: ${before}\n${body}`)
+    it(`${path} came with ${since}`, async () => {
+      const [found, ...others] = await check(`schemaVersion: ${before}\n${body}`)
       assert.equal(others, [])
       assert.is(found?.rule, 'field-version')
       assert.is(found?.path, path)
       assert.is(found?.remedy, `write schemaVersion: ${since}`)
-      for (const version of [since, '2.3.0']) assert.equal(rules(`schemaVersion: ${version}\n${body}`), [])
+      for (const version of [since, '2.3.0']) assert.equal(await rules(`schemaVersion: ${version}\n${body}`), [])
     })
   }
 
-  it('needs a schemaVersion and nothing else', () => {
-    assert.equal(rules('schemaVersion: 2.3.0'), [])
-    assert.equal(rules('metadata: { name: a }'), ['required schemaVersion'])
+  it('needs a schemaVersion and nothing else', async () => {
+    assert.equal(await rules('schemaVersion: 2.3.0'), [])
+    assert.equal(await rules('metadata: { name: a }'), ['required schemaVersion'])
   })
 
-  it('takes JSON as it takes YAML, with places', () => {
+  it('takes JSON as it takes YAML, with places', async () => {
     const text =
       '{\n  "schemaVersion": "2.2.0",\n  "components": [\n    {"name": "c", "container": {"imag": "x", "image":"y"}}\n  ]\n}'
-    const [found, ...others] = check(text)
+    const [found, ...others] = await check(text)
     assert.equal(others, [])
     assert.equal([found?.line, found?.column, found?.rule], [4, 33, 'unknown-field'])
   })
@@ -120,8 +120,8 @@ const SHAPES: [why: string, found: string, body: string][] = [
 
 describe('devfile: shapes', (it) => {
   for (const [why, expected, body] of SHAPES) {
-    it(why, () => {
-      const found = check(`schemaVersion: 2.3.0\n${body}`)
+    it(why, async () => {
+      const found = await check(`schemaVersion: 2.3.0\n${body}`)
       assert.equal(
         found.map(({ line, column, rule, path }) => `${line}:${column} ${rule} ${path}`),
         [expected],
@@ -130,17 +130,17 @@ describe('devfile: shapes', (it) => {
     })
   }
 
-  it('lets 63 characters, and 15 for an endpoint, pass', () => {
+  it('lets 63 characters, and 15 for an endpoint, pass', async () => {
     const body = `components: [{ name: ${'a'.repeat(63)}, container: { image: i, endpoints: [{ name: a23456789012345, targetPort: 65535 }] } }]`
-    assert.equal(rules(`schemaVersion: 2.3.0\n${body}`), [])
+    assert.equal(await rules(`schemaVersion: 2.3.0\n${body}`), [])
   })
 
-  it('leaves attributes and metadata open', () => {
+  it('leaves attributes and metadata open', async () => {
     const body = 'metadata: { name: a, mine: { x: 1 } }\nattributes: { x: [1, { y: z }] }'
-    assert.equal(rules(`schemaVersion: 2.3.0\n${body}`), [])
+    assert.equal(await rules(`schemaVersion: 2.3.0\n${body}`), [])
   })
 
-  it('takes `volume:` with nothing behind it', () => {
-    assert.equal(rules('schemaVersion: 2.3.0\ncomponents:\n  - name: v\n    volume:\n'), [])
+  it('takes `volume:` with nothing behind it', async () => {
+    assert.equal(await rules('schemaVersion: 2.3.0\ncomponents:\n  - name: v\n    volume:\n'), [])
   })
 })

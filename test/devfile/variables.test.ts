@@ -55,10 +55,10 @@ describe('devfile: variables', (it) => {
     assert.is(JSON.stringify(rest).split('1Gi').length - 1, EVERYWHERE.split(/\{\{ *yes *\}\}/).length - 2)
   })
 
-  it('are not replaced in cpuLimit and cpuRequest, which then are no quantities', () => {
+  it('are not replaced in cpuLimit and cpuRequest, which then are no quantities', async () => {
     const body = 'variables: { cpu: "1" }\ncomponents: [{ name: c, container: { image: i, cpuLimit: "{{cpu}}" } }]'
     assert.equal(
-      validateDevfile(`schemaVersion: 2.3.0\n${body}`).problems.map(({ rule }) => rule),
+      (await validateDevfile(`schemaVersion: 2.3.0\n${body}`)).problems.map(({ rule }) => rule),
       ['quantity'],
     )
   })
@@ -68,8 +68,8 @@ describe('devfile: variables', (it) => {
     assert.match(await filled(`schemaVersion: 2.3.0\n${body}`), /"args":\["\{\{b\}\}"\]/)
   })
 
-  it('that are unknown stay as they are, with a warning and its place', () => {
-    const { problems, warnings } = validateDevfile(
+  it('that are unknown stay as they are, with a warning and its place', async () => {
+    const { problems, warnings } = await validateDevfile(
       'schemaVersion: 2.3.0\ncomponents:\n  - name: c\n    container: { image: "i:{{ gone }}" }\nprojects: [{ name: p, git: { remotes: { o: "h/{{ gone }}" } } }]',
     )
     assert.equal(problems, [])

@@ -18,8 +18,8 @@ import {
   Secrets,
 } from '../../src/api/index.ts'
 import { operatorFlags } from '../../src/cli/local/installation.ts'
-import { logOf, type Part, partsOf, startPart } from '../../src/cli/local/parts.ts'
-import { Failure, seconds, systemClock } from '../../src/std/index.ts'
+import { type LocalPart, logOf, partsOf, startPart } from '../../src/cli/local/parts.ts'
+import { Failure, seconds } from '../../src/std/index.ts'
 import { type Berth, berth, exportedIn, MAIN, startBerth } from '../cli/berth.ts'
 import { createAgent, createProject } from '../kas/running-kas.ts'
 import { bindUser, grant, untilMay } from '../support/builders/credentials.ts'
@@ -194,12 +194,12 @@ async function restartOperator(dir: string, flags: readonly string[]): Promise<v
   })
   const env = { PATH: process.env.PATH, NODE_OPTIONS: HEAP_OF_LIMIT }
   const { signal } = new AbortController()
-  await endServer(partOf(dir, 'operator').pid, systemClock, seconds(5))
+  await endServer(partOf(dir, 'operator').pid, seconds(5))
   const command = [process.execPath, MAIN, 'operator', ...words, ...flags] as const
   await startPart({ dir, name: 'operator', command, up: 'operator started', detached: true, env, signal })
 }
 
-function partOf(dir: string, program: string): Part {
+function partOf(dir: string, program: string): LocalPart {
   const part = partsOf(dir).find(({ name }) => name === program)
   ok(part, `${program} does not run`)
   return part

@@ -1,8 +1,8 @@
 import { equal, is, match } from 'uvu/assert'
 import { parseConfig } from '../../src/kas/index.ts'
-import { defaultLimits } from '../../src/kas/object-stream/index.ts'
 import { isFailure, minutes, seconds } from '../../src/std/index.ts'
 import { describe } from '../support/suite.ts'
+import { defaultLimits } from './object-stream/default-limits.ts'
 
 const MIB = 2 ** 20
 

@@ -2,7 +2,7 @@ import { equal, is, match, ok } from 'uvu/assert'
 import { freePort } from '../../src/adapters/control-plane/ports.ts'
 import { GitProjects, isTrue } from '../../src/api/index.ts'
 import { parseConfig, start } from '../../src/kas/index.ts'
-import { isFailure } from '../../src/std/index.ts'
+import { type Flags, isFailure } from '../../src/std/index.ts'
 import { testCluster } from '../support/control-plane.ts'
 import { type GitHost, gitHost } from '../support/git-host.ts'
 import { describe } from '../support/suite.ts'
@@ -100,7 +100,7 @@ describe('kas: from start to stop', (it) => {
     await kas.stop()
   })
 
-  const WRONG: [flag: object, says: string][] = [
+  const WRONG: [flag: Flags, says: string][] = [
     [{ listen: 'nowhere' }, '--listen'],
     [{ operator: 'berth' }, '--operator'],
     [{ protocols: 'ext' }, '--protocols'],

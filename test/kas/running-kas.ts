@@ -5,13 +5,12 @@ import { join } from 'node:path'
 import { createObjectStream, type ObjectStream } from '../../src/adapters/grpc/index.ts'
 import type { Kube } from '../../src/adapters/kube/index.ts'
 import { type Agent, Agents, type CoreSecret, type GitProject, GitProjects, Secrets } from '../../src/api/index.ts'
-import { type Addresses, parseConfig, start } from '../../src/kas/index.ts'
+import { type KasAddresses, parseConfig, start } from '../../src/kas/index.ts'
 import { isOwnPath, type PathHolders } from '../../src/kas/path-holders.ts'
-import type { RegistryHub } from '../../src/kas/routing/index.ts'
 import { Secret, systemClock } from '../../src/std/index.ts'
 
 export interface RunningKas {
-  addresses: Addresses
+  addresses: KasAddresses
   /** Everything it has logged. */
   log(): string
   /** A client with this token. */
@@ -27,12 +26,10 @@ export async function runKas({
   kubeconfig,
   namespace,
   flags = {},
-  hub,
 }: {
   kubeconfig: string
   namespace: string
   flags?: Record<string, string>
-  hub?: RegistryHub
 }): Promise<RunningKas> {
   const dataDir = await mkdtemp(join(tmpdir(), 'berth-kas-'))
   const anywhere = '127.0.0.1:0'
@@ -52,11 +49,10 @@ export async function runKas({
   }
   const lines: string[] = []
   const ending = new AbortController()
-  const up = Promise.withResolvers<Addresses>()
+  const up = Promise.withResolvers<KasAddresses>()
   const done = start(parseConfig(given, process.env), ending.signal, {
     log: { write: (line) => lines.push(line) },
     up: up.resolve,
-    ...(hub ? { hub } : {}),
   })
   done.catch(up.reject)
   const tidy = () => rm(dataDir, { recursive: true, force: true })

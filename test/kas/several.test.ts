@@ -7,7 +7,7 @@ import { freePort } from '../../src/adapters/control-plane/ports.ts'
 import { dial } from '../../src/adapters/grpc/index.ts'
 import { Agents } from '../../src/api/index.ts'
 import { serveTunnels, type TunnelHandler } from '../../src/engines/tunnel/index.ts'
-import type { Addresses } from '../../src/kas/index.ts'
+import type { KasAddresses } from '../../src/kas/index.ts'
 import { encodeResponse, requestFrames } from '../../src/rpc/index.ts'
 import { Failure, Secret, seconds, silentLog, systemClock } from '../../src/std/index.ts'
 import { type Berth, startBerth } from '../cli/berth.ts'
@@ -24,7 +24,7 @@ import { createAgent, createProject } from './running-kas.ts'
 
 interface Kas {
   berth: Berth
-  addresses: Addresses
+  addresses: KasAddresses
 }
 
 /** What a visitor got: a status, or that the connection was cut. */

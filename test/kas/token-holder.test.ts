@@ -1,7 +1,7 @@
 import { equal, is } from 'uvu/assert'
 import { Store } from '../../src/adapters/kube/store.ts'
 import type { Agent } from '../../src/api/index.ts'
-import { BY_TOKEN, holderOf, type KnownToken, knownTokensOf } from '../../src/kas/token-holder.ts'
+import { holderOf, type KnownToken, knownTokensOf } from '../../src/kas/token-holder.ts'
 import { systemClock } from '../../src/std/index.ts'
 import { describe } from '../support/suite.ts'
 
@@ -35,7 +35,6 @@ const copied: KnownToken = { sha256, copied: true }
 /** Who has the token of Agents `a`, `b`, …, and what is written down of each. */
 function judged(...traits: Traits[]) {
   const agents = new Store<Agent>()
-  agents.addIndexes(BY_TOKEN)
   const all = traits.map((each, at) => agentOf('abc'.charAt(at), each))
   for (const agent of all) agents.put(agent)
   const found = all.map((agent) => knownTokensOf(agent, agents)[0])

@@ -6,6 +6,7 @@ import { targetLifecycle } from '../../src/operator/deployment-target/lifecycle/
 import { claimBinding } from '../../src/operator/deployment-target-claim/binding/index.ts'
 import { install } from '../runner/cluster.ts'
 import { type OwnControlPlane, ownControlPlane } from '../support/control-plane.ts'
+import { freezeServer, killServer, resumeServer } from '../support/servers.ts'
 import { describe } from '../support/suite.ts'
 import { claim, credentialsSecret, target } from '../support/targets.ts'
 import { eventually, expectGone, expectObject } from '../support/verbs.ts'
@@ -42,8 +43,8 @@ describe('an operator on bad days', (it) => {
     await kube.create(DeploymentTargets, target(namespace, 'one'))
     await kube.create(DeploymentTargetClaims, claim(namespace, 'one'))
     await bound('one')
-    await plane.servers.kill('kube-apiserver')
-    await plane.servers.start('kube-apiserver')
+    await killServer(plane, 'kube-apiserver')
+    await plane.startServer('kube-apiserver')
     await eventually(() => kube.delete(DeploymentTargetClaims, { name: 'one', namespace }), { within: 60_000 })
     await expectGone(kube, DeploymentTargetClaims, { name: 'one', namespace }, { within: 60_000 })
     await expectObject(kube, DeploymentTargets, { name: 'one', namespace }, ({ status }) => status?.phase === 'Released', {
@@ -52,9 +53,9 @@ describe('an operator on bad days', (it) => {
   })
 
   it('goes on after an API server that neither answered nor hung up', async () => {
-    await plane.servers.freeze('kube-apiserver')
+    await freezeServer(plane, 'kube-apiserver')
     const asked = kube.create(DeploymentTargets, target(namespace, 'two'))
-    plane.servers.resume('kube-apiserver')
+    resumeServer(plane, 'kube-apiserver')
     await asked
     // An API server that has just started answers 503 until its policies have read the schemas of our kinds.
     await eventually(() => kube.create(DeploymentTargetClaims, claim(namespace, 'two')), { within: 60_000 })
@@ -62,8 +63,8 @@ describe('an operator on bad days', (it) => {
   })
 
   it('goes on after etcd was away', async () => {
-    await plane.servers.kill('etcd')
-    await plane.servers.start('etcd')
+    await killServer(plane, 'etcd')
+    await plane.startServer('etcd')
     // Applied, since one of which no answer came may have been made.
     const manager = 'test'
     await eventually(() => kube.apply(DeploymentTargets, target(namespace, 'three'), { manager }), { within: 60_000 })

@@ -133,6 +133,7 @@ describe('an operator with --refuse-local-targets', (it) => {
       skipTLSVerify: true,
       kubeconfig: new Secret(kubeconfigFor(apiURL)),
       version: '1',
+      subject: { field: 'spec.kubernetesCredentials.apiURL' },
     })
     assert.throws(() => watch.of(workspace, to(byAddress)), LOCAL)
     const connection = watch.of(workspace, to(byName))

@@ -1,8 +1,8 @@
 import { is, ok } from 'uvu/assert'
 import { connect, createCaches } from '../../src/adapters/kube/index.ts'
 import { annotations, Services, Workspaces } from '../../src/api/index.ts'
-import { createActivity } from '../../src/proxy/activity/index.ts'
-import { BY_WORKSPACE, discover } from '../../src/proxy/discovery/index.ts'
+import { createActivity } from '../../src/proxy/activity.ts'
+import { followRoutes } from '../../src/proxy/routes.ts'
 import { minutes, silentLog, systemClock } from '../../src/std/index.ts'
 import { steppedClock } from '../support/clock.ts'
 import { testCluster } from '../support/control-plane.ts'
@@ -31,15 +31,15 @@ describe('the use of a workspace', (it) => {
     const clock = steppedClock(systemClock.now())
     const caches = createCaches({ kube, clock: systemClock, log: silentLog, scope: namespace })
     leave.push(() => caches.stop())
-    const workspaces = caches.of(Workspaces, { indexes: { uid: BY_WORKSPACE.workspace.uid } })
-    const services = caches.of(Services, { indexes: { workspace: BY_WORKSPACE.service.workspace } })
+    const workspaces = caches.of(Workspaces)
+    const services = caches.of(Services)
     await caches.ready()
-    const routes = discover({ workspaces, services, log: silentLog })
+    const routes = followRoutes({ workspaces, services, log: silentLog })
     const made = await publish(cluster.kube, namespace, 'web', { idle: 30 })
     const uid = made.metadata.uid ?? ''
-    const house = () => eventually(() => routes.house(uid))
-    await eventually(() => routes.house(uid)?.isWatched)
-    const activity = createActivity({ kube: caches.kube, routes, clock, log: silentLog })
+    const workspace = () => eventually(() => routes.workspace(uid))
+    await eventually(() => routes.workspace(uid)?.isWatched)
+    const activity = createActivity(caches.kube, routes, clock, silentLog)
     /** A round is over when the next one is set. */
     const pass = async () => {
       await eventually(() => clock.waiting() === 1)
@@ -50,21 +50,19 @@ describe('the use of a workspace', (it) => {
     // A request counts when it is over: what it wrote is seen before.
     const counts = (n: number) => eventually(() => patches === n)
 
-    for (let n = 0; n < 500; n++) activity.used(await house())
+    for (let n = 0; n < 500; n++) activity.used(await workspace())
     await pass()
     await becomes(annotations.lastActivityBy, 'Requests')
     await counts(1)
     const first = (await said())[annotations.lastActivity]
-    await eventually(() => routes.house(uid)?.lastActivity === Date.parse(`${first}`))
+    await eventually(() => routes.workspace(uid)?.lastActivity === Date.parse(`${first}`))
 
     // Pings of an editor are no use; what somebody types is.
     let received = 0
     const closed = Promise.withResolvers<void>()
-    activity.lineOpened(await house(), {
+    activity.lineOpened(await workspace(), {
       received: () => received,
-      sent: () => 1_000_000,
       closed: closed.promise,
-      cut: () => undefined,
     })
     received = 1000
     await pass()
@@ -74,13 +72,13 @@ describe('the use of a workspace', (it) => {
     await counts(2)
     const second = Date.parse(`${(await said())[annotations.lastActivity]}`)
     ok(second > Date.parse(`${first}`))
-    await eventually(() => routes.house(uid)?.lastActivity === second)
+    await eventually(() => routes.workspace(uid)?.lastActivity === second)
 
     // Nobody uses it: then it is only told that somebody looks, and seldom.
     closed.resolve()
     for (let n = 0; n < 4; n++) await pass()
     await counts(3)
-    activity.used(await house())
+    activity.used(await workspace())
     await activity.stop()
     await becomes(annotations.lastActivityBy, 'Requests')
     await counts(4)

@@ -1,5 +1,6 @@
 import * as assert from 'uvu/assert'
-import { Failure, within } from '../../src/std/index.ts'
+import { every, Failure, seconds, within } from '../../src/std/index.ts'
+import { steppedClock } from '../support/clock.ts'
 import { describe } from '../support/suite.ts'
 
 const whenAborted = (signal: AbortSignal): Promise<never> =>
@@ -49,5 +50,31 @@ describe('within', (it) => {
     assert.is(timers(), before)
     assert.is(added, 1)
     assert.is(removed, 1)
+  })
+})
+
+describe('every', (it) => {
+  it('counts from the end of the work, and ends when what is under way is done', async () => {
+    const clock = steppedClock()
+    const done: (() => void)[] = []
+    const stop = every(clock, seconds(5), () => new Promise<void>((resolve) => done.push(resolve)))
+    await clock.step(seconds(20))
+    assert.equal([done.length, clock.waiting()], [1, 0])
+    done[0]?.()
+    await clock.step(seconds(5))
+    assert.is(done.length, 2)
+    const stopped = stop()
+    done[1]?.()
+    await stopped
+    assert.is(clock.waiting(), 0)
+  })
+
+  it('goes on at once after work that promises nothing, and ends at once', async () => {
+    const clock = steppedClock()
+    let times = 0
+    const stop = every(clock, seconds(5), () => void times++)
+    await clock.step(seconds(16))
+    void stop()
+    assert.equal([times, clock.waiting()], [3, 0])
   })
 })

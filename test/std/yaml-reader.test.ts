@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import * as assert from 'uvu/assert'
-import { type Clock, createYamlReader, parseYaml } from '../../src/std/index.ts'
+import { type Clock, createYamlReader, createYamlTreeReader, parseYaml, parseYamlTree } from '../../src/std/index.ts'
 import { describe } from '../support/suite.ts'
 
 const long = (count: number) => Array.from({ length: count }, (_, at) => `k${at}: {value: ${at}}\n`).join('')
@@ -10,6 +10,14 @@ describe('reading YAML aside', (it) => {
     const read = createYamlReader()
     for (const text of ['a: 1', long(2000), `---\n${long(500)}---\nb: 1\n`, 'a: &a [1]\nb: *a\n', `${long(1000)}a: [\n`])
       assert.equal(await read(text), parseYaml(text))
+  })
+
+  it('gives the tree that reading it here gives, with its places', async () => {
+    const read = createYamlTreeReader()
+    for (const text of ['a: 1', long(500), 'a: &a [1]\nb: *a\n', `${long(500)}a: [\n`]) {
+      const options = { file: 'devfile.yaml', schema: 'core', limits: { aliases: 100 } } as const
+      assert.equal(await read(text, options), parseYamlTree(text, options))
+    }
   })
 
   it('lets everything else go on meanwhile', async () => {

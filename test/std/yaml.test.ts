@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { parseYaml, type YamlLimits } from '../../src/std/index.ts'
+import { parseYaml, parseYamlTree, type YamlLimits } from '../../src/std/index.ts'
 import { effort } from '../support/effort.ts'
 import { describe } from '../support/suite.ts'
 
@@ -72,5 +72,48 @@ describe('YAML', (it) => {
     const spent = effort()
     assert.is(problem(`${keys}k7: v\n`), '30001:1 Map keys must be unique')
     assert.ok(spent() < 6000, `${spent()} ms; comparing each with each takes a minute`)
+  })
+})
+
+describe('YAML as a tree', (it) => {
+  const entry = (text: string, key: string, schema?: 'core') => {
+    const { tree } = parseYamlTree(text, { file: 'a.yaml', ...(schema && { schema }) })
+    return tree?.kind === 'map' ? tree.entries.get(key)?.value : undefined
+  }
+
+  it('has the file, the line and the column of everything, and numbers as they were written', () => {
+    const place = { file: 'a.yaml', line: 2, column: 4 }
+    assert.equal(entry('a: x\nb: 1.50 # c\n', 'b'), { kind: 'scalar', ...place, value: 1.5, source: '1.50' })
+    assert.equal(entry('a: x\nb: "1.50"\n', 'b'), { kind: 'scalar', ...place, value: '1.50', source: '1.50' })
+  })
+
+  it('is read by the rules of YAML 1.1 or 1.2, of which only the former merges', () => {
+    const value = (text: string, key: string, schema?: 'core') => {
+      const found = entry(text, key, schema)
+      return found?.kind === 'scalar' ? found.value : found?.kind
+    }
+    assert.equal([value('a: on', 'a'), value('a: on', 'a', 'core')], [true, 'on'])
+    assert.equal([value('a: 0644', 'a'), value('a: 0644', 'a', 'core')], [420, 644])
+    const merging = '<<: &a {b: 1}\nc: 2\n'
+    assert.equal([value(merging, 'b'), value(merging, '<<', 'core')], [1, 'map'])
+  })
+
+  it('has copies where aliases stand, so that one can be changed by itself', () => {
+    const { tree } = parseYamlTree('a: &a {b: [c]}\nd: *a\n')
+    const [one, other] = tree?.kind === 'map' ? [...tree.entries.values()].map(({ value }) => value) : []
+    assert.equal(one, other)
+    assert.is.not(one, other)
+  })
+
+  it('is not read with too many aliases, counted with those in what they stand for', () => {
+    const read = (aliases: number) => parseYamlTree('a: &a x\nb: &b [*a, *a]\nc: [*b]\n', { limits: { aliases } }).problem
+    assert.is(read(5), undefined)
+    assert.equal(read(4), {
+      line: 3,
+      column: 5,
+      message: 'The document has more than 4 aliases',
+      isTooLarge: true,
+      about: 'aliases',
+    })
   })
 })

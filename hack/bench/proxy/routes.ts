@@ -1,7 +1,7 @@
 import { Agent, request as httpRequest } from 'node:http'
 import { Store } from '../../../src/adapters/kube/store.ts'
 import { type Service, type Workspace, Workspaces } from '../../../src/api/index.ts'
-import { BY_WORKSPACE, discover } from '../../../src/proxy/discovery/index.ts'
+import { followRoutes } from '../../../src/proxy/routes.ts'
 import { silentLog } from '../../../src/std/index.ts'
 import { published } from '../../../test/engines/access/neighbourhood.ts'
 import { hostOf } from '../../../test/proxy/running-proxy.ts'
@@ -48,9 +48,7 @@ async function untilAnswered(place: Place, name: string, isMeant: (status: numbe
 /** From a watch event to the look that finds the host, or no longer finds it. */
 function table(count: number): void {
   const [workspaces, services] = [new Store<Workspace>(), new Store<Service>()]
-  workspaces.addIndexes({ uid: BY_WORKSPACE.workspace.uid })
-  services.addIndexes({ workspace: BY_WORKSPACE.service.workspace })
-  const found = discover({ workspaces, services, log: silentLog })
+  const found = followRoutes({ workspaces, services, log: silentLog })
   const all = Array.from({ length: count }, (_, n) => published(`w${n}`))
   const timed = (change: (workspace: Workspace) => unknown) =>
     all.map((workspace) => {

@@ -3,7 +3,7 @@ import { createMetrics } from '../../../src/adapters/http/index.ts'
 import { serveTunnels, type TunnelHandler } from '../../../src/engines/tunnel/index.ts'
 import { createMeters } from '../../../src/kas/meters.ts'
 import type { AgentGate } from '../../../src/kas/ports.ts'
-import { layRoutes } from '../../../src/kas/routes.ts'
+import { createRoutes } from '../../../src/kas/routes.ts'
 import { createLog, Failure, hours, Secret, seconds, systemClock } from '../../../src/std/index.ts'
 import { say, untilTheEnd, wallClock } from '../part.ts'
 import { AGENT, answer, BYTES, FLOOR, METHOD, passOn, VIA } from './work.ts'
@@ -38,13 +38,12 @@ async function kas([privateApiSecret = '', ...peers]: string[]): Promise<void> {
     agentWait: seconds(20),
     streamAge: hours(1),
   }
-  const routes = await layRoutes({
+  const routes = await createRoutes({
     config,
     agentGate: gate,
     workspaceGate: { admit: () => Promise.reject(new Failure('forbidden', 'agents only')) },
     connected: () => [],
     tls: undefined,
-    hub: undefined,
     meters: createMeters(createMetrics({})).routes,
     ...around,
   })

@@ -12,7 +12,7 @@ export interface JwtOptions {
 
 /** The only one: a token may not choose how it is checked. */
 const ALGORITHM = 'HS256'
-/** How long a token counts, and by how much the clock of the other side may be behind. */
+/** A token counts so long, and by so much the clock of the other side may be behind. */
 const LIFETIME = seconds(5)
 /** A token is shown again so long, so that not every call costs a signature. */
 const SHOWN = seconds(1)
@@ -37,12 +37,8 @@ export function createSigner({ secret, issuer, audience, clock }: JwtOptions): (
 }
 
 /** Checks what calls show: `authorization: Bearer <token>`. Throws, for an UNAUTHENTICATED, without a word about the secret. */
-export function createVerifier({
-  secret,
-  issuer,
-  audience,
-  clock,
-}: JwtOptions): (authorization: string | undefined) => Promise<void> {
+export function createVerifier(options: JwtOptions): (authorization: string | undefined) => Promise<void> {
+  const { secret, issuer, audience, clock } = options
   const key = createSecretKey(secret.reveal())
   /** Until when each token counts, milliseconds. */
   const known = new LRUCache<string, number>({ max: MOST })

@@ -14,65 +14,35 @@ import {
   randomPKCECodeVerifier,
   randomState,
 } from 'openid-client'
-import { type Clock, Failure, hours, type Secret } from '../../std/index.ts'
+import { type Clock, Failure, hours, remembered, type Secret } from '../../std/index.ts'
 
-export interface ProviderOptions {
+interface ProviderOptions {
   /** Its URL, without `.well-known`. */
   issuer: string
   clientId: string
   /** Without it the client is a public one, and PKCE alone protects the code. */
   clientSecret: Secret<string> | undefined
-  /** Where it sends people back to. */
+  /** It sends people back there. */
   redirectUri: string
   scopes: readonly string[]
   clock: Clock
 }
 
-/** What has to be known again when somebody comes back; nobody else may know it. */
-export interface Attempt {
-  readonly state: string
-  readonly nonce: string
-  readonly verifier: string
-}
-
-/** What the provider says of somebody. */
-export interface SignedIn {
-  readonly claims: Readonly<Record<string, unknown>>
-  /** When what it said ends, milliseconds since the epoch. */
-  readonly until: number
-}
-
-/** An OpenID Connect provider: authorization code, always with PKCE, state and nonce. */
-export interface Provider {
-  begin(): Promise<Attempt & { url: URL }>
-  /** `back` is where somebody was sent. Throws `unauthorized` unless the provider vouches for them in this very attempt. */
-  finish(back: URL, attempt: Attempt): Promise<SignedIn>
-  /** Where to sign out there as well, if it says so. */
-  endOf(backTo: string): Promise<URL | undefined>
-}
+export type Provider = ReturnType<typeof connectProvider>
 
 /** So long a provider's own description of itself counts; it changes when the provider does. */
 const DESCRIBED = hours(1)
 const ANSWER_WITHIN_SECONDS = 10
 
-export function connectProvider(options: ProviderOptions): Provider {
+/** An OpenID Connect provider: authorization code, always with PKCE, state and nonce. */
+export function connectProvider(options: ProviderOptions) {
   const { redirectUri, scopes, clock } = options
-  let known: { at: number; configuration: Promise<Configuration> } | undefined
-  const describe = (): Promise<Configuration> => {
-    const now = clock.now()
-    if (known && now - known.at < DESCRIBED) return known.configuration
-    const configuration = discover(options)
-    const fresh = { at: now, configuration }
-    known = fresh
-    // The next one who comes tries again.
-    configuration.catch(() => {
-      if (known === fresh) known = undefined
-    })
-    return configuration
-  }
+  // A description that could not be had is not remembered: the next one who comes tries again.
+  const describe = remembered(discover, () => options.issuer, clock, { fresh: DESCRIBED, most: 1 })
   return {
+    /** Gives, beside where to go, what has to be known again when somebody comes back; nobody else may know it. */
     async begin() {
-      const configuration = await describe()
+      const configuration = await describe(options)
       const attempt = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() }
       const url = buildAuthorizationUrl(configuration, {
         redirect_uri: redirectUri,
@@ -84,8 +54,12 @@ export function connectProvider(options: ProviderOptions): Provider {
       })
       return { ...attempt, url }
     },
-    async finish(back, { state, nonce, verifier }) {
-      const configuration = await describe()
+    /**
+     * `back` is where somebody was sent. Gives what the provider says of them, and when that ends, in milliseconds since the epoch. Throws
+     * `unauthorized` unless the provider vouches for them in this very attempt.
+     */
+    async finish(back: URL, { state, nonce, verifier }: Record<'state' | 'nonce' | 'verifier', string>) {
+      const configuration = await describe(options)
       try {
         const tokens = await authorizationCodeGrant(configuration, back, {
           expectedState: state,
@@ -101,8 +75,9 @@ export function connectProvider(options: ProviderOptions): Provider {
         throw refusalOf(thrown)
       }
     },
-    async endOf(backTo) {
-      const configuration = await describe()
+    /** Finds where to sign out there as well, if it says so. */
+    async endOf(backTo: string) {
+      const configuration = await describe(options)
       if (configuration.serverMetadata().end_session_endpoint === undefined) return
       return buildEndSessionUrl(configuration, { post_logout_redirect_uri: backTo })
     },

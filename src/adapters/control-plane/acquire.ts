@@ -7,8 +7,7 @@ import { goBuild, goFor } from './go-build.ts'
 import { lock } from './lock.ts'
 import { type Recipe, readRecipe } from './recipe.ts'
 import { mirrorOf, type ReleaseMirror } from './release.ts'
-import { type Report, silentReport } from './report.ts'
-import { costOf, isUsable, TOOLS, type Tool, type Tools, toolsIn } from './tools.ts'
+import { costOf, isUsable, type ProgressReport, silentReport, TOOLS, type Tool, type Tools, toolsIn } from './tools.ts'
 
 export interface Acquisition {
   /**
@@ -16,29 +15,29 @@ export interface Acquisition {
    * releases, or `off`), proxies, PATH and what `go` wants.
    */
   env: Record<string, string | undefined>
-  report?: Report
+  report?: ProgressReport
   recipe?: Recipe
   wanted?: readonly Tool[]
   clock?: Clock
   signal?: AbortSignal | undefined
 }
 
-interface Ground extends Required<Omit<Acquisition, 'signal'>> {
+interface Search extends Required<Omit<Acquisition, 'signal'>> {
   signal: AbortSignal | undefined
   cache: string
   mirror: ReleaseMirror | 'off' | undefined
 }
 
-/** What a way brought, or in a few words why not. */
+/** The programs that a way brought, or in a few words why it did not. */
 type Outcome = Tools | string
 
 interface Way {
-  /** What the person reads: "Programs from …". */
+  /** The person reads it: "Programs from …". */
   from: string
-  /** What it could bring, without bringing it. */
-  look: (ground: Ground) => Promise<Prospect> | Prospect
+  /** Says what it could bring, without bringing it. */
+  look: (search: Search) => Promise<Prospect> | Prospect
   /** `declined` is why no cheaper way would do. */
-  go: (ground: Ground, declined: string[]) => Promise<Outcome> | Outcome
+  go: (search: Search, declined: string[]) => Promise<Outcome> | Outcome
 }
 
 interface Prospect {
@@ -49,8 +48,8 @@ interface Prospect {
 
 /** From the cheapest to the dearest. */
 const WAYS: Way[] = [
-  { from: 'KUBEBUILDER_ASSETS', look: (ground) => there(assets(ground), ground.env.KUBEBUILDER_ASSETS), go: assets },
-  { from: 'the cache', look: (ground) => there(cached(ground), folderIn(ground)), go: cached },
+  { from: 'KUBEBUILDER_ASSETS', look: (search) => there(assets(search), search.env.KUBEBUILDER_ASSETS), go: assets },
+  { from: 'the cache', look: (search) => there(cached(search), folderIn(search)), go: cached },
   { from: 'release binaries', look: published, go: downloaded },
   { from: 'a Go build', look: buildable, go: built },
 ]
@@ -60,37 +59,37 @@ const WAYS: Way[] = [
  * server is kept for the case that nothing better is to be had; then a line says what is missed.
  */
 export async function acquireTools(acquisition: Acquisition): Promise<Tools> {
-  const ground = groundOf(acquisition)
+  const search = searchOf(acquisition)
   const declined: string[] = []
   let lastResort: { tools: Tools; from: string } | undefined
   for (const { from, go } of WAYS) {
-    const outcome = await go(ground, declined)
+    const outcome = await go(search, declined)
     if (typeof outcome === 'string') declined.push(`${from}: ${outcome}`)
-    else if (outcome.missing.length === 0) return taken(outcome, from, declined, ground.report)
+    else if (outcome.missing.length === 0) return taken(outcome, from, declined, search.report)
     else {
       declined.push(`${from}: ${lacking(outcome)}`)
       if (isUsable(outcome)) lastResort ??= { tools: outcome, from }
     }
   }
-  if (!lastResort) throw nothingToBeHad(ground, declined)
-  ground.report.line(`The control plane is incomplete: ${costOf(lastResort.tools)}.`)
-  return taken(lastResort.tools, lastResort.from, declined, ground.report)
+  if (!lastResort) throw nothingToBeHad(search, declined)
+  search.report.line(`The control plane is incomplete: ${costOf(lastResort.tools)}.`)
+  return taken(lastResort.tools, lastResort.from, declined, search.report)
 }
 
 /** A way to the programs as it is now: the one that would be taken, those before it that have not all, those after it. */
-export interface Source {
+export interface ToolSource {
   from: string
   state: 'used' | 'passed over' | 'not needed'
   why: string
 }
 
-/** Which way `acquireTools` would go, and why. It asks the network only where the way leads there, and makes nothing. */
-export async function findSources(acquisition: Acquisition): Promise<Source[]> {
-  const ground = groundOf(acquisition)
+/** Says which way `acquireTools` would go, and why. It asks the network only if the way leads there, and makes nothing. */
+export async function findSources(acquisition: Acquisition): Promise<ToolSource[]> {
+  const search = searchOf(acquisition)
   const looks: { from: string; prospect?: Prospect }[] = []
   for (const { from, look } of WAYS) {
     const isFound = looks.some(({ prospect }) => prospect?.brings === 'all')
-    looks.push(isFound ? { from } : { from, prospect: await look(ground) })
+    looks.push(isFound ? { from } : { from, prospect: await look(search) })
   }
   const used = (['all', 'half'] as const).map((what) => looks.find(({ prospect }) => prospect?.brings === what)).find(Boolean)
   return looks.map((each) => {
@@ -101,7 +100,7 @@ export async function findSources(acquisition: Acquisition): Promise<Source[]> {
   })
 }
 
-function groundOf({ env, report = silentReport, signal, ...rest }: Acquisition): Ground {
+function searchOf({ env, report = silentReport, signal, ...rest }: Acquisition): Search {
   const { recipe = readRecipe(), wanted = TOOLS, clock = systemClock } = rest
   const home = cacheHome(env)
   if (!home)
@@ -119,7 +118,7 @@ function cacheHome({ XDG_CACHE_HOME: named, HOME: home }: Acquisition['env']): s
   return home ? join(home, '.cache') : undefined
 }
 
-const folderIn = ({ cache, recipe }: Ground): string => join(cache, recipe.digest)
+const folderIn = ({ cache, recipe }: Search): string => join(cache, recipe.digest)
 
 const lacking = ({ missing }: Tools): string => `has no ${missing.join(', ')}`
 
@@ -129,14 +128,14 @@ function there(outcome: Outcome, folder = ''): Prospect {
   return { brings: isUsable(outcome) ? 'half' : 'nothing', why: `${folder} ${lacking(outcome)}` }
 }
 
-function taken(tools: Tools, from: string, declined: string[], report: Report): Tools {
+function taken(tools: Tools, from: string, declined: string[], report: ProgressReport): Tools {
   const others = declined.length > 0 ? ` (${declined.join('; ')})` : ''
   report.line(`Control plane programs from ${from}${others}.`)
   return tools
 }
 
 /** Every way is a line of the report, for together they are too long for one message. */
-function nothingToBeHad({ env, wanted, report }: Ground, declined: string[]): Failure {
+function nothingToBeHad({ env, wanted, report }: Search, declined: string[]): Failure {
   for (const why of declined) report.line(`${why}.`)
   const what = wanted.includes('kube-apiserver') ? 'control plane' : wanted.join(', ')
   return new Failure('unavailable', `no ${what} is to be had here`, {
@@ -145,7 +144,7 @@ function nothingToBeHad({ env, wanted, report }: Ground, declined: string[]): Fa
   })
 }
 
-/** What would let `acquireTools` succeed where it finds nothing: a sentence for each way. */
+/** Says what would let `acquireTools` succeed if it finds nothing: a sentence for each way. */
 export function remediesFor({ env, wanted = TOOLS }: Acquisition): string[] {
   const others = wanted.length > 1 ? `${wanted.slice(0, -1).join(', ')} and ` : ''
   const mirror = mirrorOf(env.BERTH_RELEASES)
@@ -159,26 +158,26 @@ export function remediesFor({ env, wanted = TOOLS }: Acquisition): string[] {
   ]
 }
 
-function assets({ env: { KUBEBUILDER_ASSETS: folder }, wanted }: Ground): Outcome {
+function assets({ env: { KUBEBUILDER_ASSETS: folder }, wanted }: Search): Outcome {
   if (!folder) return 'not set'
   return existsSync(folder) ? toolsIn(folder, wanted) : `there is no folder ${folder}`
 }
 
-function cached(ground: Ground): Outcome {
-  const tools = toolsIn(folderIn(ground), ground.wanted)
-  return tools.missing.length === ground.wanted.length ? 'empty' : tools
+function cached(search: Search): Outcome {
+  const tools = toolsIn(folderIn(search), search.wanted)
+  return tools.missing.length === search.wanted.length ? 'empty' : tools
 }
 
 /** Asks for what is not there yet. */
-function downloadOf(ground: Ground, mirror: ReleaseMirror | undefined): Download {
-  const into = folderIn(ground)
-  return { ...ground, into, wanted: toolsIn(into, ground.wanted).missing, mirror }
+function downloadOf(search: Search, mirror: ReleaseMirror | undefined): Download {
+  const into = folderIn(search)
+  return { ...search, into, wanted: toolsIn(into, search.wanted).missing, mirror }
 }
 
-async function published(ground: Ground): Promise<Prospect> {
-  const { mirror, recipe } = ground
+async function published(search: Search): Promise<Prospect> {
+  const { mirror, recipe } = search
   if (mirror === 'off') return { brings: 'nothing', why: OFF }
-  const download = downloadOf(ground, mirror)
+  const download = downloadOf(search, mirror)
   const why = await declinedBy(() => findReleases(download))
   if (why !== undefined) return { brings: 'nothing', why }
   const { kubernetes, etcd, kwok } = recipe
@@ -189,13 +188,13 @@ async function published(ground: Ground): Promise<Prospect> {
   }
 }
 
-async function downloaded(ground: Ground): Promise<Outcome> {
-  const { mirror, report } = ground
+async function downloaded(search: Search): Promise<Outcome> {
+  const { mirror, report } = search
   if (mirror === 'off') return OFF
-  return making(ground, async () => {
-    report.line(`Downloading the control plane, once, into ${folderIn(ground)} (BERTH_RELEASES=off builds it instead).`)
+  return making(search, async () => {
+    report.line(`Downloading the control plane, once, into ${folderIn(search)} (BERTH_RELEASES=off builds it instead).`)
     try {
-      return await declinedBy(() => downloadReleases(downloadOf(ground, mirror)))
+      return await declinedBy(() => downloadReleases(downloadOf(search, mirror)))
     } catch (thrown) {
       report.line('Stopped; the next run goes on from here.')
       throw thrown
@@ -217,33 +216,33 @@ async function declinedBy(work: () => Promise<void> | void): Promise<string | un
   }
 }
 
-async function buildable({ env, recipe }: Ground): Promise<Prospect> {
+async function buildable({ env, recipe }: Search): Promise<Prospect> {
   const go = await goFor(recipe, env)
   return 'why' in go ? { brings: 'nothing', ...go } : { brings: 'all', why: `${go.version}: about ten minutes, once` }
 }
 
-async function built(ground: Ground, declined: string[]): Promise<Outcome> {
-  const go = await goFor(ground.recipe, ground.env)
+async function built(search: Search, declined: string[]): Promise<Outcome> {
+  const go = await goFor(search.recipe, search.env)
   if ('why' in go) return go.why
-  return making(ground, async () => {
-    const into = folderIn(ground)
+  return making(search, async () => {
+    const into = folderIn(search)
     const whyNot = declined.map((why) => `${why}; `).join('')
-    ground.report.line(
+    search.report.line(
       `Building the control plane with ${go.version}, once: about ten minutes on two cores (${whyNot}kept in ${into}).`,
     )
-    await goBuild({ ...ground, into })
+    await goBuild({ ...search, into })
   })
 }
 
 /** Of several runs one makes the programs, and the others take them; `make` answers why it could not. */
-async function making(ground: Ground, make: () => Promise<string | undefined>): Promise<Outcome> {
-  const { cache, wanted, report, clock, signal } = ground
+async function making(search: Search, make: () => Promise<string | undefined>): Promise<Outcome> {
+  const { cache, wanted, report, clock, signal } = search
   const declined = await declinedBy(() => makeFolder(cache))
   if (declined !== undefined) return declined
   const waiting = (holder: string) => report.line(`Another run (${holder}) is getting the control plane: waiting for it.`)
-  const unlock = await lock(`${folderIn(ground)}.lock`, { clock, waiting, signal })
+  const unlock = await lock(`${folderIn(search)}.lock`, { clock, waiting, signal })
   try {
-    const tools = () => toolsIn(folderIn(ground), wanted)
+    const tools = () => toolsIn(folderIn(search), wanted)
     return tools().missing.length === 0 ? tools() : ((await make()) ?? tools())
   } finally {
     unlock()

@@ -3,29 +3,19 @@ import { join } from 'node:path'
 import { type Clock, Failure, seconds, spelled } from '../../std/index.ts'
 import { dispatcherFor, type Fetching, fetchFile, fetchText } from './fetch-file.ts'
 import { makeFolder, removeTree } from './folder.ts'
-import type { Recipe } from './recipe.ts'
 import { type Release, type ReleaseMirror, releaseOf } from './release.ts'
-import type { Report } from './report.ts'
 import { run } from './run.ts'
-import type { Tool } from './tools.ts'
+import type { ProgressReport, Tool, ToolBuild } from './tools.ts'
 
-export interface Download {
-  recipe: Recipe
-  /** The folder in which the programs are to be at the end. */
-  into: string
-  wanted: readonly Tool[]
-  /** Who keeps copies; without it the projects themselves are asked. */
+export interface Download extends ToolBuild {
+  /** A site that keeps copies; without it the projects themselves are asked. */
   mirror?: ReleaseMirror | undefined
-  /** The caller's environment: PATH and proxies. */
-  env: Record<string, string | undefined>
-  report: Report
   clock: Clock
-  signal?: AbortSignal | undefined
 }
 
 type Announced = Release & { sha256: string }
 
-/** Whether the releases of all programs can be had: fails with the first that can not. Nothing is downloaded. */
+/** Fails with the first program whose release cannot be had. Nothing is downloaded. */
 export async function findReleases(download: Download): Promise<void> {
   await reaching(download, (fetching) => sumsOf(download, fetching))
 }
@@ -110,10 +100,14 @@ const MEGA = 1_000_000
 const MEASURED = seconds(1)
 
 /** Tells how far all of them are together: bytes, and how long it will still take if it goes on like this. */
-function progressOfAll(files: number, report: Report, clock: Clock): (tool: Tool) => (done: number, total: number) => void {
+function progressOfAll(
+  files: number,
+  report: ProgressReport,
+  clock: Clock,
+): (tool: Tool) => (done: number, total: number) => void {
   const parts = new Map<Tool, { done: number; total: number }>()
   let before = -1
-  // What an earlier run has brought, and the time until all files have begun to come, say nothing about the speed.
+  // The bytes of an earlier run, and the time until all files have begun to come, say nothing about the speed.
   let start: { done: number; at: number } | undefined
   const tell = () => {
     if (parts.size < files) return

@@ -16,7 +16,7 @@ const ATTEMPTS = 3
 const PROGRESS = 1_000_000
 const LONGEST_TEXT = 4_000_000
 
-/** How sites are asked. */
+/** The means by which sites are asked. */
 export interface Fetching {
   dispatcher: Dispatcher
   /** For whoever keeps copies, where it wants a password. */
@@ -62,17 +62,17 @@ export const fetchText = (url: string, fetching: Fetching): Promise<string> =>
     }),
   )
 
-export interface Wanted {
+interface WantedFile {
   url: string
   file: string
-  /** What the file must be. */
+  /** The digest that the file must have. */
   sha256: string
-  /** How many bytes of the file are there, and how many it will have as far as that is known. */
+  /** Is told how many bytes of the file are there, and how many it will have as far as that is known. */
   onProgress: (done: number, total: number) => void
 }
 
 /** Brings the file, from where an earlier attempt or an earlier run was cut off. What is not what it must be is removed. */
-export async function fetchFile(wanted: Wanted, fetching: Fetching): Promise<void> {
+export async function fetchFile(wanted: WantedFile, fetching: Fetching): Promise<void> {
   const { url, file, sha256, onProgress } = wanted
   const size = sizeOf(file)
   if (size > 0 && (await sumOf(file, fetching)) === sha256) return onProgress(size, size)
@@ -90,7 +90,7 @@ export async function fetchFile(wanted: Wanted, fetching: Fetching): Promise<voi
 }
 
 /** Answers whether the file was put together from several answers. */
-async function fetchRest(wanted: Wanted, fetching: Fetching): Promise<boolean> {
+async function fetchRest(wanted: WantedFile, fetching: Fetching): Promise<boolean> {
   let isPieced = false
   const brought = () => sizeOf(wanted.file)
   await retry(fetching, { isWorthIt: (failure) => isFailure(failure, 'unavailable', 'timeout'), brought }, async () => {
@@ -100,7 +100,7 @@ async function fetchRest(wanted: Wanted, fetching: Fetching): Promise<boolean> {
   return isPieced
 }
 
-async function attempt({ url, file, onProgress }: Wanted, fetching: Fetching): Promise<void> {
+async function attempt({ url, file, onProgress }: WantedFile, fetching: Fetching): Promise<void> {
   const have = sizeOf(file)
   const range = have > 0 ? `bytes=${have}-` : undefined
   await answerOf({ url, range }, fetching, async ({ status, body, headers }) => {
@@ -130,16 +130,13 @@ const onDisk = <T>(file: string, work: Promise<T>): Promise<T> =>
     throw Failure.from(thrown, file)
   })
 
-interface RetryOptions {
-  isWorthIt(failure: Failure): boolean
-  /** How many bytes are there. */
-  brought?: () => number
-}
-
-/** An attempt was not in vain where more is there than ever: a site that begins anew each time could be asked for ever. */
+/**
+ * An attempt was not in vain where more is there than ever: a site that begins anew each time could be asked for ever. `brought`: how
+ * many bytes are there.
+ */
 async function retry<T>(
   { clock, signal }: Fetching,
-  { isWorthIt, brought = () => 0 }: RetryOptions,
+  { isWorthIt, brought = () => 0 }: { isWorthIt: (failure: Failure) => boolean; brought?: () => number },
   work: () => Promise<T>,
 ): Promise<T> {
   let most = brought()
@@ -159,11 +156,6 @@ const PARTIAL = 206
 const NO_SUCH_RANGE = 416
 const OUT_OF_ORDER = 'OutOfOrder'
 
-interface Asked {
-  url: string
-  range?: string | undefined
-}
-
 interface Answer {
   status: number
   headers: Response['headers']
@@ -171,7 +163,11 @@ interface Answer {
 }
 
 /** Asks, and lets `read` have the answer while it comes. Nothing of it stays open. */
-async function answerOf<T>({ url, range }: Asked, fetching: Fetching, read: (answer: Answer) => Promise<T>): Promise<T> {
+async function answerOf<T>(
+  { url, range }: { url: string; range?: string | undefined },
+  fetching: Fetching,
+  read: (answer: Answer) => Promise<T>,
+): Promise<T> {
   const { dispatcher, authorization, clock, signal } = fetching
   const stop = new AbortController()
   let bytesInWindow = 0

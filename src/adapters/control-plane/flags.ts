@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Layout } from './layout.ts'
+import { RECIPE_FOLDER } from './recipe.ts'
 import type { Tool } from './tools.ts'
 
 /** The programs that keep running, in the order in which they start. */
@@ -34,15 +35,9 @@ const CONTROLLERS = [
   'validatingadmissionpolicy-status-controller',
 ]
 
-export interface Situation {
-  layout: Layout
-  /** The API server's port: the only one that is opened. etcd listens on a socket, the others serve nothing. */
-  port: number
-  stages: string
-}
-
-export const FLAGS: Record<ServerName, (situation: Situation) => string[]> = {
-  etcd: ({ layout }) => [
+/** `port` is the API server's: the only one that is opened. etcd listens on a socket, the others serve nothing. */
+export const FLAGS: Record<ServerName, (layout: Layout, port: number) => string[]> = {
+  etcd: (layout) => [
     `--data-dir=${layout.data}`,
     // Losing power may lose the cluster, which is disposable; not waiting for the disk halves the time of every test.
     '--unsafe-no-fsync',
@@ -57,7 +52,7 @@ export const FLAGS: Record<ServerName, (situation: Situation) => string[]> = {
     '--quota-backend-bytes=4294967296',
     '--log-level=warn',
   ],
-  'kube-apiserver': ({ layout, port }) => [
+  'kube-apiserver': (layout, port) => [
     '--etcd-servers=unix:etcd.sock',
     '--bind-address=127.0.0.1',
     `--secure-port=${port}`,
@@ -74,7 +69,7 @@ export const FLAGS: Record<ServerName, (situation: Situation) => string[]> = {
     '--allow-privileged=true',
     '--profiling=false',
   ],
-  'kube-controller-manager': ({ layout }) => [
+  'kube-controller-manager': (layout) => [
     `--kubeconfig=${layout.kubeconfig}`,
     '--secure-port=0',
     '--leader-elect=false',
@@ -87,23 +82,25 @@ export const FLAGS: Record<ServerName, (situation: Situation) => string[]> = {
     '--profiling=false',
     `--controllers=${CONTROLLERS.join(',')}`,
   ],
-  'kube-scheduler': ({ layout }) => [
+  'kube-scheduler': (layout) => [
     `--kubeconfig=${layout.kubeconfig}`,
     '--secure-port=0',
     '--leader-elect=false',
     '--profiling=false',
   ],
-  kwok: ({ layout, stages }) => [
+  kwok: (layout) => [
     `--kubeconfig=${layout.kubeconfig}`,
     '--manage-all-nodes',
     '--node-lease-duration-seconds=40',
     '--cidr=10.100.0.1/16',
-    ...stageFiles(stages).map((file) => `--config=${file}`),
+    ...stageFiles().map((file) => `--config=${file}`),
   ],
 }
 
-const stageFiles = (folder: string): string[] =>
-  readdirSync(folder)
+const STAGES = join(RECIPE_FOLDER, 'stages')
+
+const stageFiles = (): string[] =>
+  readdirSync(STAGES)
     .filter((name) => name.endsWith('.yaml'))
     .sort()
-    .map((name) => join(folder, name))
+    .map((name) => join(STAGES, name))

@@ -18,7 +18,7 @@ import { type LockOptions, lock } from './lock.ts'
 /** In every folder that was new or empty when it was taken: everything in it is ours. */
 const MARK = '.berth-folder'
 const TEXT = 'Berth made this folder and may remove everything in it.\n'
-/** Whoever starts or ends something in the folder holds it. */
+/** A process that starts or ends something in the folder holds this lock. */
 const LOCK = '.berth-lock'
 
 /**
@@ -29,7 +29,7 @@ export function takeFolder(dir: string): string {
   makeFolder(dir)
   const real = realpathSync(dir)
   if (!isTaken(real)) {
-    const other = strangerIn(real)
+    const other = foreignFileIn(real)
     if (other !== undefined) {
       throw new Failure('invalid', `the folder ${real} holds things that are not Berth's ("${other}", for one)`, {
         reason: 'FolderInUse',
@@ -47,16 +47,16 @@ export function takeFolder(dir: string): string {
  * Takes a folder and holds it until the answer is called. Of several who start or end something in it one does so at a time;
  * `waiting` is told once who has it.
  */
-export async function holdFolder(dir: string, options: LockOptions): Promise<() => void> {
+export async function lockFolder(dir: string, options: LockOptions): Promise<() => void> {
   while (true) {
     takeFolder(dir)
-    const letGo = await holdTaken(dir, options)
-    if (letGo) return letGo
+    const release = await lockTakenFolder(dir, options)
+    if (release) return release
   }
 }
 
-/** As `holdFolder`, but takes none: there is no answer where the folder is not taken, or is removed by the one who had it. */
-export async function holdTaken(dir: string, options: LockOptions): Promise<(() => void) | undefined> {
+/** As `lockFolder`, but takes none: there is no answer where the folder is not taken, or is removed by the one who had it. */
+export async function lockTakenFolder(dir: string, options: LockOptions): Promise<(() => void) | undefined> {
   while (isTaken(dir)) {
     try {
       return await lock(join(realpathSync(dir), LOCK), options)
@@ -67,11 +67,11 @@ export async function holdTaken(dir: string, options: LockOptions): Promise<(() 
   return undefined
 }
 
-/** Whether Berth has taken the folder. */
+/** Berth has taken the folder. */
 export const isTaken = (dir: string): boolean => existsSync(join(dir, MARK))
 
 /** Something that keeps Berth from taking a folder. */
-export function strangerIn(dir: string): string | undefined {
+export function foreignFileIn(dir: string): string | undefined {
   const names = existsSync(dir) ? readdirSync(dir) : []
   return names.includes(MARK) ? undefined : names[0]
 }

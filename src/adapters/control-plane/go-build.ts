@@ -4,23 +4,11 @@ import { lt } from 'semver'
 import { Failure } from '../../std/index.ts'
 import { removeTree } from './folder.ts'
 import type { Recipe } from './recipe.ts'
-import type { Report } from './report.ts'
 import { run } from './run.ts'
-import { type Tool, toolsIn } from './tools.ts'
-
-export interface Build {
-  recipe: Recipe
-  /** The folder that is to exist, whole, at the end. */
-  into: string
-  wanted: readonly Tool[]
-  /** The caller's environment: PATH, HOME, GOPROXY, … */
-  env: Record<string, string | undefined>
-  report: Report
-  signal?: AbortSignal | undefined
-}
+import { type ToolBuild, toolsIn } from './tools.ts'
 
 /** The Go that is installed, as in `go1.26.1`, or why it does not do: one that is too old would fetch another from the network. */
-export async function goFor({ go }: Recipe, env: Build['env']): Promise<{ version: string } | { why: string }> {
+export async function goFor({ go }: Recipe, env: ToolBuild['env']): Promise<{ version: string } | { why: string }> {
   const said = await run('go', ['version'], { env: { ...env, GOTOOLCHAIN: 'local' } }).catch(() => '')
   const version = /go\d\S*/.exec(said)?.[0]
   if (!version) return { why: 'Go is not installed' }
@@ -40,7 +28,7 @@ function comparable(version: string): string | undefined {
  * Builds the module's tools beside the goal and renames them there, so that nobody ever meets half of them. Go works beside them too:
  * one that is stopped leaves its work, and it goes with the rest.
  */
-export async function goBuild(build: Build): Promise<void> {
+export async function goBuild(build: ToolBuild): Promise<void> {
   const beside = `${build.into}.building`
   removeTree(beside)
   const [programs, work] = [join(beside, 'programs'), join(beside, 'work')]
@@ -54,7 +42,7 @@ export async function goBuild(build: Build): Promise<void> {
   }
 }
 
-async function buildTools({ recipe, wanted, env, report, signal }: Build, programs: string, work: string): Promise<void> {
+async function buildTools({ recipe, wanted, env, report, signal }: ToolBuild, programs: string, work: string): Promise<void> {
   const go = { cwd: recipe.folder, env: { ...env, CGO_ENABLED: '0', GOBIN: programs, GOTMPDIR: work }, signal }
   report.progress({ what: 'fetching Go modules', done: 0, total: 1 })
   const total = (await run('go', ['list', '-deps', 'tool'], go)).trim().split('\n').length + wanted.length

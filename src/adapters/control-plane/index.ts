@@ -4,17 +4,16 @@
  * Not here: clients of the API (adapters/kube), and what is installed on it (the caller's kubectl).
  * Read acquire.ts (where the programs come from), then start.ts (how they run), server.ts (how none is left behind).
  */
-export { type Acquisition, acquireTools, findSources, remediesFor, type Source } from './acquire.ts'
+export { acquireTools, findSources, remediesFor, type ToolSource } from './acquire.ts'
 export { kubeconfigWith } from './credentials.ts'
 export type { ServerName } from './flags.ts'
-export { holdFolder, holdTaken, makeFolder, removeFolder, strangerIn } from './folder.ts'
+export { foreignFileIn, lockFolder, lockTakenFolder, makeFolder, removeFolder } from './folder.ts'
 export { lastWords } from './last-words.ts'
 export type { LockOptions } from './lock.ts'
 export { freePort } from './ports.ts'
 export { worksIn } from './processes.ts'
 export { type Recipe, readRecipe } from './recipe.ts'
-export { type Report, silentReport } from './report.ts'
 export { endServer, launch, type Server } from './server.ts'
 export { type ControlPlane, type Start, startControlPlane, stopControlPlane } from './start.ts'
-export { type Status, statusOf } from './state.ts'
-export { TOOLS, type Tool, type Tools, toolsIn } from './tools.ts'
+export { statusOf } from './state.ts'
+export { type ProgressReport, TOOLS, type Tool, type Tools, toolsIn } from './tools.ts'

@@ -3,7 +3,7 @@ import { recordIn } from '../../std/index.ts'
 
 const LONGEST = 200
 
-/** What the end of a program is told with: a colon and what the last line of its log complains of; nothing where it does not. */
+/** Follows the message that a program ended: a colon and the complaint in the last line of its log; nothing if it does not complain. */
 export function lastWords(log: string): string {
   const complaint = complaintIn(lastLines(log, 1).replace(/^berth: /, ''))
   const shown = complaint.length > LONGEST ? `${complaint.slice(0, LONGEST)} …` : complaint

@@ -2,29 +2,16 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { takeFolder } from './folder.ts'
 
-/** What lies where in the folder of a control plane. Servers run in the folder, so that socket paths stay short. */
-export interface Layout {
-  dir: string
-  /** Written when the control plane has been ready for the first time, as is the authority. */
-  kubeconfig: string
-  /** Of etcd. */
-  data: string
-  state: string
-  logs: string
-  certificates: string
-  certificate: string
-  certificateKey: string
-  authority: string
-  tokens: string
-  serviceAccountKey: string
-  serviceAccountPublicKey: string
-}
+export type Layout = ReturnType<typeof layoutOf>
 
-export function layoutOf(dir: string): Layout {
+/** The files in the folder of a control plane. Servers run in the folder, so that socket paths stay short. */
+export function layoutOf(dir: string) {
   const at = (name: string) => join(dir, name)
   return {
     dir,
+    /** Written when the control plane has been ready for the first time, as is the authority. */
     kubeconfig: at('kubeconfig'),
+    /** Of etcd. */
     data: at('etcd'),
     state: at('control-plane.json'),
     logs: at('logs'),

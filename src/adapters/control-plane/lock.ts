@@ -33,21 +33,15 @@ export async function lock(path: string, { clock, waiting, signal }: LockOptions
 function hold(path: string, me: string, clock: Clock): () => void {
   let cancel = clock.after(HEARTBEAT, beat)
   function beat() {
-    touch(path, clock.now() / 1000)
+    const now = clock.now() / 1000
+    // Somebody may have removed the lock by hand: what it guards is renamed into place in one step, so nothing breaks.
+    attempt(() => utimesSync(path, now, now))
     cancel = clock.after(HEARTBEAT, beat)
   }
   return () => {
     cancel()
-    // Who was thought dead, or whose folder was removed, may find another's lock there.
+    // A holder that was thought dead, or whose folder was removed, may find another's lock there.
     if (holderOf(path) === me) rmSync(path, { force: true })
-  }
-}
-
-function touch(path: string, now: number): void {
-  try {
-    utimesSync(path, now, now)
-  } catch {
-    // Somebody removed the lock by hand: what it guards is renamed into place in one step, so nothing breaks.
   }
 }
 

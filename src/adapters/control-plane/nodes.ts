@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path'
 import { run } from './run.ts'
 
 /** Fake nodes, and the storage class whose volumes the stages provide. */
-export async function furnish(kubectl: string, kubeconfig: string, nodes: number): Promise<void> {
+export async function createNodes(kubectl: string, kubeconfig: string, nodes: number): Promise<void> {
   const items = [storageClass, ...Array.from({ length: nodes }, (_, index) => node(`node-${index + 1}`))]
   const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items })
   // Its cache of discovery belongs to the cluster, not to whoever starts it.

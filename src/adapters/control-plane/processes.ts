@@ -22,7 +22,7 @@ function isZombie(pid: number): boolean {
 }
 
 /** A process that is not there has got what it was to get, also when it ends between a look and the signal. */
-export function signal(pid: number, name: NodeJS.Signals): void {
+export function sendSignal(pid: number, name: NodeJS.Signals): void {
   if (!isAlive(pid)) return
   try {
     kill(pid, name)
@@ -31,7 +31,7 @@ export function signal(pid: number, name: NodeJS.Signals): void {
   }
 }
 
-/** Whether the process works in this folder. A number is given again after its process has ended; a server never moves. */
+/** The process works in this folder. A number is given again after its process has ended; a server never moves. */
 export function worksIn(pid: number, dir: string): boolean {
   if (!isAlive(pid)) return false
   if (!existsSync('/proc/self')) return true // no Linux: the number has to do
@@ -39,15 +39,5 @@ export function worksIn(pid: number, dir: string): boolean {
     return readlinkSync(`/proc/${pid}/cwd`) === dir
   } catch {
     return false
-  }
-}
-
-/** Whether every thread stands still: SIGSTOP is sent at once and takes effect a moment later. Off Linux nobody can tell. */
-export function standsStill(pid: number): boolean {
-  try {
-    const threads = readdirSync(`/proc/${pid}/task`)
-    return threads.every((thread) => /\) T /.test(readFileSync(`/proc/${pid}/task/${thread}/stat`, 'utf8')))
-  } catch {
-    return true
   }
 }

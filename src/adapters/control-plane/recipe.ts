@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Failure } from '../../std/index.ts'
 
-/** What is to be got: a Go module of `tool` directives, and how the pods of the built cluster live. */
+/** Names the programs that are to be got: a Go module of `tool` directives, and the Stages by which pods live. */
 export interface Recipe {
   /** The folder of go.mod and go.sum. */
   folder: string

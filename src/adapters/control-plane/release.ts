@@ -10,7 +10,7 @@ export interface Release {
   url: string
   /** The program inside, where the file is an archive. */
   member?: string
-  /** Where the file's SHA-256 is published, and how it is found there. */
+  /** The page that publishes the file's SHA-256, and the way to find it there. */
   sums: string
   sumIn: (published: string) => string | undefined
 }
@@ -22,7 +22,7 @@ export interface ReleaseMirror {
   authorization?: string
 }
 
-/** What BERTH_RELEASES says: a mirror, `off`, or nothing. A user in its address is sent as one, and is in no message. */
+/** Reads BERTH_RELEASES: a mirror, `off`, or nothing. A user in its address is sent as one, and is in no message. */
 export function mirrorOf(setting: string | undefined): ReleaseMirror | 'off' | undefined {
   if (!setting) return undefined
   if (setting.toLowerCase() === 'off') return 'off'

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { Failure } from '../../std/index.ts'
-import { signal as send } from './processes.ts'
+import { sendSignal } from './processes.ts'
 
-export interface Running {
+export interface RunOptions {
   cwd?: string
   /** The whole environment of the program. */
   env?: Record<string, string | undefined> | undefined
@@ -16,13 +16,13 @@ export interface Running {
  * Runs a program to its end and gives what it printed; the Failure carries the last lines of its complaints. When it is stopped, so
  * are the programs that it has started, and the Failure comes when it has ended: until then it may write.
  */
-export function run(program: string, parameters: string[], options: Running = {}): Promise<string> {
+export function run(program: string, parameters: string[], options: RunOptions = {}): Promise<string> {
   const { cwd, env, input, onLine, signal } = options
   return new Promise((resolve, reject) => {
     // Detached, it has a process group of its own, which can be signalled as a whole.
     const child = spawn(program, parameters, { cwd, env, detached: signal !== undefined, stdio: ['pipe', 'pipe', 'pipe'] })
     const stop = () => {
-      if (child.pid) send(-child.pid, 'SIGTERM')
+      if (child.pid) sendSignal(-child.pid, 'SIGTERM')
     }
     if (signal?.aborted) stop()
     signal?.addEventListener('abort', stop, { once: true })

@@ -1,14 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Clock, Failure, pause, seconds } from '../../std/index.ts'
-import { isAlive, signal } from './processes.ts'
+import { Failure, pause, seconds, systemClock } from '../../std/index.ts'
+import { isAlive, sendSignal } from './processes.ts'
 
 /** One running program. */
 export interface Server {
   name: string
   pid: number
-  /** Whether it, and what kept it, is gone. */
+  /** It is gone, and so is the process that kept it. */
   hasExited(): boolean
 }
 
@@ -90,17 +90,17 @@ function ended(child: ChildProcess): Pick<Server, 'hasExited'> {
 }
 
 /** Asks first, insists after `grace`. */
-export async function endServer(pid: number, clock: Clock, grace = seconds(3)): Promise<void> {
-  signal(pid, 'SIGCONT')
-  signal(pid, 'SIGTERM')
-  await untilGone(pid, clock, grace)
-  signal(pid, 'SIGKILL')
-  await untilGone(pid, clock, grace)
+export async function endServer(pid: number, grace = seconds(3)): Promise<void> {
+  sendSignal(pid, 'SIGCONT')
+  sendSignal(pid, 'SIGTERM')
+  await untilGone(pid, grace)
+  sendSignal(pid, 'SIGKILL')
+  await untilGone(pid, grace)
 }
 
-async function untilGone(pid: number, clock: Clock, patience: number): Promise<void> {
-  const deadline = clock.now() + patience
-  while (isAlive(pid) && clock.now() < deadline) await pause(clock, 20)
+async function untilGone(pid: number, patience: number): Promise<void> {
+  const deadline = systemClock.now() + patience
+  while (isAlive(pid) && systemClock.now() < deadline) await pause(systemClock, 20)
 }
 
 export const logOf = (logs: string, name: string): string => join(logs, `${name}.log`)

@@ -1,16 +1,13 @@
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { type Clock, Failure, isFailure, systemClock } from '../../std/index.ts'
+import { Failure, isFailure } from '../../std/index.ts'
 import { adminToken, ensureCredentials, readAuthority, writeKubeconfig } from './credentials.ts'
 import { FLAGS, SERVERS, type ServerName } from './flags.ts'
 import { removeFolder, removeTree } from './folder.ts'
 import { lastLines, lastWords } from './last-words.ts'
 import { ensureFolders, type Layout, layoutOf } from './layout.ts'
-import { furnish } from './nodes.ts'
+import { createNodes } from './nodes.ts'
 import { freePort } from './ports.ts'
-import { isAlive, signal as send, standsStill } from './processes.ts'
 import { isReady, waitUntil } from './ready.ts'
-import { RECIPE_FOLDER } from './recipe.ts'
 import { endServer, launch, logOf, type Server } from './server.ts'
 import { endServersOf, writeState } from './state.ts'
 import type { Tools } from './tools.ts'
@@ -21,11 +18,8 @@ export interface Start {
   tools: Tools
   /** It outlives this process; `stopControlPlane(dir)` ends it. Without, it dies with this process, however that ends. */
   detached?: boolean
-  /** How many fake nodes there are. */
+  /** The number of fake nodes. */
   nodes?: number
-  /** The folder of kwok's Stage files. */
-  stages?: string
-  clock?: Clock
   /** The whole environment of the servers; that of this process without it. */
   env?: Record<string, string | undefined>
   signal?: AbortSignal | undefined
@@ -43,94 +37,90 @@ export interface ControlPlane {
   stop(): Promise<void>
   /** Ends all servers and removes the folder. */
   remove(): Promise<void>
-  /** One server for itself: for tests of bad days. */
-  servers: {
-    /** SIGKILL. */
-    kill(name: ServerName): Promise<void>
-    /** With the same port, keys and data; the API server is waited for until it is ready. */
-    start(name: ServerName): Promise<void>
-    /** Neither answers nor closes anything, until it is resumed. */
-    freeze(name: ServerName): Promise<void>
-    resume(name: ServerName): void
-  }
+  /** Starts one server anew, with the same port, keys and data, whatever the others are doing: for tests of bad days. */
+  startServer(name: ServerName): Promise<void>
 }
 
-interface Plan {
+/** A control plane that runs, or is being started. */
+interface Plane extends Pick<Start, 'tools' | 'detached' | 'env' | 'signal'> {
   layout: Layout
-  tools: Tools
   port: number
   url: string
-  stages: string
-  detached: boolean
-  env: Record<string, string | undefined> | undefined
-  clock: Clock
-  signal: AbortSignal | undefined
   running: Map<ServerName, Server>
 }
 
 /** Brings up etcd, the API server and their companions; returns when the API server is ready and the nodes are there. */
-export async function startControlPlane(start: Start): Promise<ControlPlane> {
-  const { dir, tools, nodes = 2, detached = false, clock = systemClock, env, signal } = start
+export async function startControlPlane({ dir, nodes = 2, ...start }: Start): Promise<ControlPlane> {
   const layout = ensureFolders(dir)
-  await endServersOf(layout, clock) // an earlier start may have been killed before it could tidy up
+  await endServersOf(layout) // an earlier start may have been killed before it could tidy up
   ensureCredentials(layout)
-  const basics = { layout, tools, detached, env, clock, signal, stages: start.stages ?? join(RECIPE_FOLDER, 'stages') }
-  const plan = await startAll(basics)
+  const plane = await startAll({ ...start, layout })
   try {
-    const kubectl = tools.paths.kubectl
-    if (kubectl) await furnish(kubectl, layout.kubeconfig, nodes)
+    const { kubectl } = start.tools.paths
+    if (kubectl) await createNodes(kubectl, layout.kubeconfig, nodes)
   } catch (thrown) {
-    await stopAll(plan)
+    await stopAll(plane)
     throw thrown
   }
-  return handleOf(plan)
+  return {
+    kubeconfig: layout.kubeconfig,
+    server: plane.url,
+    dir: layout.dir,
+    tls: { certificate: layout.certificate, key: layout.certificateKey, authority: layout.authority },
+    stop: () => stopAll(plane),
+    async remove() {
+      await stopAll(plane)
+      removeFolder(layout.dir)
+    },
+    startServer: (name) => startServer(plane, name, { alone: true }),
+  }
 }
 
 /** Between asking the kernel for a free port and listening on it somebody else may take it; so another is tried. */
-async function startAll(basics: Omit<Plan, 'port' | 'url' | 'running'>, attempts = 3): Promise<Plan> {
+async function startAll(basics: Omit<Plane, 'port' | 'url' | 'running'>, attempts = 3): Promise<Plane> {
   // An etcd that was killed while it made its data may never elect a leader; nobody has had anything of it yet.
   const { authority, kubeconfig, data } = basics.layout
   if (!existsSync(authority) && !existsSync(kubeconfig)) removeTree(data)
   const port = await freePort()
-  const plan: Plan = { ...basics, port, url: `https://127.0.0.1:${port}`, running: new Map() }
+  const plane: Plane = { ...basics, port, url: `https://127.0.0.1:${port}`, running: new Map() }
   try {
-    for (const name of SERVERS) await startServer(plan, name)
-    return plan
+    for (const name of SERVERS) await startServer(plane, name)
+    return plane
   } catch (thrown) {
-    await stopAll(plan)
+    await stopAll(plane)
     if (attempts > 1 && isFailure(thrown, 'already-exists')) return startAll(basics, attempts - 1)
     throw thrown
   }
 }
 
-async function startServer(plan: Plan, name: ServerName, { alone = false } = {}): Promise<void> {
-  const { layout, tools, detached, env, port, stages } = plan
+async function startServer(plane: Plane, name: ServerName, { alone = false } = {}): Promise<void> {
+  const { layout, tools, detached = false, env, port } = plane
   const program = tools.paths[name]
   if (!program) return
   const log = logOf(layout.logs, name)
-  const flags = FLAGS[name]({ layout, port, stages })
-  plan.running.set(name, await launch({ name, program, flags, dir: layout.dir, log, detached, env }))
-  remember(plan)
-  if (name === 'kube-apiserver') await untilReady(plan, alone ? [name] : [...plan.running.keys()])
+  const flags = FLAGS[name](layout, port)
+  plane.running.set(name, await launch({ name, program, flags, dir: layout.dir, log, detached, env }))
+  remember(plane)
+  if (name === 'kube-apiserver') await untilReady(plane, alone ? [name] : [...plane.running.keys()])
 }
 
 /** `needed`: servers without which it will never be. */
-async function untilReady(plan: Plan, needed: readonly ServerName[]): Promise<void> {
-  const { layout, url, clock, signal } = plan
+async function untilReady(plane: Plane, needed: readonly ServerName[]): Promise<void> {
+  const { layout, url, signal } = plane
   await waitUntil(
     async () => {
-      failIfEnded(plan, needed)
+      failIfEnded(plane, needed)
       const authority = readAuthority(layout)
-      return authority !== undefined && isReady({ server: url, authority, token: adminToken(layout) })
+      return authority !== undefined && isReady(url, authority, adminToken(layout))
     },
-    { what: `the API server in ${layout.dir} is ready`, clock, signal },
+    { what: `the API server in ${layout.dir} is ready`, signal },
   )
   const authority = readAuthority(layout) ?? ''
   writeFileSync(layout.authority, authority)
   writeKubeconfig(layout, url, authority)
 }
 
-function failIfEnded({ running, layout }: Plan, needed: readonly ServerName[]): void {
+function failIfEnded({ running, layout }: Plane, needed: readonly ServerName[]): void {
   const ended = [...running].find(([name, server]) => needed.includes(name) && server.hasExited())
   if (!ended) return
   const log = logOf(layout.logs, ended[0])
@@ -138,56 +128,19 @@ function failIfEnded({ running, layout }: Plan, needed: readonly ServerName[]): 
   throw new Failure(code, `${ended[0]} ended while it started${lastWords(log)}`, { remedy: `Its log is ${log}.` })
 }
 
-function remember({ layout, running, url, port }: Plan): void {
+function remember({ layout, running, url, port }: Plane): void {
   const pids = Object.fromEntries([...running].map(([name, { pid }]) => [name, pid]))
   writeState(layout, { server: url, port, pids })
 }
 
-async function stopAll({ running, layout, clock }: Plan): Promise<void> {
+async function stopAll({ running, layout }: Plane): Promise<void> {
   for (const { name, pid, hasExited } of [...running.values()].reverse()) {
-    await endServer(pid, clock)
+    await endServer(pid)
     // The keeper goes a moment after its server. Asking keeps this process alive; a child that is let go would not.
-    await waitUntil(hasExited, { what: `${name} has ended`, clock })
+    await waitUntil(hasExited, { what: `${name} has ended` })
   }
   rmSync(layout.state, { force: true })
 }
 
-function handleOf(plan: Plan): ControlPlane {
-  const { layout, running, clock } = plan
-  const serverOf = (name: ServerName): Server => {
-    const server = running.get(name)
-    if (!server) throw new Failure('not-found', `no ${name} was started in ${layout.dir}`)
-    return server
-  }
-  return {
-    kubeconfig: layout.kubeconfig,
-    server: plan.url,
-    dir: layout.dir,
-    tls: { certificate: layout.certificate, key: layout.certificateKey, authority: layout.authority },
-    stop: () => stopAll(plan),
-    async remove() {
-      await stopAll(plan)
-      removeFolder(layout.dir)
-    },
-    servers: {
-      async kill(name) {
-        const { pid } = serverOf(name)
-        send(pid, 'SIGKILL')
-        await waitUntil(() => !isAlive(pid), { what: `${name} is gone`, clock })
-      },
-      // What others are doing, on whatever bad day, is not its affair.
-      start: (name) => startServer(plan, name, { alone: true }),
-      freeze(name) {
-        const { pid } = serverOf(name)
-        send(pid, 'SIGSTOP')
-        return waitUntil(() => standsStill(pid), { what: `${name} stands still`, clock: plan.clock })
-      },
-      resume: (name) => send(serverOf(name).pid, 'SIGCONT'),
-    },
-  }
-}
-
 /** Ends what was started detached, or was left over, in this folder; answers whether anything ran. The data stays. */
-export async function stopControlPlane(dir: string, clock: Clock = systemClock): Promise<boolean> {
-  return endServersOf(layoutOf(dir), clock)
-}
+export const stopControlPlane = (dir: string): Promise<boolean> => endServersOf(layoutOf(dir))

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { type Clock, Failure } from '../../std/index.ts'
+import { Failure, isRecord } from '../../std/index.ts'
 import { type Layout, layoutOf } from './layout.ts'
 import { worksIn } from './processes.ts'
 import { endServer } from './server.ts'
 
-/** What a later process has to know about a control plane that this one started. */
-export interface State {
+/** A later process has to know this about a control plane that this one started. */
+interface State {
   server: string
   port: number
   /** Process ids by the name of the server, in the order of their start. */
@@ -28,25 +28,14 @@ function readState({ state }: Layout): State | undefined {
   }
 }
 
-const isState = (value: unknown): value is State =>
-  typeof value === 'object' && value !== null && 'server' in value && 'port' in value && 'pids' in value
+const isState = (value: unknown): value is State => isRecord(value) && 'server' in value && 'port' in value && 'pids' in value
 
-export interface Status {
-  running: boolean
-  kubeconfig: string
-  /** PEM file. */
-  authority: string
-  server: string
-  /** The servers that were started and are not there any more. */
-  dead: string[]
-}
-
-/** `undefined` where no control plane ever was, or where it was stopped. */
-export function statusOf(dir: string): Status | undefined {
-  if (!existsSync(dir)) return undefined
+/** `undefined` where no control plane ever was, or where it was stopped. `dead` are the servers that are not there any more. */
+export function statusOf(dir: string) {
+  if (!existsSync(dir)) return
   const layout = layoutOf(dir)
   const state = readState(layout)
-  if (!state) return undefined
+  if (!state) return
   const dead = Object.keys(state.pids).filter((name) => !worksIn(state.pids[name] ?? 0, dir))
   return {
     running: dead.length < Object.keys(state.pids).length,
@@ -58,10 +47,10 @@ export function statusOf(dir: string): Status | undefined {
 }
 
 /** Ends whatever still runs of an earlier start, the last started first. The data stays. */
-export async function endServersOf(layout: Layout, clock: Clock): Promise<boolean> {
+export async function endServersOf(layout: Layout): Promise<boolean> {
   const state = readState(layout)
   const running = Object.values(state?.pids ?? {}).filter((pid) => worksIn(pid, layout.dir))
-  for (const pid of running.reverse()) await endServer(pid, clock)
+  for (const pid of running.reverse()) await endServer(pid)
   rmSync(layout.state, { force: true })
   return running.length > 0
 }

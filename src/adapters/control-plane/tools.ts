@@ -1,5 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Recipe } from './recipe.ts'
 
 /** The programs that a control plane is made of, in the order in which they matter. */
 export const TOOLS = ['etcd', 'kube-apiserver', 'kubectl', 'kube-controller-manager', 'kube-scheduler', 'kwok'] as const
@@ -7,12 +8,34 @@ export type Tool = (typeof TOOLS)[number]
 
 /** A set of programs of one origin. */
 export interface Tools {
-  /** Where each program lies; a missing one is not in the map. */
+  /** The path of each program; a missing one is not in the map. */
   paths: Partial<Record<Tool, string>>
   missing: Tool[]
 }
 
-/** What a control plane cannot do without a program. The first three are not in the list: nothing goes without them. */
+/** Tells the person who waits. This room says what happens; the command line decides how that looks. */
+export interface ProgressReport {
+  /** A finished sentence. */
+  line(text: string): void
+  /** Tells how far a long work is. The total is counted, not guessed; it may be reached early when caches help. */
+  progress(step: { what: string; done: number; total: number }): void
+}
+
+export const silentReport: ProgressReport = { line: () => undefined, progress: () => undefined }
+
+/** The programs that are to be made, and how. */
+export interface ToolBuild {
+  recipe: Recipe
+  /** The folder in which the programs are to be at the end. */
+  into: string
+  wanted: readonly Tool[]
+  /** The caller's environment: PATH, HOME, proxies, GOPROXY, … */
+  env: Record<string, string | undefined>
+  report: ProgressReport
+  signal?: AbortSignal | undefined
+}
+
+/** The price of a control plane without a program. The first three are not in the list: nothing goes without them. */
 const COSTS: Partial<Record<Tool, string>> = {
   'kube-controller-manager': 'namespaces do not finish deleting, nothing is garbage-collected, Deployments make no pods',
   'kube-scheduler': 'pods get no node',

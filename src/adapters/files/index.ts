@@ -3,5 +3,4 @@
  * read is told with its flag. Not here: kubeconfigs (adapters/kube), and files of people at a terminal (cli).
  */
 export { type KeyFiles, openKeys } from './keys.ts'
-export { readNamed } from './named.ts'
-export { tokenOf } from './token.ts'
+export { readNamed, tokenOf } from './named.ts'

@@ -8,7 +8,7 @@ export interface KeyFiles {
   key: string
 }
 
-/** How often the files are looked at; a kubelet brings a changed Secret within a minute or two. Milliseconds. */
+/** The files are looked at so often, in milliseconds; a kubelet brings a changed Secret within a minute or two. */
 const LOOK = minutes(1)
 
 /**

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { Failure } from '../../std/index.ts'
+import { Failure, Secret } from '../../std/index.ts'
 
-/** What is in the file that a flag names. */
+/** Reads the file that a flag names. */
 export async function readNamed(file: string, flag: string): Promise<Buffer> {
   try {
     return await readFile(file)
@@ -9,3 +9,14 @@ export async function readNamed(file: string, flag: string): Promise<Buffer> {
     throw new Failure('not-found', `cannot read ${file}`, { cause: thrown, remedy: `Name a file with ${flag}.` })
   }
 }
+
+/** Reads the token of a file for each call: a token is exchanged by writing the file anew. A newline at its end is no part of it. */
+export const tokenOf =
+  (file: string, flag: string): (() => Promise<Secret<string>>) =>
+  async () => {
+    const token = (await readNamed(file, flag)).toString('utf8').trim()
+    if (/^[\x21-\x7e]+$/.test(token)) return new Secret(token)
+    throw new Failure('invalid', `the file ${file} holds no token`, {
+      remedy: `Write the token into it, and nothing else; ${flag} names it.`,
+    })
+  }

@@ -1,4 +1,5 @@
-import { type Batch, collectBatch, completed, Devfiles, devfileAt, Gitops, type GitRef, requestFor } from '../../rpc/index.ts'
+import { create } from '@bufbuild/protobuf'
+import { type Batch, collectBatch, completed, Devfiles, Gitops, type GitRef, requestFor } from '../../rpc/index.ts'
 import { aborted, type Backoff, type Clock, Failure, minutes, pause, seconds, waitOf } from '../../std/index.ts'
 import { type Connection, type DialOptions, dial } from './dial.ts'
 
@@ -55,7 +56,8 @@ export function objectStreamOver(connection: Connection, clock: Clock, patient?:
       call(connection, { ...wanted, commitId }, { signal, patient }),
     /** The devfile at a URL of a web server, which kas asks if it may. */
     async fetchDevfile(url: string, signal: AbortSignal): Promise<string> {
-      const { content } = await connection.unary(Devfiles.method.fetchDevfile, devfileAt(url), { signal })
+      const method = Devfiles.method.fetchDevfile
+      const { content } = await connection.unary(method, create(method.input, { url }), { signal })
       return Buffer.from(content).toString('utf8')
     },
     /** Keeps asking until the signal aborts. Errors go to `onFailure`; the promise never rejects. */

@@ -2,7 +2,7 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net'
 import { type Duplex, Readable } from 'node:stream'
 import { Agent, buildConnector, type Dispatcher } from 'undici'
-import { Failure, minutes, seconds } from '../../std/index.ts'
+import { Failure, LRUCache, minutes, seconds } from '../../std/index.ts'
 
 /** Names and values in turn, as they stand in a message. */
 export type FlatHeaders = readonly string[]
@@ -28,43 +28,41 @@ export interface Upstream {
 }
 
 /** One request on its way. */
-export interface Errand {
+export interface ForwardedRequest {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly to: Upstream
   /** Path and query. */
   readonly target: string
-  /** What is sent, the host among it; nothing that is between two neighbours only. */
+  /** Headers as they are sent, the host among them; none that is between two neighbours only. */
   readonly headers: FlatHeaders
-  /** What the visitor gets of the answer's headers. */
+  /** Picks the headers of the answer that the visitor gets. */
   readonly answerHeaders: (headers: FlatHeaders) => string[]
 }
+
+export type Forwarder = ReturnType<typeof createForwarder>
+
+const CONNECT_WITHIN = seconds(5)
+const ANSWER_WITHIN = minutes(10)
 
 /**
  * Passes requests on to servers that are trusted with nothing, and their answers back, as streams at the pace of the slower side.
  * Connections to a server are kept while it is used.
  */
-export interface Forwarder {
-  /**
-   * Resolves when the answer is over, or the visitor has hung up. A failure before the first byte of an answer is thrown, and the
-   * response is still to be written; after it, the visitor is hung up on, so that what he has does not look whole.
-   */
-  pass(errand: Errand): Promise<void>
-  stop(): Promise<void>
-}
-
-export interface ForwarderOptions {
-  /** Until the server has taken the connection, milliseconds. */
-  connectTimeout?: number
-  /** Until it begins to answer. */
-  answerTimeout?: number
-}
-
-export function createForwarder({ connectTimeout = seconds(5), answerTimeout = minutes(10) }: ForwarderOptions = {}): Forwarder {
-  const ways = createWays()
+export function createForwarder() {
+  const connect = buildConnector({ timeout: CONNECT_WITHIN, autoSelectFamily: false })
+  // undici tells a connector the host alone. Each request says anew how its host is reached, long before so many others are asked for.
+  const openers = new LRUCache<string, () => Promise<Duplex>>({ max: 10_000 })
   const agent = new Agent({
-    connect: ways.over(buildConnector({ timeout: connectTimeout, autoSelectFamily: false })),
-    headersTimeout: answerTimeout,
+    connect(options, done) {
+      const open = openers.get(options.host ?? '')
+      if (!open) return connect(options, done)
+      open().then(
+        (line) => done(null, line as Socket), // as: undici treats it as the stream that it is
+        (thrown: unknown) => done(Failure.from(thrown), null),
+      )
+    },
+    headersTimeout: ANSWER_WITHIN,
     // Streams of events may be silent for as long as they like.
     bodyTimeout: 0,
     maxHeaderSize: 64 * 1024,
@@ -73,54 +71,29 @@ export function createForwarder({ connectTimeout = seconds(5), answerTimeout = m
     keepAliveTimeout: seconds(4),
     allowH2: false,
   })
-  const once = (errand: Errand) => new Promise<void>((resolve, reject) => dispatch(agent, errand, { resolve, reject }))
+  const once = (forwarded: ForwardedRequest) =>
+    new Promise<void>((resolve, reject) => dispatch(agent, forwarded, resolve, reject))
   return {
-    async pass(errand) {
-      const leave = ways.enter(errand.to)
+    /**
+     * Resolves when the answer is over, or the visitor has hung up. A failure before the first byte of an answer is thrown, and the
+     * response is still to be written; after it, the visitor is hung up on, so that what he has does not look whole.
+     */
+    async pass(forwarded: ForwardedRequest): Promise<void> {
+      const { to } = forwarded
+      if (to.open) openers.set(new URL(originOf(to)).host, to.open)
       try {
-        await once(errand)
+        await once(forwarded)
       } catch (thrown) {
         // The server may have closed a kept connection in the same moment. What has no body can be said again.
-        if (!isRepeatable(errand, thrown)) throw thrown
-        await once(errand)
-      } finally {
-        leave()
+        if (!isRepeatable(forwarded, thrown)) throw thrown
+        await once(forwarded)
       }
     },
     stop: () => agent.destroy(),
   }
 }
 
-/** How to get to upstreams that have no address, while requests are on their way there. */
-function createWays() {
-  const ways = new Map<string, { open: () => Promise<Duplex>; users: number }>()
-  return {
-    enter(to: Upstream): () => void {
-      const { open } = to
-      if (!open) return () => undefined
-      const { host } = new URL(originOf(to))
-      const way = { open, users: (ways.get(host)?.users ?? 0) + 1 }
-      ways.set(host, way)
-      return () => {
-        const now = ways.get(host)
-        if (now && --now.users === 0) ways.delete(host)
-      }
-    },
-    /** What is no such upstream is reached by that connector. */
-    over:
-      (connect: buildConnector.connector): buildConnector.connector =>
-      (options, done) => {
-        const way = ways.get(options.host ?? '')
-        if (!way) return connect(options, done)
-        way.open().then(
-          (line) => done(null, line as Socket), // as: undici treats it as the stream that it is
-          (thrown: unknown) => done(Failure.from(thrown), null),
-        )
-      },
-  }
-}
-
-const isRepeatable = ({ request, response }: Errand, thrown: unknown): boolean =>
+const isRepeatable = ({ request, response }: ForwardedRequest, thrown: unknown): boolean =>
   (request.method === 'GET' || request.method === 'HEAD') &&
   !hasBody(request) &&
   !response.headersSent &&
@@ -131,16 +104,12 @@ const isRepeatable = ({ request, response }: Errand, thrown: unknown): boolean =
 const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] !== undefined && headers['content-length'] !== '0')
 
-interface End {
-  resolve: () => void
-  reject: (failure: Failure) => void
-}
-
-function dispatch(agent: Agent, errand: Errand, { resolve, reject }: End): void {
-  const { request, response, to, target, headers } = errand
-  const leaving: Leaving = { controller: undefined }
+function dispatch(agent: Agent, forwarded: ForwardedRequest, resolve: () => void, reject: (failure: Failure) => void): void {
+  const { request, response, to, target, headers } = forwarded
+  let controller: Dispatcher.DispatchController | undefined
+  const hangUp = () => controller?.abort(new Failure('cancelled', 'the visitor has hung up'))
   const onClose = () => {
-    if (!response.writableFinished) leaving.controller?.abort(new Failure('cancelled', 'the visitor has hung up'))
+    if (!response.writableFinished) hangUp()
     resolve()
   }
   response.once('close', onClose)
@@ -162,32 +131,27 @@ function dispatch(agent: Agent, errand: Errand, { resolve, reject }: End): void 
         // A stream of events holds its connection: nothing may wait behind it.
         blocking: true,
       },
-      handlerOf(errand, { leaving, failed }),
+      {
+        ...handlerOf(forwarded, failed),
+        onRequestStart(given) {
+          controller = given
+          if (response.destroyed) hangUp()
+        },
+      },
     )
   } catch (thrown) {
     failed(thrown instanceof Error ? thrown : new Failure('internal', String(thrown)))
   }
 }
 
-interface Leaving {
-  controller: Dispatcher.DispatchController | undefined
-}
-
-function handlerOf(
-  { response, answerHeaders }: Errand,
-  { leaving, failed }: { leaving: Leaving; failed: (error: Error) => void },
-): Dispatcher.DispatchHandler {
+function handlerOf({ response, answerHeaders }: ForwardedRequest, failed: (error: Error) => void): Dispatcher.DispatchHandler {
   let written = false
   return {
-    onRequestStart(controller) {
-      leaving.controller = controller
-      if (response.destroyed) controller.abort(new Failure('cancelled', 'the visitor has hung up'))
-    },
     onResponseStart(controller, status, _headers, text) {
       // 100 and 103 are between neighbours; 101 was not asked for.
       if (status < 200) return
       response.writeHead(status, textOf(status, text), answerHeaders(flatOf(controller.rawHeaders)))
-      // Whoever waits for events wants to know at once that they will come; a short answer goes out in one piece with its head.
+      // A visitor who waits for events wants to know at once that they will come; a short answer goes out in one piece with its head.
       queueMicrotask(() => {
         if (!(written || response.writableEnded)) response.flushHeaders()
       })
@@ -207,7 +171,7 @@ function handlerOf(
   }
 }
 
-/** Not the stream itself: whoever is done with that destroys the connection of the visitor. */
+/** Not the stream itself: a reader that is done with that destroys the connection of the visitor. */
 async function* bodyOf(request: IncomingMessage, response: ServerResponse): AsyncGenerator<Uint8Array> {
   if (request.headers.expect !== undefined) response.writeContinue()
   yield* request.iterator({ destroyOnReturn: false })
@@ -225,18 +189,14 @@ function flatOf(raw: Dispatcher.DispatchController['rawHeaders']): string[] {
   return Array.isArray(raw) ? raw.map((part) => (typeof part === 'string' ? part : part.toString('latin1'))) : []
 }
 
-const CLOSED = /UND_ERR_SOCKET|ECONNRESET|EPIPE/
-const REFUSED = /ECONNREFUSED|EHOSTUNREACH|ENETUNREACH/
-
 /** In words that say nothing of addresses. */
 export function failureOf(error: Error): Failure {
-  const code = 'code' in error ? String(error.code) : ''
   if (error instanceof Failure) return error
+  const code = 'code' in error ? String(error.code) : ''
+  const unavailable = (message: string, reason: string) => new Failure('unavailable', message, { reason, cause: error })
   if (/TIMEOUT|ETIMEDOUT/.test(code))
     return new Failure('timeout', 'nothing answers on the port', { reason: 'TooLate', cause: error })
-  if (REFUSED.test(code))
-    return new Failure('unavailable', 'nothing listens on the port', { reason: 'NotListening', cause: error })
-  if (CLOSED.test(code))
-    return new Failure('unavailable', 'the connection was closed without an answer', { reason: 'Closed', cause: error })
-  return new Failure('unavailable', 'what was answered is no HTTP', { reason: 'NoHttp', cause: error })
+  if (/ECONNREFUSED|EHOSTUNREACH|ENETUNREACH/.test(code)) return unavailable('nothing listens on the port', 'NotListening')
+  if (/UND_ERR_SOCKET|ECONNRESET|EPIPE/.test(code)) return unavailable('the connection was closed without an answer', 'Closed')
+  return unavailable('what was answered is no HTTP', 'NoHttp')
 }

@@ -4,29 +4,19 @@
  * servers behind a proxy (serve-web.ts, forward.ts, upgrade.ts). It knows no route of any program beyond /livez, /readyz and
  * /metrics. Read serve.ts first, then operations.ts, metrics.ts and send.ts.
  */
-
-export {
-  createForwarder,
-  type Errand,
-  type FlatHeaders,
-  type Forwarder,
-  type ForwarderOptions,
-  HOP_BY_HOP,
-  type Upstream,
-} from './forward.ts'
+export { createForwarder, type FlatHeaders, type Forwarder, HOP_BY_HOP, type Upstream } from './forward.ts'
 export { type Counter, createMetrics, type Gauge, type Histogram, type Metrics, type Naming } from './metrics.ts'
-export { type OperationsOptions, type Probe, serveOperations } from './operations.ts'
+export { type Probe, serveOperations } from './operations.ts'
+export { createReader, createSender, type Letter, type Page, type ReadPage, type Receipt, type Send } from './send.ts'
 export {
-  createReader,
-  createSender,
-  type Letter,
-  type Page,
-  type ReadPage,
-  type Receipt,
-  type Send,
-  type SenderOptions,
-} from './send.ts'
-export { type Answer, type HttpServer, type Question, type Responder, type ServeHttpOptions, serveHttp } from './serve.ts'
-export { type ServeVisitsOptions, serveVisits, type Visit } from './serve-visits.ts'
-export { type ServeWebOptions, serveWeb, type WebServer } from './serve-web.ts'
-export { type Line, passUpgrade, responseOn, type UpgradeErrand } from './upgrade.ts'
+  type Answer,
+  type HttpServer,
+  type Question,
+  type Responder,
+  readBody,
+  type ServeHttpOptions,
+  serveHttp,
+} from './serve.ts'
+export { serveVisits, type Visit } from './serve-visits.ts'
+export { serveWeb } from './serve-web.ts'
+export { passUpgrade, responseOn, type UpgradedConnection } from './upgrade.ts'

@@ -15,12 +15,12 @@ export interface Receipt {
   status: number
   /** The beginning of what was answered. */
   text: string
-  /** Whether an address of the own machines or networks answered. What it said is none of a stranger's business. */
+  /** An address of the own machines or networks answered. Its words are none of a stranger's business. */
   isOwn: boolean
 }
 
 export interface SenderOptions {
-  /** Whether it may go to addresses of the own machines and networks, and then also without encryption. To metadata it never may. */
+  /** It may go to addresses of the own machines and networks, and then also without encryption. To metadata it never may. */
   allowLocal: boolean
   /** For the whole exchange, milliseconds. */
   timeout?: number
@@ -44,19 +44,19 @@ export function createSender(options: SenderOptions): Send {
   }
 }
 
-/** What is read from somewhere that a stranger chose, under the same rules. */
+/** A page is read from somewhere that a stranger chose, under the same rules. */
 export interface Page {
   status: number
   text: string
-  /** Whether the text is all that was there. */
+  /** The text is all that was there. */
   isWhole: boolean
-  /** Where a redirect leads, which is not followed. */
+  /** A redirect leads there, and is not followed. */
   location: string | undefined
 }
 
 export type ReadPage = (url: URL, signal?: AbortSignal) => Promise<Page>
 
-export interface ReaderOptions extends SenderOptions {
+interface ReaderOptions extends SenderOptions {
   /** Bytes of a page. */
   most: number
   /** PEM of the authorities by which certificates are checked, instead of the system's. */
@@ -68,16 +68,10 @@ export function createReader({ most, ...options }: ReaderOptions): ReadPage {
   return (url, signal) => ask({ url, method: 'GET', headers: {}, body: '' }, signal)
 }
 
-interface Question extends Letter {
-  method: 'GET' | 'POST'
-}
-
-type Answer = Page & Pick<Receipt, 'isOwn'>
-
 function createAsk(
   { allowLocal, timeout = seconds(10), lookup = systemLookup, ca }: SenderOptions & Pick<ReaderOptions, 'ca'>,
   most: number,
-): (question: Question, signal?: AbortSignal) => Promise<Answer> {
+): (question: Letter & { method: 'GET' | 'POST' }, signal?: AbortSignal) => Promise<Page & Receipt> {
   const rule: AddressRule = allowLocal ? 'own-too' : 'public'
   return async ({ url, method, headers, body }, signal) => {
     judge(url, rule)
@@ -133,14 +127,8 @@ const refusal = ({ hostname }: URL, rule: AddressRule): Failure =>
         remedy: 'Use an address that the host has for others',
       })
 
-interface Circumstances {
-  isLate: boolean
-  isOwn: boolean
-  /** What it was to do. */
-  what: string
-}
-
-function noAnswer({ hostname }: URL, thrown: unknown, { isLate, isOwn, what }: Circumstances): Failure {
+function noAnswer({ hostname }: URL, thrown: unknown, how: { isLate: boolean; isOwn: boolean; what: string }): Failure {
+  const { isLate, isOwn, what } = how
   if (isOwn && (isLate || !isCallOff(thrown))) return new Failure('unavailable', `${hostname} did not ${what}`, { cause: thrown })
   if (isLate) return new Failure('timeout', `${hostname} did not answer in time`, { cause: thrown })
   if (isCallOff(thrown)) return new Failure('cancelled', 'called off', { cause: thrown })
@@ -150,9 +138,11 @@ function noAnswer({ hostname }: URL, thrown: unknown, { isLate, isOwn, what }: C
 
 const isCallOff = (thrown: unknown): boolean => Failure.from(thrown).code === 'cancelled'
 
-type Options = Parameters<typeof tlsRequest>[1]
-
-const exchange = (url: URL, options: Options, { body, most }: { body: string; most: number }): Promise<Omit<Answer, 'isOwn'>> =>
+const exchange = (
+  url: URL,
+  options: Parameters<typeof tlsRequest>[1],
+  { body, most }: { body: string; most: number },
+): Promise<Page> =>
   new Promise((resolve, reject) => {
     const request = (url.protocol === 'https:' ? tlsRequest : plainRequest)(url, options, (response) => {
       const { statusCode: status = 0, headers } = response

@@ -1,27 +1,9 @@
 import { EventEmitter, once, setMaxListeners } from 'node:events'
-import {
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-  validateHeaderName,
-  validateHeaderValue,
-} from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
+import { type IncomingMessage, type Server, type ServerResponse, validateHeaderName, validateHeaderValue } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
-import {
-  type Clock,
-  createCrowd,
-  Failure,
-  type ListenerKeys,
-  type Log,
-  pause,
-  pemOf,
-  renewing,
-  seconds,
-} from '../../std/index.ts'
-import { type HttpServer, listen } from './serve.ts'
+import { type Duplex, Readable } from 'node:stream'
+import { type Clock, createCrowd, Failure, type Log, pause, seconds } from '../../std/index.ts'
+import { createHttpServer, type HttpServer, type ListenerOptions, listenAt } from './serve.ts'
 
 type Headers = Readonly<Record<string, readonly string[]>>
 
@@ -39,7 +21,7 @@ export interface Visit {
   readonly length: number | undefined
   /** Read once, at the reader's pace; throws when the visitor stalls. */
   readonly body: AsyncIterable<Uint8Array>
-  /** What comes after the answer 101. */
+  /** Bytes that come after the answer 101. */
   readonly upgraded: AsyncIterable<Uint8Array>
   /** Aborts when the visitor hangs up. */
   readonly left: AbortSignal
@@ -56,18 +38,13 @@ export interface Visit {
   cut(): void
 }
 
-export interface ServeVisitsOptions {
-  /** `host:port`; port 0 lets the kernel choose. */
-  address: string
-  /** PEM; plain text without it. */
-  tls?: ListenerKeys | undefined
+interface ServeVisitsOptions extends ListenerOptions {
   /** Answers, whatever happens; returns when the answer is over. */
   visit: (visit: Visit) => Promise<void>
-  /** How long visits may go on when the server stops, milliseconds. */
+  /** Visits may go on so long when the server stops, milliseconds. */
   grace: number
   /** Told of each connection that is not taken: there are too many in all, or of one network. */
-  turnedAway?: (why: 'full' | 'address-full') => void
-  clock: Clock
+  turnedAway: (why: 'full' | 'address-full') => void
   log: Log
 }
 
@@ -81,19 +58,18 @@ const LAST_WORDS = seconds(2)
 const ROOM = { connections: 20_000, connectionsPerAddress: 2500 }
 
 export async function serveVisits(options: ServeVisitsOptions): Promise<HttpServer> {
-  const { address, tls, visit, grace, turnedAway = () => undefined, clock, log } = options
+  const { address, tls, visit, grace, turnedAway, clock, log } = options
   const limits = {
     maxHeaderSize: MAX_HEADER,
     headersTimeout: HEADERS_WITHIN,
+    handshakeTimeout: HEADERS_WITHIN,
     // Bodies may take as long as they like while they come: see `chunks`.
     requestTimeout: 0,
     connectionsCheckingInterval: seconds(2),
     keepAlive: true,
     keepAliveTimeout: seconds(65),
   }
-  const server = tls
-    ? renewing(createTlsServer({ ...limits, handshakeTimeout: HEADERS_WITHIN, ...pemOf(tls) }), tls)
-    : createServer(limits)
+  const server = createHttpServer(limits, tls)
   keepRoom(server, turnedAway)
   const open = new Set<Way>()
   const [stopping, overdue] = [new AbortController(), new AbortController()]
@@ -129,10 +105,8 @@ export async function serveVisits(options: ServeVisitsOptions): Promise<HttpServ
     socket.once('close', () => bare.delete(socket))
     receive(request, bySocket(socket, first, clock))
   })
-  const host = address.slice(0, address.lastIndexOf(':'))
-  const port = await listen(server, host.replace(/^\[(.*)\]$/, '$1'), Number(address.slice(host.length + 1)))
   return {
-    address: `${host}:${port}`,
+    address: await listenAt(server, address),
     async stop(given = grace) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()))
       stopping.abort()
@@ -167,7 +141,7 @@ function keepRoom(server: Server, turnedAway: (why: 'full' | 'address-full') => 
   })
 }
 
-/** How the answer reaches the visitor. */
+/** The answer reaches the visitor by this. */
 interface Way {
   /** Closed: the visitor has left, or has all. */
   stream: Duplex | ServerResponse
@@ -215,17 +189,10 @@ const bySocket = (socket: Duplex, first: Buffer, clock: Clock): Way => {
   }
 }
 
-interface Around {
-  left: AbortSignal
-  overdue: AbortSignal
-  stopping: AbortSignal
-  clock: Clock
-}
-
 function visitOf(
   request: IncomingMessage,
   { stream, incoming, begin, end }: Way,
-  { left, overdue, stopping, clock }: Around,
+  { left, overdue, stopping, clock }: Pick<Visit, 'left' | 'overdue' | 'stopping'> & { clock: Clock },
 ): Visit {
   let hasBegun = false
   const upgrade = isResponse(stream) ? undefined : (request.headers.upgrade ?? '')
@@ -237,7 +204,7 @@ function visitOf(
     peer: request.socket.remoteAddress ?? '',
     upgrade,
     length,
-    body: length === 0 ? nothing() : chunks(incoming, clock),
+    body: length === 0 ? Readable.from([]) : chunks(incoming, clock),
     upgraded: incoming,
     left,
     overdue,
@@ -260,14 +227,8 @@ function visitOf(
 
 const isResponse = (stream: Duplex | ServerResponse): stream is ServerResponse => 'writeHead' in stream
 
-async function* nothing(): AsyncGenerator<Uint8Array> {
-  yield* []
-}
-
-function lengthOf({ headers }: IncomingMessage): number | undefined {
-  if (headers['transfer-encoding'] !== undefined) return undefined
-  return Number(headers['content-length'] ?? 0)
-}
+const lengthOf = ({ headers }: IncomingMessage): number | undefined =>
+  headers['transfer-encoding'] === undefined ? Number(headers['content-length'] ?? 0) : undefined
 
 /** A body that comes a byte a minute would hold its connection, and the agent's, for ever. */
 async function* chunks(incoming: AsyncIterable<Uint8Array>, clock: Clock): AsyncGenerator<Uint8Array> {

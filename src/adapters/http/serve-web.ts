@@ -1,27 +1,15 @@
-import { createServer, type IncomingMessage, type ServerOptions, type ServerResponse } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
+import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type Clock, type ListenerKeys, pause, pemOf, renewing, seconds } from '../../std/index.ts'
-import { listen } from './serve.ts'
+import { seconds } from '../../std/index.ts'
+import { closeServer, createHttpServer, type HttpServer, type ListenerOptions, listenAt } from './serve.ts'
 
-export interface ServeWebOptions {
-  /** `host:port`; port 0 lets the kernel choose. */
-  address: string
-  /** PEM; plain text without it. */
-  tls?: ListenerKeys | undefined
-  /** Answers, whatever happens. A request that waits for `100 Continue` gets it from whoever reads its body. */
+interface ServeWebOptions extends ListenerOptions {
+  /** Answers, whatever happens. A request that waits for `100 Continue` gets it from the reader of its body. */
   onRequest: (request: IncomingMessage, response: ServerResponse) => void
   /** The bare connection; `first` is what has come behind the request. Without it nobody upgrades: such a request is one like any other. */
   onUpgrade?: (request: IncomingMessage, socket: Duplex, first: Buffer) => void
   /** Connections at once; more are hung up on. */
   maxConnections: number
-  clock: Clock
-}
-
-export interface WebServer {
-  readonly address: string
-  /** Takes no more connections, ends idle ones, waits so long for the others, and cuts what is left. Milliseconds. */
-  stop(grace: number): Promise<void>
 }
 
 /**
@@ -49,12 +37,11 @@ export async function serveWeb({
   onUpgrade,
   maxConnections,
   clock,
-}: ServeWebOptions): Promise<WebServer> {
-  // What asks for HTTP/2 in plain text goes on with HTTP/1.1, as the standard allows.
+}: ServeWebOptions): Promise<HttpServer> {
+  // A client that asks for HTTP/2 in plain text goes on with HTTP/1.1, as the standard allows.
   const shouldUpgradeCallback = ({ headers }: IncomingMessage) =>
     onUpgrade !== undefined && !/^h2c?$/i.test(headers.upgrade ?? '')
-  const options: ServerOptions = { ...STRICT, shouldUpgradeCallback }
-  const server = tls ? renewing(createTlsServer({ ...options, ...pemOf(tls) }), tls) : createServer(options)
+  const server = createHttpServer({ ...STRICT, shouldUpgradeCallback }, tls)
   server.maxConnections = maxConnections
   server.on('request', onRequest)
   server.on('checkContinue', onRequest)
@@ -66,19 +53,8 @@ export async function serveWeb({
     socket.on('error', () => socket.destroy())
     onUpgrade?.(request, socket, first)
   })
-  const host = address.slice(0, address.lastIndexOf(':'))
-  const port = await listen(server, host.replace(/^\[(.*)\]$/, '$1'), Number(address.slice(host.length + 1)))
-  return {
-    address: `${host}:${port}`,
-    async stop(grace) {
-      const waiting = new AbortController()
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-      server.closeIdleConnections()
-      await Promise.race([closed, pause(clock, grace, waiting.signal)])
-      waiting.abort()
-      for (const socket of bare) socket.destroy()
-      server.closeAllConnections()
-      await closed
-    },
+  const cutBare = () => {
+    for (const socket of bare) socket.destroy()
   }
+  return { address: await listenAt(server, address), stop: (grace = 0) => closeServer(server, clock, grace, cutBare) }
 }

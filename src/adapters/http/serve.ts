@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
+import { createServer as createTlsServer, type ServerOptions } from 'node:https'
 import { type Clock, Failure, type ListenerKeys, type Log, pause, pemOf, renewing, seconds } from '../../std/index.ts'
 
 /** A request that has been read whole. */
@@ -9,7 +9,7 @@ export interface Question {
   readonly path: string
   header(name: string): string | undefined
   readonly body: Buffer
-  /** Address of whoever is connected: a proxy's, if there is one before us. */
+  /** Address of the other side of the connection: a proxy's, if there is one before us. */
   readonly peer: string
 }
 
@@ -22,15 +22,18 @@ export interface Answer {
 
 export type Responder = (question: Question) => Promise<Answer> | Answer
 
-export interface ServeHttpOptions {
+export interface ListenerOptions {
   /** `host:port`; port 0 lets the kernel choose. */
   address: string
   /** PEM; plain text without it. */
   tls?: ListenerKeys | undefined
+  clock: Clock
+}
+
+export interface ServeHttpOptions extends ListenerOptions {
   respond: Responder
   /** Longest request body. */
   maxBytes?: number
-  clock: Clock
   log: Log
 }
 
@@ -54,10 +57,17 @@ export async function serveHttp(options: ServeHttpOptions): Promise<HttpServer> 
       },
     )
   }
-  const server = tls ? renewing(createTlsServer(pemOf(tls), onRequest), tls) : createServer(onRequest)
+  const server = createHttpServer({}, tls).on('request', onRequest)
+  return { address: await listenAt(server, address), stop: (grace = seconds(2)) => closeServer(server, clock, grace) }
+}
+
+export const createHttpServer = (options: ServerOptions, tls: ListenerKeys | undefined): Server =>
+  tls ? renewing(createTlsServer({ ...options, ...pemOf(tls) }), tls) : createServer(options)
+
+/** Takes `host:port`, and gives it with the port that the kernel has chosen for port 0. */
+export async function listenAt(server: Server, address: string): Promise<string> {
   const host = address.slice(0, address.lastIndexOf(':'))
-  const port = await listen(server, host.replace(/^\[(.*)\]$/, '$1'), Number(address.slice(host.length + 1)))
-  return { address: `${host}:${port}`, stop: (grace = seconds(2)) => stop(server, clock, grace) }
+  return `${host}:${await listen(server, host.replace(/^\[(.*)\]$/, '$1'), Number(address.slice(host.length + 1)))}`
 }
 
 /** Gives the port. */
@@ -72,11 +82,12 @@ export const listen = (server: Server, host: string, port: number): Promise<numb
     })
   })
 
-/** What fails inside answers 500 without saying why; the cause is in the log. */
+/** A failure inside is answered with 500 without saying why; the cause is in the log. */
 async function answer(request: IncomingMessage, respond: Responder, maxBytes: number, log: Log): Promise<Answer> {
   try {
-    const body = await bodyOf(request, maxBytes)
-    // What is still to come is not read, so the connection cannot be used again.
+    const isLong = Number(request.headers['content-length'] ?? 0) > maxBytes
+    const body = isLong ? undefined : await readBody(request, maxBytes)
+    // The rest of the body is not read, so the connection cannot be used again.
     if (!body) return { status: 413, text: `The body is larger than ${maxBytes} bytes.\n`, headers: { connection: 'close' } }
     const question = questionOf(request, body)
     return question ? await respond(question) : { status: 400, text: 'The path cannot be read.\n' }
@@ -102,8 +113,8 @@ function questionOf(request: IncomingMessage, body: Buffer): Question | undefine
   }
 }
 
-async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) return undefined
+/** Gives nothing when the body is longer than that; what is still to come is not read then. */
+export async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
@@ -114,12 +125,14 @@ async function bodyOf(request: IncomingMessage, maxBytes: number): Promise<Buffe
   return Buffer.concat(chunks)
 }
 
-async function stop(server: Server, clock: Clock, grace: number): Promise<void> {
+/** Takes no more connections, ends idle ones, waits so long for the others, and cuts what is left. `cutMore` cuts what Node forgets. */
+export async function closeServer(server: Server, clock: Clock, grace: number, cutMore?: () => void): Promise<void> {
   const waiting = new AbortController()
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   server.closeIdleConnections()
   await Promise.race([closed, pause(clock, grace, waiting.signal)])
   waiting.abort()
+  cutMore?.()
   server.closeAllConnections()
   await closed
 }

@@ -2,29 +2,20 @@ import { request as httpRequest, type IncomingMessage, type RequestOptions, Serv
 import { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { type Clock, Failure, seconds } from '../../std/index.ts'
-import { type FlatHeaders, failureOf, textOf, type Upstream } from './forward.ts'
+import { type ForwardedRequest, failureOf, textOf } from './forward.ts'
 
-export interface UpgradeErrand {
-  readonly request: IncomingMessage
+/** A request like others, but that `connection` and `upgrade` are among its headers. */
+interface ForwardedUpgrade extends Omit<ForwardedRequest, 'response'> {
   readonly socket: Duplex
-  /** What has come behind the request. */
+  /** Bytes that have come behind the request. */
   readonly first: Buffer
-  readonly to: Upstream
-  readonly target: string
-  /** As they are sent, `connection` and `upgrade` among them. */
-  readonly headers: FlatHeaders
-  /** What the visitor gets of the answer's headers. */
-  readonly answerHeaders: (headers: FlatHeaders) => string[]
-  readonly clock: Clock
 }
 
 /** A connection that two sides have to themselves. */
-export interface Line {
+export interface UpgradedConnection {
   /** Bytes that the visitor has sent since the upgrade. */
   readonly received: () => number
-  readonly sent: () => number
   readonly closed: Promise<void>
-  cut(): void
 }
 
 const ANSWER_WITHIN = seconds(30)
@@ -34,8 +25,8 @@ const PROBE = seconds(30)
  * Asks the server to go on with another protocol, and joins both connections, each at the pace of the other. `undefined`: it gave
  * another answer, which the visitor has got. Throws while nothing has been answered.
  */
-export function passUpgrade(errand: UpgradeErrand): Promise<Line | undefined> {
-  const { request, socket, first, to, target, headers, answerHeaders, clock } = errand
+export function passUpgrade(upgrade: ForwardedUpgrade, clock: Clock): Promise<UpgradedConnection | undefined> {
+  const { request, socket, first, to, target, headers, answerHeaders } = upgrade
   return new Promise((resolve, reject) => {
     const asked = httpRequest({
       host: to.host,
@@ -63,7 +54,7 @@ export function passUpgrade(errand: UpgradeErrand): Promise<Line | undefined> {
     })
     asked.once('response', (answer) => {
       settle()
-      refuse(answer, errand).then(() => resolve(undefined), reject)
+      refuse(answer, upgrade).then(() => resolve(undefined), reject)
     })
     asked.once('upgrade', (answer, far, begun) => {
       settle()
@@ -73,7 +64,8 @@ export function passUpgrade(errand: UpgradeErrand): Promise<Line | undefined> {
           ? resolve(undefined)
           : reject(new Failure('unavailable', 'it went on with something else', { reason: 'NoHttp' }))
       }
-      const lines = pairs(answerHeaders(answer.rawHeaders)).map(([name, value]) => `${name}: ${value}\r\n`)
+      const kept = answerHeaders(answer.rawHeaders)
+      const lines = kept.map((text, at) => (at % 2 === 0 ? `${text}: ` : `${text}\r\n`))
       const head = `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${answer.headers.upgrade}\r\n${lines.join('')}\r\n`
       socket.write(head, 'latin1')
       resolve(join({ near: socket, first }, { far, begun }))
@@ -95,8 +87,10 @@ const through =
 const isSame = (one: string | undefined, other: string | undefined): boolean =>
   one !== undefined && /^[\w/.-]+$/.test(one) && one.toLowerCase() === other?.toLowerCase()
 
-function join({ near, first }: { near: Duplex; first: Buffer }, { far, begun }: { far: Duplex; begun: Buffer }): Line {
-  const counts = { received: first.length, sent: begun.length }
+function join(
+  { near, first }: { near: Duplex; first: Buffer },
+  { far, begun }: { far: Duplex; begun: Buffer },
+): UpgradedConnection {
   const before = near instanceof Socket ? near.bytesRead : 0
   const closed = Promise.withResolvers<void>()
   const cut = () => {
@@ -116,21 +110,18 @@ function join({ near, first }: { near: Duplex; first: Buffer }, { far, begun }: 
       end.setKeepAlive(true, PROBE)
     }
   }
-  const wroteBefore = near instanceof Socket ? near.bytesWritten : 0
   if (begun.length > 0) near.write(begun)
   if (first.length > 0) far.write(first)
   near.pipe(far)
   far.pipe(near)
   return {
-    received: () => counts.received + (near instanceof Socket ? near.bytesRead - before : 0),
-    sent: () => counts.sent + (near instanceof Socket ? near.bytesWritten - wroteBefore : 0),
+    received: () => first.length + (near instanceof Socket ? near.bytesRead - before : 0),
     closed: closed.promise,
-    cut,
   }
 }
 
 /** An answer other than 101 is an answer like any other; the connection ends with it. */
-function refuse(answer: IncomingMessage, { request, socket, answerHeaders }: UpgradeErrand): Promise<void> {
+function refuse(answer: IncomingMessage, { request, socket, answerHeaders }: ForwardedUpgrade): Promise<void> {
   const response = responseOn(socket, request)
   const status = answer.statusCode ?? 502
   response.writeHead(status, textOf(status, answer.statusMessage), [...answerHeaders(answer.rawHeaders), 'Connection', 'close'])
@@ -151,10 +142,4 @@ export function responseOn(socket: Duplex, request: IncomingMessage): ServerResp
   response.shouldKeepAlive = false
   response.assignSocket(socket as Socket) // as: what a server hands over is a socket, of TLS perhaps
   return response
-}
-
-function pairs(flat: FlatHeaders): [name: string, value: string][] {
-  const found: [string, string][] = []
-  for (let at = 0; at + 1 < flat.length; at += 2) found.push([flat[at] ?? '', flat[at + 1] ?? ''])
-  return found
 }

@@ -1,6 +1,5 @@
 import { apiVersionOf, CREDENTIALS_NAMESPACE, type Kind, type KubeObject, Secrets } from '../../api/index.ts'
 import { type Clock, type Failure, isFailure, type Log } from '../../std/index.ts'
-import type { IndexFunctions } from './indexes.ts'
 import type { Kube } from './kube.ts'
 import { createOwnMemory, type Memory, roomOfNamespaces, roomOfTenant } from './memory.ts'
 import { trimmedSecret } from './secret-size.ts'
@@ -10,14 +9,13 @@ import { type Cache, Store, type StoreLimits } from './store.ts'
 import { createTenants, keepPartsFed, type Tenants } from './tenants.ts'
 import { type Feed, keepFed, type WatchScope } from './watch.ts'
 
-export interface CacheOptions<T extends KubeObject> extends WatchScope {
-  indexes?: IndexFunctions<T>
+export interface CacheOptions extends WatchScope {
   /** All namespaces, also where the program is limited to one. */
   everywhere?: boolean
 }
 
 /**
- * All caches of a program. Who asks for the same kind, namespace and selectors shares one watch; indexes add up.
+ * All caches of a program. Who asks for the same kind, namespace and selectors shares one watch.
  * Writes through `kube` show in the caches at once, so a reconcile never acts on what it has itself just changed.
  */
 export interface Caches {
@@ -26,7 +24,7 @@ export interface Caches {
   readonly memory: Memory
   /** The same server as somebody else: what is written so shows here, too. */
   through(kube: Kube): Kube
-  of<T extends KubeObject>(kind: Kind<T>, options?: CacheOptions<T>): Cache<T>
+  of<T extends KubeObject>(kind: Kind<T>, options?: CacheOptions): Cache<T>
   /** Resolves when every cache has its first list; rejects only when the signal aborts. */
   ready(signal?: AbortSignal): Promise<void>
   /** Kinds whose first list is still missing, with the last reason: for readiness and doctor. */
@@ -117,7 +115,7 @@ export function createCaches(wiring: CacheWiring): Caches {
     kube: remembering(kube, watched),
     memory,
     through: (other) => remembering(other, watched),
-    of<T extends KubeObject>(kind: Kind<T>, { indexes, everywhere, ...asked }: CacheOptions<T> = {}) {
+    of<T extends KubeObject>(kind: Kind<T>, { everywhere, ...asked }: CacheOptions = {}) {
       const isParted = tenants !== undefined && isSameKind(kind, Secrets) && !asked.namespace
       const isLimited = kind.namespaced && scope && !everywhere && !asked.namespace
       const within = isLimited ? { ...asked, namespace: scope } : asked
@@ -125,9 +123,7 @@ export function createCaches(wiring: CacheWiring): Caches {
       const own = everywhere ? [CREDENTIALS_NAMESPACE] : []
       const entry = watched.get(key) ?? start(kind, within, isParted ? own : undefined)
       watched.set(key, entry)
-      const store = entry.store as unknown as Store<T> // as: the key holds the kind, and the kind says the type
-      if (indexes) store.addIndexes(indexes)
-      return store
+      return entry.store as unknown as Store<T> // as: the key holds the kind, and the kind says the type
     },
     async ready(signal) {
       signal?.throwIfAborted()

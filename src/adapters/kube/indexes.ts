@@ -1,57 +1,47 @@
-import type { KubeObject } from '../../api/index.ts'
+import type { Index } from '../../api/index.ts'
 
-export type IndexFunctions<T> = Record<string, (object: T) => string[]>
-
-/** Keys of objects by the values that index functions give for them. */
+/** Keys of objects by the values that indexes give for them. */
 export interface Indexes<T> {
-  has(name: string): boolean
-  /** For the objects that are there, too. One that is there by that name stays. */
-  add(name: string, of: (object: T) => string[], there: Iterable<[key: string, object: T]>): void
-  keys(name: string, value: string): Iterable<string>
-  /** Every index and value of an object. */
-  entriesOf(object: T): Iterable<[name: string, value: string]>
+  keys(index: Index<T>, value: string): Iterable<string>
   /** An object is there, in the place of another one of the key, or there no more. */
   replace(key: string, before: T | undefined, now: T | undefined): void
 }
 
-interface Index<T> {
-  of: (object: T) => string[]
-  buckets: Map<string, Set<string>>
-}
+/** Keys by value. */
+type Buckets = Map<string, Set<string>>
 
-export function createIndexes<T extends KubeObject>(): Indexes<T> {
-  const indexes = new Map<string, Index<T>>()
+/** Each index is made of the objects that are there when somebody asks by it for the first time, and kept from then on. */
+export function createIndexes<T>(objects: ReadonlyMap<string, T>): Indexes<T> {
+  const indexes = new Map<Index<T>, Buckets>()
+  const bucketsOf = (index: Index<T>): Buckets => {
+    const known = indexes.get(index)
+    if (known) return known
+    const buckets: Buckets = new Map()
+    indexes.set(index, buckets)
+    for (const [key, object] of objects) fill(buckets, key, index.of(object))
+    return buckets
+  }
   return {
-    has: (name) => indexes.has(name),
-    add(name, of, there) {
-      if (indexes.has(name)) return
-      const index: Index<T> = { of, buckets: new Map() }
-      indexes.set(name, index)
-      for (const [key, object] of there) fill(index, key, object)
-    },
-    keys: (name, value) => indexes.get(name)?.buckets.get(value) ?? [],
-    *entriesOf(object) {
-      for (const [name, { of }] of indexes) for (const value of of(object)) yield [name, value]
-    },
+    keys: (index, value) => bucketsOf(index).get(value) ?? [],
     replace(key, before, now) {
-      for (const index of indexes.values()) {
-        if (before) empty(index, key, before)
-        if (now) fill(index, key, now)
+      for (const [{ of }, buckets] of indexes) {
+        if (before) empty(buckets, key, of(before))
+        if (now) fill(buckets, key, of(now))
       }
     },
   }
 }
 
-function fill<T>({ of, buckets }: Index<T>, key: string, object: T): void {
-  for (const value of of(object)) {
+function fill(buckets: Buckets, key: string, values: readonly string[]): void {
+  for (const value of values) {
     const bucket = buckets.get(value)
     if (bucket) bucket.add(key)
     else buckets.set(value, new Set([key]))
   }
 }
 
-function empty<T>({ of, buckets }: Index<T>, key: string, object: T): void {
-  for (const value of of(object)) {
+function empty(buckets: Buckets, key: string, values: readonly string[]): void {
+  for (const value of values) {
     const bucket = buckets.get(value)
     bucket?.delete(key)
     if (bucket?.size === 0) buckets.delete(value)

@@ -1,6 +1,6 @@
-import { type KubeObject, keyOf, type Ref, refOf } from '../../api/index.ts'
-import { Failure, isFailure } from '../../std/index.ts'
-import { createIndexes, type IndexFunctions } from './indexes.ts'
+import { type Index, indexBy, type KubeObject, keyOf, type Ref, refOf } from '../../api/index.ts'
+import { isFailure } from '../../std/index.ts'
+import { createIndexes } from './indexes.ts'
 import { createLeftOut, type LeftOut, type LeftOutBell, type Need } from './left-out.ts'
 import { type StoreMemory, weightOf } from './memory.ts'
 import { isNewer } from './resource-version.ts'
@@ -13,14 +13,14 @@ export interface Cache<T extends KubeObject> {
   get(ref: Ref): T | undefined
   all(): Iterable<T>
   in(namespace: string): T[]
-  /** Objects for which this index function gave this value. */
-  by(index: string, value: string): T[]
+  /** Objects for which this index gave this value. */
+  by(index: Index<T>, value: string): T[]
   /** Called after each change; the answer ends it. */
   onChange(listener: Listener<T>): () => void
   /** The same for this one object. However many listen to others, its changes cost nothing to them. */
   onChangeOf(ref: Ref, listener: Listener<T>): () => void
-  /** The same for objects for which this index function gave or gives this value. */
-  onChangeBy(index: string, value: string, listener: Listener<T>): () => void
+  /** The same for objects for which this index gave or gives this value. */
+  onChangeBy(index: Index<T>, value: string, listener: Listener<T>): () => void
   readonly size: number
 }
 
@@ -33,16 +33,16 @@ export interface StoreLimits<T> extends LeftOutBell {
 
 /** The part of a store that one watch of all namespaces feeds. */
 const WHOLE = ''
-const BY_NAMESPACE = ' namespace'
-const BY_KEY = ' key'
+const byNamespace = indexBy(({ metadata }: KubeObject) => (metadata.namespace ? [metadata.namespace] : []))
+const byKey = indexBy((object: KubeObject) => [keyOf(refOf(object))])
 
 /** The memory of one watch, or of one for each namespace: objects by key, and indexes kept with every change. */
 export class Store<T extends KubeObject> implements Cache<T> {
   readonly #objects = new Map<string, T>()
-  readonly #indexes = createIndexes<T>()
+  readonly #indexes = createIndexes<T>(this.#objects)
   readonly #listeners = new Set<Listener<T>>()
-  /** Of single objects and of values of indexes. */
-  readonly #topics = new Map<string, Set<Listener<T>>>()
+  /** Of single objects, and of the values of an index. */
+  readonly #topics = new Map<Index<T>, Map<string, Set<Listener<T>>>>()
   /**
    * The newest resourceVersion that the watch has seen, or the watch of each namespace; an own write that is older and not here was deleted
    * since.
@@ -55,7 +55,6 @@ export class Store<T extends KubeObject> implements Cache<T> {
   constructor(limits: StoreLimits<T> = {}) {
     this.#limits = limits
     this.#leftOut = createLeftOut(limits)
-    this.addIndexes({ [BY_NAMESPACE]: ({ metadata }) => (metadata.namespace ? [metadata.namespace] : []) })
   }
 
   get size(): number {
@@ -77,10 +76,10 @@ export class Store<T extends KubeObject> implements Cache<T> {
   }
 
   in(namespace: string): T[] {
-    return this.by(BY_NAMESPACE, namespace)
+    return this.by(byNamespace, namespace)
   }
 
-  by(index: string, value: string): T[] {
+  by(index: Index<T>, value: string): T[] {
     const found: T[] = []
     for (const key of this.#indexes.keys(index, value)) {
       const object = this.#objects.get(key)
@@ -95,16 +94,18 @@ export class Store<T extends KubeObject> implements Cache<T> {
   }
 
   onChangeOf(ref: Ref, listener: Listener<T>): () => void {
-    return this.#hear(topicOf(BY_KEY, keyOf(ref)), listener)
+    return this.onChangeBy(byKey, keyOf(ref), listener)
   }
 
-  onChangeBy(index: string, value: string, listener: Listener<T>): () => void {
-    if (!this.#indexes.has(index)) throw new Failure('internal', `the cache has no index "${index}"`)
-    return this.#hear(topicOf(index, value), listener)
-  }
-
-  addIndexes(functions: IndexFunctions<T>): void {
-    for (const [name, of] of Object.entries(functions)) this.#indexes.add(name, of, this.#objects)
+  onChangeBy(index: Index<T>, value: string, listener: Listener<T>): () => void {
+    const topics = this.#topics.get(index) ?? new Map<string, Set<Listener<T>>>()
+    this.#topics.set(index, topics)
+    const all = topics.get(value) ?? new Set()
+    topics.set(value, all.add(listener))
+    return () => {
+      all.delete(listener)
+      if (all.size === 0 && topics.get(value) === all) topics.delete(value)
+    }
   }
 
   /** A watch event. */
@@ -230,7 +231,7 @@ export class Store<T extends KubeObject> implements Cache<T> {
     }
     this.#objects.set(key, object)
     this.#indexes.replace(key, before, object)
-    this.#tell(key, object, before)
+    this.#tell(object, before)
     // Last: whoever hears that nothing is left out looks at once.
     this.#leftOut.remove(object)
   }
@@ -247,7 +248,7 @@ export class Store<T extends KubeObject> implements Cache<T> {
     this.#objects.delete(key)
     this.#limits.room?.giveBack(before.metadata.namespace ?? '', weightOf(before))
     this.#indexes.replace(key, before, undefined)
-    this.#tell(key, undefined, before)
+    this.#tell(undefined, before)
   }
 
   /** What was there when it began was there before, too: then it is not new. Nor is what had its place until it grew. */
@@ -261,23 +262,12 @@ export class Store<T extends KubeObject> implements Cache<T> {
     return this.#limits.trim?.(object) ?? object
   }
 
-  #hear(topic: string, listener: Listener<T>): () => void {
-    const all = this.#topics.get(topic) ?? new Set()
-    this.#topics.set(topic, all.add(listener))
-    return () => {
-      all.delete(listener)
-      if (all.size === 0 && this.#topics.get(topic) === all) this.#topics.delete(topic)
+  #tell(now: T | undefined, before: T | undefined): void {
+    for (const listener of this.#listeners) listener(now, before)
+    for (const [{ of }, topics] of this.#topics) {
+      if (topics.size === 0) continue
+      const values = new Set([now, before].flatMap((object) => (object ? of(object) : [])))
+      for (const value of values) for (const listener of topics.get(value) ?? []) listener(now, before)
     }
   }
-
-  #tell(key: string, now: T | undefined, before: T | undefined): void {
-    for (const listener of this.#listeners) listener(now, before)
-    if (this.#topics.size === 0) return
-    const topics = new Set([topicOf(BY_KEY, key)])
-    for (const object of [now, before])
-      for (const [name, value] of object ? this.#indexes.entriesOf(object) : []) topics.add(topicOf(name, value))
-    for (const topic of topics) for (const listener of this.#topics.get(topic) ?? []) listener(now, before)
-  }
 }
-
-const topicOf = (index: string, value: string): string => `${index}\n${value}`

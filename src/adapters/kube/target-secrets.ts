@@ -8,7 +8,11 @@ export const OF_KUBECONFIGS = Object.values(secretTypes).map((type) => ({ fields
 export const OF_TARGETS = [...OF_KUBECONFIGS, { labels: labels.spaceRequestUid, everywhere: true }]
 
 /** Finds a Secret that is in one of these caches. Any other counts as none. */
-export function secretFinder(caches: Caches, scopes: readonly CacheOptions<CoreSecret>[]): (ref: Ref) => CoreSecret | undefined {
+export function secretFinder(caches: Caches, scopes: readonly CacheOptions[]): (ref: Ref) => CoreSecret | undefined {
   const secrets = scopes.map((options) => caches.of(Secrets, options))
   return (ref) => secrets.map((cache) => cache.get(ref)).find((secret) => secret !== undefined)
 }
+
+/** Watches on the Secrets that are in these caches. */
+export const secretWatches = <S extends CacheOptions>(scopes: readonly S[], wakes: (secret: CoreSecret) => Ref[]) =>
+  scopes.map((options) => ({ kind: Secrets, ...options, wakes }))

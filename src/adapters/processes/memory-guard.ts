@@ -47,7 +47,7 @@ export function createMemoryGuard({ bytes, roots, clock = systemClock }: MemoryG
   }
 }
 
-/** What this program has started and is still at work in the folder, given without links, or below it. */
+/** The processes that this program has started and that still work in the folder, given without links, or below it. */
 export const childrenIn = (folder: string): number[] =>
   startedBy(pid, pid).filter((child) => `${placeOf(child)}/`.startsWith(`${folder}/`))
 
@@ -79,7 +79,7 @@ function bytesOf(id: number, own: string | undefined): number {
   return Number(kilobytes) * 1024
 }
 
-/** What it was started with. */
+/** The words that it was started with. */
 const wordsOf = (id: number): string => textOf(`/proc/${id}/cmdline`)
 
 const placeOf = (id: number): string => orNothing(() => readlinkSync(`/proc/${id}/cwd`), '')

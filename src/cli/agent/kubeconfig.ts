@@ -1,43 +1,38 @@
-import { type Command, Option } from 'commander'
+import { Option } from 'commander'
 import { Failure, withoutEnd } from '../../std/index.ts'
-import { type ExitCode, exitCodes } from '../exit-codes.ts'
-import { examples, fileAt, kubeconfigOf } from '../options.ts'
+import type { ObjectOptions } from '../find-object.ts'
+import { fileAt, kubeconfigOf } from '../options.ts'
 import type { Shell } from '../shell.ts'
-import type { Finish } from '../verb.ts'
-import { type AgentOptions, withAgent } from './registration.ts'
+import { actionVerb } from '../verb.ts'
+import { withAgent } from './registration.ts'
 
-interface Options extends AgentOptions {
+interface Options extends ObjectOptions {
   server: string
   certificateAuthority?: string
 }
 
-/** `berth agent kubeconfig` */
-export function defineKubeconfig(command: Command, shell: Shell, finish: Finish): void {
-  withAgent(command)
-    .description(
-      "Print a kubeconfig for the cluster of an agent. It leads through kas, and logs in as the current kubeconfig does: with its token or its exec plugin. What you may do there says the agent's configuration.",
-    )
-    .addOption(
-      new Option('--server <url>', 'where kas answers people, https://…: kubectl sends tokens nowhere else')
-        .env('BERTH_KUBERNETES_API_URL')
-        .default('https://127.0.0.1:8154'),
-    )
-    .addOption(
-      new Option('--certificate-authority <file>', "PEM of the authorities that kas' certificate is of; else the system's").env(
-        'BERTH_KAS_CA',
+export const kubeconfig = actionVerb({
+  description:
+    "Print a kubeconfig for the cluster of an agent. It leads through kas, and logs in as the current kubeconfig does: with its token or its exec plugin. What you may do there says the agent's configuration.",
+  examples: [
+    ['berth agent kubeconfig dev -n team-a --server https://kas.example.com > dev.yaml', 'then kubectl --kubeconfig dev.yaml'],
+  ],
+  options: (command) =>
+    withAgent(command)
+      .addOption(
+        new Option('--server <url>', 'where kas answers people, https://…: kubectl sends tokens nowhere else')
+          .env('BERTH_KUBERNETES_API_URL')
+          .default('https://127.0.0.1:8154'),
+      )
+      .addOption(
+        new Option('--certificate-authority <file>', "PEM of the authorities that kas' certificate is of; else the system's").env(
+          'BERTH_KAS_CA',
+        ),
       ),
-    )
-    .addHelpText(
-      'after',
-      examples([
-        'berth agent kubeconfig dev -n team-a --server https://kas.example.com > dev.yaml',
-        'then kubectl --kubeconfig dev.yaml',
-      ]),
-    )
-    .action(finish((name: string, options: Options) => print(shell, name, options)))
-}
+  run: printKubeconfig,
+})
 
-async function print(shell: Shell, name: string, options: Options): Promise<ExitCode> {
+async function printKubeconfig(shell: Shell, name: string, options: Options): Promise<void> {
   const { loginOf } = await import('../../adapters/kube/index.ts')
   const login = loginOf({ kubeconfig: kubeconfigOf(shell, options), context: options.context })
   const { certificateAuthority: file } = options
@@ -54,7 +49,6 @@ async function print(shell: Shell, name: string, options: Options): Promise<Exit
   }
   // JSON is YAML too; every client reads it.
   shell.print(JSON.stringify(config, null, 2))
-  return exitCodes.ok
 }
 
 function urlOf(text: string): string {

@@ -1,33 +1,39 @@
-import type { Command } from 'commander'
 import { type Agent, Agents, conditionOf } from '../../api/index.ts'
-import { exitCodes } from '../exit-codes.ts'
-import { type ClusterOptions, examples, withKube, withKubeconfig, withOutput } from '../options.ts'
-import { type Format, marked, render } from '../output.ts'
-import type { Shell } from '../shell.ts'
-import type { Finish } from '../verb.ts'
+import type { ObjectOptions } from '../find-object.ts'
+import { type OutputOptions, withKube, withKubeconfig, withOutput } from '../options.ts'
+import { marked, render } from '../output.ts'
+import { actionVerb } from '../verb.ts'
 
-interface Options extends ClusterOptions {
-  namespace: string
+interface Options extends ObjectOptions, OutputOptions {
   allNamespaces?: boolean
-  output: Format
 }
 
-/** `berth agent list` */
-export function defineList(command: Command, shell: Shell, finish: Finish): void {
-  withOutput(withKubeconfig(command))
-    .option('-n, --namespace <name>', 'of one namespace', 'default')
-    .option('-A, --all-namespaces', 'of all namespaces')
-    .addHelpText('after', examples(['berth agent list -A', 'all that you may see']))
-    .action(
-      finish((options: Options) =>
-        withKube(shell, options, async (kube) => {
-          const agents = await kube.list(Agents, options.allNamespaces ? {} : { namespace: options.namespace })
-          shell.print(printed(shell, options.output, agents.map(rowOf)))
-          return exitCodes.ok
-        }),
-      ),
-    )
-}
+export const list = actionVerb({
+  examples: [['berth agent list -A', 'all that you may see']],
+  options: (command) =>
+    withOutput(withKubeconfig(command))
+      .option('-n, --namespace <name>', 'of one namespace', 'default')
+      .option('-A, --all-namespaces', 'of all namespaces'),
+  run: (shell, options: Options) =>
+    withKube(shell, options, async (kube) => {
+      const agents = await kube.list(Agents, options.allNamespaces ? {} : { namespace: options.namespace })
+      shell.print(
+        render(options.output, agents.map(rowOf), [
+          { title: 'NAMESPACE', of: ({ namespace }) => namespace },
+          { title: 'NAME', of: ({ name }) => name },
+          { title: 'PODS', of: ({ pods }) => String(pods) },
+          { title: 'COMMIT', of: ({ commit }) => commit.slice(0, 8) || '-' },
+          { title: 'PROJECT', of: ({ project }) => project },
+          {
+            title: 'STATE',
+            of: ({ reason, failing }) => (failing.length > 0 ? `${reason}, ${failing.length} failing` : reason),
+            paint: ({ ready, failing }, text) =>
+              marked(ready === 'True' && failing.length === 0 ? 'ok' : 'fail', text, shell.paint),
+          },
+        ]),
+      )
+    }),
+})
 
 const rowOf = ({ metadata, spec, status }: Agent) => {
   const ready = conditionOf(status?.conditions, 'Ready')
@@ -43,17 +49,3 @@ const rowOf = ({ metadata, spec, status }: Agent) => {
     failing: (status?.projects ?? []).filter(({ removed, reason: why }) => !removed && why).map(({ id }) => id),
   }
 }
-
-const printed = (shell: Shell, format: Format, rows: ReturnType<typeof rowOf>[]): string =>
-  render(format, rows, [
-    { title: 'NAMESPACE', of: ({ namespace }) => namespace },
-    { title: 'NAME', of: ({ name }) => name },
-    { title: 'PODS', of: ({ pods }) => String(pods) },
-    { title: 'COMMIT', of: ({ commit }) => commit.slice(0, 8) || '-' },
-    { title: 'PROJECT', of: ({ project }) => project },
-    {
-      title: 'STATE',
-      of: ({ reason, failing }) => (failing.length > 0 ? `${reason}, ${failing.length} failing` : reason),
-      paint: ({ ready, failing }, text) => marked(ready === 'True' && failing.length === 0 ? 'ok' : 'fail', text, shell.paint),
-    },
-  ])

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Failure, isRecord, type Secret, withoutEnd } from '../../std/index.ts'
 import { objectsIn } from '../manifests.ts'
 
-export interface Wanted {
+export interface AgentInstallation {
   /** Of the Agent. */
   name: string
   uid: string
@@ -20,7 +20,7 @@ export interface Wanted {
 const PROGRAM = ['namespace', 'service-account', 'leader-election', 'deployment', 'disruption-budget', 'network-policy']
 
 /** The objects of deploy/agent for one Agent: its names, its address, its rights, and its Secret before what needs it. */
-export function objectsOf(home: string, wanted: Wanted): object[] {
+export function objectsOf(home: string, wanted: AgentInstallation): object[] {
   const own = ownName(wanted)
   const file = (path: string): unknown[] =>
     objectsIn(readFileSync(join(home, 'deploy', 'agent', `${path}.yaml`), 'utf8'), path).map((object) => renamed(object, own))
@@ -32,7 +32,7 @@ export function objectsOf(home: string, wanted: Wanted): object[] {
 }
 
 /** Agents of many namespaces and management clusters may share a cluster: the name is for people, the rest for what is unique. */
-function ownName({ name, uid }: Wanted): string {
+function ownName({ name, uid }: AgentInstallation): string {
   const suffix = createHash('sha256').update(uid).digest('hex').slice(0, 8)
   const readable = withoutEnd(name.slice(0, 40), '-')
   return `berth-agent-${readable}-${suffix}`
@@ -52,7 +52,7 @@ function placed(object: unknown, namespace: string): unknown {
   return { ...object, metadata: { ...object.metadata, namespace } }
 }
 
-const secretOf = (own: string, { token, ca }: Wanted): object => ({
+const secretOf = (own: string, { token, ca }: AgentInstallation): object => ({
   apiVersion: 'v1',
   kind: 'Secret',
   metadata: { name: own, namespace: own },
@@ -60,8 +60,8 @@ const secretOf = (own: string, { token, ca }: Wanted): object => ({
   stringData: { token: token.reveal(), ...(ca === undefined ? {} : { 'ca.crt': ca }) },
 })
 
-/** What differs from one installation to another is one line each in the Deployment. */
-function filled(object: unknown, { kasAddress, ca, image }: Wanted): unknown {
+/** Installations differ in one line each of the Deployment. */
+function filled(object: unknown, { kasAddress, ca, image }: AgentInstallation): unknown {
   if (!(isRecord(object) && object.kind === 'Deployment')) return object
   const text = JSON.stringify(object)
   const changed = text

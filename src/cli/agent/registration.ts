@@ -3,17 +3,27 @@ import type { Command } from 'commander'
 import type { Kube } from '../../adapters/kube/index.ts'
 import { type Agent, Agents, keyOf, type Ref } from '../../api/index.ts'
 import { durationOf, Failure, isFailure, redactUrls, Secret, timestamp } from '../../std/index.ts'
-import { type ClusterOptions, withKubeconfig } from '../options.ts'
-
-export interface AgentOptions extends ClusterOptions {
-  namespace: string
-}
+import type { ObjectOptions } from '../find-object.ts'
+import { withKube, withKubeconfig } from '../options.ts'
+import type { Shell } from '../shell.ts'
 
 /** For verbs about one Agent. */
 export const withAgent = (command: Command): Command =>
   withKubeconfig(command).argument('<agent>', 'name of the Agent').option('-n, --namespace <name>', 'its namespace', 'default')
 
-/** Where agents find the kas that stands in their own cluster. */
+export interface AgentContext {
+  shell: Shell
+  kube: Kube
+  ref: { name: string; namespace: string }
+}
+
+/** Does the work of a verb about one Agent, with the person's own rights. */
+export const onAgent =
+  <Options extends ObjectOptions, Result>(work: (context: AgentContext, options: Options) => Promise<Result>) =>
+  (shell: Shell, name: string, options: Options): Promise<Result> =>
+    withKube(shell, options, (kube) => work({ shell, kube, ref: { name, namespace: options.namespace } }, options))
+
+/** Agents find the kas of their own cluster here. */
 export const IN_CLUSTER = 'grpcs://kas.berth-system.svc:8150'
 
 /** An address without a port may stand: agents add it. */
@@ -32,9 +42,9 @@ export async function agentNamed(kube: Kube, ref: Ref): Promise<Agent> {
   })
 }
 
-export type Token = NonNullable<Agent['spec']['tokens']>[number]
+export type AgentToken = NonNullable<Agent['spec']['tokens']>[number]
 
-/** How a token is described, before there is one. */
+/** Describes a token before there is one. */
 export interface TokenNote {
   name: string
   description?: string
@@ -45,10 +55,13 @@ export interface TokenNote {
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
 /** 50 characters of 62 are 297 bits. Only the digest is written anywhere. */
-export function newToken({ name, description, expiresIn }: TokenNote, now: number): { secret: Secret<string>; token: Token } {
+export function newToken(
+  { name, description, expiresIn }: TokenNote,
+  now: number,
+): { secret: Secret<string>; token: AgentToken } {
   const random = Array.from({ length: 50 }, () => ALPHABET.charAt(randomInt(ALPHABET.length))).join('')
   const secret = new Secret(`berth-agent-${random}`)
-  const token: Token = {
+  const token: AgentToken = {
     name,
     sha256: createHash('sha256').update(secret.reveal()).digest('hex'),
     createdAt: timestamp(now),
@@ -81,21 +94,18 @@ export async function changeAgent(kube: Kube, ref: Ref, change: (agent: Agent) =
   }
 }
 
-export const changeTokens = (kube: Kube, ref: Ref, change: (tokens: Token[], agent: Agent) => Token[]): Promise<Agent> =>
-  changeAgent(kube, ref, (agent) => ({ tokens: change([...(agent.spec.tokens ?? [])], agent) }))
-
 /** Throws `already-exists` where another token has the name. */
 export async function addToken(kube: Kube, ref: Ref, note: TokenNote, now: number): Promise<Secret<string>> {
   const { secret, token } = newToken(note, now)
-  await changeTokens(kube, ref, (tokens) => {
+  await changeAgent(kube, ref, ({ spec: { tokens = [] } }) => {
     if (tokens.some(({ name }) => name === note.name))
       throw new Failure('already-exists', `Agent ${keyOf(ref)} has a token ${note.name} already`, {
         remedy: 'Choose another name with --name, or revoke that one first.',
       })
-    return [...tokens, token]
+    return { tokens: [...tokens, token] }
   })
   return secret
 }
 
-/** What people type to name it. */
-export const named = ({ name, namespace = 'default' }: Ref): string => `${name} -n ${namespace}`
+/** People name an Agent by these words. */
+export const nameFlags = ({ name, namespace = 'default' }: Ref): string => `${name} -n ${namespace}`

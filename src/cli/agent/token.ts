@@ -1,104 +1,77 @@
-import type { Command } from 'commander'
 import { type Agent, keyOf } from '../../api/index.ts'
 import { Failure, systemClock } from '../../std/index.ts'
-import { exitCodes } from '../exit-codes.ts'
-import { defineGroup } from '../group.ts'
-import { examples, withKube, withOutput } from '../options.ts'
-import { type Format, render, renderData } from '../output.ts'
-import type { Shell } from '../shell.ts'
-import type { Finish } from '../verb.ts'
-import { type AgentOptions, addToken, agentNamed, changeTokens, type Token, type TokenNote, withAgent } from './registration.ts'
+import type { ObjectOptions } from '../find-object.ts'
+import { type OutputOptions, withKube, withOutput } from '../options.ts'
+import { render, renderData } from '../output.ts'
+import { actionVerb, groupVerb } from '../verb.ts'
+import { type AgentToken, addToken, agentNamed, changeAgent, onAgent, type TokenNote, withAgent } from './registration.ts'
 
-/** `berth agent token` */
-export function defineToken(command: Command, shell: Shell, finish: Finish): void {
-  command
-    .description('Add, list and revoke the tokens of an Agent. Each pod shows one; an Agent has 16 at most.')
-    .addHelpText('after', examples(['berth agent token list dev -n team-a', 'when each was made, and when it ends']))
-  defineGroup(command, shell, finish, [
-    { name: 'add', summary: 'add a token, and print it once', define: defineAdd },
-    { name: 'list', summary: 'list the tokens, without what they are', define: defineTokens },
-    { name: 'revoke', summary: 'remove a token, and end what is connected with it', define: defineRevoke },
-  ])
-}
+const add = actionVerb({
+  examples: [['berth agent token add dev -n team-a --name next --expires-in 720h', 'for a month']],
+  options: (command) =>
+    withOutput(withAgent(command))
+      .requiredOption('--name <name>', 'name of the token, to tell it from others')
+      .option('--description <text>', 'what it is for')
+      .option('--expires-in <duration>', 'when it ends, such as 720h; never without it'),
+  run: onAgent(async ({ shell, kube, ref }, options: ObjectOptions & OutputOptions & TokenNote) => {
+    const { name, output } = options
+    const secret = (await addToken(kube, ref, options, systemClock.now())).reveal()
+    if (output === 'table') shell.say(`Token ${name} of Agent ${keyOf(ref)}, which is shown this once:\n`)
+    shell.print(output === 'table' ? secret : renderData(output, { agent: keyOf(ref), name, token: secret }))
+  }),
+})
 
-interface AddOptions extends AgentOptions, TokenNote {
-  output: Format
-}
-
-function defineAdd(command: Command, shell: Shell, finish: Finish): void {
-  withOutput(withAgent(command))
-    .requiredOption('--name <name>', 'name of the token, to tell it from others')
-    .option('--description <text>', 'what it is for')
-    .option('--expires-in <duration>', 'when it ends, such as 720h; never without it')
-    .addHelpText('after', examples(['berth agent token add dev -n team-a --name next --expires-in 720h', 'for a month']))
-    .action(
-      finish((agent: string, options: AddOptions) =>
-        withKube(shell, options, async (kube) => {
-          const ref = { name: agent, namespace: options.namespace }
-          const secret = await addToken(kube, ref, options, systemClock.now())
-          if (options.output !== 'table') {
-            shell.print(renderData(options.output, { agent: keyOf(ref), name: options.name, token: secret.reveal() }))
-            return exitCodes.ok
-          }
-          shell.say(`Token ${options.name} of Agent ${keyOf(ref)}, which is shown this once:\n`)
-          shell.print(secret.reveal())
-          return exitCodes.ok
-        }),
-      ),
+const list = actionVerb({
+  examples: [['berth agent token list dev -n team-a -o json', 'for scripts']],
+  options: (command) => withOutput(withAgent(command)),
+  run: onAgent(async ({ shell, kube, ref }, { output }: ObjectOptions & OutputOptions) => {
+    const agent = await agentNamed(kube, ref)
+    const now = systemClock.now()
+    const rows = (agent.spec.tokens ?? []).map((each) => ({ ...shownToken(each), state: stateOf(each, agent, now) }))
+    shell.print(
+      render(output, rows, [
+        { title: 'NAME', of: (row) => row.name },
+        { title: 'STATE', of: (row) => row.state },
+        { title: 'CREATED', of: (row) => row.createdAt ?? '-' },
+        { title: 'EXPIRES', of: (row) => row.expiresAt ?? 'never' },
+        { title: 'DESCRIPTION', of: (row) => row.description ?? '' },
+      ]),
     )
-}
-
-function defineTokens(command: Command, shell: Shell, finish: Finish): void {
-  withOutput(withAgent(command))
-    .addHelpText('after', examples(['berth agent token list dev -n team-a -o json', 'for scripts']))
-    .action(
-      finish((name: string, options: AgentOptions & { output: Format }) =>
-        withKube(shell, options, async (kube) => {
-          const agent = await agentNamed(kube, { name, namespace: options.namespace })
-          const now = systemClock.now()
-          const rows = (agent.spec.tokens ?? []).map((token) => ({ ...shownToken(token), state: stateOf(token, agent, now) }))
-          shell.print(
-            render(options.output, rows, [
-              { title: 'NAME', of: (row) => row.name },
-              { title: 'STATE', of: (row) => row.state },
-              { title: 'CREATED', of: (row) => row.createdAt ?? '-' },
-              { title: 'EXPIRES', of: (row) => row.expiresAt ?? 'never' },
-              { title: 'DESCRIPTION', of: (row) => row.description ?? '' },
-            ]),
-          )
-          return exitCodes.ok
-        }),
-      ),
-    )
-}
+  }),
+})
 
 /** The digest is nobody's business. */
-const shownToken = ({ sha256: _, ...token }: Token) => token
+const shownToken = ({ sha256: _, ...token }: AgentToken) => token
 
 /** One whose digest another Agent had first opens nothing here. */
-function stateOf({ sha256, expiresAt }: Token, { status }: Agent, now: number): 'valid' | 'expired' | 'copied' {
+function stateOf({ sha256, expiresAt }: AgentToken, { status }: Agent, now: number): 'valid' | 'expired' | 'copied' {
   if (status?.tokens?.some((known) => known.sha256 === sha256 && known.copied)) return 'copied'
   return expiresAt !== undefined && Date.parse(expiresAt) <= now ? 'expired' : 'valid'
 }
 
-function defineRevoke(command: Command, shell: Shell, finish: Finish): void {
-  withAgent(command)
-    .argument('<token>', 'name of the token')
-    .addHelpText('after', examples(['berth agent token revoke dev first -n team-a', 'at once']))
-    .action(
-      finish((agent: string, token: string, options: AgentOptions) =>
-        withKube(shell, options, async (kube) => {
-          const ref = { name: agent, namespace: options.namespace }
-          await changeTokens(kube, ref, (tokens) => {
-            const left = tokens.filter(({ name }) => name !== token)
-            if (left.length < tokens.length) return left
-            throw new Failure('not-found', `Agent ${keyOf(ref)} has no token ${token}`, {
-              remedy: `It has ${tokens.map(({ name }) => name).join(', ') || 'none'}.`,
-            })
-          })
-          shell.print(`Token ${token} of Agent ${keyOf(ref)} is revoked; whatever was connected with it is disconnected.`)
-          return exitCodes.ok
-        }),
-      ),
-    )
-}
+const revoke = actionVerb({
+  examples: [['berth agent token revoke dev first -n team-a', 'at once']],
+  options: (command) => withAgent(command).argument('<token>', 'name of the token'),
+  run: (shell, agent: string, revoked: string, options: ObjectOptions) =>
+    withKube(shell, options, async (kube) => {
+      const ref = { name: agent, namespace: options.namespace }
+      await changeAgent(kube, ref, ({ spec: { tokens = [] } }) => {
+        const left = tokens.filter(({ name }) => name !== revoked)
+        if (left.length < tokens.length) return { tokens: left }
+        throw new Failure('not-found', `Agent ${keyOf(ref)} has no token ${revoked}`, {
+          remedy: `It has ${tokens.map(({ name }) => name).join(', ') || 'none'}.`,
+        })
+      })
+      shell.print(`Token ${revoked} of Agent ${keyOf(ref)} is revoked; whatever was connected with it is disconnected.`)
+    }),
+})
+
+export const tokenGroup = groupVerb({
+  description: 'Add, list and revoke the tokens of an Agent. Each pod shows one; an Agent has 16 at most.',
+  examples: [['berth agent token list dev -n team-a', 'when each was made, and when it ends']],
+  parts: [
+    { name: 'add', summary: 'add a token, and print it once', ...add },
+    { name: 'list', summary: 'list the tokens, without what they are', ...list },
+    { name: 'revoke', summary: 'remove a token, and end what is connected with it', ...revoke },
+  ],
+})

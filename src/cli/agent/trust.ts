@@ -1,57 +1,41 @@
-import type { Command } from 'commander'
 import { type Agent, keyOf } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
-import { exitCodes } from '../exit-codes.ts'
-import { examples, withKube, withOutput } from '../options.ts'
-import { type Format, render } from '../output.ts'
-import type { Shell } from '../shell.ts'
-import type { Finish } from '../verb.ts'
-import { type AgentOptions, agentNamed, changeAgent, withAgent } from './registration.ts'
+import type { ObjectOptions } from '../find-object.ts'
+import { type OutputOptions, withKube, withOutput } from '../options.ts'
+import { type OutputFormat, render } from '../output.ts'
+import { actionVerb } from '../verb.ts'
+import { agentNamed, changeAgent, withAgent } from './registration.ts'
 
-interface Options extends AgentOptions {
+interface Options extends ObjectOptions, OutputOptions {
   dryRun?: boolean
-  output: Format
 }
 
-/** `berth agent trust` */
-export function defineTrust(command: Command, shell: Shell, finish: Finish): void {
-  withOutput(withAgent(command))
-    .description(
-      'Trust the GitProjects that took the place of others. Where a GitProject was deleted and another one has its path, the agent keeps what it has until then, and the Agent says ProjectReplaced.',
-    )
-    .argument('[paths...]', 'paths of these GitProjects; without any, all that are held back')
-    .option('--dry-run', 'show what would be trusted, and change nothing')
-    .addHelpText(
-      'after',
-      examples(
-        ['berth agent trust dev -n team-a --dry-run', 'see which GitProjects are held back'],
-        ['berth agent trust dev team-a/config -n team-a', 'go on with this one'],
-      ),
-    )
-    .action(finish((name: string, paths: string[], options: Options) => trust(shell, name, paths, options)))
-}
+export const trust = actionVerb({
+  description:
+    'Trust the GitProjects that took the place of others. Where a GitProject was deleted and another one has its path, the agent keeps what it has until then, and the Agent says ProjectReplaced.',
+  examples: [
+    ['berth agent trust dev -n team-a --dry-run', 'see which GitProjects are held back'],
+    ['berth agent trust dev team-a/config -n team-a', 'go on with this one'],
+  ],
+  options: (command) =>
+    withOutput(withAgent(command))
+      .argument('[paths...]', 'paths of these GitProjects; without any, all that are held back')
+      .option('--dry-run', 'show what would be trusted, and change nothing'),
+  run: (shell, name: string, paths: string[], options: Options) =>
+    withKube(shell, options, async (kube) => {
+      const ref = { name, namespace: options.namespace }
+      const held = heldIn(await agentNamed(kube, ref), paths)
+      if (held.length > 0 && !options.dryRun)
+        await changeAgent(kube, ref, ({ spec }) => ({ trustedProjects: withTrusted(spec.trustedProjects ?? [], held) }))
+      if (options.output === 'table' && held.length === 0) shell.print(`Agent ${keyOf(ref)} waits for no GitProject.`)
+      else shell.print(printed(options.output, held))
+    }),
+})
 
-const trust = (shell: Shell, name: string, paths: string[], options: Options) =>
-  withKube(shell, options, async (kube) => {
-    const ref = { name, namespace: options.namespace }
-    const held = heldIn(await agentNamed(kube, ref), paths)
-    if (held.length > 0 && !options.dryRun)
-      await changeAgent(kube, ref, ({ spec }) => ({ trustedProjects: withTrusted(spec.trustedProjects ?? [], held) }))
-    if (options.output === 'table' && held.length === 0) shell.print(`Agent ${keyOf(ref)} waits for no GitProject.`)
-    else shell.print(printed(options.output, held))
-    return exitCodes.ok
-  })
+type HeldProject = ReturnType<typeof heldIn>[number]
 
-interface HeldProject {
-  path: string
-  namespace: string
-  name: string
-  uid: string
-  /** The uid of the one whose place it took. */
-  before: string
-}
-
-function heldIn(agent: Agent, paths: readonly string[]): HeldProject[] {
+/** Those that took the place of the one with the uid `before`. */
+function heldIn(agent: Agent, paths: readonly string[]) {
   const held = (agent.status?.knownProjects ?? []).flatMap(({ path, uid, replacedBy }) =>
     replacedBy ? [{ path, ...replacedBy, before: uid }] : [],
   )
@@ -70,7 +54,7 @@ const withTrusted = (before: Trusted, held: readonly HeldProject[]): Trusted => 
   ...held.map(({ path, uid }) => ({ path, uid })),
 ]
 
-const printed = (format: Format, held: HeldProject[]): string =>
+const printed = (format: OutputFormat, held: HeldProject[]): string =>
   render(format, held, [
     { title: 'PATH', of: ({ path }) => path },
     { title: 'GITPROJECT', of: keyOf },

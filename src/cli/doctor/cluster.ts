@@ -1,29 +1,26 @@
 import { isAllowedToUs, type ResourceAttributes } from '../../adapters/kube/index.ts'
 import { Failure } from '../../std/index.ts'
-import { remedyFor } from '../local/answer.ts'
-import { type Examination, type Finding, fail, ok, warn } from './finding.ts'
+import { remedyFor } from '../local/cluster.ts'
+import { type CheckContext, type DoctorFinding, type Examination, fail, ok, warn } from './finding.ts'
 
 const OLDEST_MINOR = 30
 
 /** Does the API answer, and is it new enough? Nothing else is examined when it does not. */
-export const examineApi: Examination = async ({ kube }) => {
+export async function examineApi({ kube }: CheckContext): Promise<DoctorFinding> {
   const began = performance.now()
   try {
     const { gitVersion, major, minor } = await kube.read<{ gitVersion: string; major: string; minor: string }>('/version')
     const ms = Math.round(performance.now() - began)
-    if (Number(major) === 1 && Number.parseInt(minor, 10) < OLDEST_MINOR) {
-      return [
-        fail('api', `Kubernetes ${gitVersion} has no ValidatingAdmissionPolicy v1`, `Use Kubernetes 1.${OLDEST_MINOR} or newer.`),
-      ]
-    }
-    return [ok('api', `Kubernetes ${gitVersion} at ${kube.server} answers in ${ms} ms`)]
+    if (Number(major) === 1 && Number.parseInt(minor, 10) < OLDEST_MINOR)
+      return fail(`Kubernetes ${gitVersion} has no ValidatingAdmissionPolicy v1`, `Use Kubernetes 1.${OLDEST_MINOR} or newer.`)
+    return ok(`Kubernetes ${gitVersion} at ${kube.server} answers in ${ms} ms`)
   } catch (thrown) {
     const failure = Failure.from(thrown)
-    return [fail('api', failure.message, remedyFor(failure))]
+    return fail(failure.message, remedyFor(failure))
   }
 }
 
-/** What whoever asks may do: what is needed to install Berth, and what a developer needs. */
+/** The permissions that are needed to install Berth, and those that a developer needs. */
 const NEEDED: readonly ResourceAttributes[] = [
   { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions', verb: 'create', namespace: '' },
   { group: 'admissionregistration.k8s.io', resource: 'validatingadmissionpolicies', verb: 'create', namespace: '' },
@@ -33,17 +30,11 @@ const NEEDED: readonly ResourceAttributes[] = [
   { group: 'berth.dev', resource: 'workspaces', verb: 'create', namespace: 'default' },
 ]
 
-export const examinePermissions: Examination = async (patient) => {
-  const answers = await Promise.all(NEEDED.map((need) => isAllowedToUs(patient.kube, need)))
+export const examinePermissions: Examination = async ({ kube }) => {
+  const answers = await Promise.all(NEEDED.map((need) => isAllowedToUs(kube, need)))
   const refused = NEEDED.filter((_, at) => !answers[at])
-  if (refused.length === 0) return [ok('permissions', 'you may install Berth and use it')]
-  return refused.map(refusedFinding)
-}
-
-function refusedFinding({ group, resource, verb }: (typeof NEEDED)[number]): Finding {
-  return warn(
-    'permissions',
-    `you may not ${verb} ${resource}.${group}`,
-    'Ask an administrator for a role that allows it, if you need it.',
+  if (refused.length === 0) return ok('you may install Berth and use it')
+  return refused.map(({ group, resource, verb }) =>
+    warn(`you may not ${verb} ${resource}.${group}`, 'Ask an administrator for a role that allows it, if you need it.'),
   )
 }

@@ -1,74 +1,58 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import { type AnyObject, type CustomResourceDefinition, CustomResourceDefinitions, type Kind, refOf } from '../../api/index.ts'
+import type { Kube } from '../../adapters/kube/index.ts'
+import { type AnyObject, type CustomResourceDefinition, CustomResourceDefinitions, refOf } from '../../api/index.ts'
 import { isFailure } from '../../std/index.ts'
 import { definitionsIn, objectsIn } from '../manifests.ts'
-import { type Examination, type Finding, fail, ok, type Patient, warn } from './finding.ts'
+import { type CheckContext, type DoctorFinding, type Examination, fail, ok, warn } from './finding.ts'
 
 const INSTALL = 'Run `kubectl apply --server-side --force-conflicts -k .` in the folder of Berth.'
 
 /** Every kind is there, established, and as this version of Berth has it. */
-export const examineDefinitions: Examination = async (patient) => {
-  const wanted = definitionsIn(patient.home).map(({ definition }) => definition)
-  const findings = await Promise.all(wanted.map((definition) => definitionFinding(patient, definition)))
-  const well = findings.filter(({ mark }) => mark === 'ok').length
+export const examineDefinitions: Examination = async (context) => {
+  const wanted = definitionsIn(context.home).map(({ definition }) => definition)
+  const findings = await Promise.all(wanted.map((definition) => definitionFinding(context, definition)))
   const bad = findings.filter(({ mark }) => mark !== 'ok')
-  return bad.length > 0 ? bad : [ok('crds', `${well} kinds are installed, established and of this version`)]
+  return bad.length > 0 ? bad : ok(`${findings.length} kinds are installed, established and of this version`)
 }
 
-async function definitionFinding({ kube }: Patient, wanted: CustomResourceDefinition): Promise<Finding> {
+async function definitionFinding({ kube }: CheckContext, wanted: CustomResourceDefinition): Promise<DoctorFinding> {
   const { name } = wanted.metadata
   const found = await kube.get(CustomResourceDefinitions, { name })
-  if (!found) return fail('crds', `${name} is not installed`, INSTALL)
+  if (!found) return fail(`${name} is not installed`, INSTALL)
   const established = found.status?.conditions?.find(({ type }) => type === 'Established')
   if (established?.status !== 'True')
-    return fail('crds', `${name} is not established: ${established?.message ?? 'no condition says why'}`, INSTALL)
-  const differs = await differsFrom(kube, wanted, found)
-  if (differs === undefined)
-    return warn(
-      'crds',
-      `${name} could not be compared with this version`,
-      'Run the doctor with the right to patch CustomResourceDefinitions.',
-    )
-  return differs ? fail('crds', `${name} is of another version of Berth`, INSTALL) : ok('crds', name)
+    return fail(`${name} is not established: ${established?.message ?? 'no condition says why'}`, INSTALL)
+  try {
+    return (await differsFrom(kube, wanted, found)) ? fail(`${name} is of another version of Berth`, INSTALL) : ok(name)
+  } catch (thrown) {
+    if (!isFailure(thrown, 'forbidden')) throw thrown
+    const remedy = 'Run the doctor with the right to patch CustomResourceDefinitions.'
+    return warn(`${name} could not be compared with this version`, remedy)
+  }
 }
 
 /** The server itself says what an installation would change: a dry run, so that its defaults do not look like differences. */
-async function differsFrom(
-  kube: Patient['kube'],
-  wanted: CustomResourceDefinition,
-  found: CustomResourceDefinition,
-): Promise<boolean | undefined> {
-  try {
-    const then = await kube.apply(CustomResourceDefinitions, wanted, { manager: 'kubectl', force: true, dryRun: true })
-    return !isDeepStrictEqual(then.spec, found.spec)
-  } catch (thrown) {
-    if (isFailure(thrown, 'forbidden')) return undefined
-    throw thrown
-  }
+async function differsFrom(kube: Kube, wanted: CustomResourceDefinition, found: CustomResourceDefinition): Promise<boolean> {
+  const then = await kube.apply(CustomResourceDefinitions, wanted, { manager: 'kubectl', force: true, dryRun: true })
+  return !isDeepStrictEqual(then.spec, found.spec)
 }
 
 /** The admission policies, their bindings, and what they look into. */
 export const examinePolicies: Examination = async ({ kube, home }) => {
-  const findings: Finding[] = []
+  const findings: DoctorFinding[] = []
   for (const wanted of policiesIn(home)) {
     const kind = await kube.resolve(wanted.apiVersion, wanted.kind)
-    const ref = refOf(wanted)
-    const { name } = ref
+    const { name } = wanted.metadata
     if (!kind) {
-      findings.push(
-        warn(
-          'policies',
-          `the cluster does not serve ${wanted.apiVersion} ${wanted.kind} (${name})`,
-          'Use Kubernetes 1.36 or newer, or the replacements in deploy/policies-legacy.',
-        ),
-      )
-    } else if (!(await kube.get(kind satisfies Kind, ref))) {
-      findings.push(fail('policies', `${wanted.kind} ${name} is missing, and with it a rule of the API server`, INSTALL))
+      const remedy = 'Use Kubernetes 1.36 or newer, or the replacements in deploy/policies-legacy.'
+      findings.push(warn(`the cluster does not serve ${wanted.apiVersion} ${wanted.kind} (${name})`, remedy))
+    } else if (!(await kube.get(kind, refOf(wanted)))) {
+      findings.push(fail(`${wanted.kind} ${name} is missing, and with it a rule of the API server`, INSTALL))
     }
   }
-  return findings.length > 0 ? findings : [ok('policies', 'every admission policy and its binding is there')]
+  return findings.length > 0 ? findings : ok('every admission policy and its binding is there')
 }
 
 function policiesIn(home: string): AnyObject[] {

@@ -1,42 +1,36 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { Shell } from '../shell.ts'
-import { type Finding, fail, ok, warn } from './finding.ts'
+import { type DoctorFinding, fail, ok, warn } from './finding.ts'
 
 const OLDEST_NODE = 20
 
-/** The programs of this machine that Berth uses. */
-export async function examineMachine(shell: Shell, nodeVersion: string): Promise<Finding[]> {
-  const programs = [
-    programFinding(shell, 'git', ['--version'], 'kas fetches with it: install git 2.30 or newer.', fail),
-    programFinding(
-      shell,
-      'kubectl',
-      ['version', '--client'],
-      'kustomizations are rendered with it: install kubectl, or use the one that `berth up` keeps.',
-      warn,
-    ),
-  ]
-  return [nodeFinding(nodeVersion), ...(await Promise.all(programs))]
+export function examineNode(version: string): DoctorFinding {
+  if (Number.parseInt(version, 10) >= OLDEST_NODE) return ok(`Node ${version}`)
+  return fail(`Node ${version} is too old`, `Install Node ${OLDEST_NODE} or newer.`)
 }
 
-function nodeFinding(version: string): Finding {
-  const major = Number.parseInt(version, 10)
-  if (major >= OLDEST_NODE) return ok('node', `Node ${version}`)
-  return fail('node', `Node ${version} is too old`, `Install Node ${OLDEST_NODE} or newer.`)
-}
+export const examineGit = (shell: Shell): Promise<DoctorFinding> =>
+  examineProgram(shell, ['git', '--version'], fail, 'kas fetches with it: install git 2.30 or newer.')
 
-async function programFinding(
-  shell: Shell,
-  program: string,
-  parameters: string[],
-  remedy: string,
+export const examineKubectl = (shell: Shell): Promise<DoctorFinding> =>
+  examineProgram(
+    shell,
+    ['kubectl', 'version', '--client'],
+    warn,
+    'kustomizations are rendered with it: install kubectl, or use the one that `berth up` keeps.',
+  )
+
+async function examineProgram(
+  { env: { PATH, HOME } }: Shell,
+  [program, ...parameters]: [string, ...string[]],
   otherwise: typeof fail,
-): Promise<Finding> {
+  remedy: string,
+): Promise<DoctorFinding> {
   try {
-    const { stdout } = await promisify(execFile)(program, parameters, { env: { PATH: shell.env.PATH, HOME: shell.env.HOME } })
-    return ok(program, stdout.trim().split('\n')[0] ?? program)
+    const { stdout } = await promisify(execFile)(program, parameters, { env: { PATH, HOME } })
+    return ok(stdout.trim().split('\n')[0] ?? program)
   } catch {
-    return otherwise(program, `${program} is not in the PATH`, remedy)
+    return otherwise(`${program} is not in the PATH`, remedy)
   }
 }

@@ -1,16 +1,8 @@
-import {
-  type AnyObject,
-  apiVersionOf,
-  type CustomResourceDefinition,
-  conditionOf,
-  DeploymentTargetClasses,
-  isDeleting,
-  nameOf,
-} from '../../api/index.ts'
+import { type AnyObject, conditionOf, DeploymentTargetClasses, isDeleting, nameOf } from '../../api/index.ts'
 import { minutes } from '../../std/index.ts'
-import { definitionsIn, kindDefinedBy } from '../manifests.ts'
-import { conditionsOf, faultOf } from './fault.ts'
-import { type Examination, type Finding, ok, type Patient, warn } from './finding.ts'
+import { conditionsOf, faultOf } from '../fault.ts'
+import { listOwnObjects } from '../manifests.ts'
+import { type DoctorFinding, type Examination, ok, warn } from './finding.ts'
 
 /** Patience before something that is not ready is worth a line. */
 const LONG = minutes(2)
@@ -22,52 +14,31 @@ const ON_PURPOSE = new Set(['Stopped', 'Suspended', 'Terminated', 'Manual'])
 /** Without a class every claim waits for a target that somebody makes by hand. */
 export const examineClasses: Examination = async ({ kube }) => {
   const classes = await kube.list(DeploymentTargetClasses)
-  if (classes.length > 0) return [ok('classes', `there is ${classes.map(({ metadata }) => metadata.name).join(', ')}`)]
-  return [
-    warn(
-      'classes',
-      'there is no DeploymentTargetClass: nothing is provisioned',
-      'Run `kubectl apply -k deploy/defaults`, or write one of your own.',
-    ),
-  ]
+  if (classes.length > 0) return ok(`there is ${classes.map(({ metadata }) => metadata.name).join(', ')}`)
+  const remedy = 'Run `kubectl apply -k deploy/defaults`, or write one of your own.'
+  return warn('there is no DeploymentTargetClass: nothing is provisioned', remedy)
 }
 
 /** Objects of every kind that are in error, or that have not become ready, or gone, for long; with what they say of themselves. */
-export const examineObjects: Examination = async (patient) => {
-  const definitions = definitionsIn(patient.home).map(({ definition }) => definition)
-  const found = await Promise.all(definitions.map((definition) => troublesOf(patient, definition)))
-  const troubles = found.flat()
-  if (troubles.length === 0) return [ok('objects', 'none waits for long')]
+export const examineObjects: Examination = async ({ kube, home, now }) => {
+  const objects = [...(await listOwnObjects(kube, home)).values()].flat()
+  const troubles = objects.flatMap((object) => troubleOf(object, now))
+  if (troubles.length === 0) return ok('none waits for long')
   const rest = troubles.length - MOST
-  return rest > 0
-    ? [...troubles.slice(0, MOST), warn('objects', `${rest} more are not ready`, 'Run `kubectl get berth -A`.')]
-    : troubles
+  return rest > 0 ? [...troubles.slice(0, MOST), warn(`${rest} more are not ready`, 'Run `kubectl get berth -A`.')] : troubles
 }
 
-async function troublesOf({ kube, now }: Patient, definition: CustomResourceDefinition): Promise<Finding[]> {
-  const kind = kindDefinedBy(definition)
-  if (!(await kube.resolve(apiVersionOf(kind), kind.kind))) return []
-  const objects = await kube.list(kind)
-  return objects.flatMap((object) => troubleOf(object, now))
-}
-
-export function troubleOf(object: AnyObject, now: number): Finding[] {
+export function troubleOf(object: AnyObject, now: number): DoctorFinding[] {
   const since = (time: string | undefined): number => now - Date.parse(time ?? '')
   const describe = `Run \`kubectl describe ${object.kind.toLowerCase()} ${object.metadata.name}${object.metadata.namespace ? ` -n ${object.metadata.namespace}` : ''}\`.`
   if (isDeleting(object)) {
     if (since(object.metadata.deletionTimestamp) < LONG) return []
     const waits = (object.metadata.finalizers ?? []).join(', ')
-    return [
-      warn(
-        'objects',
-        `${nameOf(object)} is being deleted since ${object.metadata.deletionTimestamp}, held by ${waits}`,
-        describe,
-      ),
-    ]
+    return [warn(`${nameOf(object)} is being deleted since ${object.metadata.deletionTimestamp}, held by ${waits}`, describe)]
   }
   const fault = faultOf(object)
-  if (fault) return [warn('objects', `${nameOf(object)} (${fault.reason}): ${fault.message}`, fault.remedy || describe)]
+  if (fault) return [warn(`${nameOf(object)} (${fault.reason}): ${fault.message}`, fault.remedy || describe)]
   const ready = conditionOf(conditionsOf(object), 'Ready')
   if (!ready || ready.status === 'True' || ON_PURPOSE.has(ready.reason) || since(ready.lastTransitionTime) < LONG) return []
-  return [warn('objects', `${nameOf(object)} is not ready (${ready.reason}): ${ready.message}`, describe)]
+  return [warn(`${nameOf(object)} is not ready (${ready.reason}): ${ready.message}`, describe)]
 }

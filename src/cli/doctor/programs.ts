@@ -1,8 +1,8 @@
-import { Deployments, GitProjects, Leases } from '../../api/index.ts'
+import { Deployments, GitProjects, Leases, nameOf } from '../../api/index.ts'
 import { Failure, minutes, seconds } from '../../std/index.ts'
-import { type Beside, upAgain } from '../local/beside.ts'
+import { type LocalPrograms, upAgain } from '../local/local-programs.ts'
 import { logOf } from '../local/parts.ts'
-import { type Examination, type Finding, fail, ok, type Patient, warn } from './finding.ts'
+import { type CheckContext, type DoctorFinding, type Examination, fail, ok, warn } from './finding.ts'
 
 /** Lease times are written by another machine's clock. */
 const SKEW = seconds(15)
@@ -13,91 +13,68 @@ const START_OPERATOR = 'Start it: `kubectl apply -k deploy`, or `berth operator`
 /** They have examinations of their own, which need the API. */
 const EXAMINED = ['operator', 'kas']
 
-/** Whether all runs that `berth up` started here. Without a controller manager, for one, the API goes on to answer. */
-export function examineBeside({ beside }: Patient, { apiAnswers }: { apiAnswers: boolean }): Finding[] {
-  if (!beside) return []
-  if (beside.dead.length === 0) return [ok('programs', `all that \`berth up\` started in ${beside.dir} runs`)]
-  const told = beside.dead.filter((name) => !(apiAnswers && EXAMINED.includes(name)))
-  return told.map((name) => ended('programs', name, beside))
+/** Looks whether all runs that `berth up` started here. Without a controller manager, for one, the API goes on to answer. */
+export function examineLocalPrograms({ localPrograms }: CheckContext, { apiAnswers }: { apiAnswers: boolean }): DoctorFinding[] {
+  if (!localPrograms) return []
+  if (localPrograms.dead.length === 0) return [ok(`all that \`berth up\` started in ${localPrograms.dir} runs`)]
+  const told = localPrograms.dead.filter((name) => !(apiAnswers && EXAMINED.includes(name)))
+  return told.map((name) => ended(name, localPrograms))
 }
 
-const ended = (check: string, name: string, beside: Beside): Finding =>
-  fail(check, `${name}, which \`berth up\` started in ${beside.dir}, has ended`, remedyFor(name, beside))
+const ended = (name: string, localPrograms: LocalPrograms): DoctorFinding =>
+  fail(`${name}, which \`berth up\` started in ${localPrograms.dir}, has ended`, remedyFor(name, localPrograms))
 
-const remedyFor = (name: string, { dir }: Beside): string => `Read ${logOf(dir, name)}; \`${upAgain(dir)}\` starts it again.`
+const remedyFor = (name: string, { dir }: LocalPrograms): string =>
+  `Read ${logOf(dir, name)}; \`${upAgain(dir)}\` starts it again.`
 
 /** The operator is alive when the holder of its Lease renews it. */
-export const examineOperator: Examination = async ({ kube, namespace, now, beside }) => {
-  const found = await findingOf('operator', beside)
-  if (found?.mark === 'fail') return [found]
+export const examineOperator: Examination = async ({ kube, namespace, now, localPrograms }) => {
+  const found = await findingOf('operator', localPrograms)
+  if (found?.mark === 'fail') return found
   const lease = await kube.get(Leases, { name: 'berth-operator', namespace })
   const holder = lease?.spec?.holderIdentity
   if (!lease?.spec)
-    return [
-      fail('operator', `no operator has ever led in ${namespace}: there is no Lease ${namespace}/berth-operator`, START_OPERATOR),
-    ]
-  if (!holder) return [fail('operator', 'nobody leads: the last operator gave up its Lease', START_OPERATOR)]
+    return fail(`no operator has ever led in ${namespace}: there is no Lease ${namespace}/berth-operator`, START_OPERATOR)
+  if (!holder) return fail('nobody leads: the last operator gave up its Lease', START_OPERATOR)
   const age = now - Date.parse(lease.spec.renewTime ?? '')
-  const fresh = age < (lease.spec.leaseDurationSeconds ?? 15) * 1000 + SKEW
-  if (fresh) return [ok('operator', `${holder} leads`)]
-  return [
-    fail(
-      'operator',
-      `${holder} holds the Lease, and has not renewed it for ${Math.round(age / 1000)} s`,
-      `Look at its log. ${START_OPERATOR}`,
-    ),
-  ]
+  if (age < (lease.spec.leaseDurationSeconds ?? 15) * 1000 + SKEW) return ok(`${holder} leads`)
+  const late = `${holder} holds the Lease, and has not renewed it for ${Math.round(age / 1000)} s`
+  return fail(late, `Look at its log. ${START_OPERATOR}`)
 }
 
 /** kas needs no Lease, since all replicas act: what shows that it lives is its Deployment, or that it looks at new projects. */
-export const examineKas: Examination = async (patient) => {
-  const deployment = await patient.kube.get(Deployments, { name: 'berth-kas', namespace: patient.namespace })
-  if (deployment) {
-    const available = deployment.status?.availableReplicas ?? 0
-    if (available > 0) return [ok('kas', `${available} of ${deployment.status?.replicas ?? available} replicas are available`)]
-    return [
-      fail(
-        'kas',
-        'no replica of its Deployment is available',
-        `Run \`kubectl -n ${patient.namespace} describe deployment berth-kas\`.`,
-      ),
-    ]
-  }
-  return outsideKas(patient)
+export const examineKas: Examination = async (context) => {
+  const { kube, namespace } = context
+  const deployment = await kube.get(Deployments, { name: 'berth-kas', namespace })
+  if (!deployment) return outsideKas(context)
+  const available = deployment.status?.availableReplicas ?? 0
+  if (available > 0) return ok(`${available} of ${deployment.status?.replicas ?? available} replicas are available`)
+  return fail('no replica of its Deployment is available', `Run \`kubectl -n ${namespace} describe deployment berth-kas\`.`)
 }
 
-async function outsideKas({ kube, namespace, now, beside }: Patient): Promise<Finding[]> {
-  const found = await findingOf('kas', beside)
-  if (found?.mark === 'fail') return [found]
+async function outsideKas({ kube, namespace, now, localPrograms }: CheckContext): Promise<DoctorFinding> {
+  const found = await findingOf('kas', localPrograms)
+  if (found?.mark === 'fail') return found
   const projects = await kube.list(GitProjects)
   const ignored = projects.find(
     ({ metadata, status }) => !status?.conditions?.length && now - Date.parse(metadata.creationTimestamp ?? '') > minutes(1),
   )
   const start = 'Start it: `kubectl apply -k deploy`, or `berth kas` beside the cluster.'
-  if (ignored)
-    return [
-      fail(
-        'kas',
-        `nobody has looked at GitProject ${ignored.metadata.namespace}/${ignored.metadata.name} since it was created`,
-        start,
-      ),
-    ]
-  if (found) return [found]
+  if (ignored) return fail(`nobody has looked at ${nameOf(ignored)} since it was created`, start)
+  if (found) return found
   if (projects.some(({ status }) => status?.conditions?.length))
-    return [ok('kas', 'it has looked at every GitProject; it runs outside of the cluster')]
-  return [warn('kas', `there is no Deployment ${namespace}/berth-kas and no GitProject, so nothing shows whether it runs`, start)]
+    return ok('it has looked at every GitProject; it runs outside of the cluster')
+  return warn(`there is no Deployment ${namespace}/berth-kas and no GitProject, so nothing shows whether it runs`, start)
 }
 
 /** The program that `berth up` started here is asked itself. */
-async function findingOf(name: string, beside: Beside | undefined): Promise<Finding | undefined> {
-  const own = beside?.programs.find((program) => program.name === name)
-  if (!beside || !own) return undefined
-  if (!own.running) return ended(name, name, beside)
-  const what = `process ${own.pid} of ${beside.dir}`
+async function findingOf(name: string, localPrograms: LocalPrograms | undefined): Promise<DoctorFinding | undefined> {
+  const own = localPrograms?.programs.find((program) => program.name === name)
+  if (!localPrograms || !own) return undefined
+  if (!own.running) return ended(name, localPrograms)
+  const what = `process ${own.pid} of ${localPrograms.dir}`
   const trouble = await whyNotReady(own.facts.operations ?? '')
-  return trouble === undefined
-    ? ok(name, `${what} is ready`)
-    : fail(name, `${what} is not ready: ${trouble}`, remedyFor(name, beside))
+  return trouble === undefined ? ok(`${what} is ready`) : fail(`${what} is not ready: ${trouble}`, remedyFor(name, localPrograms))
 }
 
 async function whyNotReady(address: string): Promise<string | undefined> {

@@ -8,13 +8,13 @@ import {
   Pods,
 } from '../../api/index.ts'
 import { isFailure, isRecord } from '../../std/index.ts'
-import type { AtHand } from './deployment.ts'
-import type { Children, Node } from './tree.ts'
+import type { DeploymentContext } from './deployment.ts'
+import type { Children, TreeNode } from './tree-lines.ts'
 
 const ReplicaSets: Kind<AnyObject> = { group: 'apps', version: 'v1', kind: 'ReplicaSet', plural: 'replicasets', namespaced: true }
 const Jobs: Kind<AnyObject> = { group: 'batch', version: 'v1', kind: 'Job', plural: 'jobs', namespaced: true }
 
-/** Which kinds make which others. */
+/** Each kind, and the kinds whose objects make objects of it. */
 const MADE_BY: readonly (readonly [kind: Kind, makers: readonly string[]])[] = [
   [ReplicaSets, ['Deployment']],
   [Jobs, ['CronJob']],
@@ -23,8 +23,8 @@ const MADE_BY: readonly (readonly [kind: Kind, makers: readonly string[]])[] = [
 
 const NONE: Children = () => []
 
-/** What the objects of a deployment have brought about, as far as it is in this cluster and the person may list it. */
-export async function childrenOf({ shell, kube, deployment }: AtHand): Promise<Children> {
+/** Finds the objects that those of a deployment have made, as far as they are in this cluster and the person may list them. */
+export async function childrenOf({ shell, kube, deployment }: DeploymentContext): Promise<Children> {
   if (!(await isHere(deployment, kube))) return NONE
   const owned = new Map<string, AnyObject[]>()
   const refused: string[] = []
@@ -71,7 +71,7 @@ async function list(kube: Kube, kind: Kind, namespace: string, refused: string[]
 const isInUse = ({ kind, spec, status }: AnyObject): boolean =>
   kind !== 'ReplicaSet' || numberIn(spec, 'replicas') > 0 || numberIn(status, 'replicas') > 0
 
-function nodeOf(object: AnyObject, children: Children): Node {
+function nodeOf(object: AnyObject, children: Children): TreeNode {
   const { apiVersion, kind, metadata } = object
   const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''
   const id = { group, kind, namespace: metadata.namespace ?? '', name: metadata.name }

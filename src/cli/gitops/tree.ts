@@ -1,121 +1,43 @@
-import type { GitOpsDeployment } from '../../api/index.ts'
-import { harmlessLine } from '../harmless.ts'
-import { type Mark, marked, WIDTH, wrap } from '../output.ts'
-import type { Paint } from '../shell.ts'
+import { conditionOf, nameOf } from '../../api/index.ts'
+import type { ObjectOptions } from '../find-object.ts'
+import { type OutputOptions, withOutput } from '../options.ts'
+import { marked, renderData, wrap } from '../output.ts'
+import { actionVerb } from '../verb.ts'
+import { childrenOf } from './children.ts'
+import { type DeploymentContext, onDeployment, withDeployment } from './deployment.ts'
+import { nodesOf, type TreeNode, treeLines } from './tree-lines.ts'
 
-/** An object of a deployment, or one that belongs to such an object. */
-export interface Node {
-  group: string
-  kind: string
-  namespace: string
-  name: string
-  /** Synced or OutOfSync; of what is not from the repository nothing. */
-  sync?: string
-  health: string
-  /** Fields that differ from the repository, as JSON pointers. */
-  drift: string[]
-  message?: string
-  children: Node[]
+export const verb = actionVerb({
+  description:
+    'Show the objects of a GitOpsDeployment with their health, whether they are as the repository says, and where they differ. ReplicaSets, Jobs and Pods that belong to them are shown where they are in this cluster and you may list them.',
+  examples: [
+    ['berth tree shop -n team-a', 'all its objects'],
+    ['berth tree shop -n team-a -o json | jq .objects[].health', 'for programs'],
+  ],
+  options: (command) => withOutput(withDeployment(command)),
+  run: onDeployment(async (context, { output }: ObjectOptions & OutputOptions) => {
+    const nodes = nodesOf(context.deployment, await childrenOf(context))
+    context.shell.print(output === 'table' ? tableOf(context, nodes) : renderData(output, dataOf(context, nodes)))
+  }),
+})
+
+const dataOf = ({ deployment: { metadata, status } }: DeploymentContext, objects: TreeNode[]) => ({
+  deployment: { name: metadata.name, namespace: metadata.namespace },
+  revision: status?.sync?.revision,
+  sync: status?.sync?.status ?? 'Unknown',
+  health: status?.health?.status ?? 'Unknown',
+  objects,
+})
+
+function tableOf({ shell: { paint }, deployment }: DeploymentContext, nodes: TreeNode[]): string {
+  const { sync, health, conditions, inventory } = deployment.status ?? {}
+  const ready = conditionOf(conditions, 'Ready')
+  const state = `${sync?.status ?? 'Unknown'}, ${health?.status ?? 'Unknown'}, commit ${sync?.revision?.slice(0, 12) ?? 'none yet'}`
+  const said = ready?.status === 'True' ? [] : wrap(`${ready?.reason ?? 'Unknown'}: ${ready?.message ?? ''}`)
+  const left = (inventory?.count ?? 0) - (deployment.status?.resources ?? []).filter(({ version }) => version !== '').length
+  const more = left > 0 ? [`and ${left} more that are well`] : []
+  const title = nameOf(deployment)
+  const head = wrap(`${title}: ${state}`)
+  head[0] = head[0]?.replace(title, marked(ready?.status === 'True' ? 'ok' : 'warn', title, paint)) ?? title
+  return [...head, ...said, ...treeLines(nodes, paint), ...more].join('\n')
 }
-
-/** What belongs to an object, by who owns it. */
-export type Children = (owner: Pick<Node, 'group' | 'kind' | 'namespace' | 'name'>) => Node[]
-
-/** Pure. In the order in which people look for them: by namespace, kind and name. */
-export function nodesOf({ status }: GitOpsDeployment, children: Children): Node[] {
-  const nodes = (status?.resources ?? []).map((resource): Node => {
-    const { group = '', kind, namespace = '', name, drift = [], health, message = health?.message } = resource
-    const id = { group, kind, namespace, name }
-    return {
-      ...id,
-      sync: resource.status ?? 'Unknown',
-      health: health?.status ?? 'Unknown',
-      drift,
-      ...(message !== undefined && { message }),
-      children: children(id),
-    }
-  })
-  return nodes.sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1))
-}
-
-const sortKey = ({ namespace, kind, group, name }: Node): string => [namespace, kind, group, name].join('\0')
-
-const SYNC = 9
-const HEALTH = 11
-/** What is left of a line for the object. */
-const OBJECT = WIDTH - SYNC - HEALTH - 4
-
-/** One line for each object, notes below it; a line for each namespace where there is more than one. */
-export function treeLines(nodes: readonly Node[], paint: Paint): string[] {
-  if (nodes.length === 0) return ['It has no objects.']
-  const groups = grouped(nodes)
-  const width = Math.min(OBJECT, Math.max(...nodes.flatMap((node) => widths(node, 0))))
-  const said = new Set<string>()
-  const head = [row(['OBJECT', 'SYNC', 'HEALTH'], width)]
-  for (const [namespace, members] of groups) {
-    if (groups.size > 1) head.push('', harmlessLine(namespace === '' ? 'cluster-scoped' : `namespace ${namespace}`))
-    for (const node of members) head.push(...nodeLines(sparing(node, said), { width, before: '', below: '' }, paint))
-  }
-  return head
-}
-
-/** What is said of many objects is written out once. */
-function sparing(node: Node, said: Set<string>): Node {
-  const { message } = node
-  if (message === undefined || message.length < WIDTH) return node
-  if (said.has(message)) return { ...node, message: 'as above' }
-  said.add(message)
-  return node
-}
-
-function grouped(nodes: readonly Node[]): Map<string, Node[]> {
-  const groups = new Map<string, Node[]>()
-  for (const node of nodes) groups.set(node.namespace, [...(groups.get(node.namespace) ?? []), node])
-  return groups
-}
-
-const titleOf = ({ group, kind, name }: Node): string => harmlessLine(`${group ? `${kind}.${group}` : kind} ${name}`)
-
-const widths = (node: Node, depth: number): number[] => [
-  titleOf(node).length + depth * 3,
-  ...node.children.flatMap((child) => widths(child, depth + 1)),
-]
-
-interface Place {
-  width: number
-  /** What stands before the object, and before what belongs to it. */
-  before: string
-  below: string
-}
-
-function nodeLines(node: Node, { width, before, below }: Place, paint: Paint): string[] {
-  const { sync = '', health, drift, message, children } = node
-  const cells = [cut(before + titleOf(node), width), harmlessLine(sync), harmlessLine(health)]
-  const line = row(cells, width, (cell, at) => (at === 0 || cell.trim() === '' ? cell : marked(markOf(cell.trim()), cell, paint)))
-  const bar = children.length > 0 ? '│  ' : '   '
-  const notes = [...(drift.length > 0 ? [`differs in ${drift.join(', ')}`] : []), ...(message === undefined ? [] : [message])]
-  const said = notes.flatMap((note) => wrap(note, WIDTH - below.length - 3)).map((text) => paint('dim', `${below}${bar}${text}`))
-  const rest = children.flatMap((child, at) => {
-    const isLast = at === children.length - 1
-    return nodeLines(
-      child,
-      { width, before: `${below}${isLast ? '└─ ' : '├─ '}`, below: `${below}${isLast ? '   ' : '│  '}` },
-      paint,
-    )
-  })
-  return [line, ...said, ...rest]
-}
-
-function row(cells: string[], width: number, paint: (cell: string, at: number) => string = (cell) => cell): string {
-  const padded = cells.map((cell, at) => cell.padEnd([width, SYNC, HEALTH][at] ?? 0))
-  return padded.map(paint).join('  ').trimEnd()
-}
-
-/** The middle of a long name says the least. */
-const cut = (text: string, width: number): string =>
-  text.length <= width ? text : `${text.slice(0, Math.ceil(width / 2) - 1)}…${text.slice(text.length - Math.floor(width / 2))}`
-
-const GOOD = new Set(['Synced', 'Healthy'])
-const BAD = new Set(['Degraded', 'Missing'])
-
-const markOf = (word: string): Mark => (GOOD.has(word) ? 'ok' : BAD.has(word) ? 'fail' : 'warn')

@@ -1,10 +1,10 @@
 import { conditionOf, type GitOpsDeployment } from '../../api/index.ts'
 
-/** How a deployment does, for somebody who waits until it is Ready. */
-export interface Verdict {
+/** The state of a deployment, for somebody who waits until it is Ready. */
+export interface ReadyVerdict {
   word: 'ready' | 'failed' | 'under-way'
   message: string
-  /** Whether deletions wait for a confirmation. */
+  /** Deletions wait for a confirmation. */
   asks?: boolean
 }
 
@@ -21,7 +21,7 @@ const STANDSTILL = new Set([
 ])
 
 /** Pure. What the status says, if it speaks of the spec as it is now; where a run has applied a commit, of that one. */
-export function verdictOf({ metadata, status }: GitOpsDeployment, applied?: string): Verdict {
+export function verdictOf({ metadata, status }: GitOpsDeployment, applied?: string): ReadyVerdict {
   const ready = conditionOf(status?.conditions, 'Ready')
   if (!ready || !status || status.observedGeneration !== metadata.generation)
     return { word: 'under-way', message: 'the operator has yet to look at it' }
@@ -38,7 +38,7 @@ export function verdictOf({ metadata, status }: GitOpsDeployment, applied?: stri
 
 type Health = NonNullable<GitOpsDeployment['status']>['health']
 
-function byHealth(applied: string, health: Health): Verdict {
+function byHealth(applied: string, health: Health): ReadyVerdict {
   const { status = 'Unknown', message = '' } = health ?? {}
   if (status === 'Healthy') return { word: 'ready', message: `Commit ${applied.slice(0, 12)} is in effect and healthy.` }
   return { word: status === 'Degraded' ? 'failed' : 'under-way', message: `${status}: ${message}` }

@@ -1,20 +1,13 @@
-import {
-  conditionOf,
-  type GitOpsDeployment,
-  type GitOpsDeploymentSyncRun,
-  GitOpsDeploymentSyncRuns,
-  GitOpsDeployments,
-  refOf,
-} from '../../api/index.ts'
+import { type GitOpsDeployment, GitOpsDeployments, nameOf, refOf } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import { follow } from '../follow.ts'
 import { wrap } from '../output.ts'
 import { reportTo } from '../report.ts'
-import { type AtHand, berth, titleOf } from './deployment.ts'
-import { follow } from './follow.ts'
-import { type Verdict, verdictOf } from './verdict.ts'
+import { commandFor, type DeploymentContext } from './deployment.ts'
+import { type ReadyVerdict, verdictOf } from './verdict.ts'
 
-export interface Expectation {
+interface Expectation {
   /** Milliseconds. */
   within: number
   /** From when on the status counts. */
@@ -25,7 +18,7 @@ export interface Expectation {
 
 /** Follows the deployment, telling how it goes, until it is Ready or will not become so by itself. */
 export async function waitUntilReady(
-  { shell, kube, deployment }: AtHand,
+  { shell, kube, deployment }: DeploymentContext,
   { within, answered, applied }: Expectation,
 ): Promise<ExitCode> {
   const report = reportTo(shell)
@@ -33,13 +26,13 @@ export async function waitUntilReady(
   let drawn = false
   const ending = await follow(
     { kube, kind: GitOpsDeployments, ref: refOf(deployment), within, what: 'Ready', where: () => last, signal: shell.signal },
-    (now): Verdict | undefined => {
-      if (!now) throw new Failure('not-found', `${titleOf(deployment)} was deleted.`)
+    (now): ReadyVerdict | undefined => {
+      if (!now) throw new Failure('not-found', `${nameOf(deployment)} was deleted.`)
       const verdict = verdictOf(now, applied)
-      // What it says before it has answered is old, but where it is stuck for good it says no more than that.
+      // Its status from before it has answered is old, but where it is stuck for good it says no more than that.
       const isOld = !answered(now)
       if (isOld && verdict.word !== 'failed') return undefined
-      // What is final is told at the end, and once.
+      // A final status is told at the end, and once.
       if (verdict.word === 'under-way' && verdict.message !== last) {
         tell(report, now, verdict.message)
         drawn = true
@@ -51,12 +44,12 @@ export async function waitUntilReady(
   if (ending.word === 'ready') {
     // A bar that was begun is drawn to its end.
     if (drawn && shell.lively) report.progress({ what: 'Ready', done: 1, total: 1 })
-    shell.print(`${titleOf(deployment)} is Ready. ${ending.message}`)
+    shell.print(`${nameOf(deployment)} is Ready. ${ending.message}`)
     return exitCodes.ok
   }
-  for (const line of wrap(`berth: ${titleOf(deployment)} is not Ready. ${ending.message}`)) report.line(line)
-  report.line(`Each object: ${berth('tree', deployment)}`)
-  if (ending.asks) report.line(`Let the deletions happen: ${berth('sync', deployment)} --confirm-prune`)
+  for (const line of wrap(`berth: ${nameOf(deployment)} is not Ready. ${ending.message}`)) report.line(line)
+  report.line(`Each object: ${commandFor('tree', deployment)}`)
+  if (ending.asks) report.line(`Let the deletions happen: ${commandFor('sync', deployment)} --confirm-prune`)
   return exitCodes.failed
 }
 
@@ -66,37 +59,3 @@ function tell(report: ReturnType<typeof reportTo>, { status }: GitOpsDeployment,
   if (all.length > 0) report.progress({ what: message, done: Math.min(done, all.length - 1), total: all.length })
   else report.line(message)
 }
-
-/** Follows a run until it is over, however it ended. */
-export function waitUntilOver(
-  { shell, kube }: Pick<AtHand, 'shell' | 'kube'>,
-  run: GitOpsDeploymentSyncRun,
-  within: number,
-): Promise<GitOpsDeploymentSyncRun> {
-  let last = 'nobody has looked at it'
-  return follow(
-    { kube, kind: GitOpsDeploymentSyncRuns, ref: refOf(run), within, what: 'over', where: () => last, signal: shell.signal },
-    (now) => {
-      if (!now) throw new Failure('not-found', `GitOpsDeploymentSyncRun ${run.metadata.name} was deleted.`)
-      const ready = conditionOf(now.status?.conditions, 'Ready')
-      last = ready ? [ready.reason, ready.message].filter(Boolean).join(': ') : last
-      return now.status?.phase === 'Succeeded' || now.status?.phase === 'Failed' ? now : undefined
-    },
-  )
-}
-
-/** Follows a run, and then the deployment until what the run has applied is Ready. */
-export async function waitUntilApplied(at: AtHand, run: GitOpsDeploymentSyncRun, within: number): Promise<ExitCode> {
-  const over = await waitUntilOver(at, run, within)
-  const fault = faultOfRun(over)
-  if (fault !== undefined) {
-    reportTo(at.shell).line(`berth: GitOpsDeploymentSyncRun ${run.metadata.name} failed: ${fault}`)
-    return exitCodes.failed
-  }
-  const answered = ({ status }: GitOpsDeployment) => status?.lastSyncRun?.uid === run.metadata.uid
-  return waitUntilReady(at, { within, answered, applied: over.status?.revision })
-}
-
-/** Why a run failed; nothing when it did not. */
-export const faultOfRun = ({ status }: GitOpsDeploymentSyncRun): string | undefined =>
-  status?.phase === 'Failed' ? (conditionOf(status.conditions, 'Ready')?.message ?? 'it does not say why') : undefined

@@ -4,7 +4,7 @@ import type { Shell } from '../shell.ts'
 import type { Installation } from './installation.ts'
 import { isRunning, logOf, partsOf } from './parts.ts'
 
-/** How often it is looked whether all still run, milliseconds: a person takes it for at once. */
+/** The milliseconds from one look at the programs to the next: a person takes it for at once. */
 const INTERVAL = 250
 
 /**
@@ -36,7 +36,7 @@ async function watch(installation: Installation, done: AbortSignal): Promise<'al
   while (true) {
     const ended = endedOf(installation)
     if (ended.length > 0) {
-      // Why it ended may be written a moment later.
+      // The log may say a moment later why it ended.
       await pause(systemClock, INTERVAL)
       return isTakenDown(installation) ? 'taken down' : endOf(ended, installation)
     }
@@ -45,13 +45,13 @@ async function watch(installation: Installation, done: AbortSignal): Promise<'al
   }
 }
 
-/** Where there is an authority, the control plane is the folder's own. */
+/** An installation with an authority has a control plane of its own. */
 function endedOf({ dir, parts, authority }: Installation): string[] {
   const servers = authority === undefined ? [] : (statusOf(dir)?.dead ?? [])
   return [...servers, ...parts.filter((part) => !isRunning(dir, part)).map(({ name }) => name)]
 }
 
-/** What is ended on purpose is marked, and forgotten when it has ended. */
+/** A part that is ended on purpose is marked, and forgotten when it has ended. */
 const isTakenDown = ({ dir, parts }: Installation): boolean =>
   partsOf(dir).every(({ pid, ending }) => ending === true || parts.every((own) => own.pid !== pid))
 

@@ -3,8 +3,9 @@ import { join, resolve } from 'node:path'
 import {
   acquireTools,
   type ControlPlane,
-  holdTaken,
   type LockOptions,
+  lockTakenFolder,
+  type ProgressReport,
   removeFolder,
   startControlPlane,
   statusOf,
@@ -13,16 +14,15 @@ import {
 import { connect } from '../../adapters/kube/index.ts'
 import { Failure, systemClock } from '../../std/index.ts'
 import { WIDTH } from '../output.ts'
-import { type Report, reportTo } from '../report.ts'
+import { reportTo } from '../report.ts'
 import { OUTPUT_CLOSED, type Shell } from '../shell.ts'
-import { accountKubeconfigs } from './accounts.ts'
-import { gitPortOf } from './git-port.ts'
-import { findKubectl } from './kubectl.ts'
-import { endParts, isRunning, type Part, partsOf, startPart } from './parts.ts'
+import { accountKubeconfigs, gitPortOf } from './before-start.ts'
+import { findKubectl } from './cluster.ts'
+import { endParts, isRunning, type LocalPart, partsOf, startPart } from './parts.ts'
 import { runProgram } from './program.ts'
 import { untilEstablished, untilPoliciesHold } from './readiness.ts'
 
-/** Where a local installation is, and what runs in it. */
+/** The place of a local installation, and the programs that run in it. */
 export interface Installation {
   dir: string
   kubeconfig: string
@@ -30,38 +30,38 @@ export interface Installation {
   /** The folder of bare repositories that the Git server serves. */
   repositories: string
   gitUrl: string
-  parts: Part[]
+  parts: LocalPart[]
   /** PEM file: the authority of kas. Nothing in a cluster that was there, where kas speaks plain text. */
   authority?: string | undefined
 }
 
-export interface BringUp {
+export interface UpOptions {
   shell: Shell
   dir: string
   detached: boolean
-  report: Report
+  report: ProgressReport
   /** A cluster that is there: no control plane is started. */
   kubeconfig?: string | undefined
   /** Look after this namespace only, whoever else looks after the rest of the cluster. */
   scope?: string | undefined
 }
 
-export interface Ground {
+export interface PreparedCluster {
   kubeconfig: string
   kubectl: string
-  /** What kas shows its clients: kubectl sends no token to who shows nothing. */
+  /** The certificate that kas shows its clients: kubectl sends no token over plain text. */
   tls?: ControlPlane['tls']
 }
 
 /** Brings up everything in the folder, in the order in which one needs the other. */
-export async function bringUp(plan: BringUp): Promise<Installation> {
-  const ground = await prepareGround(plan)
-  await install(plan, ground)
-  return startPrograms(plan, ground)
+export async function bringUp(plan: UpOptions): Promise<Installation> {
+  const cluster = await prepareCluster(plan)
+  await install(plan, cluster)
+  return startPrograms(plan, cluster)
 }
 
 /** A control plane of the folder's own, or the cluster that was named. */
-export async function prepareGround(plan: BringUp): Promise<Ground> {
+export async function prepareCluster(plan: UpOptions): Promise<PreparedCluster> {
   const { shell, dir, detached, report, kubeconfig } = plan
   // An earlier run may have been killed before it could tidy up.
   await endParts(dir)
@@ -76,7 +76,7 @@ export async function prepareGround(plan: BringUp): Promise<Ground> {
 }
 
 /** The one in the PATH; where there is none, the one that a control plane is made with. */
-async function kubectlOf({ shell, report }: BringUp): Promise<string> {
+async function kubectlOf({ shell, report }: UpOptions): Promise<string> {
   try {
     return await findKubectl(shell)
   } catch {
@@ -87,20 +87,20 @@ async function kubectlOf({ shell, report }: BringUp): Promise<string> {
 }
 
 /**
- * What `install` applies: the kinds, policies and roles; then, when the kinds can be used, what an installation starts with. In a control
+ * The folders that `install` applies: the kinds, policies and roles; then, when the kinds can be used, its first objects. In a control
  * plane of our own the programs may read every namespace, as if each had been onboarded: whoever has it is its administrator.
  */
-export const foldersFor = ({ tls }: Ground) => ['.', ...(tls ? ['deploy/everywhere'] : []), 'deploy/defaults'] as const
+export const foldersFor = ({ tls }: PreparedCluster) => ['.', ...(tls ? ['deploy/everywhere'] : []), 'deploy/defaults'] as const
 
 /** Applies what `foldersFor` names, as the kubeconfig's user. */
-export async function install({ shell }: Pick<BringUp, 'shell'>, ground: Ground): Promise<void> {
-  const { kubeconfig, kubectl } = ground
+export async function install({ shell }: Pick<UpOptions, 'shell'>, cluster: PreparedCluster): Promise<void> {
+  const { kubeconfig, kubectl } = cluster
   const { env, signal } = shell
   const apply = (folder: string) => {
     const words = ['apply', '--server-side', '--force-conflicts', '-k', join(shell.home, folder)]
     return runProgram(kubectl, ['--kubeconfig', kubeconfig, ...words], { env, signal })
   }
-  const [kinds, ...others] = foldersFor(ground)
+  const [kinds, ...others] = foldersFor(cluster)
   const kube = connect({ kubeconfig })
   try {
     await apply(kinds)
@@ -112,19 +112,19 @@ export async function install({ shell }: Pick<BringUp, 'shell'>, ground: Ground)
 }
 
 /** The programs; meanwhile the API server takes up the policies. */
-export async function startPrograms(plan: BringUp, ground: Ground): Promise<Installation> {
-  const work = [startInTurn(plan, ground), untilPoliciesHold(ground.kubeconfig, plan.shell.signal)] as const
+export async function startPrograms(plan: UpOptions, cluster: PreparedCluster): Promise<Installation> {
+  const work = [startInTurn(plan, cluster), untilPoliciesHold(cluster.kubeconfig, plan.shell.signal)] as const
   try {
     const [installation] = await Promise.all(work)
     return installation
   } finally {
-    // Who ends what runs after a failure would miss what is still being started.
+    // A caller that ends what runs after a failure would miss what is still being started.
     await Promise.allSettled(work)
   }
 }
 
 /** The Git server and kas, then the operator, which has to know where kas is. */
-async function startInTurn(plan: BringUp, { kubeconfig, kubectl, tls }: Ground): Promise<Installation> {
+async function startInTurn(plan: UpOptions, { kubeconfig, kubectl, tls }: PreparedCluster): Promise<Installation> {
   const { shell, detached } = plan
   const dir = realpathSync(plan.dir)
   const env = environmentOf(shell)
@@ -144,15 +144,7 @@ async function startInTurn(plan: BringUp, { kubeconfig, kubectl, tls }: Ground):
       '--kubeconfig',
       accounts.kas,
       ...scope,
-      ...OPERATIONS,
-      '--listen',
-      '127.0.0.1:0',
-      '--webhooks',
-      '127.0.0.1:0',
-      '--git-credentials',
-      '127.0.0.1:0',
-      '--kubernetes-api',
-      '127.0.0.1:0',
+      ...onFreePorts('operations', 'listen', 'webhooks', 'git-credentials', 'kubernetes-api'),
       '--data-dir',
       join(dir, 'mirrors'),
       ...(tls ? ['--tls-cert', tls.certificate, '--tls-key', tls.key] : []),
@@ -181,18 +173,19 @@ async function startInTurn(plan: BringUp, { kubeconfig, kubectl, tls }: Ground):
   }
 }
 
-const OPERATIONS = ['--operations', '127.0.0.1:0']
+const onFreePorts = (...listeners: string[]): string[] => listeners.flatMap((name) => [`--${name}`, '127.0.0.1:0'])
 
-/** What the operator is told of what runs beside it. `authority`: of kas' certificate, where it has one. */
+/** Tells the operator of the programs beside it. `authority`: of kas' certificate, where it has one. */
 export function operatorFlags({
   kubeconfig,
   kubectl,
   kas: { facts },
   authority,
-}: Pick<Ground, 'kubeconfig' | 'kubectl'> & { kas: Part; authority: string | undefined }): string[] {
+}: Pick<PreparedCluster, 'kubeconfig' | 'kubectl'> & { kas: LocalPart; authority: string | undefined }): string[] {
   const git = `${authority ? 'https' : 'http'}://${facts.gitCredentials}`
   const api = authority ? ['--kas-ca', authority, '--kas-api', `https://${facts.kubernetesApi}`] : []
-  return [...OPERATIONS, '--kubeconfig', kubeconfig, '--kubectl', kubectl, '--kas', facts.listen ?? '', '--kas-git', git, ...api]
+  const own = [...onFreePorts('operations'), '--kubeconfig', kubeconfig, '--kubectl', kubectl]
+  return [...own, '--kas', facts.listen ?? '', '--kas-git', git, ...api]
 }
 
 /** Settings that somebody exported for other programs; what is started here is told everything by flags. */
@@ -209,7 +202,7 @@ function environmentOf({ env }: Shell): Shell['env'] {
 
 const PROGRAMS = ['git-server', 'kas', 'operator']
 
-/** What is up in a folder with a control plane of its own; if not all of it runs, the names of what has ended. */
+/** Finds what is up in a folder with a control plane of its own; if not all of it runs, the names of what has ended. */
 export function foundIn(given: string): { installation?: Installation; ended: string[] } | undefined {
   const plane = statusOf(given)
   if (!plane) return undefined
@@ -226,27 +219,25 @@ export function foundIn(given: string): { installation?: Installation; ended: st
   }
 }
 
-/** Whose cluster it is that all programs in the folder serve, or that runs there. */
+/** Says whose cluster it is that all programs in the folder serve, or that runs there. */
 export function clusterIn(dir: string): 'own' | 'other' | undefined {
   if (statusOf(dir)?.running) return 'own'
   return missingOf(partsOf(dir), dir).length === 0 ? 'other' : undefined
 }
 
-const missingOf = (parts: readonly Part[], dir: string): string[] =>
+const missingOf = (parts: readonly LocalPart[], dir: string): string[] =>
   PROGRAMS.filter((name) => !parts.some((part) => part.name === name && isRunning(dir, part)))
 
-export const isUpAlready = (dir: string): Failure =>
-  new Failure(
-    'invalid',
-    `--dir: Berth is up in ${dir} already, with ${clusterIn(dir) === 'own' ? 'its own' : 'another'} cluster`,
-    {
-      remedy: `Name another folder, or end it first with \`berth down --dir ${dir}\`.`,
-    },
-  )
+export function isUpAlready(dir: string): Failure {
+  const whose = clusterIn(dir) === 'own' ? 'its own' : 'another'
+  return new Failure('invalid', `--dir: Berth is up in ${dir} already, with ${whose} cluster`, {
+    remedy: `Name another folder, or end it first with \`berth down --dir ${dir}\`.`,
+  })
+}
 
 interface TakeDownOptions {
-  /** What this process has started: where another process has started anew since, that is left alone. */
-  own?: readonly Part[]
+  /** The parts that this process has started: if another process has started anew since, that is left alone. */
+  own?: readonly LocalPart[]
   /** Remove the folder, too. */
   remove?: boolean | undefined
   /** Ends the waiting for another process that is at work in the folder. */
@@ -255,8 +246,8 @@ interface TakeDownOptions {
 
 /** Ends what runs in the folder, while nobody else starts or ends anything there. Answers whether anything ran. */
 export async function takeDown(shell: Shell, dir: string, { own, remove, signal }: TakeDownOptions = {}): Promise<boolean> {
-  const letGo = await holdTaken(dir, waitingFor(dir, reportTo(shell, WIDTH), signal))
-  if (!letGo) {
+  const release = await lockTakenFolder(dir, waitingFor(dir, reportTo(shell, WIDTH), signal))
+  if (!release) {
     if (remove) removeFolder(dir)
     return false
   }
@@ -266,12 +257,12 @@ export async function takeDown(shell: Shell, dir: string, { own, remove, signal 
     if (remove) removeFolder(dir)
     return ran
   } finally {
-    letGo()
+    release()
   }
 }
 
-/** How one waits for the folder: with a line that says who is at work there. */
-export const waitingFor = (dir: string, report: Report, signal?: AbortSignal): LockOptions => ({
+/** Waits for the folder with a line that says who is at work there. */
+export const waitingFor = (dir: string, report: ProgressReport, signal?: AbortSignal): LockOptions => ({
   clock: systemClock,
   waiting: (holder) => report.line(`Another process (${holder}) is at work in ${dir}: waiting for it.`),
   signal,

@@ -1,20 +1,20 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { endServer, lastWords, launch, type Server, worksIn } from '../../adapters/control-plane/index.ts'
-import { Failure, pause, recordIn, seconds, systemClock } from '../../std/index.ts'
+import { Failure, isRecord, pause, recordIn, seconds, systemClock } from '../../std/index.ts'
 import type { Shell } from '../shell.ts'
 
 /** A program of Berth that runs beside this one, working in the folder of a local installation. */
-export interface Part {
+export interface LocalPart {
   name: string
   pid: number
-  /** What it said of itself when it was up: addresses, mostly. */
+  /** It said this of itself when it was up: addresses, mostly. */
   facts: Record<string, string>
   /** It is being ended on purpose, perhaps by another process. */
   ending?: boolean
 }
 
-export interface PartPlan {
+export interface PartOptions {
   dir: string
   name: string
   /** The program with its arguments. */
@@ -30,7 +30,7 @@ export interface PartPlan {
 const STARTS_WITHIN = seconds(30)
 
 /** Starts a part and waits until its log says that it is up; the log begins anew. */
-export async function startPart(plan: PartPlan): Promise<Part> {
+export async function startPart(plan: PartOptions): Promise<LocalPart> {
   const { dir, name, command, detached, env } = plan
   const [program, ...flags] = command
   const log = logOf(dir, name)
@@ -43,7 +43,7 @@ export async function startPart(plan: PartPlan): Promise<Part> {
   return part
 }
 
-async function factsOf({ dir, name, up, signal }: PartPlan, server: Server): Promise<Record<string, string>> {
+async function factsOf({ dir, name, up, signal }: PartOptions, server: Server): Promise<Record<string, string>> {
   const log = logOf(dir, name)
   const deadline = systemClock.now() + STARTS_WITHIN
   while (systemClock.now() < deadline) {
@@ -69,39 +69,38 @@ function saidIn(log: string, message: string): Record<string, string> | undefine
   return undefined
 }
 
-export const isRunning = (dir: string, { pid }: Part): boolean => worksIn(pid, dir)
+export const isRunning = (dir: string, { pid }: LocalPart): boolean => worksIn(pid, dir)
 
-/** What was started in the folder, in the order of the start. */
-export function partsOf(dir: string): Part[] {
+/** The programs that were started in the folder, in the order of the start. */
+export function partsOf(dir: string): LocalPart[] {
   const file = stateOf(dir)
   if (!existsSync(file)) return []
   const value: unknown = JSON.parse(readFileSync(file, 'utf8'))
   return Array.isArray(value) ? value.filter(isPart) : []
 }
 
-const isPart = (value: unknown): value is Part =>
-  typeof value === 'object' && value !== null && 'name' in value && 'pid' in value && 'facts' in value
+const isPart = (value: unknown): value is LocalPart => isRecord(value) && 'name' in value && 'pid' in value && 'facts' in value
 
 /** Ends them, the last started first. Answers whether one was running. */
 export async function endParts(dir: string): Promise<boolean> {
   const running = partsOf(dir).filter((part) => isRunning(dir, part))
   for (const part of running) rememberEnding(dir, part)
-  for (const { pid } of running.reverse()) await endServer(pid, systemClock, seconds(5))
+  for (const { pid } of running.reverse()) await endServer(pid, seconds(5))
   rmSync(stateOf(dir), { force: true })
   return running.length > 0
 }
 
 /** A full disk must not keep it running. */
-function rememberEnding(dir: string, part: Part): void {
+function rememberEnding(dir: string, part: LocalPart): void {
   try {
     remember(dir, { ...part, ending: true })
   } catch {
-    // Whoever watches it takes its end for a failure.
+    // A process that watches it takes its end for a failure.
   }
 }
 
 /** Written beside and renamed: whoever reads meanwhile sees the old list or the new one. */
-function remember(dir: string, part: Part): void {
+function remember(dir: string, part: LocalPart): void {
   const parts = [...partsOf(dir).filter(({ name }) => name !== part.name), part]
   writeFileSync(`${stateOf(dir)}.new`, JSON.stringify(parts, undefined, 2))
   renameSync(`${stateOf(dir)}.new`, stateOf(dir))

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, rmdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { holdFolder, removeFolder } from '../../adapters/control-plane/index.ts'
+import { lockFolder, removeFolder } from '../../adapters/control-plane/index.ts'
 import { Failure, sayFailure } from '../../std/index.ts'
 import type { Shell } from '../shell.ts'
-import { type BringUp, endAll, waitingFor } from './installation.ts'
+import { endAll, type UpOptions, waitingFor } from './installation.ts'
 
 /** The folder and those above it, as far as they would have to be made. */
 export const missingAt = (dir: string): string[] => (existsSync(dir) ? [] : [dir, ...missingAt(dirname(dir))])
@@ -11,18 +11,18 @@ export const missingAt = (dir: string): string[] => (existsSync(dir) ? [] : [dir
 interface StartOptions<T> {
   /** The folders that this makes, the innermost first. */
   made: readonly string[]
-  /** What is up already, or a failure, which leaves all as it is. */
+  /** Finds what is up already, or fails, which leaves all as it is. */
   find(): T | undefined
   start(): Promise<T>
 }
 
 /** Starts an installation while nobody else starts or ends one in the folder. Where it fails, nothing runs, and the folders go. */
-export async function startAlone<T>({ shell, dir, report }: BringUp, { made, find, start }: StartOptions<T>): Promise<T> {
-  const letGo = await holdFolder(dir, waitingFor(dir, report, shell.signal))
+export async function startAlone<T>({ shell, dir, report }: UpOptions, { made, find, start }: StartOptions<T>): Promise<T> {
+  const release = await lockFolder(dir, waitingFor(dir, report, shell.signal))
   try {
     return find() ?? (await startOrClear())
   } finally {
-    letGo()
+    release()
   }
   async function startOrClear(): Promise<T> {
     try {
@@ -37,7 +37,7 @@ export async function startAlone<T>({ shell, dir, report }: BringUp, { made, fin
   }
 }
 
-/** What fails here is said, and hides no failure that was the first. */
+/** A failure of this work is printed, and does not hide the one that came first. */
 export async function tidyUp({ say }: Shell, work: () => Promise<unknown>): Promise<void> {
   try {
     await work()

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   ConfigMaps,
@@ -11,9 +11,9 @@ import {
 } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
 import type { Installation } from '../local/installation.ts'
-import { type Seen, type Stage, type Step, TEAM, until, untilGone } from './stage.ts'
+import { type StepResult, TEAM, type TourContext, until, untilGone } from './context.ts'
 
-/** Where the files of the tour lie, below the folder of Berth. */
+/** The folder of the tour's files, below that of Berth. */
 const FILES = join('examples', 'tour')
 
 /** In the files, in place of the address of the Git server that the tour starts. */
@@ -22,35 +22,36 @@ const PLACEHOLDER = 'http://git.example'
 const claim = { namespace: TEAM, name: 'development' }
 const shop = { namespace: TEAM, name: 'shop' }
 
+export interface TourStep {
+  /** A claim that the step makes true, as a person wants it. */
+  title: string
+  /** A person would type this. */
+  command: string
+  /** Makes it true; answers what is to be seen. */
+  run: (context: TourContext) => Promise<string | StepResult>
+}
+
 /** The main job of Berth, from the claim to the second commit, in the order in which a person does it. */
-export const stepsOf = ({ gitUrl, repositories }: Installation): readonly Step[] => [
+export const stepsOf = ({ gitUrl, repositories }: Installation): readonly TourStep[] => [
   applied('offer a class of targets', '10-namespace.yaml', '20-class.yaml'),
   applied('claim a target', '30-claim.yaml'),
   applied('name it as an environment', '40-environment.yaml'),
-  {
-    title: 'make a repository',
-    command: `git init --bare ${join(repositories, 'shop.git')}`,
-    run: (stage) => makeRepository(stage),
-  },
+  { title: 'make a repository', command: `git init --bare ${join(repositories, 'shop.git')}`, run: makeRepository },
   withAddress('tell kas of a repository', '50-git-project.yaml', gitUrl),
   withAddress('deploy it to the environment', '60-deployment.yaml', gitUrl),
-  {
-    title: 'push the first commit',
-    command: `git push ${gitUrl}/shop.git main`,
-    run: (stage) => pushFirst(stage),
-  },
+  { title: 'push the first commit', command: `git push ${gitUrl}/shop.git main`, run: pushFirst },
   applied('ask for a workspace', '70-workspace.yaml'),
   {
     title: 'the claim is Bound',
     command: `kubectl wait -n ${TEAM} dtc/development --for=jsonpath='{.status.phase}'=Bound`,
-    run: async (stage) => `to namespace ${await targetNamespace(stage)}`,
+    run: async (context) => `to namespace ${await targetNamespace(context)}`,
   },
   {
     title: 'the repository is read',
     command: `kubectl wait -n ${TEAM} gitproject/shop --for=condition=Ready`,
-    run: (stage) =>
+    run: (context) =>
       until(
-        stage,
+        context,
         GitProjects,
         shop,
         ({ status }) => status?.refs?.[0] && `${status.refs[0].name} is ${short(status.refs[0].commit)}`,
@@ -59,34 +60,22 @@ export const stepsOf = ({ gitUrl, repositories }: Installation): readonly Step[]
   {
     title: 'the pushed manifests run',
     command: `kubectl wait -n ${TEAM} gitopsdeployment/shop --for=jsonpath='{.status.health.status}'=Healthy`,
-    run: (stage) => manifestsRun(stage),
+    run: manifestsRun,
   },
   {
     title: 'the workspace is Running',
     command: `kubectl wait -n ${TEAM} workspace/shop --for=jsonpath='{.status.actualState}'=Running`,
-    run: (stage) =>
-      until(stage, Workspaces, shop, ({ status }) =>
+    run: (context) =>
+      until(context, Workspaces, shop, ({ status }) =>
         status?.actualState === 'Running' ? (status.url ?? 'its Deployment is available') : undefined,
       ),
   },
-  {
-    title: 'push the second commit',
-    command: `git push ${gitUrl}/shop.git main`,
-    run: (stage) => pushSecond(stage),
-  },
-  {
-    title: 'one object is changed',
-    command: 'kubectl get configmap shop-settings -o yaml',
-    run: (stage) => changed(stage),
-  },
-  {
-    title: 'another is removed',
-    command: 'kubectl get configmap shop-banner',
-    run: (stage) => removed(stage),
-  },
+  { title: 'push the second commit', command: `git push ${gitUrl}/shop.git main`, run: pushSecond },
+  { title: 'one object is changed', command: 'kubectl get configmap shop-settings -o yaml', run: changed },
+  { title: 'another is removed', command: 'kubectl get configmap shop-banner', run: removed },
 ]
 
-function applied(title: string, ...files: string[]): Step {
+function applied(title: string, ...files: string[]): TourStep {
   const flags = files.flatMap((file) => ['-f', join(FILES, file)])
   const parameters = ['apply', '--server-side', ...flags]
   return {
@@ -96,7 +85,7 @@ function applied(title: string, ...files: string[]): Step {
   }
 }
 
-function withAddress(title: string, file: string, gitUrl: string): Step {
+function withAddress(title: string, file: string, gitUrl: string): TourStep {
   const path = join(FILES, file)
   return {
     title,
@@ -111,28 +100,28 @@ function withAddress(title: string, file: string, gitUrl: string): Step {
 /** kubectl's own words, of several objects the last one's. */
 const appliedLine = (printed: string): string => printed.trim().split('\n').at(-1)?.replace(' serverside-applied', '') ?? ''
 
-async function makeRepository({ git, workingCopy, installation }: Stage): Promise<string> {
+async function makeRepository({ git, workingCopy, installation }: TourContext): Promise<string> {
   mkdirSync(workingCopy, { recursive: true })
   await git('init', '--quiet', '--bare', '--initial-branch=main', join(installation.repositories, 'shop.git'))
   return `${installation.gitUrl}/shop.git`
 }
 
-async function pushFirst(stage: Stage): Promise<string> {
-  const { git, shell, workingCopy } = stage
+async function pushFirst(context: TourContext): Promise<string> {
+  const { git, shell, workingCopy } = context
   await git('init', '--quiet', '--initial-branch=main')
   cpSync(join(shell.home, FILES, 'shop'), workingCopy, { recursive: true })
-  return push(stage, 'Open the shop')
+  return push(context, 'Open the shop')
 }
 
 /** Changes the settings and removes the banner. */
-async function pushSecond(stage: Stage): Promise<string> {
-  const { git, shell, workingCopy } = stage
+async function pushSecond(context: TourContext): Promise<string> {
+  const { git, shell, workingCopy } = context
   cpSync(join(shell.home, FILES, 'shop-second-commit'), workingCopy, { recursive: true })
   await git('rm', '--quiet', 'overlays/development/banner.yaml')
-  return push(stage, 'Greet anew, take the banner down')
+  return push(context, 'Greet anew, take the banner down')
 }
 
-async function push({ git, installation }: Stage, message: string): Promise<string> {
+async function push({ git, installation }: TourContext, message: string): Promise<string> {
   await git('add', '--all')
   await git('commit', '--quiet', '--message', message)
   await git('push', '--quiet', `${installation.gitUrl}/shop.git`, 'main')
@@ -142,29 +131,29 @@ async function push({ git, installation }: Stage, message: string): Promise<stri
 const short = (commit: string): string => commit.slice(0, 10)
 
 /** The namespace behind the claim. */
-async function targetNamespace(stage: Stage): Promise<string> {
-  const target = await until(stage, DeploymentTargetClaims, claim, ({ spec, status }) =>
+async function targetNamespace(context: TourContext): Promise<string> {
+  const target = await until(context, DeploymentTargetClaims, claim, ({ spec, status }) =>
     status?.phase === 'Bound' ? spec.targetName : undefined,
   )
-  const found = await stage.kube.get(DeploymentTargets, { namespace: TEAM, name: target })
+  const found = await context.kube.get(DeploymentTargets, { namespace: TEAM, name: target })
   if (!found) throw new Failure('not-found', `the claim is Bound, but there is no DeploymentTarget ${TEAM}/${target}`)
   return found.spec.kubernetesCredentials.defaultNamespace
 }
 
-async function manifestsRun(stage: Stage): Promise<string> {
-  await until(stage, GitOpsDeployments, shop, ({ status }) => (status?.sync?.status === 'Synced' ? true : undefined))
-  const namespace = await targetNamespace(stage)
-  const pods = await until(stage, Deployments, { namespace, name: 'shop' }, ({ status }) => {
+async function manifestsRun(context: TourContext): Promise<string> {
+  await until(context, GitOpsDeployments, shop, ({ status }) => (status?.sync?.status === 'Synced' ? true : undefined))
+  const namespace = await targetNamespace(context)
+  const pods = await until(context, Deployments, { namespace, name: 'shop' }, ({ status }) => {
     const available = status?.conditions?.find(({ type }) => type === 'Available')
     return available?.status === 'True' ? status?.availableReplicas : undefined
   })
-  await until(stage, GitOpsDeployments, shop, ({ status }) => (status?.health?.status === 'Healthy' ? true : undefined))
+  await until(context, GitOpsDeployments, shop, ({ status }) => (status?.health?.status === 'Healthy' ? true : undefined))
   return `Deployment ${namespace}/shop has ${pods} pods available`
 }
 
-async function changed(stage: Stage): Promise<Seen> {
-  const namespace = await targetNamespace(stage)
-  const greeting = await until(stage, ConfigMaps, { namespace, name: 'shop-settings' }, ({ data }) =>
+async function changed(context: TourContext): Promise<StepResult> {
+  const namespace = await targetNamespace(context)
+  const greeting = await until(context, ConfigMaps, { namespace, name: 'shop-settings' }, ({ data }) =>
     data?.GREETING?.includes('second') ? data.GREETING : undefined,
   )
   return {
@@ -173,19 +162,16 @@ async function changed(stage: Stage): Promise<Seen> {
   }
 }
 
-async function removed(stage: Stage): Promise<Seen> {
-  const namespace = await targetNamespace(stage)
-  await untilGone(stage, ConfigMaps, { namespace, name: 'shop-banner' })
+async function removed(context: TourContext): Promise<StepResult> {
+  const namespace = await targetNamespace(context)
+  await untilGone(context, ConfigMaps, { namespace, name: 'shop-banner' })
   return { text: 'ConfigMap shop-banner is gone', command: `kubectl get -n ${namespace} configmap/shop-banner` }
 }
 
-/** What the tour made in a cluster that stays: what depends on something goes before it. */
-export const TRACES = [
-  '70-workspace.yaml',
-  '60-deployment.yaml',
-  '50-git-project.yaml',
-  '40-environment.yaml',
-  '30-claim.yaml',
-  '20-class.yaml',
-  '10-namespace.yaml',
-].map((file) => join(FILES, file))
+/** The files of what the tour made in a cluster that stays: what depends on something goes before it. */
+export const tourFiles = (home: string): string[] =>
+  readdirSync(join(home, FILES))
+    .filter((name) => name.endsWith('.yaml'))
+    .sort()
+    .reverse()
+    .map((name) => join(FILES, name))

@@ -1,15 +1,15 @@
-import { workspaceStepsOf as stepsOf, type Workspace } from '../../api/index.ts'
-import { stateOf } from './workspace.ts'
+import { type Workspace, workspaceStateOf, workspaceStepsOf } from '../../api/index.ts'
 
-/** Whether the status speaks of the spec as it is. */
+/** The status speaks of the spec as it is. */
 export const isSeen = ({ metadata, status }: Workspace): boolean => status?.observedGeneration === metadata.generation
 
 /** Pure. What has happened between two looks, a line each. */
 export function news(before: Workspace | undefined, now: Workspace): string[] {
   const lines: string[] = []
-  if (!before || stateOf(before) !== stateOf(now)) lines.push(stateOf(now))
-  const were = new Map(before ? stepsOf(before).map(({ type, status }) => [type, status]) : [])
-  for (const { type, status } of stepsOf(now)) if (status === 'True' && were.get(type) !== 'True') lines.push(`  ${type}`)
+  if (!before || workspaceStateOf(before) !== workspaceStateOf(now)) lines.push(workspaceStateOf(now))
+  const were = new Map(before ? workspaceStepsOf(before).map(({ type, status }) => [type, status]) : [])
+  for (const { type, status } of workspaceStepsOf(now))
+    if (status === 'True' && were.get(type) !== 'True') lines.push(`  ${type}`)
   const [past, step] = [underWay(before), underWay(now)]
   if (step && step !== past) lines.push(`  ... ${step}`)
   const why = whyOf(now)
@@ -30,7 +30,7 @@ export function whyOf({ status }: Workspace): string {
 /** Pure. Where it stands, in a line. */
 export function standOf(workspace: Workspace): string {
   const step = underWay(workspace)
-  return [stateOf(workspace), whyOf(workspace) || (step && `in step ${step}`)].filter(Boolean).join(', ')
+  return [workspaceStateOf(workspace), whyOf(workspace) || (step && `in step ${step}`)].filter(Boolean).join(', ')
 }
 
 const underWay = (workspace: Workspace | undefined): string => {

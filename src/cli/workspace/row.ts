@@ -1,40 +1,17 @@
-import { conditionOf, type Workspace } from '../../api/index.ts'
-import type { Mark } from '../output.ts'
+import { conditionOf, type Workspace, workspaceStateOf, workspaceWishOf } from '../../api/index.ts'
+import type { FindingMark } from '../output.ts'
 import { since, until } from './time.ts'
-import { desiredOf, stateOf } from './workspace.ts'
 
-/** A workspace as `berth get` shows it. */
-export interface Row {
-  namespace: string
-  name: string
-  state: string
-  desired: string
-  owner: string
-  class: string
-  url: string
-  /** The step that it is in, while it starts or stops. */
-  step: string
-  /** What went wrong, or what it waits for. */
-  reason: string
-  message: string
-  remedy: string
-  createdAt: string
-  startedAt: string
-  willStopAt: string
-  willStopReason: string
-  willTerminateAt: string
-  willTerminateReason: string
-}
-
-export function rowOf(workspace: Workspace): Row {
+/** A workspace as `berth get` shows it. `step` is the one that it is in, `reason` what went wrong or what it waits for. */
+export function rowOf(workspace: Workspace) {
   const { metadata, spec, status = {} } = workspace
   const ready = conditionOf(status.conditions, 'Ready')
   const { failure, step } = status
   return {
     namespace: metadata.namespace ?? '',
     name: metadata.name,
-    state: stateOf(workspace),
-    desired: desiredOf(workspace),
+    state: workspaceStateOf(workspace),
+    desired: workspaceWishOf(workspace),
     owner: spec.owner ?? '',
     class: status.class?.name ?? spec.workspaceClassName ?? 'default',
     url: status.url ?? '',
@@ -51,11 +28,13 @@ export function rowOf(workspace: Workspace): Row {
   }
 }
 
+type Row = ReturnType<typeof rowOf>
+
 const BAD = ['Failed', 'Error', 'Unknown']
 
-export const markOf = ({ state, reason }: Row): Mark => {
+export const markOf = ({ state }: Row): FindingMark => {
   if (BAD.includes(state)) return 'fail'
-  return state === 'Running' || state === 'Stopped' || state === 'Terminated' ? 'ok' : reason === 'NotSeen' ? 'warn' : 'warn'
+  return state === 'Running' || state === 'Stopped' || state === 'Terminated' ? 'ok' : 'warn'
 }
 
 /** In a few words: what is next, what it waits for, or what is wrong. */

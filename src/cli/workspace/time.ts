@@ -1,8 +1,6 @@
 import { spelled } from '../../std/index.ts'
 
-export { spelled } from '../../std/index.ts'
-
-/** How long ago; empty for what never was. */
+/** The time since then; empty for what never was. */
 export const since = (time: string | undefined, now: number): string => (time ? spelled(now - Date.parse(time)) : '')
 
 /** `in 3 h`, or `now` for what is due. */

@@ -1,14 +1,14 @@
-import { refOf, type Workspace, Workspaces } from '../../api/index.ts'
-import { Failure, seconds, systemClock } from '../../std/index.ts'
+import { nameOf, refOf, type Workspace, Workspaces, workspaceStateOf, workspaceWishOf } from '../../api/index.ts'
+import { Failure, seconds, spelled, systemClock } from '../../std/index.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
-import { follow } from '../gitops/follow.ts'
+import { follow } from '../follow.ts'
 import { wrap } from '../output.ts'
 import { reportTo } from '../report.ts'
+import type { Shell } from '../shell.ts'
 import { isSeen, news, standOf } from './progress.ts'
-import { spelled } from './time.ts'
-import { type AtHand, berth, desiredOf, stateOf, titleOf } from './workspace.ts'
+import { commandFor, type WorkspaceContext } from './workspace.ts'
 
-export interface Expectation {
+export interface WatchGoal {
   /** The state in which it is done. */
   state: 'Running' | 'Stopped' | 'Terminated'
   /** Seconds. */
@@ -21,8 +21,8 @@ type Ending = { word: 'done' } | { word: 'gone' } | { word: 'failed' | 'changed'
 
 /** Follows the workspace and tells each step with its time, until it is as expected, has failed, or somebody wants it otherwise. */
 export async function watchUntil(
-  { shell, kube, workspace }: AtHand,
-  { state, timeout, generation }: Expectation,
+  { shell, kube, workspace }: WorkspaceContext,
+  { state, timeout, generation }: WatchGoal,
 ): Promise<ExitCode> {
   const report = reportTo(shell)
   const began = systemClock.now()
@@ -50,33 +50,27 @@ export async function watchUntil(
       return endingOf(now, state)
     },
   )
-  return concluded({ shell, workspace: before ?? workspace, ending, state, took: systemClock.now() - began })
+  return conclude(shell, before ?? workspace, ending, state, systemClock.now() - began)
 }
 
-/** Who has been seen needs no operator that is looked for. */
+/** The operator has looked at it, so that nobody needs to look for the operator. */
 const adviceOn = (workspace: Workspace): string =>
-  `${workspace.status?.failure?.remedy ?? `More of it: ${berth('describe', workspace)}.`} Or wait longer with --timeout.`
+  `${workspace.status?.failure?.remedy ?? `More of it: ${commandFor('describe', workspace)}.`} Or wait longer with --timeout.`
 
-function endingOf(now: Workspace, state: Expectation['state']): Ending | undefined {
+function endingOf(now: Workspace, state: WatchGoal['state']): Ending | undefined {
   if (!isSeen(now)) return undefined
-  const wanted = desiredOf(now)
+  const wanted = workspaceWishOf(now)
   // A deletion leaves the wish as it was.
   if (state !== 'Terminated' && wanted !== state && wanted !== 'RestartRequested') return { word: 'changed', workspace: now }
-  if (stateOf(now) === state && (wanted === state || state === 'Terminated')) return { word: 'done' }
-  return ['Failed', 'Error'].includes(stateOf(now)) && state === 'Running' ? { word: 'failed', workspace: now } : undefined
+  if (workspaceStateOf(now) === state && (wanted === state || state === 'Terminated')) return { word: 'done' }
+  return ['Failed', 'Error'].includes(workspaceStateOf(now)) && state === 'Running'
+    ? { word: 'failed', workspace: now }
+    : undefined
 }
 
-interface Conclusion {
-  shell: AtHand['shell']
-  workspace: Workspace
-  ending: Ending
-  state: Expectation['state']
-  /** Milliseconds. */
-  took: number
-}
-
-function concluded({ shell, workspace, ending, state, took }: Conclusion): ExitCode {
-  const title = titleOf(workspace)
+/** Prints how it ended. `took` milliseconds. */
+function conclude(shell: Shell, workspace: Workspace, ending: Ending, state: WatchGoal['state'], took: number): ExitCode {
+  const title = nameOf(workspace)
   if (ending.word === 'gone' && state !== 'Terminated') throw new Failure('not-found', `${title} was deleted.`)
   if (ending.word === 'gone' || ending.word === 'done') {
     const url = state === 'Running' && workspace.status?.url ? ` Open it at ${workspace.status.url}` : ''
@@ -87,10 +81,10 @@ function concluded({ shell, workspace, ending, state, took }: Conclusion): ExitC
   const { failure } = ending.workspace.status ?? {}
   const why =
     ending.word === 'changed'
-      ? `somebody else wants it ${desiredOf(ending.workspace)}`
+      ? `somebody else wants it ${workspaceWishOf(ending.workspace)}`
       : `${failure?.step ? `in step ${failure.step}: ` : ''}${failure?.cause ? `${failure.cause}: ` : ''}${failure?.message ?? 'it does not say why'}`
-  const text = `berth: ${title} is not ${state} but ${stateOf(ending.workspace)}: ${why.replace(/\.$/, '')}. ${failure?.remedy ?? ''}`
+  const text = `berth: ${title} is not ${state} but ${workspaceStateOf(ending.workspace)}: ${why.replace(/\.$/, '')}. ${failure?.remedy ?? ''}`
   for (const line of wrap(text.trim())) shell.say(`${line}\n`)
-  shell.say(`More of it: ${berth('describe', workspace)}; ${berth('logs', workspace)}\n`)
+  shell.say(`More of it: ${commandFor('describe', workspace)}; ${commandFor('logs', workspace)}\n`)
   return exitCodes.failed
 }

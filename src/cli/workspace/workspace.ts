@@ -1,23 +1,14 @@
 import type { Command } from 'commander'
 import type { Kube } from '../../adapters/kube/index.ts'
-import { type Ref, refOf, type Workspace, Workspaces } from '../../api/index.ts'
-import { Failure, isFailure } from '../../std/index.ts'
-import type { ExitCode } from '../exit-codes.ts'
-import { likely } from '../hint.ts'
-import { type ClusterOptions, wholeNumber, withKube, withKubeconfig } from '../options.ts'
+import { nameOf, type Workspace, Workspaces, workspaceWishOf } from '../../api/index.ts'
+import { durationOf, Failure } from '../../std/index.ts'
+import { findObject, type ObjectOptions, withObject } from '../find-object.ts'
+import { wholeNumber, withKube } from '../options.ts'
 import type { Shell } from '../shell.ts'
 
-export { workspaceStateOf as stateOf, workspaceWishOf as desiredOf } from '../../api/index.ts'
+export const withWorkspace = (command: Command): Command => withObject(command, Workspaces)
 
-export interface WorkspaceOptions extends ClusterOptions {
-  namespace: string
-}
-
-/** For verbs about one Workspace. */
-export const withWorkspace = (command: Command): Command =>
-  withKubeconfig(command).argument('<name>', 'name of the Workspace').option('-n, --namespace <name>', 'its namespace', 'default')
-
-export interface WatchOptions extends WorkspaceOptions {
+export interface WatchOptions extends ObjectOptions {
   watch?: boolean
   /** Seconds. */
   timeout: number
@@ -29,46 +20,36 @@ export const withWatch = (command: Command): Command =>
     .option('-w, --watch', 'show each step with its time, until it is done; fails when it fails')
     .option('--timeout <seconds>', 'how long to watch', wholeNumber, 600)
 
-/** What a verb works with. */
-export interface AtHand {
+export interface WorkspaceContext {
   shell: Shell
   kube: Kube
   workspace: Workspace
 }
 
-export const withWorkspaceAtHand = (
-  shell: Shell,
-  name: string,
-  options: WorkspaceOptions,
-  work: (at: AtHand) => Promise<ExitCode>,
-): Promise<ExitCode> =>
-  withKube(shell, options, async (kube) =>
-    work({ shell, kube, workspace: await find(kube, { name, namespace: options.namespace }) }),
-  )
+/** Does the work of a verb about one Workspace, with the person's own rights. */
+export const onWorkspace =
+  <Options extends ObjectOptions, Result>(work: (context: WorkspaceContext, options: Options) => Promise<Result>) =>
+  (shell: Shell, name: string, options: Options): Promise<Result> =>
+    withKube(shell, options, async (kube) => {
+      const workspace = await findObject(kube, Workspaces, { name, namespace: options.namespace }, '`berth get -A`')
+      return work({ shell, kube, workspace }, options)
+    })
 
-async function find(kube: Kube, ref: Ref): Promise<Workspace> {
-  const found = await kube.get(Workspaces, ref)
-  if (found) return found
-  throw new Failure('not-found', `there is no Workspace ${ref.name} in namespace ${ref.namespace}.`, {
-    remedy: likely(ref, await listed(kube, ref), '`berth get -A`'),
+/** Another verb about the same workspace, to be copied. */
+export const commandFor = (verb: string, { metadata: { namespace, name } }: Workspace): string =>
+  `berth ${verb} ${name}${namespace === 'default' ? '' : ` -n ${namespace}`}`
+
+/** Throws `conflict` for one that is over. */
+export function refuseTerminated(workspace: Workspace): void {
+  if (workspaceWishOf(workspace) !== 'Terminated') return
+  throw new Failure('conflict', `${nameOf(workspace)} is terminated, and its files are gone.`, {
+    remedy: 'Delete it with `berth delete`, and make another with `berth create`.',
   })
 }
 
-/** All that the person may list: of the cluster, else of the namespace. */
-async function listed(kube: Kube, { namespace }: Ref): Promise<Ref[]> {
-  for (const query of [{}, { namespace }]) {
-    try {
-      return (await kube.list(Workspaces, { ...query, metadataOnly: true })).map(refOf)
-    } catch (failure) {
-      if (!isFailure(failure, 'forbidden')) throw failure
-    }
-  }
-  return []
+/** The milliseconds that a flag names; `example` is how it may be written. */
+export function lengthOfTime(flag: string, text: string, example: string): number {
+  const length = /^(\d+[smh])+$/.test(text) ? durationOf(text) : 0
+  if (length > 0) return length
+  throw new Failure('invalid', `${flag} is "${text}", which is no length of time.`, { remedy: `Write it like ${example}.` })
 }
-
-/** As people say and type it: `Workspace team-a/web`. */
-export const titleOf = ({ metadata: { namespace, name } }: Workspace): string => `Workspace ${namespace}/${name}`
-
-/** Another verb about the same workspace, to be copied. */
-export const berth = (verb: string, { metadata: { namespace, name } }: Workspace): string =>
-  `berth ${verb} ${name}${namespace === 'default' ? '' : ` -n ${namespace}`}`

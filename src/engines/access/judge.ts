@@ -1,5 +1,4 @@
-import type { Premises, PublishedPort, Share } from './premises.ts'
-import { narrowest } from './visibility.ts'
+import { type AccessRules, narrowest, type PublishedPort, type Visibility, type WorkspaceShare } from './rules.ts'
 
 /** Somebody who has signed in. */
 export interface Person {
@@ -8,7 +7,7 @@ export interface Person {
   readonly groups: readonly string[]
 }
 
-export type Refusal =
+type RefusedBecause =
   /** Nobody gets in: the workspace is being terminated. */
   | 'Ending'
   /** Nobody gets in: no such port is declared and published. */
@@ -27,15 +26,15 @@ export type Judgement =
       /** When it is no longer so if nothing else changes, milliseconds since the epoch. */
       readonly until: number
     }
-  | { readonly may: false; readonly why: Refusal }
+  | { readonly may: false; readonly why: RefusedBecause }
 
-export interface Case {
-  readonly premises: Premises
+interface AccessQuestion {
+  readonly rules: AccessRules
   /** Number of the port. */
   readonly port: number
   /** `undefined`: nobody has signed in. */
   readonly person: Person | undefined
-  /** Digests of the links that whoever asks has shown. */
+  /** Digests of the links that came with the request. */
   readonly links?: readonly string[]
   /** The roles of the cluster let them open the workspace. */
   readonly hasRole?: boolean
@@ -44,40 +43,35 @@ export interface Case {
 }
 
 const ALWAYS = Number.POSITIVE_INFINITY
-const no = (why: Refusal): Judgement => ({ may: false, why })
+const no = (why: RefusedBecause): Judgement => ({ may: false, why })
 
-/** The one decision about access. What nothing allows is refused. */
-export function judge({ premises, port: number, person, links = [], hasRole = false, now }: Case): Judgement {
-  if (premises.isEnding) return no('Ending')
-  const port = premises.ports.get(number)
+/** Decides about access, for everybody. What nothing allows is refused. */
+export function judgeAccess({ rules, port: number, person, links = [], hasRole = false, now }: AccessQuestion): Judgement {
+  if (rules.isEnding) return no('Ending')
+  const port = rules.ports.get(number)
   if (!port) return no('PortNotDeclared')
-  const visibility = narrowest(port.visibility, premises.most)
+  const visibility = narrowest(port.visibility, rules.most)
   if (visibility === 'public') return { may: true, as: 'public', until: ALWAYS }
-  const opens = (share: Share): boolean => share.link !== undefined && links.includes(share.link)
-  const byLink = judgeLinks({ port, shares: premises.shares.filter(opens), most: premises.most, now })
+  const opens = (share: WorkspaceShare): boolean => share.link !== undefined && links.includes(share.link)
+  const byLink = judgeLinks(rules.shares.filter(opens), port, rules.most, now)
   // An empty name would be equal to one that is missing.
-  if (!person || person.user === '') return premises.most === 'public' && byLink.may ? byLink : no('SignInNeeded')
-  if (person.user === premises.owner) return { may: true, as: 'owner', until: ALWAYS }
+  if (!person || person.user === '') return rules.most === 'public' && byLink.may ? byLink : no('SignInNeeded')
+  if (person.user === rules.owner) return { may: true, as: 'owner', until: ALWAYS }
   if (visibility === 'authenticated') return { may: true, as: 'authenticated', until: ALWAYS }
-  if (premises.most === 'owner') return no('NotShared')
+  if (rules.most === 'owner') return no('NotShared')
   if (hasRole) return { may: true, as: 'role', until: ALWAYS }
   const byShare = judgeShares(
-    premises.shares.filter((share) => isFor(share, person)),
+    rules.shares.filter((share) => isFor(share, person)),
     { names: port.names, isForMembers: visibility === 'members', now },
   )
   return byShare.may || byLink.may ? longer(byShare, byLink) : byShare.why === 'NotShared' ? byLink : byShare
 }
 
-/** Whoever has it gets in, so it counts only where the class lets in whoever has signed in, and never into a shell. */
-function judgeLinks({ port, shares, most, now }: { port: PublishedPort; shares: readonly Share[] } & LinkRules): Judgement {
+/** Everybody who has it gets in, so it counts only where the class lets in everybody who has signed in, and never into a shell. */
+function judgeLinks(shares: readonly WorkspaceShare[], port: PublishedPort, most: Visibility, now: number): Judgement {
   if (port.isShell || (most !== 'authenticated' && most !== 'public')) return no('NotShared')
   const found = judgeShares(shares, { names: port.names, isForMembers: false, now })
   return found.may ? { ...found, as: 'link' } : found
-}
-
-interface LinkRules {
-  most: Premises['most']
-  now: number
 }
 
 function longer(one: Judgement, other: Judgement): Judgement {
@@ -85,12 +79,12 @@ function longer(one: Judgement, other: Judgement): Judgement {
   return other.until > one.until ? other : one
 }
 
-const isFor = ({ user, group }: Share, person: Person): boolean =>
+const isFor = ({ user, group }: WorkspaceShare, person: Person): boolean =>
   user === undefined ? group !== undefined && person.groups.includes(group) : user === person.user
 
-/** Of several shares the one that lasts longest counts. */
+/** The share that lasts longest counts. */
 function judgeShares(
-  shares: readonly Share[],
+  shares: readonly WorkspaceShare[],
   { names, isForMembers, now }: { names: readonly string[]; isForMembers: boolean; now: number },
 ): Judgement {
   const naming = shares.filter(({ ports }) => ports.some((name) => names.includes(name)))

@@ -1,9 +1,9 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import { type CoreEvent, CoreEvents, labels, Pods, type Workspace, workspaceObjectName } from '../../api/index.ts'
 import { isFailure } from '../../std/index.ts'
-import { type Sight, withTarget } from './target.ts'
+import { type TargetReach, withTarget } from './target.ts'
 
-export interface Told {
+export interface WorkspaceEvent {
   at: string
   type: string
   reason: string
@@ -12,15 +12,15 @@ export interface Told {
   message: string
 }
 
-/** What was told about the workspace here, and about its objects where it runs, in the order of time. */
+/** Finds the Events about the workspace here, and about its objects where it runs, in the order of time. */
 export async function eventsOf(
   kube: Kube,
   workspace: Workspace,
-  sight: Sight,
-): Promise<{ events: Told[]; unseen: string | undefined }> {
+  reach: TargetReach,
+): Promise<{ events: WorkspaceEvent[]; unseen: string | undefined }> {
   const { uid = '', namespace } = workspace.metadata
   const own = await kube.list(CoreEvents, { namespace, fields: `involvedObject.uid=${uid}` })
-  const there = await withTarget(kube, workspace, sight, async (target, home) => {
+  const there = await withTarget(kube, workspace, reach, async (target, home) => {
     const all = await target.list(CoreEvents, { namespace: home })
     const pods = await target.list(Pods, { namespace: home, labels: `${labels.workspaceUid}=${uid}`, metadataOnly: true })
     const names = new Set(pods.map(({ metadata }) => metadata.name))
@@ -32,7 +32,7 @@ export async function eventsOf(
   })
   const others = typeof there === 'string' ? [] : there
   const seen = new Set(own.map(({ metadata }) => metadata.uid))
-  const all = [...own, ...others.filter(({ metadata }) => !seen.has(metadata.uid))].map(toldBy)
+  const all = [...own, ...others.filter(({ metadata }) => !seen.has(metadata.uid))].map(workspaceEventFrom)
   return {
     events: all.sort((a, b) => Date.parse(a.at) - Date.parse(b.at)),
     unseen: typeof there === 'string' ? there : undefined,
@@ -40,7 +40,7 @@ export async function eventsOf(
 }
 
 /**
- * What Kubernetes puts behind the name of a Deployment, by the kind of what it makes. All else has the name itself: that of a
+ * Kubernetes puts this behind the name of a Deployment, by the kind of what it makes. All else has the name itself: that of a
  * neighbour may go on with anything, as `web-2` does.
  */
 const MARKS = new Map([
@@ -50,14 +50,14 @@ const MARKS = new Map([
 /** A pod beside the main one has a Deployment of its own. */
 const BESIDE = /^-pod-[0-9a-f]{8}/
 
-/** Whether an object belongs to whatever is made under that name. */
+/** Whether an object belongs to the Deployment of that name. */
 function isOf(made: string, kind: string | undefined, name: string): boolean {
   if (!name.startsWith(made)) return false
   const rest = name.slice(made.length).replace(BESIDE, '')
   return rest === '' || (MARKS.get(kind ?? '')?.test(rest) ?? false)
 }
 
-function toldBy(event: CoreEvent): Told {
+function workspaceEventFrom(event: CoreEvent): WorkspaceEvent {
   const { type = '', reason = '', message = '', count, series, involvedObject } = event
   const at = series?.lastObservedTime ?? event.lastTimestamp ?? event.eventTime ?? event.firstTimestamp
   return {

@@ -1,7 +1,7 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import { labels, type Pod, Pods, type Workspace } from '../../api/index.ts'
 
-interface Home {
+interface PodPlace {
   target: Kube
   /** The namespace there. */
   home: string
@@ -10,7 +10,7 @@ interface Home {
 /** The pod that was made last for a workspace. A target may have any number of them: one is kept. */
 export async function youngestPodOf(
   workspace: Workspace,
-  { target, home }: Home,
+  { target, home }: PodPlace,
   signal?: AbortSignal,
 ): Promise<Pod | undefined> {
   const query = { namespace: home, labels: `${labels.workspaceUid}=${workspace.metadata.uid}` }
@@ -34,14 +34,14 @@ export function containersOf({ spec, status }: Pod): { name: string; hasBegun: b
   })
 }
 
-interface Log extends Home {
+interface ContainerLog extends PodPlace {
   pod: string
   container: string
 }
 
 /** `query` as the API has it: `tailLines=20&follow=true`. */
 export const linesOfLog = (
-  { target, home, pod, container }: Log,
+  { target, home, pod, container }: ContainerLog,
   query: string,
   signal?: AbortSignal,
 ): Promise<AsyncIterable<string>> =>

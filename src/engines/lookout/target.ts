@@ -2,8 +2,8 @@ import type { Kube, TargetOptions } from '../../adapters/kube/index.ts'
 import { DeploymentTargets, isPrivate, kubeconfigIn, nameOf, Secrets, type Workspace } from '../../api/index.ts'
 import { Failure, isFailure } from '../../std/index.ts'
 
-/** Where a target may lie, and how much it may say. */
-export type Sight = Pick<TargetOptions, 'reach'>
+/** Limits where a target may lie, and how much it may say. */
+export type TargetReach = Pick<TargetOptions, 'reach'>
 
 /**
  * Does the work where the workspace runs, with the credentials of its target, which the person must be allowed to read; where the target is
@@ -12,7 +12,7 @@ export type Sight = Pick<TargetOptions, 'reach'>
 export async function withTarget<T>(
   kube: Kube,
   workspace: Workspace,
-  sight: Sight,
+  reach: TargetReach,
   work: (target: Kube, namespace: string) => Promise<T>,
 ): Promise<T> {
   const { namespace } = workspace.metadata
@@ -25,19 +25,19 @@ export async function withTarget<T>(
   const target = await kube.get(DeploymentTargets, { name, namespace })
   if (!target) throw gone(`DeploymentTarget ${name}`)
   const { clusterCredentialsSecret, apiURL, allowInsecureSkipTLSVerify = false } = target.spec.kubernetesCredentials
-  // Whoever changes a target must not lead those who look at its workspaces to a server of their choice.
+  // Somebody who changes a target must not lead those who look at its workspaces to a server of their choice.
   if (apiURL !== itsURL) {
     throw new Failure('not-found', `DeploymentTarget ${name} does not lead to the cluster of ${nameOf(workspace)} any more.`, {
       remedy: `Let its spec.kubernetesCredentials.apiURL be ${itsURL ?? 'what it was'} again.`,
     })
   }
-  if (isPrivate(target)) return await work(kube, home).catch((thrown: unknown) => Promise.reject(shut(thrown, workspace)))
+  if (isPrivate(target)) return await work(kube, home).catch((thrown: unknown) => Promise.reject(refusalOf(thrown, workspace)))
   const secret = await kube.get(Secrets, { name: clusterCredentialsSecret, namespace })
   const kubeconfig = secret && kubeconfigIn(secret)
   if (!kubeconfig) throw gone(`Secret ${clusterCredentialsSecret} with the credentials of DeploymentTarget ${name}`)
   const { kubeFromSecret } = await import('../../adapters/kube/index.ts')
   const there = kubeFromSecret(kubeconfig, {
-    ...sight,
+    ...reach,
     tenant: namespace,
     server: apiURL,
     insecureSkipTLSVerify: allowInsecureSkipTLSVerify,
@@ -50,7 +50,7 @@ export async function withTarget<T>(
 }
 
 /** The API server says which role is missing, and not that nobody but the owner is to have it. */
-function shut(thrown: unknown, workspace: Workspace): unknown {
+function refusalOf(thrown: unknown, workspace: Workspace): unknown {
   if (!isFailure(thrown, 'forbidden')) return thrown
   return new Failure('forbidden', `only its owner sees into ${nameOf(workspace)}.`, {
     remedy: `Ask ${workspace.spec.owner ?? 'the owner'}.`,

@@ -18,7 +18,7 @@ export function descriptorOf(paths: Iterable<string>): ConnectRequest {
   return create(ConnectRequestSchema, { msg: { case: 'descriptor', value: { agentDescriptor: { services: listed } } } })
 }
 
-/** What a first message is not waited for longer than. */
+/** Each of these ends the wait for a first message. */
 interface Patience {
   /** Aborts, with a `Failure`, when the agent may not be here any more. */
   ended: AbortSignal
@@ -38,7 +38,7 @@ export async function firstOf(
   const early = Promise.withResolvers<undefined>()
   const revoke = () => early.reject(Failure.from(ended.reason))
   const leave = () => early.resolve(undefined)
-  const calm = clock.after(SILENCE, () => early.reject(silent()))
+  const cancelTimer = clock.after(SILENCE, () => early.reject(silent()))
   ended.addEventListener('abort', revoke, { once: true })
   signal.addEventListener('abort', leave, { once: true })
   if (ended.aborted) revoke()
@@ -47,7 +47,7 @@ export async function firstOf(
     const first = await Promise.race([early.promise, incoming.next()])
     return first?.done ? undefined : first?.value
   } finally {
-    calm()
+    cancelTimer()
     ended.removeEventListener('abort', revoke)
     signal.removeEventListener('abort', leave)
   }

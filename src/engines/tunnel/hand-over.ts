@@ -18,7 +18,7 @@ export function createHandOver<T>(): HandOver<T> {
     wake?.()
     wake = undefined
   }
-  const letGo = () => {
+  const releaseAll = () => {
     for (const { taken } of offered.splice(0)) taken()
   }
   const close = (how: { error?: unknown }) => {
@@ -35,7 +35,7 @@ export function createHandOver<T>(): HandOver<T> {
     },
     end: () => close({}),
     fail(error) {
-      letGo()
+      releaseAll()
       close({ error })
     },
     get isWanted() {
@@ -58,7 +58,7 @@ export function createHandOver<T>(): HandOver<T> {
         }
       } finally {
         ending ??= {}
-        letGo()
+        releaseAll()
       }
     },
   }

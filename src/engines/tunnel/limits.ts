@@ -3,7 +3,7 @@ import { type Backoff, minutes, seconds } from '../../std/index.ts'
 /** gRPC takes 4 MiB per message, and two hops put the data into messages of their own. Bytes. */
 export const MESSAGE_BYTES = 4 * 2 ** 20 - 64
 
-/** How many tunnels an agent keeps. */
+/** The number of tunnels that an agent keeps. */
 export interface PoolSize {
   /** That wait for a request. */
   idle: number
@@ -23,7 +23,5 @@ export const FORGIVEN = seconds(25)
 export const BRIEF = seconds(1)
 /** So long a stream may be open before its agent says what it answers. Milliseconds. */
 export const SILENCE = seconds(15)
-/** So long an agent without idle tunnels is still announced: it almost always opens more. Milliseconds. */
-export const FAREWELL = seconds(5)
 /** Of one agent in one kas: several pods with 500 each. More is an attack. */
 export const MOST_OF_AN_AGENT = 5000

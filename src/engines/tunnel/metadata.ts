@@ -7,14 +7,14 @@ type Meta = Record<string, MetaValues>
 
 /** Characters of all keys and values, as HTTP/2 peers commonly allow for headers. */
 const MOST = 8192
-/** What gRPC's libraries take as a header. */
+/** gRPC's libraries take these keys as headers. */
 const KEY = /^[a-z0-9._-]+$/
 const VALUE = /^[ -~]*$/
 /** Each hop has its own; who may talk to kas is nobody's business behind it; and for what reason kas fails, no agent says. */
 const OF_THE_HOP =
   /^(grpc-.*|kas-hop-.*|berth-.*|.*-bin|authorization|proxy-authorization|cookie|content-type|content-length|user-agent|te|host|connection|accept-encoding)$/
 
-/** What may go on from one hop to the next: text, and nothing that belongs to the hop itself. Throws when it is too much. */
+/** Keeps the metadata that may go on to the next hop: text, and nothing that belongs to the hop itself. Throws when it is too much. */
 export function forwardable(text: TextMetadata): TextMetadata {
   const kept: [string, readonly string[]][] = []
   let size = 0

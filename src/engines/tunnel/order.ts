@@ -1,12 +1,12 @@
 import { Failure } from '../../std/index.ts'
 
 /** Which kinds of messages may follow which; `end` is a clean end of the stream, `start` what comes before everything. */
-export type Rules<Kind extends string> = Readonly<Record<Kind | 'start', readonly (Kind | 'end')[]>>
+export type OrderRules<Kind extends string> = Readonly<Record<Kind | 'start', readonly (Kind | 'end')[]>>
 
 /** Takes note of each message; throws, for an INVALID_ARGUMENT, at one that may not come now. */
 export type Order<Kind extends string> = (kind: Kind | 'end' | undefined) => void
 
-export function inOrder<Kind extends string>(rules: Rules<Kind>): Order<Kind> {
+export function inOrder<Kind extends string>(rules: OrderRules<Kind>): Order<Kind> {
   let last: Kind | 'start' = 'start'
   return (kind) => {
     const allowed = rules[last]
@@ -20,8 +20,8 @@ const outOfOrder = (kind: string, last: string, allowed: readonly string[]) =>
     reason: 'InvalidRequest',
   })
 
-/** What an agent says in a tunnel. */
-export const OF_AGENTS: Rules<'descriptor' | 'header' | 'message' | 'trailer' | 'error'> = {
+/** The order of an agent's messages in a tunnel. */
+export const OF_AGENTS: OrderRules<'descriptor' | 'header' | 'message' | 'trailer' | 'error'> = {
   start: ['descriptor'],
   descriptor: ['header', 'error'],
   header: ['message', 'trailer'],
@@ -30,8 +30,8 @@ export const OF_AGENTS: Rules<'descriptor' | 'header' | 'message' | 'trailer' | 
   error: ['end'],
 }
 
-/** What kas says in a tunnel. */
-export const OF_KAS: Rules<'requestInfo' | 'message' | 'closeSend'> = {
+/** The order of kas' messages in a tunnel. */
+export const OF_KAS: OrderRules<'requestInfo' | 'message' | 'closeSend'> = {
   start: ['requestInfo', 'end'],
   requestInfo: ['message', 'closeSend', 'end'],
   message: ['message', 'closeSend', 'end'],

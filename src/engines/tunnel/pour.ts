@@ -9,7 +9,7 @@ export async function pour(
     for (let next = await incoming.next(); !next.done; next = await incoming.next()) await answer.send(next.value)
     answer.closeSend()
   } catch {
-    // Whoever asked has hung up.
+    // The caller has hung up.
     answer.cancel()
   }
 }

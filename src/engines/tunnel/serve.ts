@@ -8,7 +8,7 @@ import { BRIEF, FORGIVEN, PATIENCE, POOL, type PoolSize } from './limits.ts'
 export interface ServeTunnelsOptions {
   /** To kas, with the token of the agent. */
   connection: Connection
-  /** Who answers, by `/service/method`. */
+  /** Handlers by `/service/method`. */
   services: ReadonlyMap<string, TunnelHandler>
   clock: Clock
   log: Log

@@ -8,15 +8,15 @@ import { inOrder, OF_AGENTS } from './order.ts'
 
 /** idle: waits for a request. taken: somebody has a request for it. busy: it carries one. over: it carries no more. */
 type State = 'idle' | 'taken' | 'busy' | 'over'
-export type Said = ConnectRequest['msg']
+export type AgentMessage = ConnectRequest['msg']
 type Answer = NonNullable<MessageInitShape<typeof ConnectResponseSchema>['msg']>
 
-/** What a tunnel is made of. */
+/** The parts that a tunnel is made of. */
 export interface Ends {
   agentId: bigint
   /** `/service/method`, as the descriptor had them. */
   paths: ReadonlySet<string>
-  /** What comes after the descriptor. */
+  /** The messages after the descriptor. */
   incoming: AsyncIterator<ConnectRequest>
   call: Call
   onOver: () => void
@@ -57,7 +57,7 @@ export class Tunnel {
     return this.#ends.paths.has(path)
   }
 
-  /** What goes to the agent, at the pace at which it reads. */
+  /** The messages to the agent, at the pace at which it reads. */
   get outgoing(): AsyncIterable<ConnectResponse> {
     return this.#outgoing
   }
@@ -93,8 +93,8 @@ export class Tunnel {
     return this.#outgoing.put(create(ConnectResponseSchema, { msg }))
   }
 
-  /** What the agent answers, in the order that is agreed, until its clean end. Throws a `Failure` at any other. */
-  async *said(): AsyncGenerator<Said> {
+  /** The agent's answer, in the order that is agreed, until its clean end. Throws a `Failure` at any other. */
+  async *said(): AsyncGenerator<AgentMessage> {
     let next = this.#first
     while (true) {
       const heard = await this.#heard(next)

@@ -2,14 +2,8 @@ import type { Call } from '../../adapters/grpc/index.ts'
 import type { ConnectRequest, ConnectResponse } from '../../rpc/index.ts'
 import { type Clock, Failure } from '../../std/index.ts'
 import { firstOf, pathsIn } from './descriptor.ts'
-import { FAREWELL, MOST_OF_AN_AGENT } from './limits.ts'
+import { MOST_OF_AN_AGENT } from './limits.ts'
 import { Tunnel } from './tunnel.ts'
-
-/** Who wants to know which agents have a tunnel here. */
-export interface Directory {
-  arrived(agentId: bigint): void
-  left(agentId: bigint): void
-}
 
 export interface Admitted {
   agentId: bigint
@@ -31,12 +25,9 @@ export interface Tunnels {
   putBack(tunnel: Tunnel): void
   /** Those that wait for a request, all, and the requests that wait for one. */
   readonly count: { idle: number; open: number; waiting: number }
-  /** Takes leave of the directory for all agents. The streams end with their server. */
-  stop(): void
 }
 
 export interface TunnelsOptions {
-  directory: Directory
   /** Told of a tunnel that was one too many of its agent. */
   onRefused?: () => void
   clock: Clock
@@ -49,24 +40,19 @@ interface Waiter {
   give(tunnel: Tunnel): void
 }
 
-/** What is known of one agent. */
-interface Lot {
+/** The tunnels of one agent, and the requests that wait for one. */
+interface AgentTunnels {
   open: number
   readonly idle: Set<Tunnel>
   readonly waiters: Set<Waiter>
-  isAnnounced: boolean
-  /** Calls off that it takes leave. */
-  stay: (() => void) | undefined
 }
 
 class Pool implements Tunnels {
-  readonly #directory: Directory
   readonly #clock: Clock
   readonly #onRefused: () => void
-  readonly #lots = new Map<bigint, Lot>()
+  readonly #agents = new Map<bigint, AgentTunnels>()
 
-  constructor({ directory, clock, onRefused = () => undefined }: TunnelsOptions) {
-    this.#directory = directory
+  constructor({ clock, onRefused = () => undefined }: TunnelsOptions) {
     this.#clock = clock
     this.#onRefused = onRefused
   }
@@ -77,38 +63,35 @@ class Pool implements Tunnels {
     call: Call,
   ): AsyncGenerator<ConnectResponse, void, undefined> {
     const incoming = requests[Symbol.asyncIterator]()
-    const lot = this.#lotOf(admitted.agentId)
-    lot.open++
+    const own = this.#tunnelsOf(admitted.agentId)
+    own.open++
     try {
       const { most = MOST_OF_AN_AGENT } = admitted
-      if (lot.open > most) {
+      if (own.open > most) {
         this.#onRefused()
         throw tooMany(most)
       }
       const first = await firstOf(incoming, { ended: admitted.ended, signal: call.signal, clock: this.#clock })
-      if (first) yield* this.#open(admitted, lot, { incoming, call, paths: pathsIn(first) })
+      if (first) yield* this.#open(admitted, own, { incoming, call, paths: pathsIn(first) })
     } finally {
-      lot.open--
-      this.#forget(admitted.agentId, lot)
+      own.open--
+      this.#forget(admitted.agentId, own)
     }
   }
 
   async *#open(
     { agentId, ended, age }: Admitted,
-    lot: Lot,
+    own: AgentTunnels,
     { incoming, call, paths }: { incoming: AsyncIterator<ConnectRequest>; call: Call; paths: ReadonlySet<string> },
   ): AsyncGenerator<ConnectResponse, void, undefined> {
     if (ended.aborted) throw Failure.from(ended.reason)
     if (call.signal.aborted) return
-    const onOver = () => {
-      if (lot.idle.delete(tunnel)) this.#announce(agentId, lot)
-    }
-    const tunnel: Tunnel = new Tunnel({ agentId, paths, incoming, call, onOver })
+    const tunnel: Tunnel = new Tunnel({ agentId, paths, incoming, call, onOver: () => void own.idle.delete(tunnel) })
     const revoke = () => tunnel.refuse(Failure.from(ended.reason))
     const stay = this.#clock.after(age, () => tunnel.retire())
     ended.addEventListener('abort', revoke, { once: true })
     try {
-      this.#place(tunnel, lot)
+      this.#place(tunnel, own)
       yield* tunnel.outgoing
     } finally {
       stay()
@@ -118,14 +101,12 @@ class Pool implements Tunnels {
   }
 
   take(agentId: bigint, path: string): Tunnel | undefined {
-    const lot = this.#lots.get(agentId)
-    if (!lot) return undefined
-    for (const tunnel of lot.idle) {
+    const own = this.#agents.get(agentId)
+    if (!own) return undefined
+    for (const tunnel of own.idle) {
       if (!tunnel.serves(path)) continue
-      lot.idle.delete(tunnel)
-      tunnel.take()
-      this.#announce(agentId, lot)
-      return tunnel
+      own.idle.delete(tunnel)
+      return tunnel.take()
     }
     return undefined
   }
@@ -133,7 +114,7 @@ class Pool implements Tunnels {
   wait(agentId: bigint, path: string, signal: AbortSignal): Promise<Tunnel> {
     const found = this.take(agentId, path)
     if (found) return Promise.resolve(found)
-    const lot = this.#lotOf(agentId)
+    const own = this.#tunnelsOf(agentId)
     return new Promise((resolve, reject) => {
       const waiter: Waiter = {
         path,
@@ -143,74 +124,47 @@ class Pool implements Tunnels {
         },
       }
       const stop = () => {
-        lot.waiters.delete(waiter)
-        this.#forget(agentId, lot)
+        own.waiters.delete(waiter)
+        this.#forget(agentId, own)
         reject(new Failure('cancelled', 'nobody waits for the agent any more'))
       }
       if (signal.aborted) return stop()
       signal.addEventListener('abort', stop, { once: true })
-      lot.waiters.add(waiter)
+      own.waiters.add(waiter)
     })
   }
 
   putBack(tunnel: Tunnel): void {
-    if (tunnel.putBack()) this.#place(tunnel, this.#lotOf(tunnel.agentId))
+    if (tunnel.putBack()) this.#place(tunnel, this.#tunnelsOf(tunnel.agentId))
   }
 
   get count() {
-    const sum = (read: (lot: Lot) => number) => [...this.#lots.values()].reduce((all, lot) => all + read(lot), 0)
+    const sum = (read: (own: AgentTunnels) => number) => [...this.#agents.values()].reduce((all, own) => all + read(own), 0)
     return { idle: sum(({ idle }) => idle.size), open: sum(({ open }) => open), waiting: sum(({ waiters }) => waiters.size) }
   }
 
-  stop(): void {
-    for (const [agentId, lot] of this.#lots) {
-      lot.stay?.()
-      this.#leave(agentId, lot)
-    }
-  }
-
-  /** Who waits comes first. */
-  #place(tunnel: Tunnel, lot: Lot): void {
-    for (const waiter of lot.waiters) {
+  /** Requests that wait come first. */
+  #place(tunnel: Tunnel, own: AgentTunnels): void {
+    for (const waiter of own.waiters) {
       if (!tunnel.serves(waiter.path)) continue
-      lot.waiters.delete(waiter)
+      own.waiters.delete(waiter)
       waiter.give(tunnel.take())
       return
     }
-    lot.idle.add(tunnel)
-    this.#announce(tunnel.agentId, lot)
+    own.idle.add(tunnel)
   }
 
-  /** To be called whenever its idle tunnels became more or fewer. */
-  #announce(agentId: bigint, lot: Lot): void {
-    if (lot.idle.size === 0) {
-      lot.stay ??= this.#clock.after(FAREWELL, () => this.#leave(agentId, lot))
-      return
-    }
-    lot.stay?.()
-    lot.stay = undefined
-    if (!lot.isAnnounced) this.#directory.arrived(agentId)
-    lot.isAnnounced = true
-  }
-
-  #leave(agentId: bigint, lot: Lot): void {
-    lot.stay = undefined
-    if (lot.isAnnounced) this.#directory.left(agentId)
-    lot.isAnnounced = false
-    this.#forget(agentId, lot)
-  }
-
-  #lotOf(agentId: bigint): Lot {
-    const known = this.#lots.get(agentId)
+  #tunnelsOf(agentId: bigint): AgentTunnels {
+    const known = this.#agents.get(agentId)
     if (known) return known
-    const lot: Lot = { open: 0, idle: new Set(), waiters: new Set(), isAnnounced: false, stay: undefined }
-    this.#lots.set(agentId, lot)
-    return lot
+    const own: AgentTunnels = { open: 0, idle: new Set(), waiters: new Set() }
+    this.#agents.set(agentId, own)
+    return own
   }
 
-  #forget(agentId: bigint, lot: Lot): void {
-    const isEmpty = lot.open === 0 && lot.waiters.size === 0 && !lot.isAnnounced && !lot.stay
-    if (isEmpty && this.#lots.get(agentId) === lot) this.#lots.delete(agentId)
+  #forget(agentId: bigint, own: AgentTunnels): void {
+    const isEmpty = own.open === 0 && own.waiters.size === 0
+    if (isEmpty && this.#agents.get(agentId) === own) this.#agents.delete(agentId)
   }
 }
 

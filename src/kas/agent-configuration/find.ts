@@ -1,10 +1,8 @@
-import type { TreeFile } from '../../adapters/git/index.ts'
 import { type ParsedConfiguration, parseConfigurationFile } from '../../agentcfg/index.ts'
-import type { Snapshot } from '../ports.ts'
-import type { Tree } from '../tree.ts'
+import type { CommitSnapshot } from '../ports.ts'
 
-/** What a commit says to an agent. */
-export interface Found {
+/** The configuration of an agent in one commit. */
+export interface FoundConfiguration {
   readonly commit: string
   /** Of the file; `undefined` when there is none. */
   readonly path: string | undefined
@@ -14,32 +12,25 @@ export interface Found {
 /** More is not fetched from the mirror. */
 const MOST_BYTES = 128 * 2 ** 10
 
-/** Where the file of an agent may be; the first that is there counts. */
+/** The file of an agent may be in these places; the first that is there counts. */
 const placesOf = (name: string): string[] => [`.berth/agents/${name}/config.yaml`, `.gitlab/agents/${name}/config.yaml`]
 
 /** No file is as good as an empty one. */
 export async function findConfiguration(
-  snapshot: Snapshot,
+  snapshot: CommitSnapshot,
   agent: string,
   projectPath: string,
   signal: AbortSignal,
-): Promise<Found> {
+): Promise<FoundConfiguration> {
   const { commit } = snapshot
-  const file = fileIn(await snapshot.tree(), placesOf(agent))
+  const tree = await snapshot.tree()
+  const [file] = placesOf(agent).flatMap((place) => tree.file(place) ?? [])
   if (!file) return { commit, path: undefined, parsed: parseConfigurationFile(new Uint8Array(), projectPath) }
   const { path, size, link } = file
   if (link !== undefined) return { commit, path, parsed: mistake(`${path} is a ${link}; put a regular file there`) }
   if (size > MOST_BYTES) return { commit, path, parsed: mistake(`the file is ${size} bytes; at most ${MOST_BYTES} are read`) }
   const [data] = await snapshot.read([file], signal)
   return { commit, path, parsed: parseConfigurationFile(data ?? new Uint8Array(), projectPath) }
-}
-
-function fileIn(tree: Tree<TreeFile>, places: string[]): TreeFile | undefined {
-  for (const place of places) {
-    const file = tree.file(place)
-    if (file) return file
-  }
-  return undefined
 }
 
 const mistake = (message: string): ParsedConfiguration => ({ mistakes: [{ message, line: 1, column: 1 }] })

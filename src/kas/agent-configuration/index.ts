@@ -5,4 +5,4 @@
  * somebody wants to know. Read service.ts first, then find.ts and rules.ts.
  */
 export { createAccessRules } from './rules.ts'
-export { type ConfigurationDesk, createAgentConfigurationService } from './service.ts'
+export { type ConfigurationOptions, createAgentConfigurationService } from './service.ts'

@@ -5,14 +5,14 @@ import { type Agent, keyOf, type Ref, refOf } from '../../api/index.ts'
 import type { ConfigurationFile } from '../../rpc/index.ts'
 import { type Clock, Failure, hours, isFailure, type Log, pause, seconds } from '../../std/index.ts'
 import { newsOf } from '../news.ts'
-import type { Admission, Gate, Polls, Sighting } from '../ports.ts'
+import type { Admission, PollSighting, Polls, ProjectGate } from '../ports.ts'
 import { configurationOf, type Projects } from '../project.ts'
 import { findConfiguration } from './find.ts'
 
-export interface RulesDesk {
+export interface RulesOptions {
   agents: Cache<Agent>
   projects: Projects
-  gate: Pick<Gate, 'admitAgent'>
+  gate: Pick<ProjectGate, 'admitAgent'>
   polls: Pick<Polls, 'follow'>
   clock: Clock
   log: Log
@@ -24,7 +24,7 @@ const AGAIN = seconds(5)
 
 /** Follows the access rules of one agent: those of the last good file, as long as the agent may read the project that it is in. */
 export class RulesReader {
-  readonly #desk: RulesDesk
+  readonly #options: RulesOptions
   readonly #agent: Ref & { namespace: string }
   readonly #tell: () => void
   readonly #ending = new AbortController()
@@ -32,10 +32,10 @@ export class RulesReader {
   #rules: ConfigurationFile | undefined
   /** Resolves when something has been read, or cannot be; another one when all has to be read anew. */
   #known = Promise.withResolvers<void>()
-  #calm: (() => void) | undefined
+  #cancelTimer: (() => void) | undefined
 
-  constructor(desk: RulesDesk, agent: Agent, tell: () => void) {
-    this.#desk = desk
+  constructor(options: RulesOptions, agent: Agent, tell: () => void) {
+    this.#options = options
     this.#agent = { ...refOf(agent), namespace: agent.metadata.namespace ?? '' }
     this.#tell = tell
     this.#done = this.#run()
@@ -52,13 +52,13 @@ export class RulesReader {
 
   async stop(): Promise<void> {
     this.#ending.abort()
-    this.#calm?.()
+    this.#cancelTimer?.()
     this.#known.resolve()
     await this.#done
   }
 
   async #run(): Promise<void> {
-    const { clock, log } = this.#desk
+    const { clock, log } = this.#options
     while (!this.#ending.signal.aborted) {
       try {
         await this.#fromOneProject()
@@ -72,7 +72,7 @@ export class RulesReader {
 
   /** Until the Agent names another one, or this one is another than it was. Then nothing counts of what was read. */
   async #fromOneProject(): Promise<void> {
-    const { agents, projects } = this.#desk
+    const { agents, projects } = this.#options
     const wanted = configurationOf(agents.get(this.#agent))
     const { path } = wanted
     const changed = new AbortController()
@@ -82,8 +82,8 @@ export class RulesReader {
     const signal = AbortSignal.any([this.#ending.signal, changed.signal])
     // The Agent says as well which project it trusts.
     const sources = [
-      (ring: () => void) => projects.onChangeAt(path, ring),
-      (ring: () => void) => agents.onChangeOf(this.#agent, ring),
+      (notify: () => void) => projects.onChangeAt(path, notify),
+      (notify: () => void) => agents.onChangeOf(this.#agent, notify),
     ]
     const news = newsOf(sources, signal)
     try {
@@ -102,7 +102,7 @@ export class RulesReader {
 
   #admitted(path: string): Admission | undefined {
     try {
-      return this.#desk.gate.admitAgent(this.#agent, path)
+      return this.#options.gate.admitAgent(this.#agent, path)
     } catch (thrown) {
       if (isFailure(thrown, 'forbidden')) return undefined
       throw thrown
@@ -113,7 +113,7 @@ export class RulesReader {
     const { project } = admission
     const ended = AbortSignal.any([signal, admission.ended])
     ended.addEventListener('abort', () => this.#readAnew(), { once: true })
-    const following = this.#desk.polls.follow(project, { kind: 'default' }, admission)
+    const following = this.#options.polls.follow(project, { kind: 'default' }, admission)
     try {
       for (let seen = await following.next(undefined, ended); seen; seen = await following.next(seen, ended))
         await this.#hear(seen, project.path, ended)
@@ -125,7 +125,7 @@ export class RulesReader {
     }
   }
 
-  async #hear(seen: Sighting, path: string, signal: AbortSignal): Promise<void> {
+  async #hear(seen: PollSighting, path: string, signal: AbortSignal): Promise<void> {
     if ('empty' in seen) return this.#know(undefined)
     if ('failure' in seen) return this.#doubt()
     try {
@@ -136,13 +136,13 @@ export class RulesReader {
     } catch (thrown) {
       // A commit that cannot be fetched comes again with the next poll.
       if (!signal.aborted) this.#doubt()
-      this.#desk.log.debug('A commit could not be read', { agent: keyOf(this.#agent), error: Failure.from(thrown) })
+      this.#options.log.debug('A commit could not be read', { agent: keyOf(this.#agent), error: Failure.from(thrown) })
     }
   }
 
   #know(rules: ConfigurationFile | undefined): void {
-    this.#calm?.()
-    this.#calm = undefined
+    this.#cancelTimer?.()
+    this.#cancelTimer = undefined
     const isSame = rules === this.#rules || (rules && this.#rules && isSameFile(rules, this.#rules))
     if (!isSame) this.#rules = rules
     this.#known.resolve()
@@ -152,16 +152,16 @@ export class RulesReader {
   /** A Git server that is away takes nobody's right at once. */
   #doubt(): void {
     this.#known.resolve()
-    this.#calm ??= this.#desk.clock.after(LAPSE, () => this.#know(undefined))
+    this.#cancelTimer ??= this.#options.clock.after(LAPSE, () => this.#know(undefined))
   }
 
-  /** Who asks meanwhile waits. */
+  /** Callers that ask meanwhile wait. */
   #readAnew(): void {
     if (this.#ending.signal.aborted) return
     const before = this.#known
     this.#known = Promise.withResolvers()
-    this.#calm?.()
-    this.#calm = undefined
+    this.#cancelTimer?.()
+    this.#cancelTimer = undefined
     const had = this.#rules !== undefined
     this.#rules = undefined
     before.resolve()

@@ -1,12 +1,12 @@
 import { type Agent, keyOf, type Ref, refOf } from '../../api/index.ts'
 import { minutes, pause, seconds } from '../../std/index.ts'
 import type { AgentConfigurations } from '../ports.ts'
-import { type RulesDesk, RulesReader } from './rules-reader.ts'
+import { type RulesOptions, RulesReader } from './rules-reader.ts'
 
 interface Followed {
   reader: RulesReader
   /** Calls off that it is forgotten. */
-  calm: () => void
+  cancelTimer: () => void
 }
 
 /** So long somebody waits for rules that are being read. Milliseconds. */
@@ -20,8 +20,8 @@ const MOST = 5000
  * Who may reach the clusters of agents. The rules are read from the same commits as what agents get, by every kas for itself and
  * whether or not the agent is connected to it, as long as somebody asks for them.
  */
-export function createAccessRules(desk: RulesDesk): AgentConfigurations & { stop(): Promise<void> } {
-  const { agents, clock } = desk
+export function createAccessRules(options: RulesOptions): AgentConfigurations & { stop(): Promise<void> } {
+  const { agents, clock } = options
   /** The one that was asked for longest ago comes first. */
   const open = new Map<string, Followed>()
   const closing = new Set<Promise<void>>()
@@ -31,7 +31,7 @@ export function createAccessRules(desk: RulesDesk): AgentConfigurations & { stop
     const followed = open.get(key)
     if (!followed) return
     open.delete(key)
-    followed.calm()
+    followed.cancelTimer()
     const done = followed.reader.stop().finally(() => closing.delete(done))
     closing.add(done)
   }
@@ -40,10 +40,10 @@ export function createAccessRules(desk: RulesDesk): AgentConfigurations & { stop
     const known = open.get(key)
     if (known) {
       open.delete(key)
-      known.calm()
+      known.cancelTimer()
     }
-    const reader = known?.reader ?? new RulesReader(desk, agent, tellOf(refOf(agent)))
-    const followed = { reader, calm: clock.after(IDLE, () => close(key)) }
+    const reader = known?.reader ?? new RulesReader(options, agent, tellOf(refOf(agent)))
+    const followed = { reader, cancelTimer: clock.after(IDLE, () => close(key)) }
     open.set(key, followed)
     const [oldest] = open.keys()
     if (open.size > MOST && oldest !== undefined) close(oldest)

@@ -1,36 +1,42 @@
 import { isDeepStrictEqual } from 'node:util'
+import { create } from '@bufbuild/protobuf'
 import { type Call, type Door, offer, type Service } from '../../adapters/grpc/index.ts'
 import type { Cache } from '../../adapters/kube/index.ts'
 import { configurationFor } from '../../agentcfg/index.ts'
-import type { Agent } from '../../api/index.ts'
-import { AgentConfigurationService, type ConfigurationRequest, type ConfigurationResponse, configured } from '../../rpc/index.ts'
+import { type Agent, keyOf } from '../../api/index.ts'
+import {
+  AgentConfigurationService,
+  type ConfigurationRequest,
+  type ConfigurationResponse,
+  ConfigurationResponseSchema,
+} from '../../rpc/index.ts'
 import { type Clock, Failure, isFailure, type Log } from '../../std/index.ts'
 import { newsOf } from '../news.ts'
 import {
   type Admission,
   type AgentGate,
   type AgentPass,
+  type AgentRoll,
+  type ConfigurationFinding,
   type ConfigurationFindings,
-  type Gate,
   moved,
+  type PollSighting,
   type Polls,
-  type Roll,
-  type Sighting,
-  type Snapshot,
+  type ProjectGate,
 } from '../ports.ts'
 import { configurationOf, type Projects } from '../project.ts'
 import type { Refusals } from '../refusals.ts'
-import { type Found, findConfiguration } from './find.ts'
+import { type FoundConfiguration, findConfiguration } from './find.ts'
 
-export interface ConfigurationDesk {
+export interface ConfigurationOptions {
   agentGate: AgentGate
   /** Proves who calls before anything of a request is read. */
   door: Door
-  gate: Gate
+  gate: ProjectGate
   agents: Cache<Agent>
   projects: Projects
   polls: Polls
-  roll: Roll
+  roll: AgentRoll
   findings: ConfigurationFindings
   /** Streams end after so long, before a load balancer cuts them. Milliseconds. */
   maxAge: number
@@ -39,16 +45,17 @@ export interface ConfigurationDesk {
   log: Log
 }
 
-export const createAgentConfigurationService = (desk: ConfigurationDesk): Service =>
-  offer(AgentConfigurationService, { getConfiguration: (request, call) => serve(desk, request, call) }, desk.door)
+export const createAgentConfigurationService = (options: ConfigurationOptions): Service =>
+  offer(AgentConfigurationService, { getConfiguration: (request, call) => serve(options, request, call) }, options.door)
 
 /** One stream of one pod. */
 interface Visit {
-  desk: ConfigurationDesk
+  options: ConfigurationOptions
   pass: AgentPass
   call: Call
   /** It knows Berth's keys, and waits in the stream for what others come back for. */
   berth: boolean
+  report(finding: ConfigurationFinding): void
   /** The commit that the agent has; nothing while it must be told anew. */
   known: string
   /** Aborts when the stream is to end. */
@@ -56,13 +63,18 @@ interface Visit {
 }
 
 /** The stream stays open as long as the token is valid; age and shutdown end it without an error. */
-async function* serve(desk: ConfigurationDesk, request: ConfigurationRequest, call: Call): AsyncGenerator<ConfigurationResponse> {
-  const pass = admit(desk, call)
-  const leave = desk.roll.enter(pass, request.agentMeta)
+async function* serve(
+  options: ConfigurationOptions,
+  request: ConfigurationRequest,
+  call: Call,
+): AsyncGenerator<ConfigurationResponse> {
+  const pass = admit(options, call)
+  const leave = options.roll.enter(pass, request.agentMeta)
   const old = new AbortController()
-  const cancel = desk.clock.after(desk.maxAge * (1 + 0.05 * Math.random()), () => old.abort())
+  const cancel = options.clock.after(options.maxAge * (1 + 0.05 * Math.random()), () => old.abort())
   const signal = AbortSignal.any([call.signal, pass.ended, old.signal])
-  const visit: Visit = { desk, pass, call, berth: request.berth, known: request.commitId, signal }
+  const report = (finding: ConfigurationFinding) => options.findings.report(pass.agent, finding)
+  const visit: Visit = { options, pass, call, berth: request.berth, report, known: request.commitId, signal }
   try {
     call.accept()
     while (!signal.aborted) yield* fromOneProject(visit)
@@ -74,8 +86,8 @@ async function* serve(desk: ConfigurationDesk, request: ConfigurationRequest, ca
   }
 }
 
-/** Who is refused is named in the log. Never the token. */
-function admit({ agentGate, refused }: ConfigurationDesk, call: Call): AgentPass {
+/** The log names a refused peer, and never its token. */
+function admit({ agentGate, refused }: ConfigurationOptions, call: Call): AgentPass {
   try {
     return agentGate.admit(call.metadata('authorization'))
   } catch (thrown) {
@@ -86,10 +98,10 @@ function admit({ agentGate, refused }: ConfigurationDesk, call: Call): AgentPass
 
 /** Until the agent is to be configured from another one, or this one is another than it was. */
 async function* fromOneProject(visit: Visit): AsyncGenerator<ConfigurationResponse> {
-  const { desk, pass, call, signal } = visit
-  const wanted = configurationOf(desk.agents.get(pass.agent))
+  const { options, pass, call, signal } = visit
+  const wanted = configurationOf(options.agents.get(pass.agent))
   const changed = new AbortController()
-  const forget = desk.agents.onChangeOf(pass.agent, (now) => {
+  const forget = options.agents.onChangeOf(pass.agent, (now) => {
     if (now?.metadata.uid === pass.uid && !isDeepStrictEqual(configurationOf(now), wanted)) changed.abort()
   })
   try {
@@ -106,9 +118,9 @@ async function* fromOneProject(visit: Visit): AsyncGenerator<ConfigurationRespon
 
 /** Those who wait in the stream are let in when they may; the others are told, and come back by themselves. */
 async function admitTo(visit: Visit, path: string, signal: AbortSignal): Promise<Admission | undefined> {
-  const { desk, pass, call, berth } = visit
+  const { options, call, berth, report } = visit
   while (!signal.aborted) {
-    const news = newsOf([(ring) => desk.projects.onChangeAt(path, ring)], signal)
+    const news = newsOf([(notify) => options.projects.onChangeAt(path, notify)], signal)
     const claim = {
       authorization: call.metadata('authorization'),
       path,
@@ -118,10 +130,10 @@ async function admitTo(visit: Visit, path: string, signal: AbortSignal): Promise
       peer: call.peer,
     }
     try {
-      return await desk.gate.admit(claim, { signal, onHeld: (failure) => desk.findings.report(pass.agent, { failure }) })
+      return await options.gate.admit(claim, { signal, onHeld: (failure) => report({ failure }) })
     } catch (thrown) {
       const failure = Failure.from(thrown)
-      desk.findings.report(pass.agent, { failure })
+      report({ failure })
       if (!berth || !isFailure(failure, 'forbidden')) throw failure
       await news.promise
     } finally {
@@ -132,9 +144,9 @@ async function admitTo(visit: Visit, path: string, signal: AbortSignal): Promise
 }
 
 async function* fromAdmitted(visit: Visit, admission: Admission, changed: AbortSignal): AsyncGenerator<ConfigurationResponse> {
-  const { desk, signal } = visit
+  const { options, signal } = visit
   const ended = AbortSignal.any([signal, changed, admission.ended])
-  const following = desk.polls.follow(admission.project, { kind: 'default' }, admission)
+  const following = options.polls.follow(admission.project, { kind: 'default' }, admission)
   try {
     for (let seen = await following.next(undefined, ended); seen; seen = await following.next(seen, ended)) {
       const response = await responseTo(visit, admission, seen, ended)
@@ -156,46 +168,33 @@ async function* fromAdmitted(visit: Visit, admission: Admission, changed: AbortS
 async function responseTo(
   visit: Visit,
   admission: Admission,
-  seen: Sighting,
+  seen: PollSighting,
   signal: AbortSignal,
 ): Promise<ConfigurationResponse | undefined> {
-  const { findings } = visit.desk
-  const { agent } = visit.pass
-  if ('failure' in seen) findings.report(agent, { failure: seen.failure })
-  else if ('empty' in seen) findings.report(agent, { empty: true })
-  else {
-    const found = await foundIn(visit, admission, seen.snapshot, signal)
-    return found && answer(visit, admission, found)
-  }
-  return undefined
-}
-
-/** A commit that cannot be fetched is looked for again with the next poll. */
-async function foundIn(
-  visit: Visit,
-  { project }: Admission,
-  snapshot: Snapshot,
-  signal: AbortSignal,
-): Promise<Found | undefined> {
-  const { desk, pass } = visit
-  try {
-    return await findConfiguration(snapshot, pass.agent.name, project.path, signal)
-  } catch (thrown) {
-    if (signal.aborted) return undefined
+  const { options, pass, report } = visit
+  if (!('snapshot' in seen)) return void report(seen)
+  const unread = (thrown: unknown): undefined => {
+    if (signal.aborted) return
     const failure = Failure.from(thrown)
-    desk.log.warn('A configuration could not be read', { agent: `${pass.agent.namespace}/${pass.agent.name}`, error: failure })
-    desk.findings.report(pass.agent, { failure })
-    return undefined
+    options.log.warn('A configuration could not be read', { agent: keyOf(pass.agent), error: failure })
+    report({ failure })
   }
+  // A commit that cannot be fetched is looked for again with the next poll.
+  const found = await findConfiguration(seen.snapshot, pass.agent.name, admission.project.path, signal).catch(unread)
+  return found && answer(visit, admission, found)
 }
 
 /** An agent keeps what it has while something is wrong. Berth's learns of it here no more than it has to: the Agent says it all. */
-function answer(visit: Visit, { project }: Admission, { commit, path, parsed }: Found): ConfigurationResponse | undefined {
-  const { desk, pass, berth } = visit
+function answer(
+  visit: Visit,
+  { project }: Admission,
+  { commit, path, parsed }: FoundConfiguration,
+): ConfigurationResponse | undefined {
+  const { pass, berth, report } = visit
   const where = { commit, ...(path === undefined ? {} : { path }) }
   if (!parsed.configuration) {
     const { mistakes } = parsed
-    desk.findings.report(pass.agent, { ...where, mistakes })
+    report({ ...where, mistakes })
     if (berth) return undefined
     const [first] = mistakes
     const more = mistakes.length > 1 ? `, and ${mistakes.length - 1} more` : ''
@@ -204,12 +203,12 @@ function answer(visit: Visit, { project }: Admission, { commit, path, parsed }: 
   try {
     const identity = { agentId: pass.id, projectId: project.id, projectPath: project.path, berth }
     const configuration = configurationFor(parsed.configuration, identity)
-    desk.findings.report(pass.agent, { ...where, mistakes: [] })
+    report({ ...where, mistakes: [] })
     if (commit === visit.known) return undefined
     visit.known = commit
-    return configured(configuration, commit)
+    return create(ConfigurationResponseSchema, { configuration, commitId: commit })
   } catch (thrown) {
-    desk.findings.report(pass.agent, { failure: Failure.from(thrown) })
+    report({ failure: Failure.from(thrown) })
     throw thrown
   }
 }

@@ -3,9 +3,9 @@
  * mistakes, what the agent reports of its projects, and what follows from all that. What is known of pods is in memory; it comes
  * back by itself when kas starts anew. Read roll.ts first, then status.ts (pure), status-writer.ts and services.ts.
  */
+
+export { type AgentReport, agentReportFrom } from './report.ts'
 export { createRoll, type RollOfPods } from './roll.ts'
-export { createRegistrationServices } from './services.ts'
+export { connectedAgents, createRegistrationServices } from './services.ts'
 export { statusAfter } from './status.ts'
-export { type AgentStatusWriter, createStatusWriter } from './status-writer.ts'
-export { type Told, toldIn } from './told.ts'
-export { connectedAgents } from './tracker.ts'
+export { createStatusWriter } from './status-writer.ts'

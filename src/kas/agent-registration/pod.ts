@@ -4,7 +4,7 @@ import type { Ref } from '../../api/index.ts'
 import { type AgentMeta, AgentMetaSchema } from '../../rpc/index.ts'
 
 /** A pod of an agent that is there. */
-export interface Pod {
+export interface AgentPod {
   /** The number it gave itself; else one that follows from its name. */
   readonly podId: string
   readonly name: string
@@ -13,18 +13,18 @@ export interface Pod {
   readonly kubernetesVersion: string
   /** Milliseconds since the epoch. */
   readonly connectedAt: number
-  /** What it says of itself, cut to size. */
+  /** The pod's own description, cut to size. */
   readonly meta: AgentMeta | undefined
 }
 
-/** What the pods of one agent are kept under. */
-export interface Registered {
+/** The agent that pods belong to. */
+export interface RegisteredAgent {
   readonly agent: Ref & { namespace: string }
   readonly uid: string
   readonly id: bigint
 }
 
-export function podFrom(uid: string, meta: AgentMeta | undefined, podId: bigint | undefined, now: number): Pod {
+export function podFrom(uid: string, meta: AgentMeta | undefined, podId: bigint | undefined, now: number): AgentPod {
   const name = clean(meta?.podName, 253) || 'unnamed'
   const namespace = clean(meta?.podNamespace, 63)
   return {
@@ -53,7 +53,7 @@ function cleanMeta({ version, commitId, podNamespace, podName, kubernetesVersion
   })
 }
 
-/** What agents say ends in terminals. */
+/** Texts of agents end in terminals, so they are reduced to printable ASCII. */
 export const clean = (text: string | undefined, most: number): string =>
   (text ?? '')
     .slice(0, 4 * most)
@@ -64,6 +64,6 @@ export const clean = (text: string | undefined, most: number): string =>
 const derived = (uid: string, namespace: string, name: string): string =>
   String(createHash('sha256').update(`${uid}/${namespace}/${name}`).digest().readUIntBE(0, 6))
 
-/** Whether the number is not the pod's own. */
-export const isDerived = (uid: string, { podId, namespace, name }: Pick<Pod, 'podId' | 'namespace' | 'name'>): boolean =>
+/** True when the number is not the pod's own. */
+export const isDerived = (uid: string, { podId, namespace, name }: Pick<AgentPod, 'podId' | 'namespace' | 'name'>): boolean =>
   podId === derived(uid, namespace, name)

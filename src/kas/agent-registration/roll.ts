@@ -1,14 +1,14 @@
 import type { Ref } from '../../api/index.ts'
 import type { AgentMeta } from '../../rpc/index.ts'
 import { type Clock, Failure, minutes, seconds } from '../../std/index.ts'
-import type { AgentPass, Roll } from '../ports.ts'
-import { type Pod, podFrom, type Registered } from './pod.ts'
+import type { AgentPass, AgentRoll } from '../ports.ts'
+import { type AgentPod, podFrom, type RegisteredAgent } from './pod.ts'
 
-export interface RollOfPods extends Roll {
+export interface RollOfPods extends AgentRoll {
   /** A pod has said that it is there; it says so again within five minutes. */
   register(pass: AgentPass, meta: AgentMeta | undefined, podId: bigint): void
-  of(uid: string): Pod[]
-  all(): Iterable<{ registered: Registered; pods: Pod[] }>
+  of(uid: string): AgentPod[]
+  all(): Iterable<{ registered: RegisteredAgent; pods: AgentPod[] }>
   /** The Agent is no more. */
   forget(uid: string): void
   onChange(listener: (agent: Ref) => void): void
@@ -19,19 +19,19 @@ export interface RollOfPods extends Roll {
 const SILENCE = minutes(6)
 /** A pod that has hung up may only have lost its connection. */
 const GRACE = seconds(10)
-/** Of one agent. Whoever has its token must not fill the memory with inventions. */
+/** Of one agent. Its token must not be enough to fill the memory with invented pods. */
 const MOST = 100
 
 interface Entry {
-  pod: Pod
+  pod: AgentPod
   /** It has told its own number. */
   isRegistered: boolean
   streams: number
-  calm: () => void
+  cancelTimer: () => void
 }
 
 interface Sheet {
-  registered: Registered
+  registered: RegisteredAgent
   entries: Set<Entry>
 }
 
@@ -51,26 +51,26 @@ export function createRoll({ clock, recall = () => undefined, onRefused = () => 
     for (const listener of listeners) listener(registered.agent)
   }
   const remove = (sheet: Sheet, entry: Entry) => {
-    entry.calm()
+    entry.cancelTimer()
     if (!sheet.entries.delete(entry)) return
     if (sheet.entries.size === 0 && sheets.get(sheet.registered.uid) === sheet) sheets.delete(sheet.registered.uid)
     tell(sheet)
   }
   const expect = (sheet: Sheet, entry: Entry, wait: number) => {
-    entry.calm()
-    entry.calm = entry.streams > 0 ? () => undefined : clock.after(wait, () => remove(sheet, entry))
+    entry.cancelTimer()
+    entry.cancelTimer = entry.streams > 0 ? () => undefined : clock.after(wait, () => remove(sheet, entry))
   }
   const sheetOf = ({ agent, uid, id }: AgentPass): Sheet => {
     const sheet = sheets.get(uid) ?? { registered: { agent, uid, id }, entries: new Set() }
     sheets.set(uid, sheet)
     return sheet
   }
-  const add = (sheet: Sheet, pod: Pod, isRegistered: boolean): Entry | undefined => {
+  const add = (sheet: Sheet, pod: AgentPod, isRegistered: boolean): Entry | undefined => {
     if (sheet.entries.size >= MOST) {
       onRefused()
       return undefined
     }
-    const entry: Entry = { pod, isRegistered, streams: 0, calm: () => undefined }
+    const entry: Entry = { pod, isRegistered, streams: 0, cancelTimer: () => undefined }
     sheet.entries.add(entry)
     return entry
   }
@@ -111,19 +111,19 @@ export function createRoll({ clock, recall = () => undefined, onRefused = () => 
     },
     forget(uid) {
       const sheet = sheets.get(uid)
-      for (const entry of sheet?.entries ?? []) entry.calm()
+      for (const entry of sheet?.entries ?? []) entry.cancelTimer()
       sheets.delete(uid)
     },
     onChange: (listener) => void listeners.push(listener),
     stop() {
-      for (const { entries } of sheets.values()) for (const entry of entries) entry.calm()
+      for (const { entries } of sheets.values()) for (const entry of entries) entry.cancelTimer()
     },
   }
 }
 
-const isSamePod = (a: Pod, b: Pod): boolean => a.name === b.name && a.namespace === b.namespace
+const isSamePod = (a: AgentPod, b: AgentPod): boolean => a.name === b.name && a.namespace === b.namespace
 
-const isNews = (before: Pod, now: Pod): boolean =>
+const isNews = (before: AgentPod, now: AgentPod): boolean =>
   before.podId !== now.podId || before.version !== now.version || before.kubernetesVersion !== now.kubernetesVersion
 
 const tooMany = ({ agent }: AgentPass) =>

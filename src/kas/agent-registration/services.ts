@@ -1,9 +1,21 @@
+import { create } from '@bufbuild/protobuf'
+import { timestampFromMs } from '@bufbuild/protobuf/wkt'
 import { type Door, offer, type Service } from '../../adapters/grpc/index.ts'
-import { AgentRegistrar, AgentReports, type ReportRequest, registered, reported } from '../../rpc/index.ts'
+import type { Cache } from '../../adapters/kube/index.ts'
+import type { Agent } from '../../api/index.ts'
+import {
+  AgentRegistrar,
+  AgentReports,
+  type ConnectedAgentInfo,
+  ConnectedAgentInfoSchema,
+  type GetConnectedAgentsRequest,
+  type ReportRequest,
+} from '../../rpc/index.ts'
 import type { AgentGate, AgentPass } from '../ports.ts'
+import { configurationProjectOf, type Projects } from '../project.ts'
 import type { RollOfPods } from './roll.ts'
 
-export interface RegistrationDesk {
+export interface RegistrationOptions {
   gate: AgentGate
   /** Proves who calls before anything of a request is read. */
   door: Door
@@ -12,8 +24,8 @@ export interface RegistrationDesk {
   onReport: (pass: AgentPass, report: ReportRequest) => void
 }
 
-/** Where agents say that they are there, and what they do. */
-export const createRegistrationServices = ({ gate, door, roll, onReport }: RegistrationDesk): Service[] => {
+/** Agents register here and report what they do. */
+export const createRegistrationServices = ({ gate, door, roll, onReport }: RegistrationOptions): Service[] => {
   const admitted = async <T>(authorization: string | undefined, work: (pass: AgentPass) => T): Promise<T> => {
     const pass = gate.admit(authorization)
     try {
@@ -29,7 +41,7 @@ export const createRegistrationServices = ({ gate, door, roll, onReport }: Regis
         register: ({ agentMeta, podId }, call) =>
           admitted(call.metadata('authorization'), (pass) => {
             roll.register(pass, agentMeta, podId)
-            return registered()
+            return create(AgentRegistrar.method.register.output)
           }),
       },
       door,
@@ -40,10 +52,31 @@ export const createRegistrationServices = ({ gate, door, roll, onReport }: Regis
         report: (report, call) =>
           admitted(call.metadata('authorization'), (pass) => {
             onReport(pass, report)
-            return reported()
+            return create(AgentReports.method.report.output)
           }),
       },
       door,
     ),
   ]
+}
+
+/** The pods of an agent, or of all agents that a project configures. Who may ask is decided before. */
+export function connectedAgents(
+  { roll, agents, projects }: { roll: RollOfPods; agents: Pick<Cache<Agent>, 'get'>; projects: Pick<Projects, 'named'> },
+  { request }: Pick<GetConnectedAgentsRequest, 'request'>,
+): ConnectedAgentInfo[] {
+  const found: ConnectedAgentInfo[] = []
+  for (const { pods, ...of } of roll.all()) {
+    const { agent, id } = of.registered
+    if (request.case === 'agentId' && request.value !== id) continue
+    const object = agents.get(agent)
+    const projectId = (object && configurationProjectOf(projects, object)?.id) ?? 0n
+    if (request.case !== 'agentId' && (request.case !== 'projectId' || request.value !== projectId)) continue
+    for (const { meta, connectedAt, podId } of pods) {
+      const ids = { connectionId: BigInt.asIntN(64, BigInt(podId)), agentId: id, projectId }
+      const about = { connectedAt: timestampFromMs(connectedAt), ...(meta && { agentMeta: meta }) }
+      found.push(create(ConnectedAgentInfoSchema, { ...ids, ...about }))
+    }
+  }
+  return found
 }

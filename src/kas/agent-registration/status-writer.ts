@@ -3,35 +3,27 @@ import type { Cache, Events, Kube } from '../../adapters/kube/index.ts'
 import { type Agent, type AgentStatus, Agents, conditionOf, isDeleting, keyOf, type Ref, refFromKey } from '../../api/index.ts'
 import type { ReportRequest } from '../../rpc/index.ts'
 import { type Clock, createWorkQueue, Failure, isFailure, isRecord, type Log, seconds } from '../../std/index.ts'
-import type { AgentPass, ConfigurationFinding, ConfigurationFindings, OnUsed, Presence, UsedProject } from '../ports.ts'
+import { byKnownProject } from '../known-project.ts'
+import type { AgentPass, ConfigurationFinding, Presence, UsedProject } from '../ports.ts'
 import type { Project, Projects } from '../project.ts'
 import { knownTokensOf } from '../token-holder.ts'
-import type { Pod } from './pod.ts'
+import type { AgentPod } from './pod.ts'
+import { type AgentReport, agentReportFrom } from './report.ts'
 import type { RollOfPods } from './roll.ts'
 import { type AgentFacts, type Holders, PROJECTS_TRUSTED, statusAfter } from './status.ts'
-import { type Told, toldIn } from './told.ts'
 
 export interface StatusWriterOptions {
   /** Its writes show in the cache at once. */
   kube: Kube
-  /** Must have the indexes `BY_KNOWN_PROJECT` and `BY_TOKEN`. */
   agents: Cache<Agent>
   projects: Pick<Projects, 'onChange'>
-  /** What the agent would get under this path. */
+  /** Gives the project that the agent would get under this path. */
   projectOf: (agent: Agent, path: string) => Project | undefined
   roll: RollOfPods
   presence: Presence
   events: Events
   clock: Clock
   log: Log
-}
-
-export interface AgentStatusWriter extends ConfigurationFindings {
-  /** What an agent says of its work; each report replaces the one before. */
-  onReport(pass: AgentPass, report: ReportRequest): void
-  /** What is not known yet is written down, so that another project of that path is seen to be another one. */
-  onUsed: OnUsed
-  stop(): Promise<void>
 }
 
 /** Of one Agent, at most one write in this time. */
@@ -53,13 +45,16 @@ interface Known {
    * would be written over in turn for ever.
    */
   finding?: ConfigurationFinding | undefined
-  report?: Told | undefined
+  report?: AgentReport | undefined
   /** Uids by path. */
   used: Map<string, string>
 }
 
-/** Writes what is known of agents into their status: only what differs, and of many changes in a second the last. */
-export function createStatusWriter(options: StatusWriterOptions): AgentStatusWriter {
+/**
+ * Writes what is known of agents into their status: only what differs, and of many changes in a second the last. Each report of an
+ * agent replaces the one before; a project that it has used is written down, so that another one of that path is seen to be another.
+ */
+export function createStatusWriter(options: StatusWriterOptions) {
   const { agents, projectOf, roll, presence, clock, log } = options
   const memory = createMemory(agents)
   const written = new Map<string, number>()
@@ -71,7 +66,7 @@ export function createStatusWriter(options: StatusWriterOptions): AgentStatusWri
     if (!(here && agent) || isDeleting(agent)) return
     const pods = roll.of(here.uid)
     const lookAgain = (after: number) => queue.addAfter(key, after)
-    const holders = holdersOf(agent, { pods, unheld: here.unheld, presence, now: clock.now(), lookAgain })
+    const holders = holdersOf(agent, { pods, unheld: here.unheld }, { presence, now: clock.now(), lookAgain })
     const news = { ...newsIn(here), tokens: knownTokensOf(agent, agents) }
     const status = statusAfter(agent, { pods, isSettled, holders, ...news, projectOf }, clock.now())
     if (await isWritten(options, agent, status)) written.set(key, clock.now())
@@ -104,30 +99,30 @@ export function createStatusWriter(options: StatusWriterOptions): AgentStatusWri
     }
     if (now) queue.add(keyOf(now.metadata))
   })
-  const ringAll = () => {
+  const notifyAll = () => {
     for (const { metadata } of agents.all()) queue.add(keyOf(metadata))
   }
-  const forgetOthers = onOthers(options, { ring: (key) => queue.add(key), ringAll })
+  const forgetOthers = onOthers(options, { notify: (key) => queue.add(key), notifyAll })
   const settle = clock.after(SETTLING, () => {
     isSettled = true
-    ringAll()
+    notifyAll()
   })
-  ringAll()
+  notifyAll()
   return {
-    report(agent, finding) {
+    report(agent: Ref, finding: ConfigurationFinding) {
       const here = memory.of(keyOf(agent))
       if (!here) return
       here.finding = finding
       queue.add(keyOf(agent))
     },
-    onReport({ agent, uid }, report) {
+    onReport({ agent, uid }: AgentPass, report: ReportRequest) {
       const key = keyOf(agent)
       const here = memory.of(key)
       if (here?.uid !== uid) return
-      here.report = toldIn(report)
+      here.report = agentReportFrom(report)
       queue.add(key)
     },
-    onUsed(agent, used) {
+    onUsed(agent: Ref, used: UsedProject) {
       if (memory.use(agent, used)) queue.add(keyOf(agent))
     },
     async stop() {
@@ -143,12 +138,12 @@ export function createStatusWriter(options: StatusWriterOptions): AgentStatusWri
 /** Rings for each Agent about which something else than itself has changed; the answer ends that for the projects. */
 function onOthers(
   { agents, projects, roll, presence }: StatusWriterOptions,
-  { ring, ringAll }: { ring: (key: string) => void; ringAll: () => void },
+  { notify, notifyAll }: { notify: (key: string) => void; notifyAll: () => void },
 ): () => void {
-  roll.onChange((agent) => ring(keyOf(agent)))
-  presence.onChange(ringAll)
+  roll.onChange((agent) => notify(keyOf(agent)))
+  presence.onChange(notifyAll)
   return projects.onChange((_, paths) => {
-    for (const path of paths) for (const { metadata } of agents.by('knownProject', path)) ring(keyOf(metadata))
+    for (const path of paths) for (const { metadata } of agents.by(byKnownProject, path)) notify(keyOf(metadata))
   })
 }
 
@@ -160,23 +155,19 @@ const newsIn = ({ finding, report, used }: Known): News => ({
   used: [...used].map(([path, uid]) => ({ path, uid })),
 })
 
-/** What stands in the status now; not what has come meanwhile. */
+/** Forgets what stands in the status now, and keeps what has come meanwhile. */
 function forgetTold(here: Known, { configuration, report, used }: News): void {
   if (here.finding === configuration) here.finding = undefined
   if (here.report === report) here.report = undefined
   for (const { path, uid } of used) if (here.used.get(path) === uid) here.used.delete(path)
 }
 
-interface Holding {
-  pods: readonly Pod[]
-  unheld: Known['unheld']
-  presence: Presence
-  now: number
-  lookAgain: (after: number) => void
-}
-
 /** Counts for how long nobody has held each pod; looks again when it will have been long enough. */
-function holdersOf({ status }: Agent, { pods, unheld, presence, now, lookAgain }: Holding): Holders {
+function holdersOf(
+  { status }: Agent,
+  { pods, unheld }: { pods: readonly AgentPod[]; unheld: Known['unheld'] },
+  { presence, now, lookAgain }: { presence: Presence; now: number; lookAgain: (after: number) => void },
+): Holders {
   const here = new Set(pods.map(({ podId }) => podId))
   const isFree = ({ podId, kas }: { podId: string; kas?: string }) =>
     !here.has(podId) && (kas === undefined || !presence.isAlive(kas))
@@ -193,7 +184,7 @@ function holdersOf({ status }: Agent, { pods, unheld, presence, now, lookAgain }
   return { self: presence.self, isAlive: presence.isAlive, isAwaited }
 }
 
-/** What has been said of each Agent. What was known of one of the same name says nothing of this one. */
+/** Remembers what was heard of each Agent by its uid: nothing of a deleted Agent counts for a new one of the same name. */
 function createMemory(agents: Cache<Agent>) {
   const known = new Map<string, Known>()
   return {
@@ -207,7 +198,7 @@ function createMemory(agents: Cache<Agent>) {
       return fresh
     },
     forget: (key: string) => void known.delete(key),
-    /** Whether that is news. */
+    /** True when that is news. */
     use(agent: Ref, { path, uid }: UsedProject): boolean {
       const isKnown = agents.get(agent)?.status?.knownProjects?.some((one) => one.path === path && one.uid === uid)
       const here = isKnown ? undefined : this.of(keyOf(agent))
@@ -217,7 +208,7 @@ function createMemory(agents: Cache<Agent>) {
   }
 }
 
-/** Whoever else has written since is not overwritten: then it is a conflict. */
+/** A write that came in between is not overwritten: then this one is a conflict. */
 async function isWritten({ kube, events }: StatusWriterOptions, agent: Agent, status: AgentStatus): Promise<boolean> {
   if (isDeepStrictEqual(status, agent.status)) return false
   const { uid, resourceVersion, name, namespace } = agent.metadata

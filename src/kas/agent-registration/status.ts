@@ -1,33 +1,34 @@
 import { type Agent, type AgentStatus, type Condition, keyOf, type Statement, withConditions } from '../../api/index.ts'
 import { type Failure, timestamp } from '../../std/index.ts'
 import { isAnother } from '../known-project.ts'
-import { type KnownProject, numberIn, numberOf } from '../number.ts'
+import { numberIn, numberOf, type ProjectKnownToAgent } from '../number.ts'
 import type { ConfigurationFinding, UsedProject } from '../ports.ts'
 import type { Project } from '../project.ts'
+import { sentenceOf } from '../refusals.ts'
 import type { KnownToken } from '../token-holder.ts'
-import { isDerived, type Pod } from './pod.ts'
-import type { Told } from './told.ts'
+import { type AgentPod, isDerived } from './pod.ts'
+import type { AgentReport } from './report.ts'
 
-/** What is known of an agent here. What is not known yet leaves the status as it is. */
+/** The facts of an agent that this kas knows. A fact that is not known yet leaves the status as it is. */
 export interface AgentFacts {
-  pods: readonly Pod[]
+  pods: readonly AgentPod[]
   /** For a while after the start, pods that have not come back yet are taken to be there. */
   isSettled: boolean
   holders: Holders
   configuration: ConfigurationFinding | undefined
-  report: Told | undefined
+  report: AgentReport | undefined
   /** To which projects it was let in. */
   used: readonly UsedProject[]
   tokens: readonly KnownToken[]
-  /** What it would get under this path now. */
+  /** Gives the project that it would get under this path now. */
   projectOf(agent: Agent, path: string): Pick<Project, 'uid' | 'ref'> | undefined
 }
 
-/** Whose word counts about pods that are not connected here. */
+/** Decides which kas may say that a pod is gone. */
 export interface Holders {
   /** This kas. */
   self: string
-  /** Whether that is another kas, and one that lives. */
+  /** True for another kas that lives. */
   isAlive(kas: string): boolean
   /** Another kas may have this pod, and has still time to say so. */
   isAwaited(podId: string): boolean
@@ -40,12 +41,15 @@ export function statusAfter(agent: Agent, facts: AgentFacts, now: number): Agent
   const configuration = configurationAfter(before.configuration, facts.configuration)
   const projects = facts.report?.projects ?? before.projects
   const observedGeneration = agent.metadata.generation ?? 0
-  const connected = connectedStatement(agent, facts, connectedPods.length)
-  const valid = validStatement(agent, facts, observedGeneration)
   const knownProjects = knownAfter(agent, facts)
-  const trusted = trustedStatement(agent, knownProjects, observedGeneration)
-  const parts = [connected, valid, ...(trusted ? [trusted] : [])]
-  const conditions = withConditions(before.conditions, [readyStatement(parts, observedGeneration), ...parts], timestamp(now))
+  const trusted = trustedStatement(agent, knownProjects)
+  const parts: Statement[] = [
+    { type: 'Connected', observedGeneration, ...connectedStatement(agent, facts, connectedPods.length) },
+    { type: 'ConfigurationValid', observedGeneration, ...validStatement(agent, facts) },
+    ...(trusted ? [{ type: PROJECTS_TRUSTED, observedGeneration, ...trusted }] : []),
+  ]
+  const ready = { type: 'Ready', observedGeneration, ...readyStatement(parts) }
+  const conditions = withConditions(before.conditions, [ready, ...parts], timestamp(now))
   return {
     ...(connectedPods.length > 0 ? { connectedPods } : {}),
     ...(configuration ? { configuration } : {}),
@@ -85,7 +89,7 @@ function podsAfter(before: AgentStatus, { pods, isSettled, holders }: AgentFacts
 }
 
 /** The numbers of one pod differ between kas as long as it has not told its own to each of them. */
-const isSamePod = (pod: Pod, entry: ShownPod, uid: string): boolean =>
+const isSamePod = (pod: AgentPod, entry: ShownPod, uid: string): boolean =>
   pod.podId === entry.podId ||
   (pod.name === entry.name &&
     pod.namespace === (entry.namespace ?? '') &&
@@ -94,7 +98,7 @@ const isSamePod = (pod: Pod, entry: ShownPod, uid: string): boolean =>
 const heldByNobody = ({ kas: _, ...entry }: ShownPod): ShownPod => entry
 
 const shownPod = (
-  { podId, name, namespace, version, kubernetesVersion, connectedAt }: Pod,
+  { podId, name, namespace, version, kubernetesVersion, connectedAt }: AgentPod,
   before: ShownPod | undefined,
   kas: string,
 ): ShownPod => {
@@ -112,7 +116,7 @@ const shownPod = (
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
-/** What was good last stays; mistakes stand beside it, with the commit that they are in. */
+/** The last good configuration stays; mistakes stand beside it, with the commit that they are in. */
 function configurationAfter(
   before: AgentStatus['configuration'],
   finding: ConfigurationFinding | undefined,
@@ -127,7 +131,7 @@ function configurationAfter(
 /** As many as a status has room for; then those go that were used first, but for the one with the agent's configuration. */
 const MOST_KNOWN = 512
 
-function knownAfter(agent: Agent, { used, projectOf }: AgentFacts): KnownProject[] {
+function knownAfter(agent: Agent, { used, projectOf }: AgentFacts): ProjectKnownToAgent[] {
   const before = agent.status?.knownProjects ?? []
   const known = new Map([...before, ...used].map(({ path, uid }) => [path, uid]))
   const { trustedProjects: trusted, configurationProject } = agent.spec
@@ -142,57 +146,53 @@ function knownAfter(agent: Agent, { used, projectOf }: AgentFacts): KnownProject
 }
 
 /** The number is written down where it is not the project's own. */
-function projectAfter(before: readonly KnownProject[], { path, uid }: UsedProject): KnownProject {
+function projectAfter(before: readonly ProjectKnownToAgent[], { path, uid }: UsedProject): ProjectKnownToAgent {
   const number = numberIn(before, { path, uid })
   return { path, uid, ...(number !== numberOf(uid) && { projectId: String(number) }) }
 }
 
 type Short = Pick<Statement, 'status' | 'reason' | 'message'>
 
-function connectedStatement({ metadata, spec }: Agent, { tokens }: AgentFacts, pods: number): Statement {
-  const about = { type: 'Connected', observedGeneration: metadata.generation ?? 0 }
-  if (pods > 0)
-    return { ...about, status: 'True', reason: 'Connected', message: `${pods} ${pods === 1 ? 'pod is' : 'pods are'} connected.` }
+const say = (status: Short['status'], reason: string, message: string): Short => ({ status, reason, message })
+
+function connectedStatement({ metadata, spec }: Agent, { tokens }: AgentFacts, pods: number): Short {
+  if (pods > 0) return say('True', 'Connected', `${pods} ${pods === 1 ? 'pod is' : 'pods are'} connected.`)
   const names = `${metadata.name} --namespace ${metadata.namespace}`
-  if ((spec.tokens ?? []).length === 0) {
-    const message = `The Agent has no token. Run: berth agent token add ${names}.`
-    return { ...about, status: 'False', reason: 'NoToken', message }
-  }
+  if ((spec.tokens ?? []).length === 0)
+    return say('False', 'NoToken', `The Agent has no token. Run: berth agent token add ${names}.`)
   const shut = spec.tokens?.find(({ sha256 }) => !tokens.some((token) => token.sha256 === sha256 && !token.copied))
   if (shut) {
     const message = `The token ${shut.name} stands in another Agent, too, and does not open for this one. Run: berth agent token revoke ${metadata.name} ${shut.name} --namespace ${metadata.namespace}, and: berth agent token add ${names}.`
-    return { ...about, status: 'False', reason: 'TokenCopied', message }
+    return say('False', 'TokenCopied', message)
   }
   const message = `No pod of the agent is connected. Look at its pods, or install it: berth agent manifest ${names}.`
-  return { ...about, status: 'False', reason: 'NotConnected', message }
+  return say('False', 'NotConnected', message)
 }
 
-function validStatement(agent: Agent, { configuration: heard, report }: AgentFacts, observedGeneration: number): Statement {
-  const about = { type: 'ConfigurationValid', observedGeneration }
-  const refusal = report?.refusal
+function validStatement(agent: Agent, { configuration: heard, report }: AgentFacts): Short {
+  const file = `.berth/agents/${agent.metadata.name}/config.yaml`
+  const { configurationProject } = agent.spec
   const configuration = heard ?? (report && goodIn(agent.status))
-  if (configuration === undefined) return { ...about, ...unread(agent.status?.conditions) }
-  if ('failure' in configuration) return { ...about, ...unreadable(configuration.failure) }
-  if ('empty' in configuration) {
-    const message = `Nothing has been pushed to ${agent.spec.configurationProject} yet. Add .berth/agents/${agent.metadata.name}/config.yaml.`
-    return { ...about, status: 'Unknown', reason: 'RepositoryEmpty', message }
-  }
+  if (configuration === undefined) return unread(agent.status?.conditions)
+  if ('failure' in configuration) return unreadable(configuration.failure)
+  if ('empty' in configuration)
+    return say('Unknown', 'RepositoryEmpty', `Nothing has been pushed to ${configurationProject} yet. Add ${file}.`)
   const { commit, path, mistakes } = configuration
   const [first] = mistakes
   if (first) {
     const more = mistakes.length > 1 ? ` ${mistakes.length - 1} more in status.configuration.errors.` : ''
     const message = `${path} of ${commit.slice(0, 8)}, line ${first.line}, column ${first.column}: ${first.message}.${more} The last good configuration stays in use. Correct the file and push it.`
-    return { ...about, status: 'False', reason: 'ConfigurationInvalid', message }
+    return say('False', 'ConfigurationInvalid', message)
   }
-  if (refusal) {
-    const message = `The agent does not take the configuration: ${refusal}. Correct the file and push it.`
-    return { ...about, status: 'False', reason: 'RefusedByAgent', message }
+  if (report?.refusal) {
+    const message = `The agent does not take the configuration: ${report.refusal}. Correct the file and push it.`
+    return say('False', 'RefusedByAgent', message)
   }
   if (path === undefined) {
-    const message = `There is no file, so the configuration is empty. Add .berth/agents/${agent.metadata.name}/config.yaml to ${agent.spec.configurationProject}.`
-    return { ...about, status: 'True', reason: 'FileMissing', message }
+    const message = `There is no file, so the configuration is empty. Add ${file} to ${configurationProject}.`
+    return say('True', 'FileMissing', message)
   }
-  return { ...about, status: 'True', reason: 'Valid', message: `${path} of ${commit.slice(0, 8)} is in use.` }
+  return say('True', 'Valid', `${path} of ${commit.slice(0, 8)} is in use.`)
 }
 
 /** The configuration that was found good, whatever the agent said of it then. */
@@ -206,40 +206,34 @@ function goodIn(status: AgentStatus | undefined): ConfigurationFinding | undefin
 /** Before anything was read in this life of kas, what was said in the one before still holds. */
 function unread(conditions: readonly Condition[] | undefined): Short {
   const said = conditions?.find(({ type }) => type === 'ConfigurationValid')
-  if (said) return { status: said.status, reason: said.reason, message: said.message }
-  return { status: 'Unknown', reason: 'NotRead', message: 'The configuration is read when the agent connects.' }
+  if (said) return say(said.status, said.reason, said.message)
+  return say('Unknown', 'NotRead', 'The configuration is read when the agent connects.')
 }
 
-function unreadable({ code, reason, message, remedy }: Failure): Short {
-  const what = code === 'internal' ? 'Internal error; the cause is in the log of kas.' : message.replace(/\.?$/, '.')
-  return { status: 'False', reason: reason ?? 'GitFailed', message: `${what}${remedy ? ` ${remedy}` : ''}` }
-}
+const unreadable = (failure: Failure): Short =>
+  say('False', failure.reason ?? 'GitFailed', sentenceOf(failure, 'Internal error; the cause is in the log of kas'))
 
-/** Whether the agent is given what stands behind its paths. */
+/** The condition that says if the agent is given the projects behind its paths. */
 export const PROJECTS_TRUSTED = 'ProjectsTrusted'
 
 /** Nothing while no project has ever taken the place of another. */
 function trustedStatement(
   { metadata: { name, namespace }, status }: Agent,
-  known: readonly KnownProject[],
-  observedGeneration: number,
-): Statement | undefined {
-  const about = { type: PROJECTS_TRUSTED, observedGeneration }
+  known: readonly ProjectKnownToAgent[],
+): Short | undefined {
   const held = known.filter(({ replacedBy }) => replacedBy)
   const [first] = held
   if (!first?.replacedBy) {
     const wasSaid = status?.conditions?.some(({ type }) => type === PROJECTS_TRUSTED)
-    const message = 'Behind each path is the GitProject that the agent knows.'
-    return wasSaid ? { ...about, status: 'True', reason: 'Trusted', message } : undefined
+    return wasSaid ? say('True', 'Trusted', 'Behind each path is the GitProject that the agent knows.') : undefined
   }
   const more = held.length > 1 ? ` So it is with ${held.length - 1} more.` : ''
   const message = `${first.path} is now GitProject ${keyOf(first.replacedBy)} with the uid ${first.replacedBy.uid}, which is another one than the agent has used.${more} The agent keeps what it has, and gets nothing of it. If that is right, run: berth agent trust ${name} --namespace ${namespace}.`
-  return { ...about, status: 'False', reason: 'ProjectReplaced', message }
+  return say('False', 'ProjectReplaced', message)
 }
 
-function readyStatement(parts: readonly Statement[], observedGeneration: number): Statement {
-  const about = { type: 'Ready', observedGeneration }
+function readyStatement(parts: readonly Short[]): Short {
   const bad = parts.find(({ status }) => status !== 'True')
-  if (!bad) return { ...about, status: 'True', reason: 'Ready', message: 'The agent is connected with a valid configuration.' }
-  return { ...about, status: 'False', reason: bad.reason, message: bad.message }
+  if (!bad) return say('True', 'Ready', 'The agent is connected with a valid configuration.')
+  return say('False', bad.reason, bad.message)
 }

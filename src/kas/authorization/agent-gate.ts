@@ -1,9 +1,9 @@
 import { type Agent, keyOf, refOf } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
-import { digestOf } from '../digest.ts'
 import { numberOf } from '../number.ts'
-import type { AgentGate, AgentPass, Knock } from '../ports.ts'
-import { holderOf } from '../token-holder.ts'
+import type { AgentGate, AgentPass, CheckToken } from '../ports.ts'
+import { digestOf } from '../token.ts'
+import { byToken, holderOf } from '../token-holder.ts'
 import { revoked } from './gate.ts'
 import { bearerOf, type Identities } from './identify.ts'
 import type { TokenRate } from './token-rate.ts'
@@ -15,8 +15,8 @@ export interface AgentGateOptions extends Tokens {
 }
 
 /** Lets agents in, whatever they want. What is no token of an agent is refused alike, expired or never heard of. */
-export const createAgentGate = ({ rate, ...tokens }: AgentGateOptions): AgentGate & { knock: Knock } => ({
-  knock: (authorization) => void shown(tokens, authorization),
+export const createAgentGate = ({ rate, ...tokens }: AgentGateOptions): AgentGate & { checkToken: CheckToken } => ({
+  checkToken: (authorization) => void shown(tokens, authorization),
   admit(authorization) {
     const { sha256, holder } = shown(tokens, authorization)
     rate(sha256, `Agent ${keyOf(holder.agent.metadata)}`)
@@ -37,17 +37,17 @@ function shown(tokens: Tokens, authorization: string | undefined) {
 function passFor(tokens: Tokens, sha256: string, agent: Agent): AgentPass {
   const end = new AbortController()
   const uid = agent.metadata.uid ?? ''
-  let calm = () => undefined
+  let cancelTimer = () => undefined
   const look = () => {
     const holder = holderOf(tokens, sha256)
     if (holder?.agent.metadata.uid !== uid) return end.abort(revoked())
     if (holder.expiresAt === undefined) return
-    calm()
+    cancelTimer()
     const cancel = tokens.clock.after(Math.max(Date.parse(holder.expiresAt) - tokens.clock.now(), 0) + 1, look)
-    calm = () => void cancel()
+    cancelTimer = () => void cancel()
   }
   // A thousand agents are let in, and each writes its status: only who has this token, or had it, is worth a look.
-  const forget = tokens.agents.onChangeBy('token', sha256, look)
+  const forget = tokens.agents.onChangeBy(byToken, sha256, look)
   look()
   return {
     agent: { ...refOf(agent), namespace: agent.metadata.namespace ?? '' },
@@ -56,7 +56,7 @@ function passFor(tokens: Tokens, sha256: string, agent: Agent): AgentPass {
     ended: end.signal,
     close() {
       forget()
-      calm()
+      cancelTimer()
     },
   }
 }

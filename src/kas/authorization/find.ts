@@ -1,18 +1,18 @@
 import type { Agent } from '../../api/index.ts'
-import type { Caller, Claim } from '../ports.ts'
+import type { AccessRequest, Caller } from '../ports.ts'
 import { configurationProjectOf, type Project, type Projects } from '../project.ts'
 import { mayRead } from './grants.ts'
 import { callerOf } from './identify.ts'
 
-export interface Quest {
+export interface ProjectQuery {
   caller: Caller
-  wanted: Pick<Claim, 'path' | 'projectUid'>
+  wanted: Pick<AccessRequest, 'path' | 'projectUid'>
   /** The caller, where he is an agent; `undefined` when that is lost. */
   agent: Agent | undefined
 }
 
 /** The project that is meant, if the caller may read it. With a uid it is that one or none. */
-export function findFor({ caller, wanted: { path, projectUid }, agent }: Quest, projects: Projects): Project | undefined {
+export function findFor({ caller, wanted: { path, projectUid }, agent }: ProjectQuery, projects: Projects): Project | undefined {
   if (caller.kind === 'agent') {
     const project = agent && projectOf(agent, projects, path)
     return projectUid === undefined || project?.uid === projectUid ? project : undefined
@@ -23,7 +23,7 @@ export function findFor({ caller, wanted: { path, projectUid }, agent }: Quest, 
   return projects.called(path).find((project) => project.uid === projectUid && readable(project))
 }
 
-/** What the agent gets under this path: what configures it is looked for where the Agent says, and nowhere else. */
+/** Gives the project behind this path. The agent's own configuration is looked for where the Agent says, and nowhere else. */
 export function projectOf(agent: Agent, projects: Projects, path: string): Project | undefined {
   const caller = callerOf(agent)
   const isConfiguration = agent.spec.configurationProject === path

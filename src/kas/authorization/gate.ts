@@ -1,10 +1,19 @@
 import { type Agent, isDeleting, type Ref, type ServiceAccountName } from '../../api/index.ts'
 import { Failure } from '../../std/index.ts'
-import { digestOf } from '../digest.ts'
 import { isAnother, trustOf } from '../known-project.ts'
 import { newsOf } from '../news.ts'
-import { type Admission, type Caller, type Claim, type Gate, type Knock, moved, type OnUsed } from '../ports.ts'
+import {
+  type AccessRequest,
+  type Admission,
+  type Caller,
+  type CheckToken,
+  moved,
+  type OnUsed,
+  type ProjectGate,
+} from '../ports.ts'
 import { asKnownTo, type Project, type Projects, sourceOf } from '../project.ts'
+import { digestOf } from '../token.ts'
+import { byToken } from '../token-holder.ts'
 import { findFor } from './find.ts'
 import { refusal, replaced } from './grants.ts'
 import { agentOf, bearerOf, callerOf, type Identities, identify, known } from './identify.ts'
@@ -20,7 +29,7 @@ export interface GateOptions {
 }
 
 /** Lets callers in, and throws them out at the moment they lose the right: the objects that give it are watched. */
-export function createGate({ projects, identities, rate, onUsed }: GateOptions): Gate & { knock: Knock } {
+export function createGate({ projects, identities, rate, onUsed }: GateOptions): ProjectGate & { checkToken: CheckToken } {
   const letIn = (standing: Standing, { project }: Sight): Watch => {
     if (!project) throw refusalFor(standing)
     const { caller, wanted } = standing
@@ -29,7 +38,7 @@ export function createGate({ projects, identities, rate, onUsed }: GateOptions):
     return new Watch(projects, standing, project)
   }
   return {
-    knock: (authorization, peer) => known(identities, authorization, peer),
+    checkToken: (authorization, peer) => known(identities, authorization, peer),
     async admit(claim, { signal, onHeld }) {
       const caller = await identify(identities, claim)
       // The operator has a stream for each deployment, and one token.
@@ -38,7 +47,7 @@ export function createGate({ projects, identities, rate, onUsed }: GateOptions):
       let sight = sightOf(projects, standing)
       while (sight.isHeld) {
         onHeld(replaced(caller, claim.path))
-        const news = newsOf([(ring) => projects.onChangeAt(claim.path, ring), standing.onChange], signal)
+        const news = newsOf([(notify) => projects.onChangeAt(claim.path, notify), standing.onChange], signal)
         await news.promise
         news.close()
         if (signal.aborted) return
@@ -58,7 +67,7 @@ export function createGate({ projects, identities, rate, onUsed }: GateOptions):
 
 /** Lets that service account in and nobody else. */
 const createAccountGate =
-  (reviewToken: ReviewToken, allowed: ServiceAccountName, other: { what: string; reason: string }): Knock =>
+  (reviewToken: ReviewToken, allowed: ServiceAccountName, other: { what: string; reason: string }): CheckToken =>
   async (authorization, peer) => {
     const { namespace, name } = await reviewToken(bearerOf(authorization), peer)
     if (namespace === allowed.namespace && name === allowed.name) return
@@ -69,14 +78,14 @@ const createAccountGate =
 export const createOperatorGate = ({ reviewToken, operator }: Pick<Identities, 'reviewToken' | 'operator'>) =>
   createAccountGate(reviewToken, operator, { what: 'the operator', reason: 'NotTheOperator' })
 
-/** For whoever has decided already which people may reach which workspace. */
+/** The proxy has decided already which people may reach which workspace. */
 export const createProxyGate = (reviewToken: ReviewToken, proxy: ServiceAccountName) =>
   createAccountGate(reviewToken, proxy, { what: 'the proxy', reason: 'NotTheProxy' })
 
-/** Who somebody was when he was let in, and how that is proved again. */
+/** The identity of a caller at its admission, and the way to prove it again. */
 interface Standing {
   readonly caller: Caller
-  readonly wanted: Pick<Claim, 'path' | 'projectUid'>
+  readonly wanted: Pick<AccessRequest, 'path' | 'projectUid'>
   /** Throws when it cannot be. */
   prove(): Promise<Caller>
   /** The Agent as it is now, which is seen without asking anybody; `undefined` when it is lost, and for whoever is no agent. */
@@ -85,7 +94,7 @@ interface Standing {
   onChange(look: () => void): () => void
 }
 
-const standingOf = (identities: Identities, claim: Claim, caller: Caller): Standing => ({
+const standingOf = (identities: Identities, claim: AccessRequest, caller: Caller): Standing => ({
   caller,
   wanted: claim,
   prove: () => identify(identities, claim),
@@ -96,7 +105,7 @@ const standingOf = (identities: Identities, claim: Claim, caller: Caller): Stand
   },
   onChange: (look) =>
     caller.kind === 'agent'
-      ? identities.agents.onChangeBy('token', digestOf(bearerOf(claim.authorization)), look)
+      ? identities.agents.onChangeBy(byToken, digestOf(bearerOf(claim.authorization)), look)
       : () => undefined,
 })
 
@@ -120,7 +129,7 @@ function registered({ agents }: Identities, agent: Ref & { namespace: string }, 
   }
 }
 
-/** What a caller gets now. */
+/** The project that a caller gets now. */
 interface Sight {
   project: Project | undefined
   /** The caller was an agent, and is none any more. */

@@ -1,22 +1,21 @@
 import type { Cache } from '../../adapters/kube/index.ts'
 import type { Agent, ServiceAccountName } from '../../api/index.ts'
-import { type Clock, Failure, Secret } from '../../std/index.ts'
-import { digestOf } from '../digest.ts'
-import type { Caller, Claim } from '../ports.ts'
+import { type Clock, Failure, type Secret } from '../../std/index.ts'
+import type { AccessRequest, Caller } from '../ports.ts'
+import { bearerIn, digestOf } from '../token.ts'
 import { holderOf } from '../token-holder.ts'
 import type { ReviewToken } from './token-reviews.ts'
 
 export interface Identities {
-  /** Must have the index `BY_TOKEN`. */
   agents: Cache<Agent>
   reviewToken: ReviewToken
-  /** Whose word on namespaces is taken. */
+  /** The account that may ask on behalf of namespaces. */
   operator: ServiceAccountName
   clock: Clock
 }
 
-/** Who a caller is. Asked again before each poll, because tokens end. */
-export async function identify(identities: Identities, claim: Claim): Promise<Caller> {
+/** Finds the caller behind a token. It is asked for again before each poll, because tokens end. */
+export async function identify(identities: Identities, claim: AccessRequest): Promise<Caller> {
   const token = bearerOf(claim.authorization)
   const agent = agentOf(identities, token)
   if (agent) return callerOf(agent)
@@ -30,17 +29,16 @@ export async function identify(identities: Identities, claim: Claim): Promise<Ca
   return { kind: 'service-account', namespace: claim.namespace, name: claim.serviceAccount, isVouchedFor: true }
 }
 
-/** Of whoever it is. That another one asks for it is heard of later. */
+/** Throws unless the token is known, of whichever caller. On whose behalf it is shown is read later. */
 export async function known(identities: Identities, authorization: string | undefined, peer: string): Promise<void> {
   const token = bearerOf(authorization)
   if (!agentOf(identities, token)) await identities.reviewToken(token, peer)
 }
 
-/** The scheme's case does not matter. */
 export function bearerOf(authorization: string | undefined): Secret<string> {
-  const [, token] = /^bearer +(\S+)$/i.exec(authorization ?? '') ?? []
-  if (token === undefined) throw new Failure('unauthorized', 'the call carries no bearer token', { reason: 'TokenMissing' })
-  return new Secret(token)
+  const token = bearerIn(authorization)
+  if (token) return token
+  throw new Failure('unauthorized', 'the call carries no bearer token', { reason: 'TokenMissing' })
 }
 
 export const agentOf = (identities: Pick<Identities, 'agents' | 'clock'>, token: Secret<string>): Agent | undefined =>

@@ -1,14 +1,11 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import { accountOfUser, type ServiceAccountName } from '../../api/index.ts'
 import { type Clock, Failure, remembered, type Secret } from '../../std/index.ts'
-import { digestOf } from '../digest.ts'
 import type { Prove } from '../strangers.ts'
+import { digestOf } from '../token.ts'
+import { reviewToken } from '../token-review.ts'
 
 export type ReviewToken = (token: Secret<string>, peer: string) => Promise<ServiceAccountName>
-
-interface TokenReview {
-  status?: { authenticated?: boolean; user?: { username?: string }; audiences?: string[]; error?: string }
-}
 
 /**
  * Asks the API server whose token it is. An operator has a thousand streams with one token, and each is checked before each
@@ -20,14 +17,8 @@ export function createTokenReviews(kube: Kube, audience: string, prove: Prove, c
 }
 
 async function review(kube: Kube, audience: string, token: Secret<string>): Promise<ServiceAccountName> {
-  const { status } = await kube.post<TokenReview>('/apis/authentication.k8s.io/v1/tokenreviews', {
-    apiVersion: 'authentication.k8s.io/v1',
-    kind: 'TokenReview',
-    spec: { token: token.reveal(), audiences: [audience] },
-  })
-  const account = accountOfUser(status?.user?.username ?? '')
-  // A server that does not know audiences answers without them: then the token was not checked for ours.
-  if (!status?.authenticated || !status.audiences?.includes(audience) || !account) throw unknownToken(audience)
+  const account = accountOfUser((await reviewToken(kube, token, audience))?.name ?? '')
+  if (!account) throw unknownToken(audience)
   return account
 }
 

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Cache } from '../../adapters/kube/index.ts'
 import { isDeleting, keyOf, type Ref, refOf, type Workspace } from '../../api/index.ts'
-import { type Clock, Failure, isFailure, minutes, type Secret } from '../../std/index.ts'
-import { digestOf } from '../digest.ts'
+import { type Clock, isFailure, minutes, type Secret } from '../../std/index.ts'
 import { numberOf } from '../number.ts'
-import type { ProvePod } from '../pod-proof.ts'
+import { notItsPod, type ProvePod } from '../pod-proof.ts'
 import type { TunnelPass, WorkspaceGate } from '../ports.ts'
 import type { Refusals } from '../refusals.ts'
 import type { Prove } from '../strangers.ts'
+import { digestOf } from '../token.ts'
 import { revoked } from './gate.ts'
 import { bearerOf } from './identify.ts'
 import type { TokenRate } from './token-rate.ts'
@@ -15,14 +15,14 @@ import type { TokenRate } from './token-rate.ts'
 export interface WorkspaceGateOptions {
   workspaces: Cache<Workspace>
   provePod: ProvePod
-  /** Slows down whoever makes tokens up. */
+  /** Slows down peers that make tokens up. */
   prove: Prove
   rate: TokenRate
   refused: Refusals
   clock: Clock
 }
 
-/** What no watch tells: that a pod is gone, and its token with it. */
+/** No watch tells that a pod is gone, and its token with it, so the token is proved again. */
 const AGAIN = minutes(1)
 /** Tunnels of one workspace in one kas. */
 const MOST = 1000
@@ -34,7 +34,7 @@ export const createWorkspaceGate = (options: WorkspaceGateOptions): WorkspaceGat
     const token = bearerOf(authorization)
     try {
       const workspace = openAt(workspaces, refIn(name))
-      if (!workspace) throw stranger()
+      if (!workspace) throw notItsPod()
       await prove(token, peer, () => provePod({ workspace, token }))
       rate(digestOf(token), `Workspace ${keyOf(workspace.metadata)}`)
       return passFor(options, workspace, token)
@@ -50,7 +50,7 @@ const LONGEST = 320
 
 function refIn(name: string): Ref {
   const [, namespace, own] = /^([a-z0-9][a-z0-9-]{0,62})\/([a-z0-9][a-z0-9.-]{0,252})$/.exec(name) ?? []
-  if (namespace === undefined || own === undefined) throw stranger()
+  if (namespace === undefined || own === undefined) throw notItsPod()
   return { namespace, name: own }
 }
 
@@ -78,10 +78,10 @@ function passFor({ workspaces, provePod, clock }: WorkspaceGateOptions, workspac
       // A cluster that cannot be asked takes nobody's right.
       if (isFailure(thrown, 'forbidden', 'unauthorized')) end.abort(revoked())
     }
-    if (!isClosed) calm = clock.after(AGAIN, () => void again())
+    if (!isClosed) cancelTimer = clock.after(AGAIN, () => void again())
   }
   let isClosed = false
-  let calm = clock.after(AGAIN, () => void again())
+  let cancelTimer = clock.after(AGAIN, () => void again())
   const forget = workspaces.onChangeOf(ref, look)
   // It may have changed while its cluster was asked.
   look()
@@ -92,10 +92,7 @@ function passFor({ workspaces, provePod, clock }: WorkspaceGateOptions, workspac
     close() {
       isClosed = true
       forget()
-      calm()
+      cancelTimer()
     },
   }
 }
-
-const stranger = () =>
-  new Failure('forbidden', 'there is no such workspace, or the token is not one of its pods', { reason: 'NotItsPod' })

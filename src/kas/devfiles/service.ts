@@ -1,22 +1,25 @@
+import { create } from '@bufbuild/protobuf'
 import { type Door, offer, type Service } from '../../adapters/grpc/index.ts'
-import { Devfiles, fetchedDevfile } from '../../rpc/index.ts'
+import { Devfiles } from '../../rpc/index.ts'
 import { Failure, type Log } from '../../std/index.ts'
-import type { Shelf } from './shelf.ts'
+import type { FetchDevfile } from './fetch.ts'
 
-interface Desk {
-  /** Lets the operator in, and nobody else. */
+/** `door`: lets the operator in, and nobody else. */
+export const createDevfileService = ({
+  door,
+  fetchDevfile,
+  log,
+}: {
   door: Door
-  shelf: Shelf
+  fetchDevfile: FetchDevfile
   log: Log
-}
-
-export const createDevfileService = ({ door, shelf, log }: Desk): Service =>
+}): Service =>
   offer(
     Devfiles,
     {
       async fetchDevfile({ url }) {
         try {
-          return fetchedDevfile(await shelf(url))
+          return create(Devfiles.method.fetchDevfile.output, { content: Buffer.from(await fetchDevfile(url), 'utf8') })
         } catch (thrown) {
           const { code, reason, message } = Failure.from(thrown)
           log.warn('a devfile was not fetched', { code, reason, why: message })

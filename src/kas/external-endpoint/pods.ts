@@ -21,7 +21,7 @@ const PAGE = 500
 /** The agent and its cluster may be hostile: bytes of one page, and how long all pages may take. */
 const PAGE_BYTES = 16 * 2 ** 20
 const LONGEST = seconds(60)
-/** Whoever asks takes messages of 4 MiB, with room for what is around the names. */
+/** Clients take messages of 4 MiB; this leaves room for the fields around the names. */
 const ANSWER_BYTES = 4 * 2 ** 20 - 1024
 const AROUND_NAMES = 8
 

@@ -1,5 +1,14 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
-import { type Call, type Door, offer, type Service } from '../../adapters/grpc/index.ts'
+import { createVerifier } from '../../adapters/auth/index.ts'
+import {
+  type Call,
+  type Door,
+  type GrpcServer,
+  offer,
+  type ServeOptions,
+  type Service,
+  serveGrpc,
+} from '../../adapters/grpc/index.ts'
 import type { Counter } from '../../adapters/http/index.ts'
 import {
   AgentTracker,
@@ -13,11 +22,33 @@ import {
   Notifications,
 } from '../../rpc/index.ts'
 import { Failure } from '../../std/index.ts'
+import type { Config } from '../config.ts'
 import type { Census, Polls, Router } from '../ports.ts'
 import type { Projects } from '../project.ts'
+import { sharedSecret } from '../shared-secret.ts'
 import { listPods } from './pods.ts'
 
-export interface Desk {
+interface ExternalEndpoint
+  extends Omit<ExternalOptions, 'verify' | 'patience'>,
+    Pick<ServeOptions, 'tls' | 'onTurnedAway' | 'clock' | 'log'> {
+  config: Pick<Config, 'api' | 'apiSecret' | 'agentWait'>
+}
+
+/** Callers sign as GitLab does. */
+const ISSUER = 'gitlab'
+const AUDIENCE = 'gitlab-kas'
+
+/** `undefined` when it is off. Stop it before what carries the calls to agents. */
+export async function serveExternalEndpoint(given: ExternalEndpoint): Promise<GrpcServer | undefined> {
+  const { config, tls, onTurnedAway, clock, log } = given
+  if (config.apiSecret === undefined) return undefined
+  const secret = await sharedSecret(config.apiSecret, '--api-secret')
+  const verify = createVerifier({ secret, issuer: ISSUER, audience: AUDIENCE, clock })
+  const services = createServices({ ...given, verify, patience: config.agentWait })
+  return serveGrpc({ address: config.api, tls, services, onTurnedAway, clock, log })
+}
+
+interface ExternalOptions {
   /** Throws unless the call shows that it may ask. */
   verify: (authorization: string | undefined) => Promise<void>
   /** The pods of agents that are connected to any kas. */
@@ -31,15 +62,15 @@ export interface Desk {
   asked: Counter
 }
 
-/** What is answered at the external endpoint. Every call is proved first. */
-export function createServices(desk: Desk): Service[] {
-  const { census, projects, polls } = desk
+/** The services of the external endpoint. Every call is proved first. */
+function createServices(options: ExternalOptions): Service[] {
+  const { census, projects, polls } = options
   /** Nothing is read of what shows no good token, but it is counted. */
   const door: Door = async ({ metadata, path }) => {
     try {
-      await desk.verify(metadata('authorization'))
+      await options.verify(metadata('authorization'))
     } catch (thrown) {
-      desk.asked.add({ method: path.slice(path.lastIndexOf('/') + 1), outcome: Failure.from(thrown).code })
+      options.asked.add({ method: path.slice(path.lastIndexOf('/') + 1), outcome: Failure.from(thrown).code })
       throw thrown
     }
   }
@@ -49,10 +80,10 @@ export function createServices(desk: Desk): Service[] {
     async (request: I, call: Call): Promise<O> => {
       try {
         const answer = await work(request, call)
-        desk.asked.add({ method, outcome: 'ok' })
+        options.asked.add({ method, outcome: 'ok' })
         return answer
       } catch (thrown) {
-        desk.asked.add({ method, outcome: Failure.from(thrown).code })
+        options.asked.add({ method, outcome: Failure.from(thrown).code })
         throw thrown
       }
     }
@@ -99,7 +130,7 @@ export function createServices(desk: Desk): Service[] {
           return create(ConnectedAgentsByIdResponseSchema, { agents: agents.map(info), silentKas: silent })
         }),
         getPods: counted('GetPods', async ({ agentId }, call) => {
-          const pods = await listPods({ ...desk, agentId: idOf(agentId, 'agent_id'), signal: call.signal })
+          const pods = await listPods({ ...options, agentId: idOf(agentId, 'agent_id'), signal: call.signal })
           return create(GetPodsResponseSchema, { pods })
         }),
       },

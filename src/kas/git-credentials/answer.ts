@@ -1,45 +1,64 @@
-import { type Protocol, remoteUrl } from '../../adapters/git/index.ts'
-import type { Answer, Counter, Question, Responder } from '../../adapters/http/index.ts'
-import { gitAudienceOf, groupsOfUser, isDeleting, nameOf, type Workspace, Workspaces, withoutGit } from '../../api/index.ts'
-import { Failure, minutes, seconds } from '../../std/index.ts'
-import { createPodProof, type ProofDesk, type ProvePod } from '../pod-proof.ts'
+import { type GitCredential, type Protocol, remoteUrl } from '../../adapters/git/index.ts'
+import {
+  type Answer,
+  type Counter,
+  type HttpServer,
+  type Question,
+  type Responder,
+  type ServeHttpOptions,
+  serveHttp,
+} from '../../adapters/http/index.ts'
+import {
+  annotations,
+  gitAudienceOf,
+  groupsOfUser,
+  isDeleting,
+  labels,
+  nameOf,
+  type Ref,
+  type Workspace,
+  Workspaces,
+  withoutGit,
+  YES,
+} from '../../api/index.ts'
+import { Failure, minutes, type Secret, seconds } from '../../std/index.ts'
+import type { Develops } from '../develop.ts'
+import { createPodProof, type PodProofOptions, type ProvePod } from '../pod-proof.ts'
+import type { Credentials } from '../ports.ts'
 import type { Project, Projects } from '../project.ts'
+import { readSecret } from '../read-secret.ts'
 import type { Prove } from '../strangers.ts'
+import { bearerIn } from '../token.ts'
 import { advertisementOf } from './advertisement.ts'
-import { type Ask, readAsk } from './ask.ts'
-import { credentialFor, type SecretDesk, WITHHELD } from './secret.ts'
 
-export interface CredentialsDesk extends Omit<ProofDesk, 'audienceOf'>, SecretDesk {
+interface GitCredentialsServer extends Omit<PodProofOptions, 'audienceOf'>, Pick<ServeHttpOptions, 'address' | 'tls'> {
   projects: Pick<Projects, 'get'>
-  /** Whether somebody develops a project. */
-  develops: (person: Person, project: Project) => Promise<boolean>
+  credentials: Pick<Credentials, 'forGit'>
+  develops: Develops
   protocols: readonly Protocol[]
-  /** Slows down whoever makes tokens up. */
+  /** Slows down peers that make tokens up. */
   prove: Prove
   /** Counts answers by status. */
   answered: Counter
 }
 
-interface Person {
-  name: string
-  uid: string
-  groups: readonly string[]
-  extra: Readonly<Record<string, readonly string[]>>
-}
+/** Listens for pods of workspaces. They have nothing to send but the request. */
+export const serveGitCredentials = (given: GitCredentialsServer): Promise<HttpServer> =>
+  serveHttp({ ...given, maxBytes: 1024, respond: answerPods(given) })
 
 /** Git forgets what it was told by then; the helper asks for each connection anyway. */
 const LASTS = minutes(5)
 
 /** Answers pods, and strangers alike whatever it is that they lack. */
-export function answerPods(desk: CredentialsDesk): Responder {
-  const { log } = desk
-  const provePod = createPodProof({ ...desk, audienceOf: gitAudienceOf })
+function answerPods(options: GitCredentialsServer): Responder {
+  const { log } = options
+  const provePod = createPodProof({ ...options, audienceOf: gitAudienceOf })
   const respond = async (question: Question): Promise<Answer> => {
     const ask = readAsk(question)
     if (!ask) return REFUSED
     try {
-      const proved = await desk.prove(ask.token, question.peer, () => admit(desk, provePod, ask))
-      return { status: 200, contentType: TYPE, text: advertisementOf(await answer(desk, ask, proved)) }
+      const proved = await options.prove(ask.token, question.peer, () => admit(options, provePod, ask))
+      return { status: 200, contentType: TYPE, text: advertisementOf(await answer(options, ask, proved)) }
     } catch (thrown) {
       const failure = Failure.from(thrown)
       if (failure.reason === 'TooManyRequests') return hurry(failure.retryAfter ?? seconds(1))
@@ -52,7 +71,7 @@ export function answerPods(desk: CredentialsDesk): Responder {
   }
   return async (question) => {
     const given = await respond(question)
-    desk.answered.add({ status: String(given.status) })
+    options.answered.add({ status: String(given.status) })
     return given
   }
 }
@@ -68,13 +87,32 @@ const hurry = (wait: number): Answer => ({
   headers: { 'retry-after': String(Math.ceil(wait / 1000)) },
 })
 
+/** The request of a pod, with the token that it shows. */
+interface Ask {
+  workspace: Ref & { namespace: string }
+  token: Secret<string>
+  /** The repository that Git wants to be let in to. */
+  url: string
+}
+
+const PATH = /^\/git\/([a-z0-9][a-z0-9-]{0,62})\/([a-z0-9][a-z0-9-]{0,62})\/info\/refs$/
+
+/** `GET /git/<namespace>/<workspace>/info/refs`; `undefined` when something of it is missing. */
+function readAsk({ method, path, header }: Question): Ask | undefined {
+  const [, namespace, name] = PATH.exec(path) ?? []
+  const token = bearerIn(header('authorization'))
+  const url = header('berth-git-url')
+  if (method !== 'GET' || !namespace || !name || !token || !url) return undefined
+  return { workspace: { namespace, name }, token, url }
+}
+
 interface Proved {
   workspace: Workspace
   pod: string
 }
 
 /** The Workspace is read anew each time: what has ended gets nothing any more. */
-async function admit({ kube }: CredentialsDesk, provePod: ProvePod, { workspace: ref, token }: Ask): Promise<Proved> {
+async function admit({ kube }: GitCredentialsServer, provePod: ProvePod, { workspace: ref, token }: Ask): Promise<Proved> {
   const workspace = await kube.get(Workspaces, ref)
   if (!workspace || isDeleting(workspace) || workspace.spec.desiredState === 'Terminated')
     throw new Failure('forbidden', 'there is no such workspace', { reason: 'NotItsPod' })
@@ -82,23 +120,46 @@ async function admit({ kube }: CredentialsDesk, provePod: ProvePod, { workspace:
 }
 
 /** The credential for the workspace's own repository; nothing when none is needed. */
-async function answer(desk: CredentialsDesk, { url }: Ask, { workspace, pod }: Proved): Promise<Record<string, string>> {
-  const project = await projectOf(desk, workspace)
-  if (!isSame(remoteUrl(project.url, desk.protocols), url))
+async function answer(options: GitCredentialsServer, { url }: Ask, { workspace, pod }: Proved): Promise<Record<string, string>> {
+  const project = await projectOf(options, workspace)
+  if (!isSame(remoteUrl(project.url, options.protocols), url))
     throw new Failure('forbidden', `${nameOf(workspace)} gets credentials for ${project.url} and for nothing else`, {
       reason: WITHHELD,
     })
-  const credential = await credentialFor(desk, workspace, project)
+  const credential = await credentialFor(options, workspace, project)
   if (!credential) return {}
-  desk.log.info('A Git credential was given', { workspace: nameOf(workspace), pod, project: project.path })
+  options.log.info('A Git credential was given', { workspace: nameOf(workspace), pod, project: project.path })
   return {
     username: credential.username ?? 'git',
     password: credential.password.reveal(),
-    password_expiry_utc: String(Math.floor((desk.clock.now() + LASTS) / 1000)),
+    password_expiry_utc: String(Math.floor((options.clock.now() + LASTS) / 1000)),
   }
 }
 
-async function projectOf({ projects, develops }: CredentialsDesk, { metadata, spec }: Workspace): Promise<Project> {
+/** The reason of failures that say: this pod does not get it. */
+const WITHHELD = 'CredentialWithheld'
+
+/** The owner's own credential where the workspace names one, else that of the project. */
+async function credentialFor(
+  { kube, credentials }: GitCredentialsServer,
+  { metadata, spec }: Workspace,
+  project: Project,
+): Promise<GitCredential | undefined> {
+  const name = spec.git?.credentialsSecretRef?.name
+  if (name === undefined) return (await credentials.forGit(project)).credential
+  const ref = { name, namespace: metadata.namespace }
+  const secret = await readSecret(kube, ref)
+  const isOpen = secret?.metadata.labels?.[labels.gitCredentials] === YES
+  // Who may create a Workspace must not get at what belongs to somebody else in the namespace.
+  if (!isOpen || !spec.owner || secret.metadata.annotations?.[annotations.gitOwner] !== spec.owner)
+    throw new Failure('forbidden', `there is no Secret ${name} whose Git credentials are ${spec.owner}'s`, {
+      reason: WITHHELD,
+      remedy: `Label it ${labels.gitCredentials}=${YES} and annotate it ${annotations.gitOwner}=${spec.owner}`,
+    })
+  return (await credentials.forGit({ ...project, credentials: ref })).credential
+}
+
+async function projectOf({ projects, develops }: GitCredentialsServer, { metadata, spec }: Workspace): Promise<Project> {
   const name = spec.project?.gitProject
   const project = name === undefined ? undefined : projects.get({ name, namespace: metadata.namespace })
   if (!project) throw new Failure('not-found', 'the GitProject of the workspace does not exist', { remedy: 'Create it' })
@@ -124,7 +185,7 @@ function isSame(own: string, asked: string): boolean {
 
 const STATUS: Partial<Record<Failure['code'], number>> = { invalid: 409, 'not-found': 404, unavailable: 503, timeout: 503 }
 
-/** Whoever has come so far is the workspace itself: it is told what is wrong, unless that is ours. */
+/** A caller that has come so far is the workspace itself: it is told what is wrong, unless the fault is ours. */
 function told(failure: Failure, note: () => void): Answer {
   const status = failure.reason === WITHHELD ? 403 : STATUS[failure.code]
   if (status === undefined) {

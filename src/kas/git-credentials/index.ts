@@ -4,4 +4,4 @@
  * Not here: the helper in the pod (operator/workspace/git). Read answer.ts (the story), then ../pod-proof.ts (whose token it is)
  * and advertisement.ts (the form of the answer).
  */
-export { type GitCredentialsServer, serveGitCredentials } from './serve.ts'
+export { serveGitCredentials } from './answer.ts'

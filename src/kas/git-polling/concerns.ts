@@ -1,9 +1,9 @@
 import type { Revision } from '../../adapters/git/index.ts'
 
-/** Which ref a revision meant when it was last looked at, if that is known. */
+/** The ref that a revision meant at the last poll, if that is known. */
 export type MeantRef = string | undefined
 
-/** Whether a push to that ref can change what a revision means. Names are compared as a whole: none is ever a pattern. */
+/** True when a push to that ref can change what a revision means. Names are compared as a whole: none is ever a pattern. */
 export function concerns(revision: Revision, meant: MeantRef, pushed: string): boolean {
   if (revision.kind === 'default') return meant === undefined || meant === pushed
   const { kind, name } = revision

@@ -25,12 +25,7 @@ export const createCredentials = (kube: Kube): Credentials => ({
       throw failure(project, 'WebhookSecretMissing', 'it has no webhook secret', 'Name a Secret in spec.webhookSecretRef.')
     const secret = textOf(await read(kube, project, ref, 'webhookSecretRef'), 'secret')
     if (!secret)
-      throw failure(
-        project,
-        'SecretInvalid',
-        `Secret ${keyOf(ref)} has no key secret`,
-        'Put the secret of the webhook under the key secret.',
-      )
+      throw invalid(project, `Secret ${keyOf(ref)} has no key secret`, 'Put the secret of the webhook under the key secret.')
     return secret
   },
 })
@@ -56,7 +51,7 @@ function sshKey(secret: CoreSecret, project: Project): SshKey {
   if (privateKey && knownHosts) return { privateKey: new Secret(privateKey), knownHosts }
   const message = `Secret ${keyOf(secret.metadata)} lacks ${privateKey ? 'known_hosts' : 'ssh-privatekey'}`
   const remedy = 'Put a private key under ssh-privatekey, and lines of ssh-keyscan that you have compared under known_hosts.'
-  throw failure(project, 'SecretInvalid', message, remedy)
+  throw invalid(project, message, remedy)
 }
 
 function gitCredential(secret: CoreSecret, project: Project): GitCredential {
@@ -64,15 +59,11 @@ function gitCredential(secret: CoreSecret, project: Project): GitCredential {
   const password = textOf(secret, 'password') ?? textOf(secret, 'token')
   if (password === undefined) {
     const message = `Secret ${keyOf(secret.metadata)} has neither username and password nor token`
-    throw failure(project, 'SecretInvalid', message, 'Put the credentials under username and password, or a token under token.')
+    throw invalid(project, message, 'Put the credentials under username and password, or a token under token.')
   }
   if (/[\0\r\n]/.test(`${username ?? ''}${password}`)) {
-    throw failure(
-      project,
-      'SecretInvalid',
-      `Secret ${keyOf(secret.metadata)} has a line break in its credentials`,
-      'Write them without one.',
-    )
+    const message = `Secret ${keyOf(secret.metadata)} has a line break in its credentials`
+    throw invalid(project, message, 'Write them without one.')
   }
   return { ...(username === undefined ? {} : { username }), password: new Secret(password) }
 }
@@ -82,3 +73,5 @@ const textOf = (secret: CoreSecret, key: string): string | undefined => textIn(s
 
 const failure = ({ ref }: Project, reason: string, message: string, remedy: string) =>
   new Failure('invalid', message, { object: `GitProject ${keyOf(ref)}`, reason, remedy })
+
+const invalid = (project: Project, message: string, remedy: string) => failure(project, 'SecretInvalid', message, remedy)

@@ -10,7 +10,7 @@ export interface Gathering<T> {
   most?: number
 }
 
-/** What one stream wants to have read. */
+/** The files that one stream wants to read. */
 interface Wish<T> {
   files: readonly T[]
   bytes: number

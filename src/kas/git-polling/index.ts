@@ -4,5 +4,4 @@
  * when the first stream wants them, once. Who may follow is decided in authorization/. Read poll.ts first, then polls.ts.
  */
 export { createCredentials } from './credentials.ts'
-export { pokeByAnnotation } from './poke-by-annotation.ts'
-export { createPolls } from './polls.ts'
+export { createPolls, pokeByAnnotation } from './polls.ts'

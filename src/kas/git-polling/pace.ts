@@ -1,12 +1,12 @@
 import { type Clock, createBuckets, type Rate } from '../../std/index.ts'
 
 /** When polls may look at their Git servers. */
-export interface Pace {
+export interface PollPace {
   /** Stands in the lines of these namespaces. Who is urgent, because somebody waits for the look, comes before those who are not. */
-  stand(namespaces: Iterable<string>, isUrgent: boolean): Standing
+  stand(namespaces: Iterable<string>, isUrgent: boolean): PollTurn
 }
 
-export interface Standing {
+export interface PollTurn {
   /** Resolves when it is the turn of one of the namespaces, at once where there is none, and when the lines are left. */
   readonly over: Promise<void>
   /** In one more line, with the places in the others kept. */
@@ -27,7 +27,7 @@ interface Line {
 
 const firstOf = <T>(set: ReadonlySet<T> | undefined): T | undefined => set?.values().next().value
 
-export function createPace(clock: Clock): Pace {
+export function createPace(clock: Clock): PollPace {
   const looks = createBuckets(LOOKS, clock)
   const lines = new Map<string, Line>()
 

@@ -1,25 +1,25 @@
 import { keyOf, type Ref } from '../../api/index.ts'
 import { type Backoff, type Clock, Failure, minutes, pause, seconds, unlessAborted, waitOf } from '../../std/index.ts'
-import type { Following, Sighting, Wanting } from '../ports.ts'
+import type { PollSighting, PollSubscriber, PollSubscription } from '../ports.ts'
 import type { Project } from '../project.ts'
-import type { Pace, Standing } from './pace.ts'
+import type { PollPace, PollTurn } from './pace.ts'
 
 export interface PollWork {
   /** Asks the Git server once. */
-  look: () => Promise<Sighting>
+  look: () => Promise<PollSighting>
   /** Somebody knows better than to wait after what failed. */
   hurry?: () => void
   /** The version of the credentials as they are now, where there are some to read. Must not reject. */
   version?: () => Promise<string | undefined>
   /** Tells what was found. */
-  report: (projects: Project[], sighting: Sighting) => void
-  pace: Pace
+  report: (projects: Project[], sighting: PollSighting) => void
+  pace: PollPace
   clock: Clock
 }
 
 interface Follower {
   project: Project
-  by: Wanting
+  by: PollSubscriber
   /** Set when the right was not renewed. */
   refused?: Failure
 }
@@ -41,7 +41,7 @@ export class Poll {
   readonly #followers = new Set<Follower>()
   /** Keys of the projects of all who ever followed: between two calls of a client nobody does. */
   readonly #served = new Set<string>()
-  #last: { sighting: Sighting; at: number } | undefined
+  #last: { sighting: PollSighting; at: number } | undefined
   #failures = 0
   /** Pokes in a row, each soon after the look before. */
   #hurries = 0
@@ -54,7 +54,7 @@ export class Poll {
   /** Somebody waits for the next look. */
   #isUrgent = true
   /** While it waits for the turn of its namespaces. */
-  #standing: Standing | undefined
+  #standing: PollTurn | undefined
   #hasEnded = false
   /** Resolved, and replaced, with each sighting and each refusal. */
   #news = Promise.withResolvers<void>()
@@ -63,7 +63,7 @@ export class Poll {
     this.#work = work
   }
 
-  follow(project: Project, by: Wanting): Following {
+  follow(project: Project, by: PollSubscriber): PollSubscription {
     const follower: Follower = { project, by }
     this.#standing?.join(by.caller.namespace)
     this.#followers.add(follower)
@@ -123,7 +123,7 @@ export class Poll {
       await this.#turn(signal)
       await this.#renew()
       const interval = this.#interval()
-      // Whoever poked until now is answered by this look.
+      // Everybody who poked until now is answered by this look.
       this.#alarm = new AbortController()
       if (this.#followers.size > 0) await this.#look(signal)
       await this.#rest(
@@ -176,7 +176,7 @@ export class Poll {
     if (this.#followers.size < before) this.#announce()
   }
 
-  async #next(follower: Follower, seen: Sighting | undefined, signal: AbortSignal): Promise<Sighting | undefined> {
+  async #next(follower: Follower, seen: PollSighting | undefined, signal: AbortSignal): Promise<PollSighting | undefined> {
     while (!signal.aborted) {
       if (follower.refused) throw follower.refused
       const news = this.#news.promise
@@ -238,7 +238,7 @@ export class Poll {
 }
 
 /** The same commit whose files have been fetched: the older sighting saves fetching them again. */
-function isSameAndHere(known: Sighting, now: Sighting): boolean {
+function isSameAndHere(known: PollSighting, now: PollSighting): boolean {
   if (!('snapshot' in known && 'snapshot' in now)) return false
   return (
     known.snapshot.isFetched && known.snapshot.commit === now.snapshot.commit && known.snapshot.refName === now.snapshot.refName

@@ -1,12 +1,13 @@
 import { type Mirrors, type Protocol, type Remote, type Revision, remoteUrl } from '../../adapters/git/index.ts'
-import { keyOf, type Ref } from '../../api/index.ts'
+import type { Cache } from '../../adapters/kube/index.ts'
+import { annotations, type GitProject, keyOf, type Ref, refOf } from '../../api/index.ts'
 import { type Clock, Failure, type Log, LRUCache } from '../../std/index.ts'
-import type { Credentials, Outcome, Polls, Sighting } from '../ports.ts'
+import type { Credentials, PollOutcome, PollSighting, Polls } from '../ports.ts'
 import type { Project } from '../project.ts'
 import { concerns } from './concerns.ts'
+import { createFetchBackoff } from './fetch-backoff.ts'
 import { createLanes, type Lanes } from './lanes.ts'
-import { createPace, type Pace } from './pace.ts'
-import { createPatience } from './patience.ts'
+import { createPace, type PollPace } from './pace.ts'
 import { Poll } from './poll.ts'
 import { createSnapshot, type Trees } from './snapshot.ts'
 
@@ -28,7 +29,7 @@ export function createPolls(options: PollingOptions): Polls {
   const polls = new Map<string, { poll: Poll; revision: Revision }>()
   const running = new Set<Promise<void>>()
   const stopping = new AbortController()
-  const listeners: ((outcome: Outcome) => void)[] = []
+  const listeners: ((outcome: PollOutcome) => void)[] = []
   const shared: Shared = {
     lanes: createLanes(options.concurrency),
     pace: createPace(clock),
@@ -90,40 +91,43 @@ export function createPolls(options: PollingOptions): Polls {
   }
 }
 
+/** Anything new in the annotation wakes the polls of a project: whoever may write it may ask so, with no more than kubectl. */
+export const pokeByAnnotation = (cache: Cache<GitProject>, polls: Polls): (() => void) =>
+  cache.onChange((now, before) => {
+    if (now && before && noteOf(now) !== undefined && noteOf(now) !== noteOf(before)) polls.poke(refOf(now))
+  })
+
+const noteOf = (object: GitProject | undefined): string | undefined => object?.metadata.annotations?.[annotations.poke]
+
 /** The credential by its name: its value is read at each poll. Without one everybody shares. */
 const keyFor = ({ url, credentials }: Project, revision: Revision): string =>
   JSON.stringify([url, ownerOf(credentials), revision])
 
 const ownerOf = (credentials: Ref | undefined): string => (credentials ? keyOf(credentials) : '')
 
-/** What all polls have together. */
+/** All polls share these. */
 interface Shared {
   lanes: Lanes
   trees: Trees
-  pace: Pace
+  pace: PollPace
 }
 
 /** Bytes of the lists of files that are remembered, of all repositories together. */
 const MOST_LISTED = 128 * 2 ** 20
 
-interface Looker {
-  look: () => Promise<Sighting>
-  hurry: () => void
-}
-
-/** How one poll looks. Its commits are fetched by the same way, when streams want them. */
+/** Asks the Git server for one poll. Its commits are fetched by the same lane, when streams want them. */
 function createLooker(
   options: PollingOptions,
   { lanes, trees }: Shared,
   project: Project,
   revision: Revision,
   signal: AbortSignal,
-): Looker {
+) {
   const { mirrors, credentials, protocols, clock, log, onLook } = options
   const { namespace } = project.ref
   const repository = JSON.stringify([project.url, ownerOf(project.credentials)])
   const lane = lanes.lane(repository, namespace)
-  const patience = createPatience(clock)
+  const patience = createFetchBackoff(clock)
   let earlier: string | undefined
   const onListed = (commit: string) => {
     earlier = commit
@@ -132,7 +136,7 @@ function createLooker(
     if (!signal.aborted) log.warn('A commit could not be fetched', { project: keyOf(project.ref), commit, error })
   }
   const tools = { repository, lane, lanes, trees, namespace, patience, signal, onListed, onFailed }
-  const look = async (): Promise<Sighting> => {
+  const look = async (): Promise<PollSighting> => {
     const remote: Remote = {
       url: remoteUrl(project.url, protocols),
       ...(await credentials.forGit(project)),
@@ -150,7 +154,7 @@ function createLooker(
     return found ? { snapshot: createSnapshot(found, { ...tools, mirror, earlier }) } : { empty: true }
   }
   return {
-    look: () => look().catch((thrown: unknown) => ({ failure: Failure.from(thrown) })),
+    look: (): Promise<PollSighting> => look().catch((thrown: unknown) => ({ failure: Failure.from(thrown) })),
     hurry: () => patience.forget(),
   }
 }

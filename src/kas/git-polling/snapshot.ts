@@ -1,13 +1,13 @@
 import type { Mirror, TreeFile } from '../../adapters/git/index.ts'
 import { Failure, type LRUCache } from '../../std/index.ts'
-import type { Listed, Snapshot } from '../ports.ts'
-import { type Tree, treeOf } from '../tree.ts'
+import type { CommitSnapshot, Listed } from '../ports.ts'
+import { type FileTree, treeOf } from '../tree.ts'
+import type { FetchBackoff } from './fetch-backoff.ts'
 import { gather } from './gather.ts'
 import type { Lane, Lanes } from './lanes.ts'
-import type { Patience } from './patience.ts'
 
 /** Of the commits that were asked for last, by repository and commit. */
-export type Trees = LRUCache<string, Tree<TreeFile>>
+export type Trees = LRUCache<string, FileTree<TreeFile>>
 
 export interface SnapshotTools {
   /** Names the repository among all. */
@@ -18,7 +18,7 @@ export interface SnapshotTools {
   /** For work on what is here already, on behalf of the namespace. */
   lanes: Lanes
   namespace: string
-  patience: Patience
+  patience: FetchBackoff
   /** That of the program: a stream that hangs up must not take the files from the others. */
   signal: AbortSignal
   /** The commit that was listed before. */
@@ -32,10 +32,10 @@ export interface SnapshotTools {
 export function createSnapshot(
   found: { commit: string; refName: string | undefined },
   { repository, trees, mirror, lane, lanes, namespace, patience, signal, earlier, onListed, onFailed }: SnapshotTools,
-): Snapshot {
+): CommitSnapshot {
   const { commit } = found
   const nameOf = (one: string) => `${one} ${repository}`
-  let listing: Promise<Tree<TreeFile>> | undefined
+  let listing: Promise<FileTree<TreeFile>> | undefined
   let isFetched = false
   const fetch = async () => {
     try {

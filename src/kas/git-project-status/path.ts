@@ -1,7 +1,7 @@
 import { byAge, conditionOf, type GitProject, type GitProjectStatus, isDeleting, type Statement } from '../../api/index.ts'
 import { type PathHolders, PROJECT_PATHS } from '../path-holders.ts'
 
-/** Whether callers who ask for the project's path get this project. */
+/** True while callers who ask for the project's path get this project. */
 const PATH_UNIQUE = 'PathUnique'
 
 /**

@@ -11,11 +11,11 @@ import {
 } from '../../api/index.ts'
 import { type Clock, createWorkQueue, Failure, isFailure, type Log, seconds, timestamp, type WorkQueue } from '../../std/index.ts'
 import { isOwnPath, type PathHolders } from '../path-holders.ts'
-import type { Outcome, Polls } from '../ports.ts'
-import { projectFrom, sourceOf } from '../project.ts'
+import type { PollOutcome, Polls } from '../ports.ts'
+import { byPath, projectFrom, sourceOf } from '../project.ts'
 import { lookFirst } from './first-look.ts'
 import { isNews, pathStatement } from './path.ts'
-import { type Finding, statusAfter } from './status.ts'
+import { type PollFinding, statusAfter } from './status.ts'
 
 export interface StatusOptions {
   /** Its writes show in the cache at once. */
@@ -28,18 +28,14 @@ export interface StatusOptions {
   log: Log
 }
 
-export interface StatusReports {
-  stop(): Promise<void>
-}
-
-/** What was found of one project and is not written yet, by revision. */
-type Findings = Map<string, Finding>
+/** Results for one project that are not written yet, by revision. */
+type Findings = Map<string, PollFinding>
 
 const AGAIN = seconds(5)
 const WRITERS = 4
 
 /** Writes what polls find into the status of the projects, each finding once. */
-export function reportStatus(options: StatusOptions): StatusReports {
+export function reportStatus(options: StatusOptions) {
   const { polls, cache, holders, clock } = options
   const unwritten = new Map<string, Findings>()
   const queue: WorkQueue = createWorkQueue({
@@ -47,7 +43,7 @@ export function reportStatus(options: StatusOptions): StatusReports {
     concurrency: WRITERS,
     groupOf: (key) => refFromKey(key).namespace ?? '',
     async work(key) {
-      const findings = unwritten.get(key) ?? new Map<string, Finding>()
+      const findings = unwritten.get(key) ?? new Map<string, PollFinding>()
       unwritten.delete(key)
       if (await isWritten(options, key, findings)) return
       // What has been found meanwhile is newer.
@@ -70,20 +66,20 @@ export function reportStatus(options: StatusOptions): StatusReports {
 }
 
 /** Rings for each project whose path another one has, or had before the change, or that is not its namespace's. */
-function onPathChange(cache: Cache<GitProject>, holders: PathHolders, ring: (key: string) => void): () => void {
-  const ringFor = (path: string | undefined) => {
-    const all = path === undefined ? [] : cache.by('path', path)
-    for (const { metadata } of all) ring(keyOf(metadata))
+function onPathChange(cache: Cache<GitProject>, holders: PathHolders, notify: (key: string) => void): () => void {
+  const notifyFor = (path: string | undefined) => {
+    const all = path === undefined ? [] : cache.by(byPath, path)
+    for (const { metadata } of all) notify(keyOf(metadata))
   }
-  const ringAll = () => {
+  const notifyAll = () => {
     for (const { metadata, spec } of cache.all())
-      if (!isOwnPath(metadata.namespace ?? '', spec.path) || cache.by('path', spec.path).length > 1) ringFor(spec.path)
+      if (!isOwnPath(metadata.namespace ?? '', spec.path) || cache.by(byPath, spec.path).length > 1) notifyFor(spec.path)
   }
-  ringAll()
-  const forgetHolders = holders.onChange(ringAll)
+  notifyAll()
+  const forgetHolders = holders.onChange(notifyAll)
   const forgetProjects = cache.onChange((now, before) => {
     const paths = new Set([now?.spec.path, before?.spec.path])
-    for (const path of paths) ringFor(path)
+    for (const path of paths) notifyFor(path)
   })
   return () => {
     forgetHolders()
@@ -92,10 +88,10 @@ function onPathChange(cache: Cache<GitProject>, holders: PathHolders, ring: (key
 }
 
 /** Keeps the finding for everybody whose poll it was; gives their keys. */
-function note(unwritten: Map<string, Findings>, { projects, revision, sighting }: Outcome, at: string): string[] {
+function note(unwritten: Map<string, Findings>, { projects, revision, sighting }: PollOutcome, at: string): string[] {
   return projects.map((project) => {
     const key = keyOf(project.ref)
-    const findings = unwritten.get(key) ?? new Map<string, Finding>()
+    const findings = unwritten.get(key) ?? new Map<string, PollFinding>()
     unwritten.set(key, findings.set(JSON.stringify(revision), { source: sourceOf(project), revision, sighting, at }))
     return key
   })
@@ -123,7 +119,7 @@ async function write({ kube, cache, holders, clock, events }: StatusOptions, key
     (sofar, finding) => statusAfter(sofar, project, finding),
     object.status,
   )
-  const path = pathStatement(object, cache.by('path', object.spec.path), holders)
+  const path = pathStatement(object, cache.by(byPath, object.spec.path), holders)
   const status = path ? { ...found, conditions: withConditions(found?.conditions, [path], timestamp(clock.now())) } : found
   if (!status || isDeepStrictEqual(status, object.status)) return
   if (path && isNews(object, status)) events.record(object, { type: 'Warning', reason: path.reason, message: path.message })

@@ -1,15 +1,15 @@
 import type { Revision } from '../../adapters/git/index.ts'
 import { type Condition, type GitProjectStatus, type Statement, withConditions } from '../../api/index.ts'
-import type { Failure } from '../../std/index.ts'
-import type { Sighting } from '../ports.ts'
+import type { PollSighting } from '../ports.ts'
 import type { Project } from '../project.ts'
+import { sentenceOf } from '../refusals.ts'
 
-/** What one poll found, and when. */
-export interface Finding {
+/** The result of one poll, with its time. */
+export interface PollFinding {
   /** `sourceOf` the project that was polled. */
   source: string
   revision: Revision
-  sighting: Sighting
+  sighting: PollSighting
   /** RFC 3339. */
   at: string
 }
@@ -18,7 +18,7 @@ export interface Finding {
 export function statusAfter(
   before: GitProjectStatus | undefined,
   project: Project,
-  { revision, sighting, at }: Omit<Finding, 'source'>,
+  { revision, sighting, at }: Omit<PollFinding, 'source'>,
 ): GitProjectStatus {
   const status: GitProjectStatus = { ...before, observedGeneration: project.generation }
   const statement = readiness(project, revision, sighting)
@@ -36,27 +36,19 @@ const conditionsOf = (status: GitProjectStatus | undefined): Condition[] =>
   (status?.conditions ?? []).map((condition) => ({ ...condition }))
 
 /** `undefined`: the finding says nothing of the project as a whole. That somebody follows a branch that is not there is theirs. */
-function readiness(project: Project, revision: Revision, sighting: Sighting): Statement | undefined {
+function readiness(project: Project, revision: Revision, sighting: PollSighting): Statement | undefined {
   const ready = { type: 'Ready', observedGeneration: project.generation }
   if ('failure' in sighting) {
     const isDefault = revision.kind === 'default' || (revision.kind === 'branch' && revision.name === project.defaultBranch)
     if (!isDefault && /^Ref/.test(sighting.failure.reason ?? '')) return undefined
-    return { ...ready, status: 'False', reason: sighting.failure.reason ?? 'GitFailed', message: sentence(sighting.failure) }
+    const message = sentenceOf(sighting.failure, 'internal error; the cause is in the log of kas')
+    return { ...ready, status: 'False', reason: sighting.failure.reason ?? 'GitFailed', message }
   }
   if ('empty' in sighting) {
-    return {
-      ...ready,
-      status: 'True',
-      reason: 'RepositoryEmpty',
-      message: 'The repository can be read; nothing has been pushed yet.',
-    }
+    const message = 'The repository can be read; nothing has been pushed yet.'
+    return { ...ready, status: 'True', reason: 'RepositoryEmpty', message }
   }
   return { ...ready, status: 'True', reason: 'Reachable', message: 'The repository can be read.' }
-}
-
-const sentence = ({ code, message, remedy }: Failure): string => {
-  const what = code === 'internal' ? 'internal error; the cause is in the log of kas' : message
-  return `${what.replace(/\.?$/, '.')}${remedy ? ` ${remedy}` : ''}`
 }
 
 interface SeenRef {

@@ -1,6 +1,7 @@
 import { Failure, Secret } from '../../std/index.ts'
+import { bearerIn } from '../token.ts'
 
-/** What a visitor wants, and what he shows. */
+/** The request of a visitor, with the token that he shows. */
 export interface Ask {
   agent: { id: bigint } | { namespace: string; name: string }
   token: Secret<string>
@@ -8,7 +9,7 @@ export interface Ask {
   as: 'ci' | 'pat' | 'either'
   /** Path of the cluster's API, decoded. */
   path: string
-  /** What stands before it at kas. */
+  /** Precedes `path` in the URL at kas. */
   prefix: string
   query: URLSearchParams
 }
@@ -18,18 +19,18 @@ const OWN = /^\/k8s\/namespaces\/([a-z0-9][a-z0-9-]{0,62})\/agents\/([a-z0-9][a-
 /** Reads GitLab's form, `Bearer pat:<agent id>:<token>` at `/`, and Berth's own, a plain token below `/k8s/…`. */
 export function readAsk(target: string, authorization: readonly string[] | undefined): Ask {
   const [given] = authorization ?? []
-  const [, token] = /^bearer +(\S+)$/i.exec(given ?? '') ?? []
+  const token = bearerIn(given)
   // Two of them: one that is looked at here, and another that somebody behind looks at.
   if (token === undefined || authorization?.length !== 1)
     throw new Failure('unauthorized', 'the request carries no bearer token', { reason: 'TokenMissing' })
-  const [raw = '', search = ''] = split(target)
-  const query = new URLSearchParams(search)
+  const [raw = '', ...search] = target.split('?')
+  const query = new URLSearchParams(search.join('?'))
   const [prefix, namespace, name] = OWN.exec(raw) ?? []
   if (prefix !== undefined && namespace !== undefined && name !== undefined) {
     const path = pathOf(raw.slice(prefix.length) || '/')
-    return { agent: { namespace, name }, token: new Secret(token), as: 'either', path, prefix, query }
+    return { agent: { namespace, name }, token, as: 'either', path, prefix, query }
   }
-  const [, as, id, rest] = /^(ci|pat):(\d{1,19}):(\S+)$/.exec(token) ?? []
+  const [, as, id, rest] = /^(ci|pat):(\d{1,19}):(\S+)$/.exec(token.reveal()) ?? []
   if (id === undefined || rest === undefined)
     throw new Failure('unauthorized', 'the token names no agent', {
       reason: 'TokenMissing',
@@ -43,11 +44,6 @@ export function readAsk(target: string, authorization: readonly string[] | undef
     prefix: '',
     query,
   }
-}
-
-const split = (target: string): [string, string] => {
-  const at = target.indexOf('?')
-  return at < 0 ? [target, ''] : [target.slice(0, at), target.slice(at + 1)]
 }
 
 /** The agent gets the path decoded: what would mean another one then is refused here. */

@@ -3,11 +3,11 @@ import { isDeleting, keyOf, type Ref, refOf, type SpaceRequest } from '../../api
 import { type Clock, Failure, isFailure, minutes } from '../../std/index.ts'
 import { numberOf } from '../number.ts'
 import type { Ask } from './address.ts'
-import { type Doors, judge, type Verdict } from './judge.ts'
+import { type AccessSources, type AccessVerdict, byNumber, judge } from './judge.ts'
 import { concerns, type Right } from './rules.ts'
 
 /** The right to act in the cluster of one agent, while it lasts. */
-export interface Admission {
+export interface ClusterAdmission {
   readonly agentId: bigint
   readonly right: Right
   /** Aborts when the right has gone, or is another; its reason is a `Failure`. */
@@ -15,15 +15,15 @@ export interface Admission {
   close(): void
 }
 
-/** What no watch tells: a token that has ended, a role binding that was taken away. */
+/** No watch tells that a token has ended or that a role binding was taken away, so it is asked for again. */
 const AGAIN = minutes(1)
 
 /** Says who may pass, and looks again whenever something changes on which that depends. */
-export async function admit(doors: Doors, ask: Ask): Promise<Admission> {
+export async function admit(sources: AccessSources, ask: Ask): Promise<ClusterAdmission> {
   // What changes while somebody is asked must not be missed.
-  const watch = new Watch(doors, ask)
+  const watch = new Watch(sources, ask)
   try {
-    return watch.begin(await judge(doors, ask))
+    return watch.begin(await judge(sources, ask))
   } catch (thrown) {
     watch.close()
     throw thrown
@@ -31,22 +31,22 @@ export async function admit(doors: Doors, ask: Ask): Promise<Admission> {
 }
 
 class Watch {
-  readonly #doors: Doors
+  readonly #sources: AccessSources
   readonly #ask: Ask
   readonly #end = new AbortController()
   readonly #stops: readonly (() => void)[]
-  #verdict: Verdict | undefined
+  #verdict: AccessVerdict | undefined
   #isLooking = true
   #isStale = false
   #isClosed = false
 
-  constructor(doors: Doors, ask: Ask) {
-    this.#doors = doors
+  constructor(sources: AccessSources, ask: Ask) {
+    this.#sources = sources
     this.#ask = ask
     this.#stops = this.#listen()
   }
 
-  begin(verdict: Verdict): Admission {
+  begin(verdict: AccessVerdict): ClusterAdmission {
     this.#verdict = verdict
     this.#isLooking = false
     if (this.#isStale) void this.#look()
@@ -65,7 +65,7 @@ class Watch {
 
   /** Only to what this visit's right may depend on: there may be thousands of visits. */
   #listen(): (() => void)[] {
-    const { agents, configurations, projects, spaces, clock } = this.#doors
+    const { agents, configurations, projects, spaces, clock } = this.#sources
     const again = () => void this.#look()
     return [
       onChangeOf(agents, this.#ask, (now, before) => {
@@ -108,7 +108,7 @@ class Watch {
   /** An API server that is away takes nobody's right. */
   async #holds(): Promise<boolean> {
     try {
-      const now = await judge(this.#doors, this.#ask)
+      const now = await judge(this.#sources, this.#ask)
       if (!isDeepStrictEqual(now.right, this.#verdict?.right)) return false
       this.#verdict = now
       return true
@@ -119,8 +119,11 @@ class Watch {
 }
 
 /** Of the agent that was asked for, whichever has that name or number. */
-const onChangeOf = (agents: Doors['agents'], { agent }: Ask, listener: Parameters<Doors['agents']['onChange']>[0]) =>
-  'id' in agent ? agents.onChangeBy('number', String(agent.id), listener) : agents.onChangeOf(agent, listener)
+const onChangeOf = (
+  agents: AccessSources['agents'],
+  { agent }: Ask,
+  listener: Parameters<AccessSources['agents']['onChange']>[0],
+) => ('id' in agent ? agents.onChangeBy(byNumber, String(agent.id), listener) : agents.onChangeOf(agent, listener))
 
 /** Their conditions change all the time; rights hang on the rest. */
 function givesTheSame(now: SpaceRequest | undefined, before: SpaceRequest | undefined): boolean {

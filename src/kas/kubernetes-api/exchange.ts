@@ -8,7 +8,7 @@ export interface Exchange {
   visit: Visit
   head: RequestHead
   call: Duplex<Uint8Array, Uint8Array>
-  /** What stands before the cluster's paths at kas. */
+  /** Precedes the cluster's paths at kas. */
   prefix: string
 }
 

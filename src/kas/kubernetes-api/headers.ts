@@ -75,7 +75,7 @@ const SECRET_PARAMETER = /^(gitlab[-_]agent[-_]id|authenticity_token|access_toke
 /** Browsers can send a token only as a protocol of a WebSocket; here it would reach the cluster. */
 const TOKEN_PROTOCOL = /^base64url\.bearer\.authorization\.k8s\.io\./i
 
-/** What of a request's headers goes to the agent. `impersonation`: also as whom the visitor wants to act. */
+/** Keeps the headers of a request that may go to the agent. `impersonation`: those of an impersonation too. */
 export function requestHeaders(given: Values, { impersonation }: { impersonation: boolean }): Values {
   const kept: Record<string, readonly string[]> = Object.create(null)
   for (const [name, values] of Object.entries(given)) {
@@ -123,7 +123,7 @@ function add(all: Record<string, string[]>, name: string, value: string): void {
   else all[name] = [value]
 }
 
-/** What of an answer's headers, already folded, reaches the visitor. `prefix`: what stands before the cluster's paths at kas. */
+/** Keeps the headers of an answer, already folded, that may reach the visitor. `prefix` precedes the cluster's paths at kas. */
 export function responseHeaders(given: Values, { status, prefix }: { status: number; prefix: string }): Values {
   const kept: Record<string, readonly string[]> = Object.create(null)
   const allowed = (name: string) => RESPONSE.has(name) || (status === 101 && UPGRADE.has(name))
@@ -145,7 +145,7 @@ export function responseHeaders(given: Values, { status, prefix }: { status: num
   }
 }
 
-/** What is not on the list is given as bytes without meaning. */
+/** A type that is not on the list is given as bytes without meaning. */
 const harmless = (type: string | undefined): string =>
   type !== undefined && TYPES.test(type) && PRINTABLE.test(type) ? type : 'application/octet-stream'
 

@@ -3,8 +3,4 @@
  * (user_access, ci_access) says as whom he may act. Clients, agents and clusters are hostile to one another: only what is on a list passes.
  * Read visit.ts (the story), then admission.ts, judge.ts and rules.ts (who may), headers.ts (the lists) and exchange.ts (the stream).
  */
-export { createDevelops } from './develop.ts'
-export { BY_NUMBER } from './judge.ts'
-export { type KubernetesApiServer, serveKubernetesApi } from './serve.ts'
-export { BY_ACCOUNT } from './spaces.ts'
-export { createVisitMeters } from './visit.ts'
+export { createVisitMeters, serveKubernetesApi } from './visit.ts'

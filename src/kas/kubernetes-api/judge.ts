@@ -1,18 +1,17 @@
 import type { Cache } from '../../adapters/kube/index.ts'
-import { type Agent, isDeleting, refOf } from '../../api/index.ts'
+import { type Agent, indexBy, isDeleting, refOf } from '../../api/index.ts'
 import type { ConfigurationFile } from '../../rpc/index.ts'
 import { type Clock, Failure } from '../../std/index.ts'
+import type { Develops } from '../develop.ts'
 import { numberOf } from '../number.ts'
 import type { AgentConfigurations } from '../ports.ts'
 import type { Projects } from '../project.ts'
 import type { Ask } from './address.ts'
-import type { Develops } from './develop.ts'
 import type { Identify } from './people.ts'
 import { jobRight, type Right, userRight } from './rules.ts'
 import { type Spaces, spaceRight } from './spaces.ts'
 
-export interface Doors {
-  /** Must have the index `BY_NUMBER`. */
+export interface AccessSources {
   agents: Cache<Agent>
   projects: Projects
   configurations: AgentConfigurations
@@ -22,33 +21,33 @@ export interface Doors {
   clock: Clock
 }
 
-export const BY_NUMBER = { number: (agent: Agent): string[] => [String(numberOf(agent.metadata.uid ?? ''))] }
+export const byNumber = indexBy((agent: Agent) => [String(numberOf(agent.metadata.uid ?? ''))])
 
-export interface Verdict {
+export interface AccessVerdict {
   agent: Agent
   right: Right
-  /** What the right depends on, unless it is by a space: those are there whatever is written in a repository. */
+  /** The right depends on it, unless it comes from a space: no repository has a say in those. */
   configuration: ConfigurationFile | undefined
 }
 
-/** Who it is that asks, and as whom he may act. Throws where he may not. */
-export async function judge(doors: Doors, ask: Ask): Promise<Verdict> {
-  const person = await doors.identify(ask.token)
-  const agent = agentOf(doors, ask)
+/** Finds the right by which the caller may act in the cluster. Throws when there is none. */
+export async function judge(sources: AccessSources, ask: Ask): Promise<AccessVerdict> {
+  const person = await sources.identify(ask.token)
+  const agent = agentOf(sources, ask)
   if (!agent) throw refusal(ask)
-  const bySpace = spaceRight(doors.spaces, agent, person)
+  const bySpace = spaceRight(sources.spaces, agent, person)
   if (bySpace) return { agent, configuration: undefined, right: bySpace }
-  const configuration = await doors.configurations.of(refOf(agent))
+  const configuration = await sources.configurations.of(refOf(agent))
   if (!configuration) throw refusal(ask)
-  const situation = { agent, configuration, person, projects: doors.projects, develops: doors.develops }
+  const situation = { agent, configuration, person, projects: sources.projects, develops: sources.develops }
   const byJob = ask.as === 'pat' ? undefined : await jobRight(situation)
   const right = byJob ?? (ask.as === 'ci' ? undefined : await userRight(situation))
   if (!right) throw refusal(ask)
   return { agent, configuration, right }
 }
 
-function agentOf({ agents }: Doors, { agent }: Ask): Agent | undefined {
-  const found = 'id' in agent ? agents.by('number', String(agent.id))[0] : agents.get(agent)
+function agentOf({ agents }: AccessSources, { agent }: Ask): Agent | undefined {
+  const found = 'id' in agent ? agents.by(byNumber, String(agent.id))[0] : agents.get(agent)
   return found && !isDeleting(found) ? found : undefined
 }
 

@@ -2,7 +2,7 @@ import { keyOf, type Ref } from '../../api/index.ts'
 import { type Clock, createBuckets, createLimiter, isFailure, LRUCache, type Rate, type Secret } from '../../std/index.ts'
 import { createProve, tooManyRequests } from '../strangers.ts'
 import type { Ask } from './address.ts'
-import type { Identify, Person } from './people.ts'
+import type { Identify, TokenOwner } from './people.ts'
 
 export interface PaceOptions {
   identify: Identify
@@ -15,13 +15,6 @@ export interface PaceOptions {
   clock: Clock
 }
 
-export interface Pace {
-  /** Lets a visitor go on, and says who it is, or fails with `TooManyRequests`. */
-  visit(token: Secret<string>, peer: string): Promise<Person>
-  /** Does `judge`, which says whether he may reach the agent, unless too many agents have been refused to him already. */
-  judged<T>(person: Person, agent: Ask['agent'], judge: () => Promise<T>): Promise<T>
-}
-
 /**
  * Refusals of one person. For each, the repository of another agent may have to be read: whoever has no rights must not have kas look
  * at all of them. An agent that does not exist counts as much, so that the limit does not tell which there are.
@@ -30,13 +23,15 @@ const REFUSALS: Rate = { burst: 100, perSecond: 1 }
 const BURST = 10
 const MOST_KNOWN = 10_000
 
-/** How fast people may ask, whichever agents they ask for. */
-export function createPace({ identify, perSecond, operator, slowed, clock }: PaceOptions): Pace {
+export type VisitPace = ReturnType<typeof createPace>
+
+/** Limits how fast people may ask, over all agents together. */
+export function createPace({ identify, perSecond, operator, slowed, clock }: PaceOptions) {
   const ofPerson = createLimiter({ burst: perSecond * BURST, perSecond }, clock)
   const prove = createProve(() => slowed('unknown'), clock)
   const ofRefusals = createBuckets(REFUSALS, clock)
   const reached = new LRUCache<string, true>({ max: MOST_KNOWN })
-  const isOperator = ({ account }: Person) => account !== undefined && keyOf(account) === keyOf(operator)
+  const isOperator = ({ account }: TokenOwner) => account !== undefined && keyOf(account) === keyOf(operator)
   const take = (wait: number, limit: Parameters<PaceOptions['slowed']>[0]): void => {
     if (wait === 0) return
     slowed(limit)
@@ -51,13 +46,15 @@ export function createPace({ identify, perSecond, operator, slowed, clock }: Pac
     }
   }
   return {
-    visit: (token, peer) =>
+    /** Lets a visitor go on, and says who it is, or fails with `TooManyRequests`. */
+    visit: (token: Secret<string>, peer: string): Promise<TokenOwner> =>
       prove(token, peer, async () => {
         const person = await identify(token)
         if (!isOperator(person)) take(ofPerson(person.name), 'person')
         return person
       }),
-    async judged(person, agent, judge) {
+    /** Does `judge`, which says whether he may reach the agent, unless too many agents have been refused to him already. */
+    async judged<T>(person: TokenOwner, agent: Ask['agent'], judge: () => Promise<T>): Promise<T> {
       const key = `${person.name} ${'id' in agent ? agent.id : keyOf(agent)}`
       if (isOperator(person)) return judge()
       if (reached.has(key)) return stillReached(key, judge)

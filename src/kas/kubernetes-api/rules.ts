@@ -1,10 +1,10 @@
 import { type Agent, refOf } from '../../api/index.ts'
 import type { ConfigurationFile, Impersonation } from '../../rpc/index.ts'
 import { Failure } from '../../std/index.ts'
+import type { Develops } from '../develop.ts'
 import { numberOf } from '../number.ts'
 import { configurationProjectOf, type Project, type Projects } from '../project.ts'
-import type { Develops } from './develop.ts'
-import type { Person } from './people.ts'
+import type { TokenOwner } from './people.ts'
 
 /** As whom somebody may act in the cluster of an agent. Without an impersonation: as the agent itself. */
 export interface Right {
@@ -12,10 +12,10 @@ export interface Right {
   readonly impersonation: Impersonation | undefined
 }
 
-export interface Situation {
+export interface AccessSituation {
   agent: Agent
   configuration: ConfigurationFile
-  person: Person
+  person: TokenOwner
   projects: Projects
   develops: Develops
 }
@@ -25,7 +25,7 @@ interface Rules {
   configuration: ConfigurationFile | undefined
 }
 
-/** Whether a project of one of these paths may have a part in a right. */
+/** True when a project of one of these paths may have a part in a right. */
 export function concerns({ agent, configuration }: Rules, paths: readonly string[]): boolean {
   const { ciAccess, userAccess } = configuration ?? {}
   const named = [...(ciAccess?.projects ?? []), ...(userAccess?.projects ?? [])]
@@ -41,7 +41,7 @@ export function concerns({ agent, configuration }: Rules, paths: readonly string
 const EXTRA = 'agent.gitlab.com/'
 
 /** `undefined`: none. */
-export async function userRight(situation: Situation): Promise<Right | undefined> {
+export async function userRight(situation: AccessSituation): Promise<Right | undefined> {
   const access = situation.configuration.userAccess
   const as = access?.accessAs?.as.case
   if (!access || !as) return undefined
@@ -57,7 +57,7 @@ export async function userRight(situation: Situation): Promise<Right | undefined
   return { by: 'user_access', impersonation: as === 'user' ? asUser(situation, own, groups) : undefined }
 }
 
-function asUser(situation: Situation, own: readonly Project[], groups: readonly string[]): Impersonation {
+function asUser(situation: AccessSituation, own: readonly Project[], groups: readonly string[]): Impersonation {
   const { name } = situation.person
   return {
     user: `gitlab:user:${name}`,
@@ -71,11 +71,11 @@ function asUser(situation: Situation, own: readonly Project[], groups: readonly 
   }
 }
 
-/** Who develops may do what a reporter may. */
+/** A developer may do everything that a reporter may. */
 const ROLES = ['reporter', 'developer']
 
-/** What a service account may as a job of the projects that it develops. The most specific entry counts, and no other. */
-export async function jobRight(situation: Situation): Promise<Right | undefined> {
+/** The right of a service account as a job of the projects that it develops. The most specific entry counts, and no other. */
+export async function jobRight(situation: AccessSituation): Promise<Right | undefined> {
   const { agent, configuration, person } = situation
   if (!person.account) return undefined
   const { projects = [], groups = [] } = configuration.ciAccess ?? {}
@@ -95,20 +95,20 @@ export async function jobRight(situation: Situation): Promise<Right | undefined>
 }
 
 /** To read a project, or to be in its namespace, is not to run its jobs. */
-async function developed({ person, develops }: Situation, projects: readonly Project[]): Promise<Project | undefined> {
+async function developed({ person, develops }: AccessSituation, projects: readonly Project[]): Promise<Project | undefined> {
   for (const project of projects) if (await develops(person, project)) return project
   return undefined
 }
 
 /** One or none. */
-const named = ({ agent, projects }: Situation, path: string): Project[] =>
+const named = ({ agent, projects }: AccessSituation, path: string): Project[] =>
   projects.named(path, refOf(agent).namespace ?? '').slice(0, 1)
 
 /** Each of them is asked for. */
 const MOST_OF_GROUP = 20
 
 /** Those in the namespace of the account. Who belongs to others is named with the project. */
-const below = (situation: Situation, group: string): Project[] =>
+const below = (situation: AccessSituation, group: string): Project[] =>
   situation.projects
     .in(situation.person.account?.namespace ?? '')
     .filter((project) => project.path.startsWith(`${group}/`) && named(situation, project.path)[0]?.uid === project.uid)
@@ -117,7 +117,7 @@ const below = (situation: Situation, group: string): Project[] =>
 
 type AccessAs = NonNullable<ConfigurationFile['ciAccess']>['projects'][number]['accessAs']
 
-function asJob(situation: Situation, project: Project, accessAs: AccessAs): Impersonation | undefined {
+function asJob(situation: AccessSituation, project: Project, accessAs: AccessAs): Impersonation | undefined {
   const as = accessAs?.as
   if (as?.case === 'ciJob') return jobIdentity(situation, project)
   if (as?.case !== 'impersonate') return undefined
@@ -130,7 +130,7 @@ function asJob(situation: Situation, project: Project, accessAs: AccessAs): Impe
   return { user: username, groups, uid, extra: Object.fromEntries(extra.map(({ key, val }) => [key, val])) }
 }
 
-function jobIdentity(situation: Situation, project: Project): Impersonation {
+function jobIdentity(situation: AccessSituation, project: Project): Impersonation {
   const { person } = situation
   const id = numberOf(person.extra[POD_UID]?.[0] ?? person.uid)
   const parts = project.path.split('/')
@@ -151,7 +151,7 @@ function jobIdentity(situation: Situation, project: Project): Impersonation {
 /** Tokens of pods say of which: a job is a pod. */
 const POD_UID = 'authentication.kubernetes.io/pod-uid'
 
-function about({ agent, projects }: Situation): Record<string, string[]> {
+function about({ agent, projects }: AccessSituation): Record<string, string[]> {
   const project = configurationProjectOf(projects, agent)
   return {
     [`${EXTRA}id`]: [String(numberOf(agent.metadata.uid ?? ''))],

@@ -3,7 +3,7 @@ import type { Visit } from '../../adapters/http/index.ts'
 import type { Failure } from '../../std/index.ts'
 import { AGENT_FAILED } from './behind.ts'
 
-/** How a failure of ours looks to a client of Kubernetes. */
+/** Translates our failures for clients of Kubernetes. */
 const ANSWERS: Partial<Record<Failure['code'], [code: number, reason: string, text: string]>> = {
   invalid: [400, 'BadRequest', 'Bad Request'],
   unauthorized: [401, 'Unauthorized', 'Unauthorized'],

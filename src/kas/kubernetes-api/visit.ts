@@ -1,44 +1,70 @@
-import type { Histogram, Metrics, Visit } from '../../adapters/http/index.ts'
+import { type HttpServer, type Metrics, serveVisits, type Visit } from '../../adapters/http/index.ts'
+import type { Kube } from '../../adapters/kube/index.ts'
 import { MAKE_REQUEST, type RequestHead } from '../../rpc/index.ts'
 import { type Clock, Failure, isFailure, type Log } from '../../std/index.ts'
+import { metersOf } from '../meters.ts'
 import type { Router } from '../ports.ts'
 import { type Ask, readAsk } from './address.ts'
-import { type Admission, admit } from './admission.ts'
+import { admit, type ClusterAdmission } from './admission.ts'
 import { behind, unreached } from './behind.ts'
 import { exchange } from './exchange.ts'
 import { checkContentType, IMPERSONATE, queryOf, requestHeaders } from './headers.ts'
-import type { Doors } from './judge.ts'
-import type { Pace } from './pace.ts'
+import type { AccessSources } from './judge.ts'
+import { createPace, type VisitPace } from './pace.ts'
+import { createIdentify } from './people.ts'
 import { isSystem } from './rules.ts'
 import { answerFailure, createTraceId } from './status.ts'
 
-export interface KubernetesApiOptions {
-  doors: Doors
-  pace: Pace
+/** `grace`: so long sessions may go on when the server stops. */
+interface KubernetesApiServer
+  extends Omit<AccessSources, 'identify'>,
+    Pick<Parameters<typeof serveVisits>[0], 'address' | 'tls' | 'grace' | 'clock' | 'log'> {
+  /** For which tokens may have been issued, beside the API server's own. */
+  audience: string
+  /** Requests of one person in a second. */
+  perSecond: number
+  kube: Kube
+  router: Router
+  metrics: Metrics
+}
+
+/** Listens for people and jobs on their way to agents' clusters. Stop it before what carries the calls to agents. */
+export function serveKubernetesApi(given: KubernetesApiServer): Promise<HttpServer> {
+  const { audience, perSecond, kube, spaces, router, metrics, clock, log } = given
+  const identify = createIdentify(kube, audience, clock)
+  const meters = createVisitMeters(metrics)
+  const pace = createPace({ identify, perSecond, operator: spaces.operator, slowed: meters.slowed, clock })
+  const visit = receiveVisits({ sources: { ...given, identify }, pace, router, meters, clock, log })
+  return serveVisits({ ...given, visit, turnedAway: meters.turnedAway })
+}
+
+interface VisitOptions {
+  sources: AccessSources
+  pace: VisitPace
   router: Router
   meters: Meters
   clock: Clock
   log: Log
 }
 
-export type Meters = ReturnType<typeof createVisitMeters>
+type Meters = ReturnType<typeof createVisitMeters>
 
 const UPGRADES = /^(websocket|spdy\/3\.1)$/i
 
 /** Lets people and jobs through to the Kubernetes API of an agent's cluster. Whatever happens, each visit is answered. */
-export const receiveVisits =
-  ({ doors, pace, router, meters, clock, log }: KubernetesApiOptions) =>
+const receiveVisits =
+  ({ sources, pace, router, meters, clock, log }: VisitOptions) =>
   async (visit: Visit): Promise<void> => {
     const traceId = createTraceId()
     const stop = stopOf(visit)
-    let admission: Admission | undefined
+    let admission: ClusterAdmission | undefined
     let status = 0
     try {
       const ask = readAsk(visit.target, visit.headers.authorization)
       checkUpgrade(visit)
       checkContentType(visit.headers, (visit.length ?? 1) > 0)
       const person = await pace.visit(ask.token, visit.peer)
-      admission = await pace.judged(person, ask.agent, () => admit(doors, ask))
+      admission = await pace.judged(person, ask.agent, () => admit(sources, ask))
       const head = headOf(visit, ask, admission)
       if (stop.ended.aborted) throw kasStops()
       const over = AbortSignal.any([visit.left, admission.ended, stop.ended])
@@ -86,8 +112,8 @@ function stopOf({ stopping, overdue }: Visit): { ended: AbortSignal; isFound(): 
   }
 }
 
-/** What ended it, when that is not what was thrown. */
-function failureOf({ left, stopping }: Visit, admission: Admission | undefined, thrown: unknown): Failure {
+/** Gives the cause of the end, which may be another than what was thrown. */
+function failureOf({ left, stopping }: Visit, admission: ClusterAdmission | undefined, thrown: unknown): Failure {
   if (admission?.ended.aborted) return Failure.from(admission.ended.reason)
   const failure = Failure.from(thrown)
   return stopping.aborted && !left.aborted && failure.code === 'cancelled' ? kasStops() : failure
@@ -107,7 +133,7 @@ function checkUpgrade({ upgrade, headers }: Visit): void {
   if (headers.origin !== undefined) throw new Failure('invalid', 'kas takes no WebSockets of pages in browsers')
 }
 
-function headOf(visit: Visit, ask: Ask, { right }: Admission): RequestHead {
+function headOf(visit: Visit, ask: Ask, { right }: ClusterAdmission): RequestHead {
   const isAgent = right.impersonation === undefined
   const wanted = Object.entries(visit.headers).filter(([name]) => IMPERSONATE.test(name))
   if (!isAgent && wanted.length > 0)
@@ -131,31 +157,30 @@ const FROM_1_MS_TO_16_S = Array.from({ length: 8 }, (_, at) => 0.001 * 4 ** at)
 
 /** The names are those of GitLab's kas, so that its dashboards show ours. */
 export function createVisitMeters(metrics: Metrics) {
-  const routing: Histogram = metrics.histogram({
+  const { counter } = metersOf(metrics)
+  const routing = metrics.histogram({
     name: 'k8s_api_proxy_routing_duration_seconds',
     help: 'How long it took to find a connection of the agent',
     labels: ['status'],
     buckets: FROM_1_MS_TO_16_S,
   })
-  const timeouts = metrics.counter({
-    name: 'k8s_api_proxy_routing_timeout_total',
-    help: 'Requests for which no agent connected in time',
-  })
-  const answers = metrics.counter({
-    name: 'berth_kas_kubernetes_api_requests_total',
-    help: 'Requests to clusters by the rule that let them pass and by status of the answer; 0 when there was none',
-    labels: ['access', 'status'],
-  })
-  const slowed = metrics.counter({
-    name: 'berth_kas_kubernetes_api_limited_total',
-    help: 'Requests to clusters that were answered 429, by the limit: of a person, of tokens that are not known, or of refusals',
-    labels: ['limit'],
-  })
-  const turnedAway = metrics.counter({
-    name: 'berth_kas_kubernetes_api_connections_refused_total',
-    help: 'Connections of people that were not taken, because there were too many in all or from one network',
-    labels: ['reason'],
-  })
+  const timeouts = counter('k8s_api_proxy_routing_timeout_total', 'Requests for which no agent connected in time')
+  const answers = counter(
+    'berth_kas_kubernetes_api_requests_total',
+    'Requests to clusters by the rule that let them pass and by status of the answer; 0 when there was none',
+    'access',
+    'status',
+  )
+  const slowed = counter(
+    'berth_kas_kubernetes_api_limited_total',
+    'Requests to clusters that were answered 429, by the limit: of a person, of tokens that are not known, or of refusals',
+    'limit',
+  )
+  const turnedAway = counter(
+    'berth_kas_kubernetes_api_connections_refused_total',
+    'Connections of people that were not taken, because there were too many in all or from one network',
+    'reason',
+  )
   return {
     turnedAway: (reason: 'full' | 'address-full') => turnedAway.add({ reason }),
     slowed: (limit: 'person' | 'unknown' | 'refused') => slowed.add({ limit }),

@@ -1,6 +1,10 @@
+import { create } from '@bufbuild/protobuf'
 import { type Call, offer, type Service } from '../../adapters/grpc/index.ts'
-import { GitlabAccess, type HttpRequest, type HttpResponse, nothingThere } from '../../rpc/index.ts'
+import { GitlabAccess, type HttpRequest, type HttpResponse } from '../../rpc/index.ts'
 import type { AgentGate } from '../ports.ts'
+
+const RESPONSE = GitlabAccess.method.makeRequest.output
+const NOT_FOUND = { statusCode: 404, status: '404 Not Found' }
 
 export const createModuleRequestService = (gate: AgentGate): Service =>
   offer(GitlabAccess, { makeRequest: (requests, call) => answer(gate, requests, call) })
@@ -14,7 +18,8 @@ async function* answer(gate: AgentGate, requests: AsyncIterable<HttpRequest>, ca
   if (pass.ended.aborted) end()
   try {
     await Promise.race([drained(requests), revoked.promise])
-    yield* nothingThere()
+    yield create(RESPONSE, { message: { case: 'header', value: { response: NOT_FOUND } } })
+    yield create(RESPONSE, { message: { case: 'trailer', value: {} } })
   } finally {
     pass.close()
   }

@@ -1,10 +1,10 @@
 import type { TreeFile } from '../../adapters/git/index.ts'
 import { isFailure } from '../../std/index.ts'
 import type { Listed } from '../ports.ts'
-import type { Wanted } from './request.ts'
+import type { StreamRequest } from './request.ts'
 import type { Choice, Choose, Selection } from './select.ts'
 
-/** What a caller lacks who has the files of an earlier commit, and what it has too many. */
+/** The difference between two commits, for a caller that has the files of the earlier one. */
 export interface Changes {
   files: TreeFile[]
   removed: string[]
@@ -16,7 +16,7 @@ export interface Changes {
  */
 export function changesSince(
   earlier: Listed | undefined,
-  { changes, commitId, digest, selection }: Wanted,
+  { changes, commitId, digest, selection }: StreamRequest,
   files: readonly TreeFile[],
   choose: Choose,
 ): Changes | undefined {
@@ -32,7 +32,7 @@ export function changesSince(
   return { files: changed, removed: [...gone.keys()] }
 }
 
-/** What is wrong with an earlier commit is nobody's trouble any more. */
+/** A mistake in an earlier commit is nobody's trouble any more. */
 function chosen({ tree }: Listed, selection: Selection, choose: Choose): Choice | undefined {
   try {
     return choose(tree, selection)

@@ -6,9 +6,9 @@ export interface Glob {
   readonly text: string
   /** The folder in which everything that can match lies; empty for the root. */
   readonly folder: string
-  /** Whether it can match below the folder's own files. */
+  /** It can match below the folder's own files. */
   readonly recursive: boolean
-  /** Whether it means everything below its folder. */
+  /** It means everything below its folder. */
   readonly whole: boolean
   /** Characters of all patterns without braces that it stands for: what it takes to hold it against one path, at least. */
   readonly length: number

@@ -5,6 +5,5 @@
  */
 export { changesSince } from './changes.ts'
 export { parseGlob } from './glob.ts'
-export { defaultLimits, type Limits } from './limits.ts'
-export { createChoose, digestOf, select } from './select.ts'
+export { createChoose, digestOf, type StreamLimits, select } from './select.ts'
 export { createObjectStreamService } from './stream.ts'

@@ -3,23 +3,22 @@ import { type ObjectsToSynchronizeRequest, refOfRequest } from '../../rpc/index.
 import { Failure } from '../../std/index.ts'
 import type { Effort } from '../tree.ts'
 import { type Glob, parseGlob } from './glob.ts'
-import type { Limits } from './limits.ts'
-import type { Selection } from './select.ts'
+import type { Selection, StreamLimits } from './select.ts'
 
 /** A request that makes sense. */
-export interface Wanted {
+export interface StreamRequest {
   readonly revision: Revision
   /** The commit that the caller has. */
   readonly commitId: string
   readonly selection: Selection
   /** Of the files that the caller has; `undefined` if it knows nothing of digests. */
   readonly digest: string | undefined
-  /** Whether it wants only what has changed since its commit, where that can be said. */
+  /** The caller wants only the files that have changed since its commit, where that is known. */
   readonly changes: boolean
 }
 
 /** Throws what is wrong with it at first sight, whoever asks. */
-export function checkRequest({ projectId, paths }: ObjectsToSynchronizeRequest, limits: Limits): void {
+export function checkRequest({ projectId, paths }: ObjectsToSynchronizeRequest, limits: StreamLimits): void {
   if (projectId === '') throw malformed('project_id is empty')
   if (paths.length === 0) throw malformed('paths is empty')
   if (paths.length > limits.paths) throw malformed(`paths has ${paths.length} entries; at most ${limits.paths} are allowed`)
@@ -27,7 +26,7 @@ export function checkRequest({ projectId, paths }: ObjectsToSynchronizeRequest, 
 }
 
 /** It takes time in proportion to the patterns with all their alternatives. */
-export function parseRequest(request: ObjectsToSynchronizeRequest, limits: Limits, effort: Effort): Wanted {
+export function parseRequest(request: ObjectsToSynchronizeRequest, limits: StreamLimits, effort: Effort): StreamRequest {
   checkRequest(request, limits)
   const { commitId, paths, digest, links, changes } = request
   const revision = checkRevision(refOfRequest(request))

@@ -1,19 +1,30 @@
 import { createHash } from 'node:crypto'
 import type { TreeFile } from '../../adapters/git/index.ts'
 import { Failure, LRUCache } from '../../std/index.ts'
-import type { Effort, Tree } from '../tree.ts'
+import type { Effort, FileTree } from '../tree.ts'
 import type { Glob } from './glob.ts'
-import type { Limits } from './limits.ts'
+
+/** Limits of one request. Each has its own error. */
+export interface StreamLimits {
+  /** Path patterns in a request. */
+  paths: number
+  /** Files under the folders of the patterns, whether they match or not. */
+  files: number
+  /** Bytes of one file. */
+  fileBytes: number
+  /** Bytes of all files together. */
+  totalBytes: number
+}
 
 /** A file of a commit, before its content is known. */
-export interface Candidate {
+export interface CandidateFile {
   readonly path: string
   readonly size: number
   /** It is a link or a submodule. */
   readonly link?: string
 }
 
-/** What a request asks for: patterns, and files by name. */
+/** A request asks for patterns, and for files by name. */
 export interface Selection {
   readonly globs: readonly Glob[]
   readonly files: readonly string[]
@@ -25,10 +36,10 @@ export interface Selection {
  * The files to send, in the order of the patterns and, within one, of the tree. What lies in a folder whose name starts with
  * a dot is never meant; two patterns for one file are a mistake that is told instead of guessed at.
  */
-export function select<T extends Candidate>(
-  tree: Tree<T>,
+export function select<T extends CandidateFile>(
+  tree: FileTree<T>,
   { globs, files, links = false }: Selection,
-  limits: Limits,
+  limits: StreamLimits,
   effort: Effort = { steps: 0 },
 ): T[] {
   const chosen = new Map<string, T>()
@@ -55,14 +66,14 @@ export function select<T extends Candidate>(
   return [...chosen.values()]
 }
 
-/** What a request means in a commit, and its name. */
+/** The files that a request means in a commit, and a digest of them. */
 export interface Choice {
   readonly files: readonly TreeFile[]
   readonly digest: string
 }
 
-/** What was chosen before takes no effort. */
-export type Choose = (tree: Tree<TreeFile>, selection: Selection, effort?: Effort) => Choice
+/** A selection that was made before takes no effort. */
+export type Choose = (tree: FileTree<TreeFile>, selection: Selection, effort?: Effort) => Choice
 
 /** To look at one at all, and what it may take on the average of as many as there may be. */
 const STEPS_OF_FILE = { least: 20, most: 400 }
@@ -71,9 +82,9 @@ const STEPS_OF_FILE = { least: 20, most: 400 }
 const MOST_CHOICES = 100
 
 /** Chooses each once: a stream that comes for the next commit is compared with what it had of this one. */
-export function createChoose(limits: Limits): Choose {
-  const chosen = new WeakMap<Tree<TreeFile>, LRUCache<string, Choice>>()
-  const choose = (tree: Tree<TreeFile>, selection: Selection, effort: Effort | undefined): Choice => {
+export function createChoose(limits: StreamLimits): Choose {
+  const chosen = new WeakMap<FileTree<TreeFile>, LRUCache<string, Choice>>()
+  const choose = (tree: FileTree<TreeFile>, selection: Selection, effort: Effort | undefined): Choice => {
     const files = select(tree, selection, limits, effort)
     return { files, digest: digestOf(files) }
   }
@@ -97,7 +108,12 @@ export function digestOf(files: readonly { path: string; blob: string; link?: st
 
 const isHidden = (path: string): boolean => (path.startsWith('.') ? path.includes('/') : /\/\.[^/]*\//.test(path))
 
-function addNamed<T extends Candidate>(chosen: Map<string, T>, tree: Tree<T>, names: readonly string[], links: boolean): void {
+function addNamed<T extends CandidateFile>(
+  chosen: Map<string, T>,
+  tree: FileTree<T>,
+  names: readonly string[],
+  links: boolean,
+): void {
   for (const name of names) {
     const file = tree.file(name)
     if (!file || (file.link !== undefined && !links))
@@ -107,7 +123,7 @@ function addNamed<T extends Candidate>(chosen: Map<string, T>, tree: Tree<T>, na
 }
 
 /** Nothing lies behind a link. Who asks for a folder there must not take it for empty. */
-function addLinkAbove<T extends Candidate>(chosen: Map<string, T>, tree: Tree<T>, folder: string): void {
+function addLinkAbove<T extends CandidateFile>(chosen: Map<string, T>, tree: FileTree<T>, folder: string): void {
   const parts = folder === '' ? [] : folder.split('/')
   for (const at of parts.keys()) {
     const file = tree.file(parts.slice(0, at + 1).join('/'))
@@ -115,7 +131,7 @@ function addLinkAbove<T extends Candidate>(chosen: Map<string, T>, tree: Tree<T>
   }
 }
 
-function checkSizes(files: Iterable<Candidate>, limits: Limits): void {
+function checkSizes(files: Iterable<CandidateFile>, limits: StreamLimits): void {
   let total = 0
   for (const { path, size } of files) {
     if (size > limits.fileBytes)

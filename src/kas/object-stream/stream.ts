@@ -22,20 +22,19 @@ import {
   type Rate,
   type Turnstile,
 } from '../../std/index.ts'
-import type { Admission, Gate, Polls, Sighting, Snapshot } from '../ports.ts'
+import type { Admission, CommitSnapshot, PollSighting, Polls, ProjectGate } from '../ports.ts'
 import type { Refusals } from '../refusals.ts'
 import type { Effort } from '../tree.ts'
 import { changesSince } from './changes.ts'
-import type { Limits } from './limits.ts'
-import { checkRequest, parseRequest, type Wanted } from './request.ts'
-import { type Choose, createChoose } from './select.ts'
+import { checkRequest, parseRequest, type StreamRequest } from './request.ts'
+import { type Choose, createChoose, type StreamLimits } from './select.ts'
 
-export interface ObjectStreamDesk {
-  gate: Gate
+export interface ObjectStreamOptions {
+  gate: ProjectGate
   /** Proves who calls before anything of a request is read. */
   door: Door
   polls: Polls
-  limits: Limits
+  limits: StreamLimits
   /** Streams end after so long, before a load balancer cuts them. Milliseconds. */
   maxAge: number
   /** Counts batches that were delivered whole. */
@@ -46,15 +45,15 @@ export interface ObjectStreamDesk {
   clock: Clock
 }
 
-export function createObjectStreamService(wiring: ObjectStreamDesk): Service {
-  const desk: Desk = {
-    ...wiring,
-    choose: createChoose(wiring.limits),
+export function createObjectStreamService(options: ObjectStreamOptions): Service {
+  const context: StreamContext = {
+    ...options,
+    choose: createChoose(options.limits),
     turns: createTurnstile({ each: 1 }),
-    steps: createBuckets(STEPS, wiring.clock),
+    steps: createBuckets(STEPS, options.clock),
     room: createTurnstile({ each: ROOM_OF_ONE }),
   }
-  return offer(Gitops, { getObjectsToSynchronize: (request, call) => serve(desk, request, call) }, desk.door)
+  return offer(Gitops, { getObjectsToSynchronize: (request, call) => serve(context, request, call) }, context.door)
 }
 
 /** Of `spec.path` of a GitProject: nothing longer is one. */
@@ -66,30 +65,36 @@ const STEPS: Rate = { burst: 20_000_000, perSecond: 2_000_000 }
 /** Bytes of files that are on the way to the callers of one namespace at once. */
 const ROOM_OF_ONE = 16 * 2 ** 20
 
-interface Desk extends ObjectStreamDesk {
+interface StreamContext extends ObjectStreamOptions {
   choose: Choose
-  /** Where the callers of each namespace wait for one another. */
+  /** The callers of each namespace wait for one another here. */
   turns: Turnstile
-  /** What each namespace may take of an Effort. */
+  /** Limits the Effort of each namespace. */
   steps: Buckets
-  /** Where the callers of each namespace wait for one another, by bytes. */
+  /** The callers of each namespace wait for one another here, by bytes. */
   room: Turnstile
 }
 
 /** One call: admitted, held until there is a commit that the caller does not have, answered with one batch, ended. */
 async function* serve(
-  desk: Desk,
+  context: StreamContext,
   request: ObjectsToSynchronizeRequest,
   call: Call,
 ): AsyncGenerator<ObjectsToSynchronizeResponse> {
   // Strangers are refused before anything of theirs is looked at.
-  const admission = await admit(desk, request, call)
+  const admission = await admit(context, request, call)
   if (!admission) return
-  const ending = endOf(desk, admission, call)
+  const ending = endOf(context, admission, call)
   try {
     const { namespace } = admission.caller
-    const wanted = await inTurn(desk, namespace, ending.signal, (effort) => parseRequest(request, desk.limits, effort))
-    yield* deliver(desk, wanted, { admission, call, ending: ending.signal })
+    const wanted = await inTurn(context, namespace, ending.signal, (effort) => parseRequest(request, context.limits, effort))
+    const following = context.polls.follow(admission.project, wanted.revision, admission)
+    try {
+      const snapshot = await newCommit((seen) => following.next(seen, ending.signal), wanted.commitId, call)
+      if (snapshot) yield* batch(context, wanted, snapshot, { admission, call })
+    } finally {
+      following.close()
+    }
     throwRevocation(admission)
   } catch (thrown) {
     throwRevocation(admission)
@@ -100,29 +105,9 @@ async function* serve(
   }
 }
 
-interface Admitted {
-  admission: Admission
-  call: Call
-  ending: AbortSignal
-}
-
-async function* deliver(
-  desk: Desk,
-  wanted: Wanted,
-  { admission, call, ending }: Admitted,
-): AsyncGenerator<ObjectsToSynchronizeResponse> {
-  const following = desk.polls.follow(admission.project, wanted.revision, admission)
-  try {
-    const snapshot = await newCommit((seen) => following.next(seen, ending), wanted.commitId, call)
-    if (snapshot) yield* batch(desk, wanted, snapshot, { admission, call })
-  } finally {
-    following.close()
-  }
-}
-
-/** Who is refused is named in the log: what was asked, from where, and why not. Never the token. */
+/** The log names the refused request, its peer and the reason. It never names the token. */
 async function admit(
-  { gate, refused, limits }: Desk,
+  { gate, refused, limits }: StreamContext,
   request: ObjectsToSynchronizeRequest,
   call: Call,
 ): Promise<Admission | undefined> {
@@ -140,10 +125,10 @@ async function admit(
   }
 }
 
-type Next = (seen: Sighting | undefined) => Promise<Sighting | undefined>
+type Next = (seen: PollSighting | undefined) => Promise<PollSighting | undefined>
 
 /** `undefined`: the stream ends before there is one. */
-async function newCommit(next: Next, known: string, call: Call): Promise<Snapshot | undefined> {
+async function newCommit(next: Next, known: string, call: Call): Promise<CommitSnapshot | undefined> {
   for (let seen = await next(undefined); seen; seen = await next(seen)) {
     if ('failure' in seen) throw outward(seen.failure)
     if ('snapshot' in seen && seen.snapshot.commit !== known) return seen.snapshot
@@ -154,22 +139,22 @@ async function newCommit(next: Next, known: string, call: Call): Promise<Snapsho
 
 /** Once begun a batch is brought to its end, unless nobody may or wants to have it any more: without a trailer the caller drops it. */
 async function* batch(
-  desk: Desk,
-  wanted: Wanted,
-  snapshot: Snapshot,
-  { admission, call }: Omit<Admitted, 'ending'>,
+  context: StreamContext,
+  wanted: StreamRequest,
+  snapshot: CommitSnapshot,
+  { admission, call }: { admission: Admission; call: Call },
 ): AsyncGenerator<ObjectsToSynchronizeResponse> {
   const signal = AbortSignal.any([call.hungUp, admission.ended])
   await admission.renew()
   const { digest: known } = wanted
-  const { files, digest, unchanged, changes } = await chosen(desk, wanted, snapshot, { admission, signal })
+  const { files, digest, unchanged, changes } = await chosen(context, wanted, snapshot, { admission, signal })
   const said = { digest, unchanged, changes: changes !== undefined }
   yield header(snapshot.commit, admission.project.id, known === undefined ? undefined : said)
   for (const path of changes?.removed ?? []) yield removedObject(path)
   const sent = unchanged ? [] : (changes?.files ?? files)
   for (const { path, link } of sent) if (link !== undefined) yield linkObject(path, link)
   const regular = sent.filter(({ link }) => link === undefined)
-  const leave = await desk.room.enter(admission.caller.namespace, { weight: weightOf(regular, admission), signal })
+  const leave = await context.room.enter(admission.caller.namespace, { weight: weightOf(regular, admission), signal })
   try {
     yield* contentsOf(regular, snapshot, call, signal)
   } finally {
@@ -177,21 +162,21 @@ async function* batch(
   }
   if (signal.aborted) return
   // Before its last message: who has that may hang up, and then nobody comes back here.
-  const counter = unchanged ? desk.unchanged : desk.delivered
+  const counter = unchanged ? context.unchanged : context.delivered
   counter.add()
   yield trailer()
 }
 
-/** Which files it gets, and which of them it lacks. */
+/** Chooses the files that the caller gets, and those of them that it lacks. */
 async function chosen(
-  desk: Desk,
-  wanted: Wanted,
-  snapshot: Snapshot,
+  context: StreamContext,
+  wanted: StreamRequest,
+  snapshot: CommitSnapshot,
   { admission: { caller }, signal }: { admission: Admission; signal: AbortSignal },
 ) {
   const tree = await snapshot.tree()
-  return inTurn(desk, caller.namespace, signal, (effort) => {
-    const choose: Choose = (of, selection) => desk.choose(of, selection, effort)
+  return inTurn(context, caller.namespace, signal, (effort) => {
+    const choose: Choose = (of, selection) => context.choose(of, selection, effort)
     const choice = choose(tree, wanted.selection)
     const digest = wanted.digest === undefined ? '' : choice.digest
     const unchanged = digest !== '' && digest === wanted.digest
@@ -200,9 +185,9 @@ async function chosen(
   })
 }
 
-/** What patterns cost is done for those of one namespace one after the other, and no more than is their share of time. */
+/** Patterns of one namespace are matched one request after the other, and within its share of time. */
 async function inTurn<T>(
-  { turns, steps, clock }: Desk,
+  { turns, steps, clock }: StreamContext,
   namespace: string,
   signal: AbortSignal,
   work: (effort: Effort) => T,
@@ -229,7 +214,7 @@ function weightOf(files: readonly TreeFile[], { caller }: Admission): number {
 /** No more is read before the last of what was has left: who reads slowly costs a portion of memory. */
 async function* contentsOf(
   files: readonly TreeFile[],
-  snapshot: Snapshot,
+  snapshot: CommitSnapshot,
   call: Call,
   signal: AbortSignal,
 ): AsyncGenerator<ObjectsToSynchronizeResponse> {
@@ -252,7 +237,7 @@ function outward(failure: Failure): Failure {
 }
 
 /** The caller hangs up, the server stops, the right ends, or the stream has become old: each ends it, and only a lost right is an error. */
-function endOf({ clock, maxAge }: Desk, { ended }: Admission, call: Call): { signal: AbortSignal; cancel: () => void } {
+function endOf({ clock, maxAge }: StreamContext, { ended }: Admission, call: Call): { signal: AbortSignal; cancel: () => void } {
   const old = new AbortController()
   const cancel = clock.after(maxAge * (1 + 0.05 * Math.random()), () => old.abort())
   return { signal: AbortSignal.any([call.signal, ended, old.signal]), cancel }

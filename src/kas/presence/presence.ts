@@ -13,11 +13,6 @@ export interface PresenceOptions {
   identity: string | undefined
 }
 
-export interface KasPresence extends Presence {
-  /** Gives the Lease up, so that the others need not wait for its end. */
-  stop(): Promise<void>
-}
-
 const BEAT = seconds(10)
 /** A Lease that was not renewed for so long is that of a kas that is dead. */
 const LASTS = seconds(35)
@@ -28,7 +23,7 @@ const SELECTOR = Object.entries(LABELS)
   .map(([key, value]) => `${key}=${value}`)
   .join(',')
 
-/** What was seen of the Lease of another kas. Times are our own: clocks are not compared. */
+/** The last look at the Lease of another kas. Times are our own: clocks are not compared. */
 interface Sight {
   renewTime: string
   /** When it was seen to change. */
@@ -36,9 +31,9 @@ interface Sight {
 }
 
 /** Shows the others that this kas lives, and looks who else does. */
-export const createPresence = (options: PresenceOptions): KasPresence => new Beacon(options)
+export const createPresence = (options: PresenceOptions) => new LeasePresence(options)
 
-class Beacon implements KasPresence {
+class LeasePresence implements Presence {
   readonly self: string
   readonly #options: PresenceOptions
   readonly #sights = new Map<string, Sight>()
@@ -68,6 +63,7 @@ class Beacon implements KasPresence {
     this.#listeners.push(listener)
   }
 
+  /** Gives the Lease up, so that the others need not wait for its end. */
   async stop(): Promise<void> {
     const { kube, namespace } = this.#options
     this.#ending.abort()
@@ -106,14 +102,17 @@ class Beacon implements KasPresence {
     const before = this.#living().join()
     const names = new Set(leases.map(({ metadata }) => metadata.name))
     for (const name of this.#sights.keys()) if (!names.has(name)) this.#sights.delete(name)
-    for (const lease of leases) this.#note(lease, now)
+    for (const { metadata, spec } of leases) {
+      const [name, renewTime] = [metadata.name, spec?.renewTime ?? '']
+      if (name !== this.self && this.#sights.get(name)?.renewTime !== renewTime) this.#sights.set(name, { renewTime, at: now })
+    }
     const isFirst = this.#lookedAt === undefined
     this.#lookedAt = now
     for (const lease of leases) await this.#collect(lease)
     if (isFirst || this.#living().join() !== before) for (const listener of this.#listeners) listener()
   }
 
-  /** Whoever may not look is alone. */
+  /** Without the right to list Leases, or without a namespace for them, this kas takes itself for the only one. */
   async #listed(): Promise<Lease[]> {
     const { kube, namespace } = this.#options
     try {
@@ -123,11 +122,6 @@ class Beacon implements KasPresence {
       this.#complain(thrown)
       return []
     }
-  }
-
-  #note({ metadata: { name }, spec }: Lease, now: number): void {
-    const renewTime = spec?.renewTime ?? ''
-    if (name !== this.self && this.#sights.get(name)?.renewTime !== renewTime) this.#sights.set(name, { renewTime, at: now })
   }
 
   async #collect({ metadata: { name, uid, resourceVersion } }: Lease): Promise<void> {

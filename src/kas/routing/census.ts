@@ -50,7 +50,7 @@ export const createCensus =
     return { agents: [...agents.values()], silent: silent.sort() }
   }
 
-/** What the others get: of this kas alone, whatever they ask for, so that questions cannot go in circles. */
+/** Answers the others for this kas alone, whatever they ask for, so that questions cannot go in circles. */
 export const answerCensus = (connected: Connected, verify: (authorization: string | undefined) => Promise<void>): Service =>
   offer(
     AgentTracker,

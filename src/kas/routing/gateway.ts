@@ -3,7 +3,7 @@ import type { RawHandler, TextMetadata } from '../../adapters/grpc/index.ts'
 import { answerMetaFrom, endingOf, forwardable, pour, request, type Tunnels } from '../../engines/tunnel/index.ts'
 import { encode, GatewayKasResponseSchema } from '../../rpc/index.ts'
 import { Failure } from '../../std/index.ts'
-import { ROUTING_KEY } from './order.ts'
+import { ROUTING_KEY } from './routed.ts'
 
 export interface GatewayOptions {
   tunnels: Tunnels

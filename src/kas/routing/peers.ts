@@ -1,5 +1,4 @@
 import { type Clock, Failure, type Log, seconds } from '../../std/index.ts'
-import type { Registry } from './registry.ts'
 
 export interface PeersOptions {
   /** As the settings name them. A name may stand for several kas, as that of a headless Service does. */
@@ -12,13 +11,19 @@ export interface PeersOptions {
   log: Log
 }
 
-export interface PeerRegistry extends Registry {
+/** The other kas, by the addresses of their private endpoints. */
+export interface PeerRegistry {
+  /** Those that may have an agent. */
+  kasToAsk(): Promise<string[]>
+  /** The listener is told of each kas that appears, until the answer is called. */
+  follow(listener: (url: string) => void): () => void
   /** Of whose name an address is: the certificate that is shown there is made out to it. */
   peerOf(url: string): string | undefined
   /** All others that are known now, and names that nothing is known of. */
   everybody(): Promise<{ urls: string[]; unknown: string[] }>
   /** Other kas that are known now. */
   readonly size: number
+  stop(): void
 }
 
 /** So long names are believed. Milliseconds. */
@@ -33,7 +38,7 @@ export function createPeerRegistry({ peers, resolve, isSelf, clock, log }: Peers
   const listeners = new Set<(url: string) => void>()
   let lookedAt = Number.NEGATIVE_INFINITY
   let looking: Promise<void> | undefined
-  let calm: () => void = () => undefined
+  let cancelTimer: () => void = () => undefined
   let isOver = false
 
   const known = (): string[] => [...new Set([...behind.values()].flat())]
@@ -61,14 +66,13 @@ export function createPeerRegistry({ peers, resolve, isSelf, clock, log }: Peers
   }
   /** While requests wait for their agent, kas that appear are asked as well. */
   function watch(): void {
-    calm()
-    calm = isOver || listeners.size === 0 || peers.length === 0 ? () => undefined : clock.after(FRESH, () => void refresh())
+    cancelTimer()
+    cancelTimer =
+      isOver || listeners.size === 0 || peers.length === 0 ? () => undefined : clock.after(FRESH, () => void refresh())
   }
 
   return {
-    register: () => undefined,
-    unregister: () => undefined,
-    async kasOf() {
+    async kasToAsk() {
       if (peers.length === 0) return []
       if (clock.now() - lookedAt >= FRESH) {
         const fresh = refresh()
@@ -81,15 +85,14 @@ export function createPeerRegistry({ peers, resolve, isSelf, clock, log }: Peers
       if (clock.now() - lookedAt >= FRESH) await refresh()
       return { urls: known(), unknown: peers.filter((peer) => !behind.has(peer)) }
     },
-    follow(_agentId, listener) {
+    follow(listener) {
       const tell = (url: string) => listener(url)
       listeners.add(tell)
       if (listeners.size === 1) watch()
-      const stop = () => {
+      return () => {
         listeners.delete(tell)
         if (listeners.size === 0) watch()
       }
-      return { begun: Promise.resolve(), stop }
     },
     peerOf: (url) => [...behind].find(([, urls]) => urls.includes(url))?.[0],
     get size() {

@@ -1,22 +1,29 @@
 import { fromBinary } from '@bufbuild/protobuf'
 import type { Duplex } from '../../adapters/grpc/index.ts'
-import { type Carrier, callThrough, inOrder } from '../../engines/tunnel/index.ts'
+import { type Carrier, callThrough, inOrder, type OrderRules } from '../../engines/tunnel/index.ts'
 import { type GatewayKasResponse, GatewayKasResponseSchema } from '../../rpc/index.ts'
 import { Failure } from '../../std/index.ts'
-import { OF_GATEWAYS } from './order.ts'
+
+/** Names the agent that a request of another kas is for, by its decimal number. */
+export const ROUTING_KEY = 'kas-hop-routing-agent-id'
+
+/** The order in which a gateway speaks. */
+const OF_GATEWAYS: OrderRules<'tunnelReady' | 'header' | 'message' | 'trailer' | 'error' | 'noTunnel'> = {
+  start: ['tunnelReady', 'noTunnel', 'end'],
+  noTunnel: ['tunnelReady', 'end'],
+  tunnelReady: ['header'],
+  header: ['message', 'trailer'],
+  message: ['message', 'trailer'],
+  trailer: ['error', 'end'],
+  error: ['end'],
+}
 
 type Said = GatewayKasResponse['msg']
 
 /** A call that another kas was asked to make. */
-export interface Asked {
-  /** Resolves when its tunnel is ready; throws when it will not be. `onNone` hears that it will take a while. */
-  ready(onNone: () => void): Promise<void>
-  /** Lets it begin. Only after `ready`. */
-  start(signal: AbortSignal | undefined): Duplex<Uint8Array, Uint8Array>
-  cancel(): void
-}
+export type Asked = ReturnType<typeof askThrough>
 
-export function askThrough(call: Duplex<Uint8Array, Uint8Array>): Asked {
+export function askThrough(call: Duplex<Uint8Array, Uint8Array>) {
   const order = inOrder(OF_GATEWAYS)
   const responses = call.responses[Symbol.asyncIterator]()
   let why: Failure | undefined
@@ -52,13 +59,15 @@ export function askThrough(call: Duplex<Uint8Array, Uint8Array>): Asked {
     end,
   }
   return {
-    async ready(onNone) {
+    /** Resolves when its tunnel is ready; throws when it will not be. `onNone` hears that it will take a while. */
+    async ready(onNone: () => void) {
       for (let msg = await hear(); msg?.case !== 'tunnelReady'; msg = await hear()) {
         if (!msg) throw new Failure('unavailable', 'the other kas has no tunnel to give', { reason: 'KasUnavailable' })
         onNone()
       }
     },
-    start(signal) {
+    /** Lets it begin. Only after `ready`. */
+    start(signal: AbortSignal | undefined) {
       // StartStreaming has no fields.
       void call.send(new Uint8Array())
       return callThrough(carrier, signal)

@@ -2,19 +2,18 @@ import type { CallOptions, Connection, Duplex } from '../../adapters/grpc/index.
 import { forwardable, request, type Tunnels } from '../../engines/tunnel/index.ts'
 import { type Backoff, type Clock, Failure, hours, type Log, pause, seconds, waitOf } from '../../std/index.ts'
 import type { Router } from '../ports.ts'
-import { createEstranged, type Estranged, MEND } from './estranged.ts'
-import { ROUTING_KEY } from './order.ts'
-import type { Registry } from './registry.ts'
-import { type Asked, askThrough } from './routed.ts'
+import { createPeerFailures, MEND, type PeerFailures } from './peer-failures.ts'
+import type { PeerRegistry } from './peers.ts'
+import { type Asked, askThrough, ROUTING_KEY } from './routed.ts'
 
 export interface RouterOptions {
   tunnels: Tunnels
-  registry: Registry
+  peers: Pick<PeerRegistry, 'kasToAsk' | 'follow'>
   /** A connection to the private endpoint of another kas, with what proves who we are. */
   dial: (url: string) => Connection
   /** So long a request waits for its agent. Milliseconds. */
   patience: number
-  onRouted: (way: Way) => void
+  onRouted: (way: RequestRoute) => void
   /** Another kas did not answer, by the code of its failure. */
   onPeerFailed: (code: string) => void
   clock: Clock
@@ -32,14 +31,14 @@ const UNUSED = hours(1)
 
 type Call = Duplex<Uint8Array, Uint8Array>
 
-/** How a request got to its agent: through a tunnel of this kas, or of another one, or not at all. */
-export type Way = 'own' | 'peer' | 'none'
+/** A request gets to its agent through a tunnel of this kas, or of another one, or not at all. */
+export type RequestRoute = 'own' | 'peer' | 'none'
 
-/** Calls to agents wherever they are connected: own tunnels first, then those of the other kas that have the agent. */
+/** Calls to agents wherever they are connected: own tunnels first, then those of the other kas. */
 export function createRouter(options: RouterOptions): Router & { stop(): void } {
   const { tunnels, onRouted, onPeerFailed, log } = options
   const links = createLinks(options)
-  const estranged = createEstranged({ onFailed: onPeerFailed, log })
+  const peerFailures = createPeerFailures({ onFailed: onPeerFailed, log })
   return {
     async open(agentId, path, call) {
       // What cannot travel is refused before it costs a tunnel.
@@ -47,7 +46,7 @@ export function createRouter(options: RouterOptions): Router & { stop(): void } 
       const own = tunnels.take(agentId, path)
       const routed = own
         ? { way: 'own' as const, call: request(own, path, wanted.call) }
-        : await new Search(options, { connect: links.to, estranged }, wanted).run().catch((thrown: unknown) => {
+        : await new Search(options, { connect: links.to, peerFailures }, wanted).run().catch((thrown: unknown) => {
             onRouted('none')
             throw thrown
           })
@@ -90,22 +89,22 @@ interface Wanted {
 }
 
 interface Found {
-  way: Way
+  way: RequestRoute
   call: Call
 }
 
 /** One kas that is asked. */
 interface Question {
-  /** What it was asked, while that is not the caller's yet. */
+  /** Set while the call has not gone to the caller yet. */
   asked: Asked | undefined
-  /** It has told that the agent is there: it is asked again at once, whatever was wrong before. */
+  /** It has appeared again: it is asked at once, whatever was wrong before. */
   again: AbortController
 }
 
-/** What all requests know of the other kas. */
+/** All requests share what is known of the other kas. */
 interface Others {
   connect: (url: string) => Connection
-  estranged: Estranged
+  peerFailures: PeerFailures
 }
 
 /** Asks everybody who may have the agent; the first tunnel that is ready gets the request. */
@@ -124,21 +123,22 @@ class Search {
   }
 
   async run(): Promise<Found> {
-    const { registry, clock, patience } = this.#options
-    const { agentId, call } = this.#wanted
+    const { peers, clock, patience } = this.#options
+    const { call } = this.#wanted
     const giveUp = () => this.#found.reject(new Failure('cancelled', 'the request was cancelled'))
     if (call.signal?.aborted) giveUp()
     else call.signal?.addEventListener('abort', giveUp, { once: true })
     const stopWaiting = clock.after(patience, () => this.#found.reject(this.#notConnected()))
-    const following = registry.follow(agentId, (url) => this.#arrived(url))
+    // Followed before they are listed: of a kas that appears between the two nobody would ever hear.
+    const unfollow = peers.follow((url) => this.#arrived(url))
     void this.#waitHere()
-    void this.#askAll(following.begun)
+    void this.#askAll()
     try {
       const begin = await this.#found.promise
       return begin()
     } finally {
       stopWaiting()
-      following.stop()
+      unfollow()
       call.signal?.removeEventListener('abort', giveUp)
       this.#over.abort(OVER)
       for (const { asked } of this.#questions.values()) asked?.cancel()
@@ -160,19 +160,13 @@ class Search {
     if (tunnel && !this.#win(() => ({ way: 'own', call: request(tunnel, path, call) }))) tunnels.putBack(tunnel)
   }
 
-  /** `begun`: from then on arrivals are told. Read sooner, an agent could come between the two, and nobody would ever hear of it. */
-  async #askAll(begun: Promise<void>): Promise<void> {
-    const { registry, clock, log } = this.#options
-    try {
-      await begun.catch((thrown: unknown) => log.warn('Arrivals of agents cannot be followed', { error: Failure.from(thrown) }))
-      for (const url of await registry.kasOf(this.#wanted.agentId)) {
-        if (this.#over.signal.aborted) return
-        const isQuiet = new AbortController()
-        void this.#ask(url, () => isQuiet.abort(OVER))
-        await pause(clock, SILENCE, isQuiet.signal)
-      }
-    } catch (thrown) {
-      log.warn('The registry of agents cannot be read', { error: Failure.from(thrown) })
+  async #askAll(): Promise<void> {
+    const { peers, clock } = this.#options
+    for (const url of await peers.kasToAsk()) {
+      if (this.#over.signal.aborted) return
+      const isQuiet = new AbortController()
+      void this.#ask(url, () => isQuiet.abort(OVER))
+      await pause(clock, SILENCE, isQuiet.signal)
     }
   }
 
@@ -182,9 +176,9 @@ class Search {
     else void this.#ask(url)
   }
 
-  /** Asks one kas, again after failures, for as long as the agent is said to be there. */
+  /** Asks one kas, again after failures, for as long as it is known. */
   async #ask(url: string, onWord: () => void = () => undefined): Promise<void> {
-    const { registry, clock } = this.#options
+    const { peers, clock } = this.#options
     if (this.#questions.has(url)) return
     const question: Question = { asked: undefined, again: new AbortController() }
     this.#questions.set(url, question)
@@ -196,10 +190,10 @@ class Search {
       } catch (thrown) {
         onWord()
         if (this.#over.signal.aborted) return
-        this.#others.estranged.failed(url, thrown)
+        this.#others.peerFailures.failed(url, thrown)
         await pause(clock, waitOf(AGAIN, failures), AbortSignal.any([this.#over.signal, again]))
-        const known = again.aborted ? [url] : await registry.kasOf(this.#wanted.agentId).catch(() => [url])
-        // What was read may be older than what was told meanwhile.
+        const known = again.aborted ? [url] : await peers.kasToAsk()
+        // The list may be older than what was told meanwhile.
         if (!known.includes(url) && !again.aborted) break
       }
     }
@@ -213,7 +207,7 @@ class Search {
     if (this.#over.signal.aborted) return asked.cancel()
     question.asked = asked
     const heard = () => {
-      this.#others.estranged.answered(url)
+      this.#others.peerFailures.answered(url)
       onWord()
     }
     await asked.ready(heard)
@@ -224,7 +218,7 @@ class Search {
   }
 
   #notConnected(): Failure {
-    const isDoubted = [...this.#questions.keys()].some((url) => this.#others.estranged.has(url))
+    const isDoubted = [...this.#questions.keys()].some((url) => this.#others.peerFailures.has(url))
     const but = isDoubted ? ', and another kas that may have it does not believe this one' : ''
     return new Failure('timeout', `no suitable agent has connected within ${this.#options.patience / 1000} s${but}`, {
       reason: 'AgentNotConnected',

@@ -1,14 +1,13 @@
 import type { Answer, Counter, Question, Responder } from '../../adapters/http/index.ts'
-import { keyOf } from '../../api/index.ts'
+import { keyOf, type Ref } from '../../api/index.ts'
 import { type Clock, createLimiter, isFailure, type Limiter, type Log, type Rate, type Secret } from '../../std/index.ts'
 import type { Credentials, Polls } from '../ports.ts'
 import type { Project, Projects } from '../project.ts'
-import { createEchoes, type Echoes } from './echoes.ts'
 import { pushedRef } from './pushed-ref.ts'
 import { rememberSecrets, type WebhookSecrets } from './secrets.ts'
 import { isGenuine, isSigned } from './signature.ts'
 
-export interface WebhookDesk {
+export interface WebhookOptions {
   projects: Pick<Projects, 'get'>
   polls: Pick<Polls, 'poke'>
   credentials: Pick<Credentials, 'forWebhooks'>
@@ -30,13 +29,13 @@ const STRANGERS_OF_PROJECT: Rate = { burst: 30, perSecond: 1 }
  */
 const PER_PROJECT: Rate = { burst: 30, perSecond: 1 }
 
-interface Door {
-  desk: WebhookDesk
+interface WebhookContext {
+  options: WebhookOptions
   secrets: WebhookSecrets
   /** 429 when too much comes that proves nothing. */
-  turnAway(key?: string): Answer | undefined
+  refuse(key?: string): Answer | undefined
   perProject: Limiter
-  echoes: Echoes
+  delayed: DelayedPokes
 }
 
 /**
@@ -44,58 +43,66 @@ interface Door {
  * itself, so a forged body gains nothing. Wrong name and wrong signature get the same answer. Addresses tell nothing: behind
  * an ingress everybody has the same.
  */
-export function receiveWebhooks(desk: WebhookDesk): Responder {
-  const { clock, credentials, polls, log } = desk
+export function receiveWebhooks(options: WebhookOptions): Responder {
+  const { clock, credentials, polls, log } = options
   const strangers = createLimiter(STRANGERS, clock)
   const ofProject = createLimiter(STRANGERS_OF_PROJECT, clock)
-  const door: Door = {
-    desk,
+  const context: WebhookContext = {
+    options,
     secrets: rememberSecrets(credentials, clock, log),
-    turnAway: (key) => (key === undefined ? undefined : refuseHurry(ofProject, key)) ?? refuseHurry(strangers, ''),
+    refuse: (key) => (key === undefined ? undefined : refuseHurry(ofProject, key)) ?? refuseHurry(strangers, ''),
     perProject: createLimiter(PER_PROJECT, clock),
-    echoes: createEchoes(clock, polls),
+    delayed: createDelayedPokes(clock, polls),
   }
   return async (question) => {
-    const answer = await receive(door, question)
-    desk.answered.add({ status: String(answer.status) })
+    const answer = await receive(context, question)
+    options.answered.add({ status: String(answer.status) })
     return answer
   }
 }
 
-async function receive(door: Door, question: Question): Promise<Answer> {
-  const { desk, turnAway } = door
+async function receive(context: WebhookContext, question: Question): Promise<Answer> {
+  const { options, refuse } = context
   const [, namespace, name] = PATH.exec(question.path) ?? []
-  if (!namespace || !name) return turnAway() ?? { status: 404, text: 'Served here: POST /webhooks/<namespace>/<name>\n' }
-  if (question.method !== 'POST') return turnAway() ?? { status: 405, text: 'Only POST is served here.\n' }
-  const project = desk.projects.get({ namespace, name })
+  if (!namespace || !name) return refuse() ?? { status: 404, text: 'Served here: POST /webhooks/<namespace>/<name>\n' }
+  if (question.method !== 'POST') return refuse() ?? { status: 405, text: 'Only POST is served here.\n' }
+  const project = options.projects.get({ namespace, name })
   const key = keyOf({ namespace, name })
-  if (!project?.webhookSecret || !isSigned(question)) return turnAway(key) ?? REFUSED
-  return (await refuseForged(door, project, question)) ?? wake(door, project, question)
+  if (!project?.webhookSecret || !isSigned(question)) return refuse(key) ?? REFUSED
+  return (await refuseForged(context, project, question)) ?? wake(context, project, question)
 }
 
 /** Before anything of the body is read. A Secret that was changed counts at once, unless too many come with wrong proofs. */
-async function refuseForged({ secrets, turnAway }: Door, project: Project, question: Question): Promise<Answer | undefined> {
+async function refuseForged(
+  { secrets, refuse }: WebhookContext,
+  project: Project,
+  question: Question,
+): Promise<Answer | undefined> {
   const key = keyOf(project.ref)
   const remembered = secrets.remembered(project)
   if (remembered) {
     if (isProved(question, await remembered)) return undefined
-    const away = turnAway(key)
+    const away = refuse(key)
     if (away) return away
   }
   if (isProved(question, await secrets.read(project))) return undefined
-  return (remembered ? undefined : turnAway(key)) ?? REFUSED
+  return (remembered ? undefined : refuse(key)) ?? REFUSED
 }
 
 const isProved = (question: Question, secret: Secret<string> | undefined): boolean =>
   secret !== undefined && isGenuine(question, secret.reveal())
 
-/** Who comes too often is heard all the same, a little later: a Git server does not say it again. */
-function wake({ desk: { polls }, perProject, echoes }: Door, { ref: project }: Project, question: Question): Answer {
+/** A push beyond the limit is told of a little later, and never dropped: a Git server does not say it again. */
+function wake(
+  { options: { polls }, perProject, delayed }: WebhookContext,
+  { ref: project }: Project,
+  question: Question,
+): Answer {
   try {
     const pushed = pushedRef(question)
     const wait = perProject(keyOf(project))
     if (wait === 0) return { status: 202, text: `${polls.poke(project, pushed)} polls woken.\n` }
-    echoes.add(project, pushed, wait)
+    delayed.add(project, pushed, wait)
     return { status: 202, text: `Too many at once; polls are woken in ${wait} ms.\n` }
   } catch (thrown) {
     if (!isFailure(thrown, 'invalid')) throw thrown
@@ -110,5 +117,30 @@ function refuseHurry(limiter: Limiter, key: string): Answer | undefined {
     status: 429,
     text: 'Too many requests; polls go on meanwhile.\n',
     headers: { 'retry-after': String(Math.ceil(wait / 1000)) },
+  }
+}
+
+/** Pushes that came too fast one after the other, to be told of together. */
+type DelayedPokes = ReturnType<typeof createDelayedPokes>
+
+/** One for each project that exists at most. Two refs are told of as if anything might have changed. */
+function createDelayedPokes(clock: Clock, polls: Pick<Polls, 'poke'>) {
+  const due = new Map<string, { pushed: string | undefined }>()
+  return {
+    /** In so many milliseconds, unless one is due already: that one tells of this push too. */
+    add(project: Ref, pushed: string | undefined, wait: number): void {
+      const key = keyOf(project)
+      const known = due.get(key)
+      if (known) {
+        if (known.pushed !== pushed) known.pushed = undefined
+        return
+      }
+      const poke = { pushed }
+      due.set(key, poke)
+      clock.after(wait, () => {
+        due.delete(key)
+        polls.poke(project, poke.pushed)
+      })
+    },
   }
 }

@@ -3,19 +3,14 @@ import { type Clock, isFailure, type Log, LRUCache, Secret, seconds } from '../.
 import type { Credentials } from '../ports.ts'
 import type { Project } from '../project.ts'
 
-/** The secrets of webhooks, remembered for a moment: whoever floods kas with wrong proofs has no Secret read for each. */
-export interface WebhookSecrets {
-  /** As it was a moment ago; `undefined` when it must be read. */
-  remembered(project: Project): Promise<Secret<string> | undefined> | undefined
-  /** As it is now; no secret where the Secret is of no use. */
-  read(project: Project): Promise<Secret<string> | undefined>
-}
-
 const KEPT = seconds(10)
 /** Nobody makes it remember more. */
 const MOST = 10_000
 
-export function rememberSecrets(credentials: Pick<Credentials, 'forWebhooks'>, clock: Clock, log: Log): WebhookSecrets {
+export type WebhookSecrets = ReturnType<typeof rememberSecrets>
+
+/** The secrets of webhooks, remembered for a moment: whoever floods kas with wrong proofs has no Secret read for each. */
+export function rememberSecrets(credentials: Pick<Credentials, 'forWebhooks'>, clock: Clock, log: Log) {
   const known = new LRUCache<string, { at: number; secret: Promise<Secret<string> | undefined> }>({ max: MOST })
   const keyFor = ({ uid, webhookSecret }: Project) => `${uid} ${webhookSecret ? keyOf(webhookSecret) : ''}`
   const ask = async (project: Project): Promise<Secret<string> | undefined> => {
@@ -28,11 +23,13 @@ export function rememberSecrets(credentials: Pick<Credentials, 'forWebhooks'>, c
     }
   }
   return {
-    remembered(project) {
+    /** As it was a moment ago; `undefined` when it must be read. */
+    remembered(project: Project) {
       const entry = known.get(keyFor(project))
       return entry && clock.now() - entry.at < KEPT ? entry.secret : undefined
     },
-    read(project) {
+    /** As it is now; no secret where the Secret is of no use. */
+    read(project: Project) {
       const key = keyFor(project)
       const entry = { at: clock.now(), secret: ask(project) }
       known.set(key, entry)

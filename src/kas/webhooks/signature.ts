@@ -10,7 +10,7 @@ const isEqual = (given: string, wanted: string): boolean => {
   return timingSafeEqual(a, b)
 }
 
-/** How each kind of Git server proves that it knows the secret. */
+/** Each kind of Git server proves in its own way that it knows the secret. */
 const SIGNATURES: Record<string, Check> = {
   'x-berth-signature': (given, body, secret) => isEqual(given, `sha256=${hmac(body, secret)}`),
   'x-hub-signature-256': (given, body, secret) => isEqual(given, `sha256=${hmac(body, secret)}`),
@@ -18,7 +18,7 @@ const SIGNATURES: Record<string, Check> = {
   'x-gitlab-token': (given, _body, secret) => isEqual(given, secret),
 }
 
-/** Whether the question carries a proof at all; without one no Secret is read for it. */
+/** True when the question carries a proof at all; without one no Secret is read for it. */
 export const isSigned = (question: Question): boolean =>
   Object.keys(SIGNATURES).some((header) => question.header(header) !== undefined)
 

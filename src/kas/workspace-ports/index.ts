@@ -3,4 +3,4 @@
  * the proxy has decided; here it is the proxy itself that is asked who it is, and a port that is not declared and published is
  * reached by nobody. Read service.ts.
  */
-export { BY_UID, createPortsService } from './service.ts'
+export { createPortsService } from './service.ts'

@@ -1,8 +1,8 @@
 import { type Call, type Door, offerRaw, type Service } from '../../adapters/grpc/index.ts'
 import type { Counter } from '../../adapters/http/index.ts'
 import type { Cache } from '../../adapters/kube/index.ts'
-import type { Workspace } from '../../api/index.ts'
-import { premisesOf } from '../../engines/access/index.ts'
+import { byUid, type Workspace } from '../../api/index.ts'
+import { accessRulesOf } from '../../engines/access/index.ts'
 import { pour } from '../../engines/tunnel/index.ts'
 import { CONNECT_PORT, PORT_KEYS, portIn } from '../../rpc/index.ts'
 import { Failure } from '../../std/index.ts'
@@ -12,14 +12,11 @@ import type { Router } from '../ports.ts'
 export interface PortsDesk {
   /** Lets the proxy in. */
   door: Door
-  /** Must have the index `BY_UID`. */
   workspaces: Cache<Workspace>
   router: Router
   /** Counts connections by how they came about. */
   connected: Counter
 }
-
-export const BY_UID = { uid: ({ metadata }: Workspace): string[] => (metadata.uid ? [metadata.uid] : []) }
 
 /** Joins the proxy with the pod, whichever kas has its tunnels; nothing is kept that has not been asked for. */
 export const createPortsService = (desk: PortsDesk): Service =>
@@ -56,13 +53,13 @@ function rightTo({ workspaces }: PortsDesk, call: Call) {
   if (port === undefined || uid === '')
     throw new Failure('invalid', 'a workspace and a port must be named', { reason: 'InvalidRequest' })
   const isOpen = (): boolean => {
-    const [workspace] = workspaces.by('uid', uid)
-    const premises = workspace && premisesOf(workspace)
-    return premises !== undefined && !premises.isEnding && premises.ports.has(port)
+    const [workspace] = workspaces.by(byUid, uid)
+    const rules = workspace && accessRulesOf(workspace)
+    return rules !== undefined && !rules.isEnding && rules.ports.has(port)
   }
   if (!isOpen()) throw new Failure('not-found', 'the workspace has no such port', { reason: 'PortNotDeclared' })
   const end = new AbortController()
-  const forget = workspaces.onChangeBy('uid', uid, () => {
+  const forget = workspaces.onChangeBy(byUid, uid, () => {
     if (!isOpen()) end.abort(new Failure('forbidden', 'the port is no longer open', { reason: 'AccessRevoked' }))
   })
   return { port, id: numberOf(uid), ended: end.signal, close: forget }

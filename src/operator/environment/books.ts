@@ -1,7 +1,6 @@
 import { type Cache, type Caches, OF_KUBECONFIGS, secretFinder } from '../../adapters/kube/index.ts'
 import {
   type CoreSecret,
-  claimRefOf,
   type DeploymentTarget,
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
@@ -10,7 +9,8 @@ import {
   Environments,
   type GitOpsDeploymentManagedEnvironment,
   GitOpsDeploymentManagedEnvironments,
-  type KubeObject,
+  indexBy,
+  keysBeside,
   type Ref,
 } from '../../api/index.ts'
 
@@ -24,30 +24,18 @@ export interface EnvironmentCaches {
   secret(ref: Ref): CoreSecret | undefined
 }
 
-/** Names of indexes are shared by everybody who reads the same cache, so ours say whose they are. */
-export const BY = {
-  claim: 'environment/claim',
-  secret: 'environment/secret',
-  target: 'environment/target',
-  claimRef: 'environment/claimRef',
-} as const
+/** By the Secret that holds the credentials. */
+export const bySecret = {
+  environments: indexBy((environment: Environment) =>
+    keysBeside(environment, credentialsOf(environment)?.clusterCredentialsSecret),
+  ),
+  targets: indexBy((target: DeploymentTarget) => keysBeside(target, target.spec.kubernetesCredentials.clusterCredentialsSecret)),
+}
 
 export const openBooks = (caches: Caches): EnvironmentCaches => ({
-  environments: caches.of(Environments, {
-    indexes: {
-      [BY.claim]: (environment: Environment) => inNamespace(environment, claimNameOf(environment)),
-      [BY.secret]: (environment: Environment) => inNamespace(environment, credentialsOf(environment)?.clusterCredentialsSecret),
-    },
-  }),
-  claims: caches.of(DeploymentTargetClaims, {
-    indexes: { [BY.target]: (claim: DeploymentTargetClaim) => inNamespace(claim, targetNameOf(claim)) },
-  }),
-  targets: caches.of(DeploymentTargets, {
-    indexes: {
-      [BY.secret]: (target: DeploymentTarget) => inNamespace(target, target.spec.kubernetesCredentials.clusterCredentialsSecret),
-      [BY.claimRef]: (target: DeploymentTarget) => inNamespace(target, claimRefOf(target)?.name),
-    },
-  }),
+  environments: caches.of(Environments),
+  claims: caches.of(DeploymentTargetClaims),
+  targets: caches.of(DeploymentTargets),
   managed: caches.of(GitOpsDeploymentManagedEnvironments),
   secret: secretFinder(caches, OF_KUBECONFIGS),
 })
@@ -57,10 +45,3 @@ export const claimNameOf = ({ spec }: Environment): string | undefined =>
   spec.configuration?.target?.deploymentTargetClaim.claimName || undefined
 
 export const credentialsOf = ({ spec }: Environment) => spec.unstableConfigurationFields?.kubernetesCredentials
-
-/** The target that a claim says it has, or wants. */
-export const targetNameOf = ({ spec, status }: DeploymentTargetClaim): string | undefined =>
-  (status?.target?.name ?? spec.targetName) || undefined
-
-const inNamespace = ({ metadata }: KubeObject, name: string | undefined): string[] =>
-  name ? [`${metadata.namespace}/${name}`] : []

@@ -1,4 +1,5 @@
 import {
+  byHolder,
   claimRefOf,
   claims,
   type DeploymentTarget,
@@ -6,8 +7,9 @@ import {
   type Environment,
   isPrivate,
   refOf,
+  targetNameOf,
 } from '../../api/index.ts'
-import { BY, claimNameOf, credentialsOf, type EnvironmentCaches, targetNameOf } from './books.ts'
+import { claimNameOf, credentialsOf, type EnvironmentCaches } from './books.ts'
 
 /** How the place that an Environment leads to is reached. */
 export interface TargetAccess {
@@ -90,7 +92,7 @@ function targetOf(claim: DeploymentTargetClaim, { targets }: EnvironmentCaches):
     const holder = claimRefOf(target)
     return holder && !claims(target, claim) ? takenTarget(claimName, name, holder.name) : target
   }
-  const naming = targets.by(BY.claimRef, `${namespace}/${claimName}`).filter((target) => claims(target, claim))
+  const naming = targets.by(byHolder, `${namespace}/${claimName}`).filter((target) => claims(target, claim))
   const [only] = naming
   if (!only) return noTarget(claimName)
   return naming.length > 1

@@ -1,5 +1,7 @@
-import { OF_KUBECONFIGS } from '../../adapters/kube/index.ts'
+import { OF_KUBECONFIGS, secretWatches } from '../../adapters/kube/index.ts'
 import {
+  byClaimName,
+  byTarget,
   type CoreSecret,
   claimRefOf,
   type DeploymentTarget,
@@ -12,10 +14,9 @@ import {
   labels,
   type Ref,
   refOf,
-  Secrets,
 } from '../../api/index.ts'
 import type { Watch } from '../../engines/controller/index.ts'
-import { BY, type EnvironmentCaches } from './books.ts'
+import { bySecret, type EnvironmentCaches } from './books.ts'
 import { environmentNameIn } from './desired.ts'
 import { ownersOf } from './possession.ts'
 
@@ -31,19 +32,15 @@ export const watchesOf = (books: EnvironmentCaches): Watch[] => [
       ...named(managed.metadata.namespace, environmentNameIn.managedEnvironment(managed.metadata.name)),
     ],
   },
-  ...OF_KUBECONFIGS.map((options) => ({
-    kind: Secrets,
-    ...options,
-    wakes: (secret: CoreSecret) => environmentsOfSecret(books, secret),
-  })),
+  ...secretWatches(OF_KUBECONFIGS, (secret) => environmentsOfSecret(books, secret)),
 ]
 
 const environmentsOfClaim = ({ environments }: EnvironmentCaches, { name, namespace }: Ref): Ref[] =>
-  environments.by(BY.claim, `${namespace}/${name}`).map(refOf)
+  environments.by(byClaimName, `${namespace}/${name}`).map(refOf)
 
 function environmentsOfTarget(books: EnvironmentCaches, target: DeploymentTarget): Ref[] {
   const { name, namespace } = target.metadata
-  const named = books.claims.by(BY.target, `${namespace}/${name}`).map(({ metadata }) => metadata.name)
+  const named = books.claims.by(byTarget, `${namespace}/${name}`).map(({ metadata }) => metadata.name)
   const holder = claimRefOf(target)?.name
   const claims = new Set(holder ? [...named, holder] : named)
   return [...claims].flatMap((claim) => environmentsOfClaim(books, { name: claim, namespace }))
@@ -53,8 +50,8 @@ function environmentsOfSecret(books: EnvironmentCaches, { metadata }: CoreSecret
   const { name, namespace } = metadata
   const key = `${namespace}/${name}`
   return [
-    ...books.environments.by(BY.secret, key).map((environment: Environment) => refOf(environment)),
-    ...books.targets.by(BY.secret, key).flatMap((target) => environmentsOfTarget(books, target)),
+    ...books.environments.by(bySecret.environments, key).map((environment: Environment) => refOf(environment)),
+    ...books.targets.by(bySecret.targets, key).flatMap((target) => environmentsOfTarget(books, target)),
     ...named(namespace, metadata.labels?.[labels.environmentSecret]),
     ...named(namespace, environmentNameIn.secretCopy(name)),
   ]

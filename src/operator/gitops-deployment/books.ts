@@ -1,4 +1,4 @@
-import type { Cache, Caches } from '../../adapters/kube/index.ts'
+import type { Cache } from '../../adapters/kube/index.ts'
 import {
   type ConfigMap,
   ConfigMaps,
@@ -11,6 +11,8 @@ import {
   GitOpsDeployments,
   type GitProject,
   GitProjects,
+  indexBy,
+  keysBeside,
   Secrets,
   secretTypes,
 } from '../../api/index.ts'
@@ -35,35 +37,25 @@ export interface Books {
   inventories: Cache<ConfigMap>
 }
 
-export const BY = {
-  url: 'gitops/url',
-  environment: 'gitops/environment',
-  secret: 'gitops/secret',
-  deployment: 'gitops/deployment',
-  uid: 'gitops/uid',
-  dependency: 'gitops/dependency',
-} as const
-
-export const runsIn = (caches: Caches): Cache<GitOpsDeploymentSyncRun> =>
-  caches.of(GitOpsDeploymentSyncRuns, {
-    indexes: { [BY.deployment]: ({ metadata, spec }) => [`${metadata.namespace}/${spec.gitopsDeploymentName}`] },
-  })
+/** By the repository, however it is spelt. */
+export const byRepository = {
+  deployments: indexBy(({ spec }: GitOpsDeployment) => [sameRepository(spec.source.repoURL)]),
+  projects: indexBy(({ spec }: GitProject) => [sameRepository(spec.url)]),
+}
+/** By the deployments that one waits for. */
+export const byDependency = indexBy(dependencyKeys)
+/** By the managed environments that may be meant. */
+export const byEnvironment = indexBy((deployment: GitOpsDeployment) =>
+  environmentNames(deployment.spec).flatMap((name) => keysBeside(deployment, name)),
+)
+export const byDeployment = indexBy((run: GitOpsDeploymentSyncRun) => keysBeside(run, run.spec.gitopsDeploymentName))
 
 export const openBooks = ({ caches }: Workshop): Books => ({
   requireWhole: caches.requireWhole,
-  deployments: caches.of(GitOpsDeployments, {
-    indexes: {
-      [BY.url]: ({ spec }) => [sameRepository(spec.source.repoURL)],
-      [BY.dependency]: dependencyKeys,
-      [BY.uid]: ({ metadata: { uid = '' } }) => [uid],
-      [BY.environment]: ({ metadata, spec }) => environmentNames(spec).map((name) => `${metadata.namespace}/${name}`),
-    },
-  }),
-  environments: caches.of(GitOpsDeploymentManagedEnvironments, {
-    indexes: { [BY.secret]: ({ metadata, spec }) => [`${metadata.namespace}/${spec.credentialsSecret}`] },
-  }),
+  deployments: caches.of(GitOpsDeployments),
+  environments: caches.of(GitOpsDeploymentManagedEnvironments),
   secrets: caches.of(Secrets, CREDENTIALS),
-  projects: caches.of(GitProjects, { indexes: { [BY.url]: ({ spec }) => [sameRepository(spec.url)] } }),
-  runs: runsIn(caches),
+  projects: caches.of(GitProjects),
+  runs: caches.of(GitOpsDeploymentSyncRuns),
   inventories: caches.of(ConfigMaps, INVENTORIES),
 })

@@ -1,12 +1,12 @@
 import { createSender } from '../../adapters/http/index.ts'
 import type { Reach } from '../../adapters/kube/index.ts'
-import { type GitOpsDeployment, GitOpsDeployments, keyOf, type Ref } from '../../api/index.ts'
+import { byUid, type GitOpsDeployment, GitOpsDeployments, keyOf, type Ref } from '../../api/index.ts'
 import { type Controller, settled, type Workshop } from '../../engines/controller/index.ts'
 import { createLedgers, createWants, noMeter } from '../../engines/gitops/index.ts'
 import type { Render } from '../../engines/render/index.ts'
 import { minutes, type ReadYaml } from '../../std/index.ts'
 import { createAllotments } from './allotments.ts'
-import { BY, openBooks } from './books.ts'
+import { openBooks } from './books.ts'
 import { createFollowing, type Source } from './following.ts'
 import { inHiding } from './hidden.ts'
 import type { GitOpsMeter } from './meter.ts'
@@ -15,7 +15,7 @@ import { reconcileDeployment } from './reconcile.ts'
 import { releaseFormer } from './removal.ts'
 import { NAME, rememberedRules, type Shop } from './shop.ts'
 import { statusFor } from './status.ts'
-import { createTargets, targetsIn, tenantOf } from './targets.ts'
+import { createTargets, keepTidy, targetsIn, tenantOf } from './targets.ts'
 import { createVariableMemory, createVariableReader } from './variables.ts'
 import { watchesOf } from './watches.ts'
 import { rememberedOpenings } from './windows.ts'
@@ -50,7 +50,7 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
   const meter = settings.meter ?? { ...noMeter, watches: () => undefined }
   const waited = (milliseconds: number) => meter.took('source', milliseconds)
   const following = createFollowing({ source, clock: workshop.clock, yaml, waited, mostFiles: settings.mostFiles })
-  const targets = createTargets(reach, { clock: workshop.clock, inUse: () => targetsIn(books) })
+  const targets = createTargets(reach)
   const variables = createVariableReader(workshop.kube, workshop.clock, createVariableMemory())
   const { clock, log } = workshop
   const ledgers = createLedgers({ clock, log, mostWatches })
@@ -76,7 +76,7 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
     arrivals: new Map(),
     ledgers,
     meter,
-    wants: createWants({ clock, exists: (uid) => books.deployments.by(BY.uid, uid).length > 0 }),
+    wants: createWants({ clock, exists: (uid) => books.deployments.by(byUid, uid).length > 0 }),
     ring: () => undefined,
   }
   return {
@@ -92,10 +92,10 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
     doorbell(ring, signal) {
       shop.ring = ring
       following.ringing(ring, signal)
+      void keepTidy(targets, { clock, used: () => targetsIn(books) }, signal)
       const close = () => {
         shop.ledgers.close()
         notifier.close()
-        targets.close()
       }
       signal.addEventListener('abort', close, { once: true })
     },

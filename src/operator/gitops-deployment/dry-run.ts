@@ -1,4 +1,5 @@
 import {
+  byUid,
   type GitOpsDeployment,
   type GitOpsDeploymentSyncRun,
   GitOpsDeploymentSyncRuns,
@@ -17,7 +18,7 @@ import {
 import { ignoreRules, type Preview, preview } from '../../engines/gitops/index.ts'
 import type { Snapshot } from '../../engines/render/index.ts'
 import { type Buckets, createBuckets, Failure, isFailure, minutes, type Rate, timestamp } from '../../std/index.ts'
-import { type Books, BY, openBooks } from './books.ts'
+import { type Books, openBooks } from './books.ts'
 import { isConfirmed } from './confirmation.ts'
 import type { GitOpsSettings } from './controller.ts'
 import { dryRunOf } from './dry-run-status.ts'
@@ -148,7 +149,7 @@ async function look(
       inventory: inventoryOf(deployment, { workshop, books }),
       ignore: spec.ignore && ignoreRules(spec.ignore),
       force: spec.force ?? false,
-      knows: (keeper: string) => books.deployments.by(BY.uid, keeper).length > 0,
+      knows: (keeper: string) => books.deployments.by(byUid, keeper).length > 0,
       detectOnly: spec.drift === 'Detect',
       prune: spec.prune ?? true,
       guards: guardsOf(deployment),

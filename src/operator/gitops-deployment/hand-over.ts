@@ -1,7 +1,7 @@
 import { type GitOpsDeployment, isDeleting, keyOf, refOf } from '../../api/index.ts'
 import type { Snapshot } from '../../engines/render/index.ts'
 import { seconds } from '../../std/index.ts'
-import { BY } from './books.ts'
+import { byRepository } from './books.ts'
 import { revisionOf } from './repository.ts'
 import { sameRepository } from './same-repository.ts'
 import { ownerOf, type Shop } from './shop.ts'
@@ -24,7 +24,7 @@ function othersAt(deployment: GitOpsDeployment, { books }: Shop): GitOpsDeployme
   const { source } = deployment.spec
   const revision = JSON.stringify(revisionOf(source))
   return books.deployments
-    .by(BY.url, sameRepository(source.repoURL))
+    .by(byRepository.deployments, sameRepository(source.repoURL))
     .filter((other) => other.metadata.uid !== deployment.metadata.uid)
     .filter((other) => !isDeleting(other) && !other.spec.suspend && other.spec.type === 'automated')
     .filter((other) => JSON.stringify(revisionOf(other.spec.source)) === revision)

@@ -1,7 +1,7 @@
 import { covers, type GitOpsDeployment, type GitProject } from '../../api/index.ts'
 import type { GitRef } from '../../rpc/index.ts'
 import { Failure, redactUrls } from '../../std/index.ts'
-import { type Books, BY } from './books.ts'
+import { type Books, byRepository } from './books.ts'
 import { sameRepository } from './same-repository.ts'
 
 /**
@@ -16,7 +16,7 @@ export function projectOf(
   const { source, serviceAccountName } = deployment.spec
   const account = serviceAccountName || 'default'
   const mayRead = (project: GitProject) => isOf(namespace, project) || isGrantedTo(project, namespace, account)
-  const found = projects.by(BY.url, sameRepository(source.repoURL)).filter(mayRead)
+  const found = projects.by(byRepository.projects, sameRepository(source.repoURL)).filter(mayRead)
   if (source.project)
     return found.find((project) => nameOfProject(project) === source.project) ?? missing(deployment, source.project)
   const home = homeOf(deployment)

@@ -10,7 +10,7 @@ import {
 } from '../../api/index.ts'
 import { type Controller, type Next, type StatusDraft, settled, type Workshop } from '../../engines/controller/index.ts'
 import { timestamp } from '../../std/index.ts'
-import { type Books, BY, runsIn } from './books.ts'
+import { type Books, byDeployment } from './books.ts'
 
 type RunBooks = Pick<Books, 'runs'> & { deployments: Pick<Books['deployments'], 'get'> }
 
@@ -24,7 +24,7 @@ export const isOver = ({ status }: GitOpsDeploymentSyncRun): boolean =>
 export function runToCarryOut(deployment: GitOpsDeployment, { runs }: Pick<Books, 'runs'>): GitOpsDeploymentSyncRun | undefined {
   const done = deployment.status?.lastSyncRun?.uid
   const waiting = runs
-    .by(BY.deployment, keyOf(refOf(deployment)))
+    .by(byDeployment, keyOf(refOf(deployment)))
     .filter((run) => !isOver(run) && !run.spec.dryRun && mistakeOf(run, deployment) === undefined)
   if (waiting.some(({ metadata }) => metadata.uid === done)) return undefined
   return waiting.sort((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1))[0]
@@ -41,8 +41,8 @@ export function superfluous(runs: readonly GitOpsDeploymentSyncRun[]): GitOpsDep
 
 /** Tells each GitOpsDeploymentSyncRun how it goes, and removes those that are long over. The work itself is the deployment's. */
 export function syncRuns(workshop: Workshop): Controller<GitOpsDeploymentSyncRun> {
-  const books = { runs: runsIn(workshop.caches), deployments: workshop.caches.of(GitOpsDeployments) }
-  const runsOf = (ref: Ref): Ref[] => books.runs.by(BY.deployment, keyOf(ref)).map(refOf)
+  const books = { runs: workshop.caches.of(GitOpsDeploymentSyncRuns), deployments: workshop.caches.of(GitOpsDeployments) }
+  const runsOf = (ref: Ref): Ref[] => books.runs.by(byDeployment, keyOf(ref)).map(refOf)
   return {
     name: 'gitops-sync-run',
     kind: GitOpsDeploymentSyncRuns,
@@ -83,7 +83,7 @@ async function reconcileRun(run: GitOpsDeploymentSyncRun, books: RunBooks, works
 
 async function removeOld(run: GitOpsDeploymentSyncRun, { runs }: RunBooks, { kube }: Workshop): Promise<Next> {
   const { uid } = run.metadata
-  const isOld = superfluous(runs.by(BY.deployment, keyOf(deploymentOf(run)))).some(({ metadata }) => metadata.uid === uid)
+  const isOld = superfluous(runs.by(byDeployment, keyOf(deploymentOf(run)))).some(({ metadata }) => metadata.uid === uid)
   if (isOld) await kube.delete(GitOpsDeploymentSyncRuns, refOf(run), { uid })
   return settled()
 }

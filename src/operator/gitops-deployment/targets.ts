@@ -1,4 +1,4 @@
-import { type Identity, type Kube, kubeFromSecret, type Reach } from '../../adapters/kube/index.ts'
+import type { Identity, Kube, Reach } from '../../adapters/kube/index.ts'
 import {
   type CoreSecret,
   type GitOpsDeployment,
@@ -6,14 +6,14 @@ import {
   KUBECONFIG_KEY,
   keyOf,
   kubeconfigIn,
-  nameOf,
   refOf,
   secretTypes,
   userOfAccount,
 } from '../../api/index.ts'
 import type { Destination } from '../../engines/gitops/index.ts'
-import { type Clock, Failure, minutes, type Secret } from '../../std/index.ts'
-import { type Books, BY } from './books.ts'
+import { credentialsForEnvironment, openTarget } from '../../engines/targets/index.ts'
+import { type Clock, Failure, minutes, pause, type Secret } from '../../std/index.ts'
+import { type Books, byEnvironment } from './books.ts'
 import { environmentNames, noEnvironment } from './environment-name.ts'
 
 /** Clients for targets, kept while the credentials are the same. */
@@ -21,89 +21,65 @@ export interface Targets {
   of(environment: GitOpsDeploymentManagedEnvironment, secret: CoreSecret): Kube
   /** The own cluster as this tenant: the same client for all of his deployments, so that they share their watches. */
   as(kube: Kube, tenant: Identity): Kube
+  /** Closes and forgets all others, with their credentials: `used` are keys of environments, and users. */
+  keepOnly(used: ReadonlySet<string>): void
   close(): void
 }
 
-/** Which targets anybody still uses: the keys of environments, and the names of tenants. */
-export interface InUse {
-  environments: ReadonlySet<string>
-  tenants: ReadonlySet<string>
-}
-
-export interface Tidiness {
-  clock: Clock
-  inUse: () => InUse
-}
-
-/** What nobody uses any more is closed and forgotten by then, with its credentials. */
-const PAUSE = minutes(5)
-
-/** Without `tidiness` they live until `close`. */
-export function createTargets(reach: Reach | undefined, tidiness?: Tidiness): Targets {
+export function createTargets(reach: Reach | undefined): Targets {
   const open = new Map<string, { version: string; kube: Kube }>()
   const tenants = new Map<string, Kube>()
-  let calm: (() => void) | undefined
-  let isClosed = false
-  const tidySoon = () => {
-    // A reconcile that is still ending must not leave a timer behind.
-    if (!tidiness || isClosed) return
-    calm ??= tidiness.clock.after(PAUSE, () => {
-      calm = undefined
-      tidy(tidiness.inUse())
-      if (open.size + tenants.size > 0) tidySoon()
-    })
-  }
-  const tidy = (used: InUse) => {
-    for (const user of tenants.keys()) if (!used.tenants.has(user)) tenants.delete(user)
+  const keepOnly = (used: ReadonlySet<string>) => {
+    for (const user of tenants.keys()) if (!used.has(user)) tenants.delete(user)
     for (const [key, { kube }] of open) {
-      if (used.environments.has(key)) continue
+      if (used.has(key)) continue
       open.delete(key)
       void kube.close()
     }
   }
   return {
     of(environment, secret) {
-      tidySoon()
       const key = keyOf(refOf(environment))
       const { apiURL, allowInsecureSkipTLSVerify } = environment.spec
       const version = JSON.stringify([secret.metadata.uid, secret.metadata.resourceVersion, apiURL, allowInsecureSkipTLSVerify])
       const known = open.get(key)
       if (known?.version === version) return known.kube
       void known?.kube.close()
-      const kube = kubeFromSecret(kubeconfigOf(secret), {
-        server: apiURL,
-        insecureSkipTLSVerify: allowInsecureSkipTLSVerify,
-        reach,
-        tenant: environment.metadata.namespace,
-        subject: { object: nameOf(environment), field: 'spec.apiURL' },
-      })
+      const kube = openTarget(credentialsForEnvironment(environment, kubeconfigOf(secret)), { reach })
       open.set(key, { version, kube })
       return kube
     },
     as(kube, tenant) {
-      tidySoon()
       const known = tenants.get(tenant.user) ?? kube.as(tenant)
       tenants.set(tenant.user, known)
       return known
     },
-    close() {
-      isClosed = true
-      calm?.()
-      tenants.clear()
-      for (const { kube } of open.values()) void kube.close()
-      open.clear()
-    },
+    keepOnly,
+    close: () => keepOnly(new Set()),
   }
 }
 
-export const targetsIn = ({ environments, deployments }: Books): InUse => ({
-  environments: new Set(
-    [...environments.all()]
-      .map((environment) => keyOf(refOf(environment)))
-      .filter((key) => deployments.by(BY.environment, key).length > 0),
-  ),
-  tenants: new Set([...deployments.all()].map((deployment) => tenantOf(deployment).user)),
-})
+/** What nobody uses any more is closed by then. */
+const PAUSE = minutes(5)
+
+/** Until the signal aborts, which closes all. */
+export async function keepTidy(
+  targets: Targets,
+  { clock, used }: { clock: Clock; used: () => ReadonlySet<string> },
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await pause(clock, PAUSE, signal)
+    targets.keepOnly(signal.aborted ? new Set() : used())
+  }
+}
+
+/** What anybody still uses: environments by their keys, and tenants by their users. */
+export function targetsIn({ environments, deployments }: Books): ReadonlySet<string> {
+  const keys = [...environments.all()].map((environment) => keyOf(refOf(environment)))
+  const users = [...deployments.all()].map((deployment) => tenantOf(deployment).user)
+  return new Set([...keys.filter((key) => deployments.by(byEnvironment, key).length > 0), ...users])
+}
 
 /** The service account in the namespace of a deployment that stands for its tenant. */
 export const tenantOf = ({ metadata, spec }: GitOpsDeployment): Identity => ({

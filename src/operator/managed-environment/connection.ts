@@ -1,42 +1,41 @@
-import { isAnswer, type Kube, kubeFromSecret, type Reach, whyNoAnswer } from '../../adapters/kube/index.ts'
+import { isAnswer, type Kube } from '../../adapters/kube/index.ts'
 import type { GitOpsDeploymentManagedEnvironment } from '../../api/index.ts'
-import { Failure, isFailure, type Secret, within } from '../../std/index.ts'
+import {
+  askTarget,
+  credentialsForEnvironment,
+  noKubernetes,
+  type ProbeOptions,
+  type ProbeTrouble,
+  RENEW_TOKEN,
+  troubleOf,
+} from '../../engines/targets/index.ts'
+import { Failure, isFailure, type Secret } from '../../std/index.ts'
 import { broken } from './contract.ts'
 
 /** Neither a namespace nor a version is longer. */
 const MOST_BYTES = 2 ** 20
 const VERSION = /^v\d{1,4}(\.\d{1,4}){1,2}/
-const VERDICT = 'UnableToValidateClusterCredentials'
 
 /** Asks the cluster as a delivery would: the first namespace of the list, or any. The answer is its version, when it says one. */
 export async function tryConnection(
-  { metadata, spec }: GitOpsDeploymentManagedEnvironment,
+  environment: GitOpsDeploymentManagedEnvironment,
   kubeconfig: Secret<string>,
-  { reach, patience, signal }: { reach: Reach | undefined; patience: number; signal: AbortSignal },
+  probe: ProbeOptions,
 ): Promise<string | undefined> {
-  const { apiURL, namespaces = [], allowInsecureSkipTLSVerify = false } = spec
-  const target = kubeFromSecret(kubeconfig, {
-    server: apiURL,
-    insecureSkipTLSVerify: allowInsecureSkipTLSVerify,
-    timeout: patience,
-    maxBytes: MOST_BYTES,
-    reach,
-    tenant: metadata.namespace,
-    subject: { field: 'spec.apiURL' },
-  })
-  const [first] = namespaces
+  const { apiURL, namespaces: [first] = [] } = environment.spec
   const [path, kind] = first === undefined ? ['?limit=1', 'NamespaceList'] : [`/${first}`, 'Namespace']
-  const ask = (inTime: AbortSignal) =>
-    Promise.all([target.read<{ kind?: unknown }>(`/api/v1/namespaces${path}`, { signal: inTime }), versionOf(target, inTime)])
   try {
-    const [answer, version] = await within(patience, signal, ask)
-    if (answer.kind !== kind) throw noKubernetes(apiURL)
+    const [answer, version] = await askTarget(
+      credentialsForEnvironment(environment, kubeconfig),
+      { ...probe, maxBytes: MOST_BYTES },
+      (kube, signal) =>
+        Promise.all([kube.read<{ kind?: unknown }>(`/api/v1/namespaces${path}`, { signal }), versionOf(kube, signal)]),
+    )
+    if (answer.kind !== kind) throw refusal(noKubernetes(apiURL))
     return version
   } catch (thrown) {
-    if (signal.aborted || isOurs(thrown)) throw thrown
-    throw explained(Failure.from(thrown), apiURL, { namespace: first, patience })
-  } finally {
-    await target.close()
+    if (probe.signal.aborted || isOurs(thrown)) throw thrown
+    throw explained(Failure.from(thrown), apiURL, { namespace: first, patience: probe.patience })
   }
 }
 
@@ -56,47 +55,31 @@ async function versionOf(target: Kube, signal: AbortSignal): Promise<string | un
   }
 }
 
-/**
- * In our words only. The text of an answer is never shown: apiURL may lead to a machine inside the network that the
- * user can't read from otherwise, and a server may echo the token.
- */
 function explained(
   failure: Failure,
   apiURL: string,
   { namespace, patience }: { namespace: string | undefined; patience: number },
 ): Failure {
   const what = namespace === undefined ? 'list namespaces' : `get namespace "${namespace}"`
-  switch (failure.code) {
-    case 'unauthorized':
-      return broken(VERDICT, `${apiURL} refuses the token`, 'Renew users[].user.token in the kubeconfig of the Secret')
-    case 'forbidden':
-      return broken(
-        VERDICT,
-        `${apiURL} takes the token, but does not let it ${what}`,
-        namespace === undefined ? 'Grant that, or name the namespaces it may use in spec.namespaces' : 'Grant that',
-      )
-    case 'not-found':
-      return namespace === undefined ? noKubernetes(apiURL) : noNamespace(apiURL, namespace)
-    default: {
-      const silence = whyNoAnswer(failure, patience)
-      return silence === undefined ? noKubernetes(apiURL) : unreachable(apiURL, silence)
-    }
-  }
+  if (failure.code === 'forbidden')
+    return invalid(
+      `${apiURL} takes the token, but does not let it ${what}`,
+      namespace === undefined ? 'Grant that, or name the namespaces it may use in spec.namespaces' : 'Grant that',
+    )
+  if (failure.code === 'not-found' && namespace !== undefined)
+    return invalid(
+      `${apiURL} has no namespace "${namespace}", which spec.namespaces names first`,
+      'Create it there, or correct the list',
+    )
+  return refusal(troubleOf(failure, apiURL, patience))
 }
 
-const noNamespace = (apiURL: string, namespace: string) =>
-  broken(
-    VERDICT,
-    `${apiURL} has no namespace "${namespace}", which spec.namespaces names first`,
-    'Create it there, or correct the list',
-  )
+const REMEDIES: Record<ProbeTrouble['reason'], string> = {
+  TokenRefused: RENEW_TOKEN,
+  NoAnswer: 'Check spec.apiURL, the network in between, and certificate-authority-data in the kubeconfig',
+  NoKubernetes: 'Check spec.apiURL, and the cluster behind it',
+}
 
-const noKubernetes = (apiURL: string) =>
-  broken(VERDICT, `${apiURL} answers, but not like a Kubernetes API`, 'Check spec.apiURL, and the cluster behind it')
+const refusal = ({ reason, message }: ProbeTrouble) => invalid(message, REMEDIES[reason])
 
-const unreachable = (apiURL: string, silence: string) =>
-  broken(
-    VERDICT,
-    `${apiURL} does not answer ${silence}`,
-    'Check spec.apiURL, the network in between, and certificate-authority-data in the kubeconfig',
-  )
+const invalid = (message: string, remedy: string) => broken('UnableToValidateClusterCredentials', message, remedy)

@@ -1,12 +1,10 @@
-import { OF_KUBECONFIGS, type Reach, secretFinder } from '../../adapters/kube/index.ts'
+import { OF_KUBECONFIGS, type Reach, secretFinder, secretWatches } from '../../adapters/kube/index.ts'
 import {
-  type CoreSecret,
+  byCredentialsSecret,
   type GitOpsDeploymentManagedEnvironment,
   GitOpsDeploymentManagedEnvironments,
   keyOf,
-  type Ref,
   refOf,
-  Secrets,
 } from '../../api/index.ts'
 import { type Controller, settled, type Workshop } from '../../engines/controller/index.ts'
 import { seconds } from '../../std/index.ts'
@@ -22,7 +20,6 @@ export interface ManagedEnvironmentSettings {
 
 /** Clusters that don't answer hold their worker for seconds, so there are more workers than elsewhere. */
 const WORKERS = 48
-const BY_SECRET = 'managed-environment/secret'
 
 /** Checks the credentials of every GitOpsDeploymentManagedEnvironment, on each change and every few minutes. */
 export function managedEnvironments(
@@ -30,24 +27,14 @@ export function managedEnvironments(
   { reach, patience = seconds(8) }: ManagedEnvironmentSettings = {},
 ): Controller<GitOpsDeploymentManagedEnvironment> {
   const { caches } = workshop
-  const all = caches.of(GitOpsDeploymentManagedEnvironments, {
-    indexes: {
-      [BY_SECRET]: ({ metadata, spec }: GitOpsDeploymentManagedEnvironment) => [
-        `${metadata.namespace}/${spec.credentialsSecret}`,
-      ],
-    },
-  })
+  const all = caches.of(GitOpsDeploymentManagedEnvironments)
   const asked = new Map<string, { question: string; again: number }>()
   const inspection = { workshop, secret: secretFinder(caches, OF_KUBECONFIGS), asked, reach, patience }
   return {
     name: 'managed-environment',
     kind: GitOpsDeploymentManagedEnvironments,
     concurrency: WORKERS,
-    watches: OF_KUBECONFIGS.map((options) => ({
-      kind: Secrets,
-      ...options,
-      wakes: ({ metadata }: CoreSecret): Ref[] => all.by(BY_SECRET, `${metadata.namespace}/${metadata.name}`).map(refOf),
-    })),
+    watches: secretWatches(OF_KUBECONFIGS, (secret) => all.by(byCredentialsSecret, keyOf(refOf(secret))).map(refOf)),
     reconcile: (managed, signal) => reconcileManagedEnvironment(managed, inspection, signal),
     async gone(ref) {
       asked.delete(keyOf(ref))

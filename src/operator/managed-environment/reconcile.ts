@@ -9,6 +9,7 @@ import {
   Secrets,
 } from '../../api/index.ts'
 import { type Next, settled, type Workshop } from '../../engines/controller/index.ts'
+import { waitAfterFailure } from '../../engines/targets/index.ts'
 import { Failure, minutes, seconds } from '../../std/index.ts'
 import { tryConnection } from './connection.ts'
 import { checkNamespaces, checkServiceAccount, checkUrl, kubeconfigOf } from './contract.ts'
@@ -17,7 +18,6 @@ import { connected, connectionOf, isNews, refused, statusOf, type Verdict } from
 /** How long a verdict stands. A cluster that does not answer is asked again sooner, and less often the longer it is away. */
 const STANDS = minutes(5)
 const SOONEST = seconds(10)
-const JITTER = 0.2
 
 export interface Inspection {
   workshop: Workshop
@@ -88,11 +88,8 @@ async function verdictOn(
 
 /** After a failure of the cluster: as long as it has been failing, between ten seconds and the usual five minutes. */
 function waitAfter(verdict: Verdict, { status }: Managed, now: number): number {
-  const spread = 1 + JITTER * Math.random()
-  if (verdict.connected || !verdict.asked) return STANDS * spread
-  const said = connectionOf(status)
-  const since = said?.status === 'False' ? Date.parse(said.lastTransitionTime) : now
-  return Math.min(Math.max(now - since, SOONEST), STANDS) * spread
+  const soonest = verdict.connected || !verdict.asked ? STANDS : SOONEST
+  return waitAfterFailure(connectionOf(status), now, { soonest, latest: STANDS })
 }
 
 function announce(managed: Managed, verdict: Verdict, { events }: Workshop): void {

@@ -22,7 +22,7 @@ import type { Workshop } from '../../engines/controller/index.ts'
 import { type Secret, withoutEnd } from '../../std/index.ts'
 import { ownLabels, type Space } from './desired.ts'
 import { unableToProvision } from './failures.ts'
-import { byRequest, uidOf } from './namespace.ts'
+import { uidOf } from './namespace.ts'
 import { createPieces, MANAGER, OF_SPACES, PIECE_WATCHES } from './pieces.ts'
 import type { Site } from './site.ts'
 import { secondsOf } from './token.ts'
@@ -66,7 +66,7 @@ export function agentSite(
   const openShare = answers && (() => answers.open(tenant))
   const kube = connectTo({ server, ca, token, clock, openShare })
   const caches = createCaches({ kube, clock, log: log.with({ agent: `${tenant}/${agent.name}` }), memory, tenant })
-  const namespaces = caches.of(Namespaces, { ...OF_SPACES, metadataOnly: true, indexes: byRequest })
+  const namespaces = caches.of(Namespaces, { ...OF_SPACES, metadataOnly: true })
   const far = caches.of(ServiceAccounts, { ...OF_SPACES, metadataOnly: true })
   namespaces.onChange((now, before) => bell.changed(now ?? before))
   for (const { kind, ...options } of PIECE_WATCHES)

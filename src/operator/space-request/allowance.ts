@@ -1,5 +1,6 @@
 import type { Caches } from '../../adapters/kube/index.ts'
 import {
+  indexBy,
   keyOf,
   labels,
   type Namespace,
@@ -26,8 +27,8 @@ interface WaitingLine {
 
 /** How many spaces a namespace gets: as many as the tier of the next one allows, whatever tiers the others are of. */
 export function createAllowance(caches: Caches) {
-  const requests = caches.of(SpaceRequests, { indexes: { [WITH_ACCESS]: accessIn } })
-  const spaces = caches.of(Namespaces, { ...OF_SPACES, metadataOnly: true, indexes: { [MADE_FOR]: madeFor } })
+  const requests = caches.of(SpaceRequests)
+  const spaces = caches.of(Namespaces, { ...OF_SPACES, metadataOnly: true })
   /** Places given a moment ago, by namespace and uid. */
   const given = new Map<string, Map<string, Ref>>()
   /** By namespace and tier. */
@@ -38,7 +39,10 @@ export function createAllowance(caches: Caches) {
    * finalizer would not.
    */
   function holdersIn(namespace: string): Set<string> {
-    const uids = new Set([...requests.by(WITH_ACCESS, namespace).map(uidOf), ...spaces.by(MADE_FOR, namespace).map(requestUidOf)])
+    const uids = new Set([
+      ...requests.by(byHome, namespace).map(uidOf),
+      ...spaces.by(byRequestNamespace, namespace).map(requestUidOf),
+    ])
     const fresh = given.get(namespace)
     for (const [uid, ref] of fresh ?? []) {
       if (uids.has(uid) || requests.get(ref)?.metadata.uid !== uid) fresh?.delete(uid)
@@ -100,10 +104,10 @@ export function createAllowance(caches: Caches) {
   }
 }
 
-const WITH_ACCESS = 'namespace of those with access'
-const MADE_FOR = 'namespace of the request'
-const accessIn = (request: SpaceRequest): string[] => (request.status?.namespaceAccess?.[0] ? [homeOf(request)] : [])
-const madeFor = ({ metadata }: Namespace): string[] => [metadata.labels?.[labels.spaceRequestNamespace] ?? '']
+/** Of requests with access to a space: by their namespace. */
+const byHome = indexBy((request: SpaceRequest) => (request.status?.namespaceAccess?.[0] ? [homeOf(request)] : []))
+/** Of spaces: by the namespace of the request. */
+const byRequestNamespace = indexBy(({ metadata }: Namespace) => [metadata.labels?.[labels.spaceRequestNamespace] ?? ''])
 const homeOf = ({ metadata }: SpaceRequest): string => metadata.namespace ?? ''
 
 const refusal = (namespace: string, tier: string, most: number): Failure =>

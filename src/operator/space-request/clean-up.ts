@@ -14,7 +14,7 @@ import {
 import { type Next, settled, type Workshop } from '../../engines/controller/index.ts'
 import { isFailure, minutes } from '../../std/index.ts'
 import { type CredentialContext, withdrawPrivate } from './credentials.ts'
-import { uidOf } from './namespace.ts'
+import { byRequest, uidOf } from './namespace.ts'
 import { MANAGER } from './pieces.ts'
 import type { Site } from './site.ts'
 import { terminating, unableToTerminate } from './status.ts'
@@ -48,7 +48,7 @@ export async function cleanUp(request: SpaceRequest, context: CredentialContext)
 
 /** That nothing is left is asked for live: a namespace that the cache does not show yet would stay behind for ever. */
 async function namespacesOf(request: SpaceRequest, { namespaces, kube }: Site): Promise<Namespace[]> {
-  const known = namespaces.by('request', uidOf(request))
+  const known = namespaces.by(byRequest, uidOf(request))
   return known.length > 0 ? known : kube.list(Namespaces, { labels: `${labels.spaceRequestUid}=${uidOf(request)}` })
 }
 

@@ -3,6 +3,7 @@ import {
   Agents,
   annotations,
   ConfigMaps,
+  indexBy,
   type KubeObject,
   keyOf,
   labels,
@@ -18,17 +19,18 @@ import {
 } from '../../api/index.ts'
 import { type Controller, settled, type Watch, type Workshop } from '../../engines/controller/index.ts'
 import { createAllowance } from './allowance.ts'
-import { byRequest } from './namespace.ts'
 import { ownSite, ROOT_CA_WATCH, type SpaceSettings } from './own-site.ts'
 import { MANAGER, OF_SPACES, PIECE_WATCHES } from './pieces.ts'
 import { reconcileRequest, type SpaceServices } from './reconcile.ts'
 import { agentOf, createSites } from './sites.ts'
 import { afterFailure } from './status.ts'
 
+const byTier = indexBy(({ spec }: SpaceRequest) => [spec.tierName])
+
 /** Makes namespaces for SpaceRequests, on this cluster and on those of agents. */
 export function spaceRequests(workshop: Workshop, settings: SpaceSettings = {}): Controller<SpaceRequest> {
   const { caches } = workshop
-  const requests = caches.of(SpaceRequests, { indexes: { tierName: ({ spec }) => [spec.tierName] } })
+  const requests = caches.of(SpaceRequests)
   const allowance = createAllowance(caches)
   const site = ownSite(workshop, settings)
   const services: SpaceServices = {
@@ -36,7 +38,7 @@ export function spaceRequests(workshop: Workshop, settings: SpaceSettings = {}):
     sites: createSites(workshop, site, settings.agents),
     tiers: caches.of(SpaceTiers),
     allowance,
-    secrets: caches.of(Secrets, { ...OF_SPACES, indexes: byRequest }),
+    secrets: caches.of(Secrets, OF_SPACES),
   }
   return {
     name: MANAGER,
@@ -72,7 +74,7 @@ function watchesOf(requests: Cache<SpaceRequest>, namespaces: Cache<Namespace>):
       kind: Agents,
       wakes: (agent) => [...requests.all()].filter((request) => agentOf(request) === keyOf(refOf(agent))).map(refOf),
     },
-    { kind: SpaceTiers, wakes: ({ metadata }) => requests.by('tierName', metadata.name).map(refOf) },
+    { kind: SpaceTiers, wakes: ({ metadata }) => requests.by(byTier, metadata.name).map(refOf) },
     { kind: Namespaces, ...OF_SPACES, metadataOnly: true, wakes: ofNamespace },
     { kind: Secrets, ...OF_SPACES, wakes: (secret) => [...ownerOf(secret), ...ofCredentials(secret)] },
     // New certificates of the API server go into every kubeconfig.

@@ -21,7 +21,7 @@ import { ownLabels, type Space, serviceAccountOf } from './desired.ts'
 import { unableToProvision } from './failures.ts'
 import { kubeconfigOf, tokenIn } from './kubeconfig.ts'
 import { asLabel, secretNames } from './names.ts'
-import { requestUidOf, uidOf } from './namespace.ts'
+import { byRequest, requestUidOf, uidOf } from './namespace.ts'
 import { MANAGER } from './pieces.ts'
 import type { Site } from './site.ts'
 import { factsOf, renewalOf, type TokenFacts } from './token.ts'
@@ -66,7 +66,7 @@ async function keepSecret(context: CredentialContext, space: Space): Promise<Spa
 }
 
 function secretOf({ secrets }: CredentialContext, request: SpaceRequest): CoreSecret | undefined {
-  const mine = secrets.by('request', uidOf(request)).filter((secret) => isOurs(secret, request))
+  const mine = secrets.by(byRequest, uidOf(request)).filter((secret) => isOurs(secret, request))
   const recorded = request.status?.namespaceAccess?.[0]?.secretRef
   return mine.find(({ metadata }) => metadata.name === recorded) ?? mine[0]
 }
@@ -168,7 +168,7 @@ export async function withdrawPrivate(
 ): Promise<void> {
   if (!isPrivate(request)) return
   const uid = uidOf(request)
-  const known = secrets.by('request', uid).filter((secret) => isOurs(secret, request))
+  const known = secrets.by(byRequest, uid).filter((secret) => isOurs(secret, request))
   const query = { namespace: homeOf(request), labels: `${labels.spaceRequestUid}=${uid}` }
   const left = known.length > 0 ? known : await workshop.kube.list(Secrets, query)
   for (const secret of left) await withdraw({ workshop }, secret)

@@ -1,6 +1,7 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import {
   annotations,
+  indexBy,
   isDeleting,
   type KubeObject,
   labels,
@@ -21,12 +22,12 @@ export const uidOf = ({ metadata }: SpaceRequest): string => metadata.uid ?? ''
 /** Of the request that this was made for. */
 export const requestUidOf = ({ metadata }: KubeObject): string => metadata.labels?.[labels.spaceRequestUid] ?? ''
 
-/** The index of a cache of what is made for requests: of which each is. */
-export const byRequest = { request: (object: KubeObject) => [requestUidOf(object)] }
+/** By the request that it was made for. */
+export const byRequest = indexBy((object: KubeObject) => [requestUidOf(object)])
 
 /** The namespace that was made for the request, as far as the cache knows. */
 export const namespaceFor = ({ namespaces }: Pick<Site, 'namespaces'>, request: SpaceRequest): Namespace | undefined =>
-  namespaces.by('request', uidOf(request))[0]
+  namespaces.by(byRequest, uidOf(request))[0]
 
 /** The namespace of the request, as the tier wants it: the one that was made for it, or a new one. Never one that somebody else made. */
 export async function keepNamespace(

@@ -4,7 +4,6 @@ import type { Workshop } from '../../engines/controller/index.ts'
 import type { AgentAccess } from './agent-site.ts'
 import { serviceAccountOf, withoutBerth } from './desired.ts'
 import { ownEntry } from './entry.ts'
-import { byRequest } from './namespace.ts'
 import { createPieces, OF_SPACES } from './pieces.ts'
 import type { Site } from './site.ts'
 import { secondsOf } from './token.ts'
@@ -33,7 +32,7 @@ export function ownSite(workshop: Workshop, settings: SpaceSettings): Site {
   const certificates = caches.of(ConfigMaps, ROOT_CA_WATCH)
   return {
     kube,
-    namespaces: caches.of(Namespaces, { ...OF_SPACES, metadataOnly: true, indexes: byRequest }),
+    namespaces: caches.of(Namespaces, { ...OF_SPACES, metadataOnly: true }),
     pieces: createPieces(workshop, kube, caches, { nameRole: withoutBerth, entry: ownEntry(workshop) }),
     endpoint() {
       const pem = settings.certificateAuthority ?? certificates.get(ROOT_CA)?.data?.['ca.crt'] ?? ''

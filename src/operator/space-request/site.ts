@@ -10,7 +10,7 @@ export interface Site {
   /** Whose cluster it is; absent: the operator's own. */
   agent?: Ref
   kube: Kube
-  /** Of spaces, with the index `byRequest`. */
+  /** Of spaces. */
   namespaces: Cache<Namespace>
   pieces: Pieces
   /** How the members of a space reach it. */

@@ -4,6 +4,7 @@ import {
   type Agent,
   Agents,
   annotations,
+  byUid,
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
   type DeploymentTargetClass,
@@ -44,7 +45,7 @@ export function createSites(workshop: Workshop, own: Site, access: AgentAccess |
   const { caches } = workshop
   const read: SiteCaches = {
     agents: caches.of(Agents),
-    claims: caches.of(DeploymentTargetClaims, { indexes: { uid: ({ metadata }) => [metadata.uid ?? ''] } }),
+    claims: caches.of(DeploymentTargetClaims),
     classes: caches.of(DeploymentTargetClasses),
   }
   const requests = caches.of(SpaceRequests)
@@ -122,7 +123,7 @@ function agentFor(key: string, { agents }: SiteCaches): Agent {
 
 /** A tenant may write any annotation; whose cluster it is, the class says. */
 function mandate({ metadata }: SpaceRequest, key: string, { claims, classes }: SiteCaches): void {
-  const [claim] = claims.by('uid', metadata.labels?.[labels.claimUid] ?? 'none')
+  const [claim] = claims.by(byUid, metadata.labels?.[labels.claimUid] ?? 'none')
   const from = claim && classes.get({ name: claim.spec.deploymentTargetClassName })
   const isMeant = from?.spec.provisioner === AGENT_PROVISIONER && from.spec.parameters?.agent === key
   if (isMeant && claim?.metadata.namespace === metadata.namespace) return

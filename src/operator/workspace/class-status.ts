@@ -1,11 +1,10 @@
-import { type Cache, secretFinder } from '../../adapters/kube/index.ts'
+import { type Cache, secretFinder, secretWatches } from '../../adapters/kube/index.ts'
 import {
   type CoreSecret,
   DeploymentTargetClasses,
   keyOf,
   notOnboarded,
   type Ref,
-  Secrets,
   type Statement,
   type Workspace,
   type WorkspaceClass,
@@ -14,19 +13,19 @@ import {
   Workspaces,
   whyNotRead,
 } from '../../api/index.ts'
-import { parseDevfile, sentenceOf } from '../../devfile/index.ts'
+import { sentenceOf } from '../../devfile/index.ts'
 import { type Controller, type Next, settled, type Workshop } from '../../engines/controller/index.ts'
-import { sayFailure, seconds } from '../../std/index.ts'
-import { classNameOf, counts, mistakesIn } from './class.ts'
+import { createYamlTreeReader, sayFailure, seconds } from '../../std/index.ts'
+import { byClass, classNameOf, counts, mistakesIn } from './class.ts'
+import { createDevfileParser, type DevfileParser } from './devfile.ts'
 import { OF_REGISTRIES } from './registry-secrets.ts'
 import { scheduleFrom } from './schedule.ts'
 
-const BY_CLASS = 'workspaces counted by class'
 /** Workspaces may change many times in a second; who reads a class wants to know how many there are, not each of them. */
 const SELDOM = seconds(5)
 const MOST_TOLD = 10
 
-interface Room {
+interface Room extends Pick<DevfileParser, 'parse'> {
   workspaces: Cache<Workspace>
   hasTargetClass(name: string): boolean
   pullSecret(ref: Ref): CoreSecret | undefined
@@ -39,10 +38,11 @@ export function workspaceClasses({ caches, clock }: Workshop): Controller<Worksp
   const targetClasses = caches.of(DeploymentTargetClasses)
   const classes = caches.of(WorkspaceClasses)
   const room: Room = {
-    workspaces: caches.of(Workspaces, { indexes: { [BY_CLASS]: (workspace) => [classNameOf(workspace)] } }),
+    workspaces: caches.of(Workspaces),
     hasTargetClass: (name) => targetClasses.get({ name }) !== undefined,
     pullSecret: secretFinder(caches, OF_REGISTRIES),
     isOpen: caches.isOpen,
+    parse: createDevfileParser(createYamlTreeReader()).parse,
   }
   const told = new Map<string, number>()
   const whose = (is: (found: WorkspaceClass) => boolean): Ref[] =>
@@ -56,12 +56,9 @@ export function workspaceClasses({ caches, clock }: Workshop): Controller<Worksp
         kind: DeploymentTargetClasses,
         wakes: ({ metadata }) => whose(({ spec }) => spec.deploymentTargetClassName === metadata.name),
       },
-      ...OF_REGISTRIES.map((options) => ({
-        kind: Secrets,
-        ...options,
-        wakes: ({ metadata }: { metadata: Ref }) =>
-          whose(({ spec }) => (spec.imagePullSecrets ?? []).some((ref) => keyOf(ref) === keyOf(metadata))),
-      })),
+      ...secretWatches(OF_REGISTRIES, (secret) =>
+        whose(({ spec }) => (spec.imagePullSecrets ?? []).some((ref) => keyOf(ref) === keyOf(secret.metadata))),
+      ),
     ],
     doorbell(ring) {
       caches.onOpen((namespace) => {
@@ -75,7 +72,7 @@ export function workspaceClasses({ caches, clock }: Workshop): Controller<Worksp
       const rest = (told.get(name) ?? Number.NEGATIVE_INFINITY) + SELDOM - now
       if (rest > 0 && found.status?.observedGeneration === generation) return settled({ recheck: rest })
       told.set(name, now)
-      return settled({ status: statusOf(found, room) })
+      return settled({ status: await statusOf(found, room) })
     },
     async gone({ name }): Promise<Next> {
       told.delete(name)
@@ -87,14 +84,14 @@ export function workspaceClasses({ caches, clock }: Workshop): Controller<Worksp
 type Draft = Omit<WorkspaceClassStatus, 'conditions' | 'observedGeneration'> & { conditions: Statement[] }
 
 /** What others say, such as who was admitted last and what the warm pool has, stays. */
-function statusOf(found: WorkspaceClass, room: Room): Draft {
+async function statusOf(found: WorkspaceClass, room: Room): Promise<Draft> {
   const { metadata, status } = found
   const { conditions: _, observedGeneration: __, ...others } = status ?? {}
   const observedGeneration = metadata.generation ?? 0
   return {
     ...others,
-    workspaces: numbersOf(room.workspaces.by(BY_CLASS, metadata.name)),
-    conditions: [{ ...readyOf(found, room), type: 'Ready', observedGeneration }],
+    workspaces: numbersOf(room.workspaces.by(byClass, metadata.name)),
+    conditions: [{ ...(await readyOf(found, room)), type: 'Ready', observedGeneration }],
   }
 }
 
@@ -108,8 +105,8 @@ function numbersOf(workspaces: readonly Workspace[]): NonNullable<WorkspaceClass
   return { total: workspaces.filter(counts).length, byState }
 }
 
-function readyOf(found: WorkspaceClass, room: Room): Omit<Statement, 'type'> {
-  const wrong = wrongIn(found, room)
+async function readyOf(found: WorkspaceClass, room: Room): Promise<Omit<Statement, 'type'>> {
+  const wrong = await wrongIn(found, room)
   if (wrong.length > 0) {
     const more = wrong.length > MOST_TOLD ? `; and ${wrong.length - MOST_TOLD} more` : ''
     const message = `${wrong.slice(0, MOST_TOLD).join('; ')}${more}. Correct the class, or make what is missing.`
@@ -132,9 +129,9 @@ function whyNoPullSecret(ref: Ref, room: Room): string[] {
 }
 
 /** Everything that would keep a workspace of the class from what it is to be. */
-function wrongIn({ spec }: WorkspaceClass, room: Room): string[] {
+async function wrongIn({ metadata, spec }: WorkspaceClass, room: Room): Promise<string[]> {
   const { deploymentTargetClassName: targetClass, imagePullSecrets = [], devfile, schedule } = spec
-  const read = devfile ? parseDevfile(devfile) : undefined
+  const read = devfile ? await room.parse(devfile, metadata.name) : undefined
   // A parent is for kas to fetch, once a workspace needs it.
   const problems = read && 'problems' in read ? read.problems.filter(({ rule }) => rule !== 'parent-unresolved') : []
   const times = schedule && scheduleFrom(schedule)

@@ -1,6 +1,6 @@
 import { BlockList } from 'node:net'
 import type { Cache } from '../../adapters/kube/index.ts'
-import type { Statement, Workspace, WorkspaceClass, WorkspaceClassSpec } from '../../api/index.ts'
+import { indexBy, type Statement, type Workspace, type WorkspaceClass, type WorkspaceClassSpec } from '../../api/index.ts'
 import type { Obstacle } from './obstacle.ts'
 
 export const DEFAULT_CLASS = 'default'
@@ -15,6 +15,8 @@ export interface ChosenClass {
 }
 
 export const classNameOf = ({ spec }: Workspace): string => spec.workspaceClassName ?? DEFAULT_CLASS
+
+export const byClass = indexBy((workspace: Workspace) => [classNameOf(workspace)])
 
 /** The frozen settings. A workspace without any has no place in its class yet. */
 export function frozenClass({ spec, status }: Workspace, found: WorkspaceClass | undefined): ChosenClass | undefined {

@@ -2,12 +2,13 @@ import { type Cache, type Caches, createCaches } from '../../adapters/kube/index
 import {
   type CoreEvent,
   CoreEvents,
+  indexBy,
   labels,
   type PersistentVolumeClaim,
   PersistentVolumeClaims,
   type Pod,
 } from '../../api/index.ts'
-import type { SightTools } from './sight.ts'
+import { BY_WORKSPACE, type SightTools, uidOf } from './sight.ts'
 
 /** What says more of a start that takes long than Deployment and pods do. */
 export interface Sighting {
@@ -39,9 +40,7 @@ interface Open {
   events: Cache<CoreEvent>
 }
 
-const BY_WORKSPACE = 'workspace'
-const BY_OBJECT = 'object'
-const uidIn = (object: Pod | PersistentVolumeClaim | undefined): string => object?.metadata.labels?.[labels.workspaceUid] ?? ''
+const byObject = indexBy(({ involvedObject: { uid = '' } }: CoreEvent) => [uid])
 
 export function createCloserLook(tools: Tools): CloserLook {
   const looking = new Set<string>()
@@ -57,7 +56,7 @@ export function createCloserLook(tools: Tools): CloserLook {
       open ??= openLook(tools, looking)
       const { claims: all, events } = open
       const claims = all.by(BY_WORKSPACE, uid)
-      return { claims, events: [...pods, ...claims].flatMap(({ metadata }) => events.by(BY_OBJECT, metadata.uid ?? '')) }
+      return { claims, events: [...pods, ...claims].flatMap(({ metadata }) => events.by(byObject, metadata.uid ?? '')) }
     },
     turnAway(uid) {
       looking.delete(uid)
@@ -69,24 +68,16 @@ export function createCloserLook(tools: Tools): CloserLook {
 
 function openLook({ kube, memory, tenant, clock, log, namespace, pods, wake }: Tools, looking: ReadonlySet<string>): Open {
   const caches = createCaches({ kube, memory, tenant, clock, log })
-  const claims = caches.of(PersistentVolumeClaims, {
-    namespace,
-    labels: labels.workspaceUid,
-    indexes: { [BY_WORKSPACE]: (claim) => [uidIn(claim)] },
-  })
-  const events = caches.of(CoreEvents, {
-    namespace,
-    fields: 'type=Warning',
-    indexes: { [BY_OBJECT]: ({ involvedObject: { uid = '' } }) => [uid] },
-  })
+  const claims = caches.of(PersistentVolumeClaims, { namespace, labels: labels.workspaceUid })
+  const events = caches.of(CoreEvents, { namespace, fields: 'type=Warning' })
   const wakeIfLooking = (uid: string) => {
     if (looking.has(uid)) wake(uid)
   }
-  claims.onChange((now, before) => wakeIfLooking(uidIn(now ?? before)))
+  claims.onChange((now, before) => wakeIfLooking(uidOf(now ?? before)))
   events.onChange((now, before) => {
     const { kind, name = '' } = (now ?? before)?.involvedObject ?? {}
     const about = { name, namespace }
-    wakeIfLooking(uidIn(kind === 'Pod' ? pods.get(about) : claims.get(about)))
+    wakeIfLooking(uidOf(kind === 'Pod' ? pods.get(about) : claims.get(about)))
   })
   log.debug('looking closer', { namespace })
   return { caches, claims, events }

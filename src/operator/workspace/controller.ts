@@ -1,7 +1,7 @@
-import { type Meter, OF_TARGETS, type Reach, secretFinder } from '../../adapters/kube/index.ts'
+import { type Meter, type Reach, secretFinder, secretWatches } from '../../adapters/kube/index.ts'
 import {
-  type CoreSecret,
-  credentialsKeyOf,
+  byTarget,
+  byUid,
   type DeploymentTarget,
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
@@ -9,25 +9,26 @@ import {
   DeploymentTargets,
   type GitProject,
   GitProjects,
+  indexBy,
   keyOf,
+  keysBeside,
   type Ref,
   refOf,
-  Secrets,
   type Workspace,
   type WorkspaceClass,
   WorkspaceClasses,
   Workspaces,
 } from '../../api/index.ts'
-import { parseDevfile } from '../../devfile/index.ts'
 import type { Controller, Watch, Workshop } from '../../engines/controller/index.ts'
-import { createTurnstile, type Failure, LRUCache } from '../../std/index.ts'
+import { createKubeconfigCheck, credentialsFinder, watchCredentials } from '../../engines/targets/index.ts'
+import { createTurnstile, createYamlTreeReader, type Failure, LRUCache } from '../../std/index.ts'
 import type { Assessment } from './actual-state/index.ts'
 import { isApplyFailure } from './apply-failure.ts'
-import { BY_POOL, sparesBy } from './care/pool/spare.ts'
+import { byPool } from './care/pool/spare.ts'
 import { claimNameOf, ownersOf } from './claim.ts'
-import { classNameOf, counts } from './class.ts'
+import { byClass, classNameOf, counts } from './class.ts'
 import type { TunnelSettings } from './desired/index.ts'
-import type { ParsedDevfile } from './devfile.ts'
+import { createDevfileParser } from './devfile.ts'
 import type { DevfileSource } from './devfile-source.ts'
 import { createErrands } from './errands.ts'
 import { tellChanges } from './events.ts'
@@ -41,22 +42,12 @@ import { standing } from './standing.ts'
 import { statusAfter } from './status.ts'
 import { createTargetWatch } from './target-watch.ts'
 
-/** As many as change at the same time, roughly: a start has a dozen looks at one devfile within seconds. */
-const MOST_PARSED = 128
-
-/** Names of indexes are shared with whoever else reads the kind; so these are the workspaces' own. */
-const BY_SECRET = 'workspaces by secret'
-const BY_TARGET = 'workspaces by target'
-const BY_OWNER = 'workspaces by owner'
-
-const indexes = {
-  uid: ({ metadata }: Workspace) => [metadata.uid ?? ''],
-  class: (workspace: Workspace) => [classNameOf(workspace)],
-  claim: (workspace: Workspace) => [`${workspace.metadata.namespace}/${claimNameOf(workspace)}`],
-  /** The Secrets of the settings that it was created with. */
-  pullSecret: ({ status }: Workspace) => (status?.class?.settings?.imagePullSecrets ?? []).map(keyOf),
-  project: ({ metadata, spec }: Workspace) => (spec.project ? [`${metadata.namespace}/${spec.project.gitProject}`] : []),
-}
+const byClaimed = indexBy((workspace: Workspace) => keysBeside(workspace, claimNameOf(workspace)))
+/** By the Secrets of the settings that a workspace was created with. */
+const byPullSecret = indexBy(({ status }: Workspace) => (status?.class?.settings?.imagePullSecrets ?? []).map(keyOf))
+const byProject = indexBy((workspace: Workspace) => keysBeside(workspace, workspace.spec.project?.gitProject))
+/** Of claims: by the workspaces that own them. */
+const byOwner = indexBy(ownersOf)
 
 export interface WorkspaceSettings {
   /** Where targets may lead; everywhere without it. */
@@ -95,13 +86,12 @@ const standingAfter = (workspace: Workspace, failure: Failure, room: Room): Asse
 
 function roomOf(workshop: Workshop, { reach, own, meter, git = {}, tunnels, devfiles }: WorkspaceSettings): Room {
   const { caches, clock, log } = workshop
-  const claims = caches.of(DeploymentTargetClaims, { indexes: { [BY_OWNER]: ownersOf, [BY_POOL]: sparesBy } })
+  const claims = caches.of(DeploymentTargetClaims)
   const targets = caches.of(DeploymentTargets)
   const projects = caches.of(GitProjects)
-  const parsed = new LRUCache<string, ParsedDevfile>({ max: MOST_PARSED, memoMethod: (text) => parseDevfile(text) })
   const targetClasses = caches.of(DeploymentTargetClasses)
   const pullSecret = secretFinder(caches, OF_REGISTRIES)
-  const all = caches.of(Workspaces, { indexes })
+  const all = caches.of(Workspaces)
   return {
     workshop,
     workspaces: all,
@@ -109,18 +99,18 @@ function roomOf(workshop: Workshop, { reach, own, meter, git = {}, tunnels, devf
     claim: (ref) => claims.get(ref),
     target: (ref) => targets.get(ref),
     targetClass: (name) => targetClasses.get({ name }),
-    secret: secretFinder(caches, OF_TARGETS),
+    secret: credentialsFinder(caches),
     ownClaim: ({ metadata, ...workspace }) =>
-      claims.by(BY_OWNER, metadata.uid ?? '').find((claim) => claim.metadata.namespace === metadata.namespace) ??
+      claims.by(byOwner, metadata.uid ?? '').find((claim) => claim.metadata.namespace === metadata.namespace) ??
       claims.get({ name: objectNameOf({ metadata, ...workspace }), namespace: metadata.namespace }),
-    spares: (uid, namespace) => claims.by(BY_POOL, uid).filter(({ metadata }) => metadata.namespace === namespace),
+    spares: (uid, namespace) => claims.by(byPool, uid).filter(({ metadata }) => metadata.namespace === namespace),
     targets: createTargetWatch({
       clock,
       log,
       own: own && { kube: workshop.kube, memory: workshop.caches.memory, urls: own },
       reach,
       meter,
-      workspace: (uid) => all.by('uid', uid)[0],
+      workspace: (uid) => all.by(byUid, uid)[0],
     }),
     compared: new Map(),
     removals: new Map(),
@@ -137,21 +127,20 @@ function roomOf(workshop: Workshop, { reach, own, meter, git = {}, tunnels, devf
     git,
     tunnels,
     devfiles,
-    parse: (text) => parsed.memo(text),
-    judged: new WeakMap(),
+    parser: createDevfileParser(createYamlTreeReader()),
+    check: createKubeconfigCheck(),
   }
 }
 
 function watchesOf({ caches }: Workshop, room: Room): Watch[] {
-  const targets = caches.of(DeploymentTargets, { indexes: { [BY_SECRET]: (target) => [credentialsKeyOf(target)] } })
-  const claims = caches.of(DeploymentTargetClaims, { indexes: { [BY_TARGET]: ofTarget } })
+  const claims = caches.of(DeploymentTargetClaims)
   const ofClaim = (claim: DeploymentTargetClaim): Ref[] => [
-    ...room.workspaces.by('claim', keyOf(refOf(claim))).map(refOf),
+    ...room.workspaces.by(byClaimed, keyOf(refOf(claim))).map(refOf),
     // One of a warm pool has another name than the workspace gives its own.
-    ...ownersOf(claim).flatMap((uid) => room.workspaces.by('uid', uid).map(refOf)),
+    ...ownersOf(claim).flatMap((uid) => room.workspaces.by(byUid, uid).map(refOf)),
   ]
-  const byTarget = ({ metadata }: DeploymentTarget): Ref[] =>
-    claims.by(BY_TARGET, `${metadata.namespace}/${metadata.name}`).flatMap(ofClaim)
+  const ofTarget = ({ metadata }: DeploymentTarget): Ref[] =>
+    claims.by(byTarget, `${metadata.namespace}/${metadata.name}`).flatMap(ofClaim)
   const seen = new Map<string, string>()
   const ofClass = ({ metadata: { name } }: WorkspaceClass): Ref[] => {
     const now = room.classes.get({ name })
@@ -159,38 +148,26 @@ function watchesOf({ caches }: Workshop, room: Room): Watch[] {
     // An admission changes the class, too, and concerns nobody else.
     if (version === seen.get(name)) return []
     seen.set(name, version)
-    return room.workspaces.by('class', name).map(refOf)
+    return room.workspaces.by(byClass, name).map(refOf)
   }
   return [
     { kind: WorkspaceClasses, wakes: ofClass },
     // A workspace that ends leaves a place in its class's quota.
     { kind: Workspaces, wakes: (workspace: Workspace) => (counts(workspace) ? [] : waitingFor(room, classNameOf(workspace))) },
     { kind: DeploymentTargetClaims, wakes: ofClaim },
-    { kind: DeploymentTargets, wakes: byTarget },
+    { kind: DeploymentTargets, wakes: ofTarget },
     {
       kind: GitProjects,
-      wakes: ({ metadata }: GitProject) => room.workspaces.by('project', `${metadata.namespace}/${metadata.name}`).map(refOf),
+      wakes: ({ metadata }: GitProject) => room.workspaces.by(byProject, `${metadata.namespace}/${metadata.name}`).map(refOf),
     },
-    ...OF_REGISTRIES.map((options) => ({
-      kind: Secrets,
-      ...options,
-      wakes: (secret: CoreSecret) => room.workspaces.by('pullSecret', keyOf(refOf(secret))).map(refOf),
-    })),
-    ...OF_TARGETS.map((options) => ({
-      kind: Secrets,
-      ...options,
-      wakes: (secret: CoreSecret) => targets.by(BY_SECRET, keyOf(refOf(secret))).flatMap(byTarget),
-    })),
+    ...secretWatches(OF_REGISTRIES, (secret) => room.workspaces.by(byPullSecret, keyOf(refOf(secret))).map(refOf)),
+    ...watchCredentials(caches, ofTarget),
   ]
 }
 
 /** Whom a place in the class is for. */
 const waitingFor = (room: Room, name: string): Ref[] =>
   room.workspaces
-    .by('class', name)
+    .by(byClass, name)
     .filter((workspace) => !hasPlace(workspace))
     .map(refOf)
-
-const ofTarget = ({ metadata, spec, status }: DeploymentTargetClaim): string[] => [
-  `${metadata.namespace}/${status?.target?.name ?? spec.targetName ?? ''}`,
-]

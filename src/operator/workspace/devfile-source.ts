@@ -10,7 +10,7 @@ import {
   type Source,
 } from '../../devfile/index.ts'
 import type { GitRef } from '../../rpc/index.ts'
-import { Failure, isFailure, isRecord, seconds, withoutEnd } from '../../std/index.ts'
+import { Failure, isFailure, isRecord, type ReadYamlTree, seconds, withoutEnd } from '../../std/index.ts'
 import { digest } from './names.ts'
 
 /** Reads files of GitProjects from kas, which knows who may. */
@@ -49,7 +49,7 @@ export const devfileKey = (spec: Workspace['spec'], text: string | undefined): s
  * namespace, so that parents come from GitProjects only that it may read; nobody is asked but kas.
  */
 export async function pinDevfile(
-  source: DevfileSource,
+  { source, yaml }: { source: DevfileSource; yaml: ReadYamlTree },
   home: DevfileHome,
   { paths, text }: Wanted,
   key: string,
@@ -60,7 +60,8 @@ export async function pinDevfile(
   // Whatever is relative is of the same commit.
   const pinned = first ? { ...own, ref: { kind: 'commit', name: first.commit } as const } : own
   const { fetch, whatIsLate } = watchedFetch((reference) => fetched(source, pinned, reference, signal))
-  const flat = await flattenDevfile(first?.text ?? text ?? '', { name: first?.path ?? '', fetch, signal })
+  const tree: ReadYamlTree = (part, options) => yaml(part, options, home.namespace)
+  const flat = await flattenDevfile(first?.text ?? text ?? '', { name: first?.path ?? '', fetch, read: tree, signal })
   whatIsLate()
   if ('problems' in flat) return { ...flat, ...(first && { path: first.path }) }
   const objects = await objectsOf(flat.devfile, fetch)

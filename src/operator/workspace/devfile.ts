@@ -1,9 +1,10 @@
 import type { Workspace, WorkspaceClassSpec } from '../../api/index.ts'
 import { type Devfile, type Problem, parseDevfile, sentenceOf } from '../../devfile/index.ts'
-import { Failure } from '../../std/index.ts'
+import { Failure, LRUCache, type ReadYamlTree } from '../../std/index.ts'
 import { appliedCommands, isOnlyApplied, overMaxima, overrideProblems, readManifests, withResources } from './desired/index.ts'
 import { type DevfileSource, devfileKey, manifestsByUri, type PinnedDevfile, pinDevfile } from './devfile-source.ts'
 import type { GitFindings } from './git/index.ts'
+import { digest } from './names.ts'
 import type { Obstacle } from './obstacle.ts'
 
 /** Who reads it. */
@@ -14,6 +15,8 @@ const BY_KAS = { waitingFor: KAS, isUnderWay: true } as const
 const MOST_MISTAKES = 3
 /** Of those that only show here. A condition's message has an end. */
 const MOST_PROBLEMS = 50
+/** As many as change at the same time, roughly: a start has a dozen looks at one devfile within seconds. */
+const MOST_PARSED = 128
 
 /** A devfile, and what the status keeps of it. */
 export interface ReadDevfile {
@@ -21,19 +24,37 @@ export interface ReadDevfile {
   pinned: PinnedDevfile | undefined
 }
 
-/** Where devfiles come from, and those that were read of late. */
+/** Where devfiles come from, and how they are read. */
 interface Library {
   source: DevfileSource | undefined
   /** Reads beside the reconcile: nothing while it takes longer than anybody waits. */
   aside?: (key: string, read: () => Promise<Pinned>) => Promise<Pinned | undefined>
   project: GitFindings | undefined
-  parse?: (text: string) => ParsedDevfile
+  parser: DevfileParser
 }
 
 /** What came of reading one from elsewhere. */
 export type Pinned = Awaited<ReturnType<typeof pinDevfile>>
 
-export type ParsedDevfile = ReturnType<typeof parseDevfile>
+type ParsedDevfile = Awaited<ReturnType<typeof parseDevfile>>
+
+export interface DevfileParser {
+  readonly yaml: ReadYamlTree
+  /** `tenant` is on whose behalf, as with the reader of YAML. */
+  parse(text: string, tenant: string): Promise<ParsedDevfile>
+}
+
+/** Parses each text once and remembers what came of it: a devfile is looked at again with each change of a pod. */
+export function createDevfileParser(yaml: ReadYamlTree): DevfileParser {
+  const parsed = new LRUCache<string, ParsedDevfile, { text: string; tenant: string }>({
+    max: MOST_PARSED,
+    // A caller still wants what it waits for when other texts have taken its place.
+    ignoreFetchAbort: true,
+    fetchMethod: (_, __, { context: { text, tenant } }) =>
+      parseDevfile(text, { read: (part, options) => yaml(part, options, tenant) }),
+  })
+  return { yaml, parse: (text, tenant) => parsed.forceFetch(digest(text), { context: { text, tenant } }) }
+}
 
 /** Where a project keeps its devfile, by the specification's own tools. */
 const USUAL = ['.devfile.yaml', 'devfile.yaml']
@@ -42,8 +63,10 @@ const USUAL = ['.devfile.yaml', 'devfile.yaml']
 export async function readDevfile(
   { metadata, spec, status }: Workspace,
   settings: WorkspaceClassSpec,
-  { source, aside = (_, read) => read(), project, parse = parseDevfile }: Library,
+  { source, aside = (_, read) => read(), project, parser }: Library,
 ): Promise<ReadDevfile | Obstacle> {
+  const { namespace = '' } = metadata
+  const parse = (given: string) => parser.parse(given, namespace)
   const path = spec.devfile?.path
   const text = spec.devfile?.inline ?? (path === undefined ? settings.devfile : undefined)
   const isSought = spec.devfile === undefined && source !== undefined && project?.known !== undefined
@@ -51,7 +74,7 @@ export async function readDevfile(
   const field =
     path === undefined ? (spec.devfile?.inline ? 'spec.devfile.inline' : "the class's devfile") : `the devfile ${path}`
   if (!text && paths.length === 0) return MISSING
-  const read = text === undefined ? undefined : parse(text)
+  const read = text === undefined ? undefined : await parse(text)
   const isAlone =
     read &&
     ('devfile' in read
@@ -61,7 +84,7 @@ export async function readDevfile(
 
   const key = devfileKey(spec, text)
   const kept = status?.devfile?.key === key ? status.devfile : undefined
-  if (kept) return judged(parse(kept.content), { field: fieldOf(kept) ?? field, settings }, kept)
+  if (kept) return judged(await parse(kept.content), { field: fieldOf(kept) ?? field, settings }, kept)
   if (!source && read) return judged(read, { field, settings }, undefined)
   if (!source)
     return invalid(
@@ -80,15 +103,15 @@ export async function readDevfile(
     }
   const home = {
     name: project?.name ?? '',
-    namespace: metadata.namespace ?? '',
+    namespace,
     project: project?.known?.path ?? '',
     ref: spec.project?.ref ?? '',
   }
   try {
-    const pinned = await aside(key, () => pinDevfile(source, home, { paths, text }, key))
+    const pinned = await aside(key, () => pinDevfile({ source, yaml: parser.yaml }, home, { paths, text }, key))
     if (!pinned) return { ...invalid('DevfileReading', `${field} is being read`, 'If it stays so, look at kas.'), ...BY_KAS }
     const from = { field: fieldOf(pinned) ?? field, settings }
-    return 'problems' in pinned ? judged(pinned, from, undefined) : judged(parse(pinned.content), from, pinned)
+    return 'problems' in pinned ? judged(pinned, from, undefined) : judged(await parse(pinned.content), from, pinned)
   } catch (thrown) {
     const { reason = 'DevfileNotFetched', message, remedy = 'It is tried again by itself.', code } = Failure.from(thrown)
     if (code === 'internal') throw thrown

@@ -42,7 +42,7 @@ async function planOf(workspace: Workspace, { namespace, volume, room }: Place):
   const { status } = workspace
   const settings = status?.class?.settings
   if (!settings || status.startedAt === undefined || isStopped(status.startedAt, status.stoppedAt)) return undefined
-  const read = await readDevfile(workspace, settings, { source: undefined, project: undefined, parse: room.parse })
+  const read = await readDevfile(workspace, settings, { source: undefined, project: undefined, parser: room.parser })
   if (isObstacle(read) || !runsAfterStop(read.devfile)) return undefined
   const variables = rememberedVariables(workspace) ?? {}
   return { workspace, settings, devfile: read.devfile, namespace, volume, variables, variablesMark: markOf(workspace) }

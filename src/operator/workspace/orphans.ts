@@ -1,4 +1,4 @@
-import { labels } from '../../api/index.ts'
+import { byUid, labels } from '../../api/index.ts'
 import { hours } from '../../std/index.ts'
 import type { Room } from './room.ts'
 import { uidOf } from './sight.ts'
@@ -19,7 +19,7 @@ export function tellOrphans(target: Target, connection: Connection, namespace: s
   if (now - (room.searched.get(place) ?? Number.NEGATIVE_INFINITY) < EVERY) return
   room.searched.set(place, now)
   const orphans = [...connection.deployments.all()].filter(
-    (deployment) => room.workspaces.by('uid', uidOf(deployment)).length === 0,
+    (deployment) => room.workspaces.by(byUid, uidOf(deployment)).length === 0,
   )
   if (orphans.length === 0) return
   const named = orphans

@@ -1,6 +1,6 @@
 import { type Ref, type Workspace, type WorkspaceClass, WorkspaceClasses, Workspaces } from '../../api/index.ts'
 import { isFailure } from '../../std/index.ts'
-import { type ChosenClass, chosenFrom, classNameOf, counts, openClass } from './class.ts'
+import { byClass, type ChosenClass, chosenFrom, classNameOf, counts, openClass } from './class.ts'
 import { isObstacle, type Obstacle } from './obstacle.ts'
 import { hasPlace, hasQuota, overQuota } from './quota.ts'
 import type { Room } from './room.ts'
@@ -43,7 +43,7 @@ async function refusalOf(workspace: Workspace, found: WorkspaceClass, room: Room
   const { lastAdmitted: last } = found.status ?? {}
   const before = last && (await lastIn(last, room))
   const isUnderWay = before !== undefined && counts(before) && !hasPlace(before)
-  const all = room.workspaces.by('class', classNameOf(workspace))
+  const all = room.workspaces.by(byClass, classNameOf(workspace))
   const refused = overQuota(workspace, found, { all, reserved: isUnderWay ? last?.uid : undefined })
   if (refused) return refused
   if (isUnderWay)

@@ -148,7 +148,7 @@ const libraryOf = (workspace: Workspace, project: Situation['project'], room: Ro
       over: () => room.wake(refOf(workspace)),
     }),
   project,
-  parse: room.parse,
+  parser: room.parser,
 })
 
 /** A stop is not over before its postStop commands are, which have a time limit. */

@@ -17,7 +17,7 @@ import type { Workshop } from '../../engines/controller/index.ts'
 import type { LRUCache, Turnstile } from '../../std/index.ts'
 import type { TargetClasses } from './claim.ts'
 import type { Plan, TunnelSettings } from './desired/index.ts'
-import type { ParsedDevfile, Pinned } from './devfile.ts'
+import type { DevfileParser, Pinned } from './devfile.ts'
 import type { DevfileSource } from './devfile-source.ts'
 import type { Errands } from './errands.ts'
 import type { GitSettings } from './git/index.ts'
@@ -59,8 +59,7 @@ export interface Room extends Signposts {
   compared: Map<string, { at: number; generation: number | undefined }>
   /** Nothing where no kas is known. */
   devfiles: DevfileSource | undefined
-  /** Reads a devfile, each once: one is looked at again with each change of a pod. */
-  parse: (text: string) => ParsedDevfile
+  parser: DevfileParser
   /** Credentials for image registries, wherever the operator sees them. */
   pullSecret(ref: Ref): CoreSecret | undefined
   /** What the removal of a workspace, by UID, waits for, and since when. */

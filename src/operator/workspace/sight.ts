@@ -1,5 +1,5 @@
 import { type Cache, type Caches, createCaches, type Kube, type Memory } from '../../adapters/kube/index.ts'
-import { type Deployment, Deployments, type KubeObject, labels, type Pod, Pods } from '../../api/index.ts'
+import { type Deployment, Deployments, indexBy, type KubeObject, labels, type Pod, Pods } from '../../api/index.ts'
 import { type Clock, Failure, isFailure, type Log, pause, seconds, waitOf } from '../../std/index.ts'
 
 /** What is seen of workspaces in one namespace of a target. */
@@ -29,17 +29,16 @@ export interface SightTools {
   ready(): void
 }
 
-/** Index of Deployments and pods by the UID of their workspace. */
-export const BY_WORKSPACE = 'workspace'
 const HAS_UID = labels.workspaceUid
 
 /** The UID of the workspace that it belongs to, by its own word. */
 export const uidOf = (object: KubeObject | undefined): string => object?.metadata.labels?.[HAS_UID] ?? ''
 
+export const BY_WORKSPACE = indexBy((object: KubeObject) => [uidOf(object)])
+
 function watched(caches: Caches, scope: { namespace?: string }, changed: (object: KubeObject) => void) {
-  const indexes = { [BY_WORKSPACE]: (object: KubeObject) => [uidOf(object)] }
-  const deployments = caches.of(Deployments, { ...scope, labels: HAS_UID, indexes })
-  const pods = caches.of(Pods, { ...scope, labels: HAS_UID, indexes })
+  const deployments = caches.of(Deployments, { ...scope, labels: HAS_UID })
+  const pods = caches.of(Pods, { ...scope, labels: HAS_UID })
   const tell = (now: KubeObject | undefined, before: KubeObject | undefined) => {
     const object = now ?? before
     if (object) changed(object)

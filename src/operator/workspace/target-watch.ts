@@ -1,5 +1,6 @@
-import { type Kube, kubeFromSecret, type Memory, type Meter, type Reach } from '../../adapters/kube/index.ts'
-import { DeploymentTargets, type Ref, refOf, type Workspace } from '../../api/index.ts'
+import type { Kube, Memory, Meter, Reach } from '../../adapters/kube/index.ts'
+import { type Ref, refOf, type Workspace } from '../../api/index.ts'
+import { openTarget } from '../../engines/targets/index.ts'
 import { type Clock, Failure, type Log, seconds } from '../../std/index.ts'
 import { type CloserLook, createCloserLook } from './closer-look.ts'
 import { type OwnCluster, openOwnCluster, type Sight, sightApart, uidOf } from './sight.ts'
@@ -98,21 +99,6 @@ export function createTargetWatch(tools: Tools): TargetWatch {
   }
 }
 
-/** The way to a target with its own credentials; whoever opens it closes it. */
-export const callTarget = (
-  { name, tenant, apiURL, kubeconfig, skipTLSVerify }: Target,
-  { clock, reach, meter }: Pick<Tools, 'clock' | 'reach' | 'meter'>,
-): Kube =>
-  kubeFromSecret(kubeconfig, {
-    server: apiURL,
-    insecureSkipTLSVerify: skipTLSVerify,
-    clock,
-    reach,
-    tenant,
-    meter,
-    subject: { object: `${DeploymentTargets.kind} ${name}`, field: 'spec.kubernetesCredentials.apiURL' },
-  })
-
 function connectTo(
   target: Target,
   cluster: OwnCluster | undefined,
@@ -122,7 +108,7 @@ function connectTo(
   const { namespace, tenant, apiURL } = target
   const memory = reach?.memory
   const log = parent.with({ target: target.name })
-  const kube = callTarget(target, { clock, reach, meter })
+  const kube = openTarget(target, { clock, reach, meter })
   const users = new Map<string, Ref>()
   const changed = (uid: string) => {
     const ref = users.get(uid)

@@ -1,36 +1,28 @@
-import { readTarget } from '../../adapters/kube/index.ts'
 import {
   annotations,
   type CoreSecret,
   claims,
   conditionOf,
-  credentialsRefOf,
   type DeploymentTarget,
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
   isPrivate,
   KUBECONFIG_KEY,
   kubeconfigIn,
-  opens,
   type Ref,
   type Workspace,
   whyNotRead,
 } from '../../api/index.ts'
-import { Failure, type Secret } from '../../std/index.ts'
+import { type CheckKubeconfig, credentialsForTarget, type TargetCredentials } from '../../engines/targets/index.ts'
 import { claimNameOf, isOwnClaim } from './claim.ts'
 import type { WarmVolume } from './desired/index.ts'
 import { isObstacle, type Obstacle } from './obstacle.ts'
 
 /** Where a workspace runs, and how to get there. */
-export interface Target {
+export interface Target extends TargetCredentials {
   claimName: string
   name: string
   namespace: string
-  /** The namespace of the DeploymentTarget. */
-  tenant: string
-  apiURL: string
-  skipTLSVerify: boolean
-  kubeconfig: Secret<string>
   /** Changes when the credentials do. */
   version: string
   /** The volume that was there before the workspace was. */
@@ -43,10 +35,13 @@ export interface Signposts {
   /** The claim that the workspace owns, or the one that has the name of it. */
   ownClaim(workspace: Workspace): DeploymentTargetClaim | undefined
   target(ref: Ref): DeploymentTarget | undefined
-  secret(ref: Ref): CoreSecret | undefined
-  /** What was found wrong with each version of a Secret: to read a kubeconfig costs more than the rest of a reconcile. */
-  judged?: WeakMap<CoreSecret, { server: string; obstacle: Obstacle | undefined }>
+  /** The Secret with the credentials of a target. */
+  secret(target: DeploymentTarget): CoreSecret | undefined
+  check: CheckKubeconfig
 }
+
+/** What the way leads over from a claim on. */
+export type TargetSignposts = Pick<Signposts, 'target' | 'secret' | 'check'>
 
 /** Claim, target, Secret: the whole way, or the first thing on it that is missing. */
 export function findTarget(workspace: Workspace, sharedNamespace: string, signposts: Signposts): Target | Obstacle {
@@ -70,11 +65,7 @@ export function findTarget(workspace: Workspace, sharedNamespace: string, signpo
 }
 
 /** Where a claim leads. */
-export function targetOf(
-  claim: DeploymentTargetClaim,
-  sharedNamespace: string,
-  signposts: Pick<Signposts, 'target' | 'secret' | 'judged'>,
-): Target | Obstacle {
+export function targetOf(claim: DeploymentTargetClaim, sharedNamespace: string, signposts: TargetSignposts): Target | Obstacle {
   const { name: claimName, namespace } = claim.metadata
   const named = `${DeploymentTargetClaims.kind} ${claimName}`
   const unbound = whyUnbound(claim, named)
@@ -135,16 +126,11 @@ function whyUnbound(claim: DeploymentTargetClaim, named: string): Obstacle | und
 function withCredentials(
   target: DeploymentTarget,
   { claimName, sharedNamespace }: { claimName: string; sharedNamespace: string },
-  signposts: Pick<Signposts, 'target' | 'secret' | 'judged'>,
+  { secret: secretOf, check }: TargetSignposts,
 ): Target | Obstacle {
-  const {
-    defaultNamespace,
-    apiURL,
-    clusterCredentialsSecret,
-    allowInsecureSkipTLSVerify = false,
-  } = target.spec.kubernetesCredentials
-  const there = signposts.secret(credentialsRefOf(target))
-  const secret = there && opens(there, target) ? there : undefined
+  const { name } = target.metadata
+  const { defaultNamespace, apiURL, clusterCredentialsSecret } = target.spec.kubernetesCredentials
+  const secret = secretOf(target)
   const named = `Secret ${clusterCredentialsSecret}`
   const unread = secret && whyNotRead(secret)
   if (unread) return missing(unread.reason ?? '', unread.message, unread.remedy ?? '', named)
@@ -152,44 +138,26 @@ function withCredentials(
   if (!kubeconfig) {
     const message = secret
       ? `${named} has no key "${KUBECONFIG_KEY}"`
-      : `there is no ${named} with the credentials of DeploymentTarget ${target.metadata.name}`
+      : `there is no ${named} with the credentials of DeploymentTarget ${name}`
     return missing('CredentialsMissing', message, `Store a kubeconfig for ${apiURL} in it.`, named)
   }
-  const known = signposts.judged?.get(secret)
-  const unusable = known?.server === apiURL ? known.obstacle : whyUnusable(kubeconfig, apiURL, named)
-  signposts.judged?.set(secret, { server: apiURL, obstacle: unusable })
-  if (unusable) return unusable
+  const failure = check(secret, kubeconfig, apiURL)
+  if (failure) {
+    const { reason = 'CredentialsInvalid', message, remedy = '' } = failure
+    return missing(reason, `${named}: ${message}`, remedy, named)
+  }
   const namespace = sharedNamespace || defaultNamespace
   // Without one, watches and paths would mean the whole cluster.
   if (!namespace) {
-    const message = `DeploymentTarget ${target.metadata.name} names no namespace`
     return missing(
       'NamespaceMissing',
-      message,
+      `DeploymentTarget ${name} names no namespace`,
       'Set its spec.kubernetesCredentials.defaultNamespace.',
-      `DeploymentTarget ${target.metadata.name}`,
+      `DeploymentTarget ${name}`,
     )
   }
-  return {
-    claimName,
-    name: target.metadata.name,
-    namespace,
-    tenant: target.metadata.namespace ?? '',
-    apiURL,
-    skipTLSVerify: allowInsecureSkipTLSVerify,
-    kubeconfig,
-    version: `${secret.metadata.uid}/${secret.metadata.resourceVersion}`,
-  }
-}
-
-function whyUnusable(kubeconfig: Secret<string>, server: string, named: string): Obstacle | undefined {
-  try {
-    readTarget(kubeconfig, { server })
-    return undefined
-  } catch (thrown) {
-    const { reason = 'CredentialsInvalid', message, remedy = '' } = Failure.from(thrown)
-    return missing(reason, `${named}: ${message}`, remedy, named)
-  }
+  const version = `${secret.metadata.uid}/${secret.metadata.resourceVersion}`
+  return { ...credentialsForTarget(target, kubeconfig), claimName, name, namespace, version }
 }
 
 const missing = (reason: string, message: string, remedy: string, waitingFor: string): Obstacle => ({

@@ -1,72 +1,50 @@
-import type { Upstream } from '../../adapters/http/index.ts'
-import { type Judgement, judge } from '../../engines/access/index.ts'
-import { type Clock, isFailure } from '../../std/index.ts'
+import type { Reply } from '../../dashboard/index.ts'
+import { type Judgement, judgeAccess } from '../../engines/access/index.ts'
+import { type Clock, Failure, isFailure, type Log } from '../../std/index.ts'
+import { linksOf } from '../links.ts'
+import { notices } from '../notices.ts'
+import { type Notice, renderNotice } from '../page.ts'
 import {
-  type Call,
-  type Guest,
-  type Knock,
-  type Notice,
-  type Reader,
-  type Reply,
-  type Rights,
+  type MayOpen,
+  type OwnPathRequest,
+  type Recipient,
+  type RequestCredentials,
+  type RequestHead,
   ROLE_COUNTS,
   type Route,
-  type Routes,
-  type Say,
+  type RouteTable,
   type Session,
   type Sessions,
 } from '../ports.ts'
-import { isOwnOrigin } from './origin.ts'
+import { TO_FIRST_PAGE } from '../redirect.ts'
+import { isOwnOrigin } from './head.ts'
+import type { RequestRecord } from './record.ts'
 
-/** What other rooms of the proxy answer themselves. */
-export interface OwnDoors {
+export interface AdmissionServices {
+  routes: Pick<RouteTable, 'at'>
+  sessions: Pick<Sessions, 'of'>
+  /** Asks the roles of the cluster, where they count. */
+  mayOpen: MayOpen | undefined
   /** The host for signing in. */
   signInHost: string
-  signIn(call: Call, url: URL, reader: Reader): Promise<Reply>
+  signIn(head: RequestHead, url: URL, recipient: Recipient): Promise<Reply>
   /** Sends somebody away to sign in, and back to that target. */
-  depart(call: Call, route: Route, target: string): Reply
-  /** By their name below /.berth/. */
-  doors: Readonly<Record<string, (knock: Knock) => Reply | Promise<Reply>>>
-}
-
-export interface Notices {
-  unknownHost: Notice
-  badRequest: Notice
-  foreignOrigin: Notice
-  signInFirst: Notice
-  signInAway: Notice
-  broken: Notice
-  refused(house: Route['house'], judgement: Extract<Judgement, { may: false }>, session: Session | undefined): Notice
-  notRunning(house: Route['house'], isOwner: boolean): Notice | undefined
-  noAnswer(house: Route['house'], port: number, failure: Error | undefined): Notice
-}
-
-export interface AdmissionDesk {
-  routes: Pick<Routes, 'at'>
-  sessions: Pick<Sessions, 'of'>
-  /** What the roles of the cluster say, where they count. */
-  rights: Rights | undefined
-  linksOf(call: Call): readonly string[]
-  own: OwnDoors
-  notices: Notices
-  say: Say
+  depart(head: RequestHead, route: Route, target: string): Reply
+  /** Answers, by the name below /.berth/, what other parts of the proxy answer themselves. */
+  ownPaths: Readonly<Record<string, (request: OwnPathRequest) => Reply | Promise<Reply>>>
   clock: Clock
+  log: Log
 }
 
-/** May go on, until then. */
-export interface Welcome extends Guest {
+/** The request may go on, until then. */
+export interface Admission extends RequestCredentials {
   readonly route: Route
   readonly judgement: Extract<Judgement, { may: true }>
   readonly until: number
 }
 
-/** And it is known where to. */
-export interface Passage extends Welcome {
-  readonly to: Upstream
-}
-
-/** Why a request was answered here: a word for the log. */
-export interface Answered {
+/** The request is answered here, for the reason that the log gets in a word. */
+export interface OwnAnswer {
   readonly reply: Reply
   readonly because: string
   readonly route?: Route | undefined
@@ -76,85 +54,108 @@ export interface Answered {
 /** The path that is ours on every host. */
 export const OWN = '/.berth/'
 
-/** The way of a request to its workspace. */
-export async function admit(desk: AdmissionDesk, call: Call | undefined, reader: Reader): Promise<Passage | Answered> {
-  const found = await welcome(desk, call, reader)
-  if ('reply' in found) return found
-  const { house, port } = found.route
-  const to = house.upstreams.get(port)
-  if (to) return { ...found, to }
-  return { ...found, reply: desk.say(desk.notices.noAnswer(house, port, undefined), reader), because: 'no-upstream' }
+/**
+ * The one way in. What is not let in is answered, and never reaches the workspace; nor does what goes wrong while it is decided.
+ * `readHead` gives nothing where none can be made out.
+ */
+export async function admit(
+  services: AdmissionServices,
+  readHead: () => RequestHead | undefined,
+  record: RequestRecord,
+): Promise<Admission | OwnAnswer> {
+  try {
+    const found = await decide(services, readHead(), record.recipient)
+    const as = 'reply' in found ? undefined : found.judgement.as
+    Object.assign(record, { route: found.route, session: found.session, as })
+    return found
+  } catch (thrown) {
+    record.failure = Failure.from(thrown)
+    const { requestId } = record.recipient
+    if (!isFailure(thrown, 'invalid'))
+      services.log.error(`A ${record.what === 'request' ? 'request' : 'question'} could not be decided`, {
+        request: requestId,
+        error: record.failure,
+      })
+    return answerTo(thrown, record.recipient)
+  }
 }
 
-/** The one way in. What is not let in is answered, and never reaches the workspace. `call` is missing where none can be made out. */
-export async function welcome(desk: AdmissionDesk, call: Call | undefined, reader: Reader): Promise<Welcome | Answered> {
-  const { routes, own, notices, say } = desk
-  if (!call) return { reply: say(notices.badRequest, reader), because: 'bad-request' }
-  if (call.host === own.signInHost && !call.isUpgrade)
-    return { reply: await own.signIn(call, urlOf(call.host, call), reader), because: 'sign-in' }
-  const route = routes.at(call.host)
-  if (!route) return { reply: say(notices.unknownHost, reader), because: 'unknown-host' }
-  if (!call.target.startsWith(OWN) || call.isUpgrade) return decide(desk, { call, route, reader })
-  return { reply: await ownPath(desk, { call, route, reader }), because: 'own', route }
+async function decide(
+  services: AdmissionServices,
+  head: RequestHead | undefined,
+  recipient: Recipient,
+): Promise<Admission | OwnAnswer> {
+  const { routes, signInHost, signIn } = services
+  if (!head) return { reply: renderNotice(notices.badRequest, recipient), because: 'bad-request' }
+  if (head.host === signInHost && !head.isUpgrade)
+    return { reply: await signIn(head, urlOf(head.host, head), recipient), because: 'sign-in' }
+  const route = routes.at(head.host)
+  if (!route) return { reply: renderNotice(notices.unknownHost, recipient), because: 'unknown-host' }
+  if (!head.target.startsWith(OWN) || head.isUpgrade) return decideFor(services, { head, route, recipient })
+  return { reply: await answerOwnPath(services, { head, route, recipient }), because: 'own', route }
 }
 
 /** Put together, not resolved: a target that begins with `//` would name another host. */
-const urlOf = (host: string, { target }: Pick<Call, 'target'>): URL => new URL(`https://${host}${target}`)
+const urlOf = (host: string, { target }: Pick<RequestHead, 'target'>): URL => new URL(`https://${host}${target}`)
 
-/** Who asks, may they, and is anybody at home. */
-async function decide(desk: AdmissionDesk, { call, route, reader }: Omit<Knock, 'url'>): Promise<Welcome | Answered> {
-  const { sessions, linksOf, own, notices, say } = desk
-  const session = await sessions.of(call, route.host)
-  const links = linksOf(call)
-  const { house } = route
-  const judgement = await judgeGuest(desk, route, { session, links })
-  const answered = (notice: Notice, because: string): Answered => ({ reply: say(notice, reader), because, route, session })
+type RoutedRequest = Omit<OwnPathRequest, 'url'>
+
+/** Decides who asks, whether they may, and whether the workspace runs. */
+async function decideFor(services: AdmissionServices, { head, route, recipient }: RoutedRequest): Promise<Admission | OwnAnswer> {
+  const session = await services.sessions.of(head, route.host)
+  const links = linksOf(head)
+  const { workspace } = route
+  const judgement = await judge(services, route, { session, links })
+  const answered = (notice: Notice, because: string): OwnAnswer => ({
+    reply: renderNotice(notice, recipient),
+    because,
+    route,
+    session,
+  })
   if (!judgement.may && judgement.why === 'SignInNeeded')
-    return reader.wantsPage
-      ? { reply: own.depart(call, route, call.target), because: 'sign-in', route }
+    return recipient.wantsPage
+      ? { reply: services.depart(head, route, head.target), because: 'sign-in', route }
       : answered(notices.signInFirst, 'not-signed-in')
-  if (!judgement.may) return answered(notices.refused(house, judgement, session), judgement.why)
-  // Whatever is public has nobody in whose name it could be used.
-  if (judgement.as !== 'public' && !isOwnOrigin(call, house)) return answered(notices.foreignOrigin, 'foreign-origin')
-  const asleep = notices.notRunning(house, judgement.as === 'owner')
+  if (!judgement.may) return answered(notices.refused(workspace, judgement, session), judgement.why)
+  // A public port has nobody in whose name it could be used.
+  if (judgement.as !== 'public' && !isOwnOrigin(head, workspace)) return answered(notices.foreignOrigin, 'foreign-origin')
+  const asleep = notices.notRunning(workspace, judgement.as === 'owner')
   if (asleep) return answered(asleep, 'not-running')
   return { route, session, links, judgement, until: Math.min(judgement.until, session?.until ?? Number.POSITIVE_INFINITY) }
 }
 
-/** The one function; roles are asked about only if nothing else lets somebody in. */
-async function judgeGuest(
-  { rights, clock }: AdmissionDesk,
-  { house, port }: Route,
-  { session, links }: Guest,
+/** Roles are asked about only if nothing else lets somebody in. */
+async function judge(
+  { mayOpen, clock }: AdmissionServices,
+  { workspace, port }: Route,
+  { session, links }: RequestCredentials,
 ): Promise<Judgement> {
   const now = clock.now()
-  const known = { premises: house.premises, port, person: session?.person, links, now }
-  const judgement = judge(known)
-  if (judgement.may || !session || !rights || (judgement.why !== 'NotShared' && judgement.why !== 'ShareExpired'))
+  const known = { rules: workspace.rules, port, person: session?.person, links, now }
+  const judgement = judgeAccess(known)
+  if (judgement.may || !session || !mayOpen || (judgement.why !== 'NotShared' && judgement.why !== 'ShareExpired'))
     return judgement
-  if (!(await rights.mayOpen(session.person, house))) return judgement
-  const byRole = judge({ ...known, hasRole: true })
+  if (!(await mayOpen(session.person, workspace))) return judgement
+  const byRole = judgeAccess({ ...known, hasRole: true })
   return byRole.may ? { ...byRole, until: Math.min(byRole.until, now + ROLE_COUNTS) } : byRole
 }
 
-async function ownPath(desk: AdmissionDesk, { call, route, reader }: Omit<Knock, 'url'>): Promise<Reply> {
-  const { own, notices, say } = desk
-  const url = urlOf(route.host, call)
+async function answerOwnPath(services: AdmissionServices, { head, route, recipient }: RoutedRequest): Promise<Reply> {
+  const { ownPaths } = services
+  const url = urlOf(route.host, head)
   const name = url.pathname.slice(OWN.length)
-  if (name === 'why') return why(desk, { call, route, reader })
-  const door = Object.hasOwn(own.doors, name) ? own.doors[name] : undefined
-  return door ? door({ call, route, url, reader }) : say(notices.unknownHost, reader)
+  if (name === 'why') {
+    // An ingress that can say no but not why leads here: somebody is told what they would be told at the first page.
+    const found = await decideFor(services, { head: { ...head, target: '/' }, route, recipient })
+    return 'reply' in found ? found.reply : TO_FIRST_PAGE
+  }
+  const answer = Object.hasOwn(ownPaths, name) ? ownPaths[name] : undefined
+  return answer ? answer({ head, route, url, recipient }) : renderNotice(notices.unknownHost, recipient)
 }
 
-/** What somebody would be told at the first page; an ingress that can say no but not why leads here. */
-async function why(desk: AdmissionDesk, { call, route, reader }: Omit<Knock, 'url'>): Promise<Reply> {
-  const found = await decide(desk, { call: { ...call, target: '/' }, route, reader })
-  return 'reply' in found ? found.reply : { status: 303, headers: { location: '/', 'cache-control': 'no-store' }, body: '' }
-}
-
-/** Whatever goes wrong while it is decided lets nobody in. */
-export function answerTo(thrown: unknown, { notices, say }: AdmissionDesk, reader: Reader): Answered {
-  if (isFailure(thrown, 'invalid')) return { reply: say(notices.badRequest, reader), because: 'bad-request' }
-  if (isFailure(thrown, 'unavailable', 'timeout')) return { reply: say(notices.signInAway, reader), because: 'sign-in-away' }
-  return { reply: say(notices.broken, reader), because: 'broken' }
+function answerTo(thrown: unknown, recipient: Recipient): OwnAnswer {
+  const answered = (notice: Notice, because: string) => ({ reply: renderNotice(notice, recipient), because })
+  if (isFailure(thrown, 'invalid')) return answered(notices.badRequest, 'bad-request')
+  if (isFailure(thrown, 'unavailable', 'timeout')) return answered(notices.signInAway, 'sign-in-away')
+  return answered(notices.broken, 'broken')
 }

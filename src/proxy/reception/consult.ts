@@ -1,43 +1,36 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Failure, isFailure, type Log } from '../../std/index.ts'
-import type { House, Reply } from '../ports.ts'
-import { type AdmissionDesk, type Answered, answerTo, OWN, type Welcome, welcome } from './admit.ts'
+import type { Reply } from '../../dashboard/index.ts'
+import type { Activity } from '../activity.ts'
+import type { Config } from '../config.ts'
+import { withoutOwn } from '../cookies.ts'
+import { type AdmissionServices, admit, OWN, type OwnAnswer } from './admit.ts'
 import { DIALECTS, type Dialect } from './dialects.ts'
-import { write } from './reply.ts'
-import { beginVisit, type Said, type Visit, wantsPage } from './visit.ts'
+import { beginRecord, type CountRequest, type RequestRecord, wantsPage } from './record.ts'
+import { writeReply } from './reply.ts'
 
-export interface ConsultationDesk extends AdmissionDesk {
-  /** Whether an ingress may ask from that address. What others say of a request is an invention. */
+interface ConsultationServices extends AdmissionServices {
+  /** Ingresses ask from these addresses; others could invent a request. */
   isCaller(address: string): boolean
-  /** What is left of a Cookie header without ours. */
-  withoutOwn(header: string): string | undefined
-  passAuthorization: boolean
+  passAuthorization: Config['passAuthorization']
   visitorOf(request: IncomingMessage): string
-  used(house: House): void
-  meters: { consulted(outcome: string, status: number, seconds: number): void }
-  log: Log
+  activity: Pick<Activity, 'used'>
+  done: CountRequest
 }
 
 /** Answers ingresses that ask whether a request may pass, by the same decision as for one that came here itself. */
-export function createConsultation(desk: ConsultationDesk): (request: IncomingMessage, response: ServerResponse) => void {
+export function createConsultation(services: ConsultationServices): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     const [, name = ''] = /^\/([a-z]+)(?=[/?]|$)/.exec(request.url ?? '') ?? []
     const dialect = Object.hasOwn(DIALECTS, name) ? DIALECTS[name] : undefined
-    const visit = begin(desk, request, dialect)
-    response.once('close', () => visit.end(response.statusCode))
-    void answer(desk, { request, dialect }, visit).then((reply) => write(response, reply, { method: request.method ?? 'GET' }))
+    const { method = '', host, target } = dialect?.headOf(request) ?? {}
+    const record = beginRecord(services, {
+      ...{ what: 'consultation', method, host, target },
+      wantsPage: wantsPage(method, request.headers),
+      from: services.visitorOf(request),
+    })
+    response.once('close', () => record.end(response.statusCode))
+    void answer(services, { request, dialect }, record).then((reply) => writeReply(response, reply, request.method ?? 'GET'))
   }
-}
-
-function begin(
-  { clock, log, meters, visitorOf }: ConsultationDesk,
-  request: IncomingMessage,
-  dialect: Dialect | undefined,
-): Visit {
-  const { method = '', host, target } = dialect?.callOf(request) ?? {}
-  const said: Said = { what: 'consultation', method, host, target, from: visitorOf(request) }
-  const isPage = wantsPage({ method, headers: request.headers })
-  return beginVisit({ clock, log, done: meters.consulted }, { method, wantsPage: isPage }, said)
 }
 
 const plain = (status: number, body: string, headers: Reply['headers'] = {}): Reply => ({
@@ -46,50 +39,36 @@ const plain = (status: number, body: string, headers: Reply['headers'] = {}): Re
   body,
 })
 
-interface Question {
-  request: IncomingMessage
-  dialect: Dialect | undefined
-}
-
-async function answer(desk: ConsultationDesk, { request, dialect }: Question, visit: Visit): Promise<Reply> {
-  if (!desk.isCaller(request.socket.remoteAddress ?? '')) {
-    visit.outcome = 'foreign-caller'
+async function answer(
+  services: ConsultationServices,
+  { request, dialect }: { request: IncomingMessage; dialect: Dialect | undefined },
+  record: RequestRecord,
+): Promise<Reply> {
+  if (!services.isCaller(request.socket.remoteAddress ?? '')) {
+    record.outcome = 'foreign-caller'
     return plain(403, 'Your address may not ask here; --authorize-callers has those that may.\n')
   }
   if (!dialect) {
-    visit.outcome = 'unknown-dialect'
+    record.outcome = 'unknown-dialect'
     return plain(404, `Ask at one of /${Object.keys(DIALECTS).join(', /')}.\n`)
   }
-  const call = dialect.callOf(request)
+  const head = dialect.headOf(request)
   // The ingress shows those pages itself: a ticket that is used up in a question is of no use to anybody.
-  if (call?.target.startsWith(OWN) && !dialect.passesAnswers) {
-    visit.outcome = 'own'
+  if (head?.target.startsWith(OWN) && !dialect.passesAnswers) {
+    record.outcome = 'own'
     return plain(403, `${OWN} leads to the proxy itself, without a question.\n`)
   }
-  const found = await decide(desk, call, visit)
-  visit.house = found.route?.house
-  visit.port = found.route?.port
-  visit.session = found.session
-  visit.outcome = 'reply' in found ? found.because : 'passed'
-  visit.as = 'reply' in found ? undefined : found.judgement.as
-  if ('reply' in found) return dialect.passesAnswers ? found.reply : inShort(found, visit)
-  desk.used(found.route.house)
-  return mayPass(desk, request, { dialect, visit })
+  const found = await admit(services, () => head, record)
+  record.outcome = 'reply' in found ? found.because : 'passed'
+  if ('reply' in found) return dialect.passesAnswers ? found.reply : inShort(found, record)
+  services.activity.used(found.route.workspace)
+  const { headers } = request
+  const authorization = services.passAuthorization ? headers.authorization : undefined
+  return mayPass({ cookie: withoutOwn(headers.cookie ?? ''), authorization }, dialect, record)
 }
 
-async function decide(desk: ConsultationDesk, call: Parameters<typeof welcome>[1], visit: Visit): Promise<Welcome | Answered> {
-  try {
-    return await welcome(desk, call, visit.reader)
-  } catch (thrown) {
-    visit.failure = Failure.from(thrown)
-    if (!isFailure(thrown, 'invalid'))
-      desk.log.error('A question could not be decided', { request: visit.reader.requestId, error: visit.failure })
-    return answerTo(thrown, desk, visit.reader)
-  }
-}
-
-/** What nobody can tell just now is an error to the ingress too; all else it knows is who has to sign in. */
-function inShort({ reply, because }: Answered, { reader: { requestId } }: Visit): Reply {
+/** An ingress tells two refusals apart: somebody has to sign in, or it is an error, for nobody can tell just now. */
+function inShort({ reply, because }: OwnAnswer, { recipient: { requestId } }: RequestRecord): Reply {
   const headers = { 'x-request-id': requestId }
   if (because === 'sign-in' || because === 'not-signed-in') return plain(401, 'Sign in first.\n', headers)
   if (because === 'broken' || because === 'sign-in-away') return plain(reply.status, 'It cannot be decided now.\n', headers)
@@ -98,17 +77,16 @@ function inShort({ reply, because }: Answered, { reader: { requestId } }: Visit)
 
 /** The ingress puts these in place of what the visitor sent: our cookies are none of the workspace's business. */
 function mayPass(
-  { withoutOwn, passAuthorization }: ConsultationDesk,
-  { headers }: IncomingMessage,
-  { dialect, visit }: { dialect: Dialect; visit: Visit },
+  kept: Record<'cookie' | 'authorization', string | undefined>,
+  { keepsHeaders }: Dialect,
+  { recipient: { requestId } }: RequestRecord,
 ): Reply {
-  const cookie = withoutOwn(headers.cookie ?? '')
-  const authorization = passAuthorization ? headers.authorization : undefined
-  const gone = [...(cookie === undefined ? ['cookie'] : []), ...(authorization === undefined ? ['authorization'] : [])]
-  return plain(200, '', {
-    'x-request-id': visit.reader.requestId,
-    ...(cookie !== undefined && { cookie }),
-    ...(authorization !== undefined && { authorization }),
-    ...(dialect.keepsHeaders && gone.length > 0 && { 'x-envoy-auth-headers-to-remove': gone.join(',') }),
-  })
+  const headers: Record<string, string> = { 'x-request-id': requestId }
+  const gone: string[] = []
+  for (const [name, value] of Object.entries(kept)) {
+    if (value === undefined) gone.push(name)
+    else headers[name] = value
+  }
+  if (keepsHeaders && gone.length > 0) headers['x-envoy-auth-headers-to-remove'] = gone.join(',')
+  return plain(200, '', headers)
 }

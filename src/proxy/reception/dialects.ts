@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http'
-import type { Call } from '../ports.ts'
-import { countOf, isPlainTarget, plainHost } from './shape.ts'
+import type { RequestHead } from '../ports.ts'
+import { countOf, isPlainTarget, plainHost } from './head.ts'
 
-/** How an ingress asks, and how it is answered. */
+/** An ingress asks and is answered in its own way. */
 export interface Dialect {
-  /** What the request wants that it asks about. `undefined`: it does not say so, or says it in two ways. */
-  callOf(request: IncomingMessage): Call | undefined
-  /** Whether what is not let in gets our answer, redirects and cookies among it. Otherwise it is told 401 or 403, and nothing more. */
+  /** Reads the head of the request that it asks about. `undefined`: it does not say so, or says it in two ways. */
+  headOf(request: IncomingMessage): RequestHead | undefined
+  /** A visitor who is not let in gets our answer, redirects and cookies among it. Otherwise it is 401 or 403, and nothing more. */
   readonly passesAnswers: boolean
-  /** Whether a header that is not answered stays in the request, so that it has to be told to take it out. */
+  /** A header that is not answered stays in the request, so that the ingress has to be told to take it out. */
   readonly keepsHeaders: boolean
 }
 
@@ -17,19 +17,19 @@ export interface Dialect {
  * overwrites another passes on as it came. Which ingress asks is told by the path, which its settings have.
  */
 export const DIALECTS: Readonly<Record<string, Dialect>> = {
-  /** auth_request, and ingress-nginx: whatever is neither 2xx nor 401 nor 403 is an error for it. */
+  /** auth_request, and ingress-nginx: an answer that is neither 2xx nor 401 nor 403 is an error for it. */
   nginx: {
-    callOf(request) {
+    headOf(request) {
       const [, host, target = '/'] = /^https?:\/\/([^/?#\\@\s]+)(\/.*)?$/.exec(only(request, 'x-original-url') ?? '') ?? []
-      return callFrom(request, { method: only(request, 'x-original-method'), host, target })
+      return headFrom(request, { method: only(request, 'x-original-method'), host, target })
     },
     passesAnswers: false,
     keepsHeaders: false,
   },
   /** forwardAuth. */
   traefik: {
-    callOf: (request) =>
-      callFrom(request, {
+    headOf: (request) =>
+      headFrom(request, {
         method: only(request, 'x-forwarded-method'),
         host: only(request, 'x-forwarded-host'),
         target: only(request, 'x-forwarded-uri'),
@@ -39,8 +39,8 @@ export const DIALECTS: Readonly<Record<string, Dialect>> = {
   },
   /** ext_authz over HTTP: method and host of the request itself, and its target behind the path. */
   envoy: {
-    callOf: (request) =>
-      callFrom(request, { method: request.method, host: only(request, 'host'), target: request.url?.slice('/envoy'.length) }),
+    headOf: (request) =>
+      headFrom(request, { method: request.method, host: only(request, 'host'), target: request.url?.slice('/envoy'.length) }),
     passesAnswers: true,
     keepsHeaders: true,
   },
@@ -51,13 +51,9 @@ const only = (request: IncomingMessage, name: string): string | undefined => {
   return countOf(request, name) === 1 && typeof value === 'string' ? value : undefined
 }
 
-interface Told {
-  method: string | undefined
-  host: string | undefined
-  target: string | undefined
-}
+type Given = Record<'method' | 'host' | 'target', string | undefined>
 
-function callFrom({ headers }: IncomingMessage, { method = '', host: given, target = '' }: Told): Call | undefined {
+function headFrom({ headers }: IncomingMessage, { method = '', host: given, target = '' }: Given): RequestHead | undefined {
   const host = plainHost(given)
   if (host === undefined || !isPlainTarget(target) || !/^[A-Z]{1,20}$/.test(method)) return undefined
   // `Upgrade` is between neighbours and may not come so far.

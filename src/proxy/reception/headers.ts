@@ -1,55 +1,55 @@
 import { type FlatHeaders, HOP_BY_HOP } from '../../adapters/http/index.ts'
+import { harmlessCookie, withoutOwn } from '../cookies.ts'
 
-/** What a proxy is expected to do it has answered itself. */
+/** The proxy has answered `Expect` itself. */
 const HOP: ReadonlySet<string> = new Set([...HOP_BY_HOP, 'expect'])
 
-/** Where a request came from is said by this proxy alone. Compared with `-` for `_`: some servers do not tell them apart. */
+/** This proxy alone says where a request came from. Compared with `-` for `_`: some servers do not tell them apart. */
 const SPOOFED =
   /^(x-forwarded-.*|forwarded|x-real-ip|x-client-ip|x-cluster-client-ip|true-client-ip|x-original-(url|host|uri|method|forwarded-for)|x-rewrite-url|x-remote-(user|groups?).*|x-auth-request-.*|x-berth-.*|x-request-id|via)$/
 
 /** Headers of answers that act on more than the answer: on cookies of the whole site, on where the host lies, on proxies before this one. */
 const FAR_REACHING = /^(clear-site-data|alt-svc|nel|report-to|x-accel-.*|x-sendfile|x-reproxy-url|public-key-pins.*|proxy-.*)$/
 
-export interface Onward {
+interface Onward {
   /** Address of the visitor. */
   from: string
   host: string
   requestId: string
-  /** Whether the Authorization header goes on, which is the workspace's own then. */
+  /** The Authorization header goes on, and is the workspace's own then. */
   passAuthorization: boolean
-  /** What is left of a Cookie header. */
-  cookies: (header: string) => string | undefined
   /** The protocol to go on with. */
   upgrade?: string | undefined
 }
 
-/** What the workspace gets, in the order and the spelling in which it was sent. */
+/** Gives what the workspace gets, in the order and the spelling in which it was sent. */
 export function headersOnward(raw: FlatHeaders, onward: Onward): string[] {
-  const named = namedByConnection(raw)
-  const kept: string[] = []
-  for (let at = 0; at + 1 < raw.length; at += 2) {
-    const name = raw[at] ?? ''
-    const key = name.toLowerCase()
-    if (HOP.has(key) || named.has(key) || SPOOFED.test(key.replaceAll('_', '-'))) continue
-    if (key === 'authorization' && !onward.passAuthorization) continue
-    const value = key === 'cookie' ? onward.cookies(raw[at + 1] ?? '') : raw[at + 1]
-    if (value !== undefined) kept.push(name, value)
-  }
+  const kept = withoutHops(raw, (key, value) => {
+    if (SPOOFED.test(key.replaceAll('_', '-'))) return
+    if (key === 'authorization' && !onward.passAuthorization) return
+    return key === 'cookie' ? withoutOwn(value) : value
+  })
   kept.push('X-Forwarded-For', onward.from, 'X-Forwarded-Host', onward.host, 'X-Forwarded-Proto', 'https')
   kept.push('X-Request-Id', onward.requestId)
   if (onward.upgrade !== undefined) kept.push('Connection', 'Upgrade', 'Upgrade', onward.upgrade)
   return kept
 }
 
-/** What the visitor gets. `cookie` gives what is left of a Set-Cookie header. */
-export function headersBack(raw: FlatHeaders, cookie: (header: string) => string | undefined): string[] {
+/** Gives what the visitor gets. */
+export const headersBack = (raw: FlatHeaders): string[] =>
+  withoutHops(raw, (key, value) => {
+    if (FAR_REACHING.test(key)) return
+    return key === 'set-cookie' ? harmlessCookie(value) : value
+  })
+
+/** Leaves out what speaks of one connection, and what has no value. */
+function withoutHops(raw: FlatHeaders, keep: (key: string, value: string) => string | undefined): string[] {
   const named = namedByConnection(raw)
   const kept: string[] = []
   for (let at = 0; at + 1 < raw.length; at += 2) {
     const name = raw[at] ?? ''
     const key = name.toLowerCase()
-    if (HOP.has(key) || named.has(key) || FAR_REACHING.test(key)) continue
-    const value = key === 'set-cookie' ? cookie(raw[at + 1] ?? '') : raw[at + 1]
+    const value = HOP.has(key) || named.has(key) ? undefined : keep(key, raw[at + 1] ?? '')
     if (value !== undefined) kept.push(name, value)
   }
   return kept

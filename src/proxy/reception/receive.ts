@@ -1,177 +1,157 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { type Forwarder, type Line, passUpgrade, responseOn } from '../../adapters/http/index.ts'
-import { Failure, isFailure, type Log } from '../../std/index.ts'
-import type { Guest, House, Reply } from '../ports.ts'
-import { type AdmissionDesk, type Answered, admit, answerTo, type Passage } from './admit.ts'
+import { type Forwarder, passUpgrade, responseOn } from '../../adapters/http/index.ts'
+import type { Reply } from '../../dashboard/index.ts'
+import { Failure } from '../../std/index.ts'
+import type { Activity } from '../activity.ts'
+import type { Config } from '../config.ts'
+import { notices } from '../notices.ts'
+import { renderNotice } from '../page.ts'
+import type { Route } from '../ports.ts'
+import type { OpenStream } from '../streams.ts'
+import { type Admission, type AdmissionServices, admit, type OwnAnswer } from './admit.ts'
+import { headOf } from './head.ts'
 import { headersBack, headersOnward } from './headers.ts'
-import { write } from './reply.ts'
-import { callOf } from './shape.ts'
-import { beginVisit, type Said, type Visit, wantsPage } from './visit.ts'
+import { beginRecord, type CountRequest, type RequestRecord, wantsPage } from './record.ts'
+import { writeReply } from './reply.ts'
 
-export interface ReceptionDesk extends AdmissionDesk {
+interface ReceptionServices extends AdmissionServices {
   forwarder: Forwarder
-  /** What is under way is known, so that it can be ended. */
-  enter(stream: Guest & { uid: string; port: number; as: string; until: number; cut(): void }): () => void
-  cookies: { onward(header: string): string | undefined; back(header: string): string | undefined }
-  /** Whose address it is that is connected: a load balancer's word is taken, if it is trusted. */
+  streams: { enter(stream: OpenStream): () => void }
+  /** Hears that somebody uses a workspace: at requests, and by the bytes of upgraded connections. */
+  activity: Pick<Activity, 'used' | 'lineOpened'>
   visitorOf(request: IncomingMessage): string
-  passAuthorization: boolean
-  /** Somebody uses a workspace: told at requests, and at bytes of upgraded connections. */
-  used(house: House): void
-  lineOpened(house: House, line: Line): void
-  meters: ReceptionMeters
-  /** Whether the program stops: then connections are not kept. */
+  passAuthorization: Config['passAuthorization']
+  /** Connections are not kept while the program stops. */
   isStopping(): boolean
-  log: Log
+  done: CountRequest
 }
 
-export interface ReceptionMeters {
-  /** A request is over. `outcome`: passed, or why not. Seconds. */
-  done(outcome: string, status: number, seconds: number): void
-}
-
-export function createReception(desk: ReceptionDesk) {
+export function createReception(services: ReceptionServices) {
   return {
     request(request: IncomingMessage, response: ServerResponse): void {
-      const visit = begin(desk, request, false)
-      response.once('close', () => visit.end(response.statusCode))
-      void serve(desk, request, response, visit)
+      const record = recordOf(services, request, wantsPage(request.method ?? 'GET', request.headers))
+      response.once('close', () => record.end(response.statusCode))
+      void serve(services, request, response, record)
     },
     upgrade(request: IncomingMessage, socket: Duplex, first: Buffer): void {
-      const visit = begin(desk, request, true)
-      socket.once('close', () => visit.end(visit.status))
-      void serveUpgrade(desk, { request, socket, first }, visit)
+      const record = recordOf(services, request, false)
+      socket.once('close', () => record.end(record.status))
+      void serveUpgrade(services, { request, socket, first }, record)
     },
   }
 }
 
-function begin({ clock, log, meters, visitorOf }: ReceptionDesk, request: IncomingMessage, isUpgrade: boolean): Visit {
+function recordOf(services: ReceptionServices, request: IncomingMessage, isPage: boolean): RequestRecord {
   const { method = 'GET', url: target, headers } = request
-  const said: Said = { what: 'request', method, host: headers.host, target, from: visitorOf(request) }
-  return beginVisit({ clock, log, done: meters.done }, { method, wantsPage: !isUpgrade && wantsPage(request) }, said)
+  const from = services.visitorOf(request)
+  return beginRecord(services, { what: 'request', method, host: headers.host, target, wantsPage: isPage, from })
 }
 
-async function decide(
-  desk: ReceptionDesk,
+async function serve(
+  services: ReceptionServices,
   request: IncomingMessage,
-  visit: Visit,
-  isUpgrade: boolean,
-): Promise<Passage | Answered> {
-  try {
-    const found = await admit(desk, callOf(request, isUpgrade), visit.reader)
-    visit.house = found.route?.house
-    visit.port = found.route?.port
-    visit.session = found.session
-    visit.as = 'reply' in found ? undefined : found.judgement.as
-    return found
-  } catch (thrown) {
-    visit.failure = Failure.from(thrown)
-    if (!isFailure(thrown, 'invalid'))
-      desk.log.error('A request could not be decided', { request: visit.reader.requestId, error: visit.failure })
-    return answerTo(thrown, desk, visit.reader)
-  }
-}
-
-async function serve(desk: ReceptionDesk, request: IncomingMessage, response: ServerResponse, visit: Visit): Promise<void> {
-  const found = await decide(desk, request, visit, false)
-  if (desk.isStopping()) response.shouldKeepAlive = false
-  if ('reply' in found) {
-    visit.outcome = found.because
-    return write(response, found.reply, visit.reader)
-  }
+  response: ServerResponse,
+  record: RequestRecord,
+): Promise<void> {
+  const refuse = (reply: Reply) => writeReply(response, reply, record.recipient.method)
+  const found = await findWay(services, request, record, false)
+  if (services.isStopping()) response.shouldKeepAlive = false
+  if ('reply' in found) return refuse(found.reply)
   // Nobody would hear of its end any more.
   if (response.destroyed || response.closed) return
-  const { route, to } = found
-  const leave = desk.enter(streamOf(found, () => response.destroy()))
-  response.once('close', leave)
-  desk.used(route.house)
-  visit.outcome = 'passed'
+  begin(services, found, record, response)
   try {
-    await desk.forwarder.pass({
-      request,
-      response,
-      to,
-      target: request.url ?? '/',
-      headers: onward(desk, request, visit, found),
-      answerHeaders: (raw) => headersBack(raw, desk.cookies.back),
-    })
+    await services.forwarder.pass({ ...onward(services, request, record, found), response })
   } catch (thrown) {
-    noAnswer(desk, response, visit, { route, thrown })
+    const reply = noAnswer(record, found.route, thrown)
+    if (response.headersSent || response.destroyed) return void response.destroy()
+    refuse(reply)
   }
 }
 
 async function serveUpgrade(
-  desk: ReceptionDesk,
+  services: ReceptionServices,
   { request, socket, first }: { request: IncomingMessage; socket: Duplex; first: Buffer },
-  visit: Visit,
+  record: RequestRecord,
 ): Promise<void> {
   const refuse = (reply: Reply) => {
-    visit.status = reply.status
+    record.status = reply.status
     const response = responseOn(socket, request)
     response.once('finish', () => socket.end())
-    write(response, reply, visit.reader)
+    writeReply(response, reply, record.recipient.method)
   }
-  const found = await decide(desk, request, visit, true)
-  if ('reply' in found) {
-    visit.outcome = found.because
-    return refuse(found.reply)
-  }
+  const found = await findWay(services, request, record, true)
+  if ('reply' in found) return refuse(found.reply)
   if (socket.destroyed || socket.closed) return
-  const { route, to } = found
-  const leave = desk.enter(streamOf(found, () => socket.destroy()))
-  socket.once('close', leave)
-  desk.used(route.house)
-  visit.outcome = 'passed'
+  begin(services, found, record, socket)
   try {
-    const line = await passUpgrade({
-      request,
-      socket,
-      first,
-      to,
-      target: request.url ?? '/',
-      headers: onward(desk, request, visit, found, request.headers.upgrade),
-      answerHeaders: (raw) => headersBack(raw, desk.cookies.back),
-      clock: desk.clock,
-    })
-    visit.status = line ? 101 : 502
-    if (line) desk.lineOpened(route.house, line)
+    const line = await passUpgrade(
+      { ...onward(services, request, record, found, request.headers.upgrade), socket, first },
+      services.clock,
+    )
+    record.status = line ? 101 : 502
+    if (line) services.activity.lineOpened(found.route.workspace, line)
   } catch (thrown) {
-    if (socket.destroyed) return
-    visit.outcome = 'no-answer'
-    visit.failure = Failure.from(thrown)
-    refuse(desk.say(desk.notices.noAnswer(route.house, route.port, visit.failure), visit.reader))
+    if (!socket.destroyed) refuse(noAnswer(record, found.route, thrown))
   }
 }
 
-const streamOf = ({ route, session, links, judgement, until }: Passage, cut: () => void) => ({
-  ...{ uid: route.house.uid, port: route.port, session, links, as: judgement.as, until, cut },
-})
+/** Admits the request, and finds where its port answers. */
+async function findWay(services: ReceptionServices, request: IncomingMessage, record: RequestRecord, isUpgrade: boolean) {
+  const found = await admit(services, () => headOf(request, isUpgrade), record)
+  if ('reply' in found) return answered(record, found)
+  const { workspace, port } = found.route
+  const to = workspace.upstreams.get(port)
+  if (to) return { ...found, to }
+  record.as = undefined
+  const reply = renderNotice(notices.noAnswer(workspace, port, undefined), record.recipient)
+  return answered(record, { reply, because: 'no-upstream' })
+}
+
+function answered(record: RequestRecord, answer: OwnAnswer): OwnAnswer {
+  record.outcome = answer.because
+  return answer
+}
+
+/** From here on the request is under way: it is known, so that it can be cut, and counts as use. */
+function begin(
+  { streams, activity }: ReceptionServices,
+  { route: { workspace, port }, session, links, judgement, until }: Admission,
+  record: RequestRecord,
+  connection: ServerResponse | Duplex,
+): void {
+  const cut = () => void connection.destroy()
+  const leave = streams.enter({ uid: workspace.uid, port, session, links, as: judgement.as, until, cut })
+  connection.once('close', leave)
+  activity.used(workspace)
+  record.outcome = 'passed'
+}
+
+type Way = Exclude<Awaited<ReturnType<typeof findWay>>, OwnAnswer>
 
 const onward = (
-  { visitorOf, passAuthorization, cookies }: ReceptionDesk,
+  services: ReceptionServices,
   request: IncomingMessage,
-  { reader }: Visit,
-  { route }: Passage,
+  { recipient }: RequestRecord,
+  { route, to }: Way,
   upgrade?: string,
-): string[] =>
-  headersOnward(request.rawHeaders, {
-    from: visitorOf(request),
+) => ({
+  request,
+  to,
+  target: request.url ?? '/',
+  headers: headersOnward(request.rawHeaders, {
+    from: services.visitorOf(request),
     host: route.host,
-    requestId: reader.requestId,
-    passAuthorization,
-    cookies: cookies.onward,
+    requestId: recipient.requestId,
+    passAuthorization: services.passAuthorization,
     upgrade,
-  })
+  }),
+  answerHeaders: headersBack,
+})
 
-function noAnswer(
-  desk: ReceptionDesk,
-  response: ServerResponse,
-  visit: Visit,
-  { route, thrown }: { route: Passage['route']; thrown: unknown },
-): void {
-  visit.failure = Failure.from(thrown)
-  visit.outcome = 'no-answer'
-  if (response.headersSent || response.destroyed) return void response.destroy()
-  write(response, desk.say(desk.notices.noAnswer(route.house, route.port, visit.failure), visit.reader), visit.reader)
+function noAnswer(record: RequestRecord, { workspace, port }: Route, thrown: unknown): Reply {
+  record.failure = Failure.from(thrown)
+  record.outcome = 'no-answer'
+  return renderNotice(notices.noAnswer(workspace, port, record.failure), record.recipient)
 }

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http'
-import type { Reader, Reply } from '../ports.ts'
+import type { Reply } from '../../dashboard/index.ts'
 
-/** What is still to come of a body is not read: the connection ends with the answer. */
-export function write(response: ServerResponse, { status, headers, body }: Reply, { method }: Pick<Reader, 'method'>): void {
+/** The rest of a request's body is not read: the connection ends with the answer. */
+export function writeReply(response: ServerResponse, { status, headers, body }: Reply, method: string): void {
   if (typeof body === 'function') {
-    // Who has gone meanwhile is told nothing, and what goes on writing would never hear that they have.
+    // A client that has gone meanwhile is told nothing, and what goes on writing would never hear that it has.
     if (response.destroyed || response.closed) return
     response.writeHead(status, headers)
     if (method === 'HEAD') response.end()

@@ -1,24 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Tickets } from '../../adapters/auth/index.ts'
-import { type Clock, isFailure, minutes, seconds } from '../../std/index.ts'
-import type { Call, Knock, Reply, Route, Say } from '../ports.ts'
-import { cookieOf, SESSION, setCookie, VISIT } from './cookies.ts'
-import { redirect } from './redirect.ts'
-import { returnTo } from './return-to.ts'
-import { type IssuedSessions, sessionFrom } from './sessions.ts'
+import type { Reply } from '../../dashboard/index.ts'
+import { type Clock, minutes, seconds } from '../../std/index.ts'
+import { cookieOf, SESSION, setCookie, VISIT } from '../cookies.ts'
+import { renderNotice } from '../page.ts'
+import type { OwnPathRequest, RequestHead, Route } from '../ports.ts'
+import { redirect, returnTo } from '../redirect.ts'
+import { type IssuedSessions, nothingIfRefused, sessionFrom } from './sessions.ts'
 import { TRANSFER, transferClaims } from './transfer.ts'
 
-export interface ArrivalDesk {
-  /** The host for signing in. */
-  signInHost: string
-  tickets: Tickets
-  sessions: IssuedSessions
-  say: Say
-  clock: Clock
-}
-
-/** What a browser knows between leaving a host and coming back to it. */
-interface Visit {
+/** A browser knows this between leaving a host and coming back to it. */
+interface Departure {
   secret: string
   /** Arrivals without a session since then. */
   arrivals: number
@@ -29,8 +21,8 @@ const VISIT_LASTS = minutes(15)
 /** A browser that keeps no session would go round and round. */
 const LOOP = { arrivals: 5, within: seconds(30) }
 
-/** The host of a workspace, as far as signing in concerns it. */
-export function createArrivals({ signInHost, tickets, sessions, say, clock }: ArrivalDesk) {
+/** Answers on the host of a workspace, as far as signing in concerns it. */
+export function createArrivals(signInHost: string, tickets: Tickets, sessions: IssuedSessions, clock: Clock) {
   /** Tickets that have been used, until they are over: each counts once. */
   const used = new Map<string, number>()
   const useUp = (ticket: string): boolean => {
@@ -45,9 +37,9 @@ export function createArrivals({ signInHost, tickets, sessions, say, clock }: Ar
     return true
   }
   /** Sends somebody away to sign in. */
-  const depart = (call: Call, route: Route, target: string): Reply => {
+  const depart = (head: RequestHead, route: Route, target: string): Reply => {
     const now = clock.now()
-    const before = visitOf(call, now)
+    const before = departureOf(head, now)
     const visit = before ?? { secret: randomBytes(32).toString('base64url'), arrivals: 0, since: now }
     const to = new URL(`https://${signInHost}/sign-in`)
     to.searchParams.set('host', route.host)
@@ -56,29 +48,26 @@ export function createArrivals({ signInHost, tickets, sessions, say, clock }: Ar
     return redirect(to, [visitCookie(visit)])
   }
   /** Somebody has come back. */
-  const arrive = async ({ call, route, url, reader }: Knock): Promise<Reply> => {
+  const arrive = async ({ head, route, url, recipient }: OwnPathRequest): Promise<Reply> => {
     const now = clock.now()
-    const visit = visitOf(call, now)
-    if (!visit) return say(NO_COOKIES, reader)
+    const visit = departureOf(head, now)
+    if (!visit) return renderNotice(NO_COOKIES, recipient)
     const ticket = url.searchParams.get('ticket') ?? ''
-    const claims = await tickets.verify({ kind: TRANSFER.kind, audience: route.host }, ticket).catch((thrown: unknown) => {
-      if (isFailure(thrown, 'unauthorized', 'expired')) return
-      throw thrown
-    })
+    const claims = await tickets.verify({ kind: TRANSFER.kind, audience: route.host }, ticket).catch(nothingIfRefused)
     const way = claims && transferClaims(claims)
-    if (!(claims && way) || way.visit !== digest(visit.secret) || !useUp(ticket)) return say(NOT_YOURS, reader)
+    if (!(claims && way) || way.visit !== digest(visit.secret) || !useUp(ticket)) return renderNotice(NOT_YOURS, recipient)
     const session = sessionFrom({ ...claims, exp: Number(claims.until) / 1000 })
-    if (!(session && sessions.holds(session))) return say(NOT_YOURS, reader)
-    const counted = countArrival(visit, now, cookieOf(call, SESSION) !== undefined)
-    if (counted.arrivals >= LOOP.arrivals) return say(NO_COOKIES, reader, { 'set-cookie': [setCookie(VISIT, '', 0)] })
+    if (!(session && sessions.holds(session))) return renderNotice(NOT_YOURS, recipient)
+    const counted = countArrival(visit, now, cookieOf(head, SESSION) !== undefined)
+    if (counted.arrivals >= LOOP.arrivals) return renderNotice(NO_COOKIES, recipient, { 'set-cookie': [setCookie(VISIT, '', 0)] })
     return redirect(returnTo(route, way.path), [await sessions.cookie(session, route.host), visitCookie(counted, LOOP.within)])
   }
   return {
     depart,
-    /** Below /.berth/ on the hosts of workspaces. */
-    doors: {
+    /** By name, below /.berth/ on the hosts of workspaces. */
+    ownPaths: {
       arrive,
-      'sign-in': ({ call, route, url }: Knock): Reply => depart(call, route, targetIn(route, url)),
+      'sign-in': ({ head, route, url }: OwnPathRequest): Reply => depart(head, route, targetIn(route, url)),
       /** Only the host for signing in knows all sessions. */
       'sign-out': (): Reply => redirect(new URL(`https://${signInHost}/sign-out`), [setCookie(SESSION, '', 0)]),
     },
@@ -86,7 +75,7 @@ export function createArrivals({ signInHost, tickets, sessions, say, clock }: Ar
 }
 
 /**
- * Where somebody was: the whole URL in `rd`, as ingress-nginx writes it, or as nginx does, which escapes nothing. It is checked where
+ * Reads where somebody was: the whole URL in `rd`, as ingress-nginx writes it, or as nginx does, which escapes nothing. It is checked where
  * it is gone back to.
  */
 function targetIn({ host }: Route, { search, searchParams }: URL): string {
@@ -98,20 +87,20 @@ function targetIn({ host }: Route, { search, searchParams }: URL): string {
 
 const digest = (secret: string): string => createHash('sha256').update(secret).digest('base64url')
 
-function visitOf(call: Call, now: number): Visit | undefined {
-  const [, secret = '', arrivals, since] = /^([\w-]{43})\.(\d{1,2})\.(\d{13})$/.exec(cookieOf(call, VISIT) ?? '') ?? []
+function departureOf(head: RequestHead, now: number): Departure | undefined {
+  const [, secret = '', arrivals, since] = /^([\w-]{43})\.(\d{1,2})\.(\d{13})$/.exec(cookieOf(head, VISIT) ?? '') ?? []
   if (secret === '') return undefined
   const visit = { secret, arrivals: Number(arrivals), since: Number(since) }
   return now - visit.since < VISIT_LASTS ? visit : undefined
 }
 
 /** Tabs that are opened together arrive one after the other; all but the first show a session. */
-function countArrival(visit: Visit, now: number, hasSession: boolean): Visit {
+function countArrival(visit: Departure, now: number, hasSession: boolean): Departure {
   if (now - visit.since >= LOOP.within) return { ...visit, arrivals: 1, since: now }
   return hasSession ? visit : { ...visit, arrivals: visit.arrivals + 1 }
 }
 
-const visitCookie = ({ secret, arrivals, since }: Visit, lasts = VISIT_LASTS): string =>
+const visitCookie = ({ secret, arrivals, since }: Departure, lasts = VISIT_LASTS): string =>
   setCookie(VISIT, `${secret}.${arrivals}.${since}`, lasts / 1000)
 
 const NO_COOKIES = {

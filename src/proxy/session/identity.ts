@@ -1,7 +1,7 @@
 import type { Person } from '../../engines/access/index.ts'
 import { Failure } from '../../std/index.ts'
 
-/** How claims become names: the same settings, with the same meaning, as those of an API server for OpenID Connect. */
+/** Claims become names by these: the same settings, with the same meaning, as those of an API server for OpenID Connect. */
 export interface IdentitySettings {
   issuer: string
   usernameClaim: string
@@ -41,7 +41,7 @@ function groupsFrom(claims: Readonly<Record<string, unknown>>, { groupsClaim, gr
     if (typeof name !== 'string' || name === '') continue
     const group = groupsPrefix + name
     bytes += Buffer.byteLength(group) + 3
-    // Whoever is in more groups than fit has the first of them: less is given, never more.
+    // A person who is in more groups than fit has the first of them: less is given, never more.
     if (bytes > GROUPS_BYTES) break
     if (!group.startsWith(RESERVED) && isPrintable(group)) groups.push(group)
   }

@@ -1,14 +1,11 @@
 /**
- * Who somebody is, from the redirect to the provider to the cookie that each request shows. The provider sends people back to one
+ * Finds out who somebody is, from the redirect to the provider to the cookie that each request shows. The provider sends people back to one
  * host (sign-in.ts); from there a ticket of half a minute takes them to the host of the workspace (arrival.ts), where a cookie of
- * that host alone stands for them (sessions.ts), or what was in a link that somebody has given them (links.ts). Nothing is kept but the keys (keys.ts) and when people have signed out
- * (sign-outs.ts). Read sign-in.ts first.
+ * that host alone stands for them (sessions.ts). Nothing is kept but the keys (keys.ts) and when people have signed out (sign-outs.ts). Read sign-in.ts first.
  */
-export { type ArrivalDesk, createArrivals } from './arrival.ts'
-export { harmlessCookie, withoutOwn } from './cookies.ts'
+export { createArrivals } from './arrival.ts'
 export type { IdentitySettings } from './identity.ts'
-export { createKeyRing, KEYS, type KeyRing } from './keys.ts'
-export { createLinkDoor, linksOf } from './links.ts'
+export { createRotatingKeys, KEYS, type RotatingKeys } from './keys.ts'
 export { createSessions } from './sessions.ts'
-export { createSignIn, type Home } from './sign-in.ts'
+export { createSignIn } from './sign-in.ts'
 export { createSignOuts, SIGN_OUTS } from './sign-outs.ts'

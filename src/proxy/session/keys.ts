@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { TicketKey, TicketKeys } from '../../adapters/auth/index.ts'
 import type { Cache, Kube } from '../../adapters/kube/index.ts'
 import { type CoreSecret, Secrets } from '../../api/index.ts'
-import { type Clock, Failure, hours, isFailure, type Log, minutes, pause, Secret, seconds } from '../../std/index.ts'
+import { type Clock, every, Failure, hours, isFailure, type Log, minutes, pause, Secret, seconds } from '../../std/index.ts'
 
 /** The Secret that all proxies of an installation share. */
 export const KEYS = 'berth-proxy-keys'
@@ -12,20 +12,18 @@ const ROTATE = hours(24)
 /** Before a new one makes tickets, all proxies have heard of it. */
 const HEARD = minutes(1)
 const LOOK = minutes(5)
+const LOOK_WITHOUT_KEYS = seconds(2)
 /** Half of it signs, half of it seals. */
 const BYTES = 64
 
-export interface KeyRoom {
-  kube: Kube
+interface KeySources {
   cache: Cache<CoreSecret>
   namespace: string
   /** So long tickets may last: a key is kept until the last of its tickets is over. Milliseconds. */
   longest: number
-  clock: Clock
-  log: Log
 }
 
-export interface KeyRing extends TicketKeys {
+export interface RotatingKeys extends TicketKeys {
   /** Resolves when there is a key. */
   ready(signal: AbortSignal): Promise<void>
   stop(): void
@@ -37,13 +35,16 @@ interface Dated {
 }
 
 /** Makes the Secret if nobody has, and a new key each day; whichever proxy is first does it. */
-export function createKeyRing({ kube, cache, namespace, longest, clock, log }: KeyRoom): KeyRing {
+export function createRotatingKeys(kube: Kube, { cache, namespace, longest }: KeySources, clock: Clock, log: Log): RotatingKeys {
   const ref = { name: KEYS, namespace }
   let keys = keysIn(cache.get(ref))
   const stopFollowing = cache.onChange((now) => {
     if (now?.metadata.name === KEYS) keys = keysIn(now)
   })
+  let stopLooking: ReturnType<typeof every> | undefined
+  let lookedAt = 0
   const look = async (): Promise<void> => {
+    lookedAt = clock.now()
     try {
       const secret = await kube.get(Secrets, ref)
       keys = keysIn(secret)
@@ -61,10 +62,6 @@ export function createKeyRing({ kube, cache, namespace, longest, clock, log }: K
       else log.warn('The keys for tickets could not be looked after', { error: Failure.from(thrown) })
     }
   }
-  const round: { stop: () => void } = { stop: () => undefined }
-  const again = (wait: number) => {
-    round.stop = clock.after(wait, () => void look().then(() => again(keys.length > 0 ? LOOK : seconds(2))))
-  }
   return {
     current() {
       const heard = keys.filter(({ at }) => at <= clock.now() - HEARD)
@@ -79,10 +76,12 @@ export function createKeyRing({ kube, cache, namespace, longest, clock, log }: K
         await look()
         if (keys.length === 0) await pause(clock, seconds(1), signal)
       }
-      again(LOOK)
+      stopLooking = every(clock, LOOK_WITHOUT_KEYS, async () => {
+        if (keys.length === 0 || clock.now() - lookedAt >= LOOK) await look()
+      })
     },
     stop() {
-      round.stop()
+      void stopLooking?.()
       stopFollowing()
     },
   }

@@ -1,14 +1,8 @@
 import type { Tickets } from '../../adapters/auth/index.ts'
 import { type Clock, isFailure, LRUCache } from '../../std/index.ts'
-import type { Call, Session, Sessions } from '../ports.ts'
-import { cookieOf, SESSION, setCookie } from './cookies.ts'
+import { cookieOf, SESSION, setCookie } from '../cookies.ts'
+import type { Session, Sessions } from '../ports.ts'
 import type { SignOuts } from './sign-outs.ts'
-
-export interface SessionDesk {
-  tickets: Tickets
-  signOuts: SignOuts
-  clock: Clock
-}
 
 export interface IssuedSessions extends Sessions {
   /** The header that makes a browser show the session at that host, and there alone. */
@@ -20,24 +14,20 @@ const MOST = 10_000
 
 const kindOf = (audience: string) => ({ kind: 'session', audience })
 
-export function createSessions({ tickets, signOuts, clock }: SessionDesk): IssuedSessions {
+export function createSessions(tickets: Tickets, signOuts: SignOuts, clock: Clock): IssuedSessions {
   /** By token and host, which is all that the answer depends on beside the time and the sign-outs: those are asked each time. */
   const known = new LRUCache<string, Session>({ max: MOST })
   const holds = (session: Session): boolean => session.until > clock.now() && !signOuts.endedSince(session)
 
   const read = async (token: string, host: string): Promise<Session | undefined> => {
-    try {
-      return sessionFrom(await tickets.verify(kindOf(host), token))
-    } catch (thrown) {
-      if (isFailure(thrown, 'unauthorized', 'expired')) return undefined
-      throw thrown
-    }
+    const claims = await tickets.verify(kindOf(host), token).catch(nothingIfRefused)
+    return claims && sessionFrom(claims)
   }
   return {
     holds,
-    onSignOut: (listener) => signOuts.onChange(listener),
-    async of(call: Pick<Call, 'headers'>, host: string) {
-      const token = cookieOf(call, SESSION)
+    onSignOut: signOuts.onChange,
+    async of(head, host) {
+      const token = cookieOf(head, SESSION)
       if (token === undefined) return
       // A host has no space, so two pairs never make one key.
       const key = `${host} ${token}`
@@ -54,7 +44,12 @@ export function createSessions({ tickets, signOuts, clock }: SessionDesk): Issue
   }
 }
 
-/** Of claims that this house has written itself. */
+/** Turns the refusal of a ticket into nothing; other failures stay. */
+export function nothingIfRefused(thrown: unknown): undefined {
+  if (!isFailure(thrown, 'unauthorized', 'expired')) throw thrown
+}
+
+/** Reads claims that a proxy has written itself. */
 export function sessionFrom(claims: Readonly<Record<string, unknown>>): Session | undefined {
   const { sub, groups, since, exp } = claims
   if (typeof sub !== 'string' || sub === '' || typeof since !== 'number' || typeof exp !== 'number') return undefined

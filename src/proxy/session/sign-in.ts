@@ -1,18 +1,18 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Provider, Tickets } from '../../adapters/auth/index.ts'
+import { isFromOwnPage, type Reply } from '../../dashboard/index.ts'
 import { type Clock, Failure, isFailure, minutes } from '../../std/index.ts'
-import { isOwnWish } from '../own-wish.ts'
-import type { Call, Reader, Reply, Routes, Say, Session } from '../ports.ts'
-import { ATTEMPT, cookieNames, cookieOf, SESSION, setCookie } from './cookies.ts'
+import { ATTEMPT, cookieNames, cookieOf, SESSION, setCookie } from '../cookies.ts'
+import { renderNotice } from '../page.ts'
+import type { Recipient, RequestHead, RouteTable, Session } from '../ports.ts'
+import { redirect, returnTo } from '../redirect.ts'
 import { type IdentitySettings, personFrom } from './identity.ts'
-import { redirect } from './redirect.ts'
-import { returnTo } from './return-to.ts'
 import type { IssuedSessions } from './sessions.ts'
 import type { SignOuts } from './sign-outs.ts'
-import { TRANSFER, type Transfer, transferClaims } from './transfer.ts'
+import { type SessionTransfer, TRANSFER, transferClaims } from './transfer.ts'
 
-export interface SignInDesk {
+interface SignInServices {
   /** The one host to which the provider sends people back. */
   host: string
   provider: Provider
@@ -20,90 +20,91 @@ export interface SignInDesk {
   tickets: Tickets
   sessions: IssuedSessions
   signOuts: SignOuts
-  routes: Pick<Routes, 'at'>
+  routes: Pick<RouteTable, 'at'>
   /** A session is never longer than this, nor than what the provider says. Milliseconds. */
   longest: number
-  say: Say
   clock: Clock
-  /** What else people find on this host once they have signed in. */
-  home?: Home | undefined
+  /** Answers what else people find on this host once they have signed in. */
+  home: ((request: IncomingMessage, url: URL, recipient: Recipient, session: Session) => Promise<Reply>) | undefined
 }
 
-export type Home = (request: IncomingMessage, url: URL, reader: Reader, session: Session) => Promise<Reply>
-
-/** How long somebody may take at the provider. */
+/** Somebody may take so long at the provider. */
 const ATTEMPT_LASTS = minutes(10)
 /** Sign-ins that one browser may have under way: tabs that were opened together. */
 const MOST_ATTEMPTS = 8
 
-/** What the host for signing in answers. */
-export function createSignIn(desk: SignInDesk) {
-  const { say } = desk
-  return async (call: Call, url: URL, reader: Reader): Promise<Reply> => {
+/** Answers on the host for signing in. */
+export function createSignIn(services: SignInServices) {
+  return async (head: RequestHead, url: URL, recipient: Recipient): Promise<Reply> => {
     try {
-      if (url.pathname === '/sign-in') return await begin(desk, call, url.searchParams, reader)
-      if (url.pathname === '/callback') return await finish(desk, call, url, reader)
-      if (url.pathname === '/sign-out') return await signOut(desk, call, reader)
-      if (desk.home) return await enter(desk, call, url, reader)
-      if (url.pathname === '/') return await front(desk, call, reader)
-      return say(NOT_HERE, reader)
+      if (url.pathname === '/sign-in') return await begin(services, head, url.searchParams, recipient)
+      if (url.pathname === '/callback') return await finish(services, head, url, recipient)
+      if (url.pathname === '/sign-out') return await signOut(services, head, recipient)
+      if (services.home) return await enter(services, head, url, recipient)
+      if (url.pathname === '/') return await front(services, head, recipient)
+      return renderNotice(NOT_HERE, recipient)
     } catch (thrown) {
-      return say(noticeOf(Failure.from(thrown)), reader)
+      return renderNotice(noticeOf(Failure.from(thrown)), recipient)
     }
   }
 }
 
-/** Whoever has not signed in does so first, and comes back to the page that was asked for. */
-async function enter(desk: SignInDesk, call: Call, url: URL, reader: Reader): Promise<Reply> {
-  const { sessions, host, home, say } = desk
-  const session = await sessions.of(call, host)
+/** A visitor who has not signed in does so first, and comes back to the page that was asked for. */
+async function enter(services: SignInServices, head: RequestHead, url: URL, recipient: Recipient): Promise<Reply> {
+  const { sessions, host, home } = services
+  const session = await sessions.of(head, host)
   // An ingress that asks has no body to give, and shows no page of ours.
-  if (!(home && call.request)) return say(NOT_HERE, reader)
-  if (session) return home(call.request, url, reader, session)
-  if (!reader.wantsPage) return say(NOT_SIGNED_IN, reader)
+  if (!(home && head.request)) return renderNotice(NOT_HERE, recipient)
+  if (session) return home(head.request, url, recipient, session)
+  if (!recipient.wantsPage) return renderNotice(NOT_SIGNED_IN, recipient)
   const to = new URL(`https://${host}/sign-in`)
   to.searchParams.set('path', pathOf(url))
   return redirect(to)
 }
 
-async function begin(desk: SignInDesk, call: Call, asked: URLSearchParams, reader: Reader): Promise<Reply> {
-  const { routes, sessions, provider, tickets, host, clock, say } = desk
+async function begin(services: SignInServices, head: RequestHead, asked: URLSearchParams, recipient: Recipient): Promise<Reply> {
+  const { routes, sessions, provider, tickets, host, clock } = services
   // Without another host it is this one that somebody wants to see.
-  const isHome = desk.home !== undefined && !asked.has('host')
+  const isHome = services.home !== undefined && !asked.has('host')
   const route = isHome ? { host } : routes.at(asked.get('host') ?? '')
   const visit = isHome ? '' : (asked.get('visit') ?? '')
-  if (!(route && (isHome || /^[\w-]{43}$/.test(visit)))) return say(NOWHERE, reader)
-  const way: Transfer = { host: route.host, path: pathOf(returnTo(route, asked.get('path'))), visit }
-  const session = await sessions.of(call, host)
-  if (session) return transfer(desk, session, way)
+  if (!(route && (isHome || /^[\w-]{43}$/.test(visit)))) return renderNotice(NOWHERE, recipient)
+  const way: SessionTransfer = { host: route.host, path: pathOf(returnTo(route, asked.get('path'))), visit }
+  const session = await sessions.of(head, host)
+  if (session) return transfer(services, session, way)
   const { url, ...attempt } = await provider.begin()
   const sealed = await tickets.seal(attemptAt(host), { ...attempt, ...way }, clock.now() + ATTEMPT_LASTS)
-  const old = cookieNames(call, ATTEMPT)
+  const old = cookieNames(head, ATTEMPT)
   const forgotten = old.slice(0, Math.max(0, old.length - MOST_ATTEMPTS + 1)).map((name) => setCookie(name, '', 0))
   return redirect(url, [setCookie(cookieFor(attempt.state), sealed, ATTEMPT_LASTS / 1000), ...forgotten])
 }
 
 /** Back from the provider. */
-async function finish(desk: SignInDesk, call: Call, url: URL, reader: Reader): Promise<Reply> {
-  const { provider, tickets, identity, sessions, host, longest, clock, say } = desk
+async function finish(services: SignInServices, head: RequestHead, url: URL, recipient: Recipient): Promise<Reply> {
+  const { provider, tickets, identity, sessions, host, longest, clock } = services
   const name = cookieFor(url.searchParams.get('state') ?? '')
-  const sealed = cookieOf(call, name)
+  const sealed = cookieOf(head, name)
   // Nobody in this browser has begun it: a link of somebody who wants others to work as him.
-  if (sealed === undefined) return say(NOT_BEGUN, reader)
+  if (sealed === undefined) return renderNotice(NOT_BEGUN, recipient)
   const { state, nonce, verifier, ...claims } = await tickets.open(attemptAt(host), sealed)
   const way = transferClaims(claims)
   if (!(typeof state === 'string' && typeof nonce === 'string' && typeof verifier === 'string' && way))
-    return say(NOT_BEGUN, reader)
+    return renderNotice(NOT_BEGUN, recipient)
   const since = clock.now()
   const { claims: said, until } = await provider.finish(url, { state, nonce, verifier })
   const session = { person: personFrom(said, identity), since, until: Math.min(until, since + longest) }
-  // What was there before is of no use to whoever knew it.
+  // A session that was there before is of no use to somebody who knew it.
   const cookies = [setCookie(name, '', 0), await sessions.cookie(session, host)]
-  return transfer(desk, session, way, cookies)
+  return transfer(services, session, way, cookies)
 }
 
 /** Sends somebody on with a ticket that counts once, for half a minute, in the browser that left that host. */
-async function transfer({ tickets, clock, routes, host }: SignInDesk, session: Session, way: Transfer, cookies: string[] = []) {
+async function transfer(
+  { tickets, clock, routes, host }: SignInServices,
+  session: Session,
+  way: SessionTransfer,
+  cookies: string[] = [],
+) {
   if (way.host === host) return redirect(returnTo(way, way.path), cookies)
   const route = routes.at(way.host)
   if (!route) throw new Failure('not-found', 'the workspace has gone meanwhile')
@@ -116,21 +117,21 @@ async function transfer({ tickets, clock, routes, host }: SignInDesk, session: S
   return redirect(url, cookies)
 }
 
-async function signOut(desk: SignInDesk, call: Call, reader: Reader): Promise<Reply> {
-  const { sessions, signOuts, provider, host, say } = desk
-  const session = await sessions.of(call, host)
-  if (!session) return say(SIGNED_OUT, reader, { 'set-cookie': [setCookie(SESSION, '', 0)] })
-  if (call.method !== 'POST') return say(askToSignOut(session), reader)
-  if (!isOwnWish(call, host)) return say(NOT_OWN_WISH, reader)
+async function signOut(services: SignInServices, head: RequestHead, recipient: Recipient): Promise<Reply> {
+  const { sessions, signOuts, provider, host } = services
+  const session = await sessions.of(head, host)
+  if (!session) return renderNotice(SIGNED_OUT, recipient, { 'set-cookie': [setCookie(SESSION, '', 0)] })
+  if (head.method !== 'POST') return renderNotice(askToSignOut(session), recipient)
+  if (!isFromOwnPage(head, `https://${host}`)) return renderNotice(FROM_ELSEWHERE, recipient)
   await signOuts.record(session.person.user)
   const there = await provider.endOf(`https://${host}/`).catch(() => undefined)
   const link = there && { label: 'Sign out at the identity provider, too', to: there.href }
-  return say({ ...SIGNED_OUT, link }, reader, { 'set-cookie': [setCookie(SESSION, '', 0)] })
+  return renderNotice({ ...SIGNED_OUT, link }, recipient, { 'set-cookie': [setCookie(SESSION, '', 0)] })
 }
 
-async function front({ sessions, host, say }: SignInDesk, call: Call, reader: Reader): Promise<Reply> {
-  const session = await sessions.of(call, host)
-  return say(session ? askToSignOut(session) : SIGNED_OUT, reader)
+async function front({ sessions, host }: SignInServices, head: RequestHead, recipient: Recipient): Promise<Reply> {
+  const session = await sessions.of(head, host)
+  return renderNotice(session ? askToSignOut(session) : SIGNED_OUT, recipient)
 }
 
 const attemptAt = (host: string) => ({ kind: 'attempt', audience: host })
@@ -154,7 +155,7 @@ const SIGNED_OUT = {
   title: 'You are not signed in',
   lines: ['Open a workspace to sign in.'],
 }
-const NOT_OWN_WISH = {
+const FROM_ELSEWHERE = {
   status: 403,
   title: 'That came from another site',
   lines: ['Nothing was done. Sign out from this page itself.'],

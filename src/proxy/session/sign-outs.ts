@@ -5,37 +5,31 @@ import type { Clock } from '../../std/index.ts'
 import { writeInto } from '../config-map.ts'
 import type { Session } from '../ports.ts'
 
-/** When people have signed out, for all proxies of an installation: sessions themselves are kept nowhere. */
+/** The ConfigMap says when people have signed out, for all proxies of an installation: sessions themselves are kept nowhere. */
 export const SIGN_OUTS = 'berth-proxy-sign-outs'
 
-export interface SignOuts {
-  /** Whether somebody has signed out since the session began. */
-  endedSince(session: Session): boolean
-  /** Ends all sessions of that user. */
-  record(user: string): Promise<void>
-  onChange(listener: () => void): () => void
-}
+export type SignOuts = ReturnType<typeof createSignOuts>
 
-export interface SignOutRoom {
-  kube: Kube
+interface SignOutSources {
   cache: Cache<ConfigMap>
   namespace: string
   /** No session lasts longer: what is older is forgotten. Milliseconds. */
   longest: number
-  clock: Clock
 }
 
-export function createSignOuts({ kube, cache, namespace, longest, clock }: SignOutRoom): SignOuts {
+export function createSignOuts(kube: Kube, { cache, namespace, longest }: SignOutSources, clock: Clock) {
   const ref = { name: SIGN_OUTS, namespace }
   const at = (user: string): number => Number(cache.get(ref)?.data?.[keyOf(user)] ?? 0)
   return {
-    endedSince: ({ person, since }) => at(person.user) >= since,
-    record(user) {
+    /** Whether somebody has signed out since the session began. */
+    endedSince: ({ person, since }: Session): boolean => at(person.user) >= since,
+    /** Ends all sessions of that user. */
+    record(user: string): Promise<void> {
       const now = clock.now()
       const over = Object.entries(cache.get(ref)?.data ?? {}).filter(([, time]) => Number(time) < now - longest)
       return writeInto(kube, ref, { ...Object.fromEntries(over.map(([key]) => [key, null])), [keyOf(user)]: String(now) })
     },
-    onChange: (listener) => cache.onChange(listener),
+    onChange: (listener: () => void) => cache.onChange(listener),
   }
 }
 

@@ -13,6 +13,7 @@ import {
 import { freePort } from '../../../src/adapters/control-plane/ports.ts'
 import { connect } from '../../../src/adapters/kube/index.ts'
 import { Deployments, Namespaces } from '../../../src/api/index.ts'
+import { freezeServer, killServer, resumeServer } from '../../support/servers.ts'
 import { describe } from '../../support/suite.ts'
 import { apply, eventually, expectObject } from '../../support/verbs.ts'
 
@@ -63,22 +64,22 @@ describe('a control plane', (it) => {
   it('has what it had after its API server and etcd were killed and started again', async () => {
     const kube = connect({ kubeconfig: first.kubeconfig })
     await apply(kube, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'kept' } })
-    await first.servers.kill('kube-apiserver')
+    await killServer(first, 'kube-apiserver')
     const port = Number(new URL(first.server).port)
     assert.is(await freePort(port), port, 'what was killed holds nothing any more')
-    await first.servers.kill('etcd')
-    await first.servers.start('etcd')
-    await first.servers.start('kube-apiserver')
+    await killServer(first, 'etcd')
+    await first.startServer('etcd')
+    await first.startServer('kube-apiserver')
     assert.ok(await eventually(() => kube.get(Namespaces, { name: 'kept' })))
     await kube.close()
   })
 
   it('answers nothing while its API server is frozen, and goes on after it', async () => {
     const kube = connect({ kubeconfig: first.kubeconfig })
-    await first.servers.freeze('kube-apiserver')
+    await freezeServer(first, 'kube-apiserver')
     const asked = kube.get(Namespaces, { name: 'default' }, AbortSignal.timeout(300)).catch(() => 'no answer')
     assert.is(await asked, 'no answer')
-    first.servers.resume('kube-apiserver')
+    resumeServer(first, 'kube-apiserver')
     assert.ok(await eventually(() => kube.get(Namespaces, { name: 'default' })))
     await kube.close()
   })

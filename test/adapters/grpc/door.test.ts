@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf'
 import { equal, is } from 'uvu/assert'
 import { type Door, dial, offer } from '../../../src/adapters/grpc/index.ts'
-import { AgentRegistrar, AgentReports, registered } from '../../../src/rpc/index.ts'
+import { AgentRegistrar, AgentReports, RegisterResponseSchema } from '../../../src/rpc/index.ts'
 import { Failure, Secret, seconds } from '../../../src/std/index.ts'
 import { steppedClock } from '../../support/clock.ts'
 import { failureOf } from '../../support/refusal.ts'
@@ -44,7 +44,7 @@ describe('the door before calls', (it) => {
       {
         async register() {
           handled++
-          return registered()
+          return create(RegisterResponseSchema)
         },
       },
       door,

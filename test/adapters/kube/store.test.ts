@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { isNewer } from '../../../src/adapters/kube/resource-version.ts'
 import { Store } from '../../../src/adapters/kube/store.ts'
-import { type KubeObject, keyOf, refOf } from '../../../src/api/index.ts'
+import { indexBy, type KubeObject, keyOf, refOf } from '../../../src/api/index.ts'
 import { describe } from '../../support/suite.ts'
 
 const object = (name: string, version: number, labels: Record<string, string> = {}): KubeObject => ({
@@ -31,10 +31,10 @@ describe('the store behind a watch', (it) => {
 
   it('tells who listens to one object of that one, and who listens to a value of an index of all that have it or had it', () => {
     const store = new Store()
-    store.addIndexes({ color: ({ metadata }) => (metadata.labels?.color ? [metadata.labels.color] : []) })
+    const byColor = indexBy(({ metadata }: KubeObject) => (metadata.labels?.color ? [metadata.labels.color] : []))
     const told: string[] = []
     const forget = store.onChangeOf(ref, (now) => told.push(`a ${now?.metadata.resourceVersion ?? 'gone'}`))
-    store.onChangeBy('color', 'red', (now) => told.push(`red ${now?.metadata.name ?? 'gone'}`))
+    store.onChangeBy(byColor, 'red', (now) => told.push(`red ${now?.metadata.name ?? 'gone'}`))
     store.put(object('a', 1))
     store.put(object('b', 2, { color: 'red' }))
     store.put(object('b', 3, { color: 'blue' }))
@@ -43,7 +43,17 @@ describe('the store behind a watch', (it) => {
     forget()
     store.put(object('a', 6, { color: 'red' }))
     assert.equal(told, ['a 1', 'red b', 'red b', 'a gone', 'red a'])
-    assert.throws(() => store.onChangeBy('size', 'large', () => undefined), /no index "size"/)
+  })
+
+  it('keeps the indexes of two rooms apart, and fills one with what is there when somebody first asks by it', () => {
+    const store = new Store()
+    const one = indexBy(({ metadata }: KubeObject) => [metadata.name])
+    const other = indexBy(({ metadata }: KubeObject) => [metadata.labels?.claim ?? ''])
+    store.put(object('a', 1, { claim: 'b' }))
+    assert.equal(store.by(one, 'a').map(refOf), [ref])
+    assert.equal(store.by(one, 'b'), [])
+    store.put(object('c', 2, { claim: 'b' }))
+    assert.equal([store.by(one, 'c').length, store.by(other, 'b').length, store.by(other, 'a').length], [1, 2, 0])
   })
 
   it('does not bring back what was deleted while the answer to a write travelled', () => {
@@ -104,8 +114,8 @@ describe('the store behind a watch', (it) => {
 
   it('keeps its indexes equal to a scan, whatever happens', () => {
     const store = new Store()
-    const index = (one: KubeObject) => [one.metadata.labels?.team ?? '']
-    store.addIndexes({ team: index })
+    const byTeam = indexBy((one: KubeObject) => [one.metadata.labels?.team ?? ''])
+    assert.equal(store.by(byTeam, 't0'), [])
     let seed = 42
     const random = (below: number) => {
       seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
@@ -124,9 +134,9 @@ describe('the store behind a watch', (it) => {
         )
     }
     for (let team = 0; team < 5; team++) {
-      const scan = [...store.all()].filter((one) => index(one)[0] === `t${team}`)
+      const scan = [...store.all()].filter((one) => byTeam.of(one)[0] === `t${team}`)
       const names = (list: KubeObject[]) => list.map((one) => keyOf(refOf(one))).sort()
-      assert.equal(names(store.by('team', `t${team}`)), names(scan))
+      assert.equal(names(store.by(byTeam, `t${team}`)), names(scan))
     }
   })
 })

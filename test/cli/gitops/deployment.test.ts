@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
 import { type GitOpsDeployment, keyOf } from '../../../src/api/index.ts'
-import { hint } from '../../../src/cli/gitops/deployment.ts'
-import { otherRevisions, revisionMeant } from '../../../src/cli/gitops/revision.ts'
-import { type Node, treeLines } from '../../../src/cli/gitops/tree.ts'
+import { likely } from '../../../src/cli/find-object.ts'
+import { otherRevisions, revisionMeant } from '../../../src/cli/gitops/rollback.ts'
+import { type TreeNode, treeLines } from '../../../src/cli/gitops/tree-lines.ts'
 import { verdictOf } from '../../../src/cli/gitops/verdict.ts'
 import { plain } from '../../../src/cli/shell.ts'
 import { isFailure } from '../../../src/std/index.ts'
@@ -61,7 +61,7 @@ const REVISIONS: [why: string, asked: string | undefined, current: string, chose
   ['a whole commit that is not in the history', 'c'.repeat(40), A, 'c'.repeat(40)],
 ]
 
-const node = (name: string, more: Partial<Node> = {}): Node => ({
+const node = (name: string, more: Partial<TreeNode> = {}): TreeNode => ({
   group: '',
   kind: 'ConfigMap',
   namespace: 'team-a',
@@ -77,7 +77,7 @@ describe('verbs about a GitOpsDeployment', (it) => {
   it('name what might have been meant', () => {
     for (const [why, known, said] of HINTS) {
       const refs = known.map((key) => ({ namespace: key.slice(0, key.indexOf('/')), name: key.slice(key.indexOf('/') + 1) }))
-      assert.is(hint(REF, refs), said, why)
+      assert.is(likely(REF, refs, 'kubectl get gitopsdeployments -A'), said, why)
       assert.equal(refs.map(keyOf), known)
     }
   })

@@ -1,10 +1,10 @@
 import * as assert from 'uvu/assert'
 import { type Workspace, type WorkspaceSpec, type WorkspaceStatus, Workspaces } from '../../../src/api/index.ts'
 import { plain } from '../../../src/cli/shell.ts'
-import { letterOf } from '../../../src/cli/workspace/letter.ts'
+import { describeWorkspace } from '../../../src/cli/workspace/describe.ts'
 import { news, standOf } from '../../../src/cli/workspace/progress.ts'
 import { noteOf } from '../../../src/cli/workspace/row.ts'
-import { spelled } from '../../../src/cli/workspace/time.ts'
+import { spelled } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 
 const NOW = Date.parse('2030-01-01T12:00:00Z')
@@ -73,7 +73,7 @@ describe('workspaces in words', (it) => {
       condition('ObjectsCurrent', 'False', 'what runs was made before: it has 2 mistakes: a; b. Correct it.'),
     ]
     const running = workspace({ actualState: 'Running', failure, conditions })
-    const letter = letterOf({ paint: plain }, running, NOW)
+    const letter = describeWorkspace({ paint: plain }, running, NOW)
     assert.is(letter.split('it has 2 mistakes').length, 2)
     assert.match(letter, 'ObjectsCurrent: what runs was made before: Done, as said above')
     assert.is(noteOf(running, NOW), 'changes wait: DevfileInvalid')
@@ -112,7 +112,7 @@ describe('workspaces in words', (it) => {
       condition('DeploymentReady', 'False', 'it crashes'),
       condition('ProjectCloned', 'False', 'there is no GitProject'),
     ]
-    const letter = letterOf(
+    const letter = describeWorkspace(
       { paint: plain },
       workspace({ actualState: 'Failed', failure, conditions, ...stop, url: 'https://web.example.com/' }),
       NOW,

@@ -1,6 +1,6 @@
 import { equal, is } from 'uvu/assert'
 import type { WorkspaceSpec } from '../../../src/api/index.ts'
-import { judge, type Person, premisesOf } from '../../../src/engines/access/index.ts'
+import { accessRulesOf, judgeAccess, type Person } from '../../../src/engines/access/index.ts'
 import { describe } from '../../support/suite.ts'
 import { published } from './neighbourhood.ts'
 
@@ -211,8 +211,8 @@ describe('the decision about access', (it) => {
         ports: PORTS,
         ...(most && { maxVisibility: most }),
       })
-      const judgement = judge({
-        ...{ premises: premisesOf(workspace), port, person: who, now: NOW },
+      const judgement = judgeAccess({
+        ...{ rules: accessRulesOf(workspace), port, person: who, now: NOW },
         ...(links && { links }),
         ...(hasRole && { hasRole }),
       })
@@ -221,10 +221,10 @@ describe('the decision about access', (it) => {
 
   it('says when it ends by itself', () => {
     const shares = [{ name: 'a', user: 'grace@example.com', ports: ['app'], expiresAt: AFTER }]
-    const premises = premisesOf(published('web', { spec: { shares } }))
+    const rules = accessRulesOf(published('web', { spec: { shares } }))
     const later = Date.parse(AFTER)
-    equal(judge({ premises, port: 3000, person: grace, now: NOW }), { may: true, as: 'share', until: later })
-    equal(judge({ premises, port: 3000, person: grace, now: later }), { may: false, why: 'ShareExpired' })
+    equal(judgeAccess({ rules, port: 3000, person: grace, now: NOW }), { may: true, as: 'share', until: later })
+    equal(judgeAccess({ rules, port: 3000, person: grace, now: later }), { may: false, why: 'ShareExpired' })
   })
 
   it('takes the narrower of two wishes for one number', () => {
@@ -232,17 +232,17 @@ describe('the decision about access', (it) => {
       { name: 'a', port: 3000, visibility: 'authenticated' as const },
       { name: 'b', port: 3000, visibility: 'owner' as const },
     ]
-    const premises = premisesOf(published('web', { spec: { ports } }))
-    equal(judge({ premises, port: 3000, person: grace, now: NOW }), { may: false, why: 'NotShared' })
+    const rules = accessRulesOf(published('web', { spec: { ports } }))
+    equal(judgeAccess({ rules, port: 3000, person: grace, now: NOW }), { may: false, why: 'NotShared' })
   })
 
   it('closes everything where browsers are not let in', () => {
     const workspace = published('web')
-    const premises = premisesOf({
+    const rules = accessRulesOf({
       ...workspace,
       status: { ...workspace.status, class: { settings: { proxy: { httpEnabled: false } } } },
     })
-    equal(judge({ premises, port: 3000, person: ada, now: NOW }), { may: false, why: 'PortNotDeclared' })
+    equal(judgeAccess({ rules, port: 3000, person: ada, now: NOW }), { may: false, why: 'PortNotDeclared' })
   })
 })
 
@@ -261,9 +261,9 @@ describe('the access matrix', (it) => {
       const shares = guests.map(({ user, guest }) =>
         guest % 2 ? { name: `s${guest}`, user, ports: ['app'] } : { name: `s${guest}`, group: `team-${guest}`, ports: ['app'] },
       )
-      const premises = premisesOf(published(`w${host}`, { spec: { owner: `person-${host}`, shares } }))
+      const rules = accessRulesOf(published(`w${host}`, { spec: { owner: `person-${host}`, shares } }))
       for (const [guest, who] of people.entries()) {
-        const { may } = judge({ premises, port: 3000, person: who, now: NOW })
+        const { may } = judgeAccess({ rules, port: 3000, person: who, now: NOW })
         granted += Number(may)
         if (may !== isGranted(guest, host)) wrong.push(`${guest} at ${host}`)
       }

@@ -93,26 +93,6 @@ describe('pools of tunnels', (it) => {
     equal(await textsOf(call), ['still here'])
   })
 
-  it('announce an agent at its first tunnel and take leave 5 s after its last', async () => {
-    const clock = steppedClock()
-    const stage = await staged({ clock })
-    const agent = stage.agent({ [ECHO]: echo }, SMALL)
-    await eventually(() => stage.tunnels.count.idle === 2)
-    equal(stage.told, ['+7'])
-    await agent.leave()
-    await eventually(() => stage.tunnels.count.open === 0)
-    await clock.step(seconds(4.9))
-    equal(stage.told, ['+7'])
-    const back = stage.agent({ [ECHO]: echo }, SMALL)
-    await eventually(() => stage.tunnels.count.idle === 2)
-    await clock.step(seconds(10))
-    equal(stage.told, ['+7'])
-    await back.leave()
-    await eventually(() => stage.tunnels.count.open === 0)
-    await clock.step(seconds(5))
-    equal(stage.told, ['+7', '-7'])
-  })
-
   it('end what has waited for long, and the agent opens it again at once', async () => {
     const clock = steppedClock()
     const stage = await staged({ clock, age: seconds(60) })

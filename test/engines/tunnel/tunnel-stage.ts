@@ -24,8 +24,6 @@ export const echo: TunnelHandler = async function* (requests, call) {
 export interface Stage {
   readonly server: GrpcServer
   readonly tunnels: Tunnels
-  /** What the directory was told, in order. */
-  readonly told: string[]
   /** Ends what agents may do. */
   readonly revoked: AbortController
   /** Connects an agent that answers these methods. */
@@ -39,12 +37,7 @@ export interface Stage {
 
 /** Half of a kas, with one agent that has the id 7, on a real connection. */
 export async function setStage({ clock = systemClock, age = hours(1) }: { clock?: Clock; age?: number } = {}): Promise<Stage> {
-  const told: string[] = []
-  const directory = {
-    arrived: (agentId: bigint) => void told.push(`+${agentId}`),
-    left: (agentId: bigint) => void told.push(`-${agentId}`),
-  }
-  const tunnels = createTunnels({ directory, clock })
+  const tunnels = createTunnels({ clock })
   const revoked = new AbortController()
   const ended = revoked.signal
   const service = offer(ReverseTunnel, {
@@ -60,7 +53,6 @@ export async function setStage({ clock = systemClock, age = hours(1) }: { clock?
   return {
     server,
     tunnels,
-    told,
     revoked,
     connect,
     agent(services, size) {
@@ -87,7 +79,6 @@ export async function setStage({ clock = systemClock, age = hours(1) }: { clock?
     async close() {
       for (const close of closers) await close()
       await server.stop(0)
-      tunnels.stop()
     },
   }
 }

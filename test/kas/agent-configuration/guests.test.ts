@@ -5,9 +5,8 @@ import { Store } from '../../../src/adapters/kube/store.ts'
 import type { Agent, GitProject } from '../../../src/api/index.ts'
 import { createAgentConfigurationService } from '../../../src/kas/agent-configuration/index.ts'
 import { createAgentGate, createGate } from '../../../src/kas/authorization/index.ts'
-import type { Polls, Snapshot } from '../../../src/kas/ports.ts'
-import { BY_PATH, projectsOf } from '../../../src/kas/project.ts'
-import { BY_TOKEN } from '../../../src/kas/token-holder.ts'
+import type { CommitSnapshot, Polls } from '../../../src/kas/ports.ts'
+import { projectsOf } from '../../../src/kas/project.ts'
 import { treeOf } from '../../../src/kas/tree.ts'
 import { aborted, minutes, silentLog, systemClock } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
@@ -17,7 +16,7 @@ import { ownPrefixes, project } from '../running-kas.ts'
 
 const TOKEN = 'of-the-guest'
 const FILE = '.berth/agents/guest/config.yaml'
-const snapshot: Snapshot = {
+const snapshot: CommitSnapshot = {
   commit: 'c'.repeat(40),
   refName: 'refs/heads/main',
   isFetched: true,
@@ -29,8 +28,6 @@ const snapshot: Snapshot = {
 /** The service for agents with the caches and gates of kas. A kas that sees two namespaces of the cluster sees those of other tests too. */
 async function given() {
   const [agents, cache] = [new Store<Agent>(), new Store<GitProject>()]
-  agents.addIndexes(BY_TOKEN)
-  cache.addIndexes(BY_PATH)
   agents.put({
     apiVersion: 'berth.dev/v1alpha1',
     kind: 'Agent',

@@ -5,8 +5,8 @@ import { createAccessRules } from '../../../src/kas/agent-configuration/index.ts
 import { createGate } from '../../../src/kas/authorization/index.ts'
 import { createPace } from '../../../src/kas/git-polling/pace.ts'
 import { Poll } from '../../../src/kas/git-polling/poll.ts'
-import type { Polls, Sighting } from '../../../src/kas/ports.ts'
-import { BY_PATH, projectsOf } from '../../../src/kas/project.ts'
+import type { PollSighting, Polls } from '../../../src/kas/ports.ts'
+import { projectsOf } from '../../../src/kas/project.ts'
 import { treeOf } from '../../../src/kas/tree.ts'
 import { Failure, hours, minutes, seconds, silentLog } from '../../../src/std/index.ts'
 import { steppedClock } from '../../support/clock.ts'
@@ -18,7 +18,7 @@ const FILE = '.berth/agents/dev/config.yaml'
 const admits = (id: string) => `flux: {}\nuser_access: { access_as: { user: {} }, projects: [{ id: ${id} }] }`
 
 /** A commit with this file, or without one. */
-function commit(text: string | undefined): Sighting {
+function commit(text: string | undefined): PollSighting {
   const data = Buffer.from(text ?? '')
   const files = text === undefined ? [] : [{ path: FILE, blob: 'x', size: data.length }]
   const id = `commit of ${text}`
@@ -33,14 +33,13 @@ function commit(text: string | undefined): Sighting {
     },
   }
 }
-const away: Sighting = { failure: new Failure('unavailable', 'no Git server') }
+const away: PollSighting = { failure: new Failure('unavailable', 'no Git server') }
 
 /** The rules of one Agent whose repository is what `server` says; the poll, the gate and the caches are kas' own. */
 function given() {
   const clock = steppedClock()
   const agents = new Store<Agent>()
   const cache = new Store<GitProject>()
-  cache.addIndexes(BY_PATH)
   let version = 1
   const resourceVersion = () => String(version++)
   const agent = (uid: string, configurationProject = 'home/config') =>
@@ -54,7 +53,7 @@ function given() {
     const object = project('home', name, { url: `https://example.com/${name}`, pollInterval: '20s', ...spec })
     cache.put({ ...object, metadata: { ...object.metadata, uid: name, generation: version, resourceVersion: resourceVersion() } })
   }
-  const server: Record<string, Sighting> = {}
+  const server: Record<string, PollSighting> = {}
   const looks: string[] = []
   const ending = new AbortController()
   const follow: Polls['follow'] = (from, _, by) => {

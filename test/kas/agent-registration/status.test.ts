@@ -1,8 +1,8 @@
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import { equal, is, match, not, ok } from 'uvu/assert'
 import { type Agent, conditionOf } from '../../../src/api/index.ts'
-import { statusAfter, toldIn } from '../../../src/kas/agent-registration/index.ts'
-import { type Pod, podFrom } from '../../../src/kas/agent-registration/pod.ts'
+import { agentReportFrom, statusAfter } from '../../../src/kas/agent-registration/index.ts'
+import { type AgentPod, podFrom } from '../../../src/kas/agent-registration/pod.ts'
 import { numberOf } from '../../../src/kas/number.ts'
 import { AgentMetaSchema, ReportRequestSchema } from '../../../src/rpc/index.ts'
 import { describe } from '../../support/suite.ts'
@@ -23,7 +23,7 @@ const nothing = {
   projectOf: () => undefined,
 }
 const pod = { podId: '1', name: 'a', namespace: 'ns', version: 'v1', kubernetesVersion: '', connectedAt: now, meta: undefined }
-const reported = (report: MessageInitShape<typeof ReportRequestSchema>) => toldIn(create(ReportRequestSchema, report))
+const reported = (report: MessageInitShape<typeof ReportRequestSchema>) => agentReportFrom(create(ReportRequestSchema, report))
 const good = { commit: 'c1', path: 'p.yaml', mistakes: [] }
 const bad = { commit: 'c2', path: 'p.yaml', mistakes: [{ message: 'no', line: 3, column: 7 }] }
 
@@ -110,7 +110,7 @@ describe('Agent status', (it) => {
   })
 
   const other = { ...pod, podId: '2', name: 'b' }
-  const held = (...by: [Pod, string | undefined][]) =>
+  const held = (...by: [AgentPod, string | undefined][]) =>
     agentWith({
       connectedPods: by.map(([{ podId, name, namespace }, kas]) => ({ podId, name, namespace, ...(kas ? { kas } : {}) })),
     })

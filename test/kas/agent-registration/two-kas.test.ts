@@ -3,7 +3,6 @@ import { equal, is } from 'uvu/assert'
 import { connect, createCaches } from '../../../src/adapters/kube/index.ts'
 import { Agents } from '../../../src/api/index.ts'
 import { createStatusWriter } from '../../../src/kas/agent-registration/index.ts'
-import { BY_KNOWN_PROJECT } from '../../../src/kas/known-project.ts'
 import { ReportRequestSchema } from '../../../src/rpc/index.ts'
 import { silentLog, systemClock } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
@@ -28,7 +27,7 @@ describe('kas: two that write the status of one Agent', (it) => {
   const open = async (self: string) => {
     const kube = connect({ kubeconfig: cluster.kubeconfig })
     const caches = createCaches({ kube, clock: systemClock, log: silentLog, scope: namespace })
-    const agents = caches.of(Agents, { indexes: BY_KNOWN_PROJECT })
+    const agents = caches.of(Agents)
     await caches.ready(AbortSignal.timeout(30_000))
     const nothing = () => undefined
     const writer = createStatusWriter({

@@ -4,7 +4,7 @@ import type { Agent, ConfigMap, GitProject } from '../../../src/api/index.ts'
 import { findFor, projectOf } from '../../../src/kas/authorization/find.ts'
 import { pathHoldersOf } from '../../../src/kas/path-holders.ts'
 import type { Caller } from '../../../src/kas/ports.ts'
-import { BY_PATH, projectsOf } from '../../../src/kas/project.ts'
+import { projectsOf } from '../../../src/kas/project.ts'
 import { describe } from '../../support/suite.ts'
 import { project } from '../running-kas.ts'
 
@@ -24,7 +24,6 @@ const account: Caller = { kind: 'service-account', namespace: 'team', name: 'def
 /** GitProjects in the order in which they were made, each named by its uid, and what the platform lists. */
 function given(made: [uid: string, namespace: string, path: string, spec?: Spec][], listed: Record<string, string> = {}) {
   const [cache, lists] = [new Store<GitProject>(), new Store<ConfigMap>()]
-  cache.addIndexes(BY_PATH)
   lists.put({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'list', uid: 'l', resourceVersion: '1' }, data: listed })
   for (const [at, [uid, namespace, path, spec]] of made.entries()) {
     const object = project(namespace, uid, { url: 'https://example.com/x', path, ...spec })

@@ -4,8 +4,7 @@ import type { Cache } from '../../../src/adapters/kube/index.ts'
 import { Store } from '../../../src/adapters/kube/store.ts'
 import type { Agent, GitProject } from '../../../src/api/index.ts'
 import { createAgentGate, createGate } from '../../../src/kas/authorization/index.ts'
-import { BY_PATH, projectsOf } from '../../../src/kas/project.ts'
-import { BY_TOKEN } from '../../../src/kas/token-holder.ts'
+import { projectsOf } from '../../../src/kas/project.ts'
 import { steppedClock } from '../../support/clock.ts'
 import { describe } from '../../support/suite.ts'
 import { ownPrefixes, project } from '../running-kas.ts'
@@ -18,9 +17,7 @@ const sha256 = (n: number) => createHash('sha256').update(`token-${n}`).digest('
 /** Caches, and how often somebody has looked into them. */
 function given() {
   const agents = new Store<Agent>()
-  agents.addIndexes(BY_TOKEN)
   const cache = new Store<GitProject>()
-  cache.addIndexes(BY_PATH)
   let looks = 0
   const counted = <T extends Agent | GitProject>(store: Store<T>): Cache<T> => ({
     get(ref) {

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:https'
 import { equal, is, match } from 'uvu/assert'
 import { createReader } from '../../../src/adapters/http/index.ts'
 import { allowedUrl } from '../../../src/kas/devfiles/hosts.ts'
-import { createShelf } from '../../../src/kas/devfiles/index.ts'
+import { createDevfileFetcher } from '../../../src/kas/devfiles/index.ts'
 import { Failure } from '../../../src/std/index.ts'
 import { portOf } from '../../support/addresses.ts'
 import { selfSigned } from '../../support/builders/certificate.ts'
@@ -62,7 +62,7 @@ describe('kas: devfiles from web servers', (it) => {
   it.after(() => new Promise((resolve) => server.close(resolve)))
 
   const shelf = (allowLocal = true, resolved = '127.0.0.1') =>
-    createShelf({
+    createDevfileFetcher({
       hosts: [`devfiles.example.com:${port}`],
       clock,
       read: createReader({

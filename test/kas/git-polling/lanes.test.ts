@@ -1,6 +1,6 @@
 import { equal, is } from 'uvu/assert'
+import { createFetchBackoff } from '../../../src/kas/git-polling/fetch-backoff.ts'
 import { createLanes } from '../../../src/kas/git-polling/lanes.ts'
-import { createPatience } from '../../../src/kas/git-polling/patience.ts'
 import { Failure, isFailure, minutes, seconds } from '../../../src/std/index.ts'
 import { steppedClock } from '../../support/clock.ts'
 import { describe } from '../../support/suite.ts'
@@ -102,7 +102,7 @@ describe('patience', (it) => {
 
   it('gives the old answer for a while, and waits longer each time', async () => {
     const clock = steppedClock()
-    const patience = createPatience(clock)
+    const patience = createFetchBackoff(clock)
     const what = { tries: 0 }
     const attempt = () => messageOf(patience.try('c1', failing(what)))
     equal([await attempt(), await attempt(), await attempt()], ['try 1', 'try 1', 'try 1'])
@@ -114,7 +114,7 @@ describe('patience', (it) => {
   })
 
   it('does not hold up another commit, nor who is told to hurry', async () => {
-    const patience = createPatience(steppedClock())
+    const patience = createFetchBackoff(steppedClock())
     const what = { tries: 0 }
     await messageOf(patience.try('c1', failing(what)))
     is(await patience.try('c2', async () => 'here'), 'here')
@@ -126,7 +126,7 @@ describe('patience', (it) => {
 
   it('forgets what failed once something succeeded', async () => {
     const clock = steppedClock()
-    const patience = createPatience(clock)
+    const patience = createFetchBackoff(clock)
     const what = { tries: 0 }
     await messageOf(patience.try('c1', failing(what)))
     await clock.step(minutes(6))

@@ -1,5 +1,5 @@
 import { equal, is } from 'uvu/assert'
-import { createPace, type Standing } from '../../../src/kas/git-polling/pace.ts'
+import { createPace, type PollTurn } from '../../../src/kas/git-polling/pace.ts'
 import { seconds } from '../../../src/std/index.ts'
 import { steppedClock } from '../../support/clock.ts'
 import { describe } from '../../support/suite.ts'
@@ -8,7 +8,7 @@ function given() {
   const clock = steppedClock()
   const pace = createPace(clock)
   const looked: string[] = []
-  const look = (name: string, namespaces = ['busy'], isUrgent = false): Standing => {
+  const look = (name: string, namespaces = ['busy'], isUrgent = false): PollTurn => {
     const standing = pace.stand(namespaces, isUrgent)
     void standing.over.then(() => looked.push(name))
     return standing

@@ -1,7 +1,7 @@
 import { equal, is, ok } from 'uvu/assert'
 import { createPace } from '../../../src/kas/git-polling/pace.ts'
 import { Poll } from '../../../src/kas/git-polling/poll.ts'
-import type { Following, Sighting } from '../../../src/kas/ports.ts'
+import type { PollSighting, PollSubscription } from '../../../src/kas/ports.ts'
 import { projectFrom } from '../../../src/kas/project.ts'
 import { treeOf } from '../../../src/kas/tree.ts'
 import { Failure, hours, isFailure, minutes, seconds } from '../../../src/std/index.ts'
@@ -14,7 +14,7 @@ const shop = (pollInterval: string) => projectFrom(project('home', 'shop', { url
 const may = async (): Promise<void> => undefined
 const never = new AbortController().signal
 
-const seen = (commit: string): Sighting => ({
+const seen = (commit: string): PollSighting => ({
   snapshot: {
     commit,
     refName: 'refs/heads/main',
@@ -24,8 +24,8 @@ const seen = (commit: string): Sighting => ({
     read: async () => [],
   },
 })
-const failed = (reason: string): Sighting => ({ failure: new Failure('unavailable', 'no', { reason }) })
-const commitOf = (sighting: Sighting | undefined): string | undefined =>
+const failed = (reason: string): PollSighting => ({ failure: new Failure('unavailable', 'no', { reason }) })
+const commitOf = (sighting: PollSighting | undefined): string | undefined =>
   sighting && 'snapshot' in sighting ? sighting.snapshot.commit : undefined
 
 /** A poll whose Git server says what `answer` says. */
@@ -49,7 +49,8 @@ function given(interval = '20s') {
     },
   })
   const ending = new AbortController()
-  const follow = (renew = may, namespace = 'home'): Following => poll.follow(shop(interval), { caller: { namespace }, renew })
+  const follow = (renew = may, namespace = 'home'): PollSubscription =>
+    poll.follow(shop(interval), { caller: { namespace }, renew })
   /** So many more looks of the namespace are to be made before. */
   const crowd = (namespace: string, count: number) => {
     for (let at = 0; at < count; at++) pace.stand([namespace], false)

@@ -1,7 +1,7 @@
 import { equal, is } from 'uvu/assert'
 import type { GitProjectStatus } from '../../../src/api/index.ts'
 import { statusAfter } from '../../../src/kas/git-project-status/index.ts'
-import type { Sighting } from '../../../src/kas/ports.ts'
+import type { PollSighting } from '../../../src/kas/ports.ts'
 import { projectFrom } from '../../../src/kas/project.ts'
 import { treeOf } from '../../../src/kas/tree.ts'
 import { Failure } from '../../../src/std/index.ts'
@@ -9,13 +9,13 @@ import { describe } from '../../support/suite.ts'
 import { project } from '../running-kas.ts'
 
 const shop = projectFrom(project('home', 'shop', { url: 'https://example.com/shop' }))
-const seen = (commit: string, refName = 'refs/heads/main'): Sighting => ({
+const seen = (commit: string, refName = 'refs/heads/main'): PollSighting => ({
   snapshot: { commit, refName, isFetched: false, earlier: undefined, tree: async () => treeOf([]), read: async () => [] },
 })
-const failed = (reason: string): Sighting => ({
+const failed = (reason: string): PollSighting => ({
   failure: new Failure('unauthorized', 'it did not work', { reason, remedy: 'Mend it.' }),
 })
-const after = (before: GitProjectStatus | undefined, sighting: Sighting, at: string, kind: 'default' | 'side' = 'default') =>
+const after = (before: GitProjectStatus | undefined, sighting: PollSighting, at: string, kind: 'default' | 'side' = 'default') =>
   statusAfter(before, shop, { revision: kind === 'default' ? { kind } : { kind: 'branch', name: 'side' }, sighting, at })
 
 describe('GitProject status', (it) => {

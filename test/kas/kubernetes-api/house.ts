@@ -4,10 +4,11 @@ import { createMetrics } from '../../../src/adapters/http/index.ts'
 import { createCaches, type Kube, openPassage } from '../../../src/adapters/kube/index.ts'
 import { createKubernetesApi } from '../../../src/agent/index.ts'
 import { type Agent, Agents, GitProjects, keyOf, type Ref, SpaceRequests } from '../../../src/api/index.ts'
-import { BY_ACCOUNT, BY_NUMBER, serveKubernetesApi } from '../../../src/kas/kubernetes-api/index.ts'
+import { createDevelops } from '../../../src/kas/develop.ts'
+import { serveKubernetesApi } from '../../../src/kas/kubernetes-api/index.ts'
 import { numberOf } from '../../../src/kas/number.ts'
 import type { AgentConfigurations, Router } from '../../../src/kas/ports.ts'
-import { BY_PATH, projectsOf } from '../../../src/kas/project.ts'
+import { projectsOf } from '../../../src/kas/project.ts'
 import { type ConfigurationFile, ConfigurationFileSchema } from '../../../src/rpc/index.ts'
 import { Failure, Secret, silentLog, systemClock } from '../../../src/std/index.ts'
 import { selfSigned } from '../../support/builders/certificate.ts'
@@ -72,8 +73,8 @@ export interface HouseOptions {
 export async function openHouse(given: HouseOptions) {
   const { kube, namespace, kubeconfig, handler, grace = 0, perSecond = 1000, everywhere = false } = given
   const caches = createCaches({ kube, clock: systemClock, log: silentLog, scope: everywhere ? undefined : namespace })
-  const agents = caches.of(Agents, { indexes: BY_NUMBER })
-  const projects = projectsOf(caches.of(GitProjects, { indexes: BY_PATH }), ownPrefixes)
+  const agents = caches.of(Agents)
+  const projects = projectsOf(caches.of(GitProjects), ownPrefixes)
   const written = configurations()
   const passage = openPassage({ kubeconfig, clock: systemClock })
   const side = await serveAgent(handler ?? createKubernetesApi({ passage, product: 'berth-agent/test' }))
@@ -96,7 +97,8 @@ export async function openHouse(given: HouseOptions) {
     agents,
     projects,
     configurations: written.port,
-    spaces: { requests: caches.of(SpaceRequests, { indexes: BY_ACCOUNT }), operator: { namespace, name: 'operator' } },
+    develops: createDevelops(kube, systemClock),
+    spaces: { requests: caches.of(SpaceRequests), operator: { namespace, name: 'operator' } },
     router,
     grace,
     clock: systemClock,

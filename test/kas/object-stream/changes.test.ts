@@ -1,8 +1,9 @@
 import { equal, is } from 'uvu/assert'
 import type { TreeFile } from '../../../src/adapters/git/index.ts'
-import { changesSince, createChoose, defaultLimits, digestOf, parseGlob } from '../../../src/kas/object-stream/index.ts'
+import { changesSince, createChoose, digestOf, parseGlob } from '../../../src/kas/object-stream/index.ts'
 import { treeOf } from '../../../src/kas/tree.ts'
 import { describe } from '../../support/suite.ts'
+import { defaultLimits } from './default-limits.ts'
 
 const file = (path: string, blob = '1'): TreeFile => ({ path, blob, size: 1 })
 const link = (path: string, blob = '1'): TreeFile => ({ path, blob, size: 0, link: 'submodule' })

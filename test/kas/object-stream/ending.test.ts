@@ -1,18 +1,19 @@
 import { equal, is } from 'uvu/assert'
 import { createObjectStream, serveGrpc } from '../../../src/adapters/grpc/index.ts'
-import { createObjectStreamService, defaultLimits } from '../../../src/kas/object-stream/index.ts'
-import type { Admission, Polls, Snapshot } from '../../../src/kas/ports.ts'
+import { createObjectStreamService } from '../../../src/kas/object-stream/index.ts'
+import type { Admission, CommitSnapshot, Polls } from '../../../src/kas/ports.ts'
 import { projectFrom } from '../../../src/kas/project.ts'
 import { treeOf } from '../../../src/kas/tree.ts'
 import { Secret, silentLog, systemClock } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
+import { defaultLimits } from './default-limits.ts'
 
 describe('kas: a stream at the end', (it) => {
   it('brings the batch to its end that was begun when kas begins to stop', async () => {
     const reading = Promise.withResolvers<void>()
     const stopping = Promise.withResolvers<void>()
     const files = ['a.yaml', 'b.yaml'].map((path) => ({ path, blob: path, size: 3 * 2 ** 20 }))
-    const snapshot: Snapshot = {
+    const snapshot: CommitSnapshot = {
       commit: 'c'.repeat(40),
       refName: 'refs/heads/main',
       isFetched: true,

@@ -1,8 +1,9 @@
 import { equal, is, ok } from 'uvu/assert'
-import { defaultLimits, digestOf, parseGlob, select } from '../../../src/kas/object-stream/index.ts'
+import { digestOf, parseGlob, select } from '../../../src/kas/object-stream/index.ts'
 import { treeOf } from '../../../src/kas/tree.ts'
 import { isFailure } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
+import { defaultLimits } from './default-limits.ts'
 
 const tree = (...paths: string[]) => paths.map((path) => ({ path, size: 10 }))
 const chosen = (

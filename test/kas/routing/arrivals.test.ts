@@ -1,37 +1,36 @@
-import { equal, is, ok } from 'uvu/assert'
+import { equal, is } from 'uvu/assert'
+import { createSigner } from '../../../src/adapters/auth/index.ts'
 import { freePort } from '../../../src/adapters/control-plane/ports.ts'
-import { createRegistryHub, type Registry } from '../../../src/kas/routing/index.ts'
-import { systemClock } from '../../../src/std/index.ts'
+import { dial, serveGrpc } from '../../../src/adapters/grpc/index.ts'
+import { createTunnels } from '../../../src/engines/tunnel/index.ts'
+import { createReverseTunnelService } from '../../../src/kas/reverse-tunnel/index.ts'
+import { createRouter, type PeerRegistry } from '../../../src/kas/routing/index.ts'
+import { hours, seconds, silentLog, systemClock } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
-import { ask, connectAgent, type Kas, named, openKas, secretFile } from './kas-stage.ts'
+import { ask, connectAgent, gate, type Kas, named, openKas, secretFile, workspaceGate } from './kas-stage.ts'
 
-/** A registry whose every answer comes when the test lets it. */
-function slowRegistry() {
+/** Names of other kas, whose every look-up answers when the test lets it. */
+function slowNames() {
   const questions: PromiseWithResolvers<string[]>[] = []
   const listeners = new Set<(url: string) => void>()
-  const begun = Promise.withResolvers<void>()
   let known: string[] | undefined
-  const registry: Registry = {
-    register: () => undefined,
-    unregister: () => undefined,
-    kasOf() {
+  const peers: Pick<PeerRegistry, 'kasToAsk' | 'follow'> = {
+    kasToAsk() {
       if (known) return Promise.resolve(known)
       const question = Promise.withResolvers<string[]>()
       questions.push(question)
       return question.promise
     },
-    follow(_, listener) {
+    follow(listener) {
       listeners.add(listener)
-      return { begun: begun.promise, stop: () => void listeners.delete(listener) }
+      return () => void listeners.delete(listener)
     },
-    stop: () => undefined,
   }
   return {
-    hub: { join: () => registry },
+    peers,
     questions,
-    begin: begun.resolve,
-    /** From then on the registry knows it, too. */
+    /** From then on it is known by its name, too. */
     arrive(url: string) {
       known = [url]
       for (const tell of listeners) tell(url)
@@ -39,7 +38,7 @@ function slowRegistry() {
   }
 }
 
-describe('agents that come while a slow registry is asked', (it) => {
+describe('kas that come while slow names are looked up', (it) => {
   let secret: Awaited<ReturnType<typeof secretFile>>
   const closing: (() => Promise<void>)[] = []
   it.before(async () => {
@@ -50,10 +49,30 @@ describe('agents that come while a slow registry is asked', (it) => {
   })
   it.after(() => secret.remove())
 
-  const kas = async (options: Parameters<typeof openKas>[1]): Promise<Kas> => {
+  const kas = async (options: Parameters<typeof openKas>[1] = {}): Promise<Kas> => {
     const one = await openKas(secret.file, options)
     closing.push(() => one.kill())
     return one
+  }
+  /** One without a private endpoint, that knows the others by these names. */
+  const kasWith = async (peers: Pick<PeerRegistry, 'kasToAsk' | 'follow'>) => {
+    const around = { clock: systemClock, log: silentLog }
+    const tunnels = createTunnels(around)
+    const token = createSigner({ secret: secret.secret, issuer: 'gitlab-kas', audience: 'gitlab-kas', clock: systemClock })
+    const router = createRouter({
+      ...{ tunnels, peers, ...around },
+      dial: (address) => dial({ address, token, reconnectWithin: seconds(1) }),
+      patience: seconds(20),
+      onRouted: () => undefined,
+      onPeerFailed: () => undefined,
+    })
+    const service = createReverseTunnelService({ gate, workspaces: workspaceGate, tunnels, maxAge: hours(1) })
+    const server = await serveGrpc({ address: '127.0.0.1:0', services: [service], ...around })
+    closing.push(async () => {
+      router.stop()
+      await server.stop(0)
+    })
+    return { router, address: server.address }
   }
   const answerOf = (questions: PromiseWithResolvers<string[]>[], n: number, urls: string[]) =>
     eventually(() => {
@@ -61,53 +80,39 @@ describe('agents that come while a slow registry is asked', (it) => {
       return questions[n] !== undefined
     })
 
-  it('are found although the registry, read before, does not name them', async () => {
-    const registry = slowRegistry()
-    const [first, second] = [await kas({ hub: registry.hub }), await kas({ hub: createRegistryHub(systemClock) })]
+  it('are asked although the names, looked up before, do not stand for them', async () => {
+    const names = slowNames()
+    const [first, second] = [await kasWith(names.peers), await kas()]
     const asked = ask(first.router, 1n, 'x')
-    registry.begin()
-    await eventually(() => registry.questions.length === 1)
+    await eventually(() => names.questions.length === 1)
     closing.push(connectAgent(second, 1n, named('came')))
-    registry.arrive(`grpc://${second.privateApi}`)
-    registry.questions[0]?.resolve([])
+    names.arrive(`grpc://${second.privateApi}`)
+    names.questions[0]?.resolve([])
     equal(await asked, ['came', 'x'])
   })
 
-  it('are found although they came before arrivals were told: the registry is read after that, never before', async () => {
-    const registry = slowRegistry()
-    const [first, second] = [await kas({ hub: registry.hub }), await kas({ hub: createRegistryHub(systemClock) })]
-    const asked = ask(first.router, 1n, 'x')
-    closing.push(connectAgent(second, 1n, named('came')))
-    await eventually(async () => (await ask(second.router, 1n)).length === 1)
-    is(registry.questions.length, 0)
-    registry.begin()
-    await answerOf(registry.questions, 0, [`grpc://${second.privateApi}`])
-    equal(await asked, ['came', 'x'])
-  })
-
-  it('are found although the registry is asked whether their kas is gone, and says so, while they come', async () => {
-    const registry = slowRegistry()
+  it('are asked although the names no longer stand for them when that is asked, while they come', async () => {
+    const names = slowNames()
     const port = await freePort()
     const url = `grpc://127.0.0.1:${port}`
-    const first = await kas({ hub: registry.hub })
+    const first = await kasWith(names.peers)
     const asked = ask(first.router, 1n, 'x')
-    registry.begin()
-    // Nobody is there yet: it is asked, fails, and the registry is read again.
-    await answerOf(registry.questions, 0, [url])
-    await eventually(() => registry.questions.length === 2)
-    const second = await kas({ hub: createRegistryHub(systemClock), privateApi: `127.0.0.1:${port}` })
+    // Nobody is there yet: it is asked, fails, and the names are looked up again.
+    await answerOf(names.questions, 0, [url])
+    await eventually(() => names.questions.length === 2)
+    const second = await kas({ privateApi: `127.0.0.1:${port}` })
     closing.push(connectAgent(second, 1n, named('came')))
-    registry.arrive(url)
-    registry.questions[1]?.resolve([])
+    names.arrive(url)
+    names.questions[1]?.resolve([])
     equal(await asked, ['came', 'x'])
   })
 
-  it('are found at this kas while the registry answers nothing at all', async () => {
-    const registry = slowRegistry()
-    const only = await kas({ hub: registry.hub })
+  it('are not needed for an agent that comes here while no name is looked up', async () => {
+    const names = slowNames()
+    const only = await kasWith(names.peers)
     const asked = ask(only.router, 1n, 'x')
     closing.push(connectAgent(only, 1n, named('here')))
     equal(await asked, ['here', 'x'])
-    ok(registry.questions.length === 0)
+    is(names.questions.length, 1)
   })
 })

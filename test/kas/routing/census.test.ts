@@ -3,7 +3,7 @@ import { equal, is } from 'uvu/assert'
 import { createSigner } from '../../../src/adapters/auth/index.ts'
 import { freePort } from '../../../src/adapters/control-plane/ports.ts'
 import { dial } from '../../../src/adapters/grpc/index.ts'
-import { AgentTracker, connectedAgent } from '../../../src/rpc/index.ts'
+import { AgentTracker, ConnectedAgentInfoSchema } from '../../../src/rpc/index.ts'
 import { Secret, systemClock } from '../../../src/std/index.ts'
 import { failureOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'
@@ -26,9 +26,7 @@ describe('who is connected to several kas', (it) => {
       peers: [...ports.map((port) => `grpc://127.0.0.1:${port}`), ...more],
       connected({ request }) {
         asked[n] = (asked[n] ?? 0) + 1
-        const pods = (CONNECTIONS[n] ?? []).map((connectionId) =>
-          connectedAgent({ agentId: 1n, connectionId, projectId: 0n, connectedAt: 1, meta: undefined }),
-        )
+        const pods = (CONNECTIONS[n] ?? []).map((connectionId) => create(ConnectedAgentInfoSchema, { agentId: 1n, connectionId }))
         return request.case === 'agentId' && request.value === 1n ? pods : []
       },
     })

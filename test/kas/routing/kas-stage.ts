@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '../../../src/adapters/control-plane/ports.ts'
 import { type Connection, type Duplex, dial, type ServeOptions, serveGrpc } from '../../../src/adapters/grpc/index.ts'
 import { createMetrics, type Metrics } from '../../../src/adapters/http/index.ts'
 import { serveTunnels, type TunnelHandler } from '../../../src/engines/tunnel/index.ts'
 import { createMeters } from '../../../src/kas/meters.ts'
 import type { AgentGate, Census, Router, WorkspaceGate } from '../../../src/kas/ports.ts'
-import { layRoutes } from '../../../src/kas/routes.ts'
-import type { Connected, RegistryHub } from '../../../src/kas/routing/index.ts'
+import { createRoutes } from '../../../src/kas/routes.ts'
+import type { Connected } from '../../../src/kas/routing/index.ts'
 import { Failure, hours, type Log, Secret, seconds, silentLog, systemClock } from '../../../src/std/index.ts'
 
 /** The one method that is routed. */
@@ -28,7 +29,7 @@ export interface Kas {
 }
 
 /** Whose token is a number is the agent of that number. */
-const gate: AgentGate = {
+export const gate: AgentGate = {
   admit(authorization) {
     const [, id] = /^Bearer (\d+)$/.exec(authorization ?? '') ?? []
     if (id === undefined) throw new Failure('unauthorized', 'the token is not known', { reason: 'TokenUnknown' })
@@ -37,7 +38,7 @@ const gate: AgentGate = {
   },
 }
 
-const workspaceGate: WorkspaceGate = { admit: () => Promise.reject(new Failure('forbidden', 'agents only')) }
+export const workspaceGate: WorkspaceGate = { admit: () => Promise.reject(new Failure('forbidden', 'agents only')) }
 
 /** A file with the secret that kas share. */
 export async function secretFile(): Promise<{ file: string; secret: Secret<Uint8Array>; remove(): Promise<void> }> {
@@ -49,7 +50,6 @@ export async function secretFile(): Promise<{ file: string; secret: Secret<Uint8
 }
 
 interface KasOptions {
-  hub?: RegistryHub
   peers?: string[]
   peersCa?: string
   wait?: number
@@ -64,7 +64,6 @@ interface KasOptions {
 export async function openKas(
   file: string,
   {
-    hub,
     peers = [],
     wait = seconds(20),
     privateApi = '127.0.0.1:0',
@@ -77,8 +76,8 @@ export async function openKas(
   const around = { clock: systemClock, log }
   const config = { privateApi, privateApiSecret: file, peers, peersCa, agentWait: wait, streamAge: hours(1) }
   const metrics = createMetrics({})
-  const routes = await layRoutes({
-    ...{ config, agentGate: gate, workspaceGate, connected, tls, hub, meters: createMeters(metrics).routes },
+  const routes = await createRoutes({
+    ...{ config, agentGate: gate, workspaceGate, connected, tls, meters: createMeters(metrics).routes },
     ...around,
   })
   const server = await serveGrpc({ address: '127.0.0.1:0', services: [routes.service], ...around })
@@ -97,6 +96,14 @@ export async function openKas(
       await routes.stop()
     },
   }
+}
+
+/** Where so many kas may listen for one another, and how each of them names all. */
+export async function neighbours(count: number): Promise<{ privateApi: string; peers: string[] }[]> {
+  const addresses = new Set<string>()
+  while (addresses.size < count) addresses.add(`127.0.0.1:${await freePort()}`)
+  const peers = [...addresses].map((address) => `grpc://${address}`)
+  return [...addresses].map((privateApi) => ({ privateApi, peers }))
 }
 
 export const dialKas = (address: string, token: string): Connection => dial({ address, token: async () => new Secret(token) })

@@ -1,12 +1,11 @@
 import { equal, is, match, ok } from 'uvu/assert'
 import { CallEnded } from '../../../src/adapters/grpc/index.ts'
 import type { TunnelHandler } from '../../../src/engines/tunnel/index.ts'
-import { createRegistryHub } from '../../../src/kas/routing/index.ts'
 import { createLog, pause, seconds, systemClock } from '../../../src/std/index.ts'
 import { failureOf } from '../../support/refusal.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
-import { ask, connectAgent, type Kas, METHOD, named, openKas, secretFile, textsOf } from './kas-stage.ts'
+import { ask, connectAgent, type Kas, METHOD, named, neighbours, openKas, secretFile, textsOf } from './kas-stage.ts'
 
 describe('routing between kas', (it) => {
   let secret: Awaited<ReturnType<typeof secretFile>>
@@ -14,8 +13,7 @@ describe('routing between kas', (it) => {
   const leave: (() => Promise<void>)[] = []
   it.before(async () => {
     secret = await secretFile()
-    const hub = createRegistryHub(systemClock)
-    for (let n = 0; n < 3; n++) all.push(await openKas(secret.file, { hub }))
+    for (const where of await neighbours(3)) all.push(await openKas(secret.file, where))
   })
   it.after(async () => {
     for (const one of leave) await one()
@@ -108,11 +106,10 @@ describe('routing between kas', (it) => {
 
   it('tells once that another kas does not believe it, and says so to who waits in vain', async () => {
     const stranger = await secretFile()
-    const hub = createRegistryHub(systemClock)
     const told: string[] = []
     const log = createLog('warn', { write: (line) => told.push(line) })
-    const other = await openKas(stranger.file, { hub })
-    const doubted = await openKas(secret.file, { hub, wait: 400, log })
+    const other = await openKas(stranger.file)
+    const doubted = await openKas(secret.file, { peers: [`grpc://${other.privateApi}`], wait: 400, log })
     const leaveIt = connectAgent(other, 7n, named('seven'))
     await eventually(async () => (await ask(other.router, 7n)).join() === 'seven')
     for (let n = 0; n < 2; n++) {
@@ -151,8 +148,8 @@ describe('routing between kas', (it) => {
   })
 
   it('ends open requests as unavailable when a kas is killed, and finds the agent where it goes', async () => {
-    const hub = createRegistryHub(systemClock)
-    const [first, second] = [await openKas(secret.file, { hub }), await openKas(secret.file, { hub })]
+    const second = await openKas(secret.file)
+    const first = await openKas(secret.file, { peers: [`grpc://${second.privateApi}`] })
     const waiting: TunnelHandler = async function* (_, { signal }) {
       yield Buffer.from('begun')
       await new Promise((resolve) => {
@@ -171,7 +168,7 @@ describe('routing between kas', (it) => {
     await first.kill()
   })
 
-  it('finds agents through peers that are named, without a registry', async () => {
+  it('finds agents through peers that are named, when they come late', async () => {
     const lonely = await openKas(secret.file)
     const router = await openKas(secret.file, { peers: [`grpc://${lonely.privateApi}`], wait: seconds(20) })
     const asked = ask(router.router, 7n, 'x')

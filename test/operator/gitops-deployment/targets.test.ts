@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { createTargets } from '../../../src/operator/gitops-deployment/targets.ts'
+import { createTargets, keepTidy } from '../../../src/operator/gitops-deployment/targets.ts'
 import { minutes } from '../../../src/std/index.ts'
 import { deployer } from '../../support/builders/credentials.ts'
 import { managedEnvironment, managedSecret } from '../../support/builders/environments.ts'
@@ -18,13 +18,14 @@ describe('the targets of deployments', (it) => {
     const clock = steppedClock()
     const environment = managedEnvironment(namespace, 'prod', { apiURL: kube.server, credentialsSecret: 'prod' })
     const secret = managedSecret(namespace, 'prod', kubeconfig)
-    const used = { environments: new Set([`${namespace}/prod`]), tenants: new Set(['a']) }
-    const targets = createTargets(undefined, { clock, inUse: () => used })
+    const used = new Set([`${namespace}/prod`, 'a'])
+    const targets = createTargets(undefined)
+    const ending = new AbortController()
+    const tidying = keepTidy(targets, { clock, used: () => used }, ending.signal)
     const [far, near] = [targets.of(environment, secret), targets.as(kube, { user: 'a' })]
     await clock.step(minutes(5))
     assert.ok(targets.of(environment, secret) === far && targets.as(kube, { user: 'a' }) === near)
-    used.environments.clear()
-    used.tenants.clear()
+    used.clear()
     await clock.step(minutes(5))
     const closed = await far.read('/version').then(
       () => 'open',
@@ -32,6 +33,7 @@ describe('the targets of deployments', (it) => {
     )
     assert.is(closed, 'closed')
     assert.ok(targets.of(environment, secret) !== far && targets.as(kube, { user: 'a' }) !== near)
-    targets.close()
+    ending.abort()
+    await tidying
   })
 })

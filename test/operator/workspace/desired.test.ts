@@ -13,16 +13,18 @@ const workspace = (spec: WorkspaceSpec = {}, name = 'web'): Workspace => ({
   spec,
 })
 
-function devfile(container: string, volumes = ''): Devfile {
-  const read = parseDevfile(`schemaVersion: 2.2.0\ncomponents:\n  - { name: tools, container: ${container} }\n${volumes}`)
+async function devfile(container: string, volumes = ''): Promise<Devfile> {
+  const read = await parseDevfile(`schemaVersion: 2.2.0\ncomponents:\n  - { name: tools, container: ${container} }\n${volumes}`)
   if ('devfile' in read) return read.devfile
   throw assert.unreachable(JSON.stringify(read.problems))
 }
 
+const TOOLS = await devfile('{ image: tools:1 }')
+
 const plan = (more: Partial<Plan> = {}): Plan => ({
   workspace: workspace(),
   settings: {},
-  devfile: devfile('{ image: tools:1 }'),
+  devfile: TOOLS,
   namespace: 'space',
   variables: {},
   ...more,
@@ -51,27 +53,30 @@ describe('workspace: desired objects', (it) => {
     assert.is(replicas({ desiredState: 'RestartRequested' }), 0)
   })
 
-  it('include a Service only when there is a port to serve', () => {
+  it('include a Service only when there is a port to serve', async () => {
     assert.equal(kinds(plan()), ['ServiceAccount', 'PersistentVolumeClaim', 'NetworkPolicy'])
-    const hidden = devfile('{ image: a, endpoints: [{ name: debug, targetPort: 9229, exposure: none }] }')
+    const hidden = await devfile('{ image: a, endpoints: [{ name: debug, targetPort: 9229, exposure: none }] }')
     assert.equal(kinds(plan({ devfile: hidden })), ['ServiceAccount', 'PersistentVolumeClaim', 'NetworkPolicy'])
-    const open = devfile('{ image: a, endpoints: [{ name: web, targetPort: 80 }] }')
+    const open = await devfile('{ image: a, endpoints: [{ name: web, targetPort: 80 }] }')
     assert.equal(kinds(plan({ devfile: open })), ['ServiceAccount', 'PersistentVolumeClaim', 'NetworkPolicy', 'Service'])
   })
 
-  it('have a volume as large as the class says or the devfile needs', () => {
+  it('have a volume as large as the class says or the devfile needs', async () => {
     assert.match(storage(plan()), /"storage":"10Gi"/)
-    const large = devfile('{ image: a }', '  - { name: one, volume: { size: 8Gi } }\n  - { name: two, volume: { size: 8Gi } }')
+    const large = await devfile(
+      '{ image: a }',
+      '  - { name: one, volume: { size: 8Gi } }\n  - { name: two, volume: { size: 8Gi } }',
+    )
     assert.match(storage(plan({ devfile: large })), /"storage":"17179869184"/)
-    const brief = devfile('{ image: a }', '  - { name: one, volume: { size: 80Gi, ephemeral: true } }')
+    const brief = await devfile('{ image: a }', '  - { name: one, volume: { size: 80Gi, ephemeral: true } }')
     assert.match(storage(plan({ devfile: brief })), /"storage":"10Gi"/)
   })
 
-  it('let the devfile win over the resources of the class', () => {
+  it('let the devfile win over the resources of the class', async () => {
     const usual = { requests: { cpu: '1', memory: '1Gi' }, limits: { cpu: 2, memory: '2Gi' } }
     const given = plan({
       settings: { defaultResourcesPerWorkspaceContainer: usual },
-      devfile: devfile('{ image: a, cpuRequest: 250m }'),
+      devfile: await devfile('{ image: a, cpuRequest: 250m }'),
     })
     assert.equal(pod(given)?.containers[0]?.resources, {
       requests: { cpu: '250m', memory: '1Gi' },
@@ -93,8 +98,8 @@ describe('workspace: desired objects', (it) => {
     assert.is(pod(plan({ settings: free }))?.hostUsers, false)
   })
 
-  it('keep an overridden container alive without a shell', () => {
-    const read = devfile('{ image: a }')
+  it('keep an overridden container alive without a shell', async () => {
+    const read = await devfile('{ image: a }')
     const given = plan({ devfile: { ...read, containers: read.containers.map((each) => ({ ...each, overrideCommand: true })) } })
     assert.equal(pod(given)?.containers[0]?.command, ['tail', '-f', '/dev/null'])
   })

@@ -1,8 +1,8 @@
 import * as assert from 'uvu/assert'
 import type { Workspace } from '../../../src/api/index.ts'
-import { readDevfile } from '../../../src/operator/workspace/devfile.ts'
+import { createDevfileParser, readDevfile } from '../../../src/operator/workspace/devfile.ts'
 import { isObstacle } from '../../../src/operator/workspace/obstacle.ts'
-import { Failure } from '../../../src/std/index.ts'
+import { createYamlTreeReader, Failure, parseYamlTree } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 
 const workspace = (inline?: string): Workspace => ({
@@ -18,7 +18,7 @@ const APPLY = 'commands: [{ id: a, apply: { component: tools } }]\n'
 const CONFIG = '{ apiVersion: v1, kind: ConfigMap, metadata: { name: a } }'
 const inlined = (text: string) => `${TOOLS}  - { name: k, kubernetes: { inlined: ${JSON.stringify(text)} } }`
 
-const NOWHERE = { source: undefined, project: undefined }
+const NOWHERE = { source: undefined, project: undefined, parser: createDevfileParser(createYamlTreeReader()) }
 
 async function refusal(text: string): Promise<string> {
   const read = await readDevfile(workspace(text), {}, NOWHERE)
@@ -102,5 +102,21 @@ describe('workspace: its devfile', (it) => {
     const named = { ...workspace(), spec: { devfile: { path: '.devfile.yaml' }, project: { gitProject: 'shop' } } }
     const read = await readDevfile(named, {}, { ...NOWHERE, source, project, aside })
     assert.equal(isObstacle(read) && [read.reason, read.waitingFor, read.isUnderWay], ['DevfileReading', 'kas', true])
+  })
+})
+
+describe('workspace: the parser of devfiles', (it) => {
+  it('parses a text once, however often and by how many it is asked, and tries again what failed', async () => {
+    let asked = 0
+    const { parse } = createDevfileParser((text, options) => {
+      asked++
+      return asked === 1 ? Promise.reject(new Failure('unavailable', 'no thread')) : Promise.resolve(parseYamlTree(text, options))
+    })
+    assert.instance(await parse(TOOLS, 'team-a').catch((thrown: unknown) => thrown), Failure)
+    const [first, second] = await Promise.all([parse(TOOLS, 'team-a'), parse(TOOLS, 'team-b')])
+    assert.ok('devfile' in first)
+    assert.is(first, second)
+    assert.is(await parse(TOOLS, 'team-a'), first)
+    assert.is(asked, 2)
   })
 })

@@ -22,15 +22,17 @@ const cases = readdirSync(FOLDER)
   .filter((file) => file.endsWith('.case.yaml'))
   .map((file) => file.replace('.case.yaml', ''))
 
-function planOf(name: string): Plan & { why: string } {
+async function planOf(name: string): Promise<Plan & { why: string }> {
   const [head = '', devfile = ''] = readFileSync(new URL(`${name}.case.yaml`, FOLDER), 'utf8').split('\n---\n')
   const { why, workspace: { name: called = 'web', ...spec } = {}, class: settings = {}, plan }: Case = parse(head)
-  const read = parseDevfile(devfile)
+  const read = await parseDevfile(devfile)
   if (!('devfile' in read)) throw assert.unreachable(`${name}: ${JSON.stringify(read.problems)}`)
   const metadata = { name: called, namespace: 'team-a', uid: '6f1f0e6e-0000-4000-8000-000000000001' }
   const workspace = { apiVersion: 'berth.dev/v1alpha1', kind: 'Workspace', metadata, spec }
   return { why, workspace, settings, devfile: withResources(read.devfile), namespace: 'space', variables: {}, ...plan }
 }
+
+const plans = await Promise.all(cases.map(async (name) => ({ name, ...(await planOf(name)) })))
 
 const objectsOf = (plan: Plan) => {
   const { pieces, manifests, deployment } = desiredObjects(plan)
@@ -39,8 +41,7 @@ const objectsOf = (plan: Plan) => {
 }
 
 describe('workspace: golden objects', (it) => {
-  for (const name of cases) {
-    const { why, ...plan } = planOf(name)
+  for (const { name, why, ...plan } of plans) {
     it(`${name}: ${why}`, () => {
       const file = new URL(`${name}.objects.yaml`, FOLDER)
       const text = objectsOf(plan)
@@ -53,8 +54,8 @@ describe('workspace: golden objects', (it) => {
   }
 
   it('have no two containers, ports, variables or mounts of one key, which server-side apply refuses', () => {
-    for (const name of cases) {
-      const spec = desiredObjects(planOf(name)).deployment.spec?.template.spec
+    for (const { name, ...plan } of plans) {
+      const spec = desiredObjects(plan).deployment.spec?.template.spec
       const all = [...(spec?.initContainers ?? []), ...(spec?.containers ?? [])]
       checkUnique(
         all.map((each) => each.name),
@@ -79,7 +80,7 @@ describe('workspace: golden objects', (it) => {
         )
         assert.ok(container.name.length <= 63, container.name)
       }
-      for (const { metadata } of objectsOf(planOf(name))) assert.ok(metadata.name.length <= 253)
+      for (const { metadata } of objectsOf(plan)) assert.ok(metadata.name.length <= 253)
       for (const volume of spec?.volumes ?? []) assert.ok(volume.name.length <= 63, volume.name)
     }
   })

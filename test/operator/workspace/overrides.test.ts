@@ -1,7 +1,8 @@
 import { equal, is, match } from 'uvu/assert'
 import { stringify } from 'yaml'
-import { readDevfile } from '../../../src/operator/workspace/devfile.ts'
+import { createDevfileParser, readDevfile } from '../../../src/operator/workspace/devfile.ts'
 import { isObstacle } from '../../../src/operator/workspace/obstacle.ts'
+import { createYamlTreeReader } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 
 const read = (attributes: unknown, whole: unknown = {}) =>
@@ -21,7 +22,7 @@ const read = (attributes: unknown, whole: unknown = {}) =>
       },
     },
     { maxResourcesPerWorkspace: { limits: { memory: '2Gi' } } },
-    { source: undefined, project: undefined },
+    { source: undefined, project: undefined, parser: createDevfileParser(createYamlTreeReader()) },
   )
 const refusal = async (attributes: unknown, whole?: unknown): Promise<string> => {
   const found = await read(attributes, whole)

@@ -37,7 +37,7 @@ describe('workspace: the commands at events', (it) => {
     const scripts = join(root, 'scripts')
     mkdirSync(scripts)
     prepare(root)
-    for (const [name, text] of Object.entries(filesOf(commands.replaceAll('ROOT', root), events)))
+    for (const [name, text] of Object.entries(await filesOf(commands.replaceAll('ROOT', root), events)))
       writeFileSync(join(scripts, name), text)
     const logs = join(root, 'logs')
     const child = spawn(shell, [join(scripts, 'run'), scripts, logs, 'postStart.tools'], { cwd: root })
@@ -51,8 +51,8 @@ describe('workspace: the commands at events', (it) => {
     return { code, output, root, log: (name) => readFileSync(join(logs, `postStart.tools.${name}.log`), 'utf8') }
   }
 
-  function filesOf(commands: string, events: string): Record<string, string> {
-    const read = parseDevfile(`schemaVersion: 2.2.0
+  async function filesOf(commands: string, events: string): Promise<Record<string, string>> {
+    const read = await parseDevfile(`schemaVersion: 2.2.0
 components: [{ name: tools, container: { image: i, mountSources: false } }]
 commands:
 ${commands}

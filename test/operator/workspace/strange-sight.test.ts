@@ -40,6 +40,7 @@ const targetOf = (tenant: string, apiURL: string): Target => ({
   skipTLSVerify: true,
   kubeconfig: new Secret(kubeconfigFor(apiURL)),
   version: '1',
+  subject: { field: 'spec.kubernetesCredentials.apiURL' },
 })
 
 const emptyServer = () => answeringServer((_, response) => response.end('{"metadata":{"resourceVersion":"1"},"items":[]}'))

@@ -1,9 +1,8 @@
 import { equal } from 'uvu/assert'
 import { headersBack, headersOnward } from '../../../src/proxy/reception/headers.ts'
-import { harmlessCookie, withoutOwn } from '../../../src/proxy/session/cookies.ts'
 import { describe } from '../../support/suite.ts'
 
-const ONWARD = { from: '192.0.2.7', host: 'h.example', requestId: 'r1', passAuthorization: false, cookies: withoutOwn }
+const ONWARD = { from: '192.0.2.7', host: 'h.example', requestId: 'r1', passAuthorization: false }
 const OURS = ['X-Forwarded-For', '192.0.2.7', 'X-Forwarded-Host', 'h.example', 'X-Forwarded-Proto', 'https', 'X-Request-Id', 'r1']
 
 /** What is left of them, beside what the proxy adds. */
@@ -12,7 +11,7 @@ const onward = (...raw: string[]): string[] => {
   equal(all.slice(-OURS.length), OURS)
   return all.slice(0, -OURS.length)
 }
-const back = (...raw: string[]): string[] => headersBack(raw, harmlessCookie)
+const back = (...raw: string[]): string[] => headersBack(raw)
 
 describe('headers that go to a workspace', (it) => {
   it('keep their order and spelling', () => {

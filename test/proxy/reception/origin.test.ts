@@ -1,6 +1,6 @@
 import { is } from 'uvu/assert'
-import { premisesOf } from '../../../src/engines/access/index.ts'
-import { isOwnOrigin } from '../../../src/proxy/reception/origin.ts'
+import { accessRulesOf } from '../../../src/engines/access/index.ts'
+import { isOwnOrigin } from '../../../src/proxy/reception/head.ts'
 import { published, ZONE } from '../../engines/access/neighbourhood.ts'
 import { describe } from '../../support/suite.ts'
 
@@ -8,16 +8,8 @@ const PORTS = [
   { name: 'app', port: 3000 },
   { name: 'api', port: 8080 },
 ]
-const house = {
-  uid: 'u',
-  workspace: { name: 'web', namespace: 'team-a' },
-  premises: premisesOf(published('web', { ports: PORTS })),
-  status: {},
-  isWanted: true,
-  isWatched: false,
-  lastActivity: 0,
-  watchedAt: 0,
-  upstreams: new Map(),
+const workspace = {
+  rules: accessRulesOf(published('web', { ports: PORTS })),
 }
 const own = `https://3000-web.${ZONE}`
 const sibling = `https://8080-web.${ZONE}`
@@ -64,5 +56,5 @@ const ROWS: Row[] = [
 
 describe('where a request comes from', (it) => {
   for (const { says, why, headers, method = 'GET', upgrade = false } of ROWS)
-    it(`${says ? 'own' : 'foreign'}: ${why}`, () => is(isOwnOrigin({ headers, method, isUpgrade: upgrade }, house), says))
+    it(`${says ? 'own' : 'foreign'}: ${why}`, () => is(isOwnOrigin({ headers, method, isUpgrade: upgrade }, workspace), says))
 })

@@ -3,7 +3,7 @@ import { equal, is } from 'uvu/assert'
 import { createTickets } from '../../../src/adapters/auth/index.ts'
 import { createCaches } from '../../../src/adapters/kube/index.ts'
 import { Secrets } from '../../../src/api/index.ts'
-import { createKeyRing, KEYS, type KeyRing } from '../../../src/proxy/session/index.ts'
+import { createRotatingKeys, KEYS, type RotatingKeys } from '../../../src/proxy/session/index.ts'
 import { hours, minutes, silentLog, systemClock } from '../../../src/std/index.ts'
 import { steppedClock } from '../../support/clock.ts'
 import { testCluster } from '../../support/control-plane.ts'
@@ -28,8 +28,8 @@ describe('the keys of tickets', (it) => {
     open.push(() => caches.stop())
     const cache = caches.of(Secrets, { namespace, fields: `metadata.name=${KEYS}` })
     await caches.ready()
-    const ring = async (): Promise<KeyRing> => {
-      const made = createKeyRing({ kube: caches.kube, cache, namespace, longest: hours(12), clock, log: silentLog })
+    const ring = async (): Promise<RotatingKeys> => {
+      const made = createRotatingKeys(caches.kube, { cache, namespace, longest: hours(12) }, clock, silentLog)
       open.push(() => made.stop())
       await made.ready(new AbortController().signal)
       return made
@@ -52,8 +52,8 @@ describe('the keys of tickets', (it) => {
 
   it('are used when all have heard of them, and kept until their last ticket is over', async () => {
     const { here, there, clock, ref, ids, until } = await proxies()
-    const tickets = (keys: KeyRing) => createTickets({ keys, issuer: 'https://sign-in.example.com', clock })
-    const give = (keys: KeyRing) => tickets(keys).sign(TICKET, { sub: 'ada' }, clock.now() + hours(12))
+    const tickets = (keys: RotatingKeys) => createTickets({ keys, issuer: 'https://sign-in.example.com', clock })
+    const give = (keys: RotatingKeys) => tickets(keys).sign(TICKET, { sub: 'ada' }, clock.now() + hours(12))
     const [first = ''] = await ids()
     equal([here.current().id, there.current().id, await ids()], [first, first, [first]])
     const early = await give(here)

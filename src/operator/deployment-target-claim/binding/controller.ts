@@ -8,7 +8,7 @@ import {
 } from '../../../api/index.ts'
 import type { Controller, Workshop } from '../../../engines/controller/index.ts'
 import { reconcileClaim } from './reconcile.ts'
-import { type BindingCaches, indexes } from './situation.ts'
+import type { BindingCaches } from './situation.ts'
 import { statusAfter } from './status.ts'
 import { watchesOf } from './watches.ts'
 
@@ -16,11 +16,11 @@ import { watchesOf } from './watches.ts'
 export function claimBinding(workshop: Workshop): Controller<DeploymentTargetClaim> {
   const { caches } = workshop
   const books: BindingCaches = {
-    claims: caches.of(DeploymentTargetClaims, { indexes: indexes.claims }),
-    targets: caches.of(DeploymentTargets, { indexes: indexes.targets }),
+    claims: caches.of(DeploymentTargetClaims),
+    targets: caches.of(DeploymentTargets),
     classes: caches.of(DeploymentTargetClasses),
-    requests: caches.of(SpaceRequests, { indexes: indexes.requests }),
-    environments: caches.of(Environments, { indexes: indexes.environments }),
+    requests: caches.of(SpaceRequests),
+    environments: caches.of(Environments),
   }
   const taken = new Set<string>()
   return {

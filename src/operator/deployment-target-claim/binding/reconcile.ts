@@ -1,6 +1,7 @@
 import {
   annotations,
   askedProvisionerOf,
+  byClaimName,
   claimRefOf,
   type DeploymentTarget,
   type DeploymentTargetClaim,
@@ -158,7 +159,7 @@ async function askForOne(claim: DeploymentTargetClaim, binding: BindingContext, 
 }
 
 const isWanted = ({ metadata }: DeploymentTargetClaim, { books }: BindingContext): boolean =>
-  books.environments.by('claimName', `${metadata.namespace}/${metadata.name}`).length > 0
+  books.environments.by(byClaimName, `${metadata.namespace}/${metadata.name}`).length > 0
 
 const waitFor = (claim: DeploymentTargetClaim, target: DeploymentTarget, binding: BindingContext): Promise<Next> => {
   const news = target.status?.conditions?.find(({ type }) => type === 'Ready')?.message

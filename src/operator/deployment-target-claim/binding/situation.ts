@@ -1,14 +1,17 @@
 import type { Cache } from '../../../adapters/kube/index.ts'
 import {
+  byClaimUid,
+  byHolder,
   claimRefOf,
   conditionOf,
   type DeploymentTarget,
   type DeploymentTargetClaim,
   type DeploymentTargetClass,
   type Environment,
+  indexBy,
   isDeleting,
   isPrivate,
-  labels,
+  keysBeside,
   type SpaceRequest,
 } from '../../../api/index.ts'
 import { compareTargets, mismatch } from './match.ts'
@@ -22,27 +25,17 @@ export interface BindingCaches {
   environments: Cache<Environment>
 }
 
-/** Index values, so that nothing scans: `namespace/word`. */
-export const indexes = {
-  targets: {
-    claimUid: (target: DeploymentTarget) => [claimRefOf(target)?.uid ?? ''],
-    claimName: (target: DeploymentTarget) => [`${target.metadata.namespace}/${claimRefOf(target)?.name ?? ''}`],
-    /** On offer to anybody. */
-    free: (target: DeploymentTarget) => (claimRefOf(target) || isDeleting(target) ? [] : [poolOf(target)]),
-  },
-  claims: {
-    targetName: (claim: DeploymentTargetClaim) => [`${claim.metadata.namespace}/${claim.spec.targetName ?? ''}`],
-    unbound: (claim: DeploymentTargetClaim) =>
-      claim.status?.phase === 'Bound' ? [] : [poolOf(claim), claim.spec.deploymentTargetClassName],
-  },
-  requests: { claimUid: (request: SpaceRequest) => [request.metadata.labels?.[labels.claimUid] ?? ''] },
-  environments: {
-    claimName: (environment: Environment) => [
-      `${environment.metadata.namespace}/${environment.spec.configuration?.target?.deploymentTargetClaim.claimName ?? ''}`,
-    ],
-  },
-}
+const byHolderUid = indexBy((target: DeploymentTarget) => [claimRefOf(target)?.uid ?? ''])
+/** Of targets that are on offer to anybody. */
+const byPoolOffered = indexBy((target: DeploymentTarget) => (claimRefOf(target) || isDeleting(target) ? [] : [poolOf(target)]))
 
+export const byTargetName = indexBy((claim: DeploymentTargetClaim) => keysBeside(claim, claim.spec.targetName))
+/** Of claims that are not Bound: by what they wait for. */
+export const byWanted = indexBy((claim: DeploymentTargetClaim) =>
+  claim.status?.phase === 'Bound' ? [] : [poolOf(claim), claim.spec.deploymentTargetClassName],
+)
+
+/** `namespace/class`. */
 export const poolOf = ({ metadata, spec }: DeploymentTarget | DeploymentTargetClaim): string =>
   `${metadata.namespace}/${spec.deploymentTargetClassName}`
 
@@ -54,13 +47,13 @@ export function ownTargets({ targets }: BindingCaches, claim: DeploymentTargetCl
   const { uid, namespace } = claim.metadata
   if (!uid) return []
   return targets
-    .by('claimUid', uid)
+    .by(byHolderUid, uid)
     .filter((target) => target.metadata.namespace === namespace && (!isPrivate(claim) || isPrivate(target)))
 }
 
 /** Targets that a user reserved for a claim of this name. */
 export const reservedTargets = ({ targets }: BindingCaches, { metadata }: DeploymentTargetClaim): DeploymentTarget[] =>
-  targets.by('claimName', `${metadata.namespace}/${metadata.name}`).filter((target) => claimRefOf(target)?.uid === undefined)
+  targets.by(byHolder, `${metadata.namespace}/${metadata.name}`).filter((target) => claimRefOf(target)?.uid === undefined)
 
 /** The best target that nobody has: `taken` holds those for which a write is under way in this process. */
 export function bestFree(
@@ -69,7 +62,7 @@ export function bestFree(
   taken: ReadonlySet<string>,
 ): DeploymentTarget | undefined {
   let best: DeploymentTarget | undefined
-  for (const target of targets.by('free', poolOf(claim))) {
+  for (const target of targets.by(byPoolOffered, poolOf(claim))) {
     if (taken.has(target.metadata.uid ?? '') || mismatch(claim, target)) continue
     if (!best || compareTargets(target, best) < 0) best = target
   }
@@ -81,7 +74,7 @@ export function provisioningOf(
   { requests }: BindingCaches,
   { metadata }: DeploymentTargetClaim,
 ): { request: SpaceRequest; message: string } | undefined {
-  const request = requests.by('claimUid', metadata.uid ?? 'none').find((one) => one.metadata.namespace === metadata.namespace)
+  const request = requests.by(byClaimUid, metadata.uid ?? 'none').find((one) => one.metadata.namespace === metadata.namespace)
   if (!request) return undefined
   const ready = conditionOf(request.status?.conditions, 'Ready')
   const state = ready ? `${ready.reason}${ready.message ? `: ${ready.message}` : ''}` : 'not looked at yet'

@@ -14,14 +14,14 @@ import {
   SpaceRequests,
 } from '../../../api/index.ts'
 import type { Watch } from '../../../engines/controller/index.ts'
-import { type BindingCaches, poolOf } from './situation.ts'
+import { type BindingCaches, byTargetName, byWanted, poolOf } from './situation.ts'
 
 /** These wake a claim, too: its target, a target that came free, its class, what is being made for it, who needs it. */
 export const watchesOf = (books: BindingCaches): Watch[] => [
   { kind: DeploymentTargets, wakes: (target: DeploymentTarget) => concernedBy(target, books) },
   {
     kind: DeploymentTargetClasses,
-    wakes: ({ metadata }: DeploymentTargetClass) => books.claims.by('unbound', metadata.name).map(refOf),
+    wakes: ({ metadata }: DeploymentTargetClass) => books.claims.by(byWanted, metadata.name).map(refOf),
   },
   { kind: SpaceRequests, wakes: (request: SpaceRequest) => claimOf(request) },
   {
@@ -34,9 +34,9 @@ export const watchesOf = (books: BindingCaches): Watch[] => [
 function concernedBy(target: DeploymentTarget, { claims }: BindingCaches): Ref[] {
   const { name, namespace } = target.metadata
   const holder = claimRefOf(target)
-  const naming = claims.by('targetName', `${namespace}/${name}`).map(refOf)
+  const naming = claims.by(byTargetName, `${namespace}/${name}`).map(refOf)
   // Nobody waits for a resync: a target without holder is offered to all that wait for one of its class.
-  const waiting = holder ? [] : claims.by('unbound', poolOf(target)).map(refOf)
+  const waiting = holder ? [] : claims.by(byWanted, poolOf(target)).map(refOf)
   return [...naming, ...named(namespace, holder?.name), ...waiting]
 }
 

@@ -1,9 +1,11 @@
 import type { Cache } from '../../../adapters/kube/index.ts'
 import {
-  claimKeysOf,
+  byClaim,
+  byUid,
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
   DeploymentTargetClasses,
+  indexBy,
   labels,
   type Ref,
   refFromKey,
@@ -14,25 +16,22 @@ import {
 import type { Controller, Workshop } from '../../../engines/controller/index.ts'
 import { MANAGER, provision } from './reconcile.ts'
 
+const byClass = indexBy(({ spec }: DeploymentTargetClaim) => [spec.deploymentTargetClassName])
+
 /** The provisioners that make namespaces, in this cluster or in an agent's: they answer claims with SpaceRequests. */
 export function sandboxProvisioning(workshop: Workshop): Controller<DeploymentTargetClaim> {
   const { caches } = workshop
-  const claims = caches.of(DeploymentTargetClaims, {
-    indexes: {
-      className: ({ spec }) => [spec.deploymentTargetClassName],
-      uid: ({ metadata }) => [metadata.uid ?? ''],
-    },
-  })
+  const claims = caches.of(DeploymentTargetClaims)
   const provisioning = {
     workshop,
     classes: caches.of(DeploymentTargetClasses),
-    requests: caches.of(SpaceRequests, { indexes: { claim: claimKeysOf } }),
+    requests: caches.of(SpaceRequests),
   }
   return {
     name: MANAGER,
     kind: DeploymentTargetClaims,
     watches: [
-      { kind: DeploymentTargetClasses, wakes: ({ metadata }) => claims.by('className', metadata.name).map(refOf) },
+      { kind: DeploymentTargetClasses, wakes: ({ metadata }) => claims.by(byClass, metadata.name).map(refOf) },
       { kind: SpaceRequests, wakes: (request: SpaceRequest) => claimOf(request, claims) },
     ],
     reconcile: (claim) => provision(claim, provisioning),
@@ -41,5 +40,5 @@ export function sandboxProvisioning(workshop: Workshop): Controller<DeploymentTa
 
 function claimOf(request: SpaceRequest, claims: Cache<DeploymentTargetClaim>): Ref[] {
   const uid = request.metadata.labels?.[labels.claimUid]
-  return uid === undefined ? claimKeysOf(request).map(refFromKey) : claims.by('uid', uid).map(refOf)
+  return uid === undefined ? byClaim.of(request).map(refFromKey) : claims.by(byUid, uid).map(refOf)
 }

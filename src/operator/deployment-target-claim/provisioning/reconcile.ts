@@ -3,6 +3,7 @@ import { type Cache, isNamespaceTerminating } from '../../../adapters/kube/index
 import {
   annotations,
   askedProvisionerOf,
+  byClaim,
   type DeploymentTargetClaim,
   type DeploymentTargetClass,
   isDeleting,
@@ -45,7 +46,7 @@ export async function provision(claim: DeploymentTargetClaim, provisioning: Prov
 }
 
 const requestOf = (claim: DeploymentTargetClaim, { requests }: ProvisioningContext): SpaceRequest | undefined =>
-  [...requests.by('claim', claim.metadata.uid ?? ''), ...requests.by('claim', keyOf(refOf(claim)))].find((request) =>
+  [...requests.by(byClaim, claim.metadata.uid ?? ''), ...requests.by(byClaim, keyOf(refOf(claim)))].find((request) =>
     isMadeFor(request, claim),
   )
 

@@ -1,37 +1,26 @@
-import { OF_TARGETS, type Reach, secretFinder } from '../../../adapters/kube/index.ts'
+import type { Reach } from '../../../adapters/kube/index.ts'
 import {
-  type CoreSecret,
-  claimRefOf,
-  credentialsKeyOf,
-  credentialsRefOf,
+  byHolder,
   type DeploymentTarget,
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
   type DeploymentTargetClass,
   DeploymentTargetClasses,
   DeploymentTargets,
-  keyOf,
+  indexBy,
   labels,
-  opens,
   refOf,
-  Secrets,
   type SpaceRequest,
   SpaceRequests,
 } from '../../../api/index.ts'
 import { type Controller, settled, type Watch, type Workshop } from '../../../engines/controller/index.ts'
+import { credentialsFinder, watchCredentials } from '../../../engines/targets/index.ts'
 import { createJudge } from './credentials.ts'
 import { createReachability } from './reachability.ts'
 import { type Lifecycle, reconcileTarget } from './reconcile.ts'
 import { statusAfter } from './status.ts'
 
-const indexes = {
-  secret: (target: DeploymentTarget) => [credentialsKeyOf(target)],
-  holder: (target: DeploymentTarget) => [`${target.metadata.namespace}/${claimRefOf(target)?.name ?? ''}`],
-  class: ({ spec }: DeploymentTarget) => [spec.deploymentTargetClassName],
-}
-const requestIndexes = {
-  target: ({ metadata }: SpaceRequest) => [`${metadata.namespace}/${metadata.labels?.[labels.target] ?? ''}`],
-}
+const byClass = indexBy(({ spec }: DeploymentTarget) => [spec.deploymentTargetClassName])
 
 export interface LifecycleSettings {
   /** Where targets may lead; everywhere without it. */
@@ -41,12 +30,8 @@ export interface LifecycleSettings {
 /** Follows DeploymentTargets from their creation to their end (ADR 8: phases, release, reclaim). */
 export function targetLifecycle(workshop: Workshop, { reach }: LifecycleSettings = {}): Controller<DeploymentTarget> {
   const { caches } = workshop
-  const targets = caches.of(DeploymentTargets, { indexes })
-  const secretBy = secretFinder(caches, OF_TARGETS)
-  const secretOf = (target: DeploymentTarget): CoreSecret | undefined => {
-    const secret = secretBy(credentialsRefOf(target))
-    return secret && opens(secret, target) ? secret : undefined
-  }
+  const targets = caches.of(DeploymentTargets)
+  const secretOf = credentialsFinder(caches)
   const reachability = createReachability({ workshop, targets, secretOf, reach })
   const lifecycle: Lifecycle = {
     workshop,
@@ -54,7 +39,7 @@ export function targetLifecycle(workshop: Workshop, { reach }: LifecycleSettings
     claims: caches.of(DeploymentTargetClaims),
     classes: caches.of(DeploymentTargetClasses),
     secretOf,
-    requests: caches.of(SpaceRequests, { indexes: requestIndexes }),
+    requests: caches.of(SpaceRequests),
     judge: createJudge(caches.isOpen),
     reachability,
   }
@@ -63,17 +48,13 @@ export function targetLifecycle(workshop: Workshop, { reach }: LifecycleSettings
       kind: DeploymentTargetClaims,
       wakes({ metadata, spec }: DeploymentTargetClaim) {
         const named = spec.targetName ? [{ name: spec.targetName, namespace: metadata.namespace }] : []
-        return [...named, ...targets.by('holder', `${metadata.namespace}/${metadata.name}`).map(refOf)]
+        return [...named, ...targets.by(byHolder, `${metadata.namespace}/${metadata.name}`).map(refOf)]
       },
     },
-    ...OF_TARGETS.map((options) => ({
-      kind: Secrets,
-      ...options,
-      wakes: (secret: CoreSecret) => targets.by('secret', keyOf(refOf(secret))).map(refOf),
-    })),
+    ...watchCredentials(caches, (target) => [refOf(target)]),
     {
       kind: DeploymentTargetClasses,
-      wakes: ({ metadata }: DeploymentTargetClass) => targets.by('class', metadata.name).map(refOf),
+      wakes: ({ metadata }: DeploymentTargetClass) => targets.by(byClass, metadata.name).map(refOf),
     },
     {
       kind: SpaceRequests,

@@ -1,4 +1,3 @@
-import { readTarget } from '../../../adapters/kube/index.ts'
 import {
   type CoreSecret,
   CREDENTIALS_NAMESPACE,
@@ -10,7 +9,8 @@ import {
   secretTypes,
   whyNotRead,
 } from '../../../api/index.ts'
-import { Failure, sayFailure } from '../../../std/index.ts'
+import { createKubeconfigCheck } from '../../../engines/targets/index.ts'
+import { sayFailure } from '../../../std/index.ts'
 
 /** What can be said of a target's credentials without calling anybody. */
 export interface Opinion {
@@ -19,21 +19,24 @@ export interface Opinion {
   message: string
 }
 
-export type Judge = (target: DeploymentTarget, secret: CoreSecret | undefined) => Opinion
-
 const USABLE: Opinion = { usable: true, reason: 'Valid', message: 'the Secret holds a kubeconfig for the API URL' }
 
-/** Judges credentials, each version of a Secret once: parsing a kubeconfig costs more than the rest of a reconcile. */
+export type Judge = (target: DeploymentTarget, secret: CoreSecret | undefined) => Opinion
+
 export function createJudge(isOpen: (namespace: string) => boolean): Judge {
-  const known = new WeakMap<CoreSecret, { url: string; opinion: Opinion }>()
+  const check = createKubeconfigCheck()
   return (target, secret) => {
     if (!secret) return missing(target, isOpen)
-    const { apiURL } = target.spec.kubernetesCredentials
-    const remembered = known.get(secret)
-    if (remembered?.url === apiURL) return remembered.opinion
-    const opinion = judge(target, secret)
-    known.set(secret, { url: apiURL, opinion })
-    return opinion
+    const { name } = secret.metadata
+    const unread = whyNotRead(secret)
+    if (unread) return bad(unread.reason ?? '', sayFailure(unread))
+    const kubeconfig = kubeconfigIn(secret)
+    if (!kubeconfig)
+      return bad('MissingKubeConfigField', `Secret "${name}" has no key "${KUBECONFIG_KEY}". Store a kubeconfig under it`)
+    const failure = check(secret, kubeconfig, target.spec.kubernetesCredentials.apiURL)
+    if (!failure) return USABLE
+    const { reason = 'InvalidKubeconfig', message, remedy = '' } = failure
+    return bad(reason, `Secret "${name}": ${message}. ${remedy}`)
   }
 }
 
@@ -50,22 +53,6 @@ function missing(target: DeploymentTarget, isOpen: (namespace: string) => boolea
     'SecretNotFound',
     `spec.kubernetesCredentials.clusterCredentialsSecret names Secret "${name}", which does not exist (or has another type than ${Object.values(secretTypes).join(', ')}). Create it in this namespace`,
   )
-}
-
-function judge({ spec }: DeploymentTarget, secret: CoreSecret): Opinion {
-  const { name } = secret.metadata
-  const unread = whyNotRead(secret)
-  if (unread) return bad(unread.reason ?? '', sayFailure(unread))
-  const kubeconfig = kubeconfigIn(secret)
-  if (!kubeconfig)
-    return bad('MissingKubeConfigField', `Secret "${name}" has no key "${KUBECONFIG_KEY}". Store a kubeconfig under it`)
-  try {
-    readTarget(kubeconfig, { server: spec.kubernetesCredentials.apiURL })
-    return USABLE
-  } catch (thrown) {
-    const { reason = 'InvalidKubeconfig', message, remedy = '' } = Failure.from(thrown)
-    return bad(reason, `Secret "${name}": ${message}. ${remedy}`)
-  }
 }
 
 const bad = (reason: string, message: string): Opinion => ({ usable: false, reason, message })

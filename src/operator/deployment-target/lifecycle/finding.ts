@@ -5,7 +5,7 @@ import {
   type DeploymentTargetStatus,
   type Statement,
 } from '../../../api/index.ts'
-import { type Failure, redactUrls } from '../../../std/index.ts'
+import { redactUrls } from '../../../std/index.ts'
 import type { Opinion } from './credentials.ts'
 
 export const REACHABLE = 'Reachable'
@@ -62,25 +62,4 @@ export const unasked = ({ reason }: Opinion): Finding => ({
 /** The API server that this very status was written to. */
 export const OWN_CLUSTER: Finding = {
   answer: { status: 'True', reason: 'OwnCluster', message: 'the target is in the cluster that Berth itself runs with' },
-}
-
-export const answered = (apiURL: string): Answer => ({ status: 'True', reason: 'Answers', message: `${apiURL} answers` })
-
-const no = (reason: string, message: string): Answer => ({ status: 'False', reason, message })
-
-const AGAIN = 'It is asked again by itself, and at once when the target or its Secret changes'
-
-export const unanswered = {
-  silent: (apiURL: string, silence: string) =>
-    no(
-      'NoAnswer',
-      `${apiURL} does not answer ${silence}. Check apiURL, the network in between, and certificate-authority-data in the kubeconfig. ${AGAIN}`,
-    ),
-  foreign: (apiURL: string) =>
-    no('NoKubernetes', `${apiURL} answers, but not like a Kubernetes API. Check apiURL and what is behind it. ${AGAIN}`),
-  token: (apiURL: string) =>
-    no('TokenRefused', `${apiURL} refuses the token. Renew users[].user.token in the kubeconfig of the Secret. ${AGAIN}`),
-  plain: (apiURL: string) =>
-    no('UnsupportedAPIURL', `apiURL "${apiURL}" is no https:// URL, so no token is sent there. Use the https:// URL of the API`),
-  refused: ({ reason = 'UnsupportedAPIURL', message, remedy = '' }: Failure) => no(reason, `${message}. ${remedy}`.trim()),
 }

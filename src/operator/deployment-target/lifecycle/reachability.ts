@@ -12,8 +12,9 @@ import {
   SANDBOX_PROVISIONER,
 } from '../../../api/index.ts'
 import type { Workshop } from '../../../engines/controller/index.ts'
+import { waitAfterFailure } from '../../../engines/targets/index.ts'
 import { createWorkQueue, hours, minutes, pause, seconds, type WorkQueue } from '../../../std/index.ts'
-import { askTarget } from './ask.ts'
+import { askVersion } from './ask.ts'
 import type { Opinion } from './credentials.ts'
 import {
   type Answer,
@@ -27,7 +28,6 @@ import {
   toldFinding,
   unasked,
 } from './finding.ts'
-import { createInquiries, type Inquiry } from './inquiries.ts'
 
 /** How many strangers' clusters are asked at once, in turns between namespaces; and how long each may think. */
 const AT_ONCE = 32
@@ -39,7 +39,6 @@ const LINGER = seconds(10)
 /** A dead target is asked again after as long as it has been dead, between these two. */
 const SOONEST = minutes(1)
 const LATEST = hours(1)
-const JITTER = 0.2
 
 export interface ReachabilityOptions {
   workshop: Workshop
@@ -47,7 +46,15 @@ export interface ReachabilityOptions {
   secretOf: (target: DeploymentTarget) => CoreSecret | undefined
   /** Where targets may lead; everywhere without it. */
   reach?: Reach | undefined
-  ask?: typeof askTarget
+}
+
+/** What is being asked, or was answered and is not in the status yet. */
+interface Inquiry {
+  question: Question
+  answer?: Answer
+  /** Somebody waits for the answer, so nobody needs to be woken for it. */
+  isAwaited: boolean
+  done: PromiseWithResolvers<void>
 }
 
 /** Whether the APIs behind targets answer: asked on change only, and again while they don't. Nothing waits for an answer but a moment. */
@@ -58,9 +65,10 @@ export interface Reachability {
   run(ring: (ref: Ref) => void, signal: AbortSignal): void
 }
 
-export function createReachability({ workshop, targets, secretOf, reach, ask = askTarget }: ReachabilityOptions): Reachability {
+export function createReachability({ workshop, targets, secretOf, reach }: ReachabilityOptions): Reachability {
   const { clock, kube } = workshop
-  const inquiries = createInquiries()
+  /** One a target, by its key: one into an older question is forgotten when a newer one begins. */
+  const inquiries = new Map<string, Inquiry>()
   /** Dead targets whose next turn is set. */
   const scheduled = new Set<string>()
   const ending = new AbortController()
@@ -76,12 +84,13 @@ export function createReachability({ workshop, targets, secretOf, reach, ask = a
       const secret = target && secretOf(target)
       if (!target || !secret || isDeleting(target) || ending.signal.aborted) return
       const question = questionOf(target, secret)
-      const inquiry = inquiries.under(key, question) ?? inquiries.open(key, question)
-      inquiry.answer = await ask(target, secret, { reach, patience: PATIENCE, signal: ending.signal })
+      const inquiry = inquiryInto(question, inquiries.get(key)) ?? newInquiry(question, false)
+      inquiries.set(key, inquiry)
+      inquiry.answer = await askVersion(target, secret, { reach, patience: PATIENCE, signal: ending.signal })
       if (ending.signal.aborted) return
       inquiry.done.resolve()
       schedule(key, inquiry.answer, targets.get(refFromKey(key)))
-      if (isTold(targets.get(refFromKey(key)), inquiry)) inquiries.close(key)
+      if (isTold(targets.get(refFromKey(key)), inquiry)) inquiries.delete(key)
       else if (!inquiry.isAwaited) void pause(clock, LINGER, ending.signal).then(() => wake(refFromKey(key)))
     },
   })
@@ -89,15 +98,13 @@ export function createReachability({ workshop, targets, secretOf, reach, ask = a
   const schedule = (key: string, { status }: Pick<Answer, 'status'>, target: DeploymentTarget | undefined) => {
     if (status !== 'False') return
     scheduled.add(key)
-    queue.addAfter(key, waitAfter(target, clock.now()))
+    const told = conditionOf(target?.status?.conditions, REACHABLE)
+    queue.addAfter(key, waitAfterFailure(told, clock.now(), { soonest: SOONEST, latest: LATEST }))
   }
 
   const answerTo = async (key: string, question: Question): Promise<Answer | undefined> => {
-    const known = inquiries.under(key, question)
-    // Who comes second does not wait a second time.
-    if (known) return known.answer
-    const inquiry = inquiries.open(key, question)
-    inquiry.isAwaited = true
+    const inquiry = newInquiry(question, true)
+    inquiries.set(key, inquiry)
     queue.add(key)
     await Promise.race([inquiry.done.promise, pause(clock, MOMENT, ending.signal)])
     inquiry.isAwaited = false
@@ -113,17 +120,18 @@ export function createReachability({ workshop, targets, secretOf, reach, ask = a
         return OWN_CLUSTER
       const asked = questionOf(target, secret)
       const told = toldFinding(target)
-      const inquiry = inquiries.under(key, asked)
+      const inquiry = inquiryInto(asked, inquiries.get(key))
       if (told && isSame(told.asked, asked) && (!inquiry?.answer || isTold(target, inquiry))) {
-        if (inquiry?.answer) inquiries.close(key)
+        if (inquiry?.answer) inquiries.delete(key)
         if (!scheduled.has(key)) schedule(key, told.answer, target)
         return told
       }
-      const answer = await answerTo(key, asked)
+      // Who comes second does not wait a second time.
+      const answer = inquiry ? inquiry.answer : await answerTo(key, asked)
       return answer ? { answer, asked } : meanwhile(target)
     },
     forget(ref) {
-      inquiries.close(keyOf(ref))
+      inquiries.delete(keyOf(ref))
     },
     run(ring, signal) {
       wake = ring
@@ -137,14 +145,17 @@ export function createReachability({ workshop, targets, secretOf, reach, ask = a
   }
 }
 
+const newInquiry = (question: Question, isAwaited: boolean): Inquiry => ({
+  question,
+  isAwaited,
+  done: Promise.withResolvers(),
+})
+
+const inquiryInto = (question: Question, known: Inquiry | undefined): Inquiry | undefined =>
+  isSame(known?.question, question) ? known : undefined
+
 /** The status says it already. */
 function isTold(target: DeploymentTarget | undefined, { question, answer }: Inquiry): boolean {
   const told = target && toldFinding(target)
   return isSame(told?.asked, question) && told?.answer.status === answer?.status && told?.answer.message === answer?.message
-}
-
-function waitAfter(target: DeploymentTarget | undefined, now: number): number {
-  const told = conditionOf(target?.status?.conditions, REACHABLE)
-  const since = told?.status === 'False' ? Date.parse(told.lastTransitionTime) : now
-  return Math.min(Math.max(now - since, SOONEST), LATEST) * (1 + JITTER * Math.random())
 }

@@ -1,6 +1,7 @@
 import type { Cache } from '../../../adapters/kube/index.ts'
 import {
   annotations,
+  byMadeTarget,
   type CoreSecret,
   claimRefOf,
   conditionOf,
@@ -133,7 +134,7 @@ async function belong(
 function policyOf(target: DeploymentTarget, { classes, requests }: Lifecycle): ReclaimPolicy {
   const { name, namespace } = target.metadata
   const ofClass = classes.get({ name: target.spec.deploymentTargetClassName })
-  return reclaimPolicyOf(target, { ofClass, madeFrom: requests.by('target', `${namespace}/${name}`) })
+  return reclaimPolicyOf(target, { ofClass, madeFrom: requests.by(byMadeTarget, `${namespace}/${name}`) })
 }
 
 /** No claim has it, though it may wait for one of that name. Once had, it stays Released until somebody says that it may be had again. */
@@ -229,7 +230,7 @@ function troubleOf(target: DeploymentTarget, { requests }: Lifecycle, now: numbe
   const told = target.metadata.annotations?.[annotations.reclaimFailed]
   if (told) return { why: told }
   const { name, namespace } = target.metadata
-  const [request] = requests.by('target', `${namespace}/${name}`)
+  const [request] = requests.by(byMadeTarget, `${namespace}/${name}`)
   const since = request?.metadata.deletionTimestamp
   const ready = conditionOf(request?.status?.conditions, 'Ready')
   if (since === undefined || ready?.reason !== 'UnableToTerminate') return {}

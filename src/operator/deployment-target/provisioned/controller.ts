@@ -1,6 +1,6 @@
 import { isNamespaceTerminating } from '../../../adapters/kube/index.ts'
 import {
-  claimKeysOf,
+  byClaim,
   type DeploymentTarget,
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
@@ -26,18 +26,18 @@ interface TargetSettings {
 /** Makes DeploymentTargets of the SpaceRequests that the devsandbox provisioner asked for. */
 export function sandboxTargets(workshop: Workshop, settings: TargetSettings = {}): Controller<SpaceRequest> {
   const { caches } = workshop
-  const requests = caches.of(SpaceRequests, { indexes: { claim: claimKeysOf } })
+  const requests = caches.of(SpaceRequests)
   const making = {
     workshop,
-    claims: caches.of(DeploymentTargetClaims, { indexes: { uid: ({ metadata }) => [metadata.uid ?? ''] } }),
+    claims: caches.of(DeploymentTargetClaims),
     classes: caches.of(DeploymentTargetClasses),
-    targets: caches.of(DeploymentTargets, { indexes: { ofClaim: claimUidOf } }),
+    targets: caches.of(DeploymentTargets),
     insecureSkipTLSVerify: settings.insecureSkipTLSVerify ?? false,
   }
   const ofClaim = ({ metadata }: DeploymentTargetClaim): Ref[] =>
-    [...requests.by('claim', metadata.uid ?? ''), ...requests.by('claim', keyOf({ ...metadata }))].map(refOf)
+    [...requests.by(byClaim, metadata.uid ?? ''), ...requests.by(byClaim, keyOf({ ...metadata }))].map(refOf)
   const ofTarget = ({ metadata }: DeploymentTarget): Ref[] =>
-    requests.by('claim', metadata.labels?.[labels.claimUid] ?? 'none').map(refOf)
+    requests.by(byClaim, metadata.labels?.[labels.claimUid] ?? 'none').map(refOf)
   return {
     name: MANAGER,
     kind: SpaceRequests,
@@ -60,9 +60,4 @@ export function sandboxTargets(workshop: Workshop, settings: TargetSettings = {}
       }
     },
   }
-}
-
-const claimUidOf = ({ metadata }: DeploymentTarget): string[] => {
-  const uid = metadata.labels?.[labels.claimUid]
-  return uid === undefined ? [] : [uid]
 }

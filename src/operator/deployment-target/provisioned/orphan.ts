@@ -1,6 +1,7 @@
 import type { Cache } from '../../../adapters/kube/index.ts'
 import {
   annotations,
+  byClaimUid,
   type DeploymentTarget,
   type DeploymentTargetClass,
   labels,
@@ -20,7 +21,7 @@ export function isOrphan(
   // The target goes first, and takes the request along or leaves it, as its policy says.
   if (name !== undefined && targets.get({ name, namespace })) return 'keep'
   const uid = marks[labels.claimUid]
-  if (uid !== undefined && targets.by('ofClaim', uid).some((target) => target.metadata.namespace === namespace)) return 'keep'
+  if (uid !== undefined && targets.by(byClaimUid, uid).some((target) => target.metadata.namespace === namespace)) return 'keep'
   const policy = notes[annotations.reclaimPolicy] ?? commonPolicy(classes)
   return policy === 'Delete' ? 'delete' : policy === 'Retain' ? 'keep' : 'unknown'
 }

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Cache } from '../../../adapters/kube/index.ts'
 import {
+  byClaimUid,
+  byUid,
   claimRefOf,
   conditionOf,
   type DeploymentTarget,
@@ -71,7 +73,7 @@ function claimOf(request: SpaceRequest, { claims }: Making): DeploymentTargetCla
   const { namespace = '', labels: marks = {} } = request.metadata
   const uid = marks[labels.claimUid]
   const named = claims.get({ name: marks[labels.claim] ?? '', namespace })
-  const found = uid === undefined ? named : claims.by('uid', uid)[0]
+  const found = uid === undefined ? named : claims.by(byUid, uid)[0]
   return found && isMadeFor(request, found) ? found : undefined
 }
 
@@ -103,7 +105,7 @@ function targetFor(claim: DeploymentTargetClaim, request: SpaceRequest, { target
   const named = targets.get({ name: metadata.labels?.[labels.target] ?? '', namespace: metadata.namespace })
   if (named && claimRefOf(named)?.uid === claim.metadata.uid && isGood(named)) return named
   return targets
-    .by('ofClaim', claim.metadata.uid ?? '')
+    .by(byClaimUid, claim.metadata.uid ?? '')
     .find((target) => target.metadata.namespace === metadata.namespace && isGood(target))
 }
 

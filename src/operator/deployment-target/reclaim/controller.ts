@@ -1,9 +1,8 @@
 import {
-  claimKeysOf,
+  byClaimUid,
   type DeploymentTarget,
   DeploymentTargetClasses,
   DeploymentTargets,
-  keyOf,
   labels,
   type Ref,
   refOf,
@@ -16,25 +15,17 @@ import { MANAGER, reclaim } from './reconcile.ts'
 /** Frees what is behind the targets that the devsandbox provisioner made. */
 export function sandboxReclaim(workshop: Workshop): Controller<DeploymentTarget> {
   const { caches } = workshop
-  const targetKeys = ({ metadata }: SpaceRequest): string[] => {
-    const name = metadata.labels?.[labels.target]
-    return name === undefined ? [] : [keyOf({ name, namespace: metadata.namespace })]
-  }
-  const claimUidOf = ({ metadata }: DeploymentTarget): string[] => {
-    const uid = metadata.labels?.[labels.claimUid]
-    return uid === undefined ? [] : [uid]
-  }
-  const targets = caches.of(DeploymentTargets, { indexes: { ofClaim: claimUidOf } })
+  const targets = caches.of(DeploymentTargets)
   const desk = {
     workshop,
     classes: caches.of(DeploymentTargetClasses),
-    requests: caches.of(SpaceRequests, { indexes: { claim: claimKeysOf, targetName: targetKeys } }),
+    requests: caches.of(SpaceRequests),
   }
   const ofRequest = ({ metadata }: SpaceRequest): Ref[] => {
     const { labels: marks = {}, namespace } = metadata
     const name = marks[labels.target]
     const named = name === undefined ? [] : [{ name, namespace }]
-    return [...named, ...targets.by('ofClaim', marks[labels.claimUid] ?? 'none').map(refOf)]
+    return [...named, ...targets.by(byClaimUid, marks[labels.claimUid] ?? 'none').map(refOf)]
   }
   return {
     name: MANAGER,

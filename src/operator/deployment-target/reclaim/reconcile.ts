@@ -1,6 +1,8 @@
 import type { Cache } from '../../../adapters/kube/index.ts'
 import {
   annotations,
+  byClaim,
+  byMadeTarget,
   type DeploymentTarget,
   type DeploymentTargetClass,
   DeploymentTargets,
@@ -47,8 +49,8 @@ export async function reclaim(target: DeploymentTarget, desk: Reclaim): Promise<
 
 function requestsOf({ metadata }: DeploymentTarget, { requests }: Reclaim): SpaceRequest[] {
   const uid = metadata.labels?.[labels.claimUid]
-  const ofClaim = uid === undefined ? [] : requests.by('claim', uid)
-  const found = [...new Set([...ofClaim, ...requests.by('targetName', keyOf(metadata))])]
+  const ofClaim = uid === undefined ? [] : requests.by(byClaim, uid)
+  const found = [...new Set([...ofClaim, ...requests.by(byMadeTarget, keyOf(metadata))])]
   // Users write labels too: nothing in another namespace is ever freed with this target.
   return found.filter((request) => request.metadata.namespace === metadata.namespace)
 }

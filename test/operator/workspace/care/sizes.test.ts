@@ -5,7 +5,7 @@ import { onSizes, sizesOf } from '../../../../src/operator/workspace/care/sizes.
 import { describe } from '../../../support/suite.ts'
 import { workspaceNamed } from '../house.ts'
 
-const read = parseDevfile(
+const read = await parseDevfile(
   'schemaVersion: 2.2.0\ncomponents: [{ name: tools, container: { image: i, cpuRequest: 500m, cpuLimit: 1, memoryLimit: 2Gi } }]',
 )
 type Wish = NonNullable<WorkspaceSpec['resources']>

@@ -8,6 +8,8 @@ import { describe } from '../../../support/suite.ts'
 
 const KAS = 'https://kas.berth-system.svc:8156'
 
+const read = await parseDevfile('schemaVersion: 2.2.0\ncomponents: [{ name: tools, container: { image: tools:1 } }]')
+
 function plan(spec: WorkspaceSpec = {}, copied?: CopiedSecret, url = 'https://git.example.com/team/shop.git'): Plan {
   const workspace = {
     apiVersion: 'berth.dev/v1alpha1',
@@ -15,7 +17,6 @@ function plan(spec: WorkspaceSpec = {}, copied?: CopiedSecret, url = 'https://gi
     metadata: { name: 'web', namespace: 'team-a', uid: '1234' },
     spec: { owner: 'alice@example.com', project: { gitProject: 'shop' }, ...spec },
   }
-  const read = parseDevfile('schemaVersion: 2.2.0\ncomponents: [{ name: tools, container: { image: tools:1 } }]')
   if (!('devfile' in read)) throw new Failure('internal', 'no devfile')
   const settings = { projectCloner: { image: 'example.com/git:1' } }
   const git = gitPlanOf(workspace, { url, path: 'team/shop' }, { settings, git: { kas: KAS, kasCa: 'PEM' }, copied })

@@ -1,26 +1,19 @@
-import { OF_TARGETS, type Reach, secretFinder } from '../../../../adapters/kube/index.ts'
+import type { Reach } from '../../../../adapters/kube/index.ts'
 import {
-  type CoreSecret,
-  credentialsKeyOf,
   type DeploymentTarget,
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
   DeploymentTargetClasses,
   DeploymentTargets,
-  keyOf,
   type Ref,
-  refOf,
-  Secrets,
   type WorkspaceClass,
   WorkspaceClasses,
   type WorkspaceClassStatus,
 } from '../../../../api/index.ts'
 import { type Controller, type Next, settled, type Workshop } from '../../../../engines/controller/index.ts'
-import { BY_CLASS_NAME, BY_NAMESPACE, classOf, indexes, sparesBy } from './spare.ts'
+import { createKubeconfigCheck, credentialsFinder, watchCredentials } from '../../../../engines/targets/index.ts'
+import { byClassName, byNamespace, classOf, sparesBy } from './spare.ts'
 import { type PoolRoom, type Tended, tend } from './tend.ts'
-
-/** Names of indexes are shared with whoever else reads the kind. */
-const BY_CREDENTIALS = 'targets of spares by credentials'
 
 export interface PoolSettings {
   reach?: Reach
@@ -33,8 +26,8 @@ type Pool = NonNullable<WorkspaceClassStatus['warmPool']>
 /** Keeps the warm pools of classes: claims and volumes that wait for workspaces. */
 export function workspacePools(workshop: Workshop, { reach, namespace: only }: PoolSettings = {}): Controller<WorkspaceClass> {
   const { caches } = workshop
-  const claims = caches.of(DeploymentTargetClaims, { indexes })
-  const targets = caches.of(DeploymentTargets, { indexes: { [BY_CREDENTIALS]: (target) => [credentialsKeyOf(target)] } })
+  const claims = caches.of(DeploymentTargetClaims)
+  const targets = caches.of(DeploymentTargets)
   const targetClasses = caches.of(DeploymentTargetClasses)
   const room: PoolRoom = {
     workshop,
@@ -42,25 +35,22 @@ export function workspacePools(workshop: Workshop, { reach, namespace: only }: P
     reach,
     target: (ref) => targets.get(ref),
     targetClass: (name) => targetClasses.get({ name }),
-    secret: secretFinder(caches, OF_TARGETS),
+    secret: credentialsFinder(caches),
+    check: createKubeconfigCheck(),
   }
   const wakes = (claim: DeploymentTargetClaim): Ref[] => (sparesBy(claim).length > 0 ? [{ name: classOf(claim) }] : [])
   const spares = () => [...claims.all()].filter((claim) => sparesBy(claim).length > 0)
-  const ofNamespace = ({ metadata }: DeploymentTarget): Ref[] => claims.by(BY_NAMESPACE, metadata.namespace ?? '').flatMap(wakes)
+  const ofNamespace = ({ metadata }: DeploymentTarget): Ref[] => claims.by(byNamespace, metadata.namespace ?? '').flatMap(wakes)
   return {
     name: 'workspace-pool',
     kind: WorkspaceClasses,
     watches: [
       { kind: DeploymentTargetClaims, wakes },
       { kind: DeploymentTargets, wakes: ofNamespace },
-      ...OF_TARGETS.map((options) => ({
-        kind: Secrets,
-        ...options,
-        wakes: (secret: CoreSecret) => targets.by(BY_CREDENTIALS, keyOf(refOf(secret))).flatMap(ofNamespace),
-      })),
+      ...watchCredentials(caches, ofNamespace),
     ],
     reconcile: (owner) => keep(owner, room, only),
-    gone: async ({ name }) => settled({ recheck: soonest(await clear(room.claims.by(BY_CLASS_NAME, name), room)) }),
+    gone: async ({ name }) => settled({ recheck: soonest(await clear(room.claims.by(byClassName, name), room)) }),
     // A class that went while nobody looked rings for nobody.
     doorbell: (ring) => {
       for (const spare of spares()) ring({ name: classOf(spare) })
@@ -71,7 +61,7 @@ export function workspacePools(workshop: Workshop, { reach, namespace: only }: P
 async function keep(owner: WorkspaceClass, room: PoolRoom, only: string | undefined): Promise<Next> {
   const { size = 0, namespaces = [] } = owner.spec.warmPool ?? {}
   const wanted = size > 0 ? namespaces.filter((each) => only === undefined || each === only) : []
-  const all = room.claims.by(BY_CLASS_NAME, owner.metadata.name)
+  const all = room.claims.by(byClassName, owner.metadata.name)
   const spares = all.filter((claim) => sparesBy(claim).includes(owner.metadata.uid ?? ''))
   const places = [...new Set([...wanted, ...spares.map(({ metadata }) => metadata.namespace ?? '')])]
   const tended = await Promise.all(

@@ -4,6 +4,7 @@ import {
   type DeploymentTargetClaim,
   DeploymentTargetClaims,
   type DeploymentTargetClass,
+  indexBy,
   isDeleting,
   isPrivate,
   isPrivateBy,
@@ -13,12 +14,6 @@ import {
   type WorkspaceClassSpec,
 } from '../../../../api/index.ts'
 import { digest } from '../../names.ts'
-
-/** Names of indexes are shared with whoever else reads the kind. */
-export const BY_POOL = 'spares by class'
-
-export const BY_CLASS_NAME = 'spares by name of class'
-export const BY_NAMESPACE = 'spares by namespace'
 
 /** A claim that waits for a workspace belongs to the pool of its class; one that has a workspace does not. */
 export const sparesBy = ({ metadata }: DeploymentTargetClaim): string[] => {
@@ -98,9 +93,7 @@ export const volumeNameOf = ({ metadata }: DeploymentTargetClaim): string => `wa
 
 const isSpare = (claim: DeploymentTargetClaim): boolean => sparesBy(claim).length > 0
 
-/** What the pools look for their spares by. */
-export const indexes = {
-  [BY_POOL]: sparesBy,
-  [BY_CLASS_NAME]: (claim: DeploymentTargetClaim) => (isSpare(claim) ? [classOf(claim)] : []),
-  [BY_NAMESPACE]: (claim: DeploymentTargetClaim) => (isSpare(claim) ? [claim.metadata.namespace ?? ''] : []),
-}
+/** Spares by the class in whose pool they are, by the name of it, and by their namespace. */
+export const byPool = indexBy(sparesBy)
+export const byClassName = indexBy((claim: DeploymentTargetClaim) => (isSpare(claim) ? [classOf(claim)] : []))
+export const byNamespace = indexBy((claim: DeploymentTargetClaim) => (isSpare(claim) ? [claim.metadata.namespace ?? ''] : []))

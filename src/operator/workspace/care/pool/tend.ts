@@ -10,11 +10,11 @@ import {
   type WorkspaceClass,
 } from '../../../../api/index.ts'
 import type { Workshop } from '../../../../engines/controller/index.ts'
+import { withTarget } from '../../../../engines/targets/index.ts'
 import { Failure, isFailure, minutes, seconds, timestamp } from '../../../../std/index.ts'
 import type { TargetClasses } from '../../claim.ts'
 import { isObstacle } from '../../obstacle.ts'
-import { type Signposts, type Target, targetOf } from '../../target.ts'
-import { callTarget } from '../../target-watch.ts'
+import { type TargetSignposts, targetOf } from '../../target.ts'
 import {
   fits,
   isReady,
@@ -34,7 +34,7 @@ const PATIENCE = minutes(5)
 /** What was refused, or is away, is tried again. What is watched wakes the pool before. */
 const LATER = seconds(15)
 
-export interface PoolRoom extends Pick<Signposts, 'target' | 'secret' | 'judged'> {
+export interface PoolRoom extends TargetSignposts {
   workshop: Workshop
   claims: Cache<DeploymentTargetClaim>
   targetClass: TargetClasses
@@ -123,7 +123,7 @@ async function prepare(spare: DeploymentTargetClaim, owner: WorkspaceClass, room
   const target = targetOf(spare, sharedNamespaceOf(spare), room)
   if (isObstacle(target)) return { why: target.message, isTroubled: false }
   try {
-    await withTarget(target, room, (kube) => makeVolume(kube, spare, target.namespace, owner.spec))
+    await withTarget(target, meansOf(room), (kube) => makeVolume(kube, spare, target.namespace, owner.spec))
     const change = { [annotations.volume]: volumeNameOf(spare), ...READY_STATE }
     await annotate(spare, change, room)
     return undefined
@@ -164,8 +164,10 @@ async function emptied(spare: DeploymentTargetClaim, room: PoolRoom): Promise<bo
     const { message, reason, remedy } = target
     throw new Failure('unavailable', message, { reason, remedy })
   }
-  return withTarget(target, room, (kube) => removeVolume(kube, spare, target.namespace))
+  return withTarget(target, meansOf(room), (kube) => removeVolume(kube, spare, target.namespace))
 }
+
+const meansOf = ({ workshop: { clock }, reach }: PoolRoom) => ({ clock, reach })
 
 /** The version that was seen is the lock: whoever adopts the spare meanwhile, has it. */
 const annotate = ({ metadata }: DeploymentTargetClaim, change: Record<string, string>, { workshop }: PoolRoom) =>
@@ -175,16 +177,3 @@ const annotate = ({ metadata }: DeploymentTargetClaim, change: Record<string, st
     { metadata: { resourceVersion: metadata.resourceVersion, annotations: change } },
     { manager: MANAGER },
   )
-
-async function withTarget<T>(
-  target: Target,
-  { workshop: { clock }, reach }: PoolRoom,
-  work: (kube: ReturnType<typeof callTarget>) => Promise<T>,
-): Promise<T> {
-  const kube = callTarget(target, { clock, reach })
-  try {
-    return await work(kube)
-  } finally {
-    await kube.close()
-  }
-}

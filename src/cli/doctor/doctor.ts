@@ -1,0 +1,93 @@
+import { BERTH_NAMESPACE } from '../../api/index.ts'
+import { systemClock } from '../../std/index.ts'
+import { exitCodes } from '../exit-codes.ts'
+import type { ObjectOptions } from '../find-object.ts'
+import { findLocalPrograms } from '../local/local-programs.ts'
+import { LOCAL, type OutputOptions, withKube, withKubeconfig, withOutput } from '../options.ts'
+import { marked, renderData, WIDTH, wrap } from '../output.ts'
+import type { Shell } from '../shell.ts'
+import { actionVerb } from '../verb.ts'
+import { examineApi, examinePermissions } from './cluster.ts'
+import { type CheckContext, type DoctorFinding, type Examination, examineAnyway } from './finding.ts'
+import { examineDefinitions, examinePolicies } from './installation.ts'
+import { examineGit, examineKubectl, examineNode } from './machine.ts'
+import { examineClasses, examineObjects } from './objects.ts'
+import { examineKas, examineLocalPrograms, examineOperator } from './programs.ts'
+
+type Options = ObjectOptions & OutputOptions
+
+export const verb = actionVerb({
+  description:
+    'Say what is wrong with a cluster or an installation, and how to mend it. It changes nothing. Warnings do not make it fail.',
+  examples: [
+    ['berth doctor', 'of the current cluster'],
+    ['berth doctor -o json | jq \'.[] | select(.mark != "ok")\'', 'for programs'],
+  ],
+  options: (command) =>
+    withOutput(withKubeconfig(command)).option(
+      '--namespace <name>',
+      'where the programs of Berth keep their Leases',
+      BERTH_NAMESPACE,
+    ),
+  async run(shell, options: Options) {
+    const findings = await examine(shell, options)
+    shell.print(
+      options.output === 'table'
+        ? findings.flatMap((finding) => paragraph(finding, shell.paint)).join('\n')
+        : renderData(options.output, findings),
+    )
+    return findings.some(({ mark }) => mark === 'fail') ? exitCodes.unhealthy : exitCodes.ok
+  },
+})
+
+interface CheckedFinding extends DoctorFinding {
+  check: string
+}
+
+/** From the ground up; what stands on the API is looked at only when the API answers. */
+const EXAMINATIONS: Record<string, Examination> = {
+  permissions: examinePermissions,
+  crds: examineDefinitions,
+  policies: examinePolicies,
+  operator: examineOperator,
+  kas: examineKas,
+  classes: examineClasses,
+  objects: examineObjects,
+}
+
+const examine = (shell: Shell, options: Options): Promise<CheckedFinding[]> =>
+  withKube(shell, options, async (kube) => {
+    const context: CheckContext = {
+      kube,
+      localPrograms: findLocalPrograms(shell, { kubeconfig: options.kubeconfig, local: LOCAL, server: kube.server }),
+      home: shell.home,
+      namespace: options.namespace,
+      now: systemClock.now(),
+    }
+    const [git, kubectl] = await Promise.all([examineGit(shell), examineKubectl(shell)])
+    const api = await examineApi(context)
+    const apiAnswers = api.mark !== 'fail'
+    const rest = Object.entries(apiAnswers ? EXAMINATIONS : {}).map(async ([check, examination]) =>
+      checked(check, await examineAnyway(examination, context)),
+    )
+    return [
+      ...checked('node', examineNode(process.versions.node)),
+      ...checked('git', git),
+      ...checked('kubectl', kubectl),
+      ...checked('api', api),
+      ...checked('programs', examineLocalPrograms(context, { apiAnswers })),
+      ...(await Promise.all(rest)).flat(),
+    ]
+  })
+
+const checked = (check: string, findings: DoctorFinding | DoctorFinding[]): CheckedFinding[] =>
+  [findings].flat().map((finding) => ({ check, ...finding }))
+
+const INDENT = 19
+
+function paragraph({ check, mark, message, remedy }: CheckedFinding, paint: Shell['paint']): string[] {
+  const [first = '', ...more] = wrap(message, WIDTH - INDENT)
+  const cure = remedy ? wrap(`-> ${remedy}`, WIDTH - INDENT) : []
+  const indented = [...more, ...cure].map((line) => ' '.repeat(INDENT) + line)
+  return [`${marked(mark, mark.padEnd(5), paint)} ${check.padEnd(13)}${first}`, ...indented]
+}

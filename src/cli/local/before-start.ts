@@ -1,0 +1,47 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { freePort, kubeconfigWith } from '../../adapters/control-plane/index.ts'
+import { connect, requestToken } from '../../adapters/kube/index.ts'
+import { BERTH_NAMESPACE } from '../../api/index.ts'
+
+/** Seconds: as long as the programs of a local installation may run at a stretch. */
+const LIFETIME = 365 * 24 * 3600
+
+/**
+ * Kubeconfigs with which kas and the operator run by their shipped service accounts, so that what they may not do in a cluster fails here
+ * too. `admin`: that of a control plane of our own, in whose folder they are written.
+ */
+export async function accountKubeconfigs(dir: string, admin: string): Promise<Record<'kas' | 'operator', string>> {
+  const kube = connect({ kubeconfig: admin })
+  const write = async (program: 'kas' | 'operator'): Promise<string> => {
+    const token = await requestToken(kube, { namespace: BERTH_NAMESPACE, name: `berth-${program}` }, { seconds: LIFETIME })
+    const file = join(dir, `${program}.kubeconfig`)
+    writeFileSync(file, kubeconfigWith(readFileSync(admin, 'utf8'), token), { mode: 0o600 })
+    return file
+  }
+  try {
+    return { kas: await write('kas'), operator: await write('operator') }
+  } finally {
+    await kube.close()
+  }
+}
+
+/**
+ * The port of the folder's Git server: the same at each start while nobody else has it, because remotes of clones and GitProjects
+ * in the folder's etcd name it.
+ */
+export async function gitPortOf(dir: string): Promise<number> {
+  const file = join(dir, 'git-port')
+  const port = await freePort(portIn(file))
+  writeFileSync(file, `${port}\n`)
+  return port
+}
+
+function portIn(file: string): number | undefined {
+  try {
+    const port = Number(readFileSync(file, 'utf8'))
+    return Number.isInteger(port) && port > 0 && port < 65_536 ? port : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,103 @@
+import { resolve } from 'node:path'
+import { type Command, Option } from 'commander'
+import { type ExitCode, exitCodes } from '../exit-codes.ts'
+import { dirOf, withDir } from '../options.ts'
+import { FORMATS, type OutputFormat, WIDTH } from '../output.ts'
+import { reportTo } from '../report.ts'
+import type { Shell } from '../shell.ts'
+import { ended } from '../signals.ts'
+import { actionVerb } from '../verb.ts'
+import { checkCluster } from './cluster.ts'
+import { watchParts } from './guard.ts'
+import { bringUp, clusterIn, foundIn, type Installation, isUpAlready, takeDown, type UpOptions } from './installation.ts'
+import { tellSources } from './sources.ts'
+import { missingAt, startAlone, tidyUp } from './start.ts'
+
+interface Options {
+  dir: string
+  detach?: boolean
+  kubeconfig?: string
+  where?: boolean
+  output?: OutputFormat
+}
+
+export const verb = actionVerb({
+  description:
+    'Bring up a local control plane, install Berth on it, and run the operator, kas and a Git server beside it. Each folder has its own.',
+  examples: [
+    ['berth up', 'until Ctrl-C'],
+    ['berth up --dir /tmp/one --detach', 'and return'],
+    ['berth up --kubeconfig kind.yaml', 'on a cluster that is there'],
+    ['berth up --where', 'cache, download or build?'],
+  ],
+  options: (command) =>
+    withDir(command)
+      .option('--detach', 'leave it running; `berth down` ends it')
+      .option('--kubeconfig <file>', 'install on this cluster instead of starting a control plane')
+      .option('--where', 'only tell where the programs of the control plane would come from, and why')
+      .addOption(new Option('-o, --output <format>', 'how --where prints (default: table)').choices(FORMATS)),
+  async run(shell, options: Options, command: Command) {
+    if (options.output && !options.where) command.error('error: -o is how --where prints, and --where was not given')
+    return options.where ? tellSources(shell, options) : up(shell, options)
+  },
+})
+
+async function up(shell: Shell, options: Options): Promise<ExitCode> {
+  const dir = dirOf(shell, options)
+  const detached = options.detach === true
+  const plan: UpOptions = { shell, dir, detached, report: reportTo(shell, WIDTH), kubeconfig: options.kubeconfig }
+  if (options.kubeconfig) await checkCluster(resolve(shell.cwd, options.kubeconfig), shell.signal)
+  const { installation, isNew } = await startAlone(plan, {
+    made: missingAt(dir),
+    find: () => found(plan),
+    start: async () => ({ installation: await bringUp(plan), isNew: true }),
+  })
+  shell.print(howToUse(installation, isNew ? options : { ...options, detach: true }))
+  if (detached || !isNew) return exitCodes.ok
+  const own = installation.parts
+  try {
+    await watchParts(shell, installation, ({ signal }) => ended(signal))
+  } catch (thrown) {
+    await tidyUp(shell, () => takeDown(shell, dir, { own }))
+    throw thrown
+  }
+  await takeDown(shell, dir, { own })
+  return exitCodes.ok
+}
+
+function found({ dir, kubeconfig, report }: UpOptions): { installation: Installation; isNew: boolean } | undefined {
+  const cluster = clusterIn(dir)
+  if (cluster === 'other' || (cluster && kubeconfig)) throw isUpAlready(dir)
+  const known = foundIn(dir)
+  if (!known) return undefined
+  if (!known.installation) {
+    report.line(`In ${dir} ended by itself: ${known.ended.join(', ')}. Everything there is started again.`)
+    return undefined
+  }
+  report.line(`Berth is up already in ${dir}, and nothing was started. End it first to start it anew.`)
+  return { installation: known.installation, isNew: false }
+}
+
+const howToUse = (installation: Installation, { detach }: Options): string => {
+  const { kubeconfig, gitUrl, repositories, dir } = installation
+  return [
+    'Berth is up.',
+    `  export KUBECONFIG=${kubeconfig}`,
+    ...wayToKas(installation),
+    `  git: ${gitUrl}/<name>.git is`,
+    `       ${repositories}/<name>.git (git init --bare)`,
+    `  logs: ${dir}/logs`,
+    detach ? `  berth down --dir ${dir}    ends it` : '  Ctrl-C ends it',
+  ].join('\n')
+}
+
+/** The verbs of `berth agent` would have to be told this. */
+function wayToKas({ authority, parts }: Installation): string[] {
+  const facts = parts.find(({ name }) => name === 'kas')?.facts
+  if (!authority || !facts) return []
+  return [
+    `  export BERTH_KAS_ADDRESS=grpcs://${facts.listen}`,
+    `  export BERTH_KAS_CA=${authority}`,
+    `  export BERTH_KUBERNETES_API_URL=https://${facts.kubernetesApi}`,
+  ]
+}

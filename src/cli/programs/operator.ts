@@ -1,0 +1,16 @@
+import { parseConfig, SETTINGS, start } from '../../operator/index.ts'
+import { programVerb } from '../program-verb.ts'
+import { which } from '../which.ts'
+
+export const verb = programVerb({
+  description: 'Run the operator: it reconciles every kind of Berth.',
+  settings: SETTINGS,
+  examples: [
+    ['berth operator --kubeconfig ~/.kube/config', 'beside the cluster'],
+    ['berth operator --namespace team-a --no-leader-election', 'a second one, for one team'],
+  ],
+  async run(flags, { env, cwd, signal }, log) {
+    const config = parseConfig(flags, env)
+    await start({ ...config, kubectl: which(config.kubectl, env.PATH, cwd) }, signal, { log })
+  },
+})

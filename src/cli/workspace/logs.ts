@@ -1,0 +1,85 @@
+import { InvalidArgumentError } from 'commander'
+import type { Kube } from '../../adapters/kube/index.ts'
+import { nameOf, type Pod, type Workspace } from '../../api/index.ts'
+import { containersOf, linesOfLog, withTarget, youngestPodOf } from '../../engines/lookout/index.ts'
+import { Failure } from '../../std/index.ts'
+import type { ObjectOptions } from '../find-object.ts'
+import { wholeNumber } from '../options.ts'
+import type { Shell } from '../shell.ts'
+import { actionVerb } from '../verb.ts'
+import { commandFor, onWorkspace, withWorkspace } from './workspace.ts'
+
+interface Options extends ObjectOptions {
+  container?: string
+  previous?: boolean
+  follow?: boolean
+  tail: number
+}
+
+export const verb = actionVerb({
+  description:
+    'Print the logs of a workspace: first what prepared it (init containers, such as the clone), then its containers. In a space of its own only the owner sees them; elsewhere whoever may read the credentials of its target.',
+  examples: [
+    ['berth logs web -n team-a', 'of everything in it'],
+    ['berth logs web -c tools -f', 'and what comes'],
+    ['berth logs web -c tools --previous', 'why it crashed'],
+  ],
+  options: (command) =>
+    withWorkspace(command)
+      .option('-c, --container <name>', 'of one container only')
+      .option('-p, --previous', 'of the run before: why it crashed')
+      .option('-f, --follow', 'go on with what comes; of one container')
+      .option('--tail <lines>', 'so many lines of each', lines, 200),
+  run: onWorkspace(({ shell, kube, workspace }, options: Options) =>
+    withTarget(kube, workspace, { reach: undefined }, (target, home) => logs({ shell, workspace, target, home }, options)),
+  ),
+})
+
+const MOST_LINES = 100_000
+
+function lines(text: string): number {
+  const number = wholeNumber(text)
+  if (number > MOST_LINES) throw new InvalidArgumentError(`${MOST_LINES} is the most.`)
+  return number
+}
+
+interface LogContext {
+  shell: Shell
+  workspace: Workspace
+  target: Kube
+  /** Its namespace there. */
+  home: string
+}
+
+async function logs(context: LogContext, { container, previous, follow, tail }: Options): Promise<void> {
+  const { shell, workspace, target, home } = context
+  const pod = await podOf(context)
+  const chosen = containersOf(pod).filter(({ name }) => container === undefined || name === container)
+  if (chosen.length === 0) {
+    const names = containersOf(pod).map(({ name }) => name)
+    throw new Failure('not-found', `there is no container ${container} in ${nameOf(workspace)}.`, {
+      remedy: `There is ${names.join(', ')}.`,
+    })
+  }
+  const query = `tailLines=${tail}${previous ? '&previous=true' : ''}${follow ? '&follow=true' : ''}`
+  if (follow && chosen.length > 1)
+    throw new Failure('invalid', `${nameOf(workspace)} has more than one container.`, {
+      remedy: `Choose one with -c: ${chosen.map(({ name }) => name).join(', ')}.`,
+    })
+  for (const { name, hasBegun } of chosen) {
+    if (chosen.length > 1) shell.say(`--- ${name}\n`)
+    if (hasBegun) {
+      const from = { target, home, pod: pod.metadata.name, container: name }
+      for await (const line of await linesOfLog(from, query, shell.signal)) shell.print(line)
+    } else shell.say('It has not begun.\n')
+  }
+}
+
+/** It has no logs where it has no pod. */
+async function podOf({ workspace, target, home }: LogContext): Promise<Pod> {
+  const pod = await youngestPodOf(workspace, { target, home })
+  if (pod) return pod
+  throw new Failure('not-found', `${nameOf(workspace)} has no pod, and so no logs.`, {
+    remedy: `See with \`${commandFor('describe', workspace)}\` why, or start it with \`${commandFor('start', workspace)}\`.`,
+  })
+}

@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import type { Reply } from './ports.ts'
+
+/** Beside the sources and beside what is built of them, so that both find it. */
+const FOLDER = new URL('../../static/dashboard/', import.meta.url)
+
+/** Reads the files that pages load. Their paths name their contents, so they may be kept for as long as somebody likes. */
+export async function readStaticFiles() {
+  const [style, script] = await Promise.all([
+    readOne({ file: 'dashboard.css', type: 'text/css; charset=utf-8' }),
+    readOne({ file: 'dashboard.js', type: 'text/javascript; charset=utf-8' }),
+  ])
+  const byPath = new Map([style, script].map(({ path, reply }) => [path, reply]))
+  return { paths: { style: style.path, script: script.path }, at: (path: string) => byPath.get(path) }
+}
+
+async function readOne({ file, type }: { file: string; type: string }): Promise<{ path: string; reply: Reply }> {
+  const body = await readFile(new URL(file, FOLDER))
+  const mark = createHash('sha256').update(body).digest('hex').slice(0, 16)
+  const headers = {
+    'content-type': type,
+    'cache-control': 'public, max-age=31536000, immutable',
+    'cross-origin-resource-policy': 'same-origin',
+    'x-content-type-options': 'nosniff',
+  }
+  return { path: `/assets/${mark}/${file}`, reply: { status: 200, headers, body } }
+}

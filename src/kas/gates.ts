@@ -1,0 +1,76 @@
+import type { Caches, Events, Kube } from '../adapters/kube/index.ts'
+import { Agents, ConfigMaps, GitProjects, type Ref, SpaceRequests, Workspaces } from '../api/index.ts'
+import { systemClock as clock, type Log } from '../std/index.ts'
+import { createAccessRules, createAgentConfigurationService } from './agent-configuration/index.ts'
+import { connectedAgents, createRegistrationServices, createRoll, createStatusWriter } from './agent-registration/index.ts'
+import { createAgentGate, createGate, createTokenRate, createTokenReviews, projectOf } from './authorization/index.ts'
+import type { Config } from './config.ts'
+import type { KasMeters } from './meters.ts'
+import { createModuleRequestService } from './module-requests/index.ts'
+import { PROJECT_PATHS, pathHoldersOf } from './path-holders.ts'
+import type { Polls, Presence } from './ports.ts'
+import { projectsOf } from './project.ts'
+import { createDoor, createRefusals } from './refusals.ts'
+import type { Prove } from './strangers.ts'
+
+/** The objects that kas keeps in sight. */
+export function watchObjects({ leaseNamespace: namespace }: Config, caches: Caches) {
+  const gitProjects = caches.of(GitProjects)
+  const holders = pathHoldersOf(caches.of(ConfigMaps, { namespace, fields: `metadata.name=${PROJECT_PATHS}` }))
+  return {
+    gitProjects,
+    holders,
+    projects: projectsOf(gitProjects, holders),
+    agents: caches.of(Agents),
+    workspaces: caches.of(Workspaces),
+    spaceRequests: caches.of(SpaceRequests),
+  }
+}
+
+/** All that listens has these in common. */
+export interface KasParts {
+  config: Config
+  kube: Kube
+  objects: ReturnType<typeof watchObjects>
+  polls: Polls
+  meters: KasMeters
+  prove: Prove
+  log: Log
+}
+
+/** Decides which caller may do what, and writes the status of Agents, since it knows which of their pods are connected. */
+export function createGates(
+  { config, kube, objects, polls, meters, prove, log }: KasParts,
+  { events, presence, closing }: { events: Events; presence: Presence; closing: (() => unknown)[] },
+) {
+  const { agents, projects } = objects
+  const { operator } = config
+  const refused = createRefusals(log, clock)
+  const rate = createTokenRate(config.agentCalls, meters.rateExceeded, clock)
+  const reviewToken = createTokenReviews(kube, config.audience, prove, clock)
+  const agentGate = createAgentGate({ agents, clock, rate })
+  const recall = (agent: Ref, name: string) => agents.get(agent)?.status?.connectedPods?.find((pod) => pod.name === name)?.podId
+  const roll = createRoll({ clock, recall, onRefused: () => meters.routes.limited('pods') })
+  meters.agents(() => [...roll.all()].length)
+  const findings = createStatusWriter({
+    ...{ kube, agents, projects, roll, presence, events, clock, log },
+    projectOf: (agent, path) => projectOf(agent, projects, path),
+  })
+  closing.push(() => findings.stop())
+  const gate = createGate({ projects, identities: { agents, reviewToken, operator, clock }, rate, onUsed: findings.onUsed })
+  const configurations = createAccessRules({ agents, projects, gate, polls, clock, log })
+  closing.push(() => configurations.stop())
+  const door = createDoor(agentGate.checkToken, refused)
+  const configuration = createAgentConfigurationService({
+    ...{ agentGate, door, gate, agents, projects, polls, roll, findings, refused, clock, log },
+    maxAge: config.streamAge,
+  })
+  const registration = createRegistrationServices({ gate: agentGate, door, roll, onReport: findings.onReport })
+  return {
+    ...{ gate, agentGate, reviewToken, rate, refused, configurations },
+    connected: (wanted: Parameters<typeof connectedAgents>[1]) => connectedAgents({ roll, agents, projects }, wanted),
+    services: [configuration, ...registration, createModuleRequestService(agentGate)],
+  }
+}
+
+export type Gates = ReturnType<typeof createGates>

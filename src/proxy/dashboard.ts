@@ -1,0 +1,32 @@
+import type { IncomingMessage } from 'node:http'
+import { readBody } from '../adapters/http/index.ts'
+import type { Dashboard, Reply } from '../dashboard/index.ts'
+import { type Clock, Failure, seconds } from '../std/index.ts'
+import type { Recipient, Session, Sessions } from './ports.ts'
+
+/** A form with a devfile in it. */
+const MOST_BYTES = 256 * 1024
+/** A client that sends a form takes no longer. */
+const READ_WITHIN = seconds(20)
+
+/** Hands requests of those who have signed in to the dashboard, which knows no cookies. */
+export function askDashboard(dashboard: Dashboard, sessions: Pick<Sessions, 'holds' | 'onSignOut'>, clock: Clock) {
+  return (request: IncomingMessage, url: URL, { method, requestId }: Recipient, session: Session): Promise<Reply> => {
+    const { person, until } = session
+    const user = { person, until, holds: () => sessions.holds(session), onSignOut: sessions.onSignOut }
+    return dashboard.answer({ user, method, url, headers: request.headers, requestId, form: () => formOf(request, clock) })
+  }
+}
+
+async function formOf(request: IncomingMessage, clock: Clock): Promise<URLSearchParams> {
+  if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(request.headers['content-type'] ?? ''))
+    throw new Failure('invalid', 'what was sent is no form', { remedy: 'Use the buttons on the pages' })
+  const cancel = clock.after(READ_WITHIN, () => request.destroy())
+  try {
+    const body = await readBody(request, MOST_BYTES)
+    if (!body) throw new Failure('too-large', `a form may have ${MOST_BYTES} bytes`)
+    return new URLSearchParams(body.toString('utf8'))
+  } finally {
+    cancel()
+  }
+}

@@ -1,0 +1,105 @@
+import { connectProvider, createTickets, type TicketKeys } from '../adapters/auth/index.ts'
+import { readNamed } from '../adapters/files/index.ts'
+import { createForwarder, type Metrics } from '../adapters/http/index.ts'
+import type { Cache, Caches, Kube } from '../adapters/kube/index.ts'
+import type { ConfigMap, Workspace } from '../api/index.ts'
+import { createDashboard } from '../dashboard/index.ts'
+import { type Clock, type Log, Secret } from '../std/index.ts'
+import { createActivity } from './activity.ts'
+import type { Config } from './config.ts'
+import { CONNECTIONS, publishConnections } from './connections.ts'
+import { askDashboard } from './dashboard.ts'
+import { createLinkAnswer } from './links.ts'
+import { createMayOpen } from './may-open.ts'
+import { createMeters } from './meters.ts'
+import type { RouteTable } from './ports.ts'
+import { createConsultation, createReception } from './reception/index.ts'
+import { createArrivals, createSessions, createSignIn, createSignOuts, SIGN_OUTS } from './session/index.ts'
+import { createStarter } from './start-workspace.ts'
+import { createStreams } from './streams.ts'
+import { addressesIn, createVisitorOf } from './visitor.ts'
+
+export interface Frame {
+  log: Log
+  clock: Clock
+  /** Closes what is open, the last first, when the program ends. */
+  open: (() => unknown)[]
+  /** Aborts when the program stops. */
+  signal: AbortSignal
+}
+
+interface Foundation extends Frame {
+  caches: Caches
+  metrics: Metrics
+  routes: RouteTable
+  keys: TicketKeys
+  signOuts: Cache<ConfigMap>
+  connections: Cache<ConfigMap>
+  /** With the index that the dashboard needs. */
+  workspaces: Cache<Workspace>
+  isStopping: () => boolean
+}
+
+/** Builds what answers requests, and hands each part what it needs of the others. */
+export async function buildServices(config: Config, foundation: Foundation) {
+  const { caches, metrics, routes, keys, isStopping, log, clock, open } = foundation
+  const { host, oidc, homeNamespace: namespace, longestSession: longest, passAuthorization } = config
+  const { kube } = caches
+  const meters = createMeters(metrics)
+  const tickets = createTickets({ keys, issuer: `https://${host}`, clock })
+  const signOuts = createSignOuts(kube, { cache: foundation.signOuts, namespace, longest }, clock)
+  const sessions = createSessions(tickets, signOuts, clock)
+  const provider = await providerOf(config, clock)
+  const identity = { ...config.identity, issuer: oidc.issuer }
+  const dashboard = config.hasDashboard ? await openDashboard(config, foundation) : undefined
+  const home = dashboard && askDashboard(dashboard, sessions, clock)
+  const signIn = createSignIn({ host, provider, identity, tickets, sessions, signOuts, routes, longest, clock, home })
+  const { depart, ownPaths } = createArrivals(host, tickets, sessions, clock)
+  const mayOpen = config.accessReviews ? createMayOpen(kube, clock) : undefined
+  const streams = createStreams({ routes, sessions, mayOpen, clock }, meters.cut)
+  const connections = { cache: foundation.connections, namespace, streams, routes }
+  const published = publishConnections(kube, connections, clock, log)
+  const activity = createActivity(kube, routes, clock, log)
+  const forwarder = createForwarder()
+  for (const { stop } of [streams, published, activity, forwarder]) open.push(stop)
+  meters.watch({ hosts: () => routes.size, streams: () => streams.size, viewers: () => dashboard?.viewers ?? 0 })
+  const own = { ...ownPaths, link: createLinkAnswer(clock), start: createStarter(kube, sessions, clock, log) }
+  const admission = { routes, sessions, mayOpen, signInHost: host, signIn, depart, ownPaths: own, clock, log }
+  const shared = { ...admission, activity, passAuthorization }
+  const isProxy = addressesIn(config.trustedProxies, '--trusted-proxies')
+  const isCaller = addressesIn(config.authorize?.callers ?? [], '--authorize-callers')
+  const visitorOf = createVisitorOf(isProxy)
+  const visitorOfCaller = createVisitorOf((address) => isCaller(address) || isProxy(address))
+  return {
+    ...createReception({ ...shared, done: meters.done, forwarder, streams, visitorOf, isStopping }),
+    consultation: createConsultation({ ...shared, done: meters.consulted, isCaller, visitorOf: visitorOfCaller }),
+  }
+}
+
+async function openDashboard(
+  { host, namespace: scope, refuseLocalTargets: refusesLocal, homeNamespace: namespace, longestSession: longest }: Config,
+  { caches, workspaces, connections, signOuts: cache, log, clock, open, signal }: Foundation,
+) {
+  const { kube, memory } = caches
+  const dashboard = await createDashboard({
+    ...{ origin: `https://${host}`, kube, workspaces, scope, memory, refusesLocal, clock, log },
+    as: ({ user, groups }) => caches.through(kube.as({ user, groups: [...groups] })),
+    connections: {
+      cache: connections,
+      ref: { name: CONNECTIONS, namespace },
+      signOutsRef: { name: SIGN_OUTS, namespace },
+      signOut: (theirs: Kube, user: string) => createSignOuts(theirs, { cache, namespace, longest }, clock).record(user),
+    },
+  })
+  open.push(() => dashboard.stop())
+  // Pages that are kept up to date would use up the grace of the connections by which people work.
+  signal.addEventListener('abort', () => dashboard.hangUp(), { once: true })
+  return dashboard
+}
+
+async function providerOf({ oidc, host }: Config, clock: Clock) {
+  const { clientSecret: file, issuer, clientId, scopes } = oidc
+  const text = file === undefined ? undefined : (await readNamed(file, '--oidc-client-secret')).toString('utf8').trim()
+  const clientSecret = text === undefined ? undefined : new Secret(text)
+  return connectProvider({ issuer, clientId, clientSecret, scopes, redirectUri: `https://${host}/callback`, clock })
+}

@@ -1,0 +1,96 @@
+import { judgeAccess } from '../engines/access/index.ts'
+import { type Clock, every, seconds } from '../std/index.ts'
+import { type MayOpen, type RequestCredentials, ROLE_COUNTS, type RouteTable, type Sessions } from './ports.ts'
+
+/** A request or an upgraded connection that is not over. */
+export interface OpenStream extends RequestCredentials {
+  readonly uid: string
+  readonly port: number
+  /** As what the visitor is let in. */
+  readonly as: string
+  /** When it has to end if nothing changes, milliseconds since the epoch. */
+  until: number
+  /** Hangs up on both sides. */
+  cut(): void
+}
+
+/** One look at all of them, in place of a timer for each. */
+const SWEEP = seconds(1)
+
+interface StreamSources {
+  routes: Pick<RouteTable, 'workspace' | 'onChange'>
+  sessions: Pick<Sessions, 'holds' | 'onSignOut'>
+  /** Asks the roles of the cluster, where they count. */
+  mayOpen: MayOpen | undefined
+  clock: Clock
+}
+
+/** Judges all that is under way again whenever a Workspace, somebody's sessions or the time changes, and cuts what may no longer be. */
+export function createStreams(
+  { routes, sessions, mayOpen, clock }: StreamSources,
+  onCut: (why: 'changed' | 'signed-out' | 'over') => void,
+) {
+  const byWorkspace = new Map<string, Set<OpenStream>>()
+  let size = 0
+  const all = () => [...byWorkspace.values()].flatMap((streams) => [...streams])
+
+  const cut = (stream: OpenStream, why: Parameters<typeof onCut>[0]) => {
+    onCut(why)
+    stream.cut()
+  }
+  const judgeAgain = (stream: OpenStream) => {
+    const { uid, port, session, links, as } = stream
+    const rules = routes.workspace(uid)?.rules
+    const known = { port, person: session?.person, links, hasRole: as === 'role', now: clock.now() }
+    const judgement = rules && judgeAccess({ rules, ...known })
+    if (!judgement?.may) return cut(stream, 'changed')
+    const ends = as === 'role' ? stream.until : judgement.until
+    stream.until = Math.min(ends, session?.until ?? Number.POSITIVE_INFINITY)
+  }
+  /** A role lets somebody stay for as long as it does. If nobody can tell, the time runs out. */
+  const askAgain = async (stream: OpenStream, now: number) => {
+    const { uid, session } = stream
+    const workspace = routes.workspace(uid)
+    if (!(workspace && session && mayOpen)) return
+    const may = await mayOpen(session.person, workspace).catch(() => undefined)
+    if (may) stream.until = Math.min(now + ROLE_COUNTS, session.until)
+    if (may === false) cut(stream, 'changed')
+  }
+  const sweep = () => {
+    const now = clock.now()
+    for (const streams of byWorkspace.values())
+      for (const stream of streams)
+        if (stream.until <= now) cut(stream, 'over')
+        else if (stream.as === 'role' && stream.until - now < ROLE_COUNTS * 0.7) void askAgain(stream, now)
+  }
+  const stops = [
+    every(clock, SWEEP, sweep),
+    routes.onChange((uid) => {
+      for (const stream of [...(byWorkspace.get(uid) ?? [])]) judgeAgain(stream)
+    }),
+    sessions.onSignOut(() => {
+      for (const stream of all()) if (stream.session && !sessions.holds(stream.session)) cut(stream, 'signed-out')
+    }),
+  ]
+  return {
+    /** The answer takes it out again. */
+    enter(stream: OpenStream): () => void {
+      const streams = byWorkspace.get(stream.uid) ?? new Set()
+      byWorkspace.set(stream.uid, streams)
+      streams.add(stream)
+      size++
+      return () => {
+        if (!streams.delete(stream)) return
+        size--
+        if (streams.size === 0 && byWorkspace.get(stream.uid) === streams) byWorkspace.delete(stream.uid)
+      }
+    },
+    all,
+    get size() {
+      return size
+    },
+    stop() {
+      for (const stop of stops) void stop()
+    },
+  }
+}

@@ -1,0 +1,62 @@
+import { equal, is } from 'uvu/assert'
+import { accessRulesOf } from '../../src/engines/access/index.ts'
+import type { MayOpen, RoutedWorkspace } from '../../src/proxy/ports.ts'
+import { createStreams } from '../../src/proxy/streams.ts'
+import { hours, seconds } from '../../src/std/index.ts'
+import { published } from '../engines/access/neighbourhood.ts'
+import { steppedClock } from '../support/clock.ts'
+import { describe } from '../support/suite.ts'
+
+const workspace: RoutedWorkspace = {
+  ...{ uid: 'u', ref: { name: 'web', namespace: 'team-a' }, rules: accessRulesOf(published('web')), status: {} },
+  ...{ isWanted: true, isWatched: false, lastActivity: 0, watchedAt: 0, upstreams: new Map() },
+}
+
+/** Somebody whom a role has let in, and what the roles say from then on. */
+function letIn(mayOpen: MayOpen, lasts = hours(1)) {
+  const clock = steppedClock()
+  const cuts: string[] = []
+  const streams = createStreams(
+    {
+      routes: { workspace: () => workspace, onChange: () => () => undefined },
+      sessions: { holds: () => true, onSignOut: () => () => undefined },
+      mayOpen,
+      clock,
+    },
+    (why) => cuts.push(why),
+  )
+  const session = { person: { user: 'grace@example.com', groups: [] }, since: clock.now(), until: clock.now() + lasts }
+  const until = clock.now() + seconds(10)
+  const leave = streams.enter({ uid: 'u', port: 3000, session, links: [], as: 'role', until, cut: () => leave() })
+  return { clock, cuts, streams }
+}
+
+describe('what a role has let in', (it) => {
+  it('stays for as long as the role does', async () => {
+    let may = true
+    const { clock, cuts, streams } = letIn(async () => may)
+    await clock.step(seconds(60))
+    equal([cuts, streams.size], [[], 1])
+    may = false
+    await clock.step(seconds(5))
+    equal([cuts, streams.size], [['changed'], 0])
+    streams.stop()
+    is(clock.waiting(), 0)
+  })
+
+  it('ends when nobody can tell any more', async () => {
+    const { clock, cuts } = letIn(() => Promise.reject(new TypeError('no answer')))
+    await clock.step(seconds(9))
+    equal(cuts, [])
+    await clock.step(seconds(2))
+    equal(cuts, ['over'])
+  })
+
+  it('lasts no longer than the session', async () => {
+    const { clock, cuts } = letIn(async () => true, seconds(30))
+    await clock.step(seconds(29))
+    equal(cuts, [])
+    await clock.step(seconds(2))
+    equal(cuts, ['over'])
+  })
+})
