@@ -11,8 +11,7 @@ import {
 } from '../../api/index.ts'
 import { createUnlessThere } from '../../engines/apply/index.ts'
 import { type Next, settled, type Workshop } from '../../engines/controller/index.ts'
-import { chooseClass } from './choice.ts'
-import { claimFor, environmentFor, madeStages, missingStages } from './desired.ts'
+import { chooseClass, claimFor, environmentFor, madeStages, missingStages } from './desired.ts'
 
 export const MANAGER = 'onboarding'
 
