@@ -19,14 +19,12 @@ import {
   systemClock,
 } from '../std/index.ts'
 import type { Config } from './config.ts'
-import { followConfiguration } from './configuration/index.ts'
 import { createSupervisor } from './gitops/index.ts'
+import { createReporter, followConfiguration, register } from './kas/index.ts'
 import { createKubernetesApi } from './kubernetes-api/index.ts'
-import { createLeveledLog } from './observability/index.ts'
-import { register } from './registration/index.ts'
-import { createReporter } from './reports/index.ts'
+import { createLeveledLog } from './log-level.ts'
 
-/** Where the program writes its log lines, and whom it tells when it is up. */
+/** The program writes its log lines there, and tells there that it is up. */
 export interface Surroundings {
   log: { write(line: string): unknown }
   /** Of this build. */
@@ -41,7 +39,7 @@ export interface Surroundings {
 const APPLY: Backoff = { base: seconds(10), max: minutes(1) }
 /** Bytes; the agent's container has 512 MiB. */
 const KUSTOMIZE_MEMORY = 160 * 2 ** 20
-/** Room for what was never decided by the configuration: the wrapper decides. */
+/** The log writes all lines that it is given: the leveled log around it decides. */
 const EVERYTHING: LogLevel = 'debug'
 
 /**
@@ -58,15 +56,15 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
   const connection = await connectionTo(config, version)
   const { podNamespace, podName } = config
   const meta = { version, commitId: '', podNamespace, podName }
-  const board = createReporter({ connection, clock, log, podName })
+  const reports = createReporter({ connection, clock, log, podName })
   const yaml = createYamlReader()
   const supervisor = createSupervisor({
     kube,
     clock,
     log,
-    board,
+    reports,
     home: podNamespace,
-    means: { stream: objectStreamOver(connection, clock, true), backoff: paces.source, yaml },
+    source: { stream: objectStreamOver(connection, clock, true), backoff: paces.source, yaml },
     renderers: {
       kustomize: createRenderer({ kubectl: config.kubectl, limits: { memory: KUSTOMIZE_MEMORY }, yaml, log }),
       readFiles: createFileReader(yaml),
@@ -86,7 +84,7 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
     if (signal.aborted) return
     const lease = { name: `agent-${agentId}-lock`, namespace: podNamespace }
     const work = async (term: AbortSignal) => {
-      await Promise.all([supervisor.lead(term), board.run(term)])
+      await Promise.all([supervisor.lead(term), reports.run(term)])
     }
     await leadInTurns({ kube, clock, log, lease, identity: podName, ...paces.lease }, work, signal)
   }
@@ -101,7 +99,7 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
         connection,
         clock,
         log,
-        board,
+        reports,
         followers: [levels, supervisor],
         meta,
         backoff: paces.source,

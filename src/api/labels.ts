@@ -159,10 +159,10 @@ export const SPACE_PROVISIONERS: readonly string[] = [SANDBOX_PROVISIONER, AGENT
 /** The service account beside a SpaceRequest whose tokens open the space in an agent's cluster. */
 export const nameOfSpaceAccount = (uid: string): string => `berth-space-${uid.replaceAll('-', '').slice(0, 20)}`
 
-/** Where Berth itself lives. */
+/** Berth's own programs live there. */
 export const BERTH_NAMESPACE = 'berth-system'
 
-/** Where the credentials of private spaces lie, which nobody reads but Berth. */
+/** The credentials of private spaces lie there, which nobody reads but Berth. */
 export const CREDENTIALS_NAMESPACE = 'berth-credentials'
 
 /**

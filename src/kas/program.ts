@@ -86,11 +86,13 @@ async function open(
   { log, closing, state }: { log: Log; closing: Closing; state: State },
 ): Promise<{ addresses: KasAddresses; drain(): Promise<void> }> {
   const metrics = createMetrics({ process: true })
-  const kube = connect({ kubeconfig: config.kubeconfig, context: config.context, clock, meter: requestMeter(metrics) })
-  closing.push(() => kube.close())
-  const caches = createCaches({ kube, clock, log, scope: config.namespace })
+  const client = connect({ kubeconfig: config.kubeconfig, context: config.context, clock, meter: requestMeter(metrics) })
+  closing.push(() => client.close())
+  const caches = createCaches({ kube: client, clock, log, scope: config.namespace })
+  // Its writes show in the caches at once: who writes a status reads it there the next time.
+  const { kube } = caches
   closing.push(() => caches.stop())
-  const events = createEvents({ kube, clock, log, reporter: 'berth-kas' })
+  const events = createEvents({ kube: client, clock, log, reporter: 'berth-kas' })
   closing.push(() => events.flush())
   const objects = watchObjects(config, caches)
   const meters = createMeters(metrics)
@@ -106,7 +108,7 @@ async function open(
   const status = reportStatus({ kube, cache, holders, polls, events, clock, log })
   closing.push(() => status.stop(), pokeByAnnotation(cache, polls))
   const { leaseNamespace, identity } = config
-  const presence = createPresence({ kube, clock, log, namespace: leaseNamespace, identity })
+  const presence = createPresence({ kube: client, clock, log, namespace: leaseNamespace, identity })
   closing.push(() => presence.stop())
   const prove = createProve(meters.unknownToken, clock)
   const around: KasParts = { config, kube, objects, polls, meters, prove, log }

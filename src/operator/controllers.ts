@@ -1,7 +1,7 @@
 import { createAnswers, createStrangeMemory, type Meter, type Reach } from '../adapters/kube/index.ts'
 import type { Controller, Workshop } from '../engines/controller/index.ts'
 import { createRenderer } from '../engines/render/index.ts'
-import { createYamlReader, type Log } from '../std/index.ts'
+import { createYamlReaders, type Log, type ReadYaml } from '../std/index.ts'
 import type { Config } from './config.ts'
 import { targetLifecycle } from './deployment-target/lifecycle/index.ts'
 import { sandboxTargets } from './deployment-target/provisioned/index.ts'
@@ -39,7 +39,9 @@ export function controllersOf(
   { agents, meter, targets, authorities = {} }: ControllerMeans = {},
 ): Controller[] {
   const reach = reachOf(config, workshop, agents)
-  const gitops = gitopsSettings(config, source, { reach, log: workshop.log })
+  // One pool of threads for all: each takes much memory.
+  const { readYaml, readYamlTree } = createYamlReaders()
+  const gitops = gitopsSettings(config, source, { reach, yaml: readYaml, log: workshop.log })
   const spaces = {
     server: config.apiUrl,
     insecureSkipTLSVerify: config.insecureTargets,
@@ -60,7 +62,7 @@ export function controllersOf(
     inOnboarded(dryRuns(workshop, gitops), workshop),
     workspacePools(workshop, { reach, namespace: config.namespace }),
     // Whoever sees one namespace only cannot count for all.
-    ...(config.namespace === undefined ? [workspaceClasses(workshop)] : []),
+    ...(config.namespace === undefined ? [workspaceClasses(workshop, readYamlTree)] : []),
     inOnboarded(
       workspaces(workshop, {
         reach,
@@ -69,6 +71,7 @@ export function controllersOf(
         git: { kas: config.kasGit, ...authorities },
         tunnels: config.tunnels && { ...config.tunnels, kasCa: authorities.kasCa },
         devfiles: devfilesOf(source),
+        yaml: readYamlTree,
       }),
       workshop,
     ),
@@ -82,8 +85,11 @@ const devfilesOf = ({ fetchObjects, fetchDevfile }: Partial<DevfileSource>): Dev
 const ownApis = ({ namespace, apiUrl }: Config, { kube }: Workshop): string[] | undefined =>
   namespace === undefined ? [kube.server, ...(apiUrl === undefined ? [] : [apiUrl])] : undefined
 
-function gitopsSettings(config: Config, source: Source, { reach, log }: { reach: Reach; log: Log }): GitOpsSettings {
-  const yaml = createYamlReader()
+function gitopsSettings(
+  config: Config,
+  source: Source,
+  { reach, yaml, log }: { reach: Reach; yaml: ReadYaml; log: Log },
+): GitOpsSettings {
   return {
     source,
     render: createRenderer({ kubectl: config.kubectl, yaml, log }),

@@ -35,7 +35,6 @@ interface Foundation extends Frame {
   keys: TicketKeys
   signOuts: Cache<ConfigMap>
   connections: Cache<ConfigMap>
-  /** With the index that the dashboard needs. */
   workspaces: Cache<Workspace>
   isStopping: () => boolean
 }

@@ -61,6 +61,7 @@ export { createWorkQueue, type WorkQueue } from './work-queue.ts'
 export { parseYaml, type YamlDocument, type YamlLimits, type YamlProblem, type YamlText } from './yaml.ts'
 export {
   createYamlReader,
+  createYamlReaders,
   createYamlTreeReader,
   type ReadYaml,
   type ReadYamlTree,

@@ -4,8 +4,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { type Connection, dial, objectStreamOver, offerRaw, serveGrpc } from '../../../src/adapters/grpc/index.ts'
-import { followConfiguration } from '../../../src/agent/configuration/index.ts'
-import { register } from '../../../src/agent/registration/index.ts'
+import { followConfiguration, register } from '../../../src/agent/kas/index.ts'
 import { serveTunnels, type TunnelHandler } from '../../../src/engines/tunnel/index.ts'
 import { encodeResponse } from '../../../src/rpc/index.ts'
 import { createLog, Failure, Secret, systemClock } from '../../../src/std/index.ts'
@@ -90,10 +89,10 @@ function rest(connection: Connection, at: number): Promise<void> {
   void serveTunnels({ connection, services: new Map([[METHOD, answerSmall]]), signal, ...around })
   const kube = { read: () => Promise.reject(new Failure('unavailable', 'there is no cluster')) }
   void register({ connection, kube, meta, podId: BigInt(at), ...around }, signal)
-  const board = { configuration: () => undefined }
+  const reports = { configuration: () => undefined }
   return new Promise((resolve) => {
     const ears = { onKnown: () => resolve(), onTrouble: () => undefined }
-    void followConfiguration({ connection, board, followers: [], meta, ...ears, ...around }, signal)
+    void followConfiguration({ connection, reports, followers: [], meta, ...ears, ...around }, signal)
   })
 }
 

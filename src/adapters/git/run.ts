@@ -6,7 +6,7 @@ import type { Pin } from './reach.ts'
 import { authorizationOf, type Protocol, type Remote } from './remote.ts'
 
 export interface GitSettings {
-  /** Where `git` is looked for, and whatever it needs to reach the network (proxies). Nothing else is inherited. */
+  /** The PATH on which `git` is found, and the variables that it needs to reach the network (proxies). Nothing else is inherited. */
   environment: Readonly<Record<string, string>>
   /** An empty folder of our own. */
   home: string
@@ -21,7 +21,7 @@ export interface Run {
   /** Only for what talks to the server. */
   remote?: Remote
   pin?: Pin | undefined
-  /** Where its keys are. */
+  /** The settings that lead git to its keys. */
   keys?: Settings
   /** Longest silence, if it is not that of the settings; milliseconds. */
   patience?: number
@@ -41,7 +41,7 @@ const GUARDED = [
   'GIT_CONFIG_COUNT',
 ]
 /**
- * What every git is told. Redirects are not followed: they are how a repository would make kas fetch from where only kas can
+ * The configuration of every git. Redirects are not followed: they are how a repository would make kas fetch from where only kas can
  * reach, and take credentials along. A transfer that crawls for half a minute is given up.
  */
 const CONFINEMENT: Settings = [
@@ -58,9 +58,9 @@ const CONFINEMENT: Settings = [
   ['gc.pruneExpire', '1.hour.ago'],
   // Mirrors are tidied when nobody waits for it.
   ['maintenance.auto', 'false'],
-  // What is larger passes through in pieces, and is never compared with another. It is more than any file that is read may have.
+  // A larger file passes through in pieces, and is never compared with another. It is more than any file that is read may have.
   ['core.bigFileThreshold', '8m'],
-  // Of what others are made of, each process would keep 96 MiB.
+  // Of the bases of deltas, each process would keep 96 MiB.
   ['core.deltaBaseCacheLimit', '8m'],
   // Each thread has a memory of its own.
   ['pack.threads', '1'],
@@ -74,7 +74,7 @@ const MOST_OUTPUT = 8 * 2 ** 20
 /** Bytes of its complaints, in which a server's words are repeated. */
 const MOST_COMPLAINT = 2 ** 20
 
-/** What one git process answers, confined: no prompt, nobody's configuration but ours, no protocol but those allowed. */
+/** Runs one git process and gives its answer. It is confined: no prompt, no configuration but ours, no protocol but those allowed. */
 export async function git(settings: GitSettings, run: Run, words: readonly string[]): Promise<string> {
   const excess = new AbortController()
   const bound = (stream: NodeJS.ReadableStream, most: number): void => {
@@ -123,7 +123,7 @@ function runnerOf(settings: GitSettings, run: Run, excess?: AbortSignal): Simple
     // By itself simple-git takes a failure that prints nothing for a success.
     errors: (error, { exitCode, stdErr }) =>
       error ?? (exitCode === 0 ? undefined : new Failure('internal', lastWords(exitCode, Buffer.concat(stdErr).toString()))),
-    ...(input === undefined ? {} : { input: () => input }),
+    ...(input !== undefined && { input: () => input }),
   })
   return runner.env({
     ...settings.environment,
@@ -139,7 +139,7 @@ function runnerOf(settings: GitSettings, run: Run, excess?: AbortSignal): Simple
   })
 }
 
-/** What git says of its end; where it has no words, those that it has for what it started itself. */
+/** Git's words about its end; where it has none, those that it has for a process that it started itself. */
 function lastWords(exitCode: number | null, complaint: string): string {
   if (exitCode === null) return `${complaint}\ngit died of signal 9`
   return complaint || `git ended with ${exitCode}`

@@ -10,14 +10,12 @@ export type { TextMetadata } from './metadata.ts'
 export { addressesBehind, isOwnAddress } from './neighbours.ts'
 export {
   createObjectStream,
-  type FollowOptions,
   type ObjectStream,
-  type ObjectStreamOptions,
   objectStreamOver,
-  type Wanted,
+  type WantedFiles,
 } from './object-stream.ts'
 export { type Call, type Door, type Implementation, offer, offerRaw, type RawHandler, type Service } from './offer.ts'
 export type { TurnedAway } from './port.ts'
 export { openLine, type WorkspacePort } from './port-line.ts'
 export { type ConnectionAge, type GrpcServer, type ServeLimits, type ServeOptions, serveGrpc } from './serve.ts'
-export { CallEnded, type End, endFrom, failureFromEnd, UNIMPLEMENTED } from './status.ts'
+export { type CallEnd, CallEnded, endFrom, failureFromEnd, UNIMPLEMENTED } from './status.ts'

@@ -98,5 +98,5 @@ export function causesIn(details: unknown): Cause[] {
 
 const textIn = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** What the server said as a whole, for telling one refusal from another. It may be a stranger's text, which is not for showing. */
+/** The server's words as a whole, for telling one refusal from another. It may be a stranger's text, which is not for showing. */
 export const saidIn = ({ cause }: Failure): string => (isRecord(cause) ? textIn(cause.message) : '')

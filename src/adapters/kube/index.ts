@@ -5,10 +5,10 @@
  * Read kube.ts (the port), then client.ts, connection.ts (the wire), watch.ts and store.ts (the caches).
  */
 export {
-  type Attributes,
+  type AccessSubject,
   isAllowed,
   isAllowedToUs,
-  type Subject,
+  type ResourceAttributes,
   subjectOf,
   whoNeedsEntry,
   whoWeAre,
@@ -25,7 +25,7 @@ export { kubeFromSecret, readTarget, type TargetOptions } from './kubeconfig-sec
 export { createMemoryOfHeap, createStrangeMemory, type Memory, sayShare, weightOf } from './memory.ts'
 export { isAnswer, whyNoAnswer } from './no-answer.ts'
 export { orBegunAnew } from './page-limit.ts'
-export { type HttpHeaders, openPassage, type Passage, type PassageAnswer, type PassageRequest } from './passage.ts'
+export { type HttpHeaders, openPassage, type Passage, type PassageAnswer } from './passage.ts'
 export { type Login, loginOf } from './person.ts'
 export type { Reach } from './reach.ts'
 export { isNewer } from './resource-version.ts'

@@ -1,7 +1,7 @@
 import { isRecord } from '../../std/index.ts'
 import { type ApiStatus, type Cause, causesIn, failureFromStatus, isKnownReason, type Refuse } from './errors.ts'
 
-/** Whoever wants to see more fields at fault than these reads on with kubectl. */
+/** Fields at fault that are told; kubectl shows the rest. */
 const MOST_FIELDS = 8
 /** Names, indexes and values of a field's way. Longer ones could be anything, the caller's token too. */
 const PART = /^[\w-]{0,63}$/

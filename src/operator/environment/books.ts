@@ -15,7 +15,7 @@ import {
 } from '../../api/index.ts'
 
 /** The caches that this room reads. */
-export interface Books {
+export interface EnvironmentCaches {
   environments: Cache<Environment>
   claims: Cache<DeploymentTargetClaim>
   targets: Cache<DeploymentTarget>
@@ -32,7 +32,7 @@ export const bySecret = {
   targets: indexBy((target: DeploymentTarget) => keysBeside(target, target.spec.kubernetesCredentials.clusterCredentialsSecret)),
 }
 
-export const openBooks = (caches: Caches): Books => ({
+export const openBooks = (caches: Caches): EnvironmentCaches => ({
   environments: caches.of(Environments),
   claims: caches.of(DeploymentTargetClaims),
   targets: caches.of(DeploymentTargets),

@@ -16,12 +16,12 @@ import {
   refOf,
 } from '../../api/index.ts'
 import type { Watch } from '../../engines/controller/index.ts'
-import { type Books, bySecret } from './books.ts'
+import { bySecret, type EnvironmentCaches } from './books.ts'
 import { environmentNameIn } from './desired.ts'
 import { ownersOf } from './possession.ts'
 
-/** What else wakes an Environment: its claim, the target behind it, the Secret behind that, and what was made for it. */
-export const watchesOf = (books: Books): Watch[] => [
+/** These wake an Environment, too: its claim, the target behind it, the Secret behind that, and what was made for it. */
+export const watchesOf = (books: EnvironmentCaches): Watch[] => [
   { kind: DeploymentTargetClaims, wakes: (claim: DeploymentTargetClaim) => environmentsOfClaim(books, claim.metadata) },
   { kind: DeploymentTargets, wakes: (target: DeploymentTarget) => environmentsOfTarget(books, target) },
   {
@@ -35,10 +35,10 @@ export const watchesOf = (books: Books): Watch[] => [
   ...secretWatches(OF_KUBECONFIGS, (secret) => environmentsOfSecret(books, secret)),
 ]
 
-export const environmentsOfClaim = ({ environments }: Books, { name, namespace }: Ref): Ref[] =>
+const environmentsOfClaim = ({ environments }: EnvironmentCaches, { name, namespace }: Ref): Ref[] =>
   environments.by(byClaimName, `${namespace}/${name}`).map(refOf)
 
-export function environmentsOfTarget(books: Books, target: DeploymentTarget): Ref[] {
+function environmentsOfTarget(books: EnvironmentCaches, target: DeploymentTarget): Ref[] {
   const { name, namespace } = target.metadata
   const named = books.claims.by(byTarget, `${namespace}/${name}`).map(({ metadata }) => metadata.name)
   const holder = claimRefOf(target)?.name
@@ -46,7 +46,7 @@ export function environmentsOfTarget(books: Books, target: DeploymentTarget): Re
   return [...claims].flatMap((claim) => environmentsOfClaim(books, { name: claim, namespace }))
 }
 
-export function environmentsOfSecret(books: Books, { metadata }: CoreSecret): Ref[] {
+function environmentsOfSecret(books: EnvironmentCaches, { metadata }: CoreSecret): Ref[] {
   const { name, namespace } = metadata
   const key = `${namespace}/${name}`
   return [

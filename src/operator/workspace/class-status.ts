@@ -15,7 +15,7 @@ import {
 } from '../../api/index.ts'
 import { sentenceOf } from '../../devfile/index.ts'
 import { type Controller, type Next, settled, type Workshop } from '../../engines/controller/index.ts'
-import { createYamlTreeReader, sayFailure, seconds } from '../../std/index.ts'
+import { createYamlTreeReader, type ReadYamlTree, sayFailure, seconds } from '../../std/index.ts'
 import { byClass, classNameOf, counts, mistakesIn } from './class.ts'
 import { createDevfileParser, type DevfileParser } from './devfile.ts'
 import { OF_REGISTRIES } from './registry-secrets.ts'
@@ -34,7 +34,10 @@ interface Room extends Pick<DevfileParser, 'parse'> {
 }
 
 /** Says of each class what is wrong in it, and how many workspaces it has. Nothing of it decides anything. */
-export function workspaceClasses({ caches, clock }: Workshop): Controller<WorkspaceClass> {
+export function workspaceClasses(
+  { caches, clock }: Workshop,
+  yaml: ReadYamlTree = createYamlTreeReader(),
+): Controller<WorkspaceClass> {
   const targetClasses = caches.of(DeploymentTargetClasses)
   const classes = caches.of(WorkspaceClasses)
   const room: Room = {
@@ -42,7 +45,7 @@ export function workspaceClasses({ caches, clock }: Workshop): Controller<Worksp
     hasTargetClass: (name) => targetClasses.get({ name }) !== undefined,
     pullSecret: secretFinder(caches, OF_REGISTRIES),
     isOpen: caches.isOpen,
-    parse: createDevfileParser(createYamlTreeReader()).parse,
+    parse: createDevfileParser(yaml).parse,
   }
   const told = new Map<string, number>()
   const whose = (is: (found: WorkspaceClass) => boolean): Ref[] =>

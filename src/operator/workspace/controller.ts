@@ -21,7 +21,7 @@ import {
 } from '../../api/index.ts'
 import type { Controller, Watch, Workshop } from '../../engines/controller/index.ts'
 import { createKubeconfigCheck, credentialsFinder, watchCredentials } from '../../engines/targets/index.ts'
-import { createTurnstile, createYamlTreeReader, type Failure, LRUCache } from '../../std/index.ts'
+import { createTurnstile, createYamlTreeReader, type Failure, LRUCache, type ReadYamlTree } from '../../std/index.ts'
 import type { Assessment } from './actual-state/index.ts'
 import { isApplyFailure } from './apply-failure.ts'
 import { byPool } from './care/pool/spare.ts'
@@ -62,6 +62,8 @@ export interface WorkspaceSettings {
   tunnels?: TunnelSettings | undefined
   /** From where devfiles of projects and their parents are read. */
   devfiles?: DevfileSource | undefined
+  /** Reads devfiles; with threads of its own where none is given. */
+  yaml?: ReadYamlTree
 }
 
 /** Brings workspaces to what they should be, in the targets that they claim. */
@@ -84,7 +86,10 @@ export function workspaces(workshop: Workshop, settings: WorkspaceSettings = {})
 const standingAfter = (workspace: Workspace, failure: Failure, room: Room): Assessment | undefined =>
   isApplyFailure(failure) ? standing(workspace, workspace.status?.class?.settings, room)?.assessment : undefined
 
-function roomOf(workshop: Workshop, { reach, own, meter, git = {}, tunnels, devfiles }: WorkspaceSettings): Room {
+function roomOf(
+  workshop: Workshop,
+  { reach, own, meter, git = {}, tunnels, devfiles, yaml = createYamlTreeReader() }: WorkspaceSettings,
+): Room {
   const { caches, clock, log } = workshop
   const claims = caches.of(DeploymentTargetClaims)
   const targets = caches.of(DeploymentTargets)
@@ -127,7 +132,7 @@ function roomOf(workshop: Workshop, { reach, own, meter, git = {}, tunnels, devf
     git,
     tunnels,
     devfiles,
-    parser: createDevfileParser(createYamlTreeReader()),
+    parser: createDevfileParser(yaml),
     check: createKubeconfigCheck(),
   }
 }

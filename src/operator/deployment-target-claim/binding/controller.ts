@@ -8,14 +8,14 @@ import {
 } from '../../../api/index.ts'
 import type { Controller, Workshop } from '../../../engines/controller/index.ts'
 import { reconcileClaim } from './reconcile.ts'
-import type { Books } from './situation.ts'
+import type { BindingCaches } from './situation.ts'
 import { statusAfter } from './status.ts'
 import { watchesOf } from './watches.ts'
 
 /** Binds DeploymentTargetClaims to DeploymentTargets (ADR 8: DeploymentTargetBinder). */
 export function claimBinding(workshop: Workshop): Controller<DeploymentTargetClaim> {
   const { caches } = workshop
-  const books: Books = {
+  const books: BindingCaches = {
     claims: caches.of(DeploymentTargetClaims),
     targets: caches.of(DeploymentTargets),
     classes: caches.of(DeploymentTargetClasses),

@@ -14,10 +14,10 @@ import {
   SpaceRequests,
 } from '../../../api/index.ts'
 import type { Watch } from '../../../engines/controller/index.ts'
-import { type Books, byTargetName, byWanted, poolOf } from './situation.ts'
+import { type BindingCaches, byTargetName, byWanted, poolOf } from './situation.ts'
 
-/** What else wakes a claim: its target, a target that came free, its class, what is being made for it, who needs it. */
-export const watchesOf = (books: Books): Watch[] => [
+/** These wake a claim, too: its target, a target that came free, its class, what is being made for it, who needs it. */
+export const watchesOf = (books: BindingCaches): Watch[] => [
   { kind: DeploymentTargets, wakes: (target: DeploymentTarget) => concernedBy(target, books) },
   {
     kind: DeploymentTargetClasses,
@@ -31,7 +31,7 @@ export const watchesOf = (books: Books): Watch[] => [
   },
 ]
 
-function concernedBy(target: DeploymentTarget, { claims }: Books): Ref[] {
+function concernedBy(target: DeploymentTarget, { claims }: BindingCaches): Ref[] {
   const { name, namespace } = target.metadata
   const holder = claimRefOf(target)
   const naming = claims.by(byTargetName, `${namespace}/${name}`).map(refOf)

@@ -2,31 +2,31 @@ import type { Kube } from '../../adapters/kube/index.ts'
 import type { ManifestProject } from '../../agentcfg/index.ts'
 import type { Destination, Ledgers, Owner, SyncMeter, Wants } from '../../engines/gitops/index.ts'
 import type { Backoff, Clock, Log } from '../../std/index.ts'
-import type { Board } from '../ports.ts'
+import type { Reports } from '../ports.ts'
 import { type AgentInventory, agentInventory } from './inventory.ts'
 import { OWNING } from './policy.ts'
-import type { Place, Register } from './register.ts'
+import type { InventoryPlace, Register } from './register.ts'
 import type { Renderers } from './render.ts'
-import type { Means } from './source.ts'
+import type { SourceOptions } from './source.ts'
 
-/** What the workers of one agent share. */
-export interface Shop {
+/** The workers of one agent share these. */
+export interface SyncServices {
   kube: Kube
   clock: Clock
   log: Log
-  agentId: bigint
   /** The namespace of the agent's pods. */
   home: string
-  board: Board
-  means: Means
+  reports: Reports
+  source: SourceOptions
   renderers: Renderers
   meter: SyncMeter
   /** Between tries of what failed. */
   backoff: Backoff
 }
 
-/** What they share for one term of leadership. */
-export interface Term extends Shop {
+/** And these for one term of leadership. */
+export interface LeadershipTerm extends SyncServices {
+  agentId: bigint
   ledgers: Ledgers
   wants: Wants
   register: Register
@@ -40,23 +40,20 @@ export const inventoryIdOf = (agentId: bigint, projectId: bigint): string => `${
 /** An agent syncs a project once, whatever its inventory: a repository that names that of another one gets none of its objects. */
 export const ownerIdOf = (agentId: bigint, projectId: bigint): string => `agent-${agentId}-${projectId}`
 
-export const ownerFrom = (
-  id: string,
-  { inventoryId, agentId, project }: { inventoryId: string; agentId: bigint; project: string },
-): Owner => ({
+export const ownerFrom = (id: string, inventoryId: string, agentId: bigint, project: string): Owner => ({
   id,
   title: `agent ${agentId}, project ${project}`,
   annotations: { [OWNING]: inventoryId },
 })
 
 export const inventoryAt = (
-  { kube, agentId }: Pick<Shop, 'kube' | 'agentId'>,
+  { kube, agentId }: LeadershipTerm,
   project: string,
-  { namespace, name, inventoryId }: Place,
+  { namespace, name, inventoryId }: InventoryPlace,
 ): AgentInventory => agentInventory({ kube, ref: { name, namespace }, inventoryId, agentId, project })
 
-/** Whether an inventory may lie there, as the configuration is now. */
-export const isNear = ({ namespace }: Pick<Place, 'namespace'>, { namespaces }: Pick<ManifestProject, 'namespaces'>): boolean =>
+/** Says whether an inventory may lie there, as the configuration is now. */
+export const isNear = ({ namespace }: { namespace: string }, { namespaces }: Pick<ManifestProject, 'namespaces'>): boolean =>
   namespaces.length === 0 || namespaces.includes(namespace)
 
 export const destinationOf = (

@@ -3,13 +3,14 @@ import { type Connection, UNIMPLEMENTED } from '../../adapters/grpc/index.ts'
 import type { Kube } from '../../adapters/kube/index.ts'
 import { AgentRegistrar, RegisterRequestSchema } from '../../rpc/index.ts'
 import { type Backoff, type Clock, Failure, type Log, minutes, pause, seconds, waitOf } from '../../std/index.ts'
+import type { AgentMeta } from './configuration.ts'
 
-export interface Registering {
+interface RegistrationOptions {
   connection: Connection
   kube: Pick<Kube, 'read'>
   clock: Clock
   log: Log
-  meta: { version: string; commitId: string; podNamespace: string; podName: string }
+  meta: AgentMeta
   /** Random, and the same for the life of the process. */
   podId: bigint
 }
@@ -18,9 +19,9 @@ const INTERVAL = minutes(5)
 const BACKOFF: Backoff = { base: seconds(2), max: minutes(1), jitter: 1 }
 
 /** Every five minutes until the signal aborts; after a failure sooner. kas may not know the call: then nothing is lost. */
-export async function register({ connection, kube, clock, log, meta, podId }: Registering, signal: AbortSignal): Promise<void> {
-  let failures = 0
-  while (!signal.aborted) {
+export async function register(options: RegistrationOptions, signal: AbortSignal): Promise<void> {
+  const { connection, kube, clock, log, meta, podId } = options
+  for (let failures = 0; !signal.aborted; ) {
     try {
       const agentMeta = { ...meta, kubernetesVersion: await versionOf(kube, signal) }
       const request = create(RegisterRequestSchema, { agentMeta, podId })
@@ -40,19 +41,19 @@ export async function register({ connection, kube, clock, log, meta, podId }: Re
   }
 }
 
-interface Version {
-  major?: string
-  minor?: string
-  gitVersion?: string
-  platform?: string
-}
+const VERSION = { major: '', minor: '', gitVersion: '', platform: '' }
 
 /** Of use for people only: an API server that is away must not keep the pod from being known. */
 async function versionOf(kube: Pick<Kube, 'read'>, signal: AbortSignal) {
   try {
-    const { major = '', minor = '', gitVersion = '', platform = '' } = await kube.read<Version>('/version', { signal })
+    const {
+      major = '',
+      minor = '',
+      gitVersion = '',
+      platform = '',
+    } = await kube.read<Partial<typeof VERSION>>('/version', { signal })
     return { major, minor, gitVersion, platform }
   } catch {
-    return { major: '', minor: '', gitVersion: '', platform: '' }
+    return VERSION
   }
 }

@@ -2,30 +2,34 @@ import type { ManifestProject } from '../../agentcfg/index.ts'
 import type { Manifest } from '../../engines/render/index.ts'
 import { Failure } from '../../std/index.ts'
 import { type AgentInventory, INVENTORY_ID } from './inventory.ts'
-import type { Place, Registered } from './register.ts'
-import { inventoryAt, inventoryIdOf, isNear, ownerIdOf, type Term } from './shop.ts'
+import type { InventoryPlace, RegisteredProject } from './register.ts'
+import { inventoryAt, inventoryIdOf, isNear, type LeadershipTerm, ownerIdOf } from './services.ts'
 import type { Commit } from './source.ts'
 
-/** What the commits of a project are brought about with. */
-export interface Opened {
+/** The inventory of a project, which all its commits share. */
+export interface ProjectInventory {
   name: string
   owner: string
   inventoryId: string
   inventory: AgentInventory
-  ledger: ReturnType<Term['ledgers']['of']>
+  ledger: ReturnType<LeadershipTerm['ledgers']['of']>
 }
 
-interface Opening {
+interface OpenOptions {
   project: ManifestProject
-  term: Term
+  term: LeadershipTerm
   commit: Commit
   template: Template | undefined
   ring: () => void
 }
 
 /** Which inventory it is turns out with the first commit: it bears the number that kas gave the project. */
-export async function openFor(before: Opened | undefined, opening: Opening, signal: AbortSignal): Promise<Opened> {
-  const { project, term, commit, template, ring } = opening
+export async function openInventory(
+  before: ProjectInventory | undefined,
+  options: OpenOptions,
+  signal: AbortSignal,
+): Promise<ProjectInventory> {
+  const { project, term, commit, template, ring } = options
   const inventoryId = template?.inventoryId ?? inventoryIdOf(term.agentId, commit.projectId)
   const namespace = template?.namespace ?? project.defaultNamespace
   const place = { namespace, name: template?.name ?? `inventory-${inventoryId}`, inventoryId }
@@ -36,32 +40,32 @@ export async function openFor(before: Opened | undefined, opening: Opening, sign
   const owner = ownerIdOf(term.agentId, commit.projectId)
   const inventory = inventoryAt(term, project.id, place)
   await term.claim(commit.projectId)
-  if (project.dryRun === 'none') await settle(place, inventory, opening, signal)
+  if (project.dryRun === 'none') await settle(place, inventory, options, signal)
   return { name, owner, inventoryId, inventory, ledger: term.ledgers.of(owner, { tenant: project.id, rules: '', ring }) }
 }
 
-const outside = ({ namespace, name }: Place): Failure =>
+const outside = ({ namespace, name }: InventoryPlace): Failure =>
   new Failure('invalid', `the inventory ConfigMap ${namespace}/${name} is outside gitops.namespaces of the agent configuration`, {
     reason: 'InventoryOutside',
     remedy: 'Write it for one of these namespaces, or leave it out of the repository.',
   })
 
 /** Whose an inventory is that agentk names by itself, its name says. */
-const isOfAnother = ({ name, inventoryId }: Place, own: string): boolean =>
+const isOfAnother = ({ name, inventoryId }: InventoryPlace, own: string): boolean =>
   [inventoryId, name.replace(/^inventory-/, '')].some((id) => /^\d+-\d+$/.test(id) && id !== own)
 
-const notIts = ({ namespace, name, inventoryId }: Place): Failure =>
+const notIts = ({ namespace, name, inventoryId }: InventoryPlace): Failure =>
   new Failure('invalid', `ConfigMap ${namespace}/${name} with inventory id ${inventoryId} is that of another project or agent`, {
     reason: 'InventoryTaken',
     remedy: 'Leave it out of the repository, or give it a name and an id of its own.',
   })
 
-const spotOf = ({ namespace, name }: Place): string => `${namespace}/${name}`
+const spotOf = ({ namespace, name }: InventoryPlace): string => `${namespace}/${name}`
 
 /** All projects are written down in one ConfigMap, and a repository may name another place with each commit. */
 const MOST_PLACES = 16
 
-const wandering = ({ namespace, name }: Place): Failure =>
+const wandering = ({ namespace, name }: InventoryPlace): Failure =>
   new Failure(
     'too-large',
     `its inventory lies in ${MOST_PLACES} places, and may not lie in ConfigMap ${namespace}/${name} as well`,
@@ -72,12 +76,17 @@ const wandering = ({ namespace, name }: Place): Failure =>
   )
 
 /** Writes down where the inventory lies before anything is applied, and takes over what an earlier place has. */
-async function settle(place: Place, inventory: AgentInventory, opening: Opening, signal: AbortSignal): Promise<void> {
-  const { term, project, commit } = opening
+async function settle(
+  place: InventoryPlace,
+  inventory: AgentInventory,
+  options: OpenOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { term, project, commit } = options
   const { register } = term
   const { id, deletion } = project
   const number = commit.projectId
-  const besides = (known: Registered | undefined) => (known?.places ?? []).filter((one) => spotOf(one) !== spotOf(place))
+  const besides = (known: RegisteredProject | undefined) => (known?.places ?? []).filter((one) => spotOf(one) !== spotOf(place))
   const noted = await register.revise(number, (before) => {
     const others = besides(before)
     if (others.length >= MOST_PLACES) throw wandering(place)
@@ -91,7 +100,7 @@ async function settle(place: Place, inventory: AgentInventory, opening: Opening,
   }
   const spots = former.map(spotOf)
   if (spots.length === 0) return
-  const isLeft = (one: Place) => !spots.includes(spotOf(one))
+  const isLeft = (one: InventoryPlace) => !spots.includes(spotOf(one))
   await register.revise(number, (before) => before && { ...before, places: before.places.filter(isLeft) })
 }
 

@@ -3,14 +3,9 @@ import { timestampFromMs } from '@bufbuild/protobuf/wkt'
 import { type Connection, UNIMPLEMENTED } from '../../adapters/grpc/index.ts'
 import { AgentReports, ProjectReportSchema, ReportRequestSchema } from '../../rpc/index.ts'
 import { type Backoff, beginningOf, type Clock, Failure, type Log, minutes, pause, seconds, waitOf } from '../../std/index.ts'
-import type { Board, Told } from '../ports.ts'
+import type { ManifestProjectStatus, Reports } from '../ports.ts'
 
-export interface Reporter extends Board {
-  /** Reports whatever changes until the signal aborts: as long as this pod leads. */
-  run(signal: AbortSignal): Promise<void>
-}
-
-export interface Reporting {
+interface ReporterOptions {
   connection: Connection
   clock: Clock
   log: Log
@@ -24,33 +19,34 @@ const ASK_AGAIN = minutes(10)
 /** Of one text: an error may quote what somebody wrote. Characters. */
 const LONGEST = 1000
 
-export function createReporter({ connection, clock, log, podName }: Reporting): Reporter {
-  const projects = new Map<string, Told>()
+/** `run` reports whatever changes until the signal aborts: as long as this pod leads. */
+export function createReporter({ connection, clock, log, podName }: ReporterOptions): Reports & {
+  run(signal: AbortSignal): Promise<void>
+} {
+  const projects = new Map<string, ManifestProjectStatus>()
   const state = { commitId: '', error: '', edition: 0, wake: new AbortController() }
   const changed = () => {
     state.edition++
     state.wake.abort()
   }
-  const send = (signal: AbortSignal) =>
-    connection.unary(
-      AgentReports.method.report,
-      create(ReportRequestSchema, {
-        podName,
-        configurationCommitId: state.commitId,
-        configurationError: beginningOf(state.error, LONGEST),
-        projects: [...projects.values()].map(reportOf),
-      }),
-      { signal },
-    )
+  const send = (signal: AbortSignal) => {
+    const request = create(ReportRequestSchema, {
+      podName,
+      configurationCommitId: state.commitId,
+      configurationError: beginningOf(state.error, LONGEST),
+      projects: [...projects.values()].map(reportOf),
+    })
+    return connection.unary(AgentReports.method.report, request, { signal })
+  }
   return {
     configuration(commitId, error) {
       if (state.commitId === commitId && state.error === error) return
       Object.assign(state, { commitId, error })
       changed()
     },
-    project(told) {
-      if (isSame(projects.get(told.id), told)) return
-      projects.set(told.id, told)
+    project(status) {
+      if (JSON.stringify(projects.get(status.id)) === JSON.stringify(status)) return
+      projects.set(status.id, status)
       changed()
     },
     forget(id) {
@@ -80,11 +76,9 @@ export function createReporter({ connection, clock, log, podName }: Reporting): 
   }
 }
 
-const isSame = (before: Told | undefined, after: Told): boolean => JSON.stringify(before) === JSON.stringify(after)
-
-const reportOf = ({ syncedAt, message, ...told }: Told) =>
+const reportOf = ({ syncedAt, message, ...status }: ManifestProjectStatus) =>
   create(ProjectReportSchema, {
-    ...told,
+    ...status,
     message: beginningOf(message, LONGEST),
     ...(syncedAt !== undefined && { syncedAt: timestampFromMs(syncedAt) }),
   })

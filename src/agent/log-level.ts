@@ -1,11 +1,6 @@
-import { LogLevelCF } from '../../rpc/index.ts'
-import type { Log, LogLevel } from '../../std/index.ts'
-import type { Follower } from '../ports.ts'
-
-/** A log whose level can be changed, and the part of the agent that does so. */
-export interface LeveledLog extends Follower {
-  readonly log: Log
-}
+import { LogLevelCF } from '../rpc/index.ts'
+import type { Log, LogLevel } from '../std/index.ts'
+import type { ConfigurationFollower } from './ports.ts'
 
 const ORDER: readonly LogLevel[] = ['debug', 'info', 'warn', 'error', 'silent']
 const LEVELS: Readonly<Record<LogLevelCF, LogLevel>> = {
@@ -15,15 +10,18 @@ const LEVELS: Readonly<Record<LogLevelCF, LogLevel>> = {
   [LogLevelCF.error]: 'error',
 }
 
-/** `sink` writes every line that it is given. `first` holds until a configuration names a level. */
-export function createLeveledLog(sink: Log, first: LogLevel): LeveledLog {
-  const state = { level: first }
+/**
+ * A log whose level the configuration changes. `sink` writes every line that it is given; `first` holds until a configuration names a
+ * level. The key `grpc_level` has no effect, for the gRPC library here logs nothing.
+ */
+export function createLeveledLog(sink: Log, first: LogLevel): ConfigurationFollower & { readonly log: Log } {
+  let current = first
   return {
-    log: leveled(sink, () => state.level),
+    log: leveled(sink, () => current),
     prepare({ observability }) {
       const level = observability?.logging ? (LEVELS[observability.logging.level] ?? first) : first
       return () => {
-        state.level = level
+        current = level
       }
     },
   }
