@@ -4,6 +4,6 @@
  * kas), gitops/ (one worker for each manifest project; only the pod that holds the Lease has them), kubernetes-api/ (requests to the
  * cluster's API that come through the tunnel).
  */
-export { type Config, parseConfig, SETTINGS } from './config.ts'
+export { type AgentConfig, parseConfig, SETTINGS } from './config.ts'
 export { createKubernetesApi } from './kubernetes-api/index.ts'
-export { type Surroundings, start } from './program.ts'
+export { type AgentSurroundings, start } from './program.ts'

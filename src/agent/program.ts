@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readNamed, tokenOf } from '../adapters/files/index.ts'
-import { type Connection, dial, objectStreamOver } from '../adapters/grpc/index.ts'
+import { dial, type GrpcConnection, objectStreamOver } from '../adapters/grpc/index.ts'
 import { createMetrics, serveOperations } from '../adapters/http/index.ts'
 import { connect, openPassage } from '../adapters/kube/index.ts'
 import { leadInTurns, requestMeter } from '../engines/controller/index.ts'
@@ -18,14 +18,14 @@ import {
   seconds,
   systemClock,
 } from '../std/index.ts'
-import type { Config } from './config.ts'
+import type { AgentConfig } from './config.ts'
 import { createSupervisor } from './gitops/index.ts'
 import { createReporter, followConfiguration, register } from './kas/index.ts'
 import { createKubernetesApi } from './kubernetes-api/index.ts'
 import { createLeveledLog } from './log-level.ts'
 
 /** The program writes its log lines there, and tells there that it is up. */
-export interface Surroundings {
+export interface AgentSurroundings {
   log: { write(line: string): unknown }
   /** Of this build. */
   version?: string
@@ -46,7 +46,7 @@ const EVERYTHING: LogLevel = 'debug'
  * Runs the agent until the signal aborts. All replicas keep the configuration; the one that holds the Lease acts. kas or the API
  * server may go away and come back: the last configuration stays in effect, and the process does not end by itself.
  */
-export async function start(config: Config, signal: AbortSignal, surroundings: Surroundings): Promise<void> {
+export async function start(config: AgentConfig, signal: AbortSignal, surroundings: AgentSurroundings): Promise<void> {
   const { version = 'v0.0.0', paces = {} } = surroundings
   const clock = systemClock
   const levels = createLeveledLog(createLog(EVERYTHING, surroundings.log).with({ program: 'agent' }), config.logLevel)
@@ -128,9 +128,9 @@ export async function start(config: Config, signal: AbortSignal, surroundings: S
 
 /** To each kas that the name stands for: whichever ends, others are there already. */
 async function connectionTo(
-  { kasAddress, token, caCertFile, kasHeaders, kasTlsServerName, kasInsecureSkipTlsVerify }: Config,
+  { kasAddress, token, caCertFile, kasHeaders, kasTlsServerName, kasInsecureSkipTlsVerify }: AgentConfig,
   version: string,
-): Promise<Connection> {
+): Promise<GrpcConnection> {
   const show = 'file' in token ? tokenOf(token.file, '--token-file') : async () => token.value
   // A file that is not there is told now: later it is waited for, because tokens are exchanged.
   await show()

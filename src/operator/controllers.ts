@@ -2,7 +2,7 @@ import { createAnswers, createStrangeMemory, type Meter, type Reach } from '../a
 import type { Controller, Workshop } from '../engines/controller/index.ts'
 import { createRenderer } from '../engines/render/index.ts'
 import { createYamlReaders, type Log, type ReadYaml } from '../std/index.ts'
-import type { Config } from './config.ts'
+import type { OperatorConfig } from './config.ts'
 import { targetLifecycle } from './deployment-target/lifecycle/index.ts'
 import { sandboxTargets } from './deployment-target/provisioned/index.ts'
 import { sandboxReclaim } from './deployment-target/reclaim/index.ts'
@@ -34,7 +34,7 @@ export interface ControllerMeans {
 /** Every controller of the operator, in the order of a claim's life. This list is the only place where rooms meet. */
 export function controllersOf(
   workshop: Workshop,
-  config: Config,
+  config: OperatorConfig,
   source: Source & Partial<DevfileSource>,
   { agents, meter, targets, authorities = {} }: ControllerMeans = {},
 ): Controller[] {
@@ -82,11 +82,11 @@ const devfilesOf = ({ fetchObjects, fetchDevfile }: Partial<DevfileSource>): Dev
   fetchObjects && fetchDevfile && { fetchObjects, fetchDevfile }
 
 /** Who looks after one namespace only has no business in the others. */
-const ownApis = ({ namespace, apiUrl }: Config, { kube }: Workshop): string[] | undefined =>
+const ownApis = ({ namespace, apiUrl }: OperatorConfig, { kube }: Workshop): string[] | undefined =>
   namespace === undefined ? [kube.server, ...(apiUrl === undefined ? [] : [apiUrl])] : undefined
 
 function gitopsSettings(
-  config: Config,
+  config: OperatorConfig,
   source: Source,
   { reach, yaml, log }: { reach: Reach; yaml: ReadYaml; log: Log },
 ): GitOpsSettings {
@@ -103,7 +103,7 @@ function gitopsSettings(
 }
 
 /** One switch for everybody who connects to where a tenant says. The own API is what kubeconfigs that are handed out name. */
-const reachOf = ({ refuseLocalTargets, apiUrl }: Config, { kube }: Workshop, agents: AgentAccess | undefined): Reach => ({
+const reachOf = ({ refuseLocalTargets, apiUrl }: OperatorConfig, { kube }: Workshop, agents: AgentAccess | undefined): Reach => ({
   refuseLocal: refuseLocalTargets,
   own: [apiUrl ?? kube.server, ...(agents ? [agents.url] : [])],
   answers: createAnswers(),

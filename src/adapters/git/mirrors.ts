@@ -9,7 +9,7 @@ import { type Approach, createApproach, type ReachRules, type Resolve, systemRes
 import { createRecent } from './recent.ts'
 import { mirrorName, type Remote } from './remote.ts'
 import { checkRevision, describeRevision, parseRefs, pickRef, type Refs, type Revision, refsOf, remedyFor } from './revision.ts'
-import { contentsOf, type GitSettings, git, type Run } from './run.ts'
+import { contentsOf, type GitProgramSettings, type GitRun, git } from './run.ts'
 import { parseBatch, parseTree, type TreeFile } from './tree.ts'
 
 /** The place in the repository to which a revision leads. */
@@ -29,7 +29,7 @@ export interface Transfer {
   failure?: Failure
 }
 
-export interface MirrorOptions extends Omit<GitSettings, 'home' | 'guard'> {
+export interface MirrorOptions extends Omit<GitProgramSettings, 'home' | 'guard'> {
   /** Belongs to one process. All of it can be deleted while that does not run. */
   folder: string
   clock: Clock
@@ -54,7 +54,7 @@ const MOST_FILES = 32 * 2 ** 20
 
 /** All mirrors share these. */
 interface MirrorServices {
-  settings: GitSettings
+  settings: GitProgramSettings
   data: DataFolder
   approach: Approach
   clock: Clock
@@ -261,7 +261,7 @@ export class Mirror {
     return mine
   }
 
-  #git(words: string[], run: Omit<Run, 'folder'> & { folder?: string }): Promise<string> {
+  #git(words: string[], run: Omit<GitRun, 'folder'> & { folder?: string }): Promise<string> {
     return this.#guarded(git(this.#services.settings, { folder: this.#place, ...run }, words))
   }
 

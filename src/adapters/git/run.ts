@@ -5,7 +5,7 @@ import type { Settings } from './keys.ts'
 import type { Pin } from './reach.ts'
 import { authorizationOf, type Protocol, type Remote } from './remote.ts'
 
-export interface GitSettings {
+export interface GitProgramSettings {
   /** The PATH on which `git` is found, and the variables that it needs to reach the network (proxies). Nothing else is inherited. */
   environment: Readonly<Record<string, string>>
   /** An empty folder of our own. */
@@ -16,7 +16,7 @@ export interface GitSettings {
   guard: MemoryGuard
 }
 
-export interface Run {
+export interface GitRun {
   folder: string
   /** Only for what talks to the server. */
   remote?: Remote
@@ -75,7 +75,7 @@ const MOST_OUTPUT = 8 * 2 ** 20
 const MOST_COMPLAINT = 2 ** 20
 
 /** Runs one git process and gives its answer. It is confined: no prompt, no configuration but ours, no protocol but those allowed. */
-export async function git(settings: GitSettings, run: Run, words: readonly string[]): Promise<string> {
+export async function git(settings: GitProgramSettings, run: GitRun, words: readonly string[]): Promise<string> {
   const excess = new AbortController()
   const bound = (stream: NodeJS.ReadableStream, most: number): void => {
     let left = most
@@ -96,12 +96,12 @@ export async function git(settings: GitSettings, run: Run, words: readonly strin
 }
 
 /** As `git cat-file --batch`, whose answer is as long as the files that `input` names. */
-export const contentsOf = (settings: GitSettings, run: Run): Promise<Uint8Array> =>
+export const contentsOf = (settings: GitProgramSettings, run: GitRun): Promise<Uint8Array> =>
   settings.guard.during(() => runnerOf(settings, run).binaryCatFile(['--batch']))
 
 const tooMuch = (command = ''): Failure => new Failure('too-large', `git ${command} says more than is read`)
 
-function runnerOf(settings: GitSettings, run: Run, excess?: AbortSignal): SimpleGit {
+function runnerOf(settings: GitProgramSettings, run: GitRun, excess?: AbortSignal): SimpleGit {
   const { folder, patience, input, signal } = run
   const runner = simpleGit({
     baseDir: folder,
@@ -146,7 +146,7 @@ function lastWords(exitCode: number | null, complaint: string): string {
 }
 
 /** In the environment, so that nothing that happens to a file can loosen it. The credential is nowhere else, and for its host alone. */
-function settingsOf({ remote, pin, keys = [] }: Run): Record<string, string> {
+function settingsOf({ remote, pin, keys = [] }: GitRun): Record<string, string> {
   const settings = [...CONFINEMENT, ...keys]
   if (remote?.credential) {
     const { origin } = new URL(remote.url)

@@ -41,7 +41,7 @@ export interface CallOptions {
   signal?: AbortSignal | undefined
 }
 
-export interface Connection {
+export interface GrpcConnection {
   /** Throws `Failure`s, like all of them. */
   unary<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
@@ -78,7 +78,7 @@ const CHANNEL = {
   'grpc-node.flow_control_window': WINDOW,
 } as const
 
-export function dial(to: DialOptions): Connection {
+export function dial(to: DialOptions): GrpcConnection {
   const { token } = to
   const { target, client, metadata: always } = openClient(to)
   const headersOf = async (metadata: TextMetadata | undefined, patient = false): Promise<Metadata> => {

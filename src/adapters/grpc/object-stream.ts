@@ -1,7 +1,7 @@
 import { create } from '@bufbuild/protobuf'
 import { type Batch, collectBatch, completed, Devfiles, Gitops, type GitRef, requestFor } from '../../rpc/index.ts'
 import { aborted, type Backoff, type Clock, Failure, minutes, pause, seconds, waitOf } from '../../std/index.ts'
-import { type Connection, type DialOptions, dial } from './dial.ts'
+import { type DialOptions, dial, type GrpcConnection } from './dial.ts'
 
 export interface WantedFiles {
   /** `spec.path` of the GitProject. */
@@ -46,7 +46,7 @@ export const createObjectStream = ({ clock, ...to }: Omit<DialOptions, 'clock'> 
   objectStreamOver(dial(to), clock)
 
 /** The same over a connection that is there already, and that `close` closes. `patient`: a server that is away is waited for. */
-export function objectStreamOver(connection: Connection, clock: Clock, patient?: boolean) {
+export function objectStreamOver(connection: GrpcConnection, clock: Clock, patient?: boolean) {
   return {
     /**
      * The files as soon as the commit differs from `commitId` (at once when that is empty, the default).
@@ -68,7 +68,7 @@ export function objectStreamOver(connection: Connection, clock: Clock, patient?:
 }
 
 async function call(
-  connection: Connection,
+  connection: GrpcConnection,
   wanted: WantedFiles & { commitId: string; digest?: string | undefined },
   how: { signal: AbortSignal; patient: boolean | undefined; onAccepted?: () => void },
 ): Promise<Batch | undefined> {
@@ -90,7 +90,7 @@ async function call(
 }
 
 async function follow(
-  { connection, clock, patient }: { connection: Connection; clock: Clock; patient: boolean | undefined },
+  { connection, clock, patient }: { connection: GrpcConnection; clock: Clock; patient: boolean | undefined },
   wanted: WantedFiles,
   options: FollowOptions,
 ): Promise<void> {

@@ -89,12 +89,12 @@ export interface ServerContext {
 }
 
 /** A service together with who answers it. */
-export interface Service {
+export interface GrpcService {
   addTo(server: Server, around: ServerContext): void
 }
 
 /** Also the methods that are left out have the door before them: they too are read before they are answered. */
-export const offer = <S extends DescService>(service: S, handlers: Implementation<S>, door?: Door): Service => ({
+export const offer = <S extends DescService>(service: S, handlers: Implementation<S>, door?: Door): GrpcService => ({
   addTo(server, around) {
     const methods = new Map<string, DescMethod>(service.methods.map((method) => [method.localName, method]))
     const answers: Record<string, UntypedHandleCall> = {}
@@ -109,7 +109,7 @@ export const offer = <S extends DescService>(service: S, handlers: Implementatio
 })
 
 /** Answers methods of any service, named `/service/method`, as streams of bytes in both directions. */
-export const offerRaw = (paths: readonly string[], handler: RawHandler, door?: Door): Service => ({
+export const offerRaw = (paths: readonly string[], handler: RawHandler, door?: Door): GrpcService => ({
   addTo(server, around) {
     const definitions: Record<string, MethodDefinition<Uint8Array, Uint8Array>> = {}
     const answers: Record<string, UntypedHandleCall> = {}

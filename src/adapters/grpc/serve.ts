@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream'
 import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from '@grpc/grpc-js'
 import { type Clock, Failure, type ListenerKeys, type Log, minutes, pause, seconds } from '../../std/index.ts'
 import { WINDOW } from './definition.ts'
-import type { CallMeter, Guarded, Service } from './offer.ts'
+import type { CallMeter, GrpcService, Guarded } from './offer.ts'
 import { openPort, type PortLimits, type TurnedAway } from './port.ts'
 import { type ShelterOptions, shelter } from './shelter.ts'
 
@@ -25,7 +25,7 @@ export interface ServeLimits extends PortLimits {
 export interface ServeOptions {
   /** `host:port`; port 0 lets the kernel choose. */
   address: string
-  services: Service[]
+  services: GrpcService[]
   /** Without it the connection is plain text: loopback, or behind something that terminates TLS. */
   tls?: ListenerKeys | undefined
   age?: ConnectionAge | undefined

@@ -1,12 +1,12 @@
 import { KubeConfig } from '@kubernetes/client-node'
 import { type Kind, type KubeObject, keyOf, type Ref, typeMetaOf } from '../../api/index.ts'
 import { Failure, isFailure, isRecord, systemClock } from '../../std/index.ts'
-import { type Connection, type ConnectionOptions, loadKubeConfig, openConnection } from './connection.ts'
+import { type ConnectionOptions, type KubeConnection, loadKubeConfig, openConnection } from './connection.ts'
 import { createDiscovery, type Discovery } from './discovery.ts'
 import { KIND_NOT_SERVED } from './errors.ts'
 import type { ApplyHow, DeleteHow, Identity, JsonPatchStep, Kube, ListQuery, PatchHow } from './kube.ts'
 import { weightOf } from './memory.ts'
-import { type FetchPage, orBegunAnew, type Page, pagesOf } from './page-limit.ts'
+import { type FetchPage, type ListPage, orBegunAnew, pagesOf } from './page-limit.ts'
 import { asHeader, collectionPath, listPath, objectPath, queryString } from './paths.ts'
 
 const PAGE = 500
@@ -36,7 +36,7 @@ export function connectTo({ server, ca, ...options }: ServerOptions): Kube {
 }
 
 export function createKube(
-  connection: Connection,
+  connection: KubeConnection,
   identity?: Identity,
   discovery: Discovery = createDiscovery(connection),
 ): Kube {
@@ -152,11 +152,11 @@ async function wholeOf<T extends KubeObject>(kind: Kind<T>, fetch: FetchPage<T>)
   return itemsOf(kind, page)
 }
 
-const itemsOf = <T extends KubeObject>(kind: Kind<T>, { items }: Page<T>): T[] =>
+const itemsOf = <T extends KubeObject>(kind: Kind<T>, { items }: ListPage<T>): T[] =>
   (items ?? []).map((item) => ({ ...item, ...typeMetaOf(kind) }))
 
 /** One request; a kind that turns out not to be served is forgotten. */
-function caller(connection: Connection, discovery: Discovery, headers: Record<string, string | string[]>) {
+function caller(connection: KubeConnection, discovery: Discovery, headers: Record<string, string | string[]>) {
   return <T>(
     method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
     path: string,

@@ -28,7 +28,7 @@ export interface ApiCall {
 export type Meter = (request: { verb: string; status: number; ms: number }) => void
 
 /** One API server and one identity: HTTP with shared, kept-alive connections. */
-export interface Connection {
+export interface KubeConnection {
   readonly server: string
   json<T>(call: ApiCall): Promise<T>
   lines(call: ApiCall): Promise<AsyncIterable<string>>
@@ -59,7 +59,7 @@ export interface ConnectionOptions {
  * client-node reads the kubeconfig (contexts, exec plugins, token files); the requests go through one undici Agent.
  * The library's own way opens a TLS connection for every request: 462 creates/s instead of 1,897.
  */
-export function openConnection(config: KubeConfig, options: ConnectionOptions): Connection {
+export function openConnection(config: KubeConfig, options: ConnectionOptions): KubeConnection {
   const { clock, timeout = seconds(30), connections = 64, openShare, isQuoted = true, gate, token } = options
   const { server, url } = serverOf(config)
   gate?.judge(url)

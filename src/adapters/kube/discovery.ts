@@ -1,6 +1,6 @@
 import type { Kind } from '../../api/index.ts'
 import { isFailure } from '../../std/index.ts'
-import type { Connection } from './connection.ts'
+import type { KubeConnection } from './connection.ts'
 
 export type Discovery = ReturnType<typeof createDiscovery>
 
@@ -15,7 +15,7 @@ const MOST = 500
  * Which kinds the server serves, asked for group by group and remembered. It follows CRDs that come, go and change: a kind that
  * is not known is asked for again, and a request that finds no such resource makes the client forget the group.
  */
-export function createDiscovery(connection: Connection) {
+export function createDiscovery(connection: KubeConnection) {
   const known = new Map<string, Promise<Map<string, Kind>>>()
   const load = (apiVersion: string): Promise<Map<string, Kind>> => {
     const loading = fetchGroup(connection, apiVersion)
@@ -35,7 +35,7 @@ export function createDiscovery(connection: Connection) {
   }
 }
 
-async function fetchGroup(connection: Connection, apiVersion: string): Promise<Map<string, Kind>> {
+async function fetchGroup(connection: KubeConnection, apiVersion: string): Promise<Map<string, Kind>> {
   const slash = apiVersion.indexOf('/')
   const group = slash < 0 ? '' : apiVersion.slice(0, slash)
   const version = apiVersion.slice(slash + 1)

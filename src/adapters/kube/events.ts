@@ -10,7 +10,7 @@ export interface Occurrence {
   message: string
 }
 
-export type Events = ReturnType<typeof createEvents>
+export type EventRecorder = ReturnType<typeof createEvents>
 
 interface EventObject extends KubeObject {
   count: number

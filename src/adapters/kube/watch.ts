@@ -2,7 +2,7 @@ import { apiVersionOf, type Kind, type KubeObject } from '../../api/index.ts'
 import { type Clock, Failure, isFailure, type Log, minutes, pause, seconds, waitOf } from '../../std/index.ts'
 import type { ApiStatus } from './errors.ts'
 import type { Kube, ListQuery } from './kube.ts'
-import { type Page, pagesOf } from './page-limit.ts'
+import { type ListPage, pagesOf } from './page-limit.ts'
 import { listPath } from './paths.ts'
 
 export type WatchScope = Omit<ListQuery, 'mostBytes'>
@@ -111,7 +111,7 @@ async function list<T extends KubeObject>(feed: Feed<T>, signal: AbortSignal): P
   const listing = store.list()
   let version = ''
   const how = { about: `list of ${kind.plural}`, accept: accept(scope, 'List'), signal }
-  const pages = pagesOf(kind.plural, PAGE, (part) => kube.read<Page<T>>(listPath(kind, scope, part), how))
+  const pages = pagesOf(kind.plural, PAGE, (part) => kube.read<ListPage<T>>(listPath(kind, scope, part), how))
   try {
     for await (const { items, metadata } of pages) {
       listing.page((items ?? []).map((item) => kept(feed, item)))

@@ -10,7 +10,7 @@ import type { Renderers } from './render.ts'
 import type { SourceOptions } from './source.ts'
 
 /** The workers of one agent share these. */
-export interface SyncServices {
+export interface AgentSyncServices {
   kube: Kube
   clock: Clock
   log: Log
@@ -25,7 +25,7 @@ export interface SyncServices {
 }
 
 /** And these for one term of leadership. */
-export interface LeadershipTerm extends SyncServices {
+export interface LeadershipTerm extends AgentSyncServices {
   agentId: bigint
   ledgers: Ledgers
   wants: Wants

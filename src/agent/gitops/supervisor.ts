@@ -3,7 +3,7 @@ import { createLedgers, createWants } from '../../engines/gitops/index.ts'
 import { hours } from '../../std/index.ts'
 import type { ConfigurationFollower } from '../ports.ts'
 import { createBell } from './bell.ts'
-import type { SyncServices } from './services.ts'
+import type { AgentSyncServices } from './services.ts'
 import { createWorkers, type DesiredProjects } from './workers.ts'
 
 /** The part of the agent that brings manifest projects about. */
@@ -13,7 +13,7 @@ interface Supervisor extends ConfigurationFollower {
 }
 
 /** Only the newest configuration counts: one that comes while workers are exchanged is looked at afterwards. */
-export function createSupervisor(services: SyncServices): Supervisor {
+export function createSupervisor(services: AgentSyncServices): Supervisor {
   const bell = createBell(services.clock)
   let newest: DesiredProjects | undefined
   return {

@@ -1,5 +1,5 @@
 import { create } from '@bufbuild/protobuf'
-import type { Connection } from '../../adapters/grpc/index.ts'
+import type { GrpcConnection } from '../../adapters/grpc/index.ts'
 import {
   type AgentConfiguration,
   AgentConfigurationService,
@@ -17,7 +17,7 @@ export interface AgentMeta {
 }
 
 interface ConfigurationOptions {
-  connection: Connection
+  connection: GrpcConnection
   clock: Clock
   log: Log
   reports: Pick<Reports, 'configuration'>

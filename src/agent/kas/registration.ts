@@ -1,12 +1,12 @@
 import { create } from '@bufbuild/protobuf'
-import { type Connection, UNIMPLEMENTED } from '../../adapters/grpc/index.ts'
+import { type GrpcConnection, UNIMPLEMENTED } from '../../adapters/grpc/index.ts'
 import type { Kube } from '../../adapters/kube/index.ts'
 import { AgentRegistrar, RegisterRequestSchema } from '../../rpc/index.ts'
 import { type Backoff, type Clock, Failure, type Log, minutes, pause, seconds, waitOf } from '../../std/index.ts'
 import type { AgentMeta } from './configuration.ts'
 
 interface RegistrationOptions {
-  connection: Connection
+  connection: GrpcConnection
   kube: Pick<Kube, 'read'>
   clock: Clock
   log: Log

@@ -1,12 +1,12 @@
 import { create } from '@bufbuild/protobuf'
 import { timestampFromMs } from '@bufbuild/protobuf/wkt'
-import { type Connection, UNIMPLEMENTED } from '../../adapters/grpc/index.ts'
+import { type GrpcConnection, UNIMPLEMENTED } from '../../adapters/grpc/index.ts'
 import { AgentReports, ProjectReportSchema, ReportRequestSchema } from '../../rpc/index.ts'
 import { type Backoff, beginningOf, type Clock, Failure, type Log, minutes, pause, seconds, waitOf } from '../../std/index.ts'
 import type { ManifestProjectStatus, Reports } from '../ports.ts'
 
 interface ReporterOptions {
-  connection: Connection
+  connection: GrpcConnection
   clock: Clock
   log: Log
   podName: string

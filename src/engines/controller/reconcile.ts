@@ -1,4 +1,4 @@
-import type { Caches, Events, Kube } from '../../adapters/kube/index.ts'
+import type { Caches, EventRecorder, Kube } from '../../adapters/kube/index.ts'
 import type { Kind, KubeObject, Ref, Statement } from '../../api/index.ts'
 import type { Clock, Failure, Log } from '../../std/index.ts'
 
@@ -7,7 +7,7 @@ export interface Workshop {
   /** Writes through here show in the caches at once. */
   kube: Kube
   caches: Caches
-  events: Events
+  events: EventRecorder
   clock: Clock
   log: Log
 }

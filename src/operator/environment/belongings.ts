@@ -17,7 +17,7 @@ import {
 import { createOnce } from '../../engines/apply/index.ts'
 import { type Next, settled, type Workshop } from '../../engines/controller/index.ts'
 import { Failure } from '../../std/index.ts'
-import type { EnvironmentCaches } from './books.ts'
+import type { EnvironmentCaches } from './caches.ts'
 import { managedEnvironmentFor, managedEnvironmentRef, managedEnvironmentSpec, secretCopyFor, secretCopyRef } from './desired.ts'
 import type { TargetAccess } from './destination.ts'
 import { controllerOf, isMadeFor, ownersOf } from './possession.ts'
@@ -27,7 +27,7 @@ export const MANAGER = 'environment'
 /** An Environment has a managed environment and a copy of a Secret. Nothing is written that is right already. */
 export interface EnvironmentContext {
   workshop: Workshop
-  books: EnvironmentCaches
+  caches: EnvironmentCaches
 }
 
 /**
@@ -38,10 +38,10 @@ export async function keepManagedEnvironment(
   environment: Environment,
   access: TargetAccess,
   secretName: string,
-  { workshop: { kube }, books }: EnvironmentContext,
+  { workshop: { kube }, caches }: EnvironmentContext,
 ): Promise<GitOpsDeploymentManagedEnvironment> {
   const desired = managedEnvironmentFor(environment, access, managedEnvironmentSpec(access, secretName))
-  const existing = books.managed.get(refOf(desired))
+  const existing = caches.managed.get(refOf(desired))
   if (!existing) return kube.create(GitOpsDeploymentManagedEnvironments, desired, { manager: MANAGER })
   if (controllerOf(existing) && !isMadeFor(existing, environment.metadata)) throw occupied(existing, environment)
   const metadata = { ...ownershipPatch(existing, environment), ...claimPatch(existing, desired) }
@@ -52,8 +52,8 @@ export async function keepManagedEnvironment(
 }
 
 /** The claim through which the managed environment leads where it leads; none when credentials were given directly. */
-export function claimUidBehind(environment: Environment, { books }: EnvironmentContext): string | undefined {
-  const existing = books.managed.get(managedEnvironmentRef(environment))
+export function claimUidBehind(environment: Environment, { caches }: EnvironmentContext): string | undefined {
+  const existing = caches.managed.get(managedEnvironmentRef(environment))
   return existing && isMadeFor(existing, environment.metadata) ? existing.metadata.labels?.[labels.claimUid] : undefined
 }
 
@@ -67,12 +67,12 @@ function claimPatch(existing: KubeObject, desired: KubeObject): { labels?: Recor
 export async function keepSecretCopy(
   environment: Environment,
   source: CoreSecret,
-  { workshop: { kube }, books }: EnvironmentContext,
+  { workshop: { kube }, caches }: EnvironmentContext,
 ): Promise<void> {
   const desired = secretCopyFor(environment, source)
   const ref = secretCopyRef(environment)
   // The caches of Secrets learn of it from their watch only, so it may be there already.
-  const existing = books.secret(ref) ?? (await createOnce(kube, Secrets, desired, MANAGER)).there
+  const existing = caches.secret(ref) ?? (await createOnce(kube, Secrets, desired, MANAGER)).there
   if (!existing) return
   const isOurs = isMadeFor(existing, environment.metadata) || isUnclaimedCopy(existing, environment)
   if (!isOurs || existing.type !== desired.type) throw occupied(existing, environment)
@@ -87,7 +87,7 @@ export async function keepSecretCopy(
 }
 
 export async function dropManagedEnvironment(environment: Environment, context: EnvironmentContext): Promise<void> {
-  const existing = context.books.managed.get(managedEnvironmentRef(environment))
+  const existing = context.caches.managed.get(managedEnvironmentRef(environment))
   await drop(GitOpsDeploymentManagedEnvironments, existing, environment, context)
 }
 
@@ -95,7 +95,7 @@ export async function dropManagedEnvironment(environment: Environment, context: 
 export async function dropSecretCopy(environment: Environment, context: EnvironmentContext, inUse?: string): Promise<void> {
   const ref = secretCopyRef(environment)
   if (inUse === ref.name) return
-  await drop(Secrets, context.books.secret(ref), environment, context)
+  await drop(Secrets, context.caches.secret(ref), environment, context)
 }
 
 async function drop<T extends KubeObject>(
@@ -132,8 +132,8 @@ const occupied = (existing: KubeObject, environment: Environment) =>
  * The Environment is gone. Garbage collection removes objects that name it with the right group; those of the seed's
  * builders name a wrong one, or were restored from a backup, and would stay for ever.
  */
-export async function sweepAfter(environment: Ref, { workshop: { kube }, books }: EnvironmentContext): Promise<Next> {
-  const orphans = books.managed.in(environment.namespace ?? '').filter((managed) => isMadeFor(managed, environment))
+export async function sweepAfter(environment: Ref, { workshop: { kube }, caches }: EnvironmentContext): Promise<Next> {
+  const orphans = caches.managed.in(environment.namespace ?? '').filter((managed) => isMadeFor(managed, environment))
   if (orphans.length === 0) return settled()
   // The cache may lag behind a new Environment of this name.
   if (await kube.get(Environments, environment)) return settled()

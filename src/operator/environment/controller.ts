@@ -2,19 +2,19 @@ import { isNamespaceTerminating } from '../../adapters/kube/index.ts'
 import { type Environment, Environments } from '../../api/index.ts'
 import { type Controller, settled, type Workshop } from '../../engines/controller/index.ts'
 import { type EnvironmentContext, MANAGER, sweepAfter, vanishedOwners } from './belongings.ts'
-import { openBooks } from './books.ts'
+import { openCaches } from './caches.ts'
 import { reconcileEnvironment } from './reconcile.ts'
 import { failedStatus } from './status.ts'
 import { watchesOf } from './watches.ts'
 
 /** Keeps a GitOpsDeploymentManagedEnvironment for each Environment that leads somewhere (ADR 8: EnvironmentController). */
 export function environments(workshop: Workshop): Controller<Environment> {
-  const books = openBooks(workshop.caches)
-  const context: EnvironmentContext = { workshop, books }
+  const caches = openCaches(workshop.caches)
+  const context: EnvironmentContext = { workshop, caches }
   return {
     name: MANAGER,
     kind: Environments,
-    watches: watchesOf(books),
+    watches: watchesOf(caches),
     async reconcile(environment) {
       try {
         return await reconcileEnvironment(environment, context)
@@ -27,7 +27,7 @@ export function environments(workshop: Workshop): Controller<Environment> {
     gone: (ref) => sweepAfter(ref, context),
     failed: failedStatus,
     doorbell(ring) {
-      for (const owner of vanishedOwners(books)) ring(owner)
+      for (const owner of vanishedOwners(caches)) ring(owner)
     },
   }
 }

@@ -9,7 +9,7 @@ import {
   refOf,
   targetNameOf,
 } from '../../api/index.ts'
-import { claimNameOf, credentialsOf, type EnvironmentCaches } from './books.ts'
+import { claimNameOf, credentialsOf, type EnvironmentCaches } from './caches.ts'
 
 /** How the place that an Environment leads to is reached. */
 export interface TargetAccess {
@@ -39,10 +39,10 @@ export type EnvironmentDestination =
   | { kind: 'access'; access: TargetAccess }
 
 /** Finds where the Environment leads, from the caches; nothing is written and nobody is asked. */
-export function destinationOf(environment: Environment, books: EnvironmentCaches): EnvironmentDestination {
+export function destinationOf(environment: Environment, caches: EnvironmentCaches): EnvironmentDestination {
   const claimName = claimNameOf(environment)
   if (claimName && environment.spec.unstableConfigurationFields) return wrong(BOTH)
-  if (claimName) return behindClaim(environment, claimName, books)
+  if (claimName) return behindClaim(environment, claimName, caches)
   const credentials = credentialsOf(environment)
   if (!credentials) return { kind: 'nowhere' }
   return reachedBy({
@@ -59,13 +59,13 @@ export function destinationOf(environment: Environment, books: EnvironmentCaches
 const reachedBy = (access: TargetAccess): EnvironmentDestination =>
   access.apiURL === '' || access.apiURL.startsWith('https://') ? { kind: 'access', access } : wrong(notHttps(access))
 
-function behindClaim({ metadata }: Environment, claimName: string, books: EnvironmentCaches): EnvironmentDestination {
-  const claim = books.claims.get({ name: claimName, namespace: metadata.namespace })
+function behindClaim({ metadata }: Environment, claimName: string, caches: EnvironmentCaches): EnvironmentDestination {
+  const claim = caches.claims.get({ name: claimName, namespace: metadata.namespace })
   if (!claim) return { kind: 'claimGone', problem: noClaim(claimName) }
   const phase = claim.status?.phase
   if (phase !== 'Bound') return { kind: 'waiting', claim, lost: phase === 'Lost' }
   if (isPrivate(claim)) return wrong(privateClaim(claimName))
-  const found = targetOf(claim, books)
+  const found = targetOf(claim, caches)
   return 'reason' in found ? wrong(found) : reachedBy(accessTo(found, claim))
 }
 

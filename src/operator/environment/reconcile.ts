@@ -25,7 +25,7 @@ export async function reconcileEnvironment(environment: Environment, context: En
   // Its objects go with it by garbage collection; making it anew would only be in the way of that.
   if (isDeleting(environment)) return settled()
 
-  const destination = destinationOf(environment, context.books)
+  const destination = destinationOf(environment, context.caches)
   switch (destination.kind) {
     case 'wrong':
       return refuse(environment, destination.problem, context, holdingOf(environment))
@@ -64,11 +64,11 @@ async function followTarget(environment: Environment, access: TargetAccess, cont
 async function credentialsFor(
   { metadata }: Environment,
   { secret }: TargetAccess,
-  { workshop, books }: EnvironmentContext,
+  { workshop, caches }: EnvironmentContext,
 ): Promise<CoreSecret | undefined> {
   if (secret === '') return undefined
   const ref = { name: secret, namespace: metadata.namespace }
-  return books.secret(ref) ?? (await workshop.kube.get(Secrets, ref))
+  return caches.secret(ref) ?? (await workshop.kube.get(Secrets, ref))
 }
 
 /** An error that the user has to mend. */

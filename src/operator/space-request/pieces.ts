@@ -41,9 +41,9 @@ export function createPieces(
   caches: Caches,
   { nameRole = (role) => role, entry }: { nameRole?: NameRole; entry?: NamespaceEntry } = {},
 ) {
-  const shelves = PIECE_WATCHES.map(({ kind, ...options }) => ({ kind, cache: caches.of<KubeObject>(kind, options) }))
+  const watched = PIECE_WATCHES.map(({ kind, ...options }) => ({ kind, cache: caches.of<KubeObject>(kind, options) }))
   const by = { kube, canonical: createCanonical(kube, MANAGER), manager: MANAGER }
-  const seen = ({ kind, object }: Piece) => shelves.find((shelf) => shelf.kind === kind)?.cache.get(refOf(object))
+  const seen = ({ kind, object }: Piece) => watched.find((each) => each.kind === kind)?.cache.get(refOf(object))
 
   const keepPiece = async ({ request }: Space, piece: Piece): Promise<void> => {
     const isPutBack = await keepExactly(by, piece, seen(piece)).catch((failure: unknown) => {
@@ -66,7 +66,7 @@ export function createPieces(
   }
   const leftOver = ({ request, namespace }: Space, wanted: readonly Piece[]): Piece[] => {
     const kept = new Set(wanted.map(keyOfPiece))
-    const here = shelves.flatMap(({ kind, cache }) => cache.in(namespace).map((object) => ({ kind, object })))
+    const here = watched.flatMap(({ kind, cache }) => cache.in(namespace).map((object) => ({ kind, object })))
     const mine = here.filter(({ object }) => object.metadata.labels?.[labels.spaceRequestUid] === request.metadata.uid)
     return mine.filter((piece) => !kept.has(keyOfPiece(piece)))
   }

@@ -14,20 +14,19 @@ import { watchesOf } from './watches.ts'
 
 /** Binds DeploymentTargetClaims to DeploymentTargets (ADR 8: DeploymentTargetBinder). */
 export function claimBinding(workshop: Workshop): Controller<DeploymentTargetClaim> {
-  const { caches } = workshop
-  const books: BindingCaches = {
-    claims: caches.of(DeploymentTargetClaims),
-    targets: caches.of(DeploymentTargets),
-    classes: caches.of(DeploymentTargetClasses),
-    requests: caches.of(SpaceRequests),
-    environments: caches.of(Environments),
+  const caches: BindingCaches = {
+    claims: workshop.caches.of(DeploymentTargetClaims),
+    targets: workshop.caches.of(DeploymentTargets),
+    classes: workshop.caches.of(DeploymentTargetClasses),
+    requests: workshop.caches.of(SpaceRequests),
+    environments: workshop.caches.of(Environments),
   }
   const taken = new Set<string>()
   return {
     name: 'claim-binding',
     kind: DeploymentTargetClaims,
-    watches: watchesOf(books),
-    reconcile: (claim) => reconcileClaim(claim, { workshop, books, taken }),
+    watches: watchesOf(caches),
+    reconcile: (claim) => reconcileClaim(claim, { workshop, caches, taken }),
     failed: statusAfter,
   }
 }

@@ -39,7 +39,7 @@ const MANAGER = 'claim-binding'
 
 interface BindingContext {
   workshop: Workshop
-  books: BindingCaches
+  caches: BindingCaches
   /** UIDs of targets that another claim is just being given, by this process. */
   taken: Set<string>
 }
@@ -48,7 +48,7 @@ interface BindingContext {
 export async function reconcileClaim(claim: DeploymentTargetClaim, binding: BindingContext): Promise<Next> {
   if (isDeleting(claim)) return releaseClaim(claim, binding)
 
-  const own = ownTargets(binding.books, claim)
+  const own = ownTargets(binding.caches, claim)
   const mine = own.find(({ metadata }) => metadata.name === claim.spec.targetName) ?? own[0]
   // The lock is ours: finish what an earlier pass, or a provisioner, began.
   if (mine) return isBindComplete(claim) || isUsable(mine) ? complete(claim, mine, binding) : waitFor(claim, mine, binding)
@@ -64,9 +64,9 @@ const isComing = ({ status }: DeploymentTarget): boolean => (status?.phase ?? 'P
 const isUsable = ({ status }: DeploymentTarget): boolean => status?.phase === 'Available' || status?.phase === 'Bound'
 
 /** The claim is going: the target's controller releases the target, then nothing holds the claim any longer. */
-async function releaseClaim(claim: DeploymentTargetClaim, { workshop, books }: BindingContext): Promise<Next> {
+async function releaseClaim(claim: DeploymentTargetClaim, { workshop, caches }: BindingContext): Promise<Next> {
   if (!hasFinalizer(claim, finalizers.claim)) return settled()
-  const held = ownTargets(books, claim).filter((target) => !isDeleting(target))
+  const held = ownTargets(caches, claim).filter((target) => !isDeleting(target))
   if (held.length > 0) return settled()
   await workshop.kube.patch(DeploymentTargetClaims, refOf(claim), withoutFinalizer(claim, finalizers.claim), { manager: MANAGER })
   return settled()
@@ -78,7 +78,7 @@ async function recover(claim: DeploymentTargetClaim, binding: BindingContext): P
   const ref = { name: targetName, namespace: claim.metadata.namespace }
   // A cache that lags must not make anybody Lost.
   const target =
-    targetName === '' ? undefined : (binding.books.targets.get(ref) ?? (await binding.workshop.kube.get(DeploymentTargets, ref)))
+    targetName === '' ? undefined : (binding.caches.targets.get(ref) ?? (await binding.workshop.kube.get(DeploymentTargets, ref)))
   if (!target) return report(claim, lost(claim, `DeploymentTarget "${targetName}" does not exist any more`), binding)
   const holder = claimRefOf(target)
   if (holder && (holder.name !== claim.metadata.name || holder.uid !== undefined)) {
@@ -95,7 +95,7 @@ async function recover(claim: DeploymentTargetClaim, binding: BindingContext): P
 
 /** The user named the target. If the target names the claim too, both know what they want and the class is not asked. */
 async function bindNamed(claim: DeploymentTargetClaim, name: string, binding: BindingContext): Promise<Next> {
-  const target = binding.books.targets.get({ name, namespace: claim.metadata.namespace })
+  const target = binding.caches.targets.get({ name, namespace: claim.metadata.namespace })
   if (!target) return report(claim, missingTarget(name), binding)
   const holder = claimRefOf(target)
   if (holder && (holder.name !== claim.metadata.name || holder.uid !== undefined))
@@ -107,16 +107,16 @@ async function bindNamed(claim: DeploymentTargetClaim, name: string, binding: Bi
 
 /** A target that is reserved for this claim comes before all others, then the best free one, then a new one. */
 async function bindBest(claim: DeploymentTargetClaim, binding: BindingContext): Promise<Next> {
-  const { books, taken } = binding
-  const reserved = reservedTargets(books, claim)
+  const { caches, taken } = binding
+  const reserved = reservedTargets(caches, claim)
   const ready = reserved.find((target) => !mismatch(claim, target))
   if (ready) return lockTarget(claim, ready, binding)
   const unready = reserved.find((target) => isComing(target) && isPrivate(target) === isPrivate(claim))
   if (unready) return waitFor(claim, unready, binding)
 
-  const provisioning = provisioningOf(books, claim)
+  const provisioning = provisioningOf(caches, claim)
   // What is being made for this claim belongs to it; taking another one now would leave that without an owner.
-  const best = provisioning ? undefined : bestFree(books, claim, taken)
+  const best = provisioning ? undefined : bestFree(caches, claim, taken)
   if (best) return lockTarget(claim, best, binding)
   const hint = reserved[0]
     ? `DeploymentTarget ${reserved[0].metadata.name} names this claim but ${mismatch(claim, reserved[0])}`
@@ -134,7 +134,7 @@ async function askForOne(claim: DeploymentTargetClaim, binding: BindingContext, 
       waiting('no DeploymentTarget without class is free. Create one, or name a class that provisions'),
       binding,
     )
-  const found = binding.books.classes.get({ name })
+  const found = binding.caches.classes.get({ name })
   if (!found) return report(claim, missingClass(claim), binding)
   const { provisioner, bindingMode } = found.spec
   if (bindingMode === 'WaitForFirstConsumer' && !isWanted(claim, binding)) {
@@ -158,8 +158,8 @@ async function askForOne(claim: DeploymentTargetClaim, binding: BindingContext, 
   })
 }
 
-const isWanted = ({ metadata }: DeploymentTargetClaim, { books }: BindingContext): boolean =>
-  books.environments.by(byClaimName, `${metadata.namespace}/${metadata.name}`).length > 0
+const isWanted = ({ metadata }: DeploymentTargetClaim, { caches }: BindingContext): boolean =>
+  caches.environments.by(byClaimName, `${metadata.namespace}/${metadata.name}`).length > 0
 
 const waitFor = (claim: DeploymentTargetClaim, target: DeploymentTarget, binding: BindingContext): Promise<Next> => {
   const news = target.status?.conditions?.find(({ type }) => type === 'Ready')?.message
@@ -190,12 +190,12 @@ async function lockTarget(claim: DeploymentTargetClaim, target: DeploymentTarget
 }
 
 async function complete(claim: DeploymentTargetClaim, target: DeploymentTarget, binding: BindingContext): Promise<Next> {
-  const { workshop, books } = binding
+  const { workshop, caches } = binding
   const chosen = claim.spec.targetName ? {} : { [annotations.boundByController]: YES }
   const object = await keepMarks(claim, workshop, { [annotations.bindComplete]: YES, ...chosen }, target.metadata.name)
   if (claim.status?.phase !== 'Bound')
     workshop.events.record(claim, { type: 'Normal', reason: 'Bound', message: `got DeploymentTarget ${target.metadata.name}` })
-  const mayGrow = books.classes.get({ name: claim.spec.deploymentTargetClassName })?.spec.allowTargetResourceExpansion === true
+  const mayGrow = caches.classes.get({ name: claim.spec.deploymentTargetClassName })?.spec.allowTargetResourceExpansion === true
   return settled({ object, status: statusOf(bound(target), resourcesCondition(claim, target, mayGrow)) })
 }
 

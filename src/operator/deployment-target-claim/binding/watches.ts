@@ -17,11 +17,11 @@ import type { Watch } from '../../../engines/controller/index.ts'
 import { type BindingCaches, byTargetName, byWanted, poolOf } from './situation.ts'
 
 /** These wake a claim, too: its target, a target that came free, its class, what is being made for it, who needs it. */
-export const watchesOf = (books: BindingCaches): Watch[] => [
-  { kind: DeploymentTargets, wakes: (target: DeploymentTarget) => concernedBy(target, books) },
+export const watchesOf = (caches: BindingCaches): Watch[] => [
+  { kind: DeploymentTargets, wakes: (target: DeploymentTarget) => concernedBy(target, caches) },
   {
     kind: DeploymentTargetClasses,
-    wakes: ({ metadata }: DeploymentTargetClass) => books.claims.by(byWanted, metadata.name).map(refOf),
+    wakes: ({ metadata }: DeploymentTargetClass) => caches.claims.by(byWanted, metadata.name).map(refOf),
   },
   { kind: SpaceRequests, wakes: (request: SpaceRequest) => claimOf(request) },
   {

@@ -32,17 +32,17 @@ export interface Reclaim {
 }
 
 /** A target that this provisioner made and that is being deleted: what is behind it goes first, unless it is to be kept. */
-export async function reclaim(target: DeploymentTarget, desk: Reclaim): Promise<Next> {
+export async function reclaim(target: DeploymentTarget, context: Reclaim): Promise<Next> {
   if (!SPACE_PROVISIONERS.includes(provisionedByOf(target) ?? '')) return settled()
   if (!isDeleting(target) || !hasFinalizer(target, finalizers.provisioner)) return settled()
 
-  const requests = requestsOf(target, desk)
-  const ofClass = desk.classes.get({ name: target.spec.deploymentTargetClassName })
-  if (reclaimPolicyOf(target, { ofClass, madeFrom: requests }) !== 'Delete') return letGo(target, desk)
-  const left = requests.length > 0 ? requests : await askAgain(target, desk)
-  if (left.length === 0) return letGo(target, desk)
+  const requests = requestsOf(target, context)
+  const ofClass = context.classes.get({ name: target.spec.deploymentTargetClassName })
+  if (reclaimPolicyOf(target, { ofClass, madeFrom: requests }) !== 'Delete') return release(target, context)
+  const left = requests.length > 0 ? requests : await askAgain(target, context)
+  if (left.length === 0) return release(target, context)
   for (const request of left.filter((each) => !isDeleting(each))) {
-    await desk.workshop.kube.delete(SpaceRequests, refOf(request), { uid: request.metadata.uid })
+    await context.workshop.kube.delete(SpaceRequests, refOf(request), { uid: request.metadata.uid })
   }
   return settled() // The end of the request wakes the target.
 }
@@ -63,7 +63,7 @@ async function askAgain({ metadata }: DeploymentTarget, { workshop }: Reclaim): 
   return request && uid !== undefined && request.metadata.labels?.[labels.claimUid] === uid ? [request] : []
 }
 
-async function letGo(target: DeploymentTarget, { workshop }: Reclaim): Promise<Next> {
+async function release(target: DeploymentTarget, { workshop }: Reclaim): Promise<Next> {
   const patch = withoutFinalizer(target, finalizers.provisioner)
   try {
     await workshop.kube.patch(DeploymentTargets, refOf(target), patch, { manager: MANAGER })

@@ -32,7 +32,7 @@ export const bySecret = {
   targets: indexBy((target: DeploymentTarget) => keysBeside(target, target.spec.kubernetesCredentials.clusterCredentialsSecret)),
 }
 
-export const openBooks = (caches: Caches): EnvironmentCaches => ({
+export const openCaches = (caches: Caches): EnvironmentCaches => ({
   environments: caches.of(Environments),
   claims: caches.of(DeploymentTargetClaims),
   targets: caches.of(DeploymentTargets),
