@@ -54,7 +54,7 @@ export function parseYamlTree(text: string, { file = '', schema, limits = {} }: 
     const tree = grow(growth, document.contents)
     if (found.tree) {
       const { line, column } = tree
-      return { problem: { line, column, message: 'A second document is one too many' } }
+      return { problem: { line, column, message: 'There are multiple documents, and the second document is one too many' } }
     }
     if (tree.kind !== 'scalar' || tree.value !== null) found = { tree }
   }
