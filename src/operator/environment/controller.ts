@@ -1,6 +1,6 @@
 import { isNamespaceTerminating } from '../../adapters/kube/index.ts'
 import { type Environment, Environments } from '../../api/index.ts'
-import { type Controller, settled, type Workshop } from '../../engines/controller/index.ts'
+import { type Controller, createWakeups, settled, type Workshop } from '../../engines/controller/index.ts'
 import { type Belongings, MANAGER } from './belongings.ts'
 import { openBooks } from './books.ts'
 import { sweepAfter, vanishedOwners } from './orphans.ts'
@@ -27,8 +27,6 @@ export function environments(workshop: Workshop): Controller<Environment> {
     },
     gone: (ref) => sweepAfter(ref, belongings),
     failed: failedStatus,
-    doorbell(ring) {
-      for (const owner of vanishedOwners(books)) ring(owner)
-    },
+    wakeups: createWakeups(({ wake }) => vanishedOwners(books).forEach(wake)),
   }
 }

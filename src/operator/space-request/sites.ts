@@ -20,7 +20,7 @@ import {
   type SpaceRequest,
   SpaceRequests,
 } from '../../api/index.ts'
-import type { Workshop } from '../../engines/controller/index.ts'
+import type { Wakeups, Workshop } from '../../engines/controller/index.ts'
 import { Failure } from '../../std/index.ts'
 import { type AgentAccess, agentSite, type OpenSite } from './agent-site.ts'
 import { OF_SPACES } from './pieces.ts'
@@ -34,8 +34,6 @@ export interface Sites {
   of(request: SpaceRequest): { site: Site } | { why: string }
   /** The agent is gone for good, and nothing can be done in its cluster any more. */
   isLost(request: SpaceRequest): boolean
-  /** Wakes the requests of an agent's cluster when something happens there. */
-  begin(ring: (ref: Ref) => void, signal: AbortSignal): void
 }
 
 interface Books {
@@ -50,7 +48,12 @@ export function agentOf({ metadata, status }: SpaceRequest): string | undefined 
   return space ? space.agent : metadata.annotations?.[annotations.agent]
 }
 
-export function createSites(workshop: Workshop, own: Site, access: AgentAccess | undefined): Sites {
+/** Something that happens in the cluster of an agent wakes the requests there. */
+export function createSites(
+  workshop: Workshop,
+  { wake, signal }: Wakeups,
+  { own, access }: { own: Site; access: AgentAccess | undefined },
+): Sites {
   const { caches } = workshop
   const books: Books = {
     agents: caches.of(Agents),
@@ -60,14 +63,13 @@ export function createSites(workshop: Workshop, own: Site, access: AgentAccess |
   const requests = caches.of(SpaceRequests)
   const accounts = caches.of(ServiceAccounts, { ...OF_SPACES, metadataOnly: true })
   const open = new Map<string, OpenSite>()
-  let ring: (ref: Ref) => void = () => undefined
   const bellOf = (agent: string) => ({
     ready() {
-      for (const request of requests.all()) if (agentOf(request) === agent) ring(refOf(request))
+      for (const request of requests.all()) if (agentOf(request) === agent) wake(refOf(request))
     },
     changed(namespace: KubeObject | undefined) {
       const key = namespace?.metadata.annotations?.[annotations.spaceRequest]
-      if (key) ring(refFromKey(key))
+      if (key) wake(refFromKey(key))
     },
   })
   const siteOf = (agent: Ref, key: string, by: AgentAccess): OpenSite => {
@@ -84,17 +86,14 @@ export function createSites(workshop: Workshop, own: Site, access: AgentAccess |
       open.delete(key)
     }
   }
+  const stop = books.agents.onChange(leave)
+  const close = () => {
+    stop()
+    for (const site of open.values()) site.close()
+    open.clear()
+  }
+  signal.addEventListener('abort', close, { once: true })
   return {
-    begin(given, signal) {
-      ring = given
-      const stop = books.agents.onChange(leave)
-      const close = () => {
-        stop()
-        for (const site of open.values()) site.close()
-        open.clear()
-      }
-      signal.addEventListener('abort', close, { once: true })
-    },
     isLost(request) {
       const key = agentOf(request)
       return key !== undefined && !books.agents.get(refFromKey(key))

@@ -14,7 +14,7 @@ import {
   whyNotRead,
 } from '../../api/index.ts'
 import { sentenceOf } from '../../devfile/index.ts'
-import { type Controller, type Next, settled, type Workshop } from '../../engines/controller/index.ts'
+import { type Controller, createWakeups, type Next, settled, type Workshop } from '../../engines/controller/index.ts'
 import { createYamlTreeReader, sayFailure, seconds } from '../../std/index.ts'
 import { byClass, classNameOf, counts, mistakesIn } from './class.ts'
 import { createDevfileParser, type DevfileParser } from './devfile.ts'
@@ -60,12 +60,11 @@ export function workspaceClasses({ caches, clock }: Workshop): Controller<Worksp
         whose(({ spec }) => (spec.imagePullSecrets ?? []).some((ref) => keyOf(ref) === keyOf(secret.metadata))),
       ),
     ],
-    doorbell(ring) {
+    wakeups: createWakeups(({ wake }) => {
       caches.onOpen((namespace) => {
-        for (const ref of whose(({ spec }) => (spec.imagePullSecrets ?? []).some((pull) => pull.namespace === namespace)))
-          ring(ref)
+        whose(({ spec }) => (spec.imagePullSecrets ?? []).some((pull) => pull.namespace === namespace)).forEach(wake)
       })
-    },
+    }),
     async reconcile(found): Promise<Next> {
       const now = clock.now()
       const { name, generation = 0 } = found.metadata

@@ -19,7 +19,7 @@ import {
   WorkspaceClasses,
   Workspaces,
 } from '../../api/index.ts'
-import type { Controller, Watch, Workshop } from '../../engines/controller/index.ts'
+import { type Controller, createWakeups, type Wakeups, type Watch, type Workshop } from '../../engines/controller/index.ts'
 import { createKubeconfigCheck, credentialsFinder, watchCredentials } from '../../engines/targets/index.ts'
 import { createTurnstile, createYamlTreeReader, type Failure, LRUCache } from '../../std/index.ts'
 import type { Assessment } from './actual-state/index.ts'
@@ -66,17 +66,15 @@ export interface WorkspaceSettings {
 
 /** Brings workspaces to what they should be, in the targets that they claim. */
 export function workspaces(workshop: Workshop, settings: WorkspaceSettings = {}): Controller<Workspace> {
-  const room = roomOf(workshop, settings)
+  const wakeups = createWakeups()
+  const room = roomOf(workshop, wakeups, settings)
   return {
     name: CONTROLLER,
     kind: Workspaces,
     watches: watchesOf(workshop, room),
     reconcile: async (workspace) => tellChanges(workshop.events, workspace, await reconcileWorkspace(workspace, room)),
     failed: (workspace, failure) => statusAfter(workspace, failure, standingAfter(workspace, failure, room)),
-    doorbell(ring, signal) {
-      room.wake = ring
-      room.targets.begin(ring, signal)
-    },
+    wakeups,
   }
 }
 
@@ -84,7 +82,11 @@ export function workspaces(workshop: Workshop, settings: WorkspaceSettings = {})
 const standingAfter = (workspace: Workspace, failure: Failure, room: Room): Assessment | undefined =>
   isApplyFailure(failure) ? standing(workspace, workspace.status?.class?.settings, room)?.assessment : undefined
 
-function roomOf(workshop: Workshop, { reach, own, meter, git = {}, tunnels, devfiles }: WorkspaceSettings): Room {
+function roomOf(
+  workshop: Workshop,
+  wakeups: Wakeups,
+  { reach, own, meter, git = {}, tunnels, devfiles }: WorkspaceSettings,
+): Room {
   const { caches, clock, log } = workshop
   const claims = caches.of(DeploymentTargetClaims)
   const targets = caches.of(DeploymentTargets)
@@ -107,6 +109,7 @@ function roomOf(workshop: Workshop, { reach, own, meter, git = {}, tunnels, devf
     targets: createTargetWatch({
       clock,
       log,
+      wakeups,
       own: own && { kube: workshop.kube, memory: workshop.caches.memory, urls: own },
       reach,
       meter,
@@ -118,7 +121,7 @@ function roomOf(workshop: Workshop, { reach, own, meter, git = {}, tunnels, devf
     searched: new LRUCache({ max: 1000 }),
     errands: createErrands(clock),
     readings: createErrands(clock),
-    wake: () => undefined,
+    wake: wakeups.wake,
     pullSecret(ref) {
       const secret = pullSecret(ref)
       return secret?.leftOut === undefined ? secret : undefined

@@ -1,5 +1,6 @@
 import type { Kube, Memory, Meter, Reach } from '../../adapters/kube/index.ts'
 import { type Ref, refOf, type Workspace } from '../../api/index.ts'
+import type { Wakeups } from '../../engines/controller/index.ts'
 import { openTarget } from '../../engines/targets/index.ts'
 import { type Clock, Failure, type Log, seconds } from '../../std/index.ts'
 import { type CloserLook, createCloserLook } from './closer-look.ts'
@@ -23,8 +24,6 @@ const NEW = seconds(10)
  * and target, however many workspaces share it.
  */
 export interface TargetWatch {
-  /** Whom to wake when something changes; everything is closed when the signal aborts. */
-  begin(wake: (ref: Ref) => void, signal: AbortSignal): void
   /** The connection for this workspace. It stays open until the workspace is released or uses another. */
   of(workspace: Workspace, target: Target): Connection
   release(workspace: Workspace): void
@@ -38,6 +37,8 @@ interface Open extends Connection {
 export interface Tools {
   clock: Clock
   log: Log
+  /** Told whose objects have changed; everything is closed when its signal aborts. */
+  wakeups: Wakeups
   /** The operator's own API and its URLs, where it looks after the whole cluster. */
   own?: { kube: Kube; memory: Memory; urls: readonly string[] } | undefined
   /** Where targets may lead; everywhere without it. */
@@ -51,10 +52,8 @@ export interface Tools {
 export function createTargetWatch(tools: Tools): TargetWatch {
   const open = new Map<string, Open>()
   const using = new Map<string, string>()
-  const bell: { wake: (ref: Ref) => void } = { wake: () => undefined }
-  const { own, clock, log } = tools
+  const { own, clock, log, wakeups } = tools
   let cluster: OwnCluster | undefined
-  let isOver = false
 
   const leave = (uid: string) => {
     const key = using.get(uid)
@@ -72,24 +71,20 @@ export function createTargetWatch(tools: Tools): TargetWatch {
     return cluster
   }
 
+  const end = () => {
+    for (const uid of [...using.keys()]) leave(uid)
+    void cluster?.close()
+  }
+  wakeups.signal.addEventListener('abort', end, { once: true })
   return {
-    begin(wake, signal) {
-      bell.wake = wake
-      const end = () => {
-        isOver = true
-        for (const uid of [...using.keys()]) leave(uid)
-        void cluster?.close()
-      }
-      signal.addEventListener('abort', end, { once: true })
-    },
     of(workspace, target) {
       // A reconcile that was under way at the end: nobody would close what it opens.
-      if (isOver) throw new Failure('cancelled', 'the operator ends')
+      if (wakeups.signal.aborted) throw new Failure('cancelled', 'the operator ends')
       const uid = workspace.metadata.uid ?? ''
       // Other credentials are another connection: the old token may be about to end.
       const key = [target.apiURL, target.namespace, target.version].join(' ')
       if (using.get(uid) !== key) leave(uid)
-      const connection = open.get(key) ?? connectTo(target, clusterOf(target), tools, bell)
+      const connection = open.get(key) ?? connectTo(target, clusterOf(target), tools)
       open.set(key, connection)
       using.set(uid, key)
       connection.users.set(uid, refOf(workspace))
@@ -102,8 +97,7 @@ export function createTargetWatch(tools: Tools): TargetWatch {
 function connectTo(
   target: Target,
   cluster: OwnCluster | undefined,
-  { clock, log: parent, reach, meter, workspace }: Tools,
-  bell: { wake: (ref: Ref) => void },
+  { clock, log: parent, reach, meter, workspace, wakeups }: Tools,
 ): Open {
   const { namespace, tenant, apiURL } = target
   const memory = reach?.memory
@@ -112,10 +106,10 @@ function connectTo(
   const users = new Map<string, Ref>()
   const changed = (uid: string) => {
     const ref = users.get(uid)
-    if (ref) bell.wake(ref)
+    if (ref) wakeups.wake(ref)
   }
   const ready = () => {
-    for (const ref of users.values()) bell.wake(ref)
+    for (const ref of users.values()) wakeups.wake(ref)
   }
   const tools = { kube, clock, log, namespace, tenant, memory, changed, ready }
   const sight = cluster?.sight(tools) ?? sightApart(tools)

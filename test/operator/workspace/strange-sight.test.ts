@@ -1,6 +1,7 @@
 import { is, match, ok } from 'uvu/assert'
 import { createMemory } from '../../../src/adapters/kube/memory.ts'
 import { labels } from '../../../src/api/index.ts'
+import { createWakeups } from '../../../src/engines/controller/index.ts'
 import type { Target } from '../../../src/operator/workspace/target.ts'
 import { createTargetWatch } from '../../../src/operator/workspace/target-watch.ts'
 import { Secret, silentLog, systemClock } from '../../../src/std/index.ts'
@@ -52,6 +53,7 @@ describe('the workspaces in a cluster of a stranger', (it) => {
     const watch = createTargetWatch({
       clock: systemClock,
       log: silentLog,
+      wakeups: createWakeups(),
       reach: { refuseLocal: false, memory },
       workspace: () => undefined,
     })
@@ -85,7 +87,12 @@ describe('the workspaces in a cluster of a stranger', (it) => {
       const [one, two] = [workspace('team-a', 'one'), workspace(namespace, 'web')]
       one.metadata.uid = '0'
       two.status = { target: { claimName: 'dev', name: 'dev', namespace: 'dev', apiURL } }
-      const watch = createTargetWatch({ clock: systemClock, log: silentLog, workspace: () => two })
+      const watch = createTargetWatch({
+        clock: systemClock,
+        log: silentLog,
+        wakeups: createWakeups(),
+        workspace: () => two,
+      })
       const connection = watch.of(one, targetOf('team-a', server.url))
       await eventually(() => connection.isReady())
       const isAwaited = connection.survey.isAwaited('0')

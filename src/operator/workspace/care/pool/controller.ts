@@ -10,7 +10,7 @@ import {
   WorkspaceClasses,
   type WorkspaceClassStatus,
 } from '../../../../api/index.ts'
-import { type Controller, type Next, settled, type Workshop } from '../../../../engines/controller/index.ts'
+import { type Controller, createWakeups, type Next, settled, type Workshop } from '../../../../engines/controller/index.ts'
 import { createKubeconfigCheck, credentialsFinder, watchCredentials } from '../../../../engines/targets/index.ts'
 import { byClassName, byNamespace, classOf, sparesBy } from './spare.ts'
 import { type PoolRoom, type Tended, tend } from './tend.ts'
@@ -52,9 +52,9 @@ export function workspacePools(workshop: Workshop, { reach, namespace: only }: P
     reconcile: (owner) => keep(owner, room, only),
     gone: async ({ name }) => settled({ recheck: soonest(await clear(room.claims.by(byClassName, name), room)) }),
     // A class that went while nobody looked rings for nobody.
-    doorbell: (ring) => {
-      for (const spare of spares()) ring({ name: classOf(spare) })
-    },
+    wakeups: createWakeups(({ wake }) => {
+      for (const spare of spares()) wake({ name: classOf(spare) })
+    }),
   }
 }
 
