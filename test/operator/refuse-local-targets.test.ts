@@ -13,7 +13,7 @@ import { parseConfig } from '../../src/operator/config.ts'
 import { controllersOf } from '../../src/operator/controllers.ts'
 import type { Source } from '../../src/operator/gitops-deployment/index.ts'
 import { createTargets } from '../../src/operator/gitops-deployment/services/targets.ts'
-import { createTargetWatch } from '../../src/operator/workspace/target-watch.ts'
+import { createTargetConnections } from '../../src/operator/workspace/watch/connections.ts'
 import { Failure, Secret, silentLog, systemClock } from '../../src/std/index.ts'
 import { managedEnvironment, managedSecret } from '../support/builders/environments.ts'
 import { type StrangeServer, silentServer } from '../support/builders/strange-server.ts'
@@ -118,7 +118,7 @@ describe('an operator with --refuse-local-targets', (it) => {
   })
 
   it('watches no workspaces in them', async () => {
-    const watch = createTargetWatch({
+    const watch = createTargetConnections({
       clock: systemClock,
       log: silentLog,
       wakeups: createWakeups(),

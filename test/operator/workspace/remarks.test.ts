@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import type { Workspace, WorkspaceClass, WorkspaceClassSpec } from '../../../src/api/index.ts'
 import { gitPlanOf } from '../../../src/operator/workspace/git/index.ts'
-import { type Project, remarksOn } from '../../../src/operator/workspace/remarks.ts'
+import { type Project, remarksOn } from '../../../src/operator/workspace/status/remarks.ts'
 import { describe } from '../../support/suite.ts'
 
 const workspace = {

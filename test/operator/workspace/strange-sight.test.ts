@@ -2,8 +2,8 @@ import { is, match, ok } from 'uvu/assert'
 import { createMemory } from '../../../src/adapters/kube/memory.ts'
 import { labels } from '../../../src/api/index.ts'
 import { createWakeups } from '../../../src/engines/controller/index.ts'
-import type { Target } from '../../../src/operator/workspace/target.ts'
-import { createTargetWatch } from '../../../src/operator/workspace/target-watch.ts'
+import type { Target } from '../../../src/operator/workspace/place/target.ts'
+import { createTargetConnections } from '../../../src/operator/workspace/watch/connections.ts'
 import { Secret, silentLog, systemClock } from '../../../src/std/index.ts'
 import { answeringServer, type StrangeServer } from '../../support/builders/strange-server.ts'
 import { describe } from '../../support/suite.ts'
@@ -50,7 +50,7 @@ describe('the workspaces in a cluster of a stranger', (it) => {
   it('are not seen where it has more objects than a tenant has room for, and nothing of another tenant is missing', async () => {
     const [hostile, decent] = await Promise.all([endlessPages(), emptyServer()])
     const memory = createMemory({ all: 4 * EACH, each: EACH })
-    const watch = createTargetWatch({
+    const watch = createTargetConnections({
       clock: systemClock,
       log: silentLog,
       wakeups: createWakeups(),
@@ -87,7 +87,7 @@ describe('the workspaces in a cluster of a stranger', (it) => {
       const [one, two] = [workspace('team-a', 'one'), workspace(namespace, 'web')]
       one.metadata.uid = '0'
       two.status = { target: { claimName: 'dev', name: 'dev', namespace: 'dev', apiURL } }
-      const watch = createTargetWatch({
+      const watch = createTargetConnections({
         clock: systemClock,
         log: silentLog,
         wakeups: createWakeups(),
