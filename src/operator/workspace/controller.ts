@@ -75,7 +75,7 @@ export function workspaces(workshop: Workshop, settings: WorkspaceSettings = {})
   }
 }
 
-/** What still runs where its objects were refused. */
+/** Where its objects were refused, an older state may still run. */
 const standingAfter = (workspace: Workspace, failure: Failure, services: WorkspaceServices): Assessment | undefined =>
   isApplyFailure(failure)
     ? standing(workspace, workspace.status?.class?.settings, services.workshop.clock.now(), services)?.assessment
@@ -153,7 +153,7 @@ function watchesOf({ caches }: Workshop, { admission: { workspaces: all, classes
     seen.set(name, version)
     return all.by(byClass, name).map(refOf)
   }
-  /** Whom a place in the class is for. */
+  /** A place in the class is for those that have none. */
   const waitingFor = (name: string): Ref[] =>
     all
       .by(byClass, name)

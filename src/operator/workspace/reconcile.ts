@@ -18,15 +18,15 @@ import { type Assessment, isThere } from './actual-state/index.ts'
 import { backUp } from './backup/backup.ts'
 import { restoreFor } from './backup/restore.ts'
 import type { Plan, TunnelSettings } from './desired/index.ts'
-import { type GitFindings, type GitRoom, gatherGit } from './git/index.ts'
+import { type GitFindings, type GitServices, gatherGit } from './git/index.ts'
 import { afterStop, tellPostStop } from './lifetime/after-stop.ts'
 import { cleanUp, type RemovalServices } from './lifetime/clean-up.ts'
 import { isWanted, nextTurn } from './lifetime/expiry.ts'
 import { type Applied, type ApplyServices, applyWorkspace, type Draft, FULL, isCompared, marksOf } from './objects/apply.ts'
 import { isApplyFailure } from './objects/apply-failure.ts'
 import type { Errands } from './objects/errands.ts'
-import { type AdmissionServices, isLater, takePlace } from './place/admission.ts'
-import { CONTROLLER, claimToMake, noTarget, privacyFor, saysOtherwise } from './place/claim.ts'
+import { isLater, type PlaceServices, takePlace } from './place/admission.ts'
+import { CONTROLLER, claimToMake, namesOtherOwner, noTarget, privacyFor } from './place/claim.ts'
 import { type ChosenClass, classNameOf, classObstacle, frozenClass } from './place/class.ts'
 import { isObstacle, type Obstacle, obstacleAt } from './place/obstacle.ts'
 import { findTarget, ownClaim, type Target } from './place/target.ts'
@@ -34,26 +34,26 @@ import { adopt, type ClaimSupply } from './pool/adopt.ts'
 import { KAS, type Library, type Pinned, readDevfile } from './project/devfile.ts'
 import { sizesOf } from './project/sizes.ts'
 import { assessed, endStanding, type StandingServices, standing } from './status/standing.ts'
-import { type Situation, statusOf } from './status/status.ts'
-import type { Connection } from './watch/connections.ts'
+import { statusOf, type WorkspaceFindings } from './status/status.ts'
+import type { TargetConnection } from './watch/connections.ts'
 import type { TellOrphans } from './watch/orphans.ts'
-import { BY_WORKSPACE } from './watch/sight.ts'
+import { BY_WORKSPACE } from './watch/view.ts'
 
-/** What it waits for wakes it; this only brings the newest reason into the status. */
+/** A watch wakes the workspace when it is over; this only brings the newest reason into the status. */
 const CONNECTING = seconds(15)
 const NEXT_TURN = 50
 /** Nothing tells when kas, or what it fetches, is there again. */
 const AGAIN = seconds(15)
-/** What was refused is mended by somebody, mostly in the workspace, which wakes it. */
+/** A refusal is mended by somebody, mostly in the workspace, which wakes it. */
 const REFUSED = minutes(5)
 
 /** Each part is what one step of a reconcile needs. */
 export interface WorkspaceServices extends StandingServices {
   workshop: Workshop
   wakeups: Wakeups
-  admission: AdmissionServices
+  admission: PlaceServices
   supply: ClaimSupply
-  git: GitRoom
+  git: GitServices
   /** Nothing where no kas is known that pods could open tunnels to. */
   tunnels: TunnelSettings | undefined
   devfiles: Pick<Library, 'source' | 'parser'>
@@ -104,7 +104,7 @@ async function proceed(given: Workspace, services: WorkspaceServices): Promise<N
 }
 
 /** As far as it is known before anything is asked of the target. */
-type Wanted = Situation & Required<Pick<Situation, 'chosen' | 'sizes' | 'devfile'>>
+type Wanted = WorkspaceFindings & Required<Pick<WorkspaceFindings, 'chosen' | 'sizes' | 'devfile'>>
 
 async function applyIn(target: Target, workspace: Workspace, wanted: Wanted, services: WorkspaceServices): Promise<Next> {
   const { now, chosen, sizes, project } = wanted
@@ -141,7 +141,7 @@ async function applyIn(target: Target, workspace: Workspace, wanted: Wanted, ser
   const outcome = await services.errands
     .run(errand)
     .catch((thrown: unknown) => refusedBy(thrown, workspace, isDue(workspace, settings, now)))
-  // What was applied before is only compared: there is nothing to tell.
+  // Objects that were applied before are only compared: there is nothing to tell.
   if (!outcome && isApplied(workspace)) return again({ after: CONNECTING, why: applying(target).message })
   if (!outcome || isObstacle(outcome)) {
     return stopAt(workspace, { ...wanted, obstacle: outcome ?? applying(target) }, services, outcome && REFUSED)
@@ -151,8 +151,8 @@ async function applyIn(target: Target, workspace: Workspace, wanted: Wanted, ser
 
 /** The objects are there: how the workspace fares, and what is done beside it. */
 async function follow(
-  { draft, plan, deployment, connection }: Applied & { draft: Draft; connection: Connection },
-  situation: Situation,
+  { draft, plan, deployment, connection }: Applied & { draft: Draft; connection: TargetConnection },
+  situation: WorkspaceFindings,
   services: WorkspaceServices,
 ): Promise<Next> {
   const { workspace } = draft
@@ -192,8 +192,8 @@ const libraryOf = (
 async function withPostStop(
   plan: Plan,
   assessment: Assessment,
-  { connection, now, services }: { connection: Connection; now: number; services: WorkspaceServices },
-): Promise<Pick<Situation, 'postStop'> & { assessment: Assessment }> {
+  { connection, now, services }: { connection: TargetConnection; now: number; services: WorkspaceServices },
+): Promise<Pick<WorkspaceFindings, 'postStop'> & { assessment: Assessment }> {
   const isDown = assessment.state === 'Stopped'
   const isUp = (plan.workspace.spec.desiredState ?? 'Running') === 'Running'
   const after = await afterStop({ plan, kube: connection.kube, isDown, isWanted: isUp, now })
@@ -208,7 +208,12 @@ async function withPostStop(
  * What is missing is named; whatever brings it is watched and wakes the workspace. What runs already goes on meanwhile, or ends
  * if it is to.
  */
-async function stopAt(workspace: Workspace, situation: Situation, services: WorkspaceServices, recheck?: number): Promise<Next> {
+async function stopAt(
+  workspace: Workspace,
+  situation: WorkspaceFindings,
+  services: WorkspaceServices,
+  recheck?: number,
+): Promise<Next> {
   const { obstacle, chosen, now } = situation
   // While its objects are being made nobody knows what there is.
   if (obstacle?.isUnderWay && obstacle.step === 'Applied') return conclude(workspace, situation, { pods: [], services, recheck })
@@ -224,7 +229,7 @@ async function claim(
   chosen: ChosenClass,
 ): Promise<Obstacle | undefined> {
   const mine = ownClaim(workspace, lookup)
-  if (saysOtherwise(workspace, mine)) {
+  if (namesOtherOwner(workspace, mine)) {
     const metadata = { annotations: privacyFor(workspace, mine) }
     await supply.kube.patch(DeploymentTargetClaims, refOf(mine), { metadata }, { manager: CONTROLLER })
   }
@@ -270,7 +275,7 @@ const noProject = (name: string): Obstacle =>
 function tooEarly(
   { metadata, status }: Workspace,
   generation: number | undefined,
-  connection: Connection,
+  connection: TargetConnection,
   services: WorkspaceServices,
 ) {
   const { uid = '' } = metadata
@@ -282,7 +287,7 @@ function tooEarly(
   return isAwaited ? again({ after: CONNECTING, why: 'the objects of all workspaces of the target are being listed' }) : undefined
 }
 
-const connecting = (target: Target, connection: Connection): Obstacle =>
+const connecting = (target: Target, connection: TargetConnection): Obstacle =>
   noTarget(
     'Connecting',
     `no answer yet from ${target.apiURL} in namespace ${target.namespace}: ${connection.why()}`,
@@ -327,7 +332,7 @@ interface Ending {
 }
 
 /** The status; and what the workspace asks for itself: the second half of a restart, the end of its time. */
-async function conclude(workspace: Workspace, situation: Situation, { pods, services, recheck }: Ending): Promise<Next> {
+async function conclude(workspace: Workspace, situation: WorkspaceFindings, { pods, services, recheck }: Ending): Promise<Next> {
   const status = statusOf(workspace, situation)
   const { now, chosen, assessment } = situation
   if (workspace.spec.desiredState === 'RestartRequested' && assessment?.state === 'Stopped' && !pods.some(isThere)) {
@@ -351,5 +356,5 @@ async function conclude(workspace: Workspace, situation: Situation, { pods, serv
 }
 
 /** In how long something may be otherwise though nothing changes: a wait is over, its time is, or everything is due to be compared. */
-const soonest = ({ now, assessment }: Situation, ...times: (number | undefined)[]): number =>
+const soonest = ({ now, assessment }: WorkspaceFindings, ...times: (number | undefined)[]): number =>
   Math.min(FULL, ...[assessment?.recheckAt, ...times].map((time) => (time === undefined ? FULL : Math.max(time - now, 0))))

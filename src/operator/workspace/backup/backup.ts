@@ -38,9 +38,9 @@ export const snapshotKind = (kube: Kube): Promise<Kind<Snapshot> | undefined> =>
 interface Occasion {
   plan: Plan
   kube: Kube
-  /** Whether all its pods are gone, and it is to stay so. */
+  /** All its pods are gone, and it is to stay so. */
   isDown: boolean
-  /** Whether it is to run. */
+  /** It is to run. */
   isWanted: boolean
   now: number
 }

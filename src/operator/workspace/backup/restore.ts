@@ -21,7 +21,7 @@ export function restoreFor(
     noTarget(reason, `spec.restoreFrom: ${message}`, remedy, named)
   if (!source)
     return refused('RestoreNotFound', `there is no ${named} in this namespace`, 'Make the workspace again with another.')
-  // Whoever could restore what is somebody else's would read their files.
+  // A person who could restore somebody else's backup would read their files.
   if (owner === undefined || source.spec.owner !== owner) {
     const remedy = 'Have its owner make the workspace, and share it.'
     return refused('RestoreNotAllowed', `${named} is not of the same owner`, remedy)

@@ -108,7 +108,7 @@ export function archiveJob(plan: Plan, name: string): Job {
   }
 }
 
-/** What a workspace that is restored from an archive has in its pod, before anything else. */
+/** Fills the volume of a workspace that is restored from an archive, before anything else runs. */
 export function restoreAddition(plan: Plan, from: WorkspaceStatus['restoredFrom']): Addition {
   if (from?.kind !== 'Archive' || from.volume === undefined) return {}
   const restorer: V1Container = {

@@ -3,7 +3,7 @@ import { type Devfile, type Endpoint, isAppliedAtStart } from '../../../devfile/
 import { withoutEnd } from '../../../std/index.ts'
 import { digest } from './names.ts'
 
-/** What is left of the 63 characters of a DNS label beside the longest port number and its dash. */
+/** A DNS label has 63 characters; the longest port number and its dash take the rest. */
 const LONGEST = 57
 const MARK = 12
 
@@ -59,7 +59,7 @@ const portFrom = ({ name, targetPort, exposure, protocol, path }: Endpoint): Por
   path,
 })
 
-/** What status tells of the ports: where each is reached, if it is. */
+/** The ports as the status tells them: with a URL where they are reached by one. */
 export function publishedPorts(ports: readonly Port[], template: string | undefined): NonNullable<WorkspaceStatus['ports']> {
   // A host is known by its number: where pods beside the workspace have the same one, the first is meant.
   const isFirst = (port: Port) => ports.find((each) => each.port === port.port) === port

@@ -1,7 +1,7 @@
 import type { GitProjectSpec, Workspace, WorkspaceClassSpec } from '../../../api/index.ts'
 import { withoutEnd } from '../../../std/index.ts'
 
-/** What the platform engineers say of the way from workspaces to Git. */
+/** Settings of the operator for the way from workspaces to Git. */
 export interface GitSettings {
   /** Where pods reach kas for credentials, such as `https://kas.berth-system.svc:8156`; without it they cannot. */
   kas?: string | undefined
@@ -37,7 +37,7 @@ export interface GitPlan {
   copied: CopiedSecret | undefined
 }
 
-/** What is known of the project: as the GitProject says it, else as it was when that was last there. */
+/** The project as the GitProject says it, else as it was when that was last there. */
 export type KnownProject = Pick<GitProjectSpec, 'url' | 'path' | 'defaultBranch'>
 
 export function gitPlanOf(

@@ -1,9 +1,14 @@
 import type { Events, Kube } from '../../../adapters/kube/index.ts'
-import { type Job, Jobs, type Workspace, type WorkspaceStatus } from '../../../api/index.ts'
-import { sentenceOf } from '../../../engines/controller/index.ts'
+import { Deployments, type Job, Jobs, labels, Pods, refOf, type Workspace, type WorkspaceStatus } from '../../../api/index.ts'
+import { sentenceOf, type Workshop } from '../../../engines/controller/index.ts'
 import { Failure, hours, isFailure, minutes, seconds, timestamp } from '../../../std/index.ts'
-import { afterStopJob, type Plan } from '../desired/index.ts'
+import { isThere } from '../actual-state/index.ts'
+import { AFTER_STOP, afterStopJob, type Plan, partOf, runsAfterStop, type WarmVolume } from '../desired/index.ts'
 import { objectsOf } from '../objects/owned.ts'
+import { markOf, rememberedVariables } from '../objects/variables.ts'
+import { isObstacle } from '../place/obstacle.ts'
+import { type DevfileParser, readDevfile } from '../project/devfile.ts'
+import { sayLeft } from './end.ts'
 import { isStopped } from './expiry.ts'
 
 export type PostStop = NonNullable<WorkspaceStatus['postStop']>
@@ -26,9 +31,9 @@ interface AfterStop {
 interface Stop {
   plan: Plan
   kube: Kube
-  /** Whether all its pods are gone. */
+  /** All its pods are gone. */
   isDown: boolean
-  /** Whether it is to run again. */
+  /** It is to run again. */
   isWanted: boolean
   now: number
 }
@@ -42,12 +47,12 @@ export async function afterStop({ plan, isDown, isWanted, ...stop }: Stop): Prom
   const isDue = startedAt !== undefined && !isStopped(startedAt, stoppedAt)
   if (isDown && !isWanted && isDue && (postStop?.of !== startedAt || postStop.result === 'Running')) {
     const job = afterStopJob(plan, startedAt)
-    if (job) return watched({ job, startedAt, before: postStop?.of === startedAt ? postStop : undefined, plan, ...stop })
+    if (job) return runJob({ job, startedAt, before: postStop?.of === startedAt ? postStop : undefined, plan, ...stop })
   }
   if (postStop?.job === undefined) return { isUnderWay: false }
   const over = Date.parse(postStop.since) + KEPT
   if (!isWanted && stop.now < over) return { isUnderWay: false, recheckAt: over }
-  // Whoever starts a workspace again does not wait for what was to be done after its stop.
+  // A workspace that is started again does not wait for its postStop commands.
   await stop.kube.delete(Jobs, { name: postStop.job, namespace: plan.namespace }, { propagation: 'Background' })
   const { job: _, ...rest } = postStop
   if (postStop.result !== 'Running') return { postStop: rest, isUnderWay: false }
@@ -56,13 +61,13 @@ export async function afterStop({ plan, isDown, isWanted, ...stop }: Stop): Prom
 
 const CUT_SHORT = 'they were ended, because the workspace was started again'
 
-interface Watched extends Omit<Stop, 'isDown' | 'isWanted'> {
+interface JobOfStop extends Omit<Stop, 'isDown' | 'isWanted'> {
   job: Job
   startedAt: string
   before: PostStop | undefined
 }
 
-async function watched(stop: Watched): Promise<AfterStop> {
+async function runJob(stop: JobOfStop): Promise<AfterStop> {
   const { job, startedAt, before, kube, now } = stop
   const { name } = job.metadata
   const told = (result: PostStop['result'], message: string): PostStop => ({
@@ -91,7 +96,7 @@ async function watched(stop: Watched): Promise<AfterStop> {
 }
 
 /** The Job as it is, made now if it was not yet; nothing where it was there and somebody removed it. */
-function made({ job, before, kube, plan }: Watched): Promise<Job | undefined> {
+function made({ job, before, kube, plan }: JobOfStop): Promise<Job | undefined> {
   const objects = objectsOf(plan.workspace, kube)
   return before ? objects.find(Jobs, job) : objects.make(Jobs, job)
 }
@@ -112,4 +117,45 @@ export function tellPostStop(events: Events, workspace: Workspace, postStop: Wor
   const before = workspace.status?.postStop
   if (message === undefined || result === 'Running' || (result === before?.result && of === before?.of)) return
   events.record(workspace, { type: result === 'Failed' ? 'Warning' : 'Normal', reason: `PostStop${result}`, message })
+}
+
+/** A workspace has one; a tenant's server may say that there are any number. */
+const MOST_STOPPED = 10
+
+interface LastStop {
+  kube: Kube
+  namespace: string
+  volume: WarmVolume | undefined
+  workshop: Workshop
+  parser: DevfileParser
+}
+
+/** The stop of a workspace that is terminated while it runs, where its devfile wants something done then. */
+export async function lastStop(
+  workspace: Workspace,
+  place: LastStop,
+): Promise<{ what?: string; postStop?: PostStop | undefined }> {
+  const plan = await planOf(workspace, place)
+  if (!plan) return {}
+  const { kube, namespace, workshop } = place
+  const query = { namespace, labels: `${labels.workspaceUid}=${workspace.metadata.uid}` }
+  for (const each of (await kube.list(Deployments, { ...query, metadataOnly: true })).slice(0, MOST_STOPPED))
+    await kube.delete(Deployments, refOf(each), { uid: each.metadata.uid, propagation: 'Background' })
+  const pods = (await kube.list(Pods, query)).filter((pod) => partOf(pod) !== AFTER_STOP && isThere(pod))
+  if (pods.length > 0) return { what: sayLeft(pods.map(({ metadata }) => `Pod ${metadata.name}`)) }
+  const now = workshop.clock.now()
+  const { isUnderWay, postStop } = await afterStop({ plan, kube, isDown: true, isWanted: false, now })
+  tellPostStop(workshop.events, workspace, postStop)
+  return isUnderWay ? { what: `Job ${postStop?.job}`, postStop } : { postStop }
+}
+
+/** Made from what is remembered: nothing is asked for any more. */
+async function planOf(workspace: Workspace, { namespace, volume, parser }: LastStop): Promise<Plan | undefined> {
+  const { status } = workspace
+  const settings = status?.class?.settings
+  if (!settings || status.startedAt === undefined || isStopped(status.startedAt, status.stoppedAt)) return undefined
+  const read = await readDevfile(workspace, settings, { source: undefined, project: undefined, parser })
+  if (isObstacle(read) || !runsAfterStop(read.devfile)) return undefined
+  const variables = rememberedVariables(workspace) ?? {}
+  return { workspace, settings, devfile: read.devfile, namespace, volume, variables, variablesMark: markOf(workspace) }
 }

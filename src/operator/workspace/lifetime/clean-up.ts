@@ -36,9 +36,8 @@ import { type ClaimLookup, claimOf, findTarget, ownClaim } from '../place/target
 import { takeVolume } from '../pool/volume.ts'
 import type { DevfileParser } from '../project/devfile.ts'
 import type { TargetConnections } from '../watch/connections.ts'
-import type { PostStop } from './after-stop.ts'
+import { lastStop, type PostStop } from './after-stop.ts'
 import { keepRecord, REMOVED, type Remains, sayLeft, statusOfEnd } from './end.ts'
-import { lastStop } from './last-stop.ts'
 
 const KINDS: readonly Kind[] = [
   Jobs,
@@ -64,9 +63,9 @@ export interface RemovalServices {
   lookup: ClaimLookup
   connections: TargetConnections
   parser: DevfileParser
-  /** What the removal of a workspace, by UID, waits for, and since when. */
+  /** By UID of a workspace that is removed: the objects that are waited for, and since when. */
   removals: Map<string, { what: string; since: number }>
-  /** Whether the objects of the workspace of this UID are on their way. */
+  /** True while the objects of the workspace of this UID are on their way. */
   isApplying(uid: string): boolean
   /** Nothing of the workspace is there any more to be remembered. */
   forget(workspace: Workspace): void
@@ -94,10 +93,10 @@ export async function cleanUp(workspace: Workspace, services: RemovalServices): 
   return isDeleting(workspace) ? settled() : settled({ object, status: statusOfEnd(workspace, 'Terminated', undefined) })
 }
 
-/** What the end still waits for, and when to look again where nothing wakes the workspace before. */
+/** The end waits for it; `after` so many milliseconds it looks again, if nothing wakes the workspace before. */
 type Rest = Remains & { after: number; postStop?: PostStop | undefined }
 
-/** What is still being applied would be there again. */
+/** Objects that are still being applied would be there again. */
 const APPLYING: Rest = { what: 'its objects', message: 'waiting until its objects are applied, to remove them then', after: SOON }
 
 async function removeFromTarget(workspace: Workspace, services: RemovalServices): Promise<Rest | undefined> {
@@ -122,7 +121,7 @@ async function removeFromTarget(workspace: Workspace, services: RemovalServices)
   }
 }
 
-/** Whether the way to the target is gone for good: a claim or target made anew would lead elsewhere. */
+/** True where claim or target are gone for good: new ones would lead elsewhere. */
 function isCutOff(workspace: Workspace, { workshop, lookup }: RemovalServices): boolean {
   const { namespace } = workspace.metadata
   workshop.caches.requireWhole(namespace ?? '')

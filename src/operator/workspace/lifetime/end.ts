@@ -7,7 +7,7 @@ import { classNameOf } from '../place/class.ts'
 /** The condition of a workspace that ends. Its time says since when. */
 export const REMOVED = 'Removed'
 
-/** What an end waits for: in a word, and in a sentence. */
+/** The end waits for it: in a word, and in a sentence. */
 export interface Remains {
   what: string
   message: string
@@ -15,7 +15,7 @@ export interface Remains {
 
 const MOST_NAMED = 10
 
-/** What is still there, in words. */
+/** Names the objects that are still there. */
 export function sayLeft(names: readonly string[]): string {
   const named = names.slice(0, MOST_NAMED).map((name) => beginningOf(name, 100))
   const more = names.length - named.length

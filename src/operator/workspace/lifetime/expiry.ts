@@ -1,7 +1,7 @@
 import { annotations, type Workspace, type WorkspaceClassSpec, type WorkspaceStatus } from '../../../api/index.ts'
-import { defined, hours, minutes, seconds, timestamp } from '../../../std/index.ts'
+import { defined, hours, minutes, nextMatch, seconds, timestamp } from '../../../std/index.ts'
 import type { ActualState } from '../actual-state/index.ts'
-import { type Schedule, scheduleFrom, startAfter, stopAfter } from './schedule.ts'
+import { type Schedule, scheduleFrom, startAfter } from './schedule.ts'
 
 /** Since when a workspace is as it is, and when that ends by itself, and why. */
 export type Times = Pick<
@@ -20,7 +20,7 @@ export type Times = Pick<
   | 'willTerminateReason'
 >
 
-/** What a workspace becomes by itself. */
+/** A change of the wish that comes by itself. */
 export interface Turn {
   at: number
   becomes: 'Running' | 'Stopped' | 'Terminated'
@@ -30,10 +30,8 @@ export interface Turn {
   why: string
 }
 
-/** Who watches the use of workspaces says so at least this often; what was said longer ago is not known any more. */
+/** The proxy tells of the use of workspaces at least this often; an older word is not believed. */
 const STALE = minutes(10)
-
-type Marks = Pick<Times, 'startedAt' | 'stoppedAt' | 'activeSince'>
 
 /** The limits of the class and the schedule, as far as they concern a workspace that is as it is now. */
 export function timesOf(workspace: Workspace, state: ActualState, settings: WorkspaceClassSpec, now: number): Times {
@@ -55,7 +53,7 @@ export function timesOf(workspace: Workspace, state: ActualState, settings: Work
   }
 }
 
-/** What comes next by itself. */
+/** The change that comes next by itself. */
 export function nextTurn(workspace: Workspace, state: ActualState, settings: WorkspaceClassSpec, now: number): Turn | undefined {
   return first(turnsOf({ workspace, state, settings, now }, timesOf(workspace, state, settings, now)))
 }
@@ -71,16 +69,13 @@ interface Present {
 }
 
 function turnsOf(present: Present, times: Times): Turn[] {
-  const schedule = scheduleOf(present)
+  const written = present.workspace.spec.schedule ?? present.settings.schedule
+  const read = written && scheduleFrom(written)
+  // One that cannot be read does nothing.
+  const schedule = read && 'wrong' in read ? undefined : read
   const turns = [...stops(present, times, schedule), ...starts(present, times, schedule), ...ends(present, times)]
   // The API keeps whole seconds: what is announced is what is done.
   return turns.map((turn) => ({ ...turn, at: Math.ceil(turn.at / 1000) * 1000 }))
-}
-
-const scheduleOf = ({ workspace, settings }: Present): Schedule | undefined => {
-  const written = workspace.spec.schedule ?? settings.schedule
-  const read = written && scheduleFrom(written)
-  return read && 'wrong' in read ? undefined : read
 }
 
 /** "Active" begins when it is found running; for one that never comes up, when it was to. */
@@ -91,7 +86,7 @@ function stops(present: Present, { startedAt, stoppedAt, activeSince, kept }: Ti
   const since = Date.parse((isUp ? startedAt : activeSince) ?? '')
   if (Number.isNaN(since)) return []
   const { maxActiveHoursBeforeStop: most = 36, idle } = settings
-  const clock = schedule && stopAfter(schedule, since)
+  const clock = schedule?.stop && nextMatch(schedule.stop, since)
   const used = isUp && state === 'Running' ? usedUntil(present, since) : undefined
   const limit = idle?.stopAfterMinutes ?? 0
   const turns = [
@@ -107,7 +102,7 @@ function stops(present: Present, { startedAt, stoppedAt, activeSince, kept }: Ti
 
 const stopping = (at: number, reason: string, why: string): Turn => ({ at, becomes: 'Stopped', reason, why })
 
-/** Since when nobody has used it. What is not known, or was seen too long ago, stops nothing. */
+/** Since when nobody has used it. Where that is not known, or was told too long ago, nothing is stopped. */
 function usedUntil({ workspace, now }: Present, startedAt: number): number | undefined {
   const { last, isWatched } = useOf(workspace, now)
   return isWatched ? Math.max(last ?? 0, startedAt) : undefined
@@ -115,20 +110,15 @@ function usedUntil({ workspace, now }: Present, startedAt: number): number | und
 
 const WAYS = ['Requests', 'Connection', 'SSH'] as const
 
-interface Use extends Pick<Times, 'lastActivityAt' | 'lastActivityBy'> {
-  last?: number
-  isWatched: boolean
-}
-
-/** What the proxy says of the use of a workspace. */
-function useOf({ metadata }: Workspace, now: number): Use {
+/** The proxy tells when somebody used the workspace last. */
+function useOf({ metadata }: Workspace, now: number) {
   const last = Date.parse(metadata.annotations?.[annotations.lastActivity] ?? '')
   const seen = Date.parse(metadata.annotations?.[annotations.activityWatched] ?? '')
   const isWatched = seen <= now + STALE && now - seen <= STALE
   if (Number.isNaN(last)) return { isWatched }
   const lastActivityBy = WAYS.find((way) => way === metadata.annotations?.[annotations.lastActivityBy])
   // A time that is still to come was written by a clock that is wrong.
-  return { last: Math.min(last, now), lastActivityAt: timestamp(last), isWatched, ...(lastActivityBy && { lastActivityBy }) }
+  return { isWatched, last: Math.min(last, now), lastActivityAt: timestamp(last), lastActivityBy }
 }
 
 function starts({ workspace, state, now }: Present, { stoppedAt }: Times, schedule: Schedule | undefined): Turn[] {
@@ -141,24 +131,14 @@ function ends({ workspace, state, settings }: Present, { stoppedAt }: Times): Tu
   const { maxStoppedHoursBeforeTermination: most = 744, maxLifeHours: life = 8760 } = settings
   const born = Date.parse(workspace.metadata.creationTimestamp ?? '')
   const stopped = stoppedAt !== undefined && state === 'Stopped' ? Date.parse(stoppedAt) + hours(most) : Number.NaN
-  const turns: Turn[] = [
-    {
-      at: stopped,
-      becomes: 'Terminated',
-      reason: 'MaxStoppedHours',
-      why: `it has been stopped for the ${most} h that its class allows`,
-    },
-    {
-      at: born + hours(life),
-      becomes: 'Terminated',
-      reason: 'MaxLifeHours',
-      why: `it is as old as its class allows, ${life} h`,
-    },
+  const turns = [
+    { at: stopped, reason: 'MaxStoppedHours', why: `it has been stopped for the ${most} h that its class allows` },
+    { at: born + hours(life), reason: 'MaxLifeHours', why: `it is as old as its class allows, ${life} h` },
   ]
-  return turns.filter(({ at }) => !Number.isNaN(at))
+  return turns.filter(({ at }) => !Number.isNaN(at)).map((turn) => ({ ...turn, becomes: 'Terminated' }))
 }
 
-function marksOf(workspace: Workspace, state: ActualState, now: number): Marks {
+function marksOf(workspace: Workspace, state: ActualState, now: number): Times {
   const before = workspace.status
   const wasStopped = isStopped(before?.startedAt, before?.stoppedAt)
   // Times are whole seconds: a start is later than the stop before it, and a stop no earlier than its start, be they of one second.

@@ -1,16 +1,18 @@
 import type { WorkspaceSpec } from '../../../api/index.ts'
 import { type Cron, lastMatch, nextMatch, parseCron, timeZoneOf } from '../../../std/index.ts'
 
-type Written = NonNullable<WorkspaceSpec['schedule']>
-
 /** When a workspace is started and stopped by the clock. */
 export interface Schedule {
   start: Cron | undefined
   stop: Cron | undefined
 }
 
-/** What is written, read; or what is wrong with it. The schema cannot read cron fields. */
-export function scheduleFrom({ start, stop, timeZone = 'UTC' }: Written): Schedule | { wrong: string } {
+/** Reads the cron fields, which the schema cannot; or tells what is `wrong` with them. */
+export function scheduleFrom({
+  start,
+  stop,
+  timeZone = 'UTC',
+}: NonNullable<WorkspaceSpec['schedule']>): Schedule | { wrong: string } {
   const zone = timeZoneOf(timeZone)
   if (zone === undefined) return { wrong: `timeZone: there is no time zone ${timeZone}` }
   const [begin, end] = [start, stop].map((text) => (text === undefined ? undefined : parseCron(text, zone)))
@@ -18,9 +20,6 @@ export function scheduleFrom({ start, stop, timeZone = 'UTC' }: Written): Schedu
   if (end && 'wrong' in end) return { wrong: `stop: ${JSON.stringify(stop)} ${end.wrong}` }
   return { start: begin, stop: end }
 }
-
-/** When a workspace that is up since then is stopped. */
-export const stopAfter = ({ stop }: Schedule, since: number): number | undefined => stop && nextMatch(stop, since)
 
 /**
  * When a workspace that is stopped since then is started. A start that nobody was there for is made up for, unless the schedule

@@ -35,9 +35,9 @@ import {
   variablesFrameOf,
 } from '../desired/index.ts'
 import { takeVolume } from '../pool/volume.ts'
-import type { Connection } from '../watch/connections.ts'
-import { BY_WORKSPACE } from '../watch/sight.ts'
-import { isIn, type Sighting, throughSighting } from '../watch/survey.ts'
+import type { TargetConnection } from '../watch/connections.ts'
+import { isIn, type ListedObjects, throughList } from '../watch/survey.ts'
+import { BY_WORKSPACE } from '../watch/view.ts'
 import { asApplyFailure } from './apply-failure.ts'
 import type { Heir } from './inheritance.ts'
 import { applyManifests } from './manifests.ts'
@@ -56,21 +56,20 @@ export interface ApplyServices {
   compared: Map<string, { at: number; generation: number | undefined }>
 }
 
-/** What came of applying the objects of a workspace. */
 export interface Applied {
   deployment: Deployment
   /** They were made from it. */
   plan: Plan
 }
 
-/** What a plan is made from before it is known what was frozen. */
+/** A plan before it is known which variables were frozen. */
 export type Draft = Omit<Plan, 'variables' | 'variablesMark' | 'pullSecrets'>
 
 /** Brings the objects of a workspace about. The Deployment says whether that was done; the rest is looked at now and then. */
 export async function applyWorkspace(
   wish: Draft,
   generation: number | undefined,
-  connection: Connection,
+  connection: TargetConnection,
   services: ApplyServices,
 ): Promise<Applied> {
   const { workspace, settings } = wish
@@ -84,22 +83,22 @@ export async function applyWorkspace(
   const holdsBeside = before?.pieces.every((piece) => isSeen(piece, connection)) ?? false
   if (kept && live && holdsBeside && holds(before.deployment, live)) return { deployment: live, plan: kept }
   const known = before && live && holdsBeside && haveSamePieces(before.deployment, live) ? live : undefined
-  const sighting = known ? undefined : connection.survey.take(uid)
+  const listed = known ? undefined : connection.survey.take(uid)
   try {
-    return await compare({ draft, generation, known, remembered, sighting }, connection, services)
+    return await compare({ draft, generation, known, remembered, listed }, connection, services)
   } finally {
-    sighting?.forget()
+    listed?.forget()
   }
 }
 
-/** Whether all of it was compared with its target not long ago, under the class as it is. */
+/** True where all of it was compared with its target not long ago, under the class as it is. */
 export function isCompared(uid: string, generation: number | undefined, { compared, workshop }: ApplyServices): boolean {
   const last = compared.get(uid)
   return last !== undefined && workshop.clock.now() - last.at < FULL && last.generation === generation
 }
 
 /** Of what is beside the Deployment, only its like are watched; of the rest it is enough that it was made from the same plan. */
-function isSeen({ kind, object }: Piece, { deployments }: Connection): boolean {
+function isSeen({ kind, object }: Piece, { deployments }: TargetConnection): boolean {
   const live = kind === Deployments ? deployments.get(refOf(object)) : undefined
   return kind !== Deployments || (live !== undefined && holds(object, live))
 }
@@ -110,22 +109,22 @@ interface Comparison {
   /** Its Deployment, which was compared not long ago and needs little. */
   known: Deployment | undefined
   remembered: FrozenVariables | undefined
-  sighting: Sighting | undefined
+  listed: ListedObjects | undefined
 }
 
 async function compare(
-  { draft, generation, known, remembered, sighting }: Comparison,
-  connection: Connection,
+  { draft, generation, known, remembered, listed }: Comparison,
+  connection: TargetConnection,
   services: ApplyServices,
 ): Promise<Applied> {
   const { workspace } = draft
   const uid = workspace.metadata.uid ?? ''
   const deployments = connection.deployments.by(BY_WORKSPACE, uid)
-  const kube = sighting ? throughSighting(connection.kube, { uid, sighting, deployments }) : connection.kube
+  const kube = listed ? throughList(connection.kube, { uid, listed, deployments }) : connection.kube
   if (!known && draft.volume) await takeVolume(kube, workspace, draft.volume, draft.namespace)
   const variables = known && remembered ? remembered : await frozenFor(draft, kube, services)
   const plan = withVariables(draft, variables)
-  const mayHaveBook = !sighting || isIn(sighting, ConfigMaps, bookFrameOf(plan))
+  const mayHaveBook = !listed || isIn(listed, ConfigMaps, bookFrameOf(plan))
   const desired = desiredObjects(plan)
   const was = connection.deployments.get(refOf(desired.deployment))
   const { deployment, changed } = await applyAll(plan, desired, { kube, known, mayHaveBook })
@@ -156,7 +155,7 @@ async function applyAll(
     const isSame = live !== undefined && holds(deployment, live)
     if (!isSame) changed.push(sayPiece({ kind: Deployments, object: deployment }))
     const now = isSame ? live : await kube.apply(Deployments, deployment, { manager: MANAGER, force: true })
-    // What was never there before has left nothing behind.
+    // A workspace that is new here has left nothing behind.
     if (live && !hasAll) changed.push(...(await prune(plan, desired, { kube, objects })))
     return { deployment: now, changed }
   } catch (thrown) {
@@ -230,7 +229,7 @@ const withVariables = (draft: Draft, variables: FrozenVariables): Plan => ({
   variablesMark: markOf(draft.workspace),
 })
 
-/** What else makes a plan another one, beside the workspace's and its class's generation. */
+/** Beside the generations of workspace and class, these make a plan another one. */
 export const marksOf = ({ workspace, settings }: Draft, services: ApplyServices): string[] => [
   refreshOf(workspace),
   ...pullSecretsFor(settings, services).map(({ metadata }) => `${metadata.uid}/${metadata.resourceVersion}`),

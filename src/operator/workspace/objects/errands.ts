@@ -16,7 +16,7 @@ export interface Errands<T> {
 export interface Errand<T> {
   /** UID of the workspace. */
   uid: string
-  /** What makes its plan this one: the outcome for another plan is none. */
+  /** Names the plan: the outcome for another plan is not told. */
   plan: string
   /** The target: one that was slow is not waited for until it was quick again. */
   target: string
@@ -60,7 +60,7 @@ export function createErrands<T>(clock: Clock): Errands<T> {
 
   const run = async (wanted: Errand<T>): Promise<T | undefined> => {
     const before = errands.get(wanted.uid)
-    // What is over and was for another plan is nobody's business any more.
+    // An outcome for an older plan is not told any more.
     const errand = before && (before.outcome === undefined || before.plan === wanted.plan) ? before : begin(wanted)
     errand.isAwaited = true
     await waited(clock, errand.done, slow.get(wanted.target) ? 0 : PATIENCE)

@@ -48,7 +48,7 @@ export function whyNot({ name, type, level, data }: Value): string | undefined {
   return type === 'environment' && bytes.includes(0) ? 'its value has a zero byte, which only a file can have' : undefined
 }
 
-/** What a workspace inherits, with its own values over it. A later level overrides an earlier one, whatever its type. */
+/** The own values of a workspace over those that it inherits. A later level overrides an earlier one, whatever its type. */
 export function inherit(own: readonly Value[], secrets: readonly CoreSecret[], heir: Heir): Inheritance {
   const leftOut: string[] = []
   const inherited = ofHeir(secrets, heir).flatMap(({ secret, level }) =>
@@ -88,7 +88,7 @@ function ofHeir(secrets: readonly CoreSecret[], heir: Heir): Source[] {
   return secrets.flatMap((secret) => sourceOf(secret, heir)).sort((a, b) => (rank(a) < rank(b) ? -1 : 1))
 }
 
-/** Whether the workspace inherits from the Secret; its metadata says so. */
+/** The metadata of a Secret says which workspaces inherit from it. */
 export const isInherited = (secret: CoreSecret, heir: Heir): boolean => sourceOf(secret, heir).length > 0
 
 function sourceOf(secret: CoreSecret, heir: Heir): Source[] {

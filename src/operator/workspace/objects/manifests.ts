@@ -15,7 +15,7 @@ import { Failure, type FailureCode, isRecord } from '../../../std/index.ts'
 import { MANIFEST_REASONS } from './apply-failure.ts'
 import { MANAGER, manifestsOf, objectsOf } from './owned.ts'
 
-/** Whoever could do all of these is given nothing by the workspace. */
+/** To somebody who could do all of these, the workspace gives nothing new. */
 const VERBS = ['create', 'patch', 'delete']
 const REVIEWS = 'authorization.k8s.io/v1'
 
@@ -27,7 +27,7 @@ export interface ManifestWork {
   book: KubeObject
 }
 
-/** What was made, so that it is found again: the kind of an object says where it lies. */
+/** An object that was made, so that it is found again: its kind says where it lies. */
 interface Line {
   kind: Kind
   name: string
@@ -39,7 +39,7 @@ export async function applyManifests(work: ManifestWork): Promise<string[]> {
   const before = linesIn(await objectsOf(workspace, kube).find(ConfigMaps, book))
   if (before.length === 0 && manifests.length === 0) return []
   const wanted = await Promise.all(manifests.map(async (object) => ({ object, kind: await kindOf(work, object) })))
-  for (const { object, kind } of wanted) await checkRights(work, object, kind)
+  for (const piece of wanted) await checkRights(work, piece)
 
   const own = manifestsOf(workspace, kube)
   const lines = wanted.map(({ object, kind }) => ({ kind, name: object.metadata.name }))
@@ -86,11 +86,10 @@ async function kindOf({ kube, book }: ManifestWork, { apiVersion, kind, metadata
 }
 
 /** The rights of the person whose workspace it is, in the target. The operator's own are never lent to anybody. */
-async function checkRights(work: ManifestWork, object: KubeObject, kind: Kind): Promise<void> {
-  const { spec } = work.workspace
+async function checkRights(work: ManifestWork, { kind, object }: Piece): Promise<void> {
+  const { owner } = work.workspace.spec
   const what = `${kind.kind} ${object.metadata.name} of the devfile`
-  const { owner } = spec
-  const answers = owner ? await Promise.all(VERBS.map((verb) => isAllowed(work, { owner, verb, kind, object }))) : []
+  const answers = owner ? await Promise.all(VERBS.map((verb) => isAllowed(work, owner, verb, { kind, object }))) : []
   const missing = VERBS.filter((_, i) => !answers[i])
   if (missing.length === 0) return
   const { namespace } = object.metadata
@@ -104,23 +103,10 @@ async function checkRights(work: ManifestWork, object: KubeObject, kind: Kind): 
   )
 }
 
-interface Question {
-  owner: string
-  verb: string
-  kind: Kind
-  object: KubeObject
-}
-
-async function isAllowed({ kube }: ManifestWork, { owner, verb, kind, object }: Question): Promise<boolean> {
+async function isAllowed({ kube }: ManifestWork, owner: string, verb: string, { kind, object }: Piece): Promise<boolean> {
   const { name, namespace } = object.metadata
-  const resourceAttributes = {
-    namespace,
-    verb,
-    group: groupOf(object.apiVersion),
-    version: kind.version,
-    resource: kind.plural,
-    name,
-  }
+  const { version, plural: resource } = kind
+  const resourceAttributes = { namespace, verb, group: groupOf(object.apiVersion), version, resource, name }
   const spec = { user: owner, groups: groupsOfUser(owner), resourceAttributes }
   const review = { apiVersion: REVIEWS, kind: 'LocalSubjectAccessReview', metadata: { namespace }, spec }
   try {
@@ -163,8 +149,9 @@ function linesIn(book: ConfigMap | undefined): Line[] {
 
 const isLine = (value: unknown): value is Line =>
   isRecord(value) &&
-  typeof value.name === 'string' &&
+  hasTexts(value, ['name']) &&
   isRecord(value.kind) &&
-  ['group', 'version', 'kind', 'plural'].every(textIn(value.kind))
+  hasTexts(value.kind, ['group', 'version', 'kind', 'plural'])
 
-const textIn = (record: Record<string, unknown>) => (field: string) => typeof record[field] === 'string'
+const hasTexts = (record: Record<string, unknown>, fields: readonly string[]): boolean =>
+  fields.every((field) => typeof record[field] === 'string')

@@ -9,10 +9,10 @@ const OWN = {
   remedy: 'Delete it in the target, or name the workspace otherwise.',
 }
 
-/** What Berth makes for a workspace in its target. */
+/** The objects that Berth makes for a workspace in its target. */
 export const objectsOf = ({ metadata: { uid } }: Workspace, kube: Kube): OwnedObjects =>
   ownedObjects(kube, { ...OWN, label: labels.workspaceUid, value: uid }, MANAGER)
 
-/** What its devfile brings along. */
+/** The objects that its devfile brings along. */
 export const manifestsOf = ({ metadata: { uid } }: Workspace, kube: Kube): OwnedObjects =>
   ownedObjects(kube, { ...OWN, label: labels.workspaceManifest, value: uid }, MANAGER)

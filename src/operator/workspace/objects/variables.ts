@@ -1,6 +1,6 @@
 import { type Kube, orBegunAnew, weightOf } from '../../../adapters/kube/index.ts'
 import { annotations, type CoreSecret, type KubeObject, labels, Secrets, type Workspace, YES } from '../../../api/index.ts'
-import { Failure, isRecord, timestamp } from '../../../std/index.ts'
+import { Failure, recordIn, timestamp } from '../../../std/index.ts'
 import type { FrozenVariables } from '../desired/index.ts'
 import { digest } from '../desired/names.ts'
 import { VARIABLE_REASONS } from './apply-failure.ts'
@@ -8,14 +8,14 @@ import { type Heir, type Inheritance, inherit, isInherited, type Value, whyNot }
 import { MANAGER, objectsOf } from './owned.ts'
 
 const MOST = 256
-/** What a Secret may hold, less what is around it. */
+/** A Secret may hold so much, less the rest of it. */
 const MOST_BYTES = 1_000_000
 /** Of the Secrets that are inherited from, as they are in memory: some of it may be overridden or left out. */
 const MOST_READ = 3 * MOST_BYTES
 /** Several workspaces may look for their variables at once. */
 const MOST_PAGE = 2 * 2 ** 20
 
-/** What the workspace was asked to freeze anew for; empty when it never was. */
+/** Changes when variables are to be frozen again; empty when that was never asked for. */
 export const refreshOf = ({ metadata }: Workspace): string => metadata.annotations?.[annotations.refreshVariables] ?? ''
 
 /** Part of the Secret's name. */
@@ -24,7 +24,7 @@ export const markOf = (workspace: Workspace): string => {
   return refresh && digest(refresh).slice(0, 8)
 }
 
-/** What was frozen already, as far as the status knows. */
+/** The variables that were frozen already, as far as the status knows. */
 export function rememberedVariables(workspace: Workspace): FrozenVariables | undefined {
   const { variables } = workspace.status ?? {}
   return variables && (variables.refresh ?? '') === refreshOf(workspace).slice(0, LONGEST_REFRESH) ? variables : undefined
@@ -77,20 +77,12 @@ const secretOf = ({ metadata, ...rest }: KubeObject, values: readonly Value[], r
 
 /** Where somebody has taken the record away, the keys are what is left of it. */
 function namesIn({ metadata, data = {} }: CoreSecret): Names {
-  const names = parsed(metadata.annotations?.[annotations.variables])
-  return names ?? { list: Object.keys(data).map((name) => ({ name, type: 'environment', level: 'workspace' })) }
+  const names = recordIn(metadata.annotations?.[annotations.variables] ?? '')
+  if (isNames(names)) return names
+  return { list: Object.keys(data).map((name) => ({ name, type: 'environment', level: 'workspace' })) }
 }
 
-function parsed(text = ''): Names | undefined {
-  try {
-    const names: unknown = JSON.parse(text)
-    return isNames(names) ? names : undefined
-  } catch {
-    return undefined
-  }
-}
-
-const isNames = (value: unknown): value is Names => isRecord(value) && Array.isArray(value.list)
+const isNames = (value: Record<string, unknown> | undefined): value is Names => Array.isArray(value?.list)
 
 async function gathered({ workspace, home, heir }: Freezing): Promise<Inheritance> {
   const mine = await ownValues(workspace, home)
@@ -105,20 +97,21 @@ async function gathered({ workspace, home, heir }: Freezing): Promise<Inheritanc
 
 const bytesOf = ({ data }: Value): number => Buffer.byteLength(data, 'base64')
 
-const tooMuch = (what: string, most: string): Failure =>
-  new Failure('invalid', `${what}; ${most} are the most`, {
-    reason: VARIABLE_REASONS.tooMuch,
-    remedy:
-      'Leave some out where they are inherited from, or make the workspace again with fewer; put large files into the project or the image.',
-  })
+const tooMuch = (what: string, most: string): Failure => {
+  const remedy =
+    'Leave some out where they are inherited from, or make the workspace again with fewer; put large files into the project or the image.'
+  return new Failure('invalid', `${what}; ${most} are the most`, { reason: VARIABLE_REASONS.tooMuch, remedy })
+}
 
 /** One after the other, for each may lie in another Secret of a megabyte. */
 async function ownValues(workspace: Workspace, home: Kube): Promise<Value[]> {
   const values: Value[] = []
   let bytes = 0
   for (const variable of workspace.spec.variables ?? []) {
-    const value = await ownValue(workspace, variable, home)
-    check(value)
+    const { name, type = 'environment' } = variable
+    const value: Value = { name, type, level: 'workspace', data: await encoded(workspace, variable, home) }
+    const why = whyNot(value)
+    if (why) throw notAllowed(name, why)
     values.push(value)
     bytes += bytesOf(value)
     if (bytes > MOST_BYTES) throw tooMuch(`spec.variables has ${bytes} bytes up to "${value.name}"`, `${MOST_BYTES}`)
@@ -156,21 +149,13 @@ async function namesFor(heir: Heir, namespace: string | undefined, home: Kube): 
   })
 }
 
-function check(value: Value): void {
-  const why = whyNot(value)
-  if (!why) return
-  throw new Failure('invalid', `spec.variables "${value.name}": ${why}`, {
+const notAllowed = (variable: string, why: string): Failure =>
+  new Failure('invalid', `spec.variables "${variable}": ${why}`, {
     reason: VARIABLE_REASONS.invalid,
     remedy: 'Make the workspace again with another name for it, or a shorter value, in spec.variables.',
   })
-}
 
 type Variable = NonNullable<Workspace['spec']['variables']>[number]
-
-async function ownValue(workspace: Workspace, variable: Variable, home: Kube): Promise<Value> {
-  const { name, type = 'environment' } = variable
-  return { name, type, level: 'workspace', data: await encoded(workspace, variable, home) }
-}
 
 /** In base64, as the Secret that it comes from and the one that it goes to have it. */
 async function encoded({ metadata }: Workspace, { name, value, secretKeyRef }: Variable, home: Kube): Promise<string> {
@@ -192,14 +177,9 @@ const noKey = (variable: string, { name, key }: SecretKey): Failure =>
   })
 
 /** The same words for a Secret that is missing and one that is not for workspaces: who may not read it does not learn which. */
-const noSecret = (variable: string, { name }: SecretKey): Failure => {
+function noSecret(variable: string, { name }: SecretKey): Failure {
   const label = `${labels.workspaceVariables}=${YES}`
-  return new Failure(
-    'not-found',
-    `spec.variables "${variable}": there is no Secret ${name} labelled ${label} in this namespace`,
-    {
-      reason: VARIABLE_REASONS.missing,
-      remedy: `Create it, or open it to workspaces: kubectl label secret ${name} ${label}; the workspace starts by itself then.`,
-    },
-  )
+  const message = `spec.variables "${variable}": there is no Secret ${name} labelled ${label} in this namespace`
+  const remedy = `Create it, or open it to workspaces: kubectl label secret ${name} ${label}; the workspace starts by itself then.`
+  return new Failure('not-found', message, { reason: VARIABLE_REASONS.missing, remedy })
 }

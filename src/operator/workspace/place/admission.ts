@@ -5,7 +5,7 @@ import { isFailure, type Turnstile } from '../../../std/index.ts'
 import { byClass, type ChosenClass, chosenFrom, classNameOf, classObstacle, counts, openClass } from './class.ts'
 import { isObstacle, type Obstacle } from './obstacle.ts'
 
-export interface AdmissionServices extends Pick<Workshop, 'kube'> {
+export interface PlaceServices extends Pick<Workshop, 'kube'> {
   workspaces: Cache<Workspace>
   classes: Cache<WorkspaceClass>
   /** One workspace of a class after the other is given its place. */
@@ -31,7 +31,7 @@ export const hasPlace = ({ status }: Workspace): boolean => status?.class?.setti
  * quotas the write of `status.lastAdmitted` is the lock: who saw an older class than the last admission left meets a conflict,
  * and who has written it last holds a place even before its own status says so.
  */
-export async function takePlace(workspace: Workspace, services: AdmissionServices): Promise<Placed | Obstacle | Later> {
+export async function takePlace(workspace: Workspace, services: PlaceServices): Promise<Placed | Obstacle | Later> {
   const { classes, turns } = services
   const first = openClass(workspace, classes)
   if (isObstacle(first)) return first
@@ -50,7 +50,7 @@ export async function takePlace(workspace: Workspace, services: AdmissionService
 async function admit(
   workspace: Workspace,
   found: WorkspaceClass,
-  services: AdmissionServices,
+  services: PlaceServices,
 ): Promise<Obstacle | Later | undefined> {
   const { name } = found.metadata
   const { lastAdmitted: last } = found.status ?? {}
@@ -64,12 +64,12 @@ async function admit(
 }
 
 /** One that is not in the cache may be younger than the cache. */
-async function lastIn({ uid, ...ref }: Ref & { uid: string }, { kube, workspaces }: AdmissionServices) {
+async function lastIn({ uid, ...ref }: Ref & { uid: string }, { kube, workspaces }: PlaceServices) {
   const found = workspaces.get(ref) ?? (await kube.get(Workspaces, ref))
   return found?.metadata.uid === uid ? found : undefined
 }
 
-async function markAdmitted({ metadata }: Workspace, found: WorkspaceClass, { kube }: AdmissionServices): Promise<boolean> {
+async function markAdmitted({ metadata }: Workspace, found: WorkspaceClass, { kube }: PlaceServices): Promise<boolean> {
   const { name, namespace = '', uid = '' } = metadata
   const { resourceVersion } = found.metadata
   const patch = { metadata: { resourceVersion }, status: { lastAdmitted: { namespace, name, uid } } }
@@ -83,7 +83,7 @@ async function markAdmitted({ metadata }: Workspace, found: WorkspaceClass, { ku
 }
 
 /** The settings are kept at once: a class that changes while the first objects are made must not make half of them. */
-async function keepSettings(workspace: Workspace, found: WorkspaceClass, { kube }: AdmissionServices): Promise<Placed> {
+async function keepSettings(workspace: Workspace, found: WorkspaceClass, { kube }: PlaceServices): Promise<Placed> {
   const { name, namespace, resourceVersion } = workspace.metadata
   const chosen = chosenFrom(found)
   const status = { actualState: workspace.status?.actualState ?? 'CreationRequested', class: chosen }
@@ -94,7 +94,7 @@ async function keepSettings(workspace: Workspace, found: WorkspaceClass, { kube 
 interface Rule {
   field: 'workspacesQuota' | 'workspacesPerUserQuota'
   most: number
-  /** Who has the places. */
+  /** They have the places. */
   holders: readonly Workspace[]
 }
 

@@ -65,16 +65,16 @@ export function claimToMake(
   }
 }
 
-/** Whether claims of the class are private to the workspaces that they are made for. */
+/** Claims of such a class are private to the workspaces that they are made for. */
 export const makesPrivate = (targetClass: DeploymentTargetClass | undefined): boolean =>
   targetClass !== undefined && isPrivateBy(targetClass, true)
 
-/** What a private claim says of the owner of the workspace that takes it. */
+/** A private claim names the owner of the workspace that takes it. */
 export const privacyFor = ({ spec }: Workspace, claim: DeploymentTargetClaim): Record<string, string> =>
   isPrivate(claim) ? { [annotations.privateTo]: spec.owner ?? '' } : {}
 
-/** Whether the workspace's own claim says of another owner, or of none, that he gets in. */
-export const saysOtherwise = (workspace: Workspace, claim: DeploymentTargetClaim | undefined): claim is DeploymentTargetClaim =>
+/** True where the workspace's own claim lets another owner in, or none. */
+export const namesOtherOwner = (workspace: Workspace, claim: DeploymentTargetClaim | undefined): claim is DeploymentTargetClaim =>
   claim !== undefined && isOwnClaim(workspace, claim) && isPrivate(claim) && privateToOf(claim) !== (workspace.spec.owner ?? '')
 
 export const noTarget = obstacleAt('TargetReady')

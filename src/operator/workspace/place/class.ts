@@ -61,7 +61,7 @@ export function openClass(workspace: Workspace, classes: Cache<WorkspaceClass>):
   return found
 }
 
-/** What the API server does not check, because it would cost it too much. */
+/** Mistakes that the API server does not look for, because it would cost it too much. */
 export function mistakesIn({ networkPolicy }: WorkspaceClassSpec): string[] {
   return (networkPolicy?.egress ?? []).flatMap(({ allow, except = [] }, index) =>
     except
@@ -72,7 +72,7 @@ export function mistakesIn({ networkPolicy }: WorkspaceClassSpec): string[] {
   )
 }
 
-/** Whether one address range is a part of the other, and smaller. */
+/** True where one address range is a part of the other, and smaller. */
 function isWithin(range: string, whole: string): boolean {
   const [address = '', bits] = range.split('/')
   const [base = '', wholeBits] = whole.split('/')
@@ -95,7 +95,7 @@ export function onClass({ metadata }: Workspace, chosen: ChosenClass, found: Wor
   return [notTrue('ClassCurrent', 'ClassChanged', message)]
 }
 
-/** Whether it takes a place in the quotas of its class. */
+/** True for one that takes a place in the quotas of its class. */
 export const counts = ({ spec, metadata }: Workspace): boolean =>
   spec.desiredState !== 'Terminated' && metadata.deletionTimestamp === undefined
 

@@ -10,11 +10,11 @@ export const STEPS = [
   ...STAGES,
   'DeploymentReady',
 ] as const
-export type Step = (typeof STEPS)[number]
+export type ConditionStep = (typeof STEPS)[number]
 
 /** Why a step cannot be done now. */
 export interface Obstacle {
-  step: Step
+  step: ConditionStep
   reason: string
   message: string
   remedy: string
@@ -28,7 +28,7 @@ export const isObstacle = (found: object): found is Obstacle => 'step' in found
 
 /** Makes the obstacles of one step. */
 export const obstacleAt =
-  (step: Step) =>
+  (step: ConditionStep) =>
   (reason: string, message: string, remedy: string, waitingFor?: string): Obstacle => ({
     step,
     reason,

@@ -48,7 +48,7 @@ const needsMore = (devfile: Devfile, settings: ChosenClass['settings']): boolean
 const byAge = (one: DeploymentTargetClaim, other: DeploymentTargetClaim): number =>
   (one.metadata.creationTimestamp ?? '').localeCompare(other.metadata.creationTimestamp ?? '')
 
-/** What a claim of the pool says and one of a workspace does not. */
+/** Annotations that claims of the pool have, and those of workspaces do not. */
 const WARM = [annotations.warmClass, annotations.warmRecipe, annotations.warmState, annotations.warmNamespace]
 
 async function take(spare: DeploymentTargetClaim, workspace: Workspace, { kube }: ClaimSupply): Promise<boolean> {

@@ -38,7 +38,7 @@ export function retiredSince(spare: DeploymentTargetClaim): number | undefined {
 export const READY_STATE = { [annotations.warmState]: READY }
 export const retiredState = (time: string) => ({ [annotations.warmState]: `${RETIRED} ${time}` })
 
-/** What a spare is made from: one that was made from something else fits nobody. */
+/** Names the settings that a spare is made from: one that was made from others fits nobody. */
 export const recipeOf = ({ deploymentTargetClassName, sharedNamespace, storage }: WorkspaceClassSpec): string =>
   digest(
     JSON.stringify([

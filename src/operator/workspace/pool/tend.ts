@@ -30,7 +30,7 @@ import { makeVolume, removeVolume } from './volume.ts'
 const MANAGER = 'workspace-pool'
 /** A target that cannot be reached for so long keeps the volume of a spare that goes. */
 const PATIENCE = minutes(5)
-/** What was refused, or is away, is tried again. What is watched wakes the pool before. */
+/** A refused request is tried again after it. Watches wake the pool before. */
 const LATER = seconds(15)
 
 export interface PoolServices extends TargetLookup {
@@ -41,7 +41,7 @@ export interface PoolServices extends TargetLookup {
   reach: Reach | undefined
 }
 
-/** What one namespace's part of a pool has, after it was tended. */
+/** The part of a pool in one namespace, after it was tended. */
 export interface Tended {
   ready: number
   preparing: number
@@ -115,7 +115,7 @@ async function create(owner: WorkspaceClass, namespace: string, name: string, se
 
 interface Waiting {
   why: string
-  /** Whether nothing that is watched says when it is over. */
+  /** Nothing that is watched says when it is over. */
   isTroubled: boolean
 }
 
@@ -162,7 +162,7 @@ async function retire(spare: DeploymentTargetClaim, services: PoolServices): Pro
   }
 }
 
-/** Whether nothing of it is left in its target. What never had one, or has lost it, has left nothing. */
+/** True when nothing of it is left in its target. A spare that never had one, or has lost it, has left nothing. */
 async function emptied(spare: DeploymentTargetClaim, services: PoolServices): Promise<boolean> {
   if (spare.status?.phase !== 'Bound') return true
   const target = targetOf(spare, sharedNamespaceOf(spare), services)

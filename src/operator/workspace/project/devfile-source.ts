@@ -1,5 +1,5 @@
 import type { ObjectStream } from '../../../adapters/grpc/index.ts'
-import type { Ref, Workspace, WorkspaceStatus } from '../../../api/index.ts'
+import type { Workspace, WorkspaceStatus } from '../../../api/index.ts'
 import {
   type Devfile,
   type Fetched,
@@ -19,12 +19,12 @@ export type DevfileSource = Pick<ObjectStream, 'fetchObjects' | 'fetchDevfile'>
 /** A devfile as it was when it was first read, with its parents in it. */
 export type PinnedDevfile = NonNullable<WorkspaceStatus['devfile']>
 
-/** The project that the devfile is in, or its relative parents are. */
-export interface DevfileHome extends Ref {
+/** A revision of a project: of the one that the devfile is in, or its relative parents are. */
+interface Revision {
   namespace: string
   /** `spec.path` of the GitProject. */
   project: string
-  ref: string
+  ref: GitRef
 }
 
 interface Wanted {
@@ -50,15 +50,14 @@ export const devfileKey = (spec: Workspace['spec'], text: string | undefined): s
  */
 export async function pinDevfile(
   { source, yaml }: { source: DevfileSource; yaml: ReadYamlTree },
-  home: DevfileHome,
+  home: Revision,
   { paths, text }: Wanted,
   key: string,
 ): Promise<PinnedDevfile | (Findings & { path?: string })> {
   const signal = AbortSignal.timeout(PATIENCE)
-  const own = { ...home, ref: refOf(home.ref) }
-  const first = await firstOf(paths, text !== undefined, (path) => read(source, own, path, signal))
+  const first = await firstOf(paths, text !== undefined, (path) => read(source, home, path, signal))
   // Whatever is relative is of the same commit.
-  const pinned = first ? { ...own, ref: { kind: 'commit', name: first.commit } as const } : own
+  const pinned = first ? { ...home, ref: { kind: 'commit', name: first.commit } as const } : home
   const { fetch, whatIsLate } = watchedFetch((reference) => fetched(source, pinned, reference, signal))
   const tree: ReadYamlTree = (part, options) => yaml(part, options, home.namespace)
   const flat = await flattenDevfile(first?.text ?? text ?? '', { name: first?.path ?? '', fetch, read: tree, signal })
@@ -68,13 +67,10 @@ export async function pinDevfile(
   whatIsLate()
   const content = JSON.stringify(withObjects(flat.document(), objects.texts))
   if (content.length > LONGEST)
-    throw new Failure(
-      'invalid',
+    throw refusal(
+      'DevfileTooLarge',
       `the devfile with its parents is ${content.length} characters long; at most ${LONGEST} are kept`,
-      {
-        reason: 'DevfileTooLarge',
-        remedy: 'Make it shorter.',
-      },
+      'Make it shorter.',
     )
   return {
     key,
@@ -83,6 +79,8 @@ export async function pinDevfile(
     sources: [...flat.sources, ...objects.sources].slice(0, MOST_SOURCES).map(({ name, sha256 }) => ({ name, sha256 })),
   }
 }
+
+const refusal = (reason: string, message: string, remedy: string): Failure => new Failure('invalid', message, { reason, remedy })
 
 interface ProjectFile {
   path: string
@@ -107,7 +105,7 @@ async function firstOf(
   return undefined
 }
 
-/** What is only away now is no mistake of the devfile: whoever asks is told to come again. */
+/** A source that does not answer now is no mistake of the devfile: the whole reading fails, and is tried again. */
 function watchedFetch(fetch: (reference: Reference) => Promise<Fetched>) {
   let late: Failure | undefined
   return {
@@ -125,15 +123,9 @@ function watchedFetch(fetch: (reference: Reference) => Promise<Fetched>) {
   }
 }
 
-interface Objects {
-  /** By component. */
-  texts: Map<string, string>
-  sources: Source[]
-}
-
-/** The Kubernetes objects that the devfile names by uri: they are kept with it, and stay as they are. */
-async function objectsOf(devfile: Devfile, fetch: (reference: Reference) => Promise<Fetched>): Promise<Objects> {
-  const objects: Objects = { texts: new Map(), sources: [] }
+/** The Kubernetes objects that the devfile names by uri, by component: they are kept with it, and stay as they are. */
+async function objectsOf(devfile: Devfile, fetch: (reference: Reference) => Promise<Fetched>) {
+  const objects = { texts: new Map<string, string>(), sources: [] as Source[] }
   const missing: string[] = []
   for (const { name, kind, uri } of manifestsByUri(devfile)) {
     try {
@@ -148,7 +140,7 @@ async function objectsOf(devfile: Devfile, fetch: (reference: Reference) => Prom
   }
   if (missing.length === 0) return objects
   const remedy = 'Correct each uri, or what it leads to. It is tried again.'
-  throw new Failure('invalid', missing.join('; '), { reason: 'ManifestNotFetched', remedy })
+  throw refusal('ManifestNotFetched', missing.join('; '), remedy)
 }
 
 export const manifestsByUri = (devfile: Devfile): { name: string; kind: string; uri: string }[] =>
@@ -169,15 +161,9 @@ function withObjects(document: unknown, texts: ReadonlyMap<string, string>): unk
   return { ...document, components }
 }
 
-interface Place {
-  namespace: string
-  project: string
-  ref: GitRef
-}
-
 async function read(
   source: DevfileSource,
-  { namespace, project, ref }: Place,
+  { namespace, project, ref }: Revision,
   path: string,
   signal: AbortSignal,
 ): Promise<ProjectFile> {
@@ -190,32 +176,33 @@ async function read(
     })
   const [file] = batch.files
   if (!file || file.link !== undefined)
-    throw new Failure('invalid', `${path} of ${project} is ${file ? `a ${file.link}` : 'not there'}`, {
-      reason: 'FileNotFound',
-      remedy: 'Put a regular file there, or correct its path.',
-    })
+    throw refusal(
+      'FileNotFound',
+      `${path} of ${project} is ${file ? `a ${file.link}` : 'not there'}`,
+      'Put a regular file there, or correct its path.',
+    )
   return { path, text: Buffer.from(file.data).toString('utf8'), commit: batch.commitId }
 }
 
 /** A parent in another project: `berth://git/<path of the GitProject>/-/<file>?ref=<branch, tag or commit>`. */
 const ELSEWHERE = /^berth:\/\/git\/([^?#]+)(?:\?ref=([^&#]+))?$/
 
-async function fetched(source: DevfileSource, home: Place, reference: Reference, signal: AbortSignal): Promise<Fetched> {
+async function fetched(source: DevfileSource, home: Revision, reference: Reference, signal: AbortSignal): Promise<Fetched> {
   const uri = uriOf(reference)
   if (uri !== undefined && /^https:/i.test(uri)) return { name: uri, text: await source.fetchDevfile(uri, signal) }
   const [, place = '', ref = ''] = ELSEWHERE.exec(uri ?? '') ?? []
   const end = place.indexOf('/-/', 1)
   if (uri !== undefined && end > 0 && end + 3 < place.length) {
-    const elsewhere = { namespace: home.namespace, project: place.slice(0, end), ref: refOf(decodeURIComponent(ref)) }
+    const elsewhere = { namespace: home.namespace, project: place.slice(0, end), ref: gitRefOf(decodeURIComponent(ref)) }
     return { name: uri, text: (await read(source, elsewhere, place.slice(end + 3), signal)).text }
   }
   if (uri !== undefined && !/^[a-z][a-z0-9+.-]*:/i.test(uri) && home.project !== '')
     return { name: uri, text: (await read(source, home, uri, signal)).text }
-  throw new Failure('invalid', 'parents and Kubernetes objects are read from GitProjects, and by https, only', {
-    reason: 'ParentNotAllowed',
-    remedy:
-      'write berth://git/<path of the GitProject>/-/<file>, a path relative to this file, or an https URL that kas may fetch',
-  })
+  throw refusal(
+    'ParentNotAllowed',
+    'parents and Kubernetes objects are read from GitProjects, and by https, only',
+    'write berth://git/<path of the GitProject>/-/<file>, a path relative to this file, or an https URL that kas may fetch',
+  )
 }
 
 /** Devfiles of a registry are pages of it. Which registry is meant has to be said: there is none that everybody trusts. */
@@ -226,7 +213,7 @@ function uriOf(reference: Reference): string | undefined {
   return `${withoutEnd(reference.registryUrl, '/')}/devfiles/${path.join('/')}`
 }
 
-function refOf(name: string): GitRef {
+export function gitRefOf(name: string): GitRef {
   if (name === '') return { kind: 'default' }
   if (/^[0-9a-f]{40}([0-9a-f]{24})?$/.test(name)) return { kind: 'commit', name }
   return { kind: name.startsWith('refs/') ? 'full' : 'short', name }

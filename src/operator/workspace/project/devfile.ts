@@ -5,12 +5,12 @@ import { appliedCommands, isOnlyApplied, overMaxima, overrideProblems, readManif
 import { digest } from '../desired/names.ts'
 import type { GitFindings } from '../git/index.ts'
 import { type Obstacle, obstacleAt } from '../place/obstacle.ts'
-import { type DevfileSource, devfileKey, manifestsByUri, type PinnedDevfile, pinDevfile } from './devfile-source.ts'
+import { type DevfileSource, devfileKey, gitRefOf, manifestsByUri, type PinnedDevfile, pinDevfile } from './devfile-source.ts'
 
 /** Reads it from projects. */
 export const KAS = 'kas'
 
-/** What is told of the mistakes that `berth validate` tells all of. */
+/** So many mistakes are told; `berth validate` tells all of them. */
 const MOST_MISTAKES = 3
 /** Of those that only show here. A condition's message has an end. */
 const MOST_PROBLEMS = 50
@@ -33,7 +33,6 @@ export interface Library {
   parser: DevfileParser
 }
 
-/** What came of reading one from elsewhere. */
 export type Pinned = Awaited<ReturnType<typeof pinDevfile>>
 
 type ParsedDevfile = Awaited<ReturnType<typeof parseDevfile>>
@@ -83,8 +82,9 @@ export async function readDevfile(
   if (isAlone && !isSought) return judged(read, { field, settings }, undefined)
 
   const key = devfileKey(spec, text)
-  const kept = status?.devfile?.key === key ? status.devfile : undefined
-  if (kept) return judged(await parse(kept.content), { field: fieldOf(kept) ?? field, settings }, kept)
+  const judgedAs = async (kept: PinnedDevfile) =>
+    judged(await parse(kept.content), { field: fieldOf(kept) ?? field, settings }, kept)
+  if (status?.devfile?.key === key) return judgedAs(status.devfile)
   if (!source && read) return judged(read, { field, settings }, undefined)
   if (!source)
     return invalid(
@@ -99,20 +99,15 @@ export async function readDevfile(
       'Make the workspace again with spec.project.',
       `GitProject ${project?.name ?? ''}`,
     )
-  const home = {
-    name: project?.name ?? '',
-    namespace,
-    project: project?.known?.path ?? '',
-    ref: spec.project?.ref ?? '',
-  }
+  const home = { namespace, project: project?.known?.path ?? '', ref: gitRefOf(spec.project?.ref ?? '') }
   try {
     const pinned = await aside(key, () => pinDevfile({ source, yaml: parser.yaml }, home, { paths, text }, key))
     if (!pinned) {
       const reading = invalid('DevfileReading', `${field} is being read`, 'If it stays so, look at kas.', KAS)
       return { ...reading, isUnderWay: true }
     }
-    const from = { field: fieldOf(pinned) ?? field, settings }
-    return 'problems' in pinned ? judged(pinned, from, undefined) : judged(await parse(pinned.content), from, pinned)
+    if ('problems' in pinned) return judged(pinned, { field: fieldOf(pinned) ?? field, settings }, undefined)
+    return await judgedAs(pinned)
   } catch (thrown) {
     const { reason = 'DevfileNotFetched', message, remedy = 'It is tried again by itself.', code } = Failure.from(thrown)
     if (code === 'internal') throw thrown
@@ -130,7 +125,7 @@ function judged(
   pinned: PinnedDevfile | undefined,
 ): ReadDevfile | Obstacle {
   const devfile = 'devfile' in read ? withResources(read.devfile) : undefined
-  const problems = 'devfile' in read ? notMade(withResources(read.devfile), settings) : read.problems.map(sentenceOf)
+  const problems = devfile ? notMade(devfile, settings) : 'problems' in read ? read.problems.map(sentenceOf) : []
   if (devfile && problems.length === 0) return { devfile: withRemarks(devfile), pinned }
   const most = devfile ? MOST_PROBLEMS : MOST_MISTAKES
   const listed = problems.slice(0, most).join('; ')
@@ -142,7 +137,7 @@ function judged(
   )
 }
 
-/** What would change the workspace is refused as long as nothing is made of it: better than missing without a word. */
+/** Parts that would change the workspace and have no effect yet are refused: better than missing without a word. */
 function notMade(devfile: Devfile, settings: WorkspaceClassSpec): string[] {
   return [
     ...notApplied(devfile),
@@ -180,7 +175,7 @@ const nothingRuns = (devfile: Devfile): string[] =>
 
 const WITHOUT_EFFECT = ['projects', 'starterProjects', 'dependentProjects'] as const
 
-/** What only sits beside the workspace is noted. */
+/** Parts that have no effect, and do no harm, are noted. */
 function withRemarks(devfile: Devfile): Devfile {
   const idle = WITHOUT_EFFECT.filter((part) => devfile[part].length > 0)
   const notBuilt = devfile.images.map(({ name, imageName }) =>

@@ -16,11 +16,11 @@ export interface Sizes {
   applied: Wish
   /** Why the wishes are not in it, and cannot be. */
   trouble: string | undefined
-  /** Whether other wishes wait for the next start. */
+  /** Other wishes wait for the next start. */
   isLate: boolean
 }
 
-/** What runs keeps its size: only a pod that is made anyway takes the wishes over. Wishes that cannot be change nothing. */
+/** A running pod keeps its size: only one that is made anyway takes the wishes over. Wishes that cannot be change nothing. */
 export function sizesOf(workspace: Workspace, devfile: Devfile, settings: WorkspaceClassSpec): Sizes {
   const wish = workspace.spec.resources ?? []
   const before = workspace.status?.resources?.applied
@@ -38,7 +38,7 @@ export function sizesOf(workspace: Workspace, devfile: Devfile, settings: Worksp
 const usable = (before: Wish | undefined, devfile: Devfile, settings: WorkspaceClassSpec): Wish =>
   before && whyNot(before, devfile, settings) === undefined ? before : []
 
-/** Whether there is a pod that another size would end. */
+/** True while there is a pod that another size would end. */
 function runs({ spec, status }: Workspace): boolean {
   const isWanted = (spec.desiredState ?? 'Running') === 'Running' && (spec.restartedAt ?? '') === (status?.restartedAt ?? '')
   return isWanted && !['CreationRequested', 'Stopped', undefined].includes(status?.actualState)

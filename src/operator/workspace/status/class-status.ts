@@ -29,7 +29,7 @@ interface ClassServices extends Pick<DevfileParser, 'parse'> {
   workspaces: Cache<Workspace>
   targetClasses: Cache<DeploymentTargetClass>
   pullSecret(ref: Ref): CoreSecret | undefined
-  /** Whether its Secrets can be seen. */
+  /** True for a namespace whose Secrets can be seen. */
   isOpen(namespace: string): boolean
 }
 
@@ -81,7 +81,7 @@ export function workspaceClasses({ caches, clock }: Workshop): Controller<Worksp
 
 type Draft = Omit<WorkspaceClassStatus, 'conditions' | 'observedGeneration'> & { conditions: Statement[] }
 
-/** What others say, such as who was admitted last and what the warm pool has, stays. */
+/** Fields that others write stay, such as the last admission and the state of the warm pool. */
 async function statusOf(found: WorkspaceClass, services: ClassServices): Promise<Draft> {
   const { metadata, status } = found
   const { conditions: _, observedGeneration: __, ...others } = status ?? {}

@@ -26,21 +26,20 @@ const REMARKS = [
   'ObjectsCurrent',
 ] as const
 
-/** What there may be a word to say of. */
 interface Noticed {
   chosen?: ChosenClass | undefined
   found?: WorkspaceClass | undefined
-  project?: Project | undefined
+  project?: ProjectFindings | undefined
   variables?: WorkspaceStatus['variables']
   sizes?: Sizes | undefined
   backups?: Backup[] | undefined
-  /** What its objects are not made for, and what there is of them all the same. */
+  /** The objects are not made because of it; the assessment is of those that are there all the same. */
   obstacle?: Obstacle | undefined
   assessment?: Assessment | undefined
 }
 
 /** The project that a workspace names, and whether its pod has cloned it. */
-export interface Project extends GitFindings {
+export interface ProjectFindings extends GitFindings {
   isPrepared: boolean
 }
 
@@ -71,7 +70,7 @@ const PASSING = ['VariablesInherited', 'ScheduleValid', 'ClassCurrent', 'Resourc
 
 const isFalse = ({ status }: Workspace, type: string): boolean => conditionOf(status?.conditions, type)?.status === 'False'
 
-/** What runs goes on when a change of it cannot be made: then it is not what the Workspace says. */
+/** A running workspace goes on when a change of it cannot be made: then it is not as the Workspace says. */
 export function onObjects(workspace: Workspace, { obstacle, assessment }: Noticed): Statement[] {
   if (!obstacle || obstacle.isUnderWay) return []
   const { state } = assessment ?? {}
@@ -98,13 +97,13 @@ function onVariables({ leftOut = [] }: NonNullable<WorkspaceStatus['variables']>
   return [notTrue('VariablesInherited', 'VariablesLeftOut', message)]
 }
 
-function onProject(project: Project, wasCloned: boolean): Statement[] {
+function onProject(project: ProjectFindings, wasCloned: boolean): Statement[] {
   const { trouble } = project
   const cloned = { ...clonedOf(project, wasCloned), type: 'ProjectCloned' }
   return trouble ? [cloned, notTrue('GitCredentials', 'SecretNotAccessible', `${trouble}. Create it, or correct it.`)] : [cloned]
 }
 
-function clonedOf({ name, isThere, known, git, isPrepared }: Project, wasCloned: boolean): Omit<Statement, 'type'> {
+function clonedOf({ name, isThere, known, git, isPrepared }: ProjectFindings, wasCloned: boolean): Omit<Statement, 'type'> {
   if (isPrepared || wasCloned) {
     const rest = isThere ? '' : '. The GitProject is not there any more, so that Git gets no credentials'
     const message = `GitProject ${name} is in folder ${git?.folder ?? name} of the projects${rest}`

@@ -14,14 +14,14 @@ import { isWanted } from '../lifetime/expiry.ts'
 import { MANAGER } from '../objects/owned.ts'
 import { isObstacle } from '../place/obstacle.ts'
 import { type ClaimLookup, findTarget } from '../place/target.ts'
-import type { Connection, TargetConnections } from '../watch/connections.ts'
-import { BY_WORKSPACE } from '../watch/sight.ts'
+import type { TargetConnection, TargetConnections } from '../watch/connections.ts'
+import { BY_WORKSPACE } from '../watch/view.ts'
 
 interface Seen {
   /** Of its main pod. */
   deployment: Deployment | undefined
   pods: readonly Pod[]
-  connection: Connection
+  connection: TargetConnection
   now: number
 }
 
@@ -47,7 +47,7 @@ export function assessed(
 
 function assessedWith(workspace: Workspace, seen: Seen, beside: readonly Beside[]): Assessment {
   const assessment = worstOf(workspace, seen, beside)
-  if (!assessment.needsLook) seen.connection.closer.turnAway(workspace.metadata.uid ?? '')
+  if (!assessment.needsLook) seen.connection.closer.stopLooking(workspace.metadata.uid ?? '')
   return assessment
 }
 
@@ -76,7 +76,7 @@ export interface StandingServices {
   connections: TargetConnections
 }
 
-/** What there is of a workspace whose objects cannot be made, or changed, as it wants them now. */
+/** The state of a workspace whose objects cannot be made, or changed, as it wants them now. */
 interface Standing {
   assessment: Assessment
   pods: Pod[]
@@ -122,7 +122,7 @@ export async function endStanding(
 }
 
 interface Found {
-  connection: Connection
+  connection: TargetConnection
   /** Those of its pods; a devfile's own are not among them. */
   deployments: Deployment[]
   pods: Pod[]
@@ -133,7 +133,7 @@ function foundIn(
   settings: WorkspaceClassSpec | undefined,
   { lookup, connections }: StandingServices,
 ): Found | 'nothing' | undefined {
-  // Who was never given a target has nothing anywhere.
+  // A workspace that was never given a target has nothing anywhere.
   const never = workspace.status?.target ? undefined : 'nothing'
   const target = settings && findTarget(workspace, settings.sharedNamespace, lookup)
   if (!target || isObstacle(target)) return never

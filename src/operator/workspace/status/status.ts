@@ -7,34 +7,33 @@ import type { GitFindings } from '../git/index.ts'
 import { isWanted, timesOf } from '../lifetime/expiry.ts'
 import { isApplyFailure } from '../objects/apply-failure.ts'
 import type { ChosenClass } from '../place/class.ts'
-import { type Obstacle, STEPS, type Step } from '../place/obstacle.ts'
+import { type ConditionStep, type Obstacle, STEPS } from '../place/obstacle.ts'
 import type { Target } from '../place/target.ts'
 import type { PinnedDevfile } from '../project/devfile-source.ts'
 import { type Sizes, sizesInStatus } from '../project/sizes.ts'
-import { onObjects, type Project, remarksOn } from './remarks.ts'
+import { onObjects, type ProjectFindings, remarksOn } from './remarks.ts'
 
 /** The status as a reconcile states it: conditions without times. */
 export type WorkspaceDraft = Omit<WorkspaceStatus, 'conditions' | 'observedGeneration'> & { conditions: Statement[] }
 
-/** What a reconcile found out, as far as it came. */
-export interface Situation {
+/** The findings of a reconcile, as far as it came. */
+export interface WorkspaceFindings {
   chosen?: ChosenClass
   /** The class as it is now. */
   found?: WorkspaceClass | undefined
   devfile?: Devfile
-  /** What is kept of it, where it is from elsewhere. */
+  /** The copy that is kept of it, where it is from elsewhere. */
   pinned?: PinnedDevfile | undefined
   target?: Target
   deployment?: Deployment | undefined
-  /** What became of its postStop commands. */
   postStop?: WorkspaceStatus['postStop']
   backups?: WorkspaceStatus['backups']
   restored?: WorkspaceStatus['restoredFrom']
-  /** What its containers have, and should have. */
+  /** The resources of its containers, and those that are wished. */
   sizes?: Sizes
-  /** What was frozen for it. */
+  /** The frozen ones. */
   variables?: WorkspaceStatus['variables']
-  /** What the Deployment and its pods say together. */
+  /** Of the Deployment and its pods together. */
   assessment?: Assessment
   /** Where it had to stop. */
   obstacle?: Obstacle
@@ -43,11 +42,11 @@ export interface Situation {
 }
 
 /** The whole status. Conditions of steps before the obstacle are True, after it Unknown. */
-export function statusOf(workspace: Workspace, situation: Situation): WorkspaceDraft {
+export function statusOf(workspace: Workspace, situation: WorkspaceFindings): WorkspaceDraft {
   const { spec, status: before } = workspace
   const { chosen, target, deployment, assessment, now } = situation
   const state = stateIn(workspace, situation)
-  // What would keep it from running is no failure of one that is stopped.
+  // An obstacle to running is no failure of a workspace that is stopped.
   const obstacle = assessment && !isWanted(workspace) ? undefined : situation.obstacle
   return {
     actualState: state,
@@ -74,7 +73,7 @@ export function statusOf(workspace: Workspace, situation: Situation): WorkspaceD
 }
 
 /** Without a look at the target the last state is only a memory, except before anything was made. */
-function stateIn({ status }: Workspace, { assessment, obstacle }: Situation): ActualState {
+function stateIn({ status }: Workspace, { assessment, obstacle }: WorkspaceFindings): ActualState {
   if (assessment) return assessment.state
   if (obstacle?.isUnderWay && hasBegun(status)) return status?.actualState ?? 'Starting'
   if (obstacle?.isUnderWay) return obstacle.step === 'DevfileValid' ? 'CreationRequested' : 'Starting'
@@ -87,11 +86,11 @@ const hasBegun = (status: WorkspaceStatus | undefined): boolean =>
 
 function addressesOf(
   workspace: Workspace,
-  { devfile, assessment }: Situation,
+  { devfile, assessment }: WorkspaceFindings,
   settings: WorkspaceClassSpec,
 ): Pick<WorkspaceStatus, 'url' | 'ports'> {
   if (!devfile) {
-    // What runs has the address that it was made with.
+    // A running workspace has the address that it was made with.
     const { url, ports } = (assessment && workspace.status) ?? {}
     return defined({ url, ports })
   }
@@ -130,15 +129,18 @@ function waitingFor(
 const targetIn = ({ claimName, name, namespace, apiURL }: Target) => ({ claimName, name, namespace, apiURL })
 
 /** Told once they are in the target. */
-function resourcesIn({ status }: Workspace, { sizes, chosen, deployment, assessment }: Situation): WorkspaceStatus['resources'] {
+function resourcesIn(
+  { status }: Workspace,
+  { sizes, chosen, deployment, assessment }: WorkspaceFindings,
+): WorkspaceStatus['resources'] {
   if (!sizes || !deployment) return status?.resources
   return sizesInStatus(sizes, chosen?.settings ?? {}, assessment?.state !== 'Stopped')
 }
 
-function conditionsOf(workspace: Workspace, situation: Situation, state: ActualState): Statement[] {
+function conditionsOf(workspace: Workspace, situation: WorkspaceFindings, state: ActualState): Statement[] {
   const { obstacle } = situation
-  // Who works on no project has no such step.
-  const path: readonly Step[] = workspace.spec.project ? STEPS : STEPS.filter((step) => step !== 'ProjectFound')
+  // A workspace without a project has no such step.
+  const path: readonly ConditionStep[] = workspace.spec.project ? STEPS : STEPS.filter((step) => step !== 'ProjectFound')
   const applied = path.indexOf('Applied')
   const stop = obstacle ? path.indexOf(obstacle.step) : path.length
   const seen = { observedGeneration: workspace.metadata.generation ?? 0 }
@@ -158,12 +160,12 @@ function conditionsOf(workspace: Workspace, situation: Situation, state: ActualS
 }
 
 /** It is cloned before anything else of the pod runs. */
-const projectIn = ({ project, assessment }: Situation): Project | undefined =>
+const projectIn = ({ project, assessment }: WorkspaceFindings): ProjectFindings | undefined =>
   project && { ...project, isPrepared: project.git !== undefined && (assessment?.stages ?? 0) > STAGES.indexOf('PodInitialized') }
 
 type Said = Omit<Statement, 'type'>
 
-function told(step: Step, state: ActualState, situation: Situation): Said {
+function told(step: ConditionStep, state: ActualState, situation: WorkspaceFindings): Said {
   const stage = stageIn(step)
   if (stage < 0) return step === 'DeploymentReady' ? readiness(state, situation) : done(step, situation)
   const isDone = stage < (situation.assessment?.stages ?? 0)
@@ -171,7 +173,7 @@ function told(step: Step, state: ActualState, situation: Situation): Said {
 }
 
 const stages: readonly string[] = STAGES
-const stageIn = (step: Step): number => stages.indexOf(step)
+const stageIn = (step: ConditionStep): number => stages.indexOf(step)
 
 /** By the order of the stages. */
 const STAGE_DONE = [
@@ -182,11 +184,11 @@ const STAGE_DONE = [
   'its containers run',
 ]
 
-function done(step: Step, { chosen, devfile, target, project }: Situation): Said {
+function done(step: ConditionStep, { chosen, devfile, target, project }: WorkspaceFindings): Said {
   const warnings = devfile?.warnings.length
     ? `; ${devfile.warnings.map((each) => `${each.path}: ${each.message}`).join('; ')}`
     : ''
-  const words: Partial<Record<Step, [string, string]>> = {
+  const words: Partial<Record<ConditionStep, [string, string]>> = {
     ClassResolved: ['Resolved', `the settings of WorkspaceClass ${chosen?.name} as of its generation ${chosen?.generation}`],
     ProjectFound: ['Found', `GitProject ${project?.name}${project?.isThere ? '' : ', as it was when it was there'}`],
     DevfileValid: ['Valid', `the devfile is valid${warnings}`],
@@ -198,7 +200,7 @@ function done(step: Step, { chosen, devfile, target, project }: Situation): Said
 }
 
 /** Of whatever is not done yet: the trouble in one line, or the step that is under way. */
-function readiness(state: ActualState, { assessment }: Situation): Said {
+function readiness(state: ActualState, { assessment }: WorkspaceFindings): Said {
   const { trouble, step } = assessment ?? {}
   if (state === 'Running') return { status: 'True', reason: 'Running', message: 'the pod is ready' }
   if (trouble) return { status: 'False', reason: trouble.reason, message: lineOf(trouble) }
@@ -210,7 +212,7 @@ function readiness(state: ActualState, { assessment }: Situation): Said {
   return { status: 'False', reason: state, message: messages[state] ?? "the Deployment's status says nothing that is known" }
 }
 
-/** What happened, in which step, what was tried, and what to do. */
+/** The cause, its step, the tries so far, and the remedy in one line. */
 function lineOf(trouble: Trouble): string {
   const { cause, message, tried, until, fatal, remedy } = trouble
   const waits = fatal ? undefined : until === undefined ? 'it is waited for' : `it is waited for until ${timestamp(until)}`

@@ -8,10 +8,10 @@ import {
   PersistentVolumeClaims,
   type Pod,
 } from '../../../api/index.ts'
-import { BY_WORKSPACE, type SightTools, uidOf } from './sight.ts'
+import { BY_WORKSPACE, uidOf, type ViewTools } from './view.ts'
 
-/** What says more of a start that takes long than Deployment and pods do. */
-export interface Sighting {
+/** Volumes and warnings explain a start that takes long better than Deployment and pods do. */
+export interface StartEvidence {
   claims: PersistentVolumeClaim[]
   /** Warnings only, about the pods and claims of the workspace. */
   events: CoreEvent[]
@@ -22,13 +22,13 @@ export interface Sighting {
  * and none while all run or are stopped. A target that does not allow it only explains less.
  */
 export interface CloserLook {
-  at(uid: string, pods: readonly Pod[]): Sighting
+  at(uid: string, pods: readonly Pod[]): StartEvidence
   /** It runs, or is stopped, or gone. */
-  turnAway(uid: string): void
+  stopLooking(uid: string): void
   close(): Promise<void>
 }
 
-interface Tools extends Pick<SightTools, 'kube' | 'tenant' | 'memory' | 'clock' | 'log' | 'namespace'> {
+interface Tools extends Pick<ViewTools, 'kube' | 'tenant' | 'memory' | 'clock' | 'log' | 'namespace'> {
   pods: Pick<Cache<Pod>, 'get'>
   /** Something new is seen of the workspace with this UID. */
   wake(uid: string): void
@@ -58,7 +58,7 @@ export function createCloserLook(tools: Tools): CloserLook {
       const claims = all.by(BY_WORKSPACE, uid)
       return { claims, events: [...pods, ...claims].flatMap(({ metadata }) => events.by(byObject, metadata.uid ?? '')) }
     },
-    turnAway(uid) {
+    stopLooking(uid) {
       looking.delete(uid)
       if (looking.size === 0) void close()
     },

@@ -6,11 +6,11 @@ import { openTarget } from '../../../engines/targets/index.ts'
 import { type Clock, Failure, type Log, seconds } from '../../../std/index.ts'
 import type { Target } from '../place/target.ts'
 import { type CloserLook, createCloserLook } from './closer-look.ts'
-import { type OwnCluster, openOwnCluster, type Sight, sightApart, uidOf } from './sight.ts'
 import { createSurvey, type Survey } from './survey.ts'
+import { type NamespaceView, type OwnCluster, openOwnCluster, uidOf, viewWithCredentials } from './view.ts'
 
 /** One target as it is seen, and written with its own credentials. */
-export interface Connection extends Omit<Sight, 'close'> {
+export interface TargetConnection extends Omit<NamespaceView, 'close'> {
   closer: CloserLook
   survey: Survey
   /** Milliseconds for which its first lists may still be on their way; 0 when they are in, or had their time. */
@@ -26,11 +26,11 @@ const NEW = seconds(10)
  */
 export interface TargetConnections {
   /** The connection for this workspace. It stays open until the workspace is released or uses another. */
-  of(workspace: Workspace, target: Target): Connection
+  of(workspace: Workspace, target: Target): TargetConnection
   release(workspace: Workspace): void
 }
 
-interface OpenConnection extends Connection {
+interface OpenConnection extends TargetConnection {
   users: Map<string, Ref>
   close(): void
 }
@@ -71,7 +71,7 @@ export function createTargetConnections(tools: ConnectionTools): TargetConnectio
     using.delete(uid)
     const connection = key === undefined ? undefined : open.get(key)
     connection?.users.delete(uid)
-    connection?.closer.turnAway(uid)
+    connection?.closer.stopLooking(uid)
     if (key === undefined || !connection || connection.users.size > 0) return
     open.delete(key)
     connection.close()
@@ -123,32 +123,32 @@ function connectTo(
     for (const ref of users.values()) wakeups.wake(ref)
   }
   const tools = { kube, clock, log, namespace, tenant, memory, changed, ready }
-  const sight = cluster?.sight(tools) ?? sightApart(tools)
-  const closer = createCloserLook({ kube, memory, tenant, clock, log, namespace, pods: sight.pods, wake: changed })
+  const view = cluster?.view(tools) ?? viewWithCredentials(tools)
+  const closer = createCloserLook({ kube, memory, tenant, clock, log, namespace, pods: view.pods, wake: changed })
   const leadsHere = (uid: string): boolean | undefined => {
     const found = workspace(uid)
     if (!found) return undefined
     const { metadata, status } = found
     return metadata.namespace === tenant && status?.target?.apiURL === apiURL && status.target.namespace === namespace
   }
-  const count = () => [...sight.deployments.all()].filter((each) => leadsHere(uidOf(each)) === true).length
+  const count = () => [...view.deployments.all()].filter((each) => leadsHere(uidOf(each)) === true).length
   const survey = createSurvey({ kube, tenant, memory, clock, log, namespace, leadsHere, count, done: ready })
   const old = clock.now() + NEW
   return {
     get kube() {
-      return sight.kube
+      return view.kube
     },
-    deployments: sight.deployments,
-    pods: sight.pods,
-    isReady: sight.isReady,
-    why: sight.why,
+    deployments: view.deployments,
+    pods: view.pods,
+    isReady: view.isReady,
+    why: view.why,
     closer,
     survey,
-    isNewFor: () => (sight.isReady() ? 0 : Math.max(old - clock.now(), 0)),
+    isNewFor: () => (view.isReady() ? 0 : Math.max(old - clock.now(), 0)),
     users,
     close() {
       survey.close()
-      void Promise.all([sight.close(), closer.close()]).then(() => kube.close())
+      void Promise.all([view.close(), closer.close()]).then(() => kube.close())
     },
   }
 }

@@ -3,15 +3,15 @@ import { byUid, type DeploymentTarget, labels, type Workspace } from '../../../a
 import type { Workshop } from '../../../engines/controller/index.ts'
 import { hours, LRUCache } from '../../../std/index.ts'
 import type { Target } from '../place/target.ts'
-import type { Connection } from './connections.ts'
-import { uidOf } from './sight.ts'
+import type { TargetConnection } from './connections.ts'
+import { uidOf } from './view.ts'
 
 const EVERY = hours(1)
 const MOST_NAMED = 10
 /** Tenants name the targets, and as many as they like: of so many namespaces it is known when they were searched. */
 const MOST_PLACES = 1000
 
-export type TellOrphans = (target: Target, connection: Connection, namespace: string | undefined) => void
+export type TellOrphans = (target: Target, connection: TargetConnection, namespace: string | undefined) => void
 
 /**
  * Looks for objects of workspaces that are no more, once an hour in each target. They are named and not removed: another

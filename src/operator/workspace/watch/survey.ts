@@ -16,7 +16,7 @@ import {
   Services,
 } from '../../../api/index.ts'
 import { Failure, isFailure, minutes, seconds } from '../../../std/index.ts'
-import type { SightTools } from './sight.ts'
+import type { ViewTools } from './view.ts'
 
 /**
  * What there is of the workspaces of one namespace of a target, listed once by kind where many are compared at the same time: after
@@ -24,22 +24,22 @@ import type { SightTools } from './sight.ts'
  * not in it is asked for one by one.
  */
 export interface Survey {
-  /** Whoever is to be compared says so; true while a list is being made that is worth waiting for. All are woken when it is. */
+  /** Called for each workspace that is to be compared; true while a list is being made that is worth waiting for. All are woken when it is. */
   isAwaited(uid: string): boolean
-  /** What was seen of the workspace of this UID; nobody gets it again. */
-  take(uid: string): Sighting | undefined
+  /** Gives the objects of the workspace of this UID, once. */
+  take(uid: string): ListedObjects | undefined
   close(): void
 }
 
 /** One workspace's objects as they were listed. */
-export interface Sighting {
+export interface ListedObjects {
   objects: ReadonlyMap<string, string>
   /** It is not used any more: until then the tenant's memory holds it. */
   forget(): void
 }
 
-interface Tools extends Pick<SightTools, 'kube' | 'tenant' | 'memory' | 'clock' | 'log' | 'namespace'> {
-  /** Whether the workspace of this UID is in this target; a server can say that it has objects of any number of others, which are none. */
+interface Tools extends Pick<ViewTools, 'kube' | 'tenant' | 'memory' | 'clock' | 'log' | 'namespace'> {
+  /** True where the workspace of this UID is in this target; a server can claim to have objects of any number of others. */
   leadsHere(uid: string): boolean | undefined
   /** How many Deployments of such workspaces are there. */
   count(): number
@@ -51,7 +51,7 @@ interface Tools extends Pick<SightTools, 'kube' | 'tenant' | 'memory' | 'clock' 
 const MANY = 10
 /** Later so many must ask within this time. */
 const TOGETHER = seconds(10)
-/** What was listed is used for so long. */
+/** A list is used for so long. */
 const KEPT = minutes(1)
 /** Where it was refused, or there was too much, nobody tries again for so long. */
 const REFUSED = minutes(5)
@@ -71,7 +71,7 @@ const KINDS: readonly Kind[] = [
   Secrets,
 ]
 
-/** What is kept of one workspace, and what it weighs. */
+/** The objects of one workspace, and how much memory they take. */
 interface Seen {
   objects: Map<string, string>
   bytes: number
@@ -94,7 +94,7 @@ export function createSurvey(tools: Tools): Survey {
   }
   const begin = async () => {
     isUnderWay = true
-    const found = await listed(tools, ending.signal)
+    const found = await listAll(tools, ending.signal)
     isUnderWay = false
     clear()
     seen = found ?? new Map()
@@ -139,7 +139,7 @@ function forgetAll(seen: Map<string, Seen>, { memory, tenant }: Tools): void {
 }
 
 /** By UID of the workspace; nothing where it is refused or exceeds a limit: a part would pass for the whole. */
-async function listed(tools: Tools, signal: AbortSignal): Promise<Map<string, Seen> | undefined> {
+async function listAll(tools: Tools, signal: AbortSignal): Promise<Map<string, Seen> | undefined> {
   const { kube, log, namespace, leadsHere } = tools
   const seen = new Map<string, Seen>()
   // Of a workspace that comes here meanwhile, only a part would be kept.
@@ -191,20 +191,20 @@ const textOf = ({ metadata, ...rest }: KubeObject): string =>
 
 const keyOf = ({ kind }: Kind, name: string): string => `${kind} ${name}`
 
-export const isIn = (sighting: Sighting, kind: Kind, { metadata }: KubeObject): boolean =>
-  sighting.objects.has(keyOf(kind, metadata.name))
+export const isIn = (listed: ListedObjects, kind: Kind, { metadata }: KubeObject): boolean =>
+  listed.objects.has(keyOf(kind, metadata.name))
 
 /**
  * The target as it was seen for the workspace of this UID: its Deployments by their watch, the rest as listed. What was not seen is
  * asked of the target, which may hold it for somebody else; what is written goes there.
  */
-export function throughSighting(
+export function throughList(
   kube: Kube,
-  { uid, sighting, deployments }: { uid: string; sighting: Sighting; deployments: readonly Deployment[] },
+  { uid, listed, deployments }: { uid: string; listed: ListedObjects; deployments: readonly Deployment[] },
 ): Kube {
   const own = `${labels.workspaceUid}=${uid}`
   const watched = new Map(deployments.map((each) => [keyOf(Deployments, each.metadata.name), JSON.stringify(each)]))
-  const seen = new Map([...sighting.objects, ...watched])
+  const seen = new Map([...listed.objects, ...watched])
   return {
     ...kube,
     async get<T extends KubeObject>(kind: Kind<T>, ref: Ref, signal?: AbortSignal) {

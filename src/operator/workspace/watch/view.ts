@@ -2,8 +2,8 @@ import { type Cache, type Caches, createCaches, type Kube, type Memory } from '.
 import { type Deployment, Deployments, indexBy, type KubeObject, labels, type Pod, Pods } from '../../../api/index.ts'
 import { type Clock, Failure, isFailure, type Log, pause, seconds, waitOf } from '../../../std/index.ts'
 
-/** What is seen of workspaces in one namespace of a target. */
-export interface Sight {
+/** The Deployments and pods of workspaces in one namespace of a target, by watches. */
+export interface NamespaceView {
   /** The target; what is written through it shows at once. */
   kube: Kube
   deployments: Pick<Cache<Deployment>, 'get' | 'all' | 'by'>
@@ -15,7 +15,7 @@ export interface Sight {
   close(): Promise<void>
 }
 
-export interface SightTools {
+export interface ViewTools {
   kube: Kube
   /** Whose target it is, and what is kept of it takes this tenant's part of that memory. */
   tenant: string
@@ -49,7 +49,7 @@ function watched(caches: Caches, scope: { namespace?: string }, changed: (object
 }
 
 /** With the target's own credentials: two watches in its namespace. */
-export function sightApart({ kube, clock, log, namespace, tenant, memory, changed, ready }: SightTools): Sight {
+export function viewWithCredentials({ kube, clock, log, namespace, tenant, memory, changed, ready }: ViewTools): NamespaceView {
   const caches = createCaches({ kube, clock, log, tenant, memory })
   const { deployments, pods } = watched(caches, { namespace }, (object) => changed(uidOf(object)))
   const stopping = new AbortController()
@@ -67,18 +67,13 @@ export function sightApart({ kube, clock, log, namespace, tenant, memory, change
   }
 }
 
-/** What the operator sees with its own rights in its own cluster: one watch per kind, however many targets are there. */
-export interface OwnCluster {
-  /** As `sightApart` where the operator may not watch the whole cluster. */
-  sight(tools: SightTools): Sight
-  close(): Promise<void>
-}
+type OwnTools = Pick<ViewTools, 'kube' | 'clock' | 'log'> & { memory: Memory }
 
-interface OwnTools {
-  kube: Kube
-  memory: Memory
-  clock: Clock
-  log: Log
+/** The operator's own cluster, seen with its own rights: one watch per kind, however many targets are there. */
+export interface OwnCluster {
+  /** As `viewWithCredentials` where the operator may not watch the whole cluster. */
+  view(tools: ViewTools): NamespaceView
+  close(): Promise<void>
 }
 
 export function openOwnCluster({ kube, memory, clock, log }: OwnTools): OwnCluster {
@@ -91,7 +86,7 @@ export function openOwnCluster({ kube, memory, clock, log }: OwnTools): OwnClust
     return { caches, listeners, ...watched(caches, {}, listeners.tell) }
   })
   return {
-    sight: (tools) => sightOnceKnown(tools, opened),
+    view: (tools) => viewOnceKnown(tools, opened),
     async close() {
       stopping.abort()
       await (await opened.catch(() => undefined))?.caches.stop()
@@ -99,23 +94,21 @@ export function openOwnCluster({ kube, memory, clock, log }: OwnTools): OwnClust
   }
 }
 
-type Opened = Promise<({ caches: Caches; listeners: Listeners } & ReturnType<typeof watched>) | undefined>
-
-type Listeners = ReturnType<typeof createListeners>
+type Opened = { caches: Caches; listeners: ReturnType<typeof createListeners> } & ReturnType<typeof watched>
 
 /** By namespace: with a thousand targets, a change is told to those only whom it may concern. */
 function createListeners() {
-  const rooms = new Map<string, Set<(uid: string) => void>>()
+  const byNamespace = new Map<string, Set<(uid: string) => void>>()
   return {
     tell(object: KubeObject) {
-      for (const changed of rooms.get(object.metadata.namespace ?? '') ?? []) changed(uidOf(object))
+      for (const changed of byNamespace.get(object.metadata.namespace ?? '') ?? []) changed(uidOf(object))
     },
     add(namespace: string, changed: (uid: string) => void): () => void {
-      const room = rooms.get(namespace) ?? new Set()
-      rooms.set(namespace, room.add(changed))
+      const listeners = byNamespace.get(namespace) ?? new Set()
+      byNamespace.set(namespace, listeners.add(changed))
       return () => {
-        room.delete(changed)
-        if (room.size === 0 && rooms.get(namespace) === room) rooms.delete(namespace)
+        listeners.delete(changed)
+        if (listeners.size === 0 && byNamespace.get(namespace) === listeners) byNamespace.delete(namespace)
       }
     },
   }
@@ -129,7 +122,7 @@ interface Asking {
   /** The whole cluster without one. */
   namespace?: string
   signal: AbortSignal
-  /** Whether it is asked again after this; a server that is only away has not said no. */
+  /** True where it is asked again after this; a server that is only away has not said no. */
   isOpen: (thrown: unknown) => boolean
 }
 
@@ -149,28 +142,28 @@ async function mayWatch(kube: Kube, { clock, namespace, signal, isOpen }: Asking
   return false
 }
 
-function sightOnceKnown(tools: SightTools, opened: Opened): Sight {
-  let sight: Sight | undefined
+function viewOnceKnown(tools: ViewTools, opened: Promise<Opened | undefined>): NamespaceView {
+  let view: NamespaceView | undefined
   let isClosed = false
   void opened.then((own) => {
     if (isClosed) return
-    sight = own ? sightWithin(tools, own) : sightApart(tools)
+    view = own ? viewWithin(tools, own) : viewWithCredentials(tools)
   })
   return {
     get kube() {
-      return sight?.kube ?? tools.kube
+      return view?.kube ?? tools.kube
     },
     deployments: {
-      get: (ref) => sight?.deployments.get(ref),
-      all: () => sight?.deployments.all() ?? [],
-      by: (index, value) => sight?.deployments.by(index, value) ?? [],
+      get: (ref) => view?.deployments.get(ref),
+      all: () => view?.deployments.all() ?? [],
+      by: (index, value) => view?.deployments.by(index, value) ?? [],
     },
-    pods: { get: (ref) => sight?.pods.get(ref), by: (index, value) => sight?.pods.by(index, value) ?? [] },
-    isReady: () => sight?.isReady() ?? false,
-    why: () => sight?.why() ?? 'not asked yet',
+    pods: { get: (ref) => view?.pods.get(ref), by: (index, value) => view?.pods.by(index, value) ?? [] },
+    isReady: () => view?.isReady() ?? false,
+    why: () => view?.why() ?? 'not asked yet',
     async close() {
       isClosed = true
-      await sight?.close()
+      await view?.close()
     },
   }
 }
@@ -179,7 +172,7 @@ function sightOnceKnown(tools: SightTools, opened: Opened): Sight {
  * The part of the cluster-wide watch that is in the target's namespace. It is shown only when the target's own credentials could
  * see it, too: whoever names a namespace that is not theirs learns nothing of it.
  */
-function sightWithin(tools: SightTools, { caches, deployments, pods, listeners }: NonNullable<Awaited<Opened>>): Sight {
+function viewWithin(tools: ViewTools, { caches, deployments, pods, listeners }: Opened): NamespaceView {
   const { kube, clock, namespace, changed, ready } = tools
   const stopping = new AbortController()
   const rights = { why: 'not asked yet', areSeen: false }
