@@ -22,7 +22,7 @@ export {
 export { type Cron, lastMatch, nextMatch, parseCron, timeZoneOf } from './cron.ts'
 export { createCrowd, networkOf, type Room } from './crowd.ts'
 export { durationOf, spelled } from './duration.ts'
-export { Failure, type FailureCode, type FailureDetails, isFailure, sayFailure } from './failure.ts'
+export { Failure, type FailureCode, type FailureDetails, isFailure, sayFailure, unlessFailed } from './failure.ts'
 export { harmless, harmlessLine, isHarmless } from './harmless.ts'
 export { type Keys, type ListenerKeys, pemOf, renewing } from './keys.ts'
 export { createLog, type Fields, type Log, type LogLevel, silentLog } from './log.ts'

@@ -1,7 +1,7 @@
 /**
  * Workspaces: claim a target, apply the workspace's objects there with the target's credentials, tell how it fares.
  * Not here: who may open it (kas), how a devfile is read (devfile/), how a target comes to be.
- * Read reconcile.ts (the story), then its folders in their order: actual-state/, git/ and desired/ are pure; place/ (class, claim and
+ * Read reconcile.ts (the story), then its folders in their order: git/, actual-state/ and desired/ are pure; place/ (class, claim and
  * target), project/ (the devfile), pool/, watch/ (what is seen in targets), objects/ (how they get there), backup/, lifetime/ (when
  * it stops and ends), status/ (what is said). None imports one that comes later.
  */

@@ -63,15 +63,11 @@ const portFrom = ({ name, targetPort, exposure, protocol, path }: Endpoint): Por
 export function publishedPorts(ports: readonly Port[], template: string | undefined): NonNullable<WorkspaceStatus['ports']> {
   // A host is known by its number: where pods beside the workspace have the same one, the first is meant.
   const isFirst = (port: Port) => ports.find((each) => each.port === port.port) === port
-  return ports
-    .map((each) => ({ each, ...each }))
-    .map(({ each, name, port, isPublic, path }) => ({
-      name,
-      port,
-      ...(template &&
-        isPublic &&
-        isFirst(each) && {
-          url: `https://${template.replace('{{.port}}', String(port))}${path.startsWith('/') ? path : `/${path}`}`,
-        }),
-    }))
+  const urlOf = ({ port, path }: Port, host: string) =>
+    `https://${host.replace('{{.port}}', String(port))}${path.startsWith('/') ? path : `/${path}`}`
+  return ports.map((each) => ({
+    name: each.name,
+    port: each.port,
+    ...(template && each.isPublic && isFirst(each) && { url: urlOf(each, template) }),
+  }))
 }

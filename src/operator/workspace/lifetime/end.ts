@@ -1,7 +1,7 @@
 import type { Cache } from '../../../adapters/kube/index.ts'
 import { conditionOf, refOf, type Workspace, type WorkspaceClass, Workspaces } from '../../../api/index.ts'
 import { type Next, type StatusDraft, settled, type Workshop } from '../../../engines/controller/index.ts'
-import { beginningOf, hours, isFailure, timestamp } from '../../../std/index.ts'
+import { beginningOf, hours, timestamp, unlessFailed } from '../../../std/index.ts'
 import { classNameOf } from '../place/class.ts'
 
 /** The condition of a workspace that ends. Its time says since when. */
@@ -77,12 +77,8 @@ export async function keepRecord(
   if (end === undefined) return settled({ status })
   if (end > now) return settled({ status: { ...status, willDeleteAt: timestamp(end) }, recheck: end - now })
   const { uid, resourceVersion } = workspace.metadata
-  try {
-    await workshop.kube.delete(Workspaces, refOf(workspace), { uid, resourceVersion })
-  } catch (thrown) {
-    // Somebody has just changed it, and that wakes it again.
-    if (!isFailure(thrown, 'conflict')) throw thrown
-  }
+  // After a conflict somebody has just changed it, and that wakes it again.
+  await unlessFailed(workshop.kube.delete(Workspaces, refOf(workspace), { uid, resourceVersion }), 'conflict')
   return settled()
 }
 

@@ -28,7 +28,7 @@ export interface Errand<T> {
 interface UnderWay<T> {
   plan: string
   isAwaited: boolean
-  outcome: { value: T } | { thrown: unknown } | undefined
+  outcome: PromiseSettledResult<T> | undefined
   done: Promise<void>
 }
 
@@ -43,17 +43,11 @@ export function createErrands<T>(clock: Clock): Errands<T> {
 
   const begin = ({ uid, plan, target, work, over }: Errand<T>): UnderWay<T> => {
     const errand: UnderWay<T> = { plan, isAwaited: true, outcome: undefined, done: Promise.resolve() }
-    const finish = (outcome: UnderWay<T>['outcome']) => {
+    errand.done = Promise.allSettled([work()]).then(([outcome]) => {
+      if (outcome.status === 'fulfilled') slow.delete(target)
       errand.outcome = outcome
       if (!errand.isAwaited) over()
-    }
-    errand.done = work().then(
-      (value) => {
-        slow.delete(target)
-        finish({ value })
-      },
-      (thrown: unknown) => finish({ thrown }),
-    )
+    })
     errands.set(uid, errand)
     return errand
   }
@@ -72,7 +66,7 @@ export function createErrands<T>(clock: Clock): Errands<T> {
     }
     errands.delete(wanted.uid)
     if (plan !== wanted.plan) return run(wanted)
-    if ('thrown' in outcome) throw outcome.thrown
+    if (outcome.status === 'rejected') throw outcome.reason
     return outcome.value
   }
 

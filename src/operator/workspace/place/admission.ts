@@ -1,7 +1,7 @@
 import type { Cache } from '../../../adapters/kube/index.ts'
 import { keyOf, type Ref, refOf, type Workspace, type WorkspaceClass, WorkspaceClasses, Workspaces } from '../../../api/index.ts'
 import type { Workshop } from '../../../engines/controller/index.ts'
-import { isFailure, type Turnstile } from '../../../std/index.ts'
+import { type Turnstile, unlessFailed } from '../../../std/index.ts'
 import { byClass, type ChosenClass, chosenFrom, classNameOf, classObstacle, counts, openClass } from './class.ts'
 import { isObstacle, type Obstacle } from './obstacle.ts'
 
@@ -69,17 +69,12 @@ async function lastIn({ uid, ...ref }: Ref & { uid: string }, { kube, workspaces
   return found?.metadata.uid === uid ? found : undefined
 }
 
-async function markAdmitted({ metadata }: Workspace, found: WorkspaceClass, { kube }: PlaceServices): Promise<boolean> {
+function markAdmitted({ metadata }: Workspace, found: WorkspaceClass, { kube }: PlaceServices): Promise<boolean> {
   const { name, namespace = '', uid = '' } = metadata
   const { resourceVersion } = found.metadata
   const patch = { metadata: { resourceVersion }, status: { lastAdmitted: { namespace, name, uid } } }
-  try {
-    await kube.patch(WorkspaceClasses, { name: found.metadata.name }, patch, { subresource: 'status' })
-    return true
-  } catch (thrown) {
-    if (isFailure(thrown, 'conflict', 'not-found')) return false
-    throw thrown
-  }
+  const ref = { name: found.metadata.name }
+  return unlessFailed(kube.patch(WorkspaceClasses, ref, patch, { subresource: 'status' }), 'conflict', 'not-found')
 }
 
 /** The settings are kept at once: a class that changes while the first objects are made must not make half of them. */

@@ -12,7 +12,7 @@ import {
 } from '../../../api/index.ts'
 import type { Devfile } from '../../../devfile/index.ts'
 import type { Workshop } from '../../../engines/controller/index.ts'
-import { isFailure, quantity } from '../../../std/index.ts'
+import { quantity, unlessFailed } from '../../../std/index.ts'
 import { volumeSizeOf } from '../desired/volumes.ts'
 import { CONTROLLER, privacyFor } from '../place/claim.ts'
 import type { ChosenClass } from '../place/class.ts'
@@ -51,7 +51,7 @@ const byAge = (one: DeploymentTargetClaim, other: DeploymentTargetClaim): number
 /** Annotations that claims of the pool have, and those of workspaces do not. */
 const WARM = [annotations.warmClass, annotations.warmRecipe, annotations.warmState, annotations.warmNamespace]
 
-async function take(spare: DeploymentTargetClaim, workspace: Workspace, { kube }: ClaimSupply): Promise<boolean> {
+function take(spare: DeploymentTargetClaim, workspace: Workspace, { kube }: ClaimSupply): Promise<boolean> {
   const { name, uid = '' } = workspace.metadata
   const mine = {
     resourceVersion: spare.metadata.resourceVersion,
@@ -59,11 +59,6 @@ async function take(spare: DeploymentTargetClaim, workspace: Workspace, { kube }
     annotations: { ...Object.fromEntries(WARM.map((key) => [key, null])), ...privacyFor(workspace, spare) },
     ownerReferences: [ownedBy(workspace)],
   }
-  try {
-    await kube.patch(DeploymentTargetClaims, refOf(spare), { metadata: mine }, { manager: CONTROLLER })
-    return true
-  } catch (thrown) {
-    if (isFailure(thrown, 'conflict', 'not-found')) return false
-    throw thrown
-  }
+  const patched = kube.patch(DeploymentTargetClaims, refOf(spare), { metadata: mine }, { manager: CONTROLLER })
+  return unlessFailed(patched, 'conflict', 'not-found')
 }

@@ -11,7 +11,7 @@ import {
 } from '../../../api/index.ts'
 import type { Workshop } from '../../../engines/controller/index.ts'
 import { withTarget } from '../../../engines/targets/index.ts'
-import { Failure, isFailure, minutes, seconds, timestamp } from '../../../std/index.ts'
+import { Failure, isFailure, minutes, seconds, timestamp, unlessFailed } from '../../../std/index.ts'
 import { isObstacle } from '../place/obstacle.ts'
 import { type TargetLookup, targetOf } from '../place/target.ts'
 import {
@@ -101,16 +101,11 @@ async function make(owner: WorkspaceClass, namespace: string, missing: number, s
   return made.filter(Boolean).length
 }
 
-async function create(owner: WorkspaceClass, namespace: string, name: string, services: PoolServices): Promise<boolean> {
-  try {
-    const spare = spareOf(owner, { name, namespace }, targetClassOf(owner, services))
-    await services.workshop.kube.create(DeploymentTargetClaims, spare, { manager: MANAGER })
-    return true
-  } catch (thrown) {
-    // Somebody else's of that name, or a namespace that is gone or going.
-    if (isFailure(thrown, 'already-exists', 'not-found', 'forbidden')) return false
-    throw thrown
-  }
+function create(owner: WorkspaceClass, namespace: string, name: string, services: PoolServices): Promise<boolean> {
+  const spare = spareOf(owner, { name, namespace }, targetClassOf(owner, services))
+  const created = services.workshop.kube.create(DeploymentTargetClaims, spare, { manager: MANAGER })
+  // Somebody else's of that name, or a namespace that is gone or going.
+  return unlessFailed(created, 'already-exists', 'not-found', 'forbidden')
 }
 
 interface Waiting {

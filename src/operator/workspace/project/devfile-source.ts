@@ -125,20 +125,21 @@ function watchedFetch(fetch: (reference: Reference) => Promise<Fetched>) {
 
 /** The Kubernetes objects that the devfile names by uri, by component: they are kept with it, and stay as they are. */
 async function objectsOf(devfile: Devfile, fetch: (reference: Reference) => Promise<Fetched>) {
-  const objects = { texts: new Map<string, string>(), sources: [] as Source[] }
+  const texts = new Map<string, string>()
+  const sources: Source[] = []
   const missing: string[] = []
   for (const { name, kind, uri } of manifestsByUri(devfile)) {
     try {
       const { text, name: from } = await fetch({ by: 'uri', uri })
-      objects.texts.set(name, text)
-      objects.sources.push({ name: from, sha256: digest(text) })
+      texts.set(name, text)
+      sources.push({ name: from, sha256: digest(text) })
     } catch (thrown) {
       const { code, message, remedy } = Failure.from(thrown)
       if (code === 'cancelled' || code === 'internal') throw thrown
       missing.push(`component "${name}" of kind ${kind}: ${uri} cannot be read: ${message}${remedy ? ` (${remedy})` : ''}`)
     }
   }
-  if (missing.length === 0) return objects
+  if (missing.length === 0) return { texts, sources }
   const remedy = 'Correct each uri, or what it leads to. It is tried again.'
   throw refusal('ManifestNotFetched', missing.join('; '), remedy)
 }

@@ -92,7 +92,7 @@ export function sizesInStatus(
   return { applied, running }
 }
 
-const cpuAndMemory = ({ cpu, memory }: Record<string, string>) => ({ ...(cpu && { cpu }), ...(memory && { memory }) })
+const cpuAndMemory = ({ cpu, memory }: Record<string, string>) => defined({ cpu, memory })
 
 /** Said as long as it has other resources than are wished. */
 export function onSizes({ metadata }: Workspace, { applied, trouble, isLate }: Sizes): Statement[] {
@@ -105,11 +105,9 @@ export function onSizes({ metadata }: Workspace, { applied, trouble, isLate }: S
 }
 
 const wordsOf = ({ container, requests, limits }: Size): string =>
-  `${container}: ${[sideOf('requests', requests), sideOf('limits', limits)].filter(Boolean).join(', ')}`
+  `${container}: ${[...sideOf('requests', requests), ...sideOf('limits', limits)].join(', ')}`
 
-const sideOf = (name: string, side: Size['requests']): string =>
-  side
-    ? `${name} ${Object.entries(side)
-        .map(([what, amount]) => `${what} ${amount}`)
-        .join(' and ')}`
-    : ''
+function sideOf(name: string, side: Size['requests']): string[] {
+  const amounts = Object.entries(side ?? {}).map(([what, amount]) => `${what} ${amount}`)
+  return side ? [`${name} ${amounts.join(' and ')}`] : []
+}
