@@ -205,8 +205,8 @@ async function withPostStop(
 }
 
 /**
- * What is missing is named; whatever brings it is watched and wakes the workspace. What runs already goes on meanwhile, or ends
- * if it is to.
+ * Names the obstacle; a watch wakes the workspace when it is gone. A workspace that runs already goes on meanwhile, or ends if it
+ * is to.
  */
 async function stopAt(
   workspace: Workspace,
@@ -214,11 +214,11 @@ async function stopAt(
   services: WorkspaceServices,
   recheck?: number,
 ): Promise<Next> {
-  const { obstacle, chosen, now } = situation
+  const { obstacle, chosen } = situation
   // While its objects are being made nobody knows what there is.
   if (obstacle?.isUnderWay && obstacle.step === 'Applied') return conclude(workspace, situation, { pods: [], services, recheck })
   await endStanding(workspace, chosen?.settings, services)
-  const { assessment, pods = [] } = standing(workspace, chosen?.settings, now, services) ?? {}
+  const { assessment, pods = [] } = standing(workspace, chosen?.settings, services.workshop.clock.now(), services) ?? {}
   return conclude(workspace, { ...situation, ...(assessment && { assessment }) }, { pods, services, recheck })
 }
 
@@ -269,8 +269,8 @@ const noProject = (name: string): Obstacle =>
   )
 
 /**
- * Of what was there before nothing else is said until it could be seen: a start of the operator is not to be noticed in the
- * status of thousands. Whatever it waits for wakes it.
+ * The status of a workspace that was there before stays until its objects could be seen: a start of the operator is not to be
+ * noticed in the status of thousands.
  */
 function tooEarly(
   { metadata, status }: Workspace,
@@ -296,9 +296,8 @@ const connecting = (target: Target, connection: TargetConnection): Obstacle =>
   )
 
 /**
- * What the target, or what is to go there, says against it. A mistake of the wish is told and looked at again seldom; so is
- * everything where it is to be stopped, or to end by itself now, for which there is another way. The rest is tried again as
- * failures are.
+ * The objection of the target. A mistake of the wish is told and looked at again seldom; so is every objection where the workspace
+ * is to be stopped, or ends by itself now, for which there is another way. The rest is thrown, and tried again as failures are.
  */
 function refusedBy(thrown: unknown, workspace: Workspace, isOver: boolean): Obstacle {
   const failure = Failure.from(thrown)
