@@ -36,7 +36,7 @@ import {
 } from '../desired/index.ts'
 import { takeVolume } from '../pool/volume.ts'
 import type { TargetConnection } from '../watch/connections.ts'
-import { isIn, type ListedObjects, throughList } from '../watch/survey.ts'
+import { isIn, throughList } from '../watch/survey.ts'
 import { BY_WORKSPACE } from '../watch/view.ts'
 import { asApplyFailure } from './apply-failure.ts'
 import type { Heir } from './inheritance.ts'
@@ -85,7 +85,17 @@ export async function applyWorkspace(
   const known = before && live && holdsBeside && haveSamePieces(before.deployment, live) ? live : undefined
   const listed = known ? undefined : connection.survey.take(uid)
   try {
-    return await compare({ draft, generation, known, remembered, listed }, connection, services)
+    const deployments = connection.deployments.by(BY_WORKSPACE, uid)
+    const kube = listed ? throughList(connection.kube, { uid, listed, deployments }) : connection.kube
+    if (!known && draft.volume) await takeVolume(kube, workspace, draft.volume, draft.namespace)
+    const plan = known && kept ? kept : withVariables(draft, await frozenFor(draft, kube, services))
+    const mayHaveBook = !listed || isIn(listed, ConfigMaps, bookFrameOf(plan))
+    const desired = desiredObjects(plan)
+    const was = connection.deployments.get(refOf(desired.deployment))
+    const { deployment, changed } = await applyAll(plan, desired, { kube, known, mayHaveBook })
+    services.compared.set(uid, { at: services.workshop.clock.now(), generation })
+    tellChanged(plan, { was, deployment: desired.deployment, changed }, services)
+    return { deployment, plan }
   } finally {
     listed?.forget()
   }
@@ -101,36 +111,6 @@ export function isCompared(uid: string, generation: number | undefined, { compar
 function isSeen({ kind, object }: Piece, { deployments }: TargetConnection): boolean {
   const live = kind === Deployments ? deployments.get(refOf(object)) : undefined
   return kind !== Deployments || (live !== undefined && holds(object, live))
-}
-
-interface Comparison {
-  draft: Draft
-  generation: number | undefined
-  /** Its Deployment, which was compared not long ago and needs little. */
-  known: Deployment | undefined
-  remembered: FrozenVariables | undefined
-  listed: ListedObjects | undefined
-}
-
-async function compare(
-  { draft, generation, known, remembered, listed }: Comparison,
-  connection: TargetConnection,
-  services: ApplyServices,
-): Promise<Applied> {
-  const { workspace } = draft
-  const uid = workspace.metadata.uid ?? ''
-  const deployments = connection.deployments.by(BY_WORKSPACE, uid)
-  const kube = listed ? throughList(connection.kube, { uid, listed, deployments }) : connection.kube
-  if (!known && draft.volume) await takeVolume(kube, workspace, draft.volume, draft.namespace)
-  const variables = known && remembered ? remembered : await frozenFor(draft, kube, services)
-  const plan = withVariables(draft, variables)
-  const mayHaveBook = !listed || isIn(listed, ConfigMaps, bookFrameOf(plan))
-  const desired = desiredObjects(plan)
-  const was = connection.deployments.get(refOf(desired.deployment))
-  const { deployment, changed } = await applyAll(plan, desired, { kube, known, mayHaveBook })
-  services.compared.set(uid, { at: services.workshop.clock.now(), generation })
-  tellChanged(plan, { was, deployment: desired.deployment, changed }, services)
-  return { deployment, plan }
 }
 
 /**
