@@ -24,7 +24,7 @@ import { watchCredentials } from '../../engines/targets/index.ts'
 import { createTurnstile, createYamlTreeReader, type Failure } from '../../std/index.ts'
 import type { Assessment } from './actual-state/index.ts'
 import type { TunnelSettings } from './desired/index.ts'
-import type { GitSettings } from './git/index.ts'
+import type { WorkspaceGitSettings } from './git/index.ts'
 import type { RemovalServices } from './lifetime/clean-up.ts'
 import type { Applied, ApplyServices } from './objects/apply.ts'
 import { isApplyFailure } from './objects/apply-failure.ts'
@@ -54,7 +54,7 @@ export interface WorkspaceSettings {
   /** Counts requests to targets. */
   meter?: Meter | undefined
   /** The way from workspaces to Git. */
-  git?: GitSettings
+  git?: WorkspaceGitSettings
   /** The way into workspaces whose class has tunnels. */
   tunnels?: TunnelSettings | undefined
   /** From where devfiles of projects and their parents are read. */

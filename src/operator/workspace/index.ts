@@ -6,7 +6,7 @@
  * it stops and ends), status/ (what is said). None imports one that comes later.
  */
 export { workspaces } from './controller.ts'
-export type { GitSettings } from './git/index.ts'
+export type { WorkspaceGitSettings } from './git/index.ts'
 export { workspacePools } from './pool/controller.ts'
 export type { DevfileSource } from './project/devfile-source.ts'
 export { workspaceClasses } from './status/class-status.ts'

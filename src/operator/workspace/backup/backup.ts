@@ -128,7 +128,7 @@ async function endOfArchive({ plan, kube, isWanted }: Occasion, { name }: Backup
     return failed(`Job ${name}: ${wrong.message ?? wrong.reason ?? 'it failed'}. Is backup.archive.size enough? ${logs}`)
   }
   if (!isWanted) return undefined
-  // Half of an archive of files that change is worth nothing, and whoever starts a workspace waits for nobody.
+  // Half of an archive of files that change is worth nothing, and a start waits for no backup.
   await kube.delete(Jobs, ref, { propagation: 'Background' })
   return failed('it was given up, because the workspace was started again. The next stop makes another.')
 }

@@ -9,12 +9,12 @@ import {
   type WorkspaceClassSpec,
   YES,
 } from '../../../api/index.ts'
-import { type CopiedSecret, type GitPlan, type GitSettings, gitPlanOf, type KnownProject } from './plan.ts'
+import { type CopiedSecret, type GitPlan, gitPlanOf, type KnownProject, type WorkspaceGitSettings } from './plan.ts'
 
 export interface GitServices {
   kube: Pick<Kube, 'get'>
   project(ref: Ref): GitProject | undefined
-  settings: GitSettings
+  settings: WorkspaceGitSettings
 }
 
 /** Findings about the project of a workspace. */

@@ -2,7 +2,7 @@ import type { GitProjectSpec, Workspace, WorkspaceClassSpec } from '../../../api
 import { withoutEnd } from '../../../std/index.ts'
 
 /** Settings of the operator for the way from workspaces to Git. */
-export interface GitSettings {
+export interface WorkspaceGitSettings {
   /** Where pods reach kas for credentials, such as `https://kas.berth-system.svc:8156`; without it they cannot. */
   kas?: string | undefined
   /** Certificate authority of kas, PEM. */
@@ -43,7 +43,7 @@ export type KnownProject = Pick<GitProjectSpec, 'url' | 'path' | 'defaultBranch'
 export function gitPlanOf(
   { metadata, spec }: Workspace,
   project: KnownProject,
-  { settings, git, copied }: { settings: WorkspaceClassSpec; git: GitSettings; copied: CopiedSecret | undefined },
+  { settings, git, copied }: { settings: WorkspaceClassSpec; git: WorkspaceGitSettings; copied: CopiedSecret | undefined },
 ): GitPlan | undefined {
   // Nothing but these is ever handed to git, whatever a GitProject says.
   const url = URL.canParse(project.url) ? new URL(project.url) : undefined

@@ -120,8 +120,8 @@ async function ownValues(workspace: Workspace, home: Kube): Promise<Value[]> {
 }
 
 /**
- * The Secrets from which the workspace inherits, one after the other and no more than it may have. Whoever writes Secrets of the namespace
- * decides how many there are and how large.
+ * The Secrets from which the workspace inherits, one after the other and no more than it may have: people who write Secrets of the
+ * namespace decide how many there are and how large.
  */
 async function secretsFor(heir: Heir, namespace: string | undefined, home: Kube): Promise<CoreSecret[]> {
   const secrets: CoreSecret[] = []

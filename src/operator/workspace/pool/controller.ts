@@ -81,7 +81,7 @@ const clear = async (spares: DeploymentTargetClaim[], services: PoolServices): P
 const soonest = (tended: readonly Tended[]): number | undefined =>
   tended.flatMap(({ after }) => (after === undefined ? [] : [after])).sort((a, b) => a - b)[0]
 
-/** Only this field: the others of the status are those of whoever gives places in the quotas. */
+/** Writes only this field: the admission writes others of the status. */
 async function tell({ metadata, status }: WorkspaceClass, wanted: number, tended: readonly Tended[], { workshop }: PoolServices) {
   const sum = (field: 'ready' | 'preparing') => tended.reduce((all, each) => all + each[field], 0)
   const waitingFor = tended.find((each) => each.waitingFor !== undefined)?.waitingFor

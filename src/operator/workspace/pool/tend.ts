@@ -170,7 +170,7 @@ async function emptied(spare: DeploymentTargetClaim, services: PoolServices): Pr
 
 const meansOf = ({ workshop: { clock }, reach }: PoolServices) => ({ clock, reach })
 
-/** The version that was seen is the lock: whoever adopts the spare meanwhile, has it. */
+/** The version that was seen is the lock: a workspace that adopts the spare meanwhile has it. */
 const annotate = ({ metadata }: DeploymentTargetClaim, change: Record<string, string>, { workshop }: PoolServices) =>
   workshop.kube.patch(
     DeploymentTargetClaims,

@@ -18,7 +18,7 @@ export interface StartEvidence {
 }
 
 /**
- * Watches volumes and warnings of a namespace, as long as somebody's start takes long: two watches, whoever many are slow,
+ * Watches volumes and warnings of a namespace, as long as somebody's start takes long: two watches, however many are slow,
  * and none while all run or are stopped. A target that does not allow it only explains less.
  */
 export interface CloserLook {

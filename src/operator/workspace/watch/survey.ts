@@ -47,7 +47,7 @@ interface Tools extends Pick<ViewTools, 'kube' | 'tenant' | 'memory' | 'clock' |
   done(): void
 }
 
-/** Fewer are compared one by one. Whoever asks first is the first of all: then the operator has begun. */
+/** Fewer are compared one by one. The first question of all comes after a start of the operator. */
 const MANY = 10
 /** Later so many must ask within this time. */
 const TOGETHER = seconds(10)

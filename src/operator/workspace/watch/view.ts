@@ -170,7 +170,7 @@ function viewOnceKnown(tools: ViewTools, opened: Promise<Opened | undefined>): N
 
 /**
  * The part of the cluster-wide watch that is in the target's namespace. It is shown only when the target's own credentials could
- * see it, too: whoever names a namespace that is not theirs learns nothing of it.
+ * see it, too: a tenant who names a namespace of somebody else learns nothing of it.
  */
 function viewWithin(tools: ViewTools, { caches, deployments, pods, listeners }: Opened): NamespaceView {
   const { kube, clock, namespace, changed, ready } = tools
