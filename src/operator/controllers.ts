@@ -21,14 +21,14 @@ import { managedEnvironments } from './managed-environment/index.ts'
 import { inOnboarded } from './onboarded.ts'
 import { onboarding } from './onboarding/index.ts'
 import { type AgentAccess, spaceRequests } from './space-request/index.ts'
-import { type DevfileSource, type GitSettings, workspaceClasses, workspacePools, workspaces } from './workspace/index.ts'
+import { type DevfileSource, type WorkspaceGitSettings, workspaceClasses, workspacePools, workspaces } from './workspace/index.ts'
 
 export interface ControllerMeans {
   agents?: AgentAccess | undefined
   meter?: GitOpsMeter
   targets?: Meter
   /** Read once: who changes the files starts the operator anew. */
-  authorities?: Pick<GitSettings, 'kasCa' | 'gitCa'>
+  authorities?: Pick<WorkspaceGitSettings, 'kasCa' | 'gitCa'>
 }
 
 /** Every controller of the operator, in the order of a claim's life. This list is the only place where rooms meet. */

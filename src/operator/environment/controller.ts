@@ -1,6 +1,6 @@
 import { isNamespaceTerminating } from '../../adapters/kube/index.ts'
 import { type Environment, Environments } from '../../api/index.ts'
-import { type Controller, settled, type Workshop } from '../../engines/controller/index.ts'
+import { type Controller, createWakeups, settled, type Workshop } from '../../engines/controller/index.ts'
 import { type EnvironmentContext, MANAGER, sweepAfter, vanishedOwners } from './belongings.ts'
 import { openCaches } from './caches.ts'
 import { reconcileEnvironment } from './reconcile.ts'
@@ -26,8 +26,6 @@ export function environments(workshop: Workshop): Controller<Environment> {
     },
     gone: (ref) => sweepAfter(ref, context),
     failed: failedStatus,
-    doorbell(ring) {
-      for (const owner of vanishedOwners(caches)) ring(owner)
-    },
+    wakeups: createWakeups(({ wake }) => vanishedOwners(caches).forEach(wake)),
   }
 }

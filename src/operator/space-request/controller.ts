@@ -17,7 +17,7 @@ import {
   SpaceRequests,
   SpaceTiers,
 } from '../../api/index.ts'
-import { type Controller, settled, type Watch, type Workshop } from '../../engines/controller/index.ts'
+import { type Controller, createWakeups, settled, type Watch, type Workshop } from '../../engines/controller/index.ts'
 import { createAllowance } from './allowance.ts'
 import { ownSite, ROOT_CA_WATCH, type SpaceSettings } from './own-site.ts'
 import { MANAGER, OF_SPACES, PIECE_WATCHES } from './pieces.ts'
@@ -33,9 +33,10 @@ export function spaceRequests(workshop: Workshop, settings: SpaceSettings = {}):
   const requests = caches.of(SpaceRequests)
   const allowance = createAllowance(caches)
   const site = ownSite(workshop, settings)
+  const wakeups = createWakeups()
   const services: SpaceServices = {
     workshop,
-    sites: createSites(workshop, site, settings.agents),
+    sites: createSites(workshop, wakeups, { own: site, access: settings.agents }),
     tiers: caches.of(SpaceTiers),
     allowance,
     secrets: caches.of(Secrets, OF_SPACES),
@@ -47,7 +48,7 @@ export function spaceRequests(workshop: Workshop, settings: SpaceSettings = {}):
       ...watchesOf(requests, site.namespaces),
       { kind: SpaceRequests, wakes: (request: SpaceRequest) => allowance.wokenBy(request) },
     ],
-    doorbell: (ring, signal) => services.sites.begin(ring, signal),
+    wakeups,
     async reconcile(request) {
       try {
         return await reconcileRequest(request, services)

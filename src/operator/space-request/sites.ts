@@ -20,7 +20,7 @@ import {
   type SpaceRequest,
   SpaceRequests,
 } from '../../api/index.ts'
-import type { Workshop } from '../../engines/controller/index.ts'
+import type { Wakeups, Workshop } from '../../engines/controller/index.ts'
 import { type AgentAccess, agentSite, type OpenSite } from './agent-site.ts'
 import { unableToProvision } from './failures.ts'
 import { OF_SPACES } from './pieces.ts'
@@ -40,8 +40,15 @@ export function agentOf({ metadata, status }: SpaceRequest): string | undefined 
   return space ? space.agent : metadata.annotations?.[annotations.agent]
 }
 
-/** The clusters in which spaces are made: the operator's own, and those of agents while they are in use. */
-export function createSites(workshop: Workshop, own: Site, access: AgentAccess | undefined) {
+/**
+ * The clusters in which spaces are made: the operator's own, and those of agents while they are in use. Something that happens in the
+ * cluster of an agent wakes the requests there.
+ */
+export function createSites(
+  workshop: Workshop,
+  { wake, signal }: Wakeups,
+  { own, access }: { own: Site; access: AgentAccess | undefined },
+) {
   const { caches } = workshop
   const read: SiteCaches = {
     agents: caches.of(Agents),
@@ -51,14 +58,13 @@ export function createSites(workshop: Workshop, own: Site, access: AgentAccess |
   const requests = caches.of(SpaceRequests)
   const accounts = caches.of(ServiceAccounts, { ...OF_SPACES, metadataOnly: true })
   const open = new Map<string, OpenSite>()
-  let ring: (ref: Ref) => void = () => undefined
   const bellOf = (agent: string) => ({
     ready() {
-      for (const request of requests.all()) if (agentOf(request) === agent) ring(refOf(request))
+      for (const request of requests.all()) if (agentOf(request) === agent) wake(refOf(request))
     },
     changed(namespace: KubeObject | undefined) {
       const key = namespace?.metadata.annotations?.[annotations.spaceRequest]
-      if (key) ring(refFromKey(key))
+      if (key) wake(refFromKey(key))
     },
   })
   const siteOf = (agent: Ref, key: string, by: AgentAccess): OpenSite => {
@@ -75,18 +81,14 @@ export function createSites(workshop: Workshop, own: Site, access: AgentAccess |
       open.delete(key)
     }
   }
+  const stop = read.agents.onChange(leave)
+  const close = () => {
+    stop()
+    for (const site of open.values()) site.close()
+    open.clear()
+  }
+  signal.addEventListener('abort', close, { once: true })
   return {
-    /** Wakes the requests of an agent's cluster when something happens there. */
-    begin(given: (ref: Ref) => void, signal: AbortSignal): void {
-      ring = given
-      const stop = read.agents.onChange(leave)
-      const close = () => {
-        stop()
-        for (const site of open.values()) site.close()
-        open.clear()
-      }
-      signal.addEventListener('abort', close, { once: true })
-    },
     /** The agent is gone for good, and nothing can be done in its cluster any more. */
     isLost(request: SpaceRequest): boolean {
       const key = agentOf(request)

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { Reach } from '../../../adapters/kube/index.ts'
-import { type GitOpsDeployment, type Ref, refOf } from '../../../api/index.ts'
+import { type GitOpsDeployment, refOf } from '../../../api/index.ts'
 import { keyOfId } from '../../../engines/apply/index.ts'
-import type { Workshop } from '../../../engines/controller/index.ts'
+import type { Wakeups, Workshop } from '../../../engines/controller/index.ts'
 import {
   type Inventory,
   type InventoryStore,
@@ -90,16 +90,15 @@ export interface SyncServices {
   meter: GitOpsMeter
   ledgers: Ledgers
   wants: Wants
-  /** Has a deployment looked at again. */
-  ring: (ref: Ref) => void
+  wakeups: Wakeups
 }
 
-export function ledgerOf(deployment: GitOpsDeployment, { ledgers, ring }: SyncServices): Ledger {
+export function ledgerOf(deployment: GitOpsDeployment, { ledgers, wakeups }: SyncServices): Ledger {
   const { ignore, healthRules: rules } = deployment.spec
   return ledgers.of(ownerOf(deployment).id, {
     tenant: deployment.metadata.namespace ?? '',
     rules: JSON.stringify([ignore, rules]),
-    ring: () => ring(refOf(deployment)),
+    ring: () => wakeups.wake(refOf(deployment)),
   })
 }
 
