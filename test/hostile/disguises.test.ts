@@ -29,10 +29,10 @@ interface Field {
   value: string
 }
 /** One way to write it: what stands in place of the field, and what stands before all the rest. */
-type Writing = (field: Field) => { field: string; before?: string }
+type ObjectWriter = (field: Field) => { field: string; before?: string }
 
 /** Each is read by somebody as the field itself. */
-const REFUSED: Record<string, { write: Writing; words: (field: Field) => RegExp }> = {
+const REFUSED: Record<string, { write: ObjectWriter; words: (field: Field) => RegExp }> = {
   bytes: { write: ({ key, value }) => ({ field: `!!binary ${base64(key)}: ${value}` }), words: () => /is not YAML/ },
   'bytes-within': { write: ({ key }) => ({ field: `${key}: !!binary ${base64('x')}` }), words: () => /is not YAML/ },
   twice: { write: ({ key, value }) => ({ field: `${key}: ~, ${key}: ${value}` }), words: () => /is not YAML/ },
@@ -55,7 +55,7 @@ const REFUSED: Record<string, { write: Writing; words: (field: Field) => RegExp 
 }
 
 /** These are read as nothing at all, so that the cluster is asked with the token alone. */
-const IDLE: Record<string, Writing> = {
+const IDLE: Record<string, ObjectWriter> = {
   quoted: ({ key, value }) => ({ field: `"<<": { ${key}: ${value} }` }),
   inherited: ({ key, value }) => ({ field: `__proto__: { ${key}: ${value} }` }),
   shouted: ({ key, value }) => ({ field: `${key.toUpperCase()}: ${value}` }),
@@ -110,7 +110,7 @@ describe('hostile: kubeconfigs in disguise', (it) => {
     { of: 'cluster', key: 'proxy-url', value: JSON.stringify(elsewhere.url) },
     { of: 'cluster', key: 'certificate-authority', value: JSON.stringify(file) },
   ]
-  const kubeconfig = ({ of }: Field, { field, before = '' }: ReturnType<Writing>) => `${before}apiVersion: v1
+  const kubeconfig = ({ of }: Field, { field, before = '' }: ReturnType<ObjectWriter>) => `${before}apiVersion: v1
 kind: Config
 clusters: [{ name: c, cluster: { server: "${cluster.url}"${of === 'cluster' ? `, ${field}` : ''} } }]
 users: [{ name: u, user: { token: ${TOKEN}${of === 'user' ? `, ${field}` : ''} } }]

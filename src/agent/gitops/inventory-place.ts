@@ -12,7 +12,7 @@ export interface ProjectInventory {
   owner: string
   inventoryId: string
   inventory: AgentInventory
-  ledger: ReturnType<LeadershipTerm['ledgers']['of']>
+  memory: ReturnType<LeadershipTerm['memories']['of']>
 }
 
 interface OpenOptions {
@@ -41,7 +41,7 @@ export async function openInventory(
   const inventory = inventoryAt(term, project.id, place)
   await term.claim(commit.projectId)
   if (project.dryRun === 'none') await settle(place, inventory, options, signal)
-  return { name, owner, inventoryId, inventory, ledger: term.ledgers.of(owner, { tenant: project.id, rules: '', ring }) }
+  return { name, owner, inventoryId, inventory, memory: term.memories.of(owner, { tenant: project.id, rules: '', ring }) }
 }
 
 const outside = ({ namespace, name }: InventoryPlace): Failure =>

@@ -5,7 +5,7 @@ import type { Manifest, Render, Snapshot } from '../../engines/render/index.ts'
 import type { ManifestProjectStatus } from '../ports.ts'
 import { adopt } from './adopt.ts'
 import type { ProjectInventory } from './inventory-place.ts'
-import { takingBy } from './policy.ts'
+import { takeOverRulesFor } from './policy.ts'
 import { destinationOf, type LeadershipTerm, ownerFrom } from './services.ts'
 
 /** One commit of one project, about to be brought about. */
@@ -40,13 +40,13 @@ export async function syncCommit(pass: CommitToSync, term: LeadershipTerm, signa
     destination,
     owner,
     inventory,
-    ledger: pass.ledger,
+    memory: pass.memory,
     compare: pass.compare ? 'all' : false,
     prune: project.prune,
     propagation: project.propagation,
     confirmed: inventory.isConfirmed(snapshot.commitId),
     wants: term.wants,
-    taking: takingBy(inventoryId, project.inventoryPolicy),
+    takeOver: takeOverRulesFor(inventoryId, project.inventoryPolicy),
   }
   if (project.dryRun === 'client') return dryResult(project, `${pass.manifests.length} objects, none of them sent`)
   if (project.dryRun === 'server') return dryResult(project, await rehearse(request, { render, clock }, signal))

@@ -1,5 +1,5 @@
 import type { InventoryPolicy } from '../../agentcfg/index.ts'
-import type { Taking } from '../../engines/gitops/index.ts'
+import type { SyncRequest } from '../../engines/gitops/index.ts'
 import { Failure } from '../../std/index.ts'
 
 /** Says on each object which inventory it belongs to; agentk writes and reads it. */
@@ -8,7 +8,7 @@ export const OWNING = 'config.k8s.io/owning-inventory'
 const AGENTK = 'agentk'
 
 /** Which objects that are there already may become some of this inventory. */
-export const takingBy = (inventoryId: string, policy: InventoryPolicy): Taking => ({
+export const takeOverRulesFor = (inventoryId: string, policy: InventoryPolicy): NonNullable<SyncRequest['takeOver']> => ({
   managers: [AGENTK],
   fromOthers: policy === 'adopt_all',
   objection({ metadata }) {

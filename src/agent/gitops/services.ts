@@ -1,6 +1,6 @@
 import type { Kube } from '../../adapters/kube/index.ts'
 import type { ManifestProject } from '../../agentcfg/index.ts'
-import type { Destination, Ledgers, Owner, SyncMeter, Wants } from '../../engines/gitops/index.ts'
+import type { Destination, Owner, SyncMemories, SyncMeter, Wants } from '../../engines/gitops/index.ts'
 import type { Backoff, Clock, Log } from '../../std/index.ts'
 import type { Reports } from '../ports.ts'
 import { type AgentInventory, agentInventory } from './inventory.ts'
@@ -27,7 +27,7 @@ export interface AgentSyncServices {
 /** And these for one term of leadership. */
 export interface LeadershipTerm extends AgentSyncServices {
   agentId: bigint
-  ledgers: Ledgers
+  memories: SyncMemories
   wants: Wants
   register: Register
   /** Said by a worker that knows its number: what deletes the objects of a project with this number, by another path, ends first. */

@@ -1,5 +1,5 @@
 import { manifestProjects } from '../../agentcfg/index.ts'
-import { createLedgers, createWants } from '../../engines/gitops/index.ts'
+import { createSyncMemories, createWants } from '../../engines/gitops/index.ts'
 import { hours } from '../../std/index.ts'
 import type { ConfigurationFollower } from '../ports.ts'
 import { createBell } from './bell.ts'
@@ -29,8 +29,8 @@ export function createSupervisor(services: AgentSyncServices): Supervisor {
     },
     async lead(signal) {
       const { clock, log } = services
-      const ledgers = createLedgers({ clock, log })
-      const workers = createWorkers({ ...services, ledgers, wants: createWants({ clock }) })
+      const memories = createSyncMemories({ clock, log })
+      const workers = createWorkers({ ...services, memories, wants: createWants({ clock }) })
       let done: DesiredProjects | undefined
       while (!signal.aborted) {
         const desired = newest
@@ -39,7 +39,7 @@ export function createSupervisor(services: AgentSyncServices): Supervisor {
         if (newest === done) await bell.wait(hours(1), signal)
       }
       await workers.stop()
-      ledgers.close()
+      memories.close()
     },
   }
 }

@@ -150,7 +150,7 @@ function createPasses(project: ManifestProject, term: LeadershipTerm, head: Head
     },
     close(): void {
       if (!opened) return
-      term.ledgers.end(opened.owner)
+      term.memories.end(opened.owner)
       term.wants.rest(opened.owner)
     },
   }

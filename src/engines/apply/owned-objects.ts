@@ -10,7 +10,7 @@ export interface Piece {
 }
 
 /** A label says whose an object is. */
-export interface Mark {
+interface Mark {
   label: string
   /** UID of the owner. */
   value: string | undefined

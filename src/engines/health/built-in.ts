@@ -1,6 +1,16 @@
 import { isRecord } from '../../std/index.ts'
-import { degraded, HEALTHY, type Health, progressing } from './verdict.ts'
-import { conditionIn, fieldsOf, firstOf, numberOf, saying, type View } from './view.ts'
+import {
+  conditionIn,
+  degraded,
+  fieldsOf,
+  firstOf,
+  HEALTHY,
+  type Health,
+  numberOf,
+  progressing,
+  saying,
+  type View,
+} from './view.ts'
 
 type Rule = (view: View, now: number) => Health | undefined
 
@@ -192,13 +202,13 @@ function apiService({ condition }: View): Health {
 
 /** https://gateway-api.sigs.k8s.io/guides/implementers/#standard-status-fields-and-conditions */
 
-export function gatewayClass({ condition }: View): Health {
+function gatewayClass({ condition }: View): Health {
   const accepted = condition('Accepted')
   if (accepted?.status === 'True') return HEALTHY
   return accepted?.status === 'False' ? degraded(saying(accepted)) : progressing('no controller has accepted it yet')
 }
 
-export function gateway({ condition }: View): Health {
+function gateway({ condition }: View): Health {
   const accepted = condition('Accepted')
   if (accepted?.status === 'False') return degraded(saying(accepted))
   const programmed = condition('Programmed')
@@ -207,7 +217,7 @@ export function gateway({ condition }: View): Health {
 }
 
 /** Every parent has to accept a route, and to find what it refers to. */
-export function route({ status }: View): Health {
+function route({ status }: View): Health {
   const parents = Array.isArray(status.parents) ? status.parents.filter(isRecord) : []
   if (parents.length === 0) return progressing('no gateway has accepted it yet')
   for (const parent of parents) {

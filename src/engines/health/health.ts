@@ -2,8 +2,7 @@ import type { AnyObject } from '../../api/index.ts'
 import { groupOf } from '../apply/index.ts'
 import { BUILT_IN } from './built-in.ts'
 import type { HealthRules } from './rules.ts'
-import { degraded, HEALTHY, type Health, progressing } from './verdict.ts'
-import { conditionOf, fieldsOf, numberOf, saying, viewOf } from './view.ts'
+import { conditionOf, degraded, fieldsOf, HEALTHY, type Health, numberOf, progressing, saying, viewOf } from './view.ts'
 
 /**
  * How an object does, by the rules of kstatus: first what is true of every kind, then the rule that the user gave for the

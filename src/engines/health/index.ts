@@ -4,4 +4,4 @@
  */
 export { endsByGoing, healthOf } from './health.ts'
 export { type Allowance, type CompiledRules, type HealthRule, type HealthRules, healthRules, UNJUDGED } from './rules.ts'
-export { type Health, type HealthStatus, worse } from './verdict.ts'
+export { type Health, type HealthStatus, worse } from './view.ts'

@@ -1,7 +1,7 @@
 import type { AnyObject } from '../../api/index.ts'
 import { isRecord } from '../../std/index.ts'
 
-export interface Condition {
+interface Condition {
   type: string
   status: string
   reason: string
@@ -43,3 +43,20 @@ export const saying = ({ type, reason, message }: Condition): string => message 
 export const firstOf = (checks: [boolean, string][]): string | undefined => checks.find(([holds]) => holds)?.[1]
 export const fieldsOf = (value: unknown): Record<string, unknown> => (isRecord(value) ? value : {})
 export const numberOf = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined)
+
+export type HealthStatus = 'Healthy' | 'Progressing' | 'Degraded' | 'Suspended' | 'Missing' | 'Unknown'
+
+export interface Health {
+  status: HealthStatus
+  /** Why, when it is not healthy. */
+  message?: string
+}
+
+export const HEALTHY: Health = { status: 'Healthy' }
+export const progressing = (message: string): Health => ({ status: 'Progressing', message })
+export const degraded = (message: string): Health => ({ status: 'Degraded', message })
+
+/** The worst first. */
+const WORST: HealthStatus[] = ['Degraded', 'Missing', 'Progressing', 'Unknown', 'Suspended', 'Healthy']
+
+export const worse = (a: HealthStatus, b: HealthStatus): HealthStatus => (WORST.indexOf(a) <= WORST.indexOf(b) ? a : b)

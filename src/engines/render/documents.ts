@@ -19,7 +19,7 @@ export interface Reader {
   read(source: string, text: string, how?: How): Promise<Found>
 }
 
-export interface How {
+interface How {
   /** Where nobody has the text before him lines would lead nowhere. */
   withoutLines?: boolean
   /** On whose behalf. */

@@ -93,7 +93,7 @@ const textOf = (documents: readonly unknown[]): string =>
 
 const escaped = (sign: string): string => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-/** What comes of files and folders: objects, or what configures a plug-in. */
+/** Files and folders bring objects, or the configuration of a plug-in. */
 type Role = 'objects' | 'plugin'
 /** Of a file also: the content of a ConfigMap or Secret. */
 type Use = Role | 'data'

@@ -19,7 +19,7 @@ export interface KustomizeLimits {
 export const KUSTOMIZE_LIMITS: KustomizeLimits = { time: seconds(20), bytes: 32 * 2 ** 20, memory: 384 * 2 ** 20 }
 
 /** Builds these files with kustomize. */
-export type Kustomize = (files: readonly SourceFile[], path: string, signal?: AbortSignal) => Promise<string>
+type Kustomize = (files: readonly SourceFile[], path: string, signal?: AbortSignal) => Promise<string>
 
 /**
  * Runs the real kustomize (`kubectl kustomize`) where it can do no harm: a folder of its own that holds nothing but the

@@ -4,7 +4,7 @@ export interface SourceFile {
   /** From the root of the repository, with `/` between its parts. */
   readonly source: string
   readonly data: Uint8Array
-  /** What it is instead of a file: `symbolic link` or `submodule`. The sync is refused where one lies below its path. */
+  /** `symbolic link` or `submodule`, where it is no file. The sync is refused where one lies below its path. */
   readonly link?: string
 }
 

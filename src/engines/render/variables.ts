@@ -4,7 +4,7 @@ import { idOf, sayId } from '../apply/index.ts'
 import type { Manifest } from './manifest.ts'
 
 /** On a manifest: `disabled` leaves the object as it is written. */
-export const VARIABLES_ANNOTATION = 'gitops.berth.dev/variables'
+const VARIABLES_ANNOTATION = 'gitops.berth.dev/variables'
 
 export interface Variables {
   values: ReadonlyMap<string, string>

@@ -1,7 +1,7 @@
 import { createSender } from '../../adapters/http/index.ts'
 import { byUid, type GitOpsDeployment, GitOpsDeployments, keyOf, type Ref } from '../../api/index.ts'
 import { type Controller, createWakeups, settled, type Workshop } from '../../engines/controller/index.ts'
-import { createLedgers, createWants, noMeter } from '../../engines/gitops/index.ts'
+import { createSyncMemories, createWants } from '../../engines/gitops/index.ts'
 import { minutes } from '../../std/index.ts'
 import { createNotifier } from './notify/notifier.ts'
 import { withSecretsMasked } from './pass/masked.ts'
@@ -24,14 +24,14 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
   const { source, render, yaml, reach, mostWatches } = settings
   const { clock, log } = workshop
   const caches = openCaches(workshop)
-  const meter = settings.meter ?? { ...noMeter, watches: () => undefined }
-  const waited = (milliseconds: number) => meter.took('source', milliseconds)
+  const { meter } = settings
+  const waited = (milliseconds: number) => meter?.took('source', milliseconds)
   const targets = createTargets(reach)
   const wakeups = createWakeups(({ signal }) => void keepTidy(targets, { clock, used: () => targetsIn(caches) }, signal))
   const following = createFollowing({ source, clock, wakeups, yaml, waited, mostFiles: settings.mostFiles })
   const variables = createVariableReader(workshop.kube, clock, createVariableMemory())
-  const ledgers = createLedgers({ clock, log, mostWatches })
-  meter.watches(() => ledgers.watches)
+  const memories = createSyncMemories({ clock, log, mostWatches })
+  meter?.watches(() => memories.watches)
   const notifier = createNotifier({
     workshop,
     send: createSender({ allowLocal: reach?.refuseLocal !== true }),
@@ -51,13 +51,13 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
     lastPasses: new Map(),
     seen: new Map(),
     arrivals: new Map(),
-    ledgers,
+    memories,
     meter,
     wants: createWants({ clock, exists: (uid) => caches.deployments.by(byUid, uid).length > 0 }),
     wakeups,
   }
   const close = () => {
-    ledgers.close()
+    memories.close()
     notifier.close()
   }
   wakeups.signal.addEventListener('abort', close, { once: true })
@@ -83,7 +83,7 @@ export function gitopsDeployments(workshop: Workshop, settings: GitOpsSettings):
 }
 
 /** Also what another deployment of that name left. */
-function forget(ref: Ref, { following, objects, lastPasses, arrivals, variables, ledgers, wants }: SyncServices): void {
+function forget(ref: Ref, { following, objects, lastPasses, arrivals, variables, memories, wants }: SyncServices): void {
   const key = keyOf(ref)
   const uid = lastPasses.get(key)?.uid
   following.end(ref)
@@ -92,6 +92,6 @@ function forget(ref: Ref, { following, objects, lastPasses, arrivals, variables,
   arrivals.delete(key)
   variables.drop(key)
   if (uid === undefined) return
-  ledgers.end(uid)
+  memories.end(uid)
   wants.withdraw(uid)
 }

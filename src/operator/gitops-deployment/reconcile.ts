@@ -1,16 +1,17 @@
 import { type GitOpsDeployment, type GitOpsDeploymentSyncRun, isDeleting, keyOf, refOf } from '../../api/index.ts'
 import { again, type Next, type StatusDraft, sentenceOf, settled } from '../../engines/controller/index.ts'
 import type { Snapshot } from '../../engines/render/index.ts'
-import { Failure, hours, isFailure, seconds } from '../../std/index.ts'
+import { type Clock, Failure, hours, isFailure, seconds } from '../../std/index.ts'
 import { type Pass, syncCommit, watchHealth } from './pass/sync-commit.ts'
 import { keepFinalizer } from './removal/deletion-policy.ts'
 import { releaseFormer, remove } from './removal/removal.ts'
 import { runToCarryOut } from './runs/sync-run.ts'
 import { holdOf, type Rules } from './services/hold.ts'
 import { ownerOf, type SyncServices } from './services/services.ts'
+import type { Following } from './source/following.ts'
 import { projectOf, wishOf } from './source/repository.ts'
+import { askedOf } from './status/requests.ts'
 import { statusFor, statusWhile, statusWhileHeld } from './status/status.ts'
-import { askedOf } from './status/sync-request.ts'
 
 /** Keeps a directory of a repository in effect in its destination. */
 export async function reconcileDeployment(
@@ -23,12 +24,12 @@ export async function reconcileDeployment(
   if (isDeleting(deployment)) return remove(deployment, services, signal)
 
   // A policy binds the deletion only from then on, so it comes before the first object; our write rings again.
-  if (await keepFinalizer(deployment, services)) return settled()
+  if (await keepFinalizer(deployment, services.workshop.kube)) return settled()
 
   // Suspended means just that: nothing is read and nothing is written.
   if (deployment.spec.suspend) {
     following.end(refOf(deployment))
-    services.ledgers.end(ownerOf(deployment).id)
+    services.memories.end(ownerOf(deployment).id)
     services.objects.release(keyOf(deployment.metadata))
     services.wants.rest(ownerOf(deployment).id)
     return settled({ status: statusWhile(deployment, 'Suspended', 'spec.suspend is true; nothing is applied') })
@@ -37,7 +38,8 @@ export async function reconcileDeployment(
   const run = runToCarryOut(deployment, caches)
   const project = projectOf(deployment, caches)
   const { snapshot, failure } = following.of(refOf(deployment), wishOf(deployment, project, run?.spec.revisionID))
-  if (!snapshot) return waitForSource(deployment, { failure, run, isBrief: waitsBriefly(deployment, services) })
+  if (!snapshot)
+    return waitForSource(deployment, { failure, run, isBrief: waitsBriefly(deployment, following, services.workshop.clock) })
   noteArrival(deployment, snapshot, services)
 
   // Manual: new commits are seen, and applied only when a run asks for it.
@@ -62,11 +64,10 @@ export async function reconcileDeployment(
 function holdBack(
   deployment: GitOpsDeployment,
   snapshot: Snapshot,
-  services: SyncServices,
+  { caches, crossNamespace, findOpening, workshop }: Pick<SyncServices, 'caches' | 'crossNamespace' | 'findOpening' | 'workshop'>,
   asked?: Rules['asked'],
 ): Next | undefined {
-  const now = services.workshop.clock.now()
-  const { caches, crossNamespace, findOpening } = services
+  const now = workshop.clock.now()
   const hold = holdOf(deployment, snapshot, caches, { now, crossNamespace, asked, findOpening })
   if (!hold) return undefined
   return settled({ status: statusWhileHeld(deployment, hold, snapshot), recheck: recheckAt(hold.until, now) })
@@ -78,7 +79,7 @@ const recheckAt = (until: number | undefined, now: number): number | undefined =
 function noteArrival(
   { metadata }: GitOpsDeployment,
   { commitId }: Snapshot,
-  { arrivals, workshop: { clock } }: SyncServices,
+  { arrivals, workshop: { clock } }: Pick<SyncServices, 'arrivals' | 'workshop'>,
 ): void {
   const key = keyOf(metadata)
   if (arrivals.get(key)?.commitId !== commitId) arrivals.set(key, { commitId, at: clock.now() })
@@ -89,11 +90,11 @@ const FETCHING = seconds(5)
 const MOMENT = seconds(2)
 const CROWDED = seconds(30)
 
-/** What is known already comes within a moment; where hundreds ask at once, as long as others are still being served. */
-function waitsBriefly({ metadata }: GitOpsDeployment, { following, workshop: { clock } }: SyncServices): boolean {
+/** Files that kas has already come within a moment; where hundreds ask at once, as long as others are still being served. */
+function waitsBriefly({ metadata }: GitOpsDeployment, { heardAt }: Following, clock: Clock): boolean {
   const now = clock.now()
   const age = now - Date.parse(metadata.creationTimestamp ?? '')
-  return age < FETCHING || (age < CROWDED && now - following.heardAt < MOMENT)
+  return age < FETCHING || (age < CROWDED && now - heardAt < MOMENT)
 }
 
 /** The stream rings when there is something; until then what was in effect stays. */

@@ -41,7 +41,7 @@ export function checkNamespaces({ spec }: GitOpsDeploymentManagedEnvironment): v
   )
 }
 
-/** What is asked of the Secret. Upstream's own sentences come first, since clients compare them. */
+/** Checks the Secret. Upstream's own sentences come first, since clients compare them. */
 export function kubeconfigOf(
   { metadata, spec }: GitOpsDeploymentManagedEnvironment,
   secret: CoreSecret | undefined,

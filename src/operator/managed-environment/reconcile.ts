@@ -19,11 +19,11 @@ import { connected, connectionOf, isNews, refused, statusOf, type Verdict } from
 const STANDS = minutes(5)
 const SOONEST = seconds(10)
 
-export interface Inspection {
+interface Inspection {
   workshop: Workshop
   /** One that can hold credentials. */
   secret(ref: Ref): CoreSecret | undefined
-  /** What was asked last, and when to ask again: our own status writes wake us too, and the cluster is somebody else's. */
+  /** The last question to each cluster, and when to ask again: our own status writes wake us too, and the cluster is somebody else's. */
   asked: Map<string, { question: string; again: number }>
   reach: Reach | undefined
   /** Milliseconds after which a cluster counts as not answering. */

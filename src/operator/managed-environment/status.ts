@@ -4,7 +4,7 @@ import { type Failure, hours, sayFailure, timestamp } from '../../std/index.ts'
 
 type Status = GitOpsDeploymentManagedEnvironment['status']
 
-/** What a check found. */
+/** The result of a check. */
 export interface Verdict {
   connected: boolean
   reason: string

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import * as assert from 'uvu/assert'
-import { unknownWish, type Wishes, wishesOf } from '../../../src/engines/gitops/objects/annotations.ts'
-import { dependenciesOf } from '../../../src/engines/gitops/objects/depends-on.ts'
+import { dependenciesOf, unknownWish, type Wishes, wishesOf } from '../../../src/engines/gitops/objects/annotations.ts'
 import { describe } from '../../support/suite.ts'
 
 const annotated = (annotations: Record<string, string>) => ({

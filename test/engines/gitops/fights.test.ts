@@ -16,24 +16,24 @@ describe('repairs of one object', (it) => {
       fights.repaired(id, change)
       await clock.step(seconds(12))
     }
-    assert.equal([fights.isResting(keyOfId(id)), fights.current()], [false, []])
+    assert.equal([fights.isBackingOff(keyOfId(id)), fights.current()], [false, []])
   })
 
   it('become a fight with the sixth, and are made ever more seldom', async () => {
     const clock = steppedClock()
     const fights = createFights(clock)
     for (let repair = 0; repair < 5; repair++) fights.repaired(id, change)
-    assert.is(fights.isResting(keyOfId(id)), false)
-    const rests: number[] = []
+    assert.is(fights.isBackingOff(keyOfId(id)), false)
+    const backoffs: number[] = []
     for (let repair = 0; repair < 9; repair++) {
       fights.repaired(id, change)
       const until = fights.current()[0]?.until ?? 0
-      rests.push((until - clock.now()) / 1000)
-      assert.is(fights.isResting(keyOfId(id)), true)
+      backoffs.push((until - clock.now()) / 1000)
+      assert.is(fights.isBackingOff(keyOfId(id)), true)
       await clock.step(until - clock.now())
-      assert.is(fights.isResting(keyOfId(id)), false)
+      assert.is(fights.isBackingOff(keyOfId(id)), false)
     }
-    assert.equal(rests, [10, 20, 40, 80, 160, 320, 600, 600, 600])
+    assert.equal(backoffs, [10, 20, 40, 80, 160, 320, 600, 600, 600])
   })
 
   it('are forgotten when the other side has been quiet for twice as long as the last rest', async () => {

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import type { AnyObject } from '../../../src/api/index.ts'
-import { immutableFieldsIn } from '../../../src/engines/gitops/apply/immutable.ts'
+import { immutableFieldsIn } from '../../../src/engines/gitops/apply/recreate.ts'
 import { Failure } from '../../../src/std/index.ts'
 import { type Applier, createApplier, named, said, whyOf } from '../../support/builders/applier.ts'
 import { configMap } from '../../support/builders/snapshots.ts'

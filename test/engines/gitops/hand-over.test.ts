@@ -73,8 +73,8 @@ describe('what one tenant keeps and another one wants', (it) => {
         return sync(request, { render, clock })
       },
       remove: () => {
-        const heir = ({ id }: { id: Entry['id'] }) => wants.offer(owner.id, kube.server, keyOfId(id))?.title
-        return removeAll({ destination, owner, inventory, heir }, clock)
+        const successorOf = ({ id }: { id: Entry['id'] }) => wants.successorOf(owner.id, kube.server, keyOfId(id))?.title
+        return removeAll({ destination, owner, inventory, successorOf }, clock)
       },
     }
   }

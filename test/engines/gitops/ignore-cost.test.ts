@@ -1,9 +1,15 @@
 import { equal, is, ok } from 'uvu/assert'
 import type { AnyObject } from '../../../src/api/index.ts'
-import { claimOn, claimsOf } from '../../../src/engines/gitops/fields/claims.ts'
-import { concede, type IgnoreRules, ignoreRules, ourFields, withoutIgnored } from '../../../src/engines/gitops/fields/ignore.ts'
+import {
+  type IgnoreRules,
+  ignoreRules,
+  ourFields,
+  withLiveIgnored,
+  withoutIgnored,
+} from '../../../src/engines/gitops/fields/ignore.ts'
+import { ownershipAt, ownershipOf } from '../../../src/engines/gitops/fields/managed-fields.ts'
 import { managerOf, OWNER_LABEL } from '../../../src/engines/gitops/objects/place.ts'
-import { managersOf } from '../../../src/engines/gitops/watch/live-book.ts'
+import { managersOf } from '../../../src/engines/gitops/watch/watched-states.ts'
 import { isRecord } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 
@@ -46,20 +52,20 @@ describe('paths that many fields match', (it) => {
   it('are one path when they are the same', () => {
     const { list, setBy } = environment(3000)
     const rules = ignoreRules(upTo(32, () => ({ paths: upTo(32, () => '/spec') })))
-    is(concede(widget(list), widget(list, [setBy('other')]), rules, 'us').spec, undefined)
+    is(withLiveIgnored(widget(list), widget(list, [setBy('other')]), rules, 'us').spec, undefined)
   })
 
   it('cost one look at each element of a list', () => {
     const { list, setBy } = environment(40_000)
-    is(concede(widget(list), widget(list, [setBy('other')]), ruleOf('/spec'), 'us').spec, undefined)
+    is(withLiveIgnored(widget(list), widget(list, [setBy('other')]), ruleOf('/spec'), 'us').spec, undefined)
   })
 
   it('cost one look at each field that a manager set, however many there are of both', () => {
     const spec = fieldsOf(20_000)
     const entries = upTo(5000, (index) => ({ manager: `m${index}`, fieldsV1: { 'f:spec': { [`f:k${index * 4}`]: {} } } }))
     const live = widget({ ...spec, k1: 'live' }, entries)
-    equal(concede(widget(spec), live, ruleOf('/spec'), 'us').spec, live.spec)
-    is(countIn(concede(widget(spec), live, ruleOf('/spec/k4', '/spec/k8'), 'us')), 19_998)
+    equal(withLiveIgnored(widget(spec), live, ruleOf('/spec'), 'us').spec, live.spec)
+    is(countIn(withLiveIgnored(widget(spec), live, ruleOf('/spec/k4', '/spec/k8'), 'us')), 19_998)
   })
 
   it('are looked up in a long list for every difference', () => {
@@ -74,14 +80,14 @@ describe('paths that many fields match', (it) => {
     const { list, setBy } = environment(10_000)
     const keys = Object.fromEntries(list.map((_, index) => [`k:{"x${index}":1,"name":"E1"}`, {}]))
     const live = widget(list, [{ manager: 'hostile', fieldsV1: { 'f:spec': keys } }, setBy('other')])
-    equal(concede(widget(list), live, ruleOf('/spec'), 'us').spec, list)
+    equal(withLiveIgnored(widget(list), live, ruleOf('/spec'), 'us').spec, list)
   })
 
   it('send nothing back twice', () => {
     const live = widget([{ name: 'a', text: 'x'.repeat(1_000_000) }])
     const ours = widget(upTo(MOST, () => ({ name: 'a', text: '' })))
     const paths = upTo(MOST, (index) => `/spec/${index}`)
-    const { length } = JSON.stringify(concede(ours, live, ruleOf(...paths), 'us'))
+    const { length } = JSON.stringify(withLiveIgnored(ours, live, ruleOf(...paths), 'us'))
     ok(length < 1_100_000, `${length} characters`)
   })
 })
@@ -106,7 +112,7 @@ describe('several paths in one object', (it) => {
     const object = widget({ a: { b: 1 }, list: [1, 2] })
     const before = structuredClone(object)
     withoutIgnored(object, ruleOf('/spec/a/b', '/spec/list/0'))
-    concede(object, widget({ a: { b: 2 } }), ruleOf('/spec/a/b', '/spec/list/0'), 'us')
+    withLiveIgnored(object, widget({ a: { b: 2 } }), ruleOf('/spec/a/b', '/spec/list/0'), 'us')
     equal(object, before)
   })
 
@@ -116,19 +122,19 @@ describe('several paths in one object', (it) => {
       ['/spec/a', '/spec/a/b'],
       ['/spec/a/b', '/spec/a'],
     ])
-      equal(concede(widget({ a: { b: 1, c: 1 } }), live, ruleOf(...paths), 'us').spec, live.spec)
+      equal(withLiveIgnored(widget({ a: { b: 1, c: 1 } }), live, ruleOf(...paths), 'us').spec, live.spec)
   })
 
   it('are somebody else’s when several others set them together', () => {
     const entry = (name: string) => ({ manager: name, fieldsV1: { 'f:spec': { 'f:a': { [`f:${name}`]: {} } } } })
     const spec = { a: { b: 1, c: 1 }, d: 1 }
-    equal(concede(widget(spec), widget(spec, [entry('b'), entry('c')]), ruleOf('/spec/a'), 'us').spec, { d: 1 })
+    equal(withLiveIgnored(widget(spec), widget(spec, [entry('b'), entry('c')]), ruleOf('/spec/a'), 'us').spec, { d: 1 })
   })
 
   it('tell elements of one name apart by their order', () => {
     const mounts = (...paths: string[]) => paths.map((path) => ({ name: 'data', path }))
     const live = widget([{ name: 'new', path: '/new' }, ...mounts('/1', '/2')])
-    equal(concede(widget(mounts('/a', '/b')), live, ruleOf('/spec/1/path'), 'us').spec, mounts('/a', '/2'))
+    equal(withLiveIgnored(widget(mounts('/a', '/b')), live, ruleOf('/spec/1/path'), 'us').spec, mounts('/a', '/2'))
   })
 })
 
@@ -150,6 +156,6 @@ describe('a claim', (it) => {
   it('reaches as far as the manager said', () => {
     const object = { list: [{ port: 79 }, { port: 80, protocol: 'TCP', x: {} }], set: ['a'] }
     for (const [why, fields, pointer, claim] of CLAIMS)
-      is(claimOn(claimsOf([{ ...fields }]), object, pointer.split('/').slice(1)), claim, why)
+      is(ownershipAt(ownershipOf([{ ...fields }]), object, pointer.split('/').slice(1)), claim, why)
   })
 })

@@ -1,6 +1,12 @@
 import * as assert from 'uvu/assert'
 import type { AnyObject } from '../../../src/api/index.ts'
-import { concede, type IgnoreRule, ignoreRules, ourFields, withoutIgnored } from '../../../src/engines/gitops/fields/ignore.ts'
+import {
+  type IgnoreRule,
+  ignoreRules,
+  ourFields,
+  withLiveIgnored,
+  withoutIgnored,
+} from '../../../src/engines/gitops/fields/ignore.ts'
 import { managerOf } from '../../../src/engines/gitops/objects/place.ts'
 import { type Applier, createApplier, said } from '../../support/builders/applier.ts'
 import { testCluster } from '../../support/control-plane.ts'
@@ -72,9 +78,9 @@ describe('ignore rules', (it) => {
       metadata: { name: 'web', managedFields: [{ manager, operation: 'Update', fieldsV1: { 'f:spec': { 'f:replicas': {} } } }] },
     })
     const replicasIn = (object: AnyObject) => JSON.stringify(object.spec).match(/"replicas":\d/)?.[0]
-    assert.is(replicasIn(concede(deployment(2), live('hpa'), ignoreRules([REPLICAS]), 'us')), undefined)
-    assert.is(replicasIn(concede(deployment(2), live('us'), ignoreRules([REPLICAS]), 'us')), '"replicas":5')
-    assert.is(replicasIn(concede(deployment(2), live('hpa'), ignoreRules([]), 'us')), '"replicas":2')
+    assert.is(replicasIn(withLiveIgnored(deployment(2), live('hpa'), ignoreRules([REPLICAS]), 'us')), undefined)
+    assert.is(replicasIn(withLiveIgnored(deployment(2), live('us'), ignoreRules([REPLICAS]), 'us')), '"replicas":5')
+    assert.is(replicasIn(withLiveIgnored(deployment(2), live('hpa'), ignoreRules([]), 'us')), '"replicas":2')
   })
 
   it('find an element of a list by its name, wherever others have moved it', () => {
@@ -82,7 +88,7 @@ describe('ignore rules', (it) => {
     const live = deployment(1, 'theirs')
     const moved = JSON.parse(JSON.stringify(live).replace('[{"name":"c"', '[{"name":"sidecar","image":"s"},{"name":"c"'))
     assert.match(
-      JSON.stringify(concede(deployment(1, 'ours'), moved, ignoreRules([rule]), 'us').spec),
+      JSON.stringify(withLiveIgnored(deployment(1, 'ours'), moved, ignoreRules([rule]), 'us').spec),
       '"name":"c","image":"theirs"',
     )
   })

@@ -4,7 +4,7 @@ import { type Caches, createCaches, type Kube } from '../../../src/adapters/kube
 import { type ConfigMap, ConfigMaps } from '../../../src/api/index.ts'
 import { keyOfId, type ObjectId } from '../../../src/engines/apply/index.ts'
 import { type Held, INVENTORY_LABEL, type Inventory, inventoryInConfigMaps } from '../../../src/engines/gitops/index.ts'
-import { heldOf, lineOf } from '../../../src/engines/gitops/inventory/inventory-line.ts'
+import { heldOf, lineFor } from '../../../src/engines/gitops/inventory/inventory-config-map.ts'
 import { Failure, isFailure, silentLog, systemClock } from '../../../src/std/index.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
@@ -87,7 +87,7 @@ describe('an inventory in ConfigMaps', (it) => {
     const id = { group: '', kind: 'Namespace', name: 'bare' }
     const bare: Held = { id, key: keyOfId(id), version: 'v1' }
     assert.equal(
-      [...held, bare].map((item) => heldOf(lineOf(item))),
+      [...held, bare].map((item) => heldOf(lineFor(item))),
       [...held, bare],
     )
     await fresh().save(of(...held, bare))
@@ -167,11 +167,11 @@ describe('an inventory in ConfigMaps', (it) => {
     await fresh().save(of(one('a'), one('b')))
     const cases: [Record<string, string | null>, RegExp, string][] = [
       [
-        { objects: `${lineOf(one('a'))}\nnot an object` },
+        { objects: `${lineFor(one('a'))}\nnot an object` },
         /shop\.inventory.*line 2 .*: not an object/,
         'a line of something else',
       ],
-      [{ objects: lineOf(one('a')).slice(0, 30) }, /line 1/, 'a line cut off'],
+      [{ objects: lineFor(one('a')).slice(0, 30) }, /line 1/, 'a line cut off'],
       [{ objects: '/ConfigMap/x/%E0%A4%A/v1//' }, /line 1/, 'an escape that is none'],
       [{ format: '7' }, /unknown format "7"/, 'a format of the future'],
       [{ format: null }, /unknown format ""/, 'an emptied ConfigMap'],

@@ -1,5 +1,5 @@
 import { equal, is, ok } from 'uvu/assert'
-import { createLine } from '../../../src/engines/gitops/watch/line.ts'
+import { createOpeningQueue } from '../../../src/engines/gitops/watch/opening-queue.ts'
 import { hours, seconds } from '../../../src/std/index.ts'
 import { steppedClock } from '../../support/clock.ts'
 import { describe } from '../../support/suite.ts'
@@ -7,11 +7,11 @@ import { describe } from '../../support/suite.ts'
 function given() {
   const clock = steppedClock()
   const opened: number[] = []
-  const line = createLine<number>(clock, async (entry) => void opened.push(entry))
+  const queue = createOpeningQueue<number>(clock, async (entry) => void opened.push(entry))
   const add = (count: number) => {
-    for (let n = 0; n < count; n++) line.add(n)
+    for (let n = 0; n < count; n++) queue.add(n)
   }
-  return { clock, opened, line, add }
+  return { clock, opened, queue, add }
 }
 
 describe('what waits for a calm moment', (it) => {
@@ -26,8 +26,8 @@ describe('what waits for a calm moment', (it) => {
   })
 
   it('waits while something is written, and a moment longer', async () => {
-    const { clock, opened, line, add } = given()
-    const release = line.hold()
+    const { clock, opened, queue, add } = given()
+    const release = queue.beginWrite()
     add(3)
     await clock.step(seconds(30))
     is(opened.length, 0)
@@ -39,8 +39,8 @@ describe('what waits for a calm moment', (it) => {
   })
 
   it('has its turn after a minute of writing, but only some each second', async () => {
-    const { clock, opened, line, add } = given()
-    const release = line.hold()
+    const { clock, opened, queue, add } = given()
+    const release = queue.beginWrite()
     add(1000)
     await clock.step(seconds(59))
     is(opened.length, 0)
@@ -52,8 +52,8 @@ describe('what waits for a calm moment', (it) => {
   })
 
   it('waits no longer because the clock was set back', async () => {
-    const { clock, opened, line, add } = given()
-    line.hold()()
+    const { clock, opened, queue, add } = given()
+    queue.beginWrite()()
     add(3)
     await clock.step(100)
     clock.setBack(hours(2))
@@ -62,11 +62,11 @@ describe('what waits for a calm moment', (it) => {
   })
 
   it('opens nothing and leaves no timer when it is closed', async () => {
-    const { clock, opened, line, add } = given()
-    line.hold()
+    const { clock, opened, queue, add } = given()
+    queue.beginWrite()
     add(20)
     await clock.step(100)
-    line.close()
+    queue.close()
     await clock.step(1)
     equal([opened.length, clock.waiting()], [0, 0])
     add(1)

@@ -4,8 +4,8 @@ import { type AnyObject, ConfigMaps } from '../../../src/api/index.ts'
 import { keyOfId } from '../../../src/engines/apply/object-id.ts'
 import type { Held } from '../../../src/engines/gitops/inventory/inventory.ts'
 import { OWNER_LABEL } from '../../../src/engines/gitops/objects/place.ts'
-import { createLiveBook } from '../../../src/engines/gitops/watch/live-book.ts'
-import type { Reader, Spot, Watches } from '../../../src/engines/gitops/watch/watches.ts'
+import { createWatchedStates } from '../../../src/engines/gitops/watch/watched-states.ts'
+import type { Subscriber, Watches, WatchScope } from '../../../src/engines/gitops/watch/watches.ts'
 import { UNJUDGED } from '../../../src/engines/health/rules.ts'
 import { type Clock, createBuckets, Failure, type Rate, systemClock } from '../../../src/std/index.ts'
 import { steppedClock } from '../../support/clock.ts'
@@ -30,80 +30,81 @@ interface Pacing {
 }
 
 describe('a book that is fed page by page', (it) => {
-  /** A book that follows these, and the way to tell it what a watch would. */
+  /** The states of these, and the way to tell them what a watch would. */
   const open = async (...names: string[]) => openWith({}, ...names)
   const openWith = async ({ clock = systemClock, rate = PLENTY, ring = () => undefined }: Pacing, ...names: string[]) => {
     const own = connectTo({ server: 'https://localhost:1', clock: systemClock })
     const kube = { ...own, resolve: () => Promise.resolve(ConfigMaps) }
-    let seat: { reader: Reader; spot: Spot } | undefined
+    let subscription: { subscriber: Subscriber; scope: WatchScope } | undefined
     const watches: Watches = {
-      join(at, by) {
-        seat = { reader: by, spot: at }
-        return { spot: at, word: 'told', hurry: () => undefined, leave: () => undefined }
+      subscribe(at, by) {
+        subscription = { subscriber: by, scope: at }
+        return { scope: at, status: 'watching', openNow: () => undefined, unsubscribe: () => undefined }
       },
-      joinOpen: () => undefined,
-      hold: () => () => undefined,
+      subscribeIfOpen: () => undefined,
+      beginWrite: () => () => undefined,
       count: 0,
       close: () => undefined,
     }
-    const book = createLiveBook({ watches, clock, owner: 'me', tenant: 'team', looks: createBuckets(rate, clock), ring })
+    const states = createWatchedStates({ watches, clock, owner: 'me', tenant: 'team', looks: createBuckets(rate, clock), ring })
     const follow = (...these: string[]) =>
-      book.follow({ kube, judge: { now: systemClock.now }, desired: [], held: these.map(held) })
+      states.follow({ kube, rules: { now: systemClock.now }, desired: [], held: these.map(held) })
     await follow(...names)
-    if (!seat) throw new Failure('internal', 'it has no seat')
-    const { reader, spot } = seat
-    const words = () => Object.fromEntries([...book.lines].map(([key, { word }]) => [key.split('/').at(-1), word]))
-    return { book, follow, words, listing: reader.list(spot), reader }
+    if (!subscription) throw new Failure('internal', 'it has no subscription')
+    const { subscriber, scope } = subscription
+    const presences = () =>
+      Object.fromEntries([...states.current].map(([key, { presence }]) => [key.split('/').at(-1), presence]))
+    return { states, follow, presences, listing: subscriber.list(scope), subscriber }
   }
 
   it('takes for gone what was on none of them', async () => {
-    const { book, listing, words } = await open('first', 'second', 'gone')
+    const { states, listing, presences } = await open('first', 'second', 'gone')
     listing.page([configMap('first'), configMap('strange')])
     listing.page([configMap('second')])
-    is(book.isYoung, true)
+    is(states.isListing, true)
     listing.end('9')
-    equal(words(), { first: 'there', second: 'there', gone: 'absent' })
-    is(book.isYoung, false)
+    equal(presences(), { first: 'present', second: 'present', gone: 'absent' })
+    is(states.isListing, false)
   })
 
   it('has asked for what it came to follow when its page had passed', async () => {
-    const { book, follow, listing, words } = await open('first')
+    const { states, follow, listing, presences } = await open('first')
     listing.page([configMap('first'), configMap('late')])
     await follow('first', 'late', 'later')
     listing.page([configMap('later')])
     listing.end('9')
-    equal(words(), { first: 'there', later: 'there' })
-    equal(book.unwatched(['first', 'late', 'later'].map(held)), [held('late')])
-    is(book.isYoung, false)
-    book.read(new Map([[held('late').key, { word: 'absent', version: '' }]]))
-    equal(book.unwatched(['first', 'late', 'later'].map(held)), [])
+    equal(presences(), { first: 'present', later: 'present' })
+    equal(states.unwatched(['first', 'late', 'later'].map(held)), [held('late')])
+    is(states.isListing, false)
+    states.read(new Map([[held('late').key, { presence: 'absent', version: '' }]]))
+    equal(states.unwatched(['first', 'late', 'later'].map(held)), [])
   })
 
   it('has asked for what it came to hold beside a watch that had told all there is', async () => {
-    const { book, follow, listing } = await open('first')
+    const { states, follow, listing } = await open('first')
     listing.page([configMap('first')])
     listing.end('9')
     await follow('first', 'refused')
-    equal([book.isYoung, book.unwatched(['first', 'refused'].map(held))], [false, [held('refused')]])
+    equal([states.isListing, states.unwatched(['first', 'refused'].map(held))], [false, [held('refused')]])
   })
 
   it('keeps what it heard meanwhile', async () => {
-    const { listing, words, reader } = await open('first', 'deleted')
+    const { listing, presences, subscriber } = await open('first', 'deleted')
     listing.page([configMap('first')])
     const before = configMap('deleted')
-    reader.saw({ ...before, metadata: { ...before.metadata, resourceVersion: '11' } })
+    subscriber.changed({ ...before, metadata: { ...before.metadata, resourceVersion: '11' } })
     listing.end('9')
-    equal(words(), { first: 'there', deleted: 'there' })
+    equal(presences(), { first: 'present', deleted: 'present' })
   })
 
   it('has all of them gone through only so often, though one changes all the time', async () => {
     const clock = steppedClock()
     let rings = 0
     const pacing = { clock, rate: { burst: 156, perSecond: 2 }, ring: () => rings++ }
-    const { follow, reader } = await openWith(pacing, 'first', 'second')
+    const { follow, subscriber } = await openWith(pacing, 'first', 'second')
     const change = (version: number) => {
       const seen = configMap('first')
-      reader.saw({ ...seen, metadata: { ...seen.metadata, uid: `${version}`, resourceVersion: `${version}` } })
+      subscriber.changed({ ...seen, metadata: { ...seen.metadata, uid: `${version}`, resourceVersion: `${version}` } })
     }
     for (let version = 1; version <= 2; version++) {
       change(version)
@@ -119,14 +120,14 @@ describe('a book that is fed page by page', (it) => {
   })
 
   it('has read again what no rule had time for', async () => {
-    const { book, follow, listing } = await open('first')
+    const { states, follow, listing } = await open('first')
     await follow('first')
     listing.page([configMap('first')])
     listing.end('9')
-    const line = book.lines.get(held('first').key)
-    ok(line?.word === 'there')
-    equal(book.unwatched([held('first')]), [])
-    book.read(new Map([[held('first').key, { ...line, health: UNJUDGED }]]))
-    equal(book.unwatched([held('first')]), [held('first')])
+    const state = states.current.get(held('first').key)
+    ok(state?.presence === 'present')
+    equal(states.unwatched([held('first')]), [])
+    states.read(new Map([[held('first').key, { ...state, health: UNJUDGED }]]))
+    equal(states.unwatched([held('first')]), [held('first')])
   })
 })

@@ -3,12 +3,11 @@ import * as assert from 'uvu/assert'
 import { connect, isNewer, type Kube } from '../../../src/adapters/kube/index.ts'
 import { ClusterRoles, ConfigMaps, Deployments } from '../../../src/api/index.ts'
 import {
-  createLedgers,
+  createSyncMemories,
   type Entry,
   type Inventory,
   type InventoryStore,
-  type Ledger,
-  type Ledgers,
+  type SyncMemories,
   type SyncRequest,
   sync,
 } from '../../../src/engines/gitops/index.ts'
@@ -20,7 +19,7 @@ import { testCluster } from '../../support/control-plane.ts'
 import { describe } from '../../support/suite.ts'
 import { eventually } from '../../support/verbs.ts'
 
-function memory(): InventoryStore {
+function inMemory(): InventoryStore {
   let last: Inventory | undefined
   return {
     load: () => Promise.resolve(last),
@@ -50,7 +49,7 @@ describe('the book of a sync', (it) => {
   const { kube } = cluster
   const asked: string[] = []
   let counted: Kube
-  let ledgers: Ledgers
+  let memories: SyncMemories
   let namespace = ''
   let program = ''
 
@@ -62,10 +61,10 @@ describe('the book of a sync', (it) => {
     asked.length = 0
     const own = connect({ kubeconfig: cluster.kubeconfig })
     counted = noting(own, asked)
-    ledgers = createLedgers({ clock: systemClock, log: silentLog })
+    memories = createSyncMemories({ clock: systemClock, log: silentLog })
   })
   it.afterEach(async () => {
-    ledgers.close()
+    memories.close()
     await counted.close()
   })
   it.after(() => cluster.close())
@@ -74,8 +73,8 @@ describe('the book of a sync', (it) => {
   const open = (files: Record<string, string | object>, more: Partial<SyncRequest> = {}, tenant = 'team') => {
     const owner = { id: randomUUID(), title: 'Test' }
     const state = { rings: 0 }
-    const ledger: Ledger = ledgers.of(owner.id, { tenant, rules: '', ring: () => void state.rings++ })
-    const inventory = memory()
+    const memory = memories.of(owner.id, { tenant, rules: '', ring: () => void state.rings++ })
+    const inventory = inMemory()
     const render = createRenderer({ kubectl: program })
     const from = snapshot(files)
     const request: SyncRequest = {
@@ -84,21 +83,21 @@ describe('the book of a sync', (it) => {
       destination: { kube: counted, namespace },
       owner,
       inventory,
-      ledger,
+      memory,
       ...more,
     }
     const run = () => sync(request, { render, clock: systemClock })
-    const line = (kind: string, name: string) => ledger.book.lines.get(`${kind}/${namespace}/${name}`)
-    return { owner, ledger, state, run, line, request, render }
+    const line = (kind: string, name: string) => memory.states.current.get(`${kind}/${namespace}/${name}`)
+    return { owner, memory, state, run, line, request, render }
   }
   const watching = () => eventually(() => asked.some((path) => path.includes('watch=true')))
 
   it('knows what was written without reading it, and watches from there on', async () => {
-    const { run, ledger, line } = open({ 'a.yaml': configMap('a'), 'b.yaml': configMap('b') })
+    const { run, memory, line } = open({ 'a.yaml': configMap('a'), 'b.yaml': configMap('b') })
     await run()
-    assert.is(ledger.book.isYoung, false)
+    assert.is(memory.states.isListing, false)
     const written = line('/ConfigMap', 'a')
-    assert.equal(written?.word === 'there' && [written.drift, written.health], [[], { status: 'Healthy' }])
+    assert.equal(written?.presence === 'present' && [written.drift, written.health], [[], { status: 'Healthy' }])
     await watching()
     assert.equal(asked.filter((path) => path.startsWith('/')).length, 1, asked.join('\n'))
     assert.match(asked.join(), /configmaps\?.*watch=true.*resourceVersion=\d+/)
@@ -118,7 +117,7 @@ describe('the book of a sync', (it) => {
     const deployment = () => line('apps/Deployment', 'web')
     const isDone = (version: string) => {
       const seen = deployment()
-      return seen?.word === 'there' && isNewer(seen.version, version) && seen.health.status === 'Healthy'
+      return seen?.presence === 'present' && isNewer(seen.version, version) && seen.health.status === 'Healthy'
     }
     await run()
     await watching()
@@ -127,7 +126,7 @@ describe('the book of a sync', (it) => {
     request.snapshot = snapshot({ 'web.yaml': web('2000m') })
     await run()
     const seen = deployment()
-    assert.equal(seen?.word === 'there' && [seen.health.status, seen.drift], ['Healthy', []])
+    assert.equal(seen?.presence === 'present' && [seen.health.status, seen.drift], ['Healthy', []])
   })
 
   it('does not take what carries the mark of another sync for its own, and deletes nothing of it', async () => {
@@ -137,7 +136,7 @@ describe('the book of a sync', (it) => {
     await kube.patch(ConfigMaps, { name: 'b', namespace }, { metadata: { labels: { 'gitops.berth.dev/sync': 'anothers' } } })
     await eventually(() => {
       const seen = line('/ConfigMap', 'b')
-      return seen?.word === 'there' && seen.isOthers
+      return seen?.presence === 'present' && seen.hasOtherOwner
     })
     const without = snapshot({ 'a.yaml': configMap('a') })
     const { changes, inventory } = await sync({ ...request, snapshot: without }, { render, clock: systemClock })
@@ -159,7 +158,7 @@ describe('the book of a sync', (it) => {
     await kube.patch(ConfigMaps, { name: 'a', namespace }, { data: { x: '2' } }, { manager: 'somebody' })
     const drifted = await eventually(() => {
       const seen = line('/ConfigMap', 'a')
-      return seen?.word === 'there' && seen.drift.length > 0 && seen
+      return seen?.presence === 'present' && seen.drift.length > 0 && seen
     })
     assert.equal([drifted.drift, drifted.by, state.rings], [['/data/x'], ['somebody'], 1])
     const { repairs } = await run()
@@ -173,7 +172,7 @@ describe('the book of a sync', (it) => {
     const { run, line } = open({ 'a.yaml': configMap('a') })
     await run()
     await kube.delete(ConfigMaps, { name: 'a', namespace })
-    await eventually(() => line('/ConfigMap', 'a')?.word === 'absent')
+    await eventually(() => line('/ConfigMap', 'a')?.presence === 'absent')
     asked.length = 0
     const { entries } = await run()
     assert.equal(
@@ -188,7 +187,7 @@ describe('the book of a sync', (it) => {
     await run()
     await eventually(async () => {
       const seen = line('apps/Deployment', 'web')
-      return seen?.word === 'there' && seen.health.status === 'Healthy'
+      return seen?.presence === 'present' && seen.health.status === 'Healthy'
     })
     const calm = state.rings
     assert.equal((await run()).entries[0]?.change, 'unchanged')
@@ -196,7 +195,7 @@ describe('the book of a sync', (it) => {
     await kube.patch(Deployments, { name: 'web', namespace }, [{ op: 'replace', path: cpu, value: '2' }])
     await eventually(() => {
       const seen = line('apps/Deployment', 'web')
-      return seen?.word === 'there' && seen.drift.join() === cpu
+      return seen?.presence === 'present' && seen.drift.join() === cpu
     })
     assert.ok(state.rings > calm)
     assert.equal((await run()).entries[0]?.change, 'configured')
@@ -217,35 +216,35 @@ describe('the book of a sync', (it) => {
     await first.run()
     await watching()
     await second.run()
-    assert.is(ledgers.watches, 1)
+    assert.is(memories.watches, 1)
     await kube.patch(ConfigMaps, { name: 'b', namespace }, { metadata: { labels: { x: 'y' } }, data: { z: '1' } })
     await kube.delete(ConfigMaps, { name: 'b', namespace })
-    await eventually(() => second.line('/ConfigMap', 'b')?.word === 'absent')
+    await eventually(() => second.line('/ConfigMap', 'b')?.presence === 'absent')
     assert.is(first.state.rings, 0)
-    ledgers.end(first.owner.id)
-    assert.is(ledgers.watches, 1)
-    ledgers.end(second.owner.id)
-    assert.is(ledgers.watches, 0)
+    memories.end(first.owner.id)
+    assert.is(memories.watches, 1)
+    memories.end(second.owner.id)
+    assert.is(memories.watches, 0)
   })
 
   it('is told everything that is there when it comes late to a watch', async () => {
     const first = open({ 'a.yaml': configMap('a') })
     const second = open({ 'b.yaml': configMap('b') })
     await second.run()
-    ledgers.end(second.owner.id)
+    memories.end(second.owner.id)
     await kube.delete(ConfigMaps, { name: 'b', namespace })
     await first.run()
     await watching()
     const rings = { count: 0 }
-    const ledger = ledgers.of(second.owner.id, { tenant: 'team', rules: '', ring: () => void rings.count++ })
-    const run = () => sync({ ...second.request, ledger }, { render: second.render, clock: systemClock })
-    assert.is((await run()).isYoung, true)
+    const memory = memories.of(second.owner.id, { tenant: 'team', rules: '', ring: () => void rings.count++ })
+    const run = () => sync({ ...second.request, memory }, { render: second.render, clock: systemClock })
+    assert.is((await run()).isListing, true)
     await eventually(() => rings.count > 0)
     assert.equal(
       (await run()).entries.map(({ change }) => change),
       ['created'],
     )
-    assert.is(ledgers.watches, 1)
+    assert.is(memories.watches, 1)
   })
 
   it('reads each interval where the tenant may not watch', async () => {
@@ -259,16 +258,16 @@ describe('the book of a sync', (it) => {
     })
     await grant(kube, namespace, 'default', name)
     const tenant = counted.as({ user: `system:serviceaccount:${namespace}:default` })
-    const { run, state, ledger, request, render } = open(
+    const { run, state, memory, request, render } = open(
       { 'a.yaml': configMap('a', { x: '1' }) },
       { destination: { kube: tenant, namespace } },
     )
     await eventually(async () => (await run()).entries[0]?.change === 'unchanged')
     await eventually(() => state.rings > 0)
-    await eventually(() => ledgers.watches === 0)
+    await eventually(() => memories.watches === 0)
     await kube.patch(ConfigMaps, { name: 'a', namespace }, { data: { x: '2' } })
     assert.equal((await run()).entries[0]?.change, 'unchanged')
-    assert.is(ledger.book.isYoung, false)
+    assert.is(memory.states.isListing, false)
     const { entries } = await sync({ ...request, compare: true }, { render, clock: systemClock })
     assert.equal(entries[0]?.change, 'configured')
     await kube.delete(ClusterRoles, { name })
@@ -280,24 +279,24 @@ describe('the book of a sync', (it) => {
     const { run, state, line } = open({ 'a.yaml': configMap('a', { x: '1' }) }, { destination })
     assert.equal((await run()).entries[0]?.change, 'failed')
     await eventually(() => state.rings > 0)
-    assert.is(ledgers.watches, 0)
+    assert.is(memories.watches, 0)
     await grant(kube, namespace, 'default', 'edit')
     await eventually(async () => (await run()).entries[0]?.change === 'created')
     await kube.patch(ConfigMaps, { name: 'a', namespace }, { data: { x: '2' } })
     await eventually(() => {
       const seen = line('/ConfigMap', 'a')
-      return seen?.word === 'there' && seen.drift.join() === '/data/x'
+      return seen?.presence === 'present' && seen.drift.join() === '/data/x'
     })
     assert.equal((await run()).entries[0]?.change, 'configured')
   })
 
   it('reads each interval beyond the cap on watches', async () => {
-    ledgers.close()
-    ledgers = createLedgers({ clock: systemClock, log: silentLog, mostWatches: 1 })
-    const { run, ledger, request, render } = open({ 'a.yaml': configMap('a'), 'web.yaml': web('1') })
+    memories.close()
+    memories = createSyncMemories({ clock: systemClock, log: silentLog, mostWatches: 1 })
+    const { run, memory, request, render } = open({ 'a.yaml': configMap('a'), 'web.yaml': web('1') })
     const { inventory } = await run()
-    assert.is(ledgers.watches, 1)
-    const unwatched = ledger.book.unwatched(inventory.held)
+    assert.is(memories.watches, 1)
+    const unwatched = memory.states.unwatched(inventory.held)
     assert.is(unwatched.length, 1)
     const [one] = unwatched
     const kind = one?.id.kind === 'ConfigMap' ? ConfigMaps : Deployments
@@ -313,14 +312,14 @@ describe('the book of a sync', (it) => {
   })
 
   it('sets back at a pace what is changed again and again, and says what has to wait', async () => {
-    ledgers.close()
-    ledgers = createLedgers({ clock: systemClock, log: silentLog, repairs: { burst: 2, perSecond: 1 } })
+    memories.close()
+    memories = createSyncMemories({ clock: systemClock, log: silentLog, repairs: { burst: 2, perSecond: 1 } })
     const files = Object.fromEntries(['a', 'b', 'c'].map((name) => [`${name}.yaml`, configMap(name)]))
     const { run, line } = open(files)
     await run()
     await watching()
     for (const name of ['a', 'b', 'c']) await kube.delete(ConfigMaps, { name, namespace })
-    await eventually(() => ['a', 'b', 'c'].every((name) => line('/ConfigMap', name)?.word === 'absent'))
+    await eventually(() => ['a', 'b', 'c'].every((name) => line('/ConfigMap', name)?.presence === 'absent'))
     const told = (changed: readonly Entry[]) => changed.map(({ id, change }) => `${id.name} ${change}`)
     const { entries, putOff } = await run()
     assert.equal(told(entries), ['a created', 'b created', 'c waiting'])
@@ -330,13 +329,13 @@ describe('the book of a sync', (it) => {
   })
 
   it('sets back at once what somebody asks for', async () => {
-    ledgers.close()
-    ledgers = createLedgers({ clock: systemClock, log: silentLog, repairs: { burst: 1, perSecond: 1 } })
+    memories.close()
+    memories = createSyncMemories({ clock: systemClock, log: silentLog, repairs: { burst: 1, perSecond: 1 } })
     const { run, line, request, render } = open({ 'a.yaml': configMap('a'), 'b.yaml': configMap('b') })
     await run()
     await watching()
     for (const name of ['a', 'b']) await kube.delete(ConfigMaps, { name, namespace })
-    await eventually(() => ['a', 'b'].every((name) => line('/ConfigMap', name)?.word === 'absent'))
+    await eventually(() => ['a', 'b'].every((name) => line('/ConfigMap', name)?.presence === 'absent'))
     const { changes } = await sync({ ...request, isAsked: true }, { render, clock: systemClock })
     assert.equal(
       changes.map(({ change }) => change),
@@ -345,15 +344,15 @@ describe('the book of a sync', (it) => {
   })
 
   it('keeps of the watches some for others, however many a tenant would have', async () => {
-    ledgers.close()
-    ledgers = createLedgers({ clock: systemClock, log: silentLog, mostWatches: 5 })
+    memories.close()
+    memories = createSyncMemories({ clock: systemClock, log: silentLog, mostWatches: 5 })
     const plain = (apiVersion: string, kind: string) => ({ apiVersion, kind, metadata: { name: 'a' } })
     const kinds = ['ConfigMap', 'ServiceAccount', 'Secret', 'LimitRange', 'Service', 'PodTemplate']
     const files = Object.fromEntries(kinds.map((kind) => [`${kind}.yaml`, { ...plain('v1', kind), ...MINIMAL[kind] }]))
     await open(files, {}, 'greedy').run()
-    assert.is(ledgers.watches, 4)
+    assert.is(memories.watches, 4)
     await open({ 'role.yaml': plain('rbac.authorization.k8s.io/v1', 'Role') }, {}, 'modest').run()
-    assert.is(ledgers.watches, 5)
+    assert.is(memories.watches, 5)
   })
 })
 

@@ -4,10 +4,10 @@ import { connect, type Kube } from '../../../src/adapters/kube/index.ts'
 import { type AnyObject, ConfigMaps, CustomResourceDefinitions, Namespaces, type Ref } from '../../../src/api/index.ts'
 import { apiVersionFor, idOf, keyOfId, refOfId } from '../../../src/engines/apply/object-id.ts'
 import { type Entry, type Held, OWNER_LABEL } from '../../../src/engines/gitops/index.ts'
+import { kindOfAny } from '../../../src/engines/gitops/objects/context.ts'
 import { GUARDS } from '../../../src/engines/gitops/prune/guards.ts'
 import { type Pruning, prune } from '../../../src/engines/gitops/prune/prune.ts'
-import { lineOf, type Mark, markIn } from '../../../src/engines/gitops/state/book.ts'
-import { kindOfAny } from '../../../src/engines/gitops/state/observe.ts'
+import { stateOf, type WatchedObject, watchedIn } from '../../../src/engines/gitops/state/object-state.ts'
 import { Failure, systemClock } from '../../../src/std/index.ts'
 import { grant } from '../../support/builders/credentials.ts'
 import { configMap } from '../../support/builders/snapshots.ts'
@@ -72,13 +72,13 @@ describe('a prune', (it) => {
   const run = (leaving: Held[], more: Partial<Pruning> = {}) =>
     prune(leaving, { kube: counted, clock: systemClock, owner, held: leaving, rendered: 1, guards: GUARDS, ...more })
   /** As a watch has seen them by now. */
-  async function marks(held: readonly Held[]): Promise<Pruning['mark']> {
-    const seen = new Map<string, Mark>()
+  async function marks(held: readonly Held[]): Promise<Pruning['watched']> {
+    const seen = new Map<string, WatchedObject>()
     for (const { id, version } of held) {
       const kind = await kube.resolve(apiVersionFor(id.group, version), id.kind)
       const object = kind && (await kube.get(kindOfAny(kind), refOfId(id)))
-      const mark = object && markIn(lineOf(object, undefined, systemClock))
-      if (mark) seen.set(keyOfId(id), mark)
+      const watched = object && watchedIn(stateOf(object, undefined, systemClock))
+      if (watched) seen.set(keyOfId(id), watched)
     }
     return (key) => seen.get(key)
   }
@@ -142,11 +142,11 @@ describe('a prune', (it) => {
 
   it('deletes with one request what a watch has seen, unless it has changed since', async () => {
     const held = await given(configMap('a'), configMap('b'))
-    const mark = await marks(held)
+    const watched = await marks(held)
     await kube.patch(ConfigMaps, { name: 'b', namespace }, { metadata: { labels: { [OWNER_LABEL]: 'another' } } })
     await run([])
     requests.length = 0
-    const entries = await run(held, { mark })
+    const entries = await run(held, { watched })
     assert.equal(told(entries), ['ConfigMap a pruned', 'ConfigMap b skipped'])
     assert.ok(requests.length <= 2 + 2, `a delete each, a refusal and a look: ${requests}`)
     assert.ok(await there('b'))
@@ -275,19 +275,19 @@ describe('a prune', (it) => {
     const watched = noting(order, {
       get: () => Promise.reject(new Failure('internal', 'nothing is looked at')),
     })
-    const entries = await run(held, { ...watched, mark: await marks(held) })
+    const entries = await run(held, { ...watched, watched: await marks(held) })
     assert.equal(told(entries), ['ConfigMap c pruned', 'ServiceAccount b pruned'])
     assert.equal(order, ['b', 'c'])
   })
 
   it('judges anew what has changed since a watch told of it: somebody may have asked to be asked', async () => {
     const held = await given(configMap('a'))
-    const mark = await marks(held)
+    const watched = await marks(held)
     await kube.patch(ConfigMaps, at('a'), { metadata: { annotations: { 'gitops.berth.dev/prune': 'confirm' } } })
-    const entries = await run(held, { mark })
+    const entries = await run(held, { watched })
     assert.equal([told(entries), reason(entries, 'a')], [['ConfigMap a withheld'], 'ConfirmationNeeded'])
     assert.ok(await there('a'))
-    assert.equal(told(await run(held, { mark, confirmed: true })), ['ConfigMap a pruned'])
+    assert.equal(told(await run(held, { watched, confirmed: true })), ['ConfigMap a pruned'])
   })
 
   it('deletes what depends on something before it, against the order of kinds', async () => {

@@ -1,5 +1,5 @@
 import { equal, is } from 'uvu/assert'
-import { createRepairPace, REPAIRS } from '../../../src/engines/gitops/watch/repair-pace.ts'
+import { createRepairPace, REPAIRS } from '../../../src/engines/gitops/watch/sync-memory.ts'
 import { type Clock, createBuckets, seconds } from '../../../src/std/index.ts'
 import { steppedClock } from '../../support/clock.ts'
 import { describe } from '../../support/suite.ts'

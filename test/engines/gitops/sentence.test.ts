@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { sentenceAbout } from '../../../src/engines/gitops/objects/sentence.ts'
+import { sentenceAbout } from '../../../src/engines/gitops/objects/change-set.ts'
 import { Failure } from '../../../src/std/index.ts'
 import { describe } from '../../support/suite.ts'
 

@@ -188,17 +188,17 @@ describe('taking over', (it) => {
   it('believes the book only as long as nothing has happened since', async () => {
     await applier.apply([configMap('a', { x: '1' }), configMap('b', { x: '1' })])
     const known = await Promise.all(['a', 'b'].map(get))
-    const book = new Map(
+    const states = new Map(
       known.map((object) => {
         const { uid, resourceVersion: version = '' } = object?.metadata ?? {}
         const key = `/ConfigMap/${namespace}/${object?.metadata.name}`
-        return [key, { word: 'there' as const, uid, version, drift: [], health: { status: 'Healthy' as const } }]
+        return [key, { presence: 'present' as const, uid, version, drift: [], health: { status: 'Healthy' as const } }]
       }),
     )
     const change = (name: string, metadata: object) => kube.patch(ConfigMaps, { name, namespace }, { metadata })
     await change('a', { labels: { [OWNER_LABEL]: 'another' } })
     await change('b', { annotations: { 'gitops.berth.dev/apply': 'ignore' } })
-    const entries = await applier.apply([configMap('a', { x: '2' }), configMap('b', { x: '2' })], { book })
+    const entries = await applier.apply([configMap('a', { x: '2' }), configMap('b', { x: '2' })], { states })
     assert.equal(said(entries), ['ConfigMap a failed', 'ConfigMap b skipped'])
     assert.match(whyOf(entries, 'a'), 'is kept by')
     assert.equal([(await get('a'))?.data, (await get('b'))?.data], [{ x: '1' }, { x: '1' }])
@@ -227,7 +227,7 @@ describe('taking over', (it) => {
     })
     assert.match(whyOf(wanted, 'a'), /is kept by Test team-b\/web\. Remove the object from one of the two/)
     const given = await applier.apply([configMap('a', { x: '2' }), annotated('m', { x: '2' }, merge)], {
-      standing: () => 'gives',
+      standing: () => 'releases',
     })
     assert.equal(said(given), ['ConfigMap a configured', 'ConfigMap m configured'])
     assert.equal([(await get('a'))?.data, (await get('m'))?.data], [{ x: '2' }, { x: '2' }])

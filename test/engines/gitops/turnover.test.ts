@@ -1,5 +1,5 @@
 import * as assert from 'uvu/assert'
-import { turnover } from '../../../src/engines/gitops/objects/turnover.ts'
+import { turnover } from '../../../src/engines/gitops/objects/lists.ts'
 import { describe } from '../../support/suite.ts'
 
 const [a, b, c, d, e] = ['a', 'b', 'c', 'd', 'e'].map((name) => ({ name }))

@@ -24,20 +24,20 @@ describe('what syncs want', (it) => {
       server,
       keys: new Set(keys),
       commitId: 'c',
-      news: () => void rung.push(owner),
+      changed: () => void rung.push(owner),
     })
   const tried = (owner: string, code?: FailureCode, reason?: string) => {
     const failure = code && new Failure(code, 'no', reason ? { reason } : {})
     wants.tried(owner, SERVER, { id: ID, ...(failure ? { change: 'failed', failure } : { change: 'configured' }) })
   }
-  const offered = (by: string) => wants.offer(by, SERVER, B)?.id
+  const offered = (by: string) => wants.successorOf(by, SERVER, B)?.id
 
   it('is known of who has said so; who has not is believed to want what he keeps, if he exists', () => {
     want('one', ['a', 'b'])
     const standings = ['one', 'silent', 'stranger'].map((owner) => wants.standing(owner, SERVER, 'a'))
     assert.equal(standings, ['wants', 'wants', 'unknown'])
-    assert.is(wants.standing('one', SERVER, 'c'), 'gives')
-    assert.is(wants.standing('one', 'https://elsewhere.example.com', 'a'), 'gives')
+    assert.is(wants.standing('one', SERVER, 'c'), 'releases')
+    assert.is(wants.standing('one', 'https://elsewhere.example.com', 'a'), 'releases')
   })
 
   it('is offered to another one that wants it on the same server', () => {
@@ -46,7 +46,7 @@ describe('what syncs want', (it) => {
     want('far', ['a'], 'https://elsewhere.example.com')
     assert.is(offered('one'), 'two')
     assert.is(offered('two'), 'one')
-    assert.is(wants.offer('one', SERVER, 'a'), undefined)
+    assert.is(wants.successorOf('one', SERVER, 'a'), undefined)
   })
 
   it('is offered for some seconds, for longer to one that is busy writing, and not for ever', async () => {
@@ -92,9 +92,9 @@ describe('what syncs want', (it) => {
     want('two', [B])
     assert.is(offered('one'), 'two')
     wants.leave('two')
-    assert.equal([offered('one'), wants.standing('two', SERVER, B)], [undefined, 'gives'])
+    assert.equal([offered('one'), wants.standing('two', SERVER, B)], [undefined, 'releases'])
     wants.leave('silent')
-    assert.is(wants.standing('silent', SERVER, B), 'gives')
+    assert.is(wants.standing('silent', SERVER, B), 'releases')
   })
 
   it('is told to the others at once when something is given up, and after a moment when it is claimed', async () => {

@@ -1,6 +1,6 @@
 import * as assert from 'uvu/assert'
 import { ConfigMaps } from '../../../src/api/index.ts'
-import type { Phase } from '../../../src/engines/gitops/index.ts'
+import type { Phase } from '../../../src/engines/gitops/sync/meter.ts'
 import type { GitOpsMeter } from '../../../src/operator/gitops-deployment/index.ts'
 import { configMap } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'

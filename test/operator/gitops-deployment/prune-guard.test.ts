@@ -1,7 +1,7 @@
 import * as assert from 'uvu/assert'
 import { type GitOpsDeployment, GitOpsDeployments } from '../../../src/api/index.ts'
-import type { Change, Entry } from '../../../src/engines/gitops/index.ts'
-import { isSpent } from '../../../src/operator/gitops-deployment/pass/confirmation.ts'
+import type { Entry } from '../../../src/engines/gitops/index.ts'
+import { isSpent } from '../../../src/operator/gitops-deployment/status/requests.ts'
 import { configMap } from '../../support/builders/snapshots.ts'
 import { testCluster } from '../../support/control-plane.ts'
 import { openStage, type Stage } from '../../support/deployments.ts'
@@ -139,7 +139,7 @@ describe('a confirmation', (it) => {
     spec: { source: { repoURL: 'https://git.example.com/x', path: '.' }, type: 'automated' },
     status,
   })
-  const entry = (change: Change): Entry => ({ id: { group: '', kind: 'ConfigMap', name: 'a' }, change })
+  const entry = (change: Entry['change']): Entry => ({ id: { group: '', kind: 'ConfigMap', name: 'a' }, change })
   const done = (commitId: string, ...entries: Entry[]) => ({ commitId, entries, isPostponed: false })
   const waits = { pendingPrune: { revision: one, count: 1, reason: 'NothingRendered', message: '' } }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Kube } from '../../../src/adapters/kube/index.ts'
-import { type Applying, apply } from '../../../src/engines/gitops/apply/apply.ts'
+import { type ApplyRequest, apply } from '../../../src/engines/gitops/apply/apply.ts'
 import { exact, type Held, superset } from '../../../src/engines/gitops/inventory/inventory.ts'
 import type { Entry } from '../../../src/engines/gitops/objects/change-set.ts'
 import { type Owner, place } from '../../../src/engines/gitops/objects/place.ts'
@@ -11,7 +11,7 @@ export interface Applier {
   readonly owner: Owner
   readonly held: readonly Held[]
   /** Places and applies a set as a sync does, all of it, and remembers what it holds from then on. */
-  apply(objects: object[], more?: Partial<Applying>): Promise<Entry[]>
+  apply(objects: object[], more?: Partial<ApplyRequest>): Promise<Entry[]>
 }
 
 /** The part of a sync between rendering and pruning, with its memory. */

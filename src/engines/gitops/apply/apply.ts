@@ -1,61 +1,45 @@
-import type { AnyObject } from '../../../api/index.ts'
-import { byKey, keyOfId } from '../../apply/index.ts'
+import { saidIn } from '../../../adapters/kube/index.ts'
+import { refOf } from '../../../api/index.ts'
+import { Failure, pause, seconds } from '../../../std/index.ts'
+import { byKey, keyOfId, sayId } from '../../apply/index.ts'
 import { type Health, healthOf } from '../../health/index.ts'
-import type { IgnoreRules } from '../fields/ignore.ts'
 import type { Held } from '../inventory/inventory.ts'
-import type { Entry } from '../objects/change-set.ts'
-import type { SyncContext } from '../objects/context.ts'
-import { eachOf } from '../objects/each.ts'
+import { type Entry, sentenceAbout } from '../objects/change-set.ts'
+import { kindOfAny } from '../objects/context.ts'
+import { eachOf } from '../objects/lists.ts'
 import type { Desired } from '../objects/place.ts'
-import { topologicalOrder } from '../objects/topological-order.ts'
-import type { Book } from '../state/book.ts'
-import type { Writing } from './case.ts'
-import { createGate } from './gate.ts'
-import type { Standing, Taking } from './keeper.ts'
+import { kindKey, kindsDeclaredBy, type TopologicalOrder, topologicalOrder } from '../objects/topological-order.ts'
+import type { ObjectStates } from '../state/object-state.ts'
+import type { ApplySettings, ObjectWriter } from './case.ts'
 import { createPatience } from './patience.ts'
-import { createServing } from './serving.ts'
 import { writeOne } from './write.ts'
 
 /** More at once only makes the API server's queue longer: measured in docs/decisions/0095. */
 const AT_ONCE = 16
 
-export interface Applying extends SyncContext {
-  /** What is held of these objects already. */
+export interface ApplyRequest extends ApplySettings {
   held: readonly Held[]
   /** The whole set, what needs no write included: dependencies are looked for in it. Without it, what is applied. */
   set?: readonly Desired[] | undefined
   /** Objects of the set that may not be applied. */
   refused?: readonly Entry[] | undefined
-  /** What was known before the first write: an apply that changed nothing is told by it. */
-  book?: Book | undefined
-  /** Called with the answer to each write. */
-  wrote?: ((item: Desired, object: AnyObject) => void) | undefined
+  /** As they were seen before the first write: an apply that changed nothing is told by it. */
+  states?: ObjectStates | undefined
   /** Called when an object is done, well or badly. */
   told?: ((entry: Entry) => void) | undefined
-  /** Whether another sync whose mark an object carries still wants it. */
-  standing?: Standing | undefined
-  taking?: Taking | undefined
-  /** Whether objects are deleted and made anew when a field that cannot be changed has changed. */
-  force?: boolean | undefined
-  /** Fields that others may change. */
-  ignore?: IgnoreRules | undefined
-  /** How a dependency does, where the book does not know; by the rules of its kind without it. */
-  healthOf?: ((object: AnyObject | undefined) => Health) | undefined
-  /** Whether labels may be taken from namespaces that decide what their pods may do. */
-  podSecurityLabels?: boolean | undefined
 }
 
 /**
  * Server-side apply, step by step: dependencies before dependents, kinds that others need first. One object's failure is its
  * own entry; it stops nothing but what depends on it.
  */
-export async function apply(desired: readonly Desired[], applying: Applying): Promise<Entry[]> {
+export async function apply(desired: readonly Desired[], request: ApplyRequest): Promise<Entry[]> {
   if (desired.length === 0) return []
-  const { set = desired, refused = [], signal } = applying
-  const by = writingOf(desired, applying)
+  const { set = desired, refused = [], signal } = request
+  const writer = writerFor(desired, request)
   const order = topologicalOrder(set, new Set(refused.map(({ id }) => keyOfId(id))))
-  const gate = createGate({ order, set, refused, by })
-  const serving = createServing(desired, by)
+  const gate = createGate(order, { set, refused }, writer)
+  const serving = createServing(desired, writer)
   const due = new Set(desired)
 
   const entries: Entry[] = []
@@ -65,31 +49,158 @@ export async function apply(desired: readonly Desired[], applying: Applying): Pr
     await serving.ready(items)
     const write = async (item: Desired) => {
       signal?.throwIfAborted()
-      const entry = (await gate.obstacle(item)) ?? (await serving.retryUntilServed(item, () => writeOne(item, by)))
-      applying.told?.(entry)
+      const entry = (await gate.obstacle(item)) ?? (await serving.retryUntilServed(item, () => writeOne(item, writer)))
+      request.told?.(entry)
       return entry
     }
     const done = await eachOf(items, AT_ONCE, write)
     gate.note(done)
     for (const entry of done) entries.push(entry)
   }
-  // What an end called for in the midst of it is no failure of the objects.
+  // An abort in the midst of it is no failure of the objects.
   signal?.throwIfAborted()
   return entries
 }
 
-function writingOf(desired: readonly Desired[], applying: Applying): Writing {
-  const { kube, clock, owner, held, book, wrote, signal } = applying
-  const { standing, taking, force = false, ignore, podSecurityLabels = false } = applying
+function writerFor(desired: readonly Desired[], request: ApplyRequest): ObjectWriter {
   const due = new Set(desired.map(({ key }) => key))
-  const known = byKey(held.filter(({ key }) => due.has(key)))
-  const patience = createPatience(clock, signal)
+  const known = byKey(request.held.filter(({ key }) => due.has(key)))
+  const send = createPatience(request.clock, request.signal)
   return {
-    ...{ kube, clock, owner, signal, standing, taking, force, ignore, podSecurityLabels },
+    ...request,
     uidOf: (key) => known.get(key)?.uid,
-    lineOf: (key) => book?.get(key),
-    send: ({ id }, request) => patience.send(`${id.group}/${id.kind}/${id.namespace ?? ''}`, request),
-    wrote: (item, object) => wrote?.(item, object),
-    healthOf: applying.healthOf ?? ((object) => healthOf(object, clock.now())),
+    stateOf: (key) => request.states?.get(key),
+    send: ({ id }, ask) => send(`${id.group}/${id.kind}/${id.namespace ?? ''}`, ask),
   }
+}
+
+/** Keeps objects back whose dependencies are not there yet. Nothing waits here: they are tried in the next reconcile. */
+function createGate(
+  order: TopologicalOrder,
+  { set, refused }: { set: readonly Desired[]; refused: readonly Entry[] },
+  writer: ObjectWriter,
+) {
+  const outcomes = new Map(refused.map((entry) => [keyOfId(entry.id), entry]))
+  const items = new Map(order.needs.size > 0 ? set.map((item) => [item.key, item]) : [])
+  const asked = new Map<string, Promise<Health>>()
+  const blocked = new Set<string>()
+
+  /** Many may depend on one; it is looked at once. */
+  const healthOfItem = (item: Desired): Promise<Health> => {
+    const { key } = item
+    const state = writer.stateOf(key)
+    if (state?.presence === 'present' && state.health.status === 'Healthy') return Promise.resolve(state.health)
+    const asking = asked.get(key) ?? askHealth(item, writer)
+    asked.set(key, asking)
+    return asking
+  }
+
+  const obstacleIn = async (key: string): Promise<Pick<Entry, 'change' | 'why' | 'undone'> | undefined> => {
+    const outcome = outcomes.get(key)
+    const item = items.get(key)
+    const id = item?.id ?? outcome?.id
+    if (!id) return undefined
+    const on = `depends on ${sayId(id)}, which`
+    if (outcome?.change === 'failed' || order.faults.has(key))
+      return { change: 'skipped', undone: true, why: `${on} could not be applied` }
+    if (blocked.has(key) && outcome?.change === 'skipped') return { change: 'skipped', undone: true, why: `${on} was skipped` }
+    if (outcome?.change === 'waiting') return { change: 'waiting', why: `${on} waits itself` }
+    const { status, message } = item ? await healthOfItem(item) : { status: 'Missing', message: undefined }
+    return status === 'Healthy'
+      ? undefined
+      : { change: 'waiting', why: `${on} is ${status}${message === undefined ? '' : `: ${message}`}` }
+  }
+
+  return {
+    /** Why the object is not applied now. */
+    async obstacle({ id, key, source }: Desired): Promise<Entry | undefined> {
+      const fault = order.faults.get(key)
+      if (fault !== undefined) {
+        const failure = new Failure('invalid', fault, { reason: 'DependencyInvalid' })
+        return { id, change: 'failed', why: fault, failure, source }
+      }
+      return firstIn(order.needs.get(key) ?? [], async (need) => {
+        const obstacle = await obstacleIn(need)
+        if (obstacle) blocked.add(key)
+        return obstacle && { id, source, ...obstacle }
+      })
+    },
+    note(entries: readonly Entry[]) {
+      if (order.needs.size > 0) for (const entry of entries) outcomes.set(keyOfId(entry.id), entry)
+    },
+  }
+}
+
+async function askHealth(item: Desired, writer: ObjectWriter): Promise<Health> {
+  try {
+    const kind = await writer.send(item, () => writer.kube.resolve(item.object.apiVersion, item.id.kind))
+    if (!kind) return { status: 'Missing', message: 'its kind is not served' }
+    const object = await writer.send(item, () => writer.kube.get(kindOfAny(kind), refOf(item.object), writer.signal))
+    return writer.healthOf?.(object) ?? healthOf(object, writer.clock.now())
+  } catch (thrown) {
+    return { status: 'Unknown', message: sentenceAbout(item.id, Failure.from(thrown)) }
+  }
+}
+
+async function firstIn<T, R>(items: readonly T[], find: (item: T) => Promise<R | undefined>): Promise<R | undefined> {
+  for (const item of items) {
+    const found = await find(item)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** A CRD is served a moment after it was accepted. */
+const SERVED_WITHIN = seconds(10)
+/** A CRD that was changed goes on refusing the new fields for a moment. */
+const CHANGED_WITHIN = seconds(2)
+const SHORTEST = 25
+const LONGEST = seconds(0.5)
+
+/**
+ * A CRD is accepted before its kind is served. Objects of kinds whose CRD was written in the same sync are retried for a while; the time
+ * is counted for the kind, however many objects it has.
+ */
+function createServing(desired: readonly Desired[], writer: ObjectWriter) {
+  const declared = new Set(desired.flatMap(kindsDeclaredBy))
+  const since = new Map<string, number>()
+  const { clock, kube, signal } = writer
+  const began = (item: Desired): number => {
+    const key = kindKey(item.id)
+    const start = since.get(key) ?? clock.now()
+    since.set(key, start)
+    return start
+  }
+
+  return {
+    /** Returns when the kinds of these are served, or time is up. */
+    async ready(items: readonly Desired[]) {
+      if (declared.size === 0) return
+      const firsts = new Map(
+        items.filter(({ id }) => declared.has(kindKey(id))).map((item) => [item.object.apiVersion + item.id.kind, item]),
+      )
+      for (const item of firsts.values()) {
+        const deadline = began(item) + SERVED_WITHIN
+        for (let wait = SHORTEST; clock.now() < deadline && !signal?.aborted; wait = Math.min(wait * 2, LONGEST)) {
+          if (await kube.resolve(item.object.apiVersion, item.id.kind).catch(() => undefined)) break
+          await pause(clock, wait, signal)
+        }
+      }
+    },
+
+    /** Writes again what came too early. */
+    async retryUntilServed(item: Desired, write: () => Promise<Entry>) {
+      for (let wait = SHORTEST * 4; ; wait = Math.min(wait * 2, LONGEST)) {
+        const entry = await write()
+        const within = declared.has(kindKey(item.id)) ? patienceFor(entry) : undefined
+        if (within === undefined || clock.now() >= began(item) + within || signal?.aborted) return entry
+        await pause(clock, wait, signal)
+      }
+    },
+  }
+}
+
+function patienceFor({ failure }: Entry): number | undefined {
+  if (failure?.code === 'not-found') return SERVED_WITHIN
+  return failure?.code === 'invalid' && /unknown field|not declared in schema/.test(saidIn(failure)) ? CHANGED_WITHIN : undefined
 }

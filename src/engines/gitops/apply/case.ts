@@ -1,64 +1,62 @@
 import type { JsonPatchStep } from '../../../adapters/kube/index.ts'
 import { type AnyObject, type Kind, refOf } from '../../../api/index.ts'
 import { seconds } from '../../../std/index.ts'
-import { keyOfId } from '../../apply/index.ts'
 import type { Health } from '../../health/index.ts'
 import type { IgnoreRules } from '../fields/ignore.ts'
 import { managedEntriesOf } from '../fields/managed-fields.ts'
 import type { Entry } from '../objects/change-set.ts'
 import type { SyncContext } from '../objects/context.ts'
 import { type Desired, managerOf } from '../objects/place.ts'
-import type { Line } from '../state/book.ts'
-import type { Standing, Taking } from './keeper.ts'
+import type { ObjectState } from '../state/object-state.ts'
+import type { Standing, TakeOverRules } from './take-over.ts'
 
 /** One object about to be written, and what is known of it. */
-export interface Case {
+export interface ObjectWrite {
   readonly item: Desired
   readonly kind: Kind<AnyObject>
-  /** What is sent: the object of the manifest, less what is conceded to others. */
+  /** The object of the manifest, less the fields that are left to others. */
   readonly content: AnyObject
   /** As it is in the cluster, where it was looked at. */
   readonly seen: AnyObject | undefined
-  readonly by: Writing
+  readonly writer: ObjectWriter
 }
 
 export type Outcome = Pick<Entry, 'change' | 'why' | 'undone' | 'uid'>
 
-export const read = ({ item, kind, by }: Pick<Case, 'item' | 'kind' | 'by'>): Promise<AnyObject | undefined> =>
-  by.send(item, () => by.kube.get(kind, refOf(item.object), by.signal))
+export const read = ({ item, kind, writer }: Pick<ObjectWrite, 'item' | 'kind' | 'writer'>): Promise<AnyObject | undefined> =>
+  writer.send(item, () => writer.kube.get(kind, refOf(item.object), writer.signal))
 
 /** `version`: refused with `conflict` when the object has changed since then. */
 export const put = (
-  { item, kind, by }: Case,
+  { item, kind, writer }: ObjectWrite,
   content: AnyObject,
   { force = false, version }: { force?: boolean; version?: string | undefined } = {},
 ): Promise<AnyObject> => {
   const bound = version ? { ...content, metadata: { ...content.metadata, resourceVersion: version } } : content
-  return by.send(item, () => by.kube.apply(kind, bound, { manager: managerOf(by.owner), ...(force && { force }) }))
+  return writer.send(item, () => writer.kube.apply(kind, bound, { manager: managerOf(writer.owner), ...(force && { force }) }))
 }
 
-/** Where the object was not looked at, the book is believed only as long as nothing has happened since. */
-export function versionKnown({ item, seen, by }: Case): string | undefined {
-  const line = seen ? undefined : by.lineOf(keyOfId(item.id))
-  return line?.word === 'there' ? line.version : undefined
+/** Where the object was not looked at, the watch is believed only as long as nothing has happened since. */
+export function versionKnown({ item, seen, writer }: ObjectWrite): string | undefined {
+  const state = seen ? undefined : writer.stateOf(item.key)
+  return state?.presence === 'present' ? state.version : undefined
 }
 
-export const patch = ({ item, kind, by }: Case, steps: JsonPatchStep[]): Promise<AnyObject> =>
-  by.send(item, () => by.kube.patch(kind, refOf(item.object), steps, { manager: managerOf(by.owner) }))
+export const patch = ({ item, kind, writer }: ObjectWrite, steps: JsonPatchStep[]): Promise<AnyObject> =>
+  writer.send(item, () => writer.kube.patch(kind, refOf(item.object), steps, { manager: managerOf(writer.owner) }))
 
-/** `before`: as it was, if that was seen; else what the book says counts. */
-export function outcomeAfter({ item, by }: Case, written: AnyObject, before: AnyObject | undefined): Outcome {
-  const change = changeOf(item, written, before, by)
-  by.wrote(item, written)
+/** `before`: as it was, if that was seen; else what the watch told counts. */
+export function outcomeAfter({ item, writer }: ObjectWrite, written: AnyObject, before: AnyObject | undefined): Outcome {
+  const change = changeOf(item, written, before, writer)
+  writer.wrote?.(item, written)
   return { change, ...uidIn(written) }
 }
 
-function changeOf({ id }: Desired, written: AnyObject, seen: AnyObject | undefined, by: Writing): Entry['change'] {
-  const key = keyOfId(id)
-  const line = by.lineOf(key)
-  const version = seen?.metadata.resourceVersion ?? (line?.word === 'there' ? line.version : undefined)
+function changeOf({ key }: Desired, written: AnyObject, seen: AnyObject | undefined, writer: ObjectWriter): Entry['change'] {
+  const state = writer.stateOf(key)
+  const version = seen?.metadata.resourceVersion ?? (state?.presence === 'present' ? state.version : undefined)
   if (version !== undefined) return version === written.metadata.resourceVersion ? 'unchanged' : 'configured'
-  return by.uidOf(key) !== written.metadata.uid && isFresh(written) ? 'created' : 'configured'
+  return writer.uidOf(key) !== written.metadata.uid && isFresh(written) ? 'created' : 'configured'
 }
 
 /** Only its creation has happened to it: one writer, and that at the moment of creation, which may fall between two seconds. */
@@ -71,21 +69,29 @@ function isFresh(object: AnyObject): boolean {
 
 export const uidIn = ({ metadata: { uid } }: AnyObject): { uid?: string } => (uid === undefined ? {} : { uid })
 
-/** The writing of each object of a set needs to know this. */
-export interface Writing extends SyncContext {
-  readonly ignore: IgnoreRules | undefined
-  /** Whether objects may be deleted and made anew for an immutable field. */
-  readonly force: boolean
+/** The settings of a sync for the writing of each of its objects. */
+export interface ApplySettings extends SyncContext {
+  /** Fields that others may change. */
+  ignore?: IgnoreRules | undefined
+  /** Whether objects are deleted and made anew when a field that cannot be changed has changed. */
+  force?: boolean | undefined
   /** Whether labels may be taken from namespaces that decide what their pods may do. */
-  readonly podSecurityLabels: boolean
-  readonly standing: Standing | undefined
-  readonly taking: Taking | undefined
+  podSecurityLabels?: boolean | undefined
+  /** Whether another sync whose mark an object carries still wants it. */
+  standing?: Standing | undefined
+  takeOver?: TakeOverRules | undefined
+  /** Called with the answer to each write. */
+  wrote?: ((item: Desired, object: AnyObject) => void) | undefined
+  /** How a dependency does, where no watch tells; by the rules of its kind without it. */
+  healthOf?: ((object: AnyObject | undefined) => Health) | undefined
+}
+
+/** The same, with what is known of the single objects of the set. */
+export interface ObjectWriter extends ApplySettings {
   /** The UID that is recorded of it. */
   uidOf(key: string): string | undefined
-  /** What is known of it without asking. */
-  lineOf(key: string): Line | undefined
-  /** One request about it, with patience. */
+  /** As a watch told of it last, without a request. */
+  stateOf(key: string): ObjectState | undefined
+  /** Sends one request about it, again when the server asks for that. */
   send<T>(item: Desired, request: () => Promise<T>): Promise<T>
-  wrote(item: Desired, object: AnyObject): void
-  healthOf(object: AnyObject | undefined): Health
 }

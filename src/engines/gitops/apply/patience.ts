@@ -1,11 +1,5 @@
 import { type Clock, Failure, isFailure, pause, seconds } from '../../../std/index.ts'
-import { bare } from '../objects/sentence.ts'
-
-/** How one sync bears with a server that is busy, and with one that does not answer. */
-export interface Patience {
-  /** Sends a request, again when the server asks to come back later. `scope`: what goes wrong together, a kind in a namespace. */
-  send<T>(scope: string, request: () => Promise<T>): Promise<T>
-}
+import { bare } from '../objects/change-set.ts'
 
 /** Waiting on request, altogether, until a sync leaves the rest to its next run. */
 const PAUSES = seconds(30)
@@ -14,7 +8,11 @@ const TRIES = 5
 /** Time that requests of one scope spent without an answer, altogether. With 16 at once that is one round of timeouts. */
 const LOSSES = seconds(120)
 
-export function createPatience(clock: Clock, signal?: AbortSignal): Patience {
+/**
+ * Sends the requests of one sync, again when the server asks to come back later, and no more of those to which no answer comes. `scope`
+ * says what goes wrong together: a kind in a namespace.
+ */
+export function createPatience(clock: Clock, signal?: AbortSignal) {
   let until = 0
   let paused = 0
   const lost = new Map<string, number>()
@@ -39,22 +37,20 @@ export function createPatience(clock: Clock, signal?: AbortSignal): Patience {
     signal?.throwIfAborted()
   }
 
-  return {
-    async send(scope, request) {
-      for (let tries = 1; ; tries++) {
-        await turn()
-        const known = hopeless.get(scope)
-        if (known) throw notTried(known)
-        const began = clock.now()
-        try {
-          return await request()
-        } catch (thrown) {
-          if (isFailure(thrown, 'timeout', 'unavailable')) note(scope, thrown, clock.now() - began)
-          const wait = waitAskedFor(thrown)
-          if (wait === undefined || tries === TRIES || !postpone(wait)) throw thrown
-        }
+  return async <T>(scope: string, request: () => Promise<T>): Promise<T> => {
+    for (let tries = 1; ; tries++) {
+      await turn()
+      const known = hopeless.get(scope)
+      if (known) throw notTried(known)
+      const began = clock.now()
+      try {
+        return await request()
+      } catch (thrown) {
+        if (isFailure(thrown, 'timeout', 'unavailable')) note(scope, thrown, clock.now() - began)
+        const wait = waitAskedFor(thrown)
+        if (wait === undefined || tries === TRIES || !postpone(wait)) throw thrown
       }
-    },
+    }
   }
 }
 

@@ -6,15 +6,8 @@ const PAUSE = seconds(5)
 /** Writing down takes a twentieth of the time at most, however big the inventory is. */
 const SHARE = 20
 
-export interface Progress {
-  /** One more is done. */
-  note(entry: Entry): void
-  /** Does the work, and writes down how far it came when it breaks off. */
-  during<T>(work: () => Promise<T>): Promise<T>
-}
-
 /** Writes down now and then how far a long apply has come. `record` gets everything that is done so far. */
-export function createProgress(clock: Clock, record: (done: readonly Entry[]) => Promise<void>): Progress {
+export function createProgress(clock: Clock, record: (done: readonly Entry[]) => Promise<void>) {
   const done: Entry[] = []
   let due = clock.now() + PAUSE
   let recording: Promise<void> | undefined
@@ -32,14 +25,16 @@ export function createProgress(clock: Clock, record: (done: readonly Entry[]) =>
     })
 
   return {
-    note(entry) {
+    /** One more is done. */
+    note(entry: Entry) {
       done.push(entry)
       if (recording || trouble !== undefined || clock.now() < due) return
       recording = attempt().finally(() => {
         recording = undefined
       })
     },
-    async during(work) {
+    /** Does the work, and writes down how far it came when it breaks off. */
+    async during<T>(work: () => Promise<T>): Promise<T> {
       try {
         const result = await work()
         await recording

@@ -1,12 +1,13 @@
 import { randomBytes } from 'node:crypto'
+import { causesOf } from '../../../adapters/kube/index.ts'
 import { type AnyObject, isDeleting, type Kind, refOf } from '../../../api/index.ts'
 import { Failure, isFailure, isRecord, pause, seconds } from '../../../std/index.ts'
-import { wishesOf } from '../objects/annotations.ts'
+import { PREFIX, wishesOf } from '../objects/annotations.ts'
+import { bare } from '../objects/change-set.ts'
 import { type Desired, managerOf } from '../objects/place.ts'
-import { bare } from '../objects/sentence.ts'
 import { kindKey } from '../objects/topological-order.ts'
-import type { Writing } from './case.ts'
-import { formerKeeper } from './keeper.ts'
+import type { ObjectWriter } from './case.ts'
+import { formerOwner } from './take-over.ts'
 
 /** With them goes everything that is in them: no annotation is worth that. */
 const NEVER = ['apiextensions.k8s.io/CustomResourceDefinition', '/Namespace']
@@ -23,23 +24,23 @@ export function isForced({ id, object }: Desired, force: boolean | undefined): b
 }
 
 /** Whether no wish of its author lets it be made anew. */
-export const isNever = ({ id }: Pick<Desired, 'id'>): boolean => NEVER.includes(kindKey(id))
+const isNever = ({ id }: Pick<Desired, 'id'>): boolean => NEVER.includes(kindKey(id))
 
 /**
  * Deletes the object and makes it anew, once a dry run has shown that the server takes the new content. `undefined`: it is
  * being deleted and takes its time.
  */
-export async function recreate(item: Desired, kind: Kind<AnyObject>, by: Writing): Promise<AnyObject | undefined> {
-  const { kube, clock, owner, signal } = by
-  const read = () => by.send(item, () => kube.get(kind, refOf(item.object), signal))
+export async function recreate(item: Desired, kind: Kind<AnyObject>, writer: ObjectWriter): Promise<AnyObject | undefined> {
+  const { kube, clock, owner, signal } = writer
+  const read = () => writer.send(item, () => kube.get(kind, refOf(item.object), signal))
   const live = await read()
-  formerKeeper(item, live, owner, by.standing)
-  await by.send(item, () => tryOut(item.object, live, kind, by))
-  await remove(item, live, kind, by)
+  formerOwner(item, live, owner, writer.standing)
+  await writer.send(item, () => tryOut(item.object, live, kind, writer))
+  await remove(item, live, kind, writer)
   const deadline = clock.now() + GONE_WITHIN
   for (let wait = 20; ; wait *= 1.5) {
     const left = await read()
-    if (!left) return by.send(item, () => kube.apply(kind, item.object, { manager: managerOf(owner) }))
+    if (!left) return writer.send(item, () => kube.apply(kind, item.object, { manager: managerOf(owner) }))
     if (left.metadata.uid !== live?.metadata.uid) throw new Failure('conflict', 'was made anew by somebody else meanwhile')
     if (clock.now() >= deadline || signal?.aborted) return undefined
     await pause(clock, wait, signal)
@@ -50,18 +51,18 @@ export async function recreate(item: Desired, kind: Kind<AnyObject>, by: Writing
 const TRIES = 5
 
 /** Bound to what was read: an object that somebody else made or took since then is not this one. */
-async function remove(item: Desired, live: AnyObject | undefined, kind: Kind<AnyObject>, by: Writing): Promise<void> {
+async function remove(item: Desired, live: AnyObject | undefined, kind: Kind<AnyObject>, writer: ObjectWriter): Promise<void> {
   let found = live
   for (let tries = 1; found && !isDeleting(found); tries++) {
     const { uid, resourceVersion } = found.metadata
     try {
-      await by.send(item, () => by.kube.delete(kind, refOf(item.object), { uid, resourceVersion }))
+      await writer.send(item, () => writer.kube.delete(kind, refOf(item.object), { uid, resourceVersion }))
       return
     } catch (failure) {
       if (!isFailure(failure, 'conflict') || tries === TRIES) throw failure
     }
-    found = await by.send(item, () => by.kube.get(kind, refOf(item.object), by.signal))
-    formerKeeper(item, found, by.owner, by.standing)
+    found = await writer.send(item, () => writer.kube.get(kind, refOf(item.object), writer.signal))
+    formerOwner(item, found, writer.owner, writer.standing)
   }
 }
 
@@ -70,7 +71,7 @@ async function tryOut(
   object: AnyObject,
   live: AnyObject | undefined,
   kind: Kind<AnyObject>,
-  { kube, owner }: Writing,
+  { kube, owner }: ObjectWriter,
 ): Promise<void> {
   const name = `berth-dry-run-${randomBytes(5).toString('hex')}`
   const trial = { ...withoutTaken(object, live), metadata: { ...object.metadata, name } }
@@ -107,3 +108,33 @@ function withoutNodePort(port: unknown): unknown {
   const { nodePort: _, ...rest } = port
   return rest
 }
+
+const IMMUTABLE = 'ImmutableField'
+
+/** The words of the API server's validations, and of rules in CRDs. */
+const WORDS =
+  /\bimmutable\b|may not (be )?change|cannot (be )?changed?\b|updates to (?:\S+ ){1,3}(are |for fields other )|forbidden after creation/i
+/** Under these reasons validations say so; anything else is about the value itself. */
+const REASONS = ['FieldValueInvalid', 'FieldValueForbidden']
+
+/**
+ * The fields that the server will not change, if that is what it said. Only a 422 with such causes proves it: taking any
+ * refusal for this would delete objects over a typing error.
+ */
+export function immutableFieldsIn(thrown: unknown): string[] | undefined {
+  if (!isFailure(thrown, 'invalid') || thrown.reason !== 'Invalid') return undefined
+  const proofs = causesOf(thrown).filter(({ reason, message }) => REASONS.includes(reason) && WORDS.test(ruleIn(message)))
+  return proofs.length > 0 ? [...new Set(proofs.map(({ field }) => field))] : undefined
+}
+
+/** `Invalid value: {…}: field is immutable`: the value comes from users and proves nothing. */
+const ruleIn = (message: string): string => message.replace(/^Invalid value: ("(\\.|[^"\\])*"|\{.*\}|\[.*\]|[^:]*): /s, '')
+
+export const immutable = (fields: readonly string[], cause: unknown, item: Desired): Failure =>
+  new Failure('invalid', `${fields.join(', ')} cannot be changed once the object exists (immutable)`, {
+    reason: IMMUTABLE,
+    remedy: isNever(item)
+      ? 'Set the field back. It is never deleted to be made anew, for everything that belongs to it would go with it.'
+      : `Annotate the manifest ${PREFIX}force: "true" to have the object deleted and made anew, or set the field back.`,
+    cause: cause instanceof Failure ? cause.cause : cause,
+  })

@@ -1,8 +1,11 @@
 import type { JsonPatchStep } from '../../../adapters/kube/index.ts'
 import type { AnyObject } from '../../../api/index.ts'
-import { isRecord } from '../../../std/index.ts'
+import { Failure, isRecord } from '../../../std/index.ts'
+import { keyOfId } from '../../apply/index.ts'
 import { type FieldTree, type ManagedEntry, managedEntriesOf, union } from '../fields/managed-fields.ts'
-import { managerOf } from '../objects/place.ts'
+import { PREFIX, wishesOf } from '../objects/annotations.ts'
+import { DECIDES, isPodSecurity } from '../objects/limits.ts'
+import { type Desired, managerOf, OWNER_ANNOTATION, OWNER_LABEL } from '../objects/place.ts'
 
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
@@ -43,7 +46,7 @@ export function takingOver(
   return [version, { op: 'replace', path: '/metadata/managedFields', value: managedFields }, ...unmark]
 }
 
-/** Fields are comparable within one version of the API only; claims made in another are dropped with their owner. */
+/** Fields are comparable within one version of the API only; those of another are dropped with their owner. */
 function merged(manager: string, ours: ManagedEntry | undefined, theirs: readonly ManagedEntry[]): Record<string, unknown> {
   const [base = ours, ...others] = ours ? [ours, ...theirs] : theirs
   const alike = others.filter(({ apiVersion }) => apiVersion === base?.apiVersion)
@@ -62,8 +65,66 @@ function claimed({ fields }: ManagedEntry): FieldTree {
 
 const isApplied = ({ operation, subresource }: ManagedEntry): boolean => operation === 'Apply' && subresource === ''
 
-export const isByHand = ({ manager, subresource }: ManagedEntry): boolean =>
+const isByHand = ({ manager, subresource }: ManagedEntry): boolean =>
   subresource === '' && (manager === 'kubectl' || manager.startsWith('kubectl-') || manager === 'before-first-apply')
 
 const isOf = (entry: ManagedEntry, owner: string | undefined): boolean =>
   owner !== undefined && entry.manager === managerOf(owner) && isApplied(entry)
+
+/** Tells whether another sync, which keeps an object, still wants it; `unknown`: nobody here has heard of that sync. */
+export type Standing = (keeper: string, key: string) => 'wants' | 'releases' | 'unknown'
+
+/** By which rules an object is taken that stands there and is not recorded as ours: for syncs that follow another program. */
+export interface TakeOverRules {
+  /** Field managers whose fields become ours with the object. */
+  readonly managers: readonly string[]
+  /** Also from another sync that wants it. */
+  readonly fromOthers: boolean
+  /** Why it may not be taken. */
+  objection(live: AnyObject): Failure | undefined
+}
+
+/** The former owner, when the object may be taken from it; `undefined` when nobody else keeps it. Throws when it may not. */
+export function formerOwner(
+  { id, object }: Desired,
+  live: AnyObject | undefined,
+  owner: string,
+  standing: Standing | undefined,
+): string | undefined {
+  const keeper = live?.metadata.labels?.[OWNER_LABEL]
+  if (keeper === undefined || keeper === owner) return undefined
+  const word = standing?.(keeper, keyOfId(id)) ?? 'unknown'
+  if (word === 'releases' || (word === 'unknown' && wishesOf(object).adopt)) return keeper
+  const title = live?.metadata.annotations?.[OWNER_ANNOTATION] ?? 'another sync'
+  throw new Failure('already-exists', `is kept by ${title}`, {
+    reason: 'KeptByOther',
+    remedy:
+      word === 'wants'
+        ? 'Remove the object from one of the two.'
+        : `Remove the object from the other, or annotate the manifest ${PREFIX}adopt: "true" to take it over.`,
+  })
+}
+
+/** A namespace may lose such a label without a word: when it was ours, or is taken over from whoever wrote it. */
+export const isAtStake = ({ id }: Desired, { podSecurityLabels }: { podSecurityLabels?: boolean | undefined }): boolean =>
+  !podSecurityLabels && id.group === '' && id.kind === 'Namespace'
+
+/** Throws when an apply of a manifest without such labels would take one away. `isNew`: what people wrote is taken over. */
+export function keepPodSecurity(live: AnyObject, owner: string, isNew: boolean): void {
+  const label = managedEntriesOf(live)
+    .filter(
+      (entry) => entry.manager === managerOf(owner) || entry.manager.startsWith(managerOf('')) || (isNew && isByHand(entry)),
+    )
+    .flatMap(({ fields }) => labelsIn(fields))
+    .find(isPodSecurity)
+  if (label === undefined) return
+  throw new Failure('forbidden', `carries the label ${label} in the cluster, which ${DECIDES} as it is`, {
+    reason: 'PodSecurityLabels',
+  })
+}
+
+function labelsIn(fields: Record<string, unknown>): string[] {
+  const metadata = fields['f:metadata']
+  const labels = isRecord(metadata) ? metadata['f:labels'] : undefined
+  return isRecord(labels) ? Object.keys(labels).map((name) => name.replace(/^f:/, '')) : []
+}

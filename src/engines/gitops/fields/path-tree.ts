@@ -5,7 +5,7 @@ import { unescaped } from '../../apply/index.ts'
  * A path tree has the places of one object that paths lead to. The paths come from users, up to a thousand for each object, so they
  * are walked together: all of them cost one copy of the object, and not one each.
  */
-export type PathTree = Map<string, PathTree | typeof END>
+type PathTree = Map<string, PathTree | typeof END>
 
 /** A path ends here. Paths that lead further do not count, for what is below goes with it. */
 const END = 'end'
@@ -61,7 +61,7 @@ export function inside(object: unknown, part: string): unknown {
 }
 
 /** Replacing finds other values for some places, by something that is carried along on the way down to them. */
-export interface Replacing<Carried> {
+interface Replacing<Carried> {
   down(carried: Carried, part: string): Carried
   instead(value: unknown, carried: Carried): unknown
 }

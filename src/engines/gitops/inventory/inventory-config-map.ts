@@ -1,10 +1,9 @@
 import type { Cache, Kube } from '../../../adapters/kube/index.ts'
 import { type ConfigMap, ConfigMaps, type KubeObject, keyOf, type Ref } from '../../../api/index.ts'
-import { Failure } from '../../../std/index.ts'
-import { eachOf } from '../objects/each.ts'
-import { turnover } from '../objects/turnover.ts'
+import { Failure, isRecord } from '../../../std/index.ts'
+import { keyOfId } from '../../apply/index.ts'
+import { eachOf, turnover } from '../objects/lists.ts'
 import type { Held, Inventory, InventoryStore } from './inventory.ts'
-import { heldOf, heldOfJson, lineOf } from './inventory-line.ts'
 
 export const INVENTORY_LABEL = 'gitops.berth.dev/inventory'
 const FORMAT = '2'
@@ -16,7 +15,7 @@ const SHARD = 96 * 1024
 const MOST_SHARDS = 256
 const AT_ONCE = 4
 
-export interface ConfigMapInventory {
+interface ConfigMapInventory {
   /** Holds the ConfigMaps with INVENTORY_LABEL; reading costs no request. */
   cache: Pick<Cache<ConfigMap>, 'get'>
   /** Its writes must show in the cache. */
@@ -26,7 +25,7 @@ export interface ConfigMapInventory {
   /** The ConfigMaps go away with it. What another owner of the same name left is not ours and is overwritten. */
   owner?: KubeObject
   manager: string
-  /** What else is known of the objects when there is no ConfigMap any more. */
+  /** Another record of the objects, for when there is no ConfigMap any more. */
   lost?: () => Inventory | undefined
   /** From how many bytes on a ConfigMap is divided; 96 KiB without it. */
   shardBytes?: number
@@ -192,8 +191,8 @@ function textsAfter({ inventory, shards, maps, isTidy }: Loaded, held: readonly 
     edited.set(index, lines)
     return lines
   }
-  for (const item of gone) linesFor(item).delete(lineOf(item))
-  for (const item of come) linesFor(item).add(lineOf(item))
+  for (const item of gone) linesFor(item).delete(lineFor(item))
+  for (const item of come) linesFor(item).add(lineFor(item))
   for (const [index, lines] of edited)
     texts[index] = [...lines]
       .filter((line) => line !== '')
@@ -212,7 +211,7 @@ function textsOf(held: readonly Held[], atLeast: number, bytes: number): string[
 
 function divided(held: readonly Held[], shards: number): string[] {
   const lines = Array.from({ length: shards }, (): string[] => [])
-  for (const item of held) lines[shardOf(item, shards)]?.push(lineOf(item))
+  for (const item of held) lines[shardOf(item, shards)]?.push(lineFor(item))
   return lines.map((some) => some.sort().join('\n'))
 }
 
@@ -222,4 +221,57 @@ function shardOf({ key }: Held, shards: number): number {
   let hash = 0x81_1c_9d_c5
   for (const byte of Buffer.from(key)) hash = Math.imul(hash ^ byte, 0x01_00_01_93)
   return ((hash >>> 16) ^ hash) & (shards - 1)
+}
+
+/**
+ * One object of an inventory as one line: `group/Kind/namespace/name/version/uid/hash`, each part empty where there is none.
+ * No name in Kubernetes may hold `/` or `%` (`path.IsValidPathSegmentName` of apimachinery), so the rare characters that
+ * would break a line are written as `%20`.
+ */
+export function lineFor({ id, version, uid = '', hash = '' }: Held): string {
+  return [id.group, id.kind, id.namespace ?? '', id.name, version, uid, hash].map(escaped).join('/')
+}
+
+/** `undefined` for a line that names no object. */
+export function heldOf(line: string): Held | undefined {
+  const parts = line.split('/')
+  if (parts.length !== 7) return undefined
+  const [group, kind, namespace, name, version, uid, hash] = parts.map(unescaped)
+  if (group === undefined || !kind || !name || !version) return undefined
+  const id = { group, kind, ...(namespace && { namespace }), name }
+  return { id, key: keyOfId(id), version, ...(uid && { uid }), ...(hash && { hash }) }
+}
+
+/** A line as it was written until format 2: a JSON object. */
+function heldOfJson(line: string): Held | undefined {
+  const held = parsed(line)
+  if (!isRecord(held) || !isRecord(held.id)) return undefined
+  const { group, kind, namespace, name } = held.id
+  const { version, uid, hash } = held
+  if (typeof group !== 'string' || typeof kind !== 'string' || typeof name !== 'string' || typeof version !== 'string')
+    return undefined
+  const id = { group, kind, ...(typeof namespace === 'string' && { namespace }), name }
+  return { id, key: keyOfId(id), version, ...(typeof uid === 'string' && { uid }), ...(typeof hash === 'string' && { hash }) }
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it is them that must not stand in a line
+const AWKWARD = /[\u0000-\u0020\u007f%/]/g
+
+const escaped = (part: string): string => part.replace(AWKWARD, encodeURIComponent)
+
+function unescaped(part: string): string | undefined {
+  if (!part.includes('%')) return part
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return undefined
+  }
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
 }

@@ -39,7 +39,7 @@ export async function loadFor(
 }
 
 /**
- * What to write before the first change: everything that was there, and everything about to be written. An object whose
+ * The inventory before the first change: everything that was there, and everything about to be written. An object whose
  * write is under way has no hash, so a crash in between leaves neither an orphan nor a wrong "unchanged".
  */
 export function superset(before: readonly Held[], toApply: readonly Desired[]): readonly Held[] {

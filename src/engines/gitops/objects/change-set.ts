@@ -1,4 +1,5 @@
-import type { Failure } from '../../../std/index.ts'
+import { causesOf } from '../../../adapters/kube/index.ts'
+import { beginningOf, type Failure } from '../../../std/index.ts'
 import type { ObjectId } from '../../apply/index.ts'
 
 /**
@@ -22,7 +23,6 @@ export interface Entry {
   readonly change: Change
   /** Why it was skipped or failed, fit for users. */
   readonly why?: string
-  /** What `why` was made from. */
   readonly failure?: Failure
   /** Where the object stands in the repository. */
   readonly source?: string
@@ -34,3 +34,35 @@ export interface Entry {
 
 export const entriesOf = (entries: readonly Entry[], ...changes: Change[]): Entry[] =>
   entries.filter(({ change }) => changes.includes(change))
+
+/** A failure about an object as users may read it: what the server says about a Secret may quote the Secret. */
+export function sentenceAbout(id: ObjectId, failure: Failure): string {
+  if (failure.code === 'internal') return 'unexpected internal error; the log says more'
+  // A failure without a cause is in our own words.
+  if (id.kind === 'Secret' && failure.cause !== undefined)
+    return withRemedy(
+      missingRight(failure) ?? `the API server refused it (${failure.reason ?? failure.code})${fieldsOf(failure)}`,
+      failure,
+    )
+  return beginningOf(withRemedy(bare(failure), failure), 1000)
+}
+
+/** The authorizer's wording is fixed and knows no content: who may not do what. An admission's refusal may quote the object. */
+function missingRight({ code, message }: Failure): string | undefined {
+  const right =
+    code === 'forbidden'
+      ? /^User "[^"\s]+" cannot [a-z]+ resource "secrets"[a-zA-Z0-9 "/.-]*$/.exec(message.slice(message.lastIndexOf('User "')))
+      : null
+  return right?.[0]
+}
+
+/** Remedies are our own words: there is nothing of the object in them. */
+const withRemedy = (text: string, { remedy }: Failure): string => (remedy ? `${text}. ${remedy}` : text)
+
+const fieldsOf = (failure: Failure): string => {
+  const fields = causesOf(failure).map(({ field }) => field)
+  return fields.length > 0 ? `: ${fields.join(', ')}` : ''
+}
+
+/** The message without the name of the object in front. */
+export const bare = ({ message, object }: Failure): string => message.replace(`${object}: `, '')

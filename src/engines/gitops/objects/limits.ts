@@ -11,7 +11,7 @@ export interface Limits {
   allowedKinds?: readonly { group: string; kind: string }[] | undefined
   /** Whether namespaces may carry labels that decide what their pods may do. */
   podSecurityLabels?: boolean | undefined
-  /** What a refusal tells people to change; settings of a managed environment without it. */
+  /** The settings that a refusal tells people to change; those of a managed environment without it. */
   remedies?: { readonly allowedKinds: string; readonly clusterResources: string } | undefined
 }
 

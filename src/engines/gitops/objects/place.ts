@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { createHash, X509Certificate } from 'node:crypto'
 import type { Kube } from '../../../adapters/kube/index.ts'
 import type { AnyObject } from '../../../api/index.ts'
 import { Failure, isFailure, isRecord } from '../../../std/index.ts'
@@ -7,7 +7,6 @@ import type { Manifest } from '../../render/index.ts'
 import { unknownWish } from './annotations.ts'
 import type { Entry } from './change-set.ts'
 import { type Limits, trespass } from './limits.ts'
-import { normalized } from './normalize.ts'
 
 /** In whose name objects are kept. */
 export interface Owner {
@@ -15,7 +14,7 @@ export interface Owner {
   id: string
   /** For people: `GitOpsDeployment team-a/shop`. */
   title: string
-  /** What its objects carry beside our mark, because other programs look for it. */
+  /** Its objects carry them beside our label, because other programs look for them. */
   annotations?: Readonly<Record<string, string>>
 }
 
@@ -45,7 +44,7 @@ export interface Desired {
 }
 
 /**
- * Gives every object its namespace and our mark. What may not be there is an entry with the reason; the others go on.
+ * Gives every object its namespace and our label. An object that may not be there is an entry with the reason; the others go on.
  * `placed` remembers, for one destination and owner, what became of which object: a commit changes few of them.
  */
 export async function place(
@@ -65,7 +64,7 @@ export async function place(
     const item = isAsBefore ? before : desiredOf(withNamespace(normalized(object), scope.namespaced, to.namespace), source, owner)
     const twin = byKey.get(item.key)
     if (twin) throw twice(item, twin)
-    // What was placed under the same limits may be there.
+    // An object that was placed under the same limits may be there.
     const why = isAsBefore
       ? undefined
       : (scope.problem ?? objection(item.object, scope.namespaced === true, to) ?? unknownWish(object))
@@ -114,19 +113,13 @@ function objection(object: AnyObject, namespaced: boolean, to: Destination): str
 interface Scope {
   namespaced?: boolean
   problem?: string
-  /** What serves the kind comes with the same commit. */
+  /** An APIService of the same commit will serve the kind. */
   isOnItsWay?: boolean
 }
 
 type Served = Pick<AnyObject, 'apiVersion' | 'kind'>
 
-interface Scopes {
-  /** What was found once holds for all objects of the kind. */
-  known(served: Served): Scope | undefined
-  find(served: Served): Promise<Scope>
-}
-
-function scopesIn(kube: Kube, manifests: readonly Manifest[]): Scopes {
+function scopesIn(kube: Kube, manifests: readonly Manifest[]) {
   const declared = declaredScopes(manifests)
   const announced = announcedIn(manifests)
   const mute = new Map<string, Scope>()
@@ -148,8 +141,9 @@ function scopesIn(kube: Kube, manifests: readonly Manifest[]): Scopes {
     }
   }
   return {
-    known: ({ apiVersion, kind }) => found.get(apiVersion)?.get(kind),
-    async find(served) {
+    /** An answer that was found once holds for all objects of the kind. */
+    known: ({ apiVersion, kind }: Served) => found.get(apiVersion)?.get(kind),
+    async find(served: Served): Promise<Scope> {
       const scope = await ask(served)
       const kinds = found.get(served.apiVersion) ?? new Map<string, Scope>()
       found.set(served.apiVersion, kinds.set(served.kind, scope))
@@ -201,3 +195,54 @@ export function hashOf(value: unknown): string {
 
 const sortedKeys = (_: string, value: unknown): unknown =>
   isRecord(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value
+
+/** Fields that would make the server refuse an object, or two programs write in turns, are left out of what is applied. */
+function normalized(object: AnyObject): AnyObject {
+  return NORMALIZERS[`${groupOf(object.apiVersion)}/${object.kind}`]?.(object) ?? object
+}
+
+const NORMALIZERS: Record<string, (object: AnyObject) => AnyObject> = {
+  'apiextensions.k8s.io/CustomResourceDefinition': withoutBrokenBundle,
+  'rbac.authorization.k8s.io/ClusterRole': withoutFilledRules,
+  '/Service': withoutEmptyAddress,
+}
+
+/**
+ * Tools that inject a CA later ship a placeholder; the server refuses the whole CRD for it.
+ * https://github.com/fluxcd/pkg/blob/main/ssa/normalize (behaviour, not code)
+ */
+function withoutBrokenBundle(object: AnyObject): AnyObject {
+  const { spec } = object
+  if (!isRecord(spec) || !isRecord(spec.conversion)) return object
+  const { conversion } = spec
+  const { webhook } = conversion
+  if (!isRecord(webhook) || !isRecord(webhook.clientConfig)) return object
+  const { caBundle, ...clientConfig } = webhook.clientConfig
+  if (caBundle === undefined || isBundle(caBundle)) return object
+  return { ...object, spec: { ...spec, conversion: { ...conversion, webhook: { ...webhook, clientConfig } } } }
+}
+
+/** As the server checks it: base64 of PEM with at least one certificate that parses. */
+function isBundle(value: unknown): boolean {
+  if (typeof value !== 'string') return false
+  try {
+    return new X509Certificate(Buffer.from(value, 'base64')).raw.length > 0
+  } catch {
+    return false
+  }
+}
+
+/** The rules of an aggregated role are what a controller finds; ours would be thrown out again. */
+function withoutFilledRules(object: AnyObject): AnyObject {
+  if (!isRecord(object.aggregationRule)) return object
+  const { rules: _, ...rest } = object
+  return rest
+}
+
+/** An empty address means "you choose"; sent along, it would differ from the choice for ever. */
+function withoutEmptyAddress(object: AnyObject): AnyObject {
+  const { spec } = object
+  if (!isRecord(spec) || spec.clusterIP !== '') return object
+  const { clusterIP: _, ...rest } = spec
+  return { ...object, spec: rest }
+}

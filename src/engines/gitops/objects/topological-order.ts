@@ -1,6 +1,6 @@
 import { isRecord } from '../../../std/index.ts'
 import { byKey, groupOf, keyOfId, type ObjectId, sayId } from '../../apply/index.ts'
-import { dependenciesOf } from './depends-on.ts'
+import { dependenciesOf } from './annotations.ts'
 import type { Desired } from './place.ts'
 
 /** In which order a set is applied, and what keeps single objects of it from being applied at all. */
@@ -190,7 +190,7 @@ const FIRST = [
 /** These may refuse everything else until what they call is up. */
 const LAST = ['APIService', 'MutatingWebhookConfiguration', 'ValidatingWebhookConfiguration']
 
-export function rankOf(kind: string): number {
+function rankOf(kind: string): number {
   const first = FIRST.indexOf(kind)
   if (first >= 0) return first
   const last = LAST.indexOf(kind)

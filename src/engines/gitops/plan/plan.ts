@@ -2,7 +2,8 @@ import { byKey, keyOfId, type ObjectId } from '../../apply/index.ts'
 import type { Held } from '../inventory/inventory.ts'
 import { type Entry, entriesOf } from '../objects/change-set.ts'
 import type { Desired } from '../objects/place.ts'
-import { type Book, isAsDesired } from '../state/book.ts'
+import { isAsDesired, type ObjectStates } from '../state/object-state.ts'
+import type { Wanted } from './wanted.ts'
 
 export interface Plan {
   apply: Desired[]
@@ -16,61 +17,41 @@ export interface Plan {
   prune: Held[]
 }
 
-export interface Planning {
-  /** All that the repository describes, also what may not be applied: it did not leave. Without it, what is desired. */
-  keys?: ReadonlySet<string>
-  /** What is known of the cluster. Where it knows nothing, the inventory is believed. */
-  book?: Book
-  /** Whether what has drifted is left as it is; without it, it is set back. */
-  leaves?: (key: string) => boolean
-}
-
-/** Pure. Where all was in effect a pass ago and nothing else is wanted, only what drifted can be new. */
-export function planOfDrift(
-  held: readonly Held[],
-  wanted: ReadonlyMap<string, Desired>,
-  book: Book,
-  leaves: (key: string) => boolean,
-): Plan {
-  const apply: Desired[] = []
-  const unchanged: Desired[] = []
-  const drifted: Desired[] = []
-  const repairs = new Set<string>()
-  for (const { key } of held) {
-    const desired = wanted.get(key)
-    const line = book.get(key)
-    if (!desired) continue
-    if (!line || isAsDesired(line, desired)) unchanged.push(desired)
-    else if (leaves(key)) drifted.push(desired)
-    else {
-      apply.push(desired)
-      repairs.add(key)
-    }
-  }
-  return { apply, repairs, unchanged, drifted, prune: [] }
+interface Seen {
+  /** The objects as they were seen in the cluster. Where nothing was seen, the inventory is believed. */
+  states: ObjectStates
+  /** Whether all was in effect a pass ago and nothing else is wanted now: then only drift can be new. */
+  isSettled: boolean
+  /** Whether an object that has drifted is left as it is. */
+  leaves: (key: string) => boolean
 }
 
 /** Pure. */
-export function planOf(desired: readonly Desired[], held: readonly Held[], planning: Planning = {}): Plan {
-  const { book, leaves, keys = new Set(desired.map(({ key }) => key)) } = planning
-  const known = byKey(held)
+export function planOf(
+  { desired, byKey: wanted, keys }: Wanted,
+  held: readonly Held[],
+  { states, isSettled, leaves }: Seen,
+): Plan {
+  const known = isSettled ? undefined : byKey(held)
   const apply: Desired[] = []
   const unchanged: Desired[] = []
   const drifted: Desired[] = []
   const repairs = new Set<string>()
-  for (const item of desired) {
+  for (const item of isSettled ? held.map(({ key }) => wanted.get(key)) : desired) {
+    if (!item) continue
     const { key } = item
-    const record = known.get(key)
-    const line = book?.get(key)
-    if (record?.hash !== item.hash || record.version !== item.version) apply.push(item)
-    else if (!line || isAsDesired(line, item)) unchanged.push(item)
-    else if (leaves?.(key)) drifted.push(item)
+    const record = known?.get(key)
+    const state = states.get(key)
+    if (known && (record?.hash !== item.hash || record.version !== item.version)) apply.push(item)
+    else if (!state || isAsDesired(state, item)) unchanged.push(item)
+    else if (leaves(key)) drifted.push(item)
     else {
       apply.push(item)
       repairs.add(key)
     }
   }
-  return { apply, repairs, unchanged, drifted, prune: held.filter(({ key }) => !keys.has(key)) }
+  // An object that the repository describes and that may not be applied did not leave.
+  return { apply, repairs, unchanged, drifted, prune: isSettled ? [] : held.filter(({ key }) => !keys.has(key)) }
 }
 
 /** An object that had drifted. */
@@ -86,12 +67,12 @@ export interface Repair {
 export const newIn = ({ apply, repairs }: Plan): Desired[] => apply.filter(({ key }) => !repairs.has(key))
 
 /** Before they are set back: the answer to the write says nothing of what was there. */
-export const driftsIn = ({ apply, repairs }: Plan, book: Book): Repair[] =>
-  repairs.size === 0 ? [] : apply.filter(({ key }) => repairs.has(key)).map(({ id }) => driftOf(id, book))
+export const driftsIn = ({ apply, repairs }: Plan, states: ObjectStates): Repair[] =>
+  repairs.size === 0 ? [] : apply.filter(({ key }) => repairs.has(key)).map(({ id }) => driftOf(id, states))
 
-function driftOf(id: ObjectId, book: Book): Repair {
-  const line = book.get(keyOfId(id))
-  return line?.word === 'there' ? { id, fields: line.drift, by: line.by ?? [] } : { id, fields: [], by: [] }
+function driftOf(id: ObjectId, states: ObjectStates): Repair {
+  const state = states.get(keyOfId(id))
+  return state?.presence === 'present' ? { id, fields: state.drift, by: state.by ?? [] } : { id, fields: [], by: [] }
 }
 
 /** Those that really were set back. */

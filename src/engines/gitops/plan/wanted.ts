@@ -1,8 +1,8 @@
 import type { AnyObject } from '../../../api/index.ts'
 import { keyOfId } from '../../apply/index.ts'
 import { type Render, type Snapshot, type Variables, withVariables } from '../../render/index.ts'
+import { dependenciesOf } from '../objects/annotations.ts'
 import type { Entry } from '../objects/change-set.ts'
-import { dependenciesOf } from '../objects/depends-on.ts'
 import { type Desired, type Destination, hashOf, type Owner, place } from '../objects/place.ts'
 
 /** The objects that a commit wants in a destination. */
@@ -32,7 +32,7 @@ export interface Remembered {
   rest: string
   wanted: Wanted | undefined
   keys: ReadonlySet<string>
-  /** What became of which rendered object: a commit changes few of them. */
+  /** By rendered object, for a commit changes few of them. */
   placed: WeakMap<AnyObject, Desired>
 }
 

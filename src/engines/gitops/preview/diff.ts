@@ -1,16 +1,14 @@
 import { type AnyObject, type Kind, refOf } from '../../../api/index.ts'
 import { Failure, isFailure, isRecord } from '../../../std/index.ts'
 import { type ObjectId, pointerOf } from '../../apply/index.ts'
-import { immutable, immutableFieldsIn } from '../apply/immutable.ts'
-import { formerKeeper } from '../apply/keeper.ts'
-import { isForced, isNever } from '../apply/recreate.ts'
-import { concede, type IgnoreRules, isLeftAlone } from '../fields/ignore.ts'
+import { immutable, immutableFieldsIn, isForced } from '../apply/recreate.ts'
+import { formerOwner } from '../apply/take-over.ts'
+import { type IgnoreRules, isLeftAlone, withLiveIgnored } from '../fields/ignore.ts'
 import { wishesOf } from '../objects/annotations.ts'
-import type { SyncContext } from '../objects/context.ts'
-import { eachOf } from '../objects/each.ts'
+import { sentenceAbout } from '../objects/change-set.ts'
+import { kindOfAny, type SyncContext } from '../objects/context.ts'
+import { eachOf } from '../objects/lists.ts'
 import { type Desired, managerOf, OWNER_ANNOTATION, OWNER_LABEL } from '../objects/place.ts'
-import { sentenceAbout } from '../objects/sentence.ts'
-import { kindOfAny } from '../state/observe.ts'
 
 /** One field that would change. What is not there is `undefined`. */
 export interface FieldChange {
@@ -30,7 +28,7 @@ export interface Difference {
   readonly source: string
 }
 
-export interface Comparing extends SyncContext {
+interface Comparing extends SyncContext {
   ignore?: IgnoreRules | undefined
   /** Whether objects are made anew for a field that cannot be changed. */
   force?: boolean | undefined
@@ -66,8 +64,8 @@ async function tryOut(item: Desired, kind: Kind<AnyObject>, { kube, owner, ignor
   const live = await kube.get(kind, refOf(object), signal)
   if (live && (wish === 'if-not-present' || isLeftAlone(live))) return { would: 'nothing', fields: [] }
   // Whether another sync gives an object up is known only when it has looked at the commit.
-  const former = formerKeeper(item, live, owner, (uid) => (knows?.(uid) ? 'gives' : 'unknown'))
-  const content = live ? concede(object, live, ignore, managerOf(owner)) : object
+  const former = formerOwner(item, live, owner, (uid) => (knows?.(uid) ? 'releases' : 'unknown'))
+  const content = live ? withLiveIgnored(object, live, ignore, managerOf(owner)) : object
   const after = await kube.apply(kind, content, { manager: managerOf(owner), force: wish !== 'merge', dryRun: true })
   const fields = fieldChanges(live, after)
   if (!live) return { would: 'create', fields }
@@ -82,8 +80,7 @@ function afterRefusal(item: Desired, failure: Failure, { force }: Comparing): Ou
   if (isFailure(failure, 'not-found')) return { would: 'create', fields: fieldChanges(undefined, object) }
   const fixed = immutableFieldsIn(failure)
   if (!fixed) return { would: 'refused', fields: [], why: sentenceAbout(id, failure) }
-  if (!isForced(item, force))
-    return { would: 'refused', fields: [], why: sentenceAbout(id, immutable(fixed, failure, isNever(item))) }
+  if (!isForced(item, force)) return { would: 'refused', fields: [], why: sentenceAbout(id, immutable(fixed, failure, item)) }
   return { would: 'change', fields: [], why: `is deleted and made anew, for ${fixed.join(', ')} cannot be changed` }
 }
 

@@ -1,5 +1,5 @@
 /** Many texts to be found in others. */
-export interface Finder {
+interface Finder {
   /** Where any of them stands, in their order. What overlaps or touches is one span. */
   find(text: string, cut?: Cut): Span[]
 }

@@ -6,14 +6,14 @@ import type { Render } from '../../render/index.ts'
 import type { IgnoreRules } from '../fields/ignore.ts'
 import { type Held, type InventoryStore, loadFor } from '../inventory/inventory.ts'
 import type { Entry } from '../objects/change-set.ts'
-import { eachOf } from '../objects/each.ts'
+import { eachOf } from '../objects/lists.ts'
 import { type Wanted, type Wanting, wantedOf } from '../plan/wanted.ts'
 import { GUARDS, type Guards } from '../prune/guards.ts'
 import { assess } from '../prune/prune.ts'
 import { type Difference, differencesOf, type FieldChange } from './diff.ts'
 import { type Hiding, hiding } from './hidden.ts'
 
-export interface PreviewRequest extends Wanting {
+interface PreviewRequest extends Wanting {
   inventory: InventoryStore
   ignore?: IgnoreRules | undefined
   /** Whether objects are made anew for a field that cannot be changed. */
@@ -23,7 +23,7 @@ export interface PreviewRequest extends Wanting {
   /** Whether what was changed in the cluster stays as it is. */
   detectOnly?: boolean
   prune?: boolean
-  guards?: Guards | undefined
+  guards?: Partial<Guards> | undefined
   confirmed?: boolean
 }
 
@@ -31,9 +31,9 @@ export interface PreviewRequest extends Wanting {
 export interface Preview {
   readonly commitId: string
   readonly differences: readonly Difference[]
-  /** What may not be applied, with the reason. */
+  /** Objects that may not be applied, with the reason. */
   readonly refused: readonly Entry[]
-  /** What left the repository: `pruned` would be deleted, `withheld` when it is confirmed, the rest stays for the reason given. */
+  /** Objects that left the repository: `pruned` would be deleted, `withheld` when it is confirmed, the rest stays for the reason given. */
   readonly leaving: readonly Entry[]
 }
 
@@ -119,7 +119,7 @@ function drifted({ desired }: Wanted, held: readonly Held[]): (difference: Diffe
 }
 
 async function leavingOf(
-  { destination, owner, prune = true, guards = GUARDS, confirmed = false }: PreviewRequest,
+  { destination, owner, prune = true, guards, confirmed = false }: PreviewRequest,
   { wanted: { keys, rendered }, held, undone }: { wanted: Wanted; held: readonly Held[]; undone: number },
   clock: Clock,
   signal: AbortSignal | undefined,
@@ -129,7 +129,17 @@ async function leavingOf(
   if (undone > 0)
     return left.map(({ id }) => ({ id, change: 'waiting', why: 'is deleted when the rest of the commit is in effect' }))
   const { kube } = destination
-  const pruning = { kube, clock, owner: owner.id, held, limits: destination, rendered, guards, confirmed, signal }
+  const pruning = {
+    kube,
+    clock,
+    owner: owner.id,
+    held,
+    limits: destination,
+    rendered,
+    guards: { ...GUARDS, ...guards },
+    confirmed,
+    signal,
+  }
   const { entries } = await assess(left, pruning)
   return left.map(({ id, key }) => entries.get(key) ?? { id, change: 'pruned' })
 }

@@ -1,4 +1,10 @@
-import { Failure } from '../../../std/index.ts'
+import type { AnyObject } from '../../../api/index.ts'
+import { Failure, isRecord } from '../../../std/index.ts'
+import { type ObjectId, sayIds } from '../../apply/index.ts'
+import type { Held } from '../inventory/inventory.ts'
+import { kindKey, kindsDeclaredBy } from '../objects/topological-order.ts'
+import type { PruneCandidate } from './look.ts'
+import { type Searching, strangersIn, strangersUnder } from './strangers.ts'
 
 /** From when on a deletion waits until somebody has confirmed it. */
 export interface Guards {
@@ -15,7 +21,7 @@ export const GUARDS: Guards = { maxObjects: 100, maxPercent: 50, allowEmpty: fal
 /** Of three objects, two are soon gone: a share means something only of more than a few. */
 const FEW = 10
 
-export type GuardReason =
+type GuardReason =
   | 'NothingRendered'
   | 'PruneTooMany'
   | 'NamespaceInUse'
@@ -65,9 +71,9 @@ export interface Finding {
   kind: string
   /** It is annotated so that its deletion is to be confirmed. */
   asksFirst?: boolean
-  /** What would be lost with it and belongs to others: `ConfigMap x/y`, or that nobody may look. */
+  /** Objects of others that would be lost with it: `ConfigMap x/y`; or that nobody may look. */
   strangers?: string | undefined
-  /** What it holds that cannot be made again from the repository. */
+  /** Its data that cannot be made again from the repository. */
   data?: string | undefined
 }
 
@@ -88,3 +94,58 @@ export function holdOn({ kind, asksFirst, strangers, data }: Finding): Hold | un
 }
 
 export const failureOf = ({ reason, why }: Hold): Failure => new Failure('invalid', why, { reason })
+
+export interface Judging extends Searching {
+  /** Objects of this sync that are to stay, or stay because they ask to. */
+  staying: readonly ObjectId[]
+  /** Somebody has confirmed that this commit deletes. */
+  confirmed: boolean
+  /** Whether data is to be spared: not where the deployment itself is deleted by a policy that says so. */
+  sparesData: boolean
+}
+
+/** Whether one object may go that is there and ours. What would take objects of this very sync along never may. */
+export async function judge({ id }: Held, candidate: PruneCandidate, judging: Judging): Promise<Hold | undefined> {
+  if (candidate.state !== 'present') return undefined
+  const { kind } = id
+  const members = membersOf(id, candidate.object)
+  const own = members && judging.staying.filter(members)
+  if (own && own.length > 0)
+    return holdOn({ kind, strangers: `${sayIds(own, 3)}, which ${own.length === 1 ? 'is' : 'are'} to stay` })
+  if (judging.confirmed) return undefined
+  const finding: Finding = {
+    kind,
+    asksFirst: candidate.asksFirst,
+    data: judging.sparesData ? dataOf(candidate.object) : undefined,
+    strangers: await strangersOf(id, candidate.object, judging),
+  }
+  return holdOn(finding)
+}
+
+const isNamespace = ({ group, kind }: ObjectId): boolean => group === '' && kind === 'Namespace'
+
+/** These go with the object when it goes: the content of a namespace, the resources of a definition. */
+export function membersOf(id: ObjectId, object: AnyObject | undefined): ((other: ObjectId) => boolean) | undefined {
+  if (isNamespace(id)) return ({ namespace }) => namespace === id.name
+  if (!object) return undefined
+  const kinds = kindsDeclaredBy({ object })
+  return kinds.length > 0 ? (other) => kinds.includes(kindKey(other)) : undefined
+}
+
+async function strangersOf(id: ObjectId, object: AnyObject | undefined, judging: Judging): Promise<string | undefined> {
+  if (isNamespace(id)) return strangersIn(id.name, judging)
+  return object && kindsDeclaredBy({ object }).length > 0 ? strangersUnder(object, judging) : undefined
+}
+
+/** A claim without a volume, and a volume without content, hold nothing. */
+function dataOf(object: AnyObject | undefined): string | undefined {
+  if (!object || !isRecord(object.status)) return undefined
+  const { kind, status } = object
+  const { phase, readyToUse } = status
+  if (kind === 'PersistentVolumeClaim' && phase === 'Bound') return 'it is bound to a volume with data'
+  if (kind === 'PersistentVolume' && (phase === 'Bound' || phase === 'Released')) return 'it is a volume with data'
+  if ((kind === 'VolumeSnapshot' || kind === 'VolumeSnapshotContent') && readyToUse === true) return 'it is a snapshot of data'
+  return undefined
+}
+
+export const keysOf = (held: readonly Held[]): Set<string> => new Set(held.map(({ key }) => key))

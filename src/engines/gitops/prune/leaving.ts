@@ -1,59 +1,59 @@
 import type { DeleteHow } from '../../../adapters/kube/index.ts'
-import type { Clock } from '../../../std/index.ts'
 import { sayId } from '../../apply/index.ts'
 import type { Held } from '../inventory/inventory.ts'
 import type { Entry } from '../objects/change-set.ts'
+import type { SyncContext } from '../objects/context.ts'
 import type { Destination, Owner } from '../objects/place.ts'
 import type { Plan } from '../plan/plan.ts'
 import type { Wanted } from '../plan/wanted.ts'
 import type { Wants } from '../sharing/wants.ts'
-import { type Book, healthIn, markIn } from '../state/book.ts'
+import { healthIn, type ObjectStates, watchedIn } from '../state/object-state.ts'
 import { GUARDS, type Guards } from './guards.ts'
 import { emptiness, prune, settledByLooking } from './prune.ts'
 
-/** The part of a sync's request that decides about deletions. */
-export interface LeavingRequest {
+/** The part of a request for a sync that decides about deletions. */
+export interface PruneSettings {
   destination: Destination
   owner: Owner
+  /** Delete what left the repository; otherwise it is released. */
   prune?: boolean
-  /** Nothing is deleted before all that the commit describes is healthy. */
+  /** Only when all that the commit describes is healthy. */
   pruneLast?: boolean
-  guards?: Guards | undefined
+  /** When deleting waits for somebody to confirm it; what is left out is as in GUARDS. */
+  guards?: Partial<Guards> | undefined
+  /** Somebody has confirmed that this commit deletes. */
   confirmed?: boolean
+  /** Says which sync wants which object, where several may want the same. */
   wants?: Wants | undefined
+  /** Whether others have yet to say what they want of this commit. */
   isEarly?: (() => boolean) | undefined
+  /** How dependents of a deleted object are deleted; as the server has it without it. */
   propagation?: DeleteHow['propagation']
 }
 
-export interface Pruned {
+interface Pruned {
   pruned: Entry[]
   postponed: readonly Held[]
 }
 
-export interface Leaving {
+interface Leaving {
   plan: Plan
   wanted: Wanted
   held: readonly Held[]
-  book: Book
+  states: ObjectStates
   /** Objects of this commit that are not in effect. */
   undone: number
 }
 
 /** Deletes what left the repository, unless somebody else has it by now, may want it, or it must not go yet. */
-export async function pruneWhatLeft(
-  request: LeavingRequest,
-  leaving: Leaving,
-  clock: Clock,
-  signal?: AbortSignal,
-): Promise<Pruned> {
-  const { destination, owner, prune: allowed = true, wants, guards = GUARDS, confirmed, propagation } = request
+export async function pruneWhatLeft(request: PruneSettings, leaving: Leaving, context: SyncContext): Promise<Pruned> {
+  const { destination, owner, prune: allowed = true, wants, guards, confirmed, propagation } = request
   const { kube } = destination
-  const context = { kube, clock, owner: owner.id, signal }
-  const isOffered = ({ key }: Held) => wants?.offer(owner.id, kube.server, key) !== undefined
+  const isOffered = ({ key }: Held) => wants?.successorOf(owner.id, kube.server, key) !== undefined
   const offered = leaving.plan.prune.filter(isOffered)
   const left = leaving.plan.prune.filter((item) => !offered.includes(item))
-  const guarded = { held: leaving.held, rendered: leaving.wanted.rendered, guards, confirmed }
-  if (!allowed) return { pruned: [...offered.map(letGo), ...(emptiness(left, guarded) ?? left.map(letGo))], postponed: [] }
+  const guarded = { held: leaving.held, rendered: leaving.wanted.rendered, guards: { ...GUARDS, ...guards }, confirmed }
+  if (!allowed) return { pruned: [...offered.map(released), ...(emptiness(left, guarded) ?? left.map(released))], postponed: [] }
   // It is ours until it carries another mark: whoever wants it may fail to take it.
   const handed = await settledByLooking(offered, { ...context, held: leaving.held })
   const pending = offered.filter(({ id }) => !handed.some((entry) => entry.id === id))
@@ -61,25 +61,25 @@ export async function pruneWhatLeft(
   if (leaving.undone > 0) return { pruned: handed, postponed: pending }
   // It may be on its way to another sync that has not looked at this commit yet.
   if (left.length > 0 && request.isEarly?.()) return { pruned: handed, postponed: [...pending, ...left] }
-  const sick = request.pruneLast && left.length > 0 ? sickIn(leaving, clock.now()) : undefined
-  if (sick !== undefined) return { pruned: [...handed, ...left.map(stays(sick))], postponed: pending }
-  const mark = (key: string) => markIn(leaving.book.get(key))
-  const pruned = await prune(left, { ...guarded, ...context, limits: destination, mark, propagation })
+  const unhealthy = request.pruneLast && left.length > 0 ? firstUnhealthy(leaving, context.clock.now()) : undefined
+  if (unhealthy !== undefined) return { pruned: [...handed, ...left.map(stays(unhealthy))], postponed: pending }
+  const watched = (key: string) => watchedIn(leaving.states.get(key))
+  const pruned = await prune(left, { ...guarded, ...context, limits: destination, watched, propagation })
   return { pruned: [...handed, ...pruned], postponed: pending }
 }
 
 /** The first object of the commit that is not healthy. */
-function sickIn({ wanted, book }: Leaving, now: number): string | undefined {
-  const sick = wanted.desired.find((item) => healthIn(book.get(item.key), now, item).status !== 'Healthy')
-  return sick && sayId(sick.id)
+function firstUnhealthy({ wanted, states }: Leaving, now: number): string | undefined {
+  const unhealthy = wanted.desired.find((item) => healthIn(states.get(item.key), now, item).status !== 'Healthy')
+  return unhealthy && sayId(unhealthy.id)
 }
 
 const stays =
-  (sick: string) =>
+  (unhealthy: string) =>
   ({ id }: Held): Entry => ({
     id,
     change: 'waiting',
-    why: `left the repository; PruneLast=true: it stays until ${sick} is healthy`,
+    why: `left the repository; PruneLast=true: it stays until ${unhealthy} is healthy`,
   })
 
-const letGo = ({ id }: Held): Entry => ({ id, change: 'skipped', why: 'left the repository; pruning is off, so it stays' })
+const released = ({ id }: Held): Entry => ({ id, change: 'skipped', why: 'left the repository; pruning is off, so it stays' })

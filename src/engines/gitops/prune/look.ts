@@ -1,46 +1,40 @@
+import type { Kube } from '../../../adapters/kube/index.ts'
 import { type AnyObject, isDeleting, type Kind } from '../../../api/index.ts'
 import { Failure, isFailure } from '../../../std/index.ts'
-import { idOf, keyOfId, type ObjectId, refOfId } from '../../apply/index.ts'
+import { apiVersionFor, idOf, keyOfId, type ObjectId, refOfId } from '../../apply/index.ts'
 import { groupsOf, type Held } from '../inventory/inventory.ts'
-import { wishesOf } from '../objects/annotations.ts'
-import type { SyncContext } from '../objects/context.ts'
-import { dependenciesOf } from '../objects/depends-on.ts'
-import { eachListed, eachOf } from '../objects/each.ts'
+import { dependenciesOf, wishesOf } from '../objects/annotations.ts'
+import { eachListed, kindOfAny, type SyncContext } from '../objects/context.ts'
+import { eachOf } from '../objects/lists.ts'
 import { OWNER_LABEL } from '../objects/place.ts'
-import type { Mark } from '../state/book.ts'
-import { kindOfAny } from '../state/observe.ts'
-import { servedKind } from './served.ts'
+import type { WatchedObject } from '../state/object-state.ts'
 
 export interface Looking extends SyncContext {
   /** Everything that is held, for it says how long a list would be. */
   held: readonly Held[]
-  /** What is known without asking, from watches: such an object costs one request. */
-  mark?: ((key: string) => Mark | undefined) | undefined
+  /** As a watch told of the object: then its deletion costs one request. */
+  watched?: ((key: string) => WatchedObject | undefined) | undefined
 }
 
 /** How an object that is to go is found. */
-export type Sight =
-  | { readonly word: 'gone' }
+export type PruneCandidate =
+  | { readonly state: 'gone' }
   /** Not ours to delete. */
-  | { readonly word: 'kept'; readonly why: string }
+  | { readonly state: 'kept'; readonly why: string }
   /** It was deleted before, and something keeps it. */
-  | { readonly word: 'leaving'; readonly object: AnyObject; readonly needs: readonly ObjectId[] }
-  /** `object` is missing where a mark is all that was needed; then `version` says of which state it speaks. */
-  | (There & Seen)
-  | { readonly word: 'unseen'; readonly failure: Failure }
-
-interface There {
-  readonly word: 'there'
-  readonly kind: Kind
-  readonly uid: string | undefined
-  readonly asksFirst: boolean
-  /** What must not be deleted before it. */
-  readonly needs: readonly ObjectId[]
-}
-
-type Seen =
-  | { readonly object: AnyObject; readonly version?: undefined }
-  | { readonly object?: undefined; readonly version: string }
+  | { readonly state: 'terminating'; readonly object: AnyObject; readonly needs: readonly ObjectId[] }
+  /** `object` is missing where what a watch told was all that was needed; then `version` says of which state it speaks. */
+  | {
+      readonly state: 'present'
+      readonly kind: Kind
+      readonly uid: string | undefined
+      readonly asksFirst: boolean
+      /** Objects that must not be deleted before it. */
+      readonly needs: readonly ObjectId[]
+      readonly object?: AnyObject
+      readonly version?: string
+    }
+  | { readonly state: 'unreadable'; readonly failure: Failure }
 
 /** Of these the content matters, not only that they are there. */
 const READ = ['CustomResourceDefinition', 'PersistentVolumeClaim', 'PersistentVolume', 'VolumeSnapshot', 'VolumeSnapshotContent']
@@ -50,63 +44,68 @@ const PAGE = 500
 const FEW = 10
 
 /** Looks at what is to go, by key: from what the watches saw, by a list where that is cheaper, else one by one. */
-export async function look(leaving: readonly Held[], looking: Looking): Promise<Map<string, Sight>> {
-  const sights = new Map<string, Sight>()
+export async function look(leaving: readonly Held[], looking: Looking): Promise<Map<string, PruneCandidate>> {
+  const candidates = new Map<string, PruneCandidate>()
   for (const group of groupsOf(leaving)) {
     looking.signal?.throwIfAborted()
     const [first] = group
     const kind = first && (await kindOf(first, looking))
     if (kind === undefined || kind instanceof Failure) {
-      const sight: Sight = kind ? { word: 'unseen', failure: kind } : { word: 'gone' }
-      for (const { id } of group) sights.set(keyOfId(id), sight)
-    } else await lookAtGroup(group, kind, looking, sights)
+      const candidate: PruneCandidate = kind ? { state: 'unreadable', failure: kind } : { state: 'gone' }
+      for (const { key } of group) candidates.set(key, candidate)
+    } else await lookAtGroup(group, kind, looking, candidates)
   }
-  return sights
+  return candidates
 }
 
 const kindOf = (first: Held, { kube }: Looking): Promise<Kind | undefined | Failure> =>
   servedKind(kube, first).catch((thrown: unknown) => Failure.from(thrown))
 
-async function lookAtGroup(group: readonly Held[], kind: Kind, looking: Looking, sights: Map<string, Sight>): Promise<void> {
-  const unknown = group.filter(({ id }) => {
-    const mark = READ.includes(id.kind) ? undefined : looking.mark?.(keyOfId(id))
-    if (mark && !mark.isLeaving) sights.set(keyOfId(id), sightOfMark(mark, kind))
-    return !sights.has(keyOfId(id))
+async function lookAtGroup(
+  group: readonly Held[],
+  kind: Kind,
+  looking: Looking,
+  candidates: Map<string, PruneCandidate>,
+): Promise<void> {
+  const unknown = group.filter(({ id, key }) => {
+    const watched = READ.includes(id.kind) ? undefined : looking.watched?.(key)
+    if (watched && !watched.isTerminating) candidates.set(key, candidateFromWatch(watched, kind))
+    return !candidates.has(key)
   })
   const listed = await list(unknown, kind, looking)
-  const missing = unknown.filter(({ id }) => {
-    const object = listed?.get(keyOfId(id))
-    if (object) sights.set(keyOfId(id), sightOf(object, kind, looking.owner))
+  const missing = unknown.filter(({ key }) => {
+    const object = listed?.get(key)
+    if (object) candidates.set(key, candidateOf(object, kind, looking.owner))
     return !object
   })
   if (listed && missing.length > FEW) {
-    const sight: Sight = { word: 'kept', why: 'is not there, or not kept by this sync any more' }
-    for (const { id } of missing) sights.set(keyOfId(id), sight)
-  } else await eachOf(missing, AT_ONCE, async (item) => sights.set(keyOfId(item.id), await lookAt(item, kind, looking)))
+    const candidate: PruneCandidate = { state: 'kept', why: 'is not there, or not kept by this sync any more' }
+    for (const { key } of missing) candidates.set(key, candidate)
+  } else await eachOf(missing, AT_ONCE, async (item) => candidates.set(item.key, await lookAt(item, kind, looking)))
 }
 
 /** One object as it is now. */
-export async function lookAt(held: Held, kind: Kind, looking: Looking): Promise<Sight> {
+export async function lookAt(held: Held, kind: Kind, looking: Looking): Promise<PruneCandidate> {
   const { kube, owner, signal } = looking
   try {
-    return sightOf(await kube.get(kindOfAny(kind), refOfId(held.id), signal), kind, owner)
+    return candidateOf(await kube.get(kindOfAny(kind), refOfId(held.id), signal), kind, owner)
   } catch (thrown) {
     signal?.throwIfAborted()
-    if (!isFailure(thrown, 'not-found')) return { word: 'unseen', failure: Failure.from(thrown) }
+    if (!isFailure(thrown, 'not-found')) return { state: 'unreadable', failure: Failure.from(thrown) }
     // The kind is not served so any more; in another version it may be.
     const now = await kindOf(held, looking)
-    if (now instanceof Failure) return { word: 'unseen', failure: now }
-    return now && now.version !== kind.version ? lookAt(held, now, looking) : { word: 'gone' }
+    if (now instanceof Failure) return { state: 'unreadable', failure: now }
+    return now && now.version !== kind.version ? lookAt(held, now, looking) : { state: 'gone' }
   }
 }
 
-/** Those of them that carry our mark; `undefined` where it does not pay or is not allowed. */
+/** Those of them that carry our label; `undefined` where it does not pay or is not allowed. */
 async function list(group: readonly Held[], kind: Kind, looking: Looking): Promise<Map<string, AnyObject> | undefined> {
   const [first] = group
   if (!first || READ.includes(first.id.kind) || group.length <= 2 + pagesOf(first, looking.held)) return undefined
   const { kube, owner, signal } = looking
   const query = { namespace: first.id.namespace, labels: `${OWNER_LABEL}=${owner}`, metadataOnly: true }
-  const asked = new Set(group.map(({ id }) => keyOfId(id)))
+  const asked = new Set(group.map(({ key }) => key))
   const found = new Map<string, AnyObject>()
   try {
     await eachListed(kube, { kind: kindOfAny(kind), query, signal }, (object) => {
@@ -126,19 +125,42 @@ function pagesOf({ id: { group, kind, namespace } }: Held, held: readonly Held[]
   return Math.ceil(same.length / PAGE)
 }
 
-/** Only what carries our mark is ours, whatever the inventory remembers. */
-function sightOf(object: AnyObject | undefined, kind: Kind, owner: string): Sight {
-  if (!object) return { word: 'gone' }
+/** Only what carries our label is ours, whatever the inventory remembers. */
+function candidateOf(object: AnyObject | undefined, kind: Kind, owner: string): PruneCandidate {
+  if (!object) return { state: 'gone' }
   const { labels, uid } = object.metadata
-  if (labels?.[OWNER_LABEL] !== owner) return { word: 'kept', why: 'is not kept by this sync any more' }
+  if (labels?.[OWNER_LABEL] !== owner) return { state: 'kept', why: 'is not kept by this sync any more' }
   const { prune, apply } = wishesOf(object)
   if (prune === 'disabled' || apply === 'ignore') return KEPT
   const needs = dependenciesOf(object).ids
-  if (isDeleting(object)) return { word: 'leaving', object, needs }
-  return { word: 'there', kind, uid, asksFirst: prune === 'confirm', needs, object }
+  if (isDeleting(object)) return { state: 'terminating', object, needs }
+  return { state: 'present', kind, uid, asksFirst: prune === 'confirm', needs, object }
 }
 
-const sightOfMark = ({ uid, version, prune, needs = [] }: Mark, kind: Kind): Sight =>
-  prune === 'disabled' ? KEPT : { word: 'there', kind, uid, asksFirst: prune === 'confirm', needs, version }
+const candidateFromWatch = ({ uid, version, prune, needs = [] }: WatchedObject, kind: Kind): PruneCandidate =>
+  prune === 'disabled' ? KEPT : { state: 'present', kind, uid, asksFirst: prune === 'confirm', needs, version }
 
-const KEPT: Sight = { word: 'kept', why: 'is annotated to stay when it leaves the repository' }
+const KEPT: PruneCandidate = { state: 'kept', why: 'is annotated to stay when it leaves the repository' }
+
+/**
+ * Where an object that is held stands in the API today: in the version in which it was written, or in another one that is
+ * served. `undefined`: the kind is gone, and so is everything of it.
+ */
+export async function servedKind(kube: Kube, { id: { group, kind }, version }: Held): Promise<Kind | undefined> {
+  const asWritten = await kube.resolve(apiVersionFor(group, version), kind)
+  if (asWritten || group === '') return asWritten
+  for (const other of await versionsOf(kube, group)) {
+    const found = other === version ? undefined : await kube.resolve(apiVersionFor(group, other), kind)
+    if (found) return found
+  }
+  return undefined
+}
+
+async function versionsOf(kube: Kube, group: string): Promise<string[]> {
+  try {
+    return (await kube.read<{ versions: { version: string }[] }>(`/apis/${group}`)).versions.map(({ version }) => version)
+  } catch (failure) {
+    if (isFailure(failure, 'not-found')) return []
+    throw failure
+  }
+}

@@ -3,13 +3,11 @@ import type { AnyObject, Kind } from '../../../api/index.ts'
 import { Failure, isFailure, seconds } from '../../../std/index.ts'
 import { keyOfId, type ObjectId, refOfId, sayIds } from '../../apply/index.ts'
 import type { Held } from '../inventory/inventory.ts'
-import type { Entry } from '../objects/change-set.ts'
-import { eachOf } from '../objects/each.ts'
+import { type Entry, sentenceAbout } from '../objects/change-set.ts'
 import { isWithin, type Limits } from '../objects/limits.ts'
-import { sentenceAbout } from '../objects/sentence.ts'
-import { failureOf, type Guards, type Hold, holdOnAll } from './guards.ts'
-import { type Judging, judge, keysOf } from './judge.ts'
-import { type Looking, look, lookAt, type Sight } from './look.ts'
+import { eachOf } from '../objects/lists.ts'
+import { failureOf, type Guards, type Hold, holdOnAll, type Judging, judge, keysOf } from './guards.ts'
+import { type Looking, look, lookAt, type PruneCandidate } from './look.ts'
 import { inTurns, type Leaver, type Outcome } from './turns.ts'
 
 export interface Pruning extends Looking {
@@ -34,23 +32,23 @@ const BUDGET = seconds(60)
  */
 export async function prune(leaving: readonly Held[], pruning: Pruning): Promise<Entry[]> {
   if (leaving.length === 0) return []
-  const { sights, entries } = await assess(leaving, pruning)
-  await removeInTurns(leaving, sights, entries, pruning)
+  const { candidates, entries } = await assess(leaving, pruning)
+  await removeInTurns(leaving, candidates, entries, pruning)
   return leaving.flatMap(({ id }) => entries.get(keyOfId(id)) ?? [])
 }
 
 /** Of these, what is gone or not kept by this sync any more. Nothing is deleted. */
 export async function settledByLooking(held: readonly Held[], by: Looking): Promise<Entry[]> {
-  const sights = await look(held, by)
+  const candidates = await look(held, by)
   return held.flatMap((item): Entry[] => {
-    const sight = sights.get(keyOfId(item.id))
-    if (sight?.word === 'gone') return [{ id: item.id, change: 'pruned' }]
-    return sight?.word === 'kept' ? [{ id: item.id, change: 'skipped', why: sight.why }] : []
+    const candidate = candidates.get(keyOfId(item.id))
+    if (candidate?.state === 'gone') return [{ id: item.id, change: 'pruned' }]
+    return candidate?.state === 'kept' ? [{ id: item.id, change: 'skipped', why: candidate.why }] : []
   })
 }
 
 interface Assessment {
-  sights: ReadonlyMap<string, Sight>
+  candidates: ReadonlyMap<string, PruneCandidate>
   /** By key: what is held back, kept, gone, out of reach or on its way. What has none is to be deleted. */
   entries: Map<string, Entry>
 }
@@ -58,20 +56,20 @@ interface Assessment {
 /** Looks at what is to go, and deletes nothing. */
 export async function assess(leaving: readonly Held[], pruning: Pruning): Promise<Assessment> {
   const empty = emptiness(leaving, pruning)
-  if (empty) return { sights: new Map(), entries: new Map(empty.map((entry) => [keyOfId(entry.id), entry])) }
+  if (empty) return { candidates: new Map(), entries: new Map(empty.map((entry) => [keyOfId(entry.id), entry])) }
   const isNear = ({ id }: Held) => isWithin(id, pruning.limits ?? {})
   const near = leaving.filter(isNear)
-  const sights = await look(near, pruning)
-  const holds = await holdsOn(near, sights, pruning)
+  const candidates = await look(near, pruning)
+  const holds = await holdsOn(near, candidates, pruning)
   const entries = new Map<string, Entry>()
   for (const held of leaving) {
     const key = keyOfId(held.id)
     const hold = holds.get(key)
-    const found = () => (hold ? withheld(held, hold) : entryOf(held, sights.get(key), pruning))
+    const found = () => (hold ? withheld(held, hold) : entryOf(held, candidates.get(key), pruning))
     const entry = isNear(held) ? found() : leftBehind(held)
     if (entry) entries.set(key, entry)
   }
-  return { sights, entries }
+  return { candidates, entries }
 }
 
 /** A wrong path and a failing generator look like this: then nothing is deleted, and nothing is let go either. */
@@ -93,25 +91,25 @@ function holdOnEverything(
 /** By key. What is on its way already cannot be held back any more, and does not count. */
 async function holdsOn(
   leaving: readonly Held[],
-  sights: ReadonlyMap<string, Sight>,
+  candidates: ReadonlyMap<string, PruneCandidate>,
   pruning: Pruning,
 ): Promise<Map<string, Hold>> {
-  const there = leaving.filter(({ id }) => sights.get(keyOfId(id))?.word === 'there')
+  const there = leaving.filter(({ id }) => candidates.get(keyOfId(id))?.state === 'present')
   const all = holdOnEverything(there.length, pruning)
   if (all) return new Map(there.map(({ id }) => [keyOfId(id), all]))
-  const judging = judgingOf(leaving, sights, pruning)
+  const judging = judgingOf(leaving, candidates, pruning)
   const holds = new Map<string, Hold>()
   await eachOf(there, AT_ONCE, async (held) => {
     const key = keyOfId(held.id)
-    const hold = await judge(held, sights.get(key) ?? { word: 'gone' }, judging)
+    const hold = await judge(held, candidates.get(key) ?? { state: 'gone' }, judging)
     if (hold) holds.set(key, hold)
   })
   return holds
 }
 
-function judgingOf(leaving: readonly Held[], sights: ReadonlyMap<string, Sight>, pruning: Pruning): Judging {
+function judgingOf(leaving: readonly Held[], candidates: ReadonlyMap<string, PruneCandidate>, pruning: Pruning): Judging {
   const { held, confirmed = false, guards } = pruning
-  const going = new Set([...keysOf(leaving)].filter((key) => sights.get(key)?.word !== 'kept'))
+  const going = new Set([...keysOf(leaving)].filter((key) => candidates.get(key)?.state !== 'kept'))
   const staying = held.filter(({ id }) => !going.has(keyOfId(id))).map(({ id }) => id)
   return { ...pruning, holds: keysOf(held), staying, confirmed, sparesData: guards !== undefined }
 }
@@ -125,20 +123,20 @@ const leftBehind = ({ id }: Held): Entry => ({
 const withheld = ({ id }: Held, hold: Hold): Entry => ({ id, change: 'withheld', why: hold.why, failure: failureOf(hold) })
 
 /** The entry of an object that is settled by having looked. */
-function entryOf(held: Held, sight: Sight | undefined, pruning: Pruning): Entry | undefined {
+function entryOf(held: Held, candidate: PruneCandidate | undefined, pruning: Pruning): Entry | undefined {
   const { id } = held
-  switch (sight?.word) {
+  switch (candidate?.state) {
     case 'gone':
       return { id, change: 'pruned' }
     case 'kept':
-      return { id, change: 'skipped', why: sight.why }
-    case 'leaving':
-      return { id, change: 'terminating', why: whySlow(sight.object) }
-    case 'unseen':
+      return { id, change: 'skipped', why: candidate.why }
+    case 'terminating':
+      return { id, change: 'terminating', why: whySlow(candidate.object) }
+    case 'unreadable':
       // The tenant was refused when it was to be made, as far as anybody knows: to ask for ever would hold everything up.
-      return isFailure(sight.failure, 'forbidden') && held.uid === undefined
+      return isFailure(candidate.failure, 'forbidden') && held.uid === undefined
         ? neverSeen(id)
-        : failed(held, sight.failure, pruning)
+        : failed(held, candidate.failure, pruning)
     default:
       return undefined
   }
@@ -152,23 +150,23 @@ const neverSeen = (id: ObjectId): Entry => ({
 
 async function removeInTurns(
   leaving: readonly Held[],
-  sights: ReadonlyMap<string, Sight>,
+  candidates: ReadonlyMap<string, PruneCandidate>,
   entries: Map<string, Entry>,
   pruning: Pruning,
 ): Promise<void> {
   const { clock, signal } = pruning
   const others = leaving.filter(({ id }) => isInTheWay(entries.get(keyOfId(id))))
   const due = leaving.filter(({ id }) => !entries.has(keyOfId(id)))
-  const leaverOf = (held: Held): Leaver => leaverFrom(held, sights.get(keyOfId(held.id)))
-  const lookAgain = async (held: Held, kind: Kind): Promise<Sight | Entry> => {
-    const sight = await lookAt(held, kind, pruning)
-    const hold = await judge(held, sight, judgingOf(leaving, sights, pruning))
-    return hold ? withheld(held, hold) : sight
+  const leaverOf = (held: Held): Leaver => leaverFrom(held, candidates.get(keyOfId(held.id)))
+  const lookAgain = async (held: Held, kind: Kind): Promise<PruneCandidate | Entry> => {
+    const candidate = await lookAt(held, kind, pruning)
+    const hold = await judge(held, candidate, judgingOf(leaving, candidates, pruning))
+    return hold ? withheld(held, hold) : candidate
   }
   const remove = async ({ held }: Leaver): Promise<Outcome> => {
-    const entry = await removeOne(held, sights.get(keyOfId(held.id)), { ...pruning, lookAgain })
+    const entry = await removeOne(held, candidates.get(keyOfId(held.id)), { ...pruning, lookAgain })
     entries.set(keyOfId(held.id), entry)
-    return entry.change === 'terminating' ? 'leaving' : isInTheWay(entry) ? 'there' : 'gone'
+    return entry.change === 'terminating' ? 'terminating' : isInTheWay(entry) ? 'present' : 'gone'
   }
   const until = clock.now() + BUDGET
   const late = await inTurns({ clock, leavers: due.map(leaverOf), others: others.map(leaverOf), until, remove, signal })
@@ -178,8 +176,9 @@ async function removeInTurns(
 const isInTheWay = (entry: Entry | undefined): boolean =>
   entry !== undefined && entry.change !== 'pruned' && entry.change !== 'skipped'
 
-function leaverFrom(held: Held, sight: Sight | undefined): Leaver {
-  const { object, needs } = sight?.word === 'there' || sight?.word === 'leaving' ? sight : { object: undefined, needs: [] }
+function leaverFrom(held: Held, candidate: PruneCandidate | undefined): Leaver {
+  const { object, needs } =
+    candidate?.state === 'present' || candidate?.state === 'terminating' ? candidate : { object: undefined, needs: [] }
   const { deletionTimestamp } = object?.metadata ?? {}
   return { held, object, needs, since: deletionTimestamp === undefined ? undefined : Date.parse(deletionTimestamp) }
 }
@@ -195,14 +194,14 @@ function behindOthers({ id }: Held, behind: readonly ObjectId[], entries: Readon
 
 interface Removing extends Pruning {
   /** Looks at an object that has changed since it was judged, and judges it anew. */
-  lookAgain: (held: Held, kind: Kind) => Promise<Sight | Entry>
+  lookAgain: (held: Held, kind: Kind) => Promise<PruneCandidate | Entry>
 }
 
 /** One request where a watch vouches for what is there; if it has changed since, it is looked at first. */
-async function removeOne(held: Held, sight: Sight | undefined, pruning: Removing): Promise<Entry> {
-  if (sight?.word !== 'there') return entryOf(held, sight, pruning) ?? { id: held.id, change: 'pruned' }
+async function removeOne(held: Held, candidate: PruneCandidate | undefined, pruning: Removing): Promise<Entry> {
+  if (candidate?.state !== 'present') return entryOf(held, candidate, pruning) ?? { id: held.id, change: 'pruned' }
   const { id } = held
-  const { uid, kind, version } = sight
+  const { uid, kind, version } = candidate
   try {
     // The precondition is what makes this safe: another object of the same name is not ours.
     const bounds = { uid, ...(version && { resourceVersion: version }) }

@@ -3,29 +3,28 @@ import type { AnyObject, Kind, Ref } from '../../../api/index.ts'
 import { type Clock, Failure, isFailure, seconds } from '../../../std/index.ts'
 import { refOfId } from '../../apply/index.ts'
 import { exact, type Held, type Inventory, type InventoryStore, loadFor } from '../inventory/inventory.ts'
-import type { Entry } from '../objects/change-set.ts'
-import type { SyncContext } from '../objects/context.ts'
-import { eachOf } from '../objects/each.ts'
+import { type Entry, sentenceAbout } from '../objects/change-set.ts'
+import { kindOfAny, type SyncContext } from '../objects/context.ts'
+import { eachOf } from '../objects/lists.ts'
 import { type Destination, OWNER_ANNOTATION, OWNER_LABEL, type Owner } from '../objects/place.ts'
-import { sentenceAbout } from '../objects/sentence.ts'
-import { kindOfAny } from '../state/observe.ts'
+import { servedKind } from './look.ts'
 import { prune, settledByLooking } from './prune.ts'
-import { servedKind } from './served.ts'
 
-export interface RemovalRequest {
+interface RemovalRequest {
   destination: Destination
   owner: Owner
   inventory: InventoryStore
-  /** What belongs to others and would be lost may be deleted too. */
+  /** Whether the objects stay, and belong to no sync any more. */
+  isReleased?: boolean
+  /** Objects of others that would be lost with ours may be deleted too. */
   confirmed?: boolean
   propagation?: DeleteHow['propagation']
   /** The sync that may take an object over at this moment: until it has, or may no more, the object is not deleted. */
-  heir?: ((held: Held) => string | undefined) | undefined
+  successorOf?: ((held: Held) => string | undefined) | undefined
 }
 
-export interface Removal {
+interface Removal {
   entries: readonly Entry[]
-  /** What is still held. */
   held: readonly Held[]
   /** Objects of an earlier destination that nobody can reach from here. */
   leftBehind: readonly Held[]
@@ -35,23 +34,28 @@ const AT_ONCE = 6
 /** Then the rest waits for the next time, so that what was done is written down. */
 const BUDGET = seconds(60)
 
-/** Deletes everything that is held, in reverse order, as far as it goes at once: called again until nothing is held. */
+/**
+ * Deletes everything that is held, in reverse order, as far as it goes at once; or takes our label off it and lets it stay, so that
+ * the next sync of these objects finds them without an owner. Called again until nothing is held.
+ */
 export async function removeAll(request: RemovalRequest, clock: Clock, signal?: AbortSignal): Promise<Removal> {
-  const { destination, owner, inventory: store, confirmed, propagation } = request
-  const { kube } = destination
-  const { inventory, leftBehind } = await loadFor(kube.server, store)
-  const { held } = inventory
-  const context = { kube, clock, owner: owner.id, signal }
-  const handed = await handOver(request, held, context)
-  const leaving = held.filter(({ id }) => !handed.some((entry) => entry.id === id))
-  const pruned = await prune(leaving, { ...context, held, limits: destination, confirmed, propagation })
-  const entries = [...handed, ...pruned]
-  return { entries, held: await remember(store, inventory, exact(held, [], entries)), leftBehind }
+  const { destination, owner, inventory: store, isReleased } = request
+  const { inventory, leftBehind } = await loadFor(destination.kube.server, store)
+  const context = { kube: destination.kube, clock, owner: owner.id, signal }
+  const entries = await (isReleased ? releaseAll(inventory.held, context) : deleteAll(inventory.held, request, context))
+  return { entries, held: await remember(store, inventory, exact(inventory.held, [], entries)), leftBehind }
 }
 
-/** An object that another sync wants is waited for until it carries its mark: that sync may fail to take it. */
-async function handOver({ heir }: RemovalRequest, held: readonly Held[], context: SyncContext): Promise<Entry[]> {
-  const offered = new Map(held.map((item) => [item, heir?.(item)] as const).filter(([, to]) => to !== undefined))
+async function deleteAll(held: readonly Held[], request: RemovalRequest, context: SyncContext): Promise<Entry[]> {
+  const { destination, confirmed, propagation } = request
+  const handed = await handOver(request, held, context)
+  const leaving = held.filter(({ id }) => !handed.some((entry) => entry.id === id))
+  return [...handed, ...(await prune(leaving, { ...context, held, limits: destination, confirmed, propagation }))]
+}
+
+/** An object that another sync wants is waited for until it carries its label: that sync may fail to take it. */
+async function handOver({ successorOf }: RemovalRequest, held: readonly Held[], context: SyncContext): Promise<Entry[]> {
+  const offered = new Map(held.map((item) => [item, successorOf?.(item)] as const).filter(([, to]) => to !== undefined))
   if (offered.size === 0) return []
   const settled = await settledByLooking([...offered.keys()], { ...context, held })
   return [...offered].map(
@@ -59,18 +63,13 @@ async function handOver({ heir }: RemovalRequest, held: readonly Held[], context
   )
 }
 
-/** Takes our mark off everything that is held, and lets it stay: whoever comes next finds objects that belong to nobody. */
-export async function releaseAll(request: RemovalRequest, clock: Clock, signal?: AbortSignal): Promise<Removal> {
-  const { destination, owner, inventory: store } = request
-  const { kube } = destination
-  const { inventory, leftBehind } = await loadFor(kube.server, store)
+function releaseAll(held: readonly Held[], { kube, clock, owner, signal }: SyncContext): Promise<Entry[]> {
   const until = clock.now() + BUDGET
-  const entries = await eachOf(inventory.held, AT_ONCE, async (held): Promise<Entry> => {
+  return eachOf(held, AT_ONCE, async (item): Promise<Entry> => {
     signal?.throwIfAborted()
-    if (clock.now() >= until) return { id: held.id, change: 'waiting', why: 'has its turn at the next reconcile' }
-    return releaseOne(held, kube, owner.id)
+    if (clock.now() >= until) return { id: item.id, change: 'waiting', why: 'has its turn at the next reconcile' }
+    return releaseOne(item, kube, owner)
   })
-  return { entries, held: await remember(store, inventory, exact(inventory.held, [], entries)), leftBehind }
 }
 
 /** Where the own namespace is on its way out the inventory may be gone or closed: then all is looked at again the next time. */

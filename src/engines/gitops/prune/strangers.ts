@@ -1,12 +1,10 @@
 import type { AnyObject, Kind, KubeObject } from '../../../api/index.ts'
 import { Failure, isRecord } from '../../../std/index.ts'
 import { idOf, keyOfId, type ObjectId, sayIds } from '../../apply/index.ts'
-import type { SyncContext } from '../objects/context.ts'
-import { eachListed } from '../objects/each.ts'
+import { eachListed, kindOfAny, type SyncContext } from '../objects/context.ts'
 import { OWNER_LABEL } from '../objects/place.ts'
-import { kindOfAny } from '../state/observe.ts'
 
-/** What the tenant may not see counts as somebody else's. */
+/** An object that the tenant may not see counts as somebody else's. */
 export interface Searching extends SyncContext {
   /** Keys of everything that this sync holds. */
   holds: ReadonlySet<string>

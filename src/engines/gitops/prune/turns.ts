@@ -1,27 +1,26 @@
 import type { AnyObject } from '../../../api/index.ts'
-import type { Clock } from '../../../std/index.ts'
-import { minutes } from '../../../std/index.ts'
+import { type Clock, minutes } from '../../../std/index.ts'
 import { keyOfId, type ObjectId } from '../../apply/index.ts'
 import type { Held } from '../inventory/inventory.ts'
-import { eachOf } from '../objects/each.ts'
+import { eachOf } from '../objects/lists.ts'
 import { inOrder } from '../objects/topological-order.ts'
-import { membersOf } from './judge.ts'
+import { membersOf } from './guards.ts'
 
 /** One object that is to go, or that is in the way of others until it is gone. */
 export interface Leaver {
   readonly held: Held
   /** As it was seen, where it was looked at. */
   readonly object: AnyObject | undefined
-  /** What must not be deleted before it. */
+  /** Objects that must not be deleted before it. */
   readonly needs: readonly ObjectId[]
   /** When its deletion was asked for, if it was; milliseconds. */
   readonly since?: number | undefined
 }
 
 /** How it went with one of them: gone, or still there, from now on or for longer. */
-export type Outcome = 'gone' | 'there' | 'leaving'
+export type Outcome = 'gone' | 'present' | 'terminating'
 
-export interface Turns {
+interface Turns {
   clock: Clock
   /** Those that are to be deleted. */
   leavers: readonly Leaver[]
@@ -66,29 +65,24 @@ export async function inTurns(turns: Turns): Promise<{ leaver: Leaver; behind: O
 const idsOf = (leavers: readonly Leaver[]): ObjectId[] => leavers.map(({ held }) => held.id)
 
 const isNotIn = (list: readonly Leaver[]) => {
-  const keys = new Set(list.map(({ held }) => keyOfId(held.id)))
-  return ({ held }: Leaver): boolean => !keys.has(keyOfId(held.id))
+  const keys = new Set(list.map(({ held }) => held.key))
+  return ({ held }: Leaver): boolean => !keys.has(held.key)
 }
 
 /** Each waits for another one that waits: nobody would ever go. */
 function isCircle(waiting: readonly Leaver[], field: Field): boolean {
-  const keys = new Set(waiting.map(({ held }) => keyOfId(held.id)))
-  const isAmong = ({ held }: Leaver) => keys.has(keyOfId(held.id))
+  const keys = new Set(waiting.map(({ held }) => held.key))
+  const isAmong = ({ held }: Leaver) => keys.has(held.key)
   return waiting.length > 0 && waiting.every((leaver) => field.before(leaver).every(isAmong))
 }
 
 const withoutWishes = (leaver: Leaver): Leaver => ({ ...leaver, needs: [] })
 
-/** The objects that are still there. */
-interface Field {
-  /** What must be gone before this one may be deleted. */
-  before(leaver: Leaver): Leaver[]
-  tell(leaver: Leaver, outcome: Outcome): void
-  all(): Leaver[]
-}
+type Field = ReturnType<typeof createField>
 
-function createField(leavers: readonly Leaver[], clock: Clock): Field {
-  const open = new Map(leavers.map((leaver) => [keyOfId(leaver.held.id), leaver]))
+/** The objects that are still there. */
+function createField(leavers: readonly Leaver[], clock: Clock) {
+  const open = new Map(leavers.map((leaver) => [leaver.held.key, leaver]))
   const slow = new Set([...open].filter(([, { held, since }]) => since !== undefined && isCustom(held.id)).map(([key]) => key))
   const dependents = dependentsIn(open)
 
@@ -96,18 +90,19 @@ function createField(leavers: readonly Leaver[], clock: Clock): Field {
   const needsUs = (key: string): boolean => clock.now() - (open.get(key)?.since ?? 0) < PATIENCE
 
   return {
-    before({ held: { id }, object }) {
-      const keys = new Set(dependents.get(keyOfId(id)))
+    /** Those that must be gone before this one may be deleted. */
+    before({ held: { id, key: own }, object }: Leaver): Leaver[] {
+      const keys = new Set(dependents.get(own))
       if (!isCustom(id)) for (const key of slow) if (needsUs(key)) keys.add(key)
       const isMember = membersOf(id, object)
       if (isMember) for (const [key, { held }] of open) if (isMember(held.id)) keys.add(key)
-      keys.delete(keyOfId(id))
+      keys.delete(own)
       return [...keys].flatMap((key) => open.get(key) ?? [])
     },
-    tell(leaver, outcome) {
-      const key = keyOfId(leaver.held.id)
+    tell(leaver: Leaver, outcome: Outcome): void {
+      const key = leaver.held.key
       if (outcome === 'gone') open.delete(key)
-      if (outcome !== 'leaving') return
+      if (outcome !== 'terminating') return
       open.set(key, { ...leaver, since: clock.now() })
       if (isCustom(leaver.held.id)) slow.add(key)
     },

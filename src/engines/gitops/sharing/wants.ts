@@ -4,7 +4,7 @@ import type { Entry } from '../objects/change-set.ts'
 import type { Owner } from '../objects/place.ts'
 
 /** The objects that a sync wants in a cluster. */
-export interface Want {
+interface Want {
   owner: Owner
   /** URL of the server. */
   server: string
@@ -13,7 +13,7 @@ export interface Want {
   /** The commit that says so. */
   commitId: string
   /** Called when another sync begins or ceases to want one of these objects. */
-  news: () => void
+  changed: () => void
 }
 
 /**
@@ -25,7 +25,7 @@ export interface Want {
 export interface Wants {
   /** From now on it wants just this. */
   declare(want: Want): void
-  /** What became of an object when it was tried: whether it could be written. */
+  /** Notes whether an object could be written when it was tried. */
   tried(owner: string, server: string, entry: Entry): void
   /** It does nothing for now (suspended, manual): it keeps what it has, and takes nothing. */
   rest(owner: string): void
@@ -35,13 +35,13 @@ export interface Wants {
   withdraw(owner: string): void
   of(owner: string): Want | undefined
   /** Whether a sync that keeps an object still wants it; `unknown`: it has not said yet, or is no sync of ours. */
-  standing(keeper: string, server: string, key: string): 'wants' | 'gives' | 'unknown'
+  standing(keeper: string, server: string, key: string): 'wants' | 'releases' | 'unknown'
   /**
-   * Offers an object to another sync that wants it and, as far as is known, can write it. While it is answered whom it was
-   * offered to, that one may still take it: for some seconds, and as long as it is busy writing.
+   * The other sync that may take the object over, if one wants it and, as far as is known, can write it. It is given some seconds from
+   * the first answer on, and as long as it is busy writing.
    */
-  offer(owner: string, server: string, key: string): Owner | undefined
-  /** What another one wants as well and could write, and not only for the moment in which it goes from one to the other. */
+  successorOf(owner: string, server: string, key: string): Owner | undefined
+  /** Objects that another sync wants as well and could write, and not only for the moment in which they go from one to the other. */
   contested(owner: string): Contested[]
 }
 
@@ -50,7 +50,7 @@ export interface Contested {
   by: Owner
 }
 
-export interface WantsOptions {
+interface WantsOptions {
   clock: Clock
   /** Whether there is such a sync, even if it has not said yet what it wants. */
   exists?: (owner: string) => boolean
@@ -58,51 +58,52 @@ export interface WantsOptions {
 
 /** In a commit that moves an object both want it for a moment: nobody is told before that is over. */
 const GRACE = seconds(3)
-/** A sync that is offered an object takes it by then, or goes on writing others. */
+/** A successor takes an object over by then, or goes on writing others. */
 const PATIENCE = seconds(10)
 /** Nobody holds up a deletion for longer, however busy. */
 const LONGEST = minutes(5)
 
 export function createWants({ clock, exists }: WantsOptions): Wants {
   const wants = new Map<string, Want>()
-  const claims = createClaims()
-  const { own, others, shared } = claims
+  const interests = createInterests()
+  const { own, others, shared } = interests
   const idle = new Map<string, 'rests' | 'leaves'>()
   /** When each one wrote something last. */
   const wroteAt = new Map<string, number>()
 
-  const ring = (owners: Iterable<string>) => {
-    for (const id of owners) wants.get(id)?.news()
+  const wake = (owners: Iterable<string>) => {
+    for (const id of owners) wants.get(id)?.changed()
   }
   const change = (owner: string, before: Want | undefined, after: Want | undefined) => {
-    const { given, taken } = move(claims, { owner, since: clock.now() }, before, after)
-    ring(given)
-    if (taken.size > 0) clock.after(GRACE, () => ring([owner, ...taken]))
+    const { given, taken } = move(interests, { owner, since: clock.now() }, before, after)
+    wake(given)
+    if (taken.size > 0) clock.after(GRACE, () => wake([owner, ...taken]))
   }
   const idles = (owner: string, how: 'rests' | 'leaves') => {
     if (idle.get(owner) === how) return
     idle.set(owner, how)
-    ring(rivalsOf(owner))
+    wake(rivalsOf(owner))
   }
-  const rivalsOf = (owner: string) => rivalsIn(claims, owner, wants.get(owner))
-  const isOpen = (claim: Claim) => !idle.has(claim.owner) && isStillOffered(claim, wroteAt.get(claim.owner) ?? 0, clock.now())
+  const rivalsOf = (owner: string) => rivalsIn(interests, owner, wants.get(owner))
+  const mayTakeOver = (interest: Interest) =>
+    !idle.has(interest.owner) && isInTime(interest, wroteAt.get(interest.owner) ?? 0, clock.now())
   return {
     declare(want) {
       const { owner, keys, server } = want
       const before = wants.get(owner.id)
       wants.set(owner.id, want)
-      if (idle.delete(owner.id)) clock.after(GRACE, () => ring(rivalsOf(owner.id)))
+      if (idle.delete(owner.id)) clock.after(GRACE, () => wake(rivalsOf(owner.id)))
       if (before?.keys !== keys || before.server !== server) change(owner.id, before, want)
     },
     tried(owner, server, entry) {
       const can = couldWrite(entry)
       const place = placeOf(server, keyOfId(entry.id))
-      const claim = own(owner, place)
+      const interest = own(owner, place)
       if (can === true) wroteAt.set(owner, clock.now())
-      if (!claim || can === undefined || claim.can === can) return
-      claim.can = can
+      if (!interest || can === undefined || interest.can === can) return
+      interest.can = can
       // Whom it concerns looks again when the moment is over in which it may be on its way.
-      if (shared.has(place)) clock.after(GRACE, () => ring(others(owner, place).map((other) => other.owner)))
+      if (shared.has(place)) clock.after(GRACE, () => wake(others(owner, place).map((other) => other.owner)))
     },
     rest: (owner) => void (wants.has(owner) && idles(owner, 'rests')),
     leave: (owner) => idles(owner, 'leaves'),
@@ -115,16 +116,16 @@ export function createWants({ clock, exists }: WantsOptions): Wants {
     },
     of: (owner) => wants.get(owner),
     standing(keeper, server, key) {
-      if (idle.get(keeper) === 'leaves') return 'gives'
+      if (idle.get(keeper) === 'leaves') return 'releases'
       const want = wants.get(keeper)
-      if (want) return holds(want, server, key) ? 'wants' : 'gives'
+      if (want) return holds(want, server, key) ? 'wants' : 'releases'
       return exists?.(keeper) ? 'wants' : 'unknown'
     },
-    offer(owner, server, key) {
-      const claim = others(owner, placeOf(server, key)).find(isOpen)
-      if (!claim) return
-      claim.offeredAt ??= clock.now()
-      return wants.get(claim.owner)?.owner
+    successorOf(owner, server, key) {
+      const interest = others(owner, placeOf(server, key)).find(mayTakeOver)
+      if (!interest) return
+      interest.mayTakeSince ??= clock.now()
+      return wants.get(interest.owner)?.owner
     },
     contested(owner) {
       const server = wants.get(owner)?.server ?? ''
@@ -140,37 +141,41 @@ export function createWants({ clock, exists }: WantsOptions): Wants {
   }
 }
 
-/** Withdraws the claims on what is not wanted any more, and claims what is new. Answers the syncs that this concerns. */
-function move(claims: Claims, claim: Claim, before: Want | undefined, after: Want | undefined) {
+/** Notes what is not wanted any more and what is new. Answers the syncs that this concerns. */
+function move(interests: Interests, interest: Interest, before: Want | undefined, after: Want | undefined) {
   const [given, taken] = [new Set<string>(), new Set<string>()]
   for (const key of before?.keys ?? []) {
     if (!before || holds(after, before.server, key)) continue
-    for (const left of claims.remove(claim.owner, placeOf(before.server, key))) given.add(left.owner)
+    for (const left of interests.remove(interest.owner, placeOf(before.server, key))) given.add(left.owner)
   }
   for (const key of after?.keys ?? []) {
     if (!after || holds(before, after.server, key)) continue
-    for (const rival of claims.add({ ...claim }, placeOf(after.server, key))) taken.add(rival.owner)
+    for (const rival of interests.add({ ...interest }, placeOf(after.server, key))) taken.add(rival.owner)
   }
   return { given, taken }
 }
 
 /** The other syncs that want any of this. */
-function rivalsIn({ shared, others }: Claims, owner: string, { server = '', keys = new Set() }: Partial<Want> = {}): Set<string> {
+function rivalsIn(
+  { shared, others }: Interests,
+  owner: string,
+  { server = '', keys = new Set() }: Partial<Want> = {},
+): Set<string> {
   const places = [...keys].map((key) => placeOf(server, key)).filter((place) => shared.has(place))
-  return new Set(places.flatMap((place) => others(owner, place).map((claim) => claim.owner)))
+  return new Set(places.flatMap((place) => others(owner, place).map((interest) => interest.owner)))
 }
 
 /** The first of the others that could write it, for whoever could as well. */
-function contestOf(claim: Claim | undefined, others: readonly Claim[], now: number): Claim | undefined {
-  if (!claim || claim.can === false) return undefined
-  return others.find(({ can, since }) => can === true && now - Math.max(since, claim.since) >= GRACE)
+function contestOf(interest: Interest | undefined, others: readonly Interest[], now: number): Interest | undefined {
+  if (!interest || interest.can === false) return undefined
+  return others.find(({ can, since }) => can === true && now - Math.max(since, interest.since) >= GRACE)
 }
 
-/** A sync that is known to be unable is offered nothing; one that fails to take it then has no more time than was said. */
-function isStillOffered({ can, offeredAt }: Claim, wroteAt: number, now: number): boolean {
-  if (offeredAt === undefined) return can !== false
-  const heard = can === false ? offeredAt : Math.max(offeredAt, wroteAt)
-  return now - heard < PATIENCE && now - offeredAt < LONGEST
+/** A sync that is known to be unable is no successor; one that fails to take the object over has no more time than was given. */
+function isInTime({ can, mayTakeSince }: Interest, wroteAt: number, now: number): boolean {
+  if (mayTakeSince === undefined) return can !== false
+  const heard = can === false ? mayTakeSince : Math.max(mayTakeSince, wroteAt)
+  return now - heard < PATIENCE && now - mayTakeSince < LONGEST
 }
 
 /** A sync that is refused an object because another one keeps it was let that far by the server. Other failures say nothing. */
@@ -186,50 +191,44 @@ const placeOf = (server: string, key: string): string => `${server} ${key}`
 const holds = (want: Want | undefined, server: string, key: string): boolean => want?.server === server && want.keys.has(key)
 
 /** That a sync wants an object. */
-export interface Claim {
+interface Interest {
   readonly owner: string
   readonly since: number
   /** Whether the server let it write the object when it was tried last; unknown before. */
   can?: boolean | undefined
   /** Since when it may take it. */
-  offeredAt?: number | undefined
+  mayTakeSince?: number | undefined
 }
 
-/** The claims on what is at a place, the key of an object on a server; the first to want it comes first. */
-export interface Claims {
-  own(owner: string, place: string): Claim | undefined
-  others(owner: string, place: string): Claim[]
-  /** Takes back what was offered to others there. Answers them. */
-  add(claim: Claim, place: string): Claim[]
-  /** Answers who is left. */
-  remove(owner: string, place: string): Claim[]
-  /** Places at which more than one wants something. */
-  readonly shared: ReadonlySet<string>
-}
+type Interests = ReturnType<typeof createInterests>
 
-export function createClaims(): Claims {
-  const claims = new Map<string, readonly Claim[]>()
+/** Which syncs want an object, by its server and key; the first to want it comes first. */
+function createInterests() {
+  const interests = new Map<string, readonly Interest[]>()
   const shared = new Set<string>()
-  const others = (owner: string, place: string) => (claims.get(place) ?? []).filter((claim) => claim.owner !== owner)
-  const keep = (place: string, left: readonly Claim[]) => {
-    if (left.length > 0) claims.set(place, left)
-    else claims.delete(place)
+  const others = (owner: string, place: string) => (interests.get(place) ?? []).filter((interest) => interest.owner !== owner)
+  const keep = (place: string, left: readonly Interest[]) => {
+    if (left.length > 0) interests.set(place, left)
+    else interests.delete(place)
     if (left.length > 1) shared.add(place)
     else shared.delete(place)
   }
   return {
-    own: (owner, place) => claims.get(place)?.find((claim) => claim.owner === owner),
+    own: (owner: string, place: string) => interests.get(place)?.find((interest) => interest.owner === owner),
     others,
-    add(claim, place) {
-      const there = others(claim.owner, place).map((other) => ({ ...other, offeredAt: undefined }))
-      keep(place, [...there, claim])
+    /** The others lose their time to take the object over. Answers them. */
+    add(interest: Interest, place: string): Interest[] {
+      const there = others(interest.owner, place).map((other) => ({ ...other, mayTakeSince: undefined }))
+      keep(place, [...there, interest])
       return there
     },
-    remove(owner, place) {
+    /** Answers who is left. */
+    remove(owner: string, place: string): Interest[] {
       const left = others(owner, place)
       keep(place, left)
       return left
     },
+    /** Places at which more than one wants something. */
     shared,
   }
 }

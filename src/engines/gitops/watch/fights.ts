@@ -1,6 +1,6 @@
 import { type Clock, minutes, seconds } from '../../../std/index.ts'
 import { keyOfId, type ObjectId, sayId } from '../../apply/index.ts'
-import type { There } from '../state/book.ts'
+import type { PresentObject } from '../state/object-state.ts'
 
 /** Somebody changes an object again and again, and we set it back as often. */
 export interface Fight {
@@ -15,58 +15,54 @@ export interface Fight {
   until: number
 }
 
-/** Knows which objects were set back how often, and when enough is enough. */
-export interface Fights {
-  repaired(id: ObjectId, line: Pick<There, 'drift' | 'by'>): void
-  /** Whether it is left as it is for now. */
-  isResting(key: string): boolean
-  current(): Fight[]
-}
+export type Fights = ReturnType<typeof createFights>
 
 /** More repairs than this in a minute are no accident any more. */
 const MOST = 5
 const PERIOD = minutes(1)
 /** The first rest; each one is twice as long as the one before. */
-const REST = seconds(10)
-const LONGEST_REST = minutes(10)
+const FIRST_BACKOFF = seconds(10)
+const LONGEST_BACKOFF = minutes(10)
 
 interface History {
   times: number[]
-  rests: number
+  backoffs: number
   fight: Fight
 }
 
-export function createFights(clock: Clock): Fights {
+/** Knows which objects were set back how often, and when enough is enough. */
+export function createFights(clock: Clock) {
   const records = new Map<string, History>()
 
-  const isOver = ({ times, rests, fight }: History) => {
-    const quiet = rests === 0 ? PERIOD : 2 * restOf(rests)
+  const isOver = ({ times, backoffs, fight }: History) => {
+    const quiet = backoffs === 0 ? PERIOD : 2 * restOf(backoffs)
     return clock.now() - Math.max(times.at(-1) ?? 0, fight.until) > quiet
   }
 
   return {
-    repaired(id, { by = [], drift }) {
+    repaired(id: ObjectId, { by = [], drift }: Pick<PresentObject, 'drift' | 'by'>): void {
       const now = clock.now()
       const key = keyOfId(id)
       const known = records.get(key)
       const before = known && !isOver(known) ? known : undefined
       const times = [...(before?.times ?? []).filter((time) => now - time < PERIOD), now]
-      const isFight = times.length > MOST || (before?.rests ?? 0) > 0
-      const rests = (before?.rests ?? 0) + (isFight ? 1 : 0)
+      const isFight = times.length > MOST || (before?.backoffs ?? 0) > 0
+      const backoffs = (before?.backoffs ?? 0) + (isFight ? 1 : 0)
       const repairs = (before?.fight.repairs ?? 0) + 1
       const managers = [...new Set([...(before?.fight.by ?? []), ...by])]
-      const until = isFight ? now + restOf(rests) : 0
-      records.set(key, { times, rests, fight: { id, by: managers, fields: drift, repairs, until } })
+      const until = isFight ? now + restOf(backoffs) : 0
+      records.set(key, { times, backoffs, fight: { id, by: managers, fields: drift, repairs, until } })
     },
-    isResting: (key) => (records.get(key)?.fight.until ?? 0) > clock.now(),
-    current() {
+    /** Whether it is left as it is for now. */
+    isBackingOff: (key: string): boolean => (records.get(key)?.fight.until ?? 0) > clock.now(),
+    current(): Fight[] {
       for (const [key, history] of records) if (isOver(history)) records.delete(key)
-      return [...records.values()].filter(({ rests }) => rests > 0).map(({ fight }) => fight)
+      return [...records.values()].filter(({ backoffs }) => backoffs > 0).map(({ fight }) => fight)
     },
   }
 }
 
-const restOf = (rests: number): number => Math.min(REST * 2 ** (rests - 1), LONGEST_REST)
+const restOf = (backoffs: number): number => Math.min(FIRST_BACKOFF * 2 ** (backoffs - 1), LONGEST_BACKOFF)
 
 /** For people: who, about what, and what to do. */
 export const sayFight = ({ id, by, fields, repairs, until }: Fight): string => {

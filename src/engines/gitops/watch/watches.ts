@@ -2,49 +2,49 @@ import { type Kube, keepFed, type Listing, type Sink } from '../../../adapters/k
 import { type AnyObject, apiVersionOf, type Kind } from '../../../api/index.ts'
 import { type Clock, createTally, type Failure, isFailure, type Log, seconds } from '../../../std/index.ts'
 import { OWNER_LABEL } from '../objects/place.ts'
-import { createLine } from './line.ts'
+import { createOpeningQueue } from './opening-queue.ts'
 
-/** A spot is one kind in one namespace or in the whole cluster, watched as one identity. */
-export interface Spot {
+/** One kind in one namespace or in the whole cluster, watched as one identity. */
+export interface WatchScope {
   kube: Kube
   kind: Kind<AnyObject>
   namespace: string | undefined
 }
 
-/** A reader is told what happens at a spot. Several syncs may share one watch. */
-export interface Reader {
+/** A subscriber is told what happens in a scope. Several syncs may share one watch. */
+export interface Subscriber {
   /** On whose behalf: a watch counts as its who had it opened. */
   readonly tenant: string
-  saw(object: AnyObject): void
-  /** It is gone, or does not carry anybody's mark any more. */
-  lost(object: AnyObject): void
+  changed(object: AnyObject): void
+  /** The object is gone, or no sync's label is on it any more. */
+  removed(object: AnyObject): void
   /** All that is there is told from now on, page by page; what was there before and is not among it is gone. */
-  list(spot: Spot): Listing<AnyObject>
-  /** From now on nothing is told of this spot. */
-  blind(spot: Spot, why: Failure | undefined): void
+  list(scope: WatchScope): Listing<AnyObject>
+  /** From now on nothing is told of this scope. */
+  ended(scope: WatchScope, why: Failure | undefined): void
 }
 
-export interface Seat {
-  readonly spot: Spot
-  /** Waiting for its turn, told of each change, or told nothing because the tenant may not or the cap is reached. */
-  readonly word: 'waiting' | 'told' | 'blind'
-  /** Somebody waits for news: it has its turn now. */
-  hurry(): void
-  leave(): void
+export interface Subscription {
+  readonly scope: WatchScope
+  /** unavailable: the tenant may not watch there, or the cap is reached. */
+  readonly status: 'queued' | 'watching' | 'unavailable'
+  /** Somebody waits for what it tells, so it does not wait for its turn. */
+  openNow(): void
+  unsubscribe(): void
 }
 
 export interface Watches {
-  /** The first one at a spot opens the watch. `from`: the version of which the reader knows everything there. */
-  join(spot: Spot, reader: Reader, from: string | undefined): Seat
-  /** The same for who has nothing there yet, but soon may: only if the watch is open. */
-  joinOpen(spot: Spot, reader: Reader): Seat | undefined
-  /** Until the answer is called, something is being written: whoever only waits for drift can wait a little longer. */
-  hold(): () => void
+  /** The first subscription to a scope opens the watch. `from`: the version of which the subscriber knows everything there. */
+  subscribe(scope: WatchScope, subscriber: Subscriber, from: string | undefined): Subscription
+  /** For a sync that has nothing there yet, but soon may: only if the watch is open. */
+  subscribeIfOpen(scope: WatchScope, subscriber: Subscriber): Subscription | undefined
+  /** Until the function that it returns is called, something is being written, and watches that only wait for drift are not opened. */
+  beginWrite(): () => void
   readonly count: number
   close(): void
 }
 
-export interface WatchesOptions {
+interface WatchesOptions {
   clock: Clock
   log: Log
   /** Watches that are open at once; beyond it, objects are read each interval. */
@@ -52,11 +52,11 @@ export interface WatchesOptions {
 }
 
 interface Watched {
-  spot: Spot
+  scope: WatchScope
   tenant: string
-  readers: Set<Reader>
-  word: Seat['word']
-  /** Where all readers know everything up to some version, the watch begins there; else with a list. */
+  subscribers: Set<Subscriber>
+  status: Subscription['status']
+  /** Where all subscribers know everything up to some version, the watch begins there; else with a list. */
   from: string | undefined
   /** Somebody came late and must be told everything: the watch begins anew with a list. */
   isDue: boolean
@@ -75,112 +75,135 @@ const LATE = seconds(1)
 export function createWatches({ clock, log, most }: WatchesOptions): Watches {
   const watched = new Map<string, Watched>()
   const shares = createTally()
-  const names = new WeakMap<Kube, number>()
-  const line = createLine<Watched>(clock, (entry) => open(entry))
-  let identities = 0
+  const keyOf = createScopeKeys()
+  const queue = createOpeningQueue<Watched>(clock, (entry) => open(entry))
   let isClosed = false
 
-  const keyOf = ({ kube, kind, namespace = '' }: Spot): string => {
-    const name = names.get(kube) ?? ++identities
-    names.set(kube, name)
-    return `${name} ${apiVersionOf(kind)} ${kind.plural} ${namespace}`
-  }
   const end = (entry: Watched, why?: Failure) => {
     entry.ending.abort()
-    entry.word = 'blind'
-    const key = keyOf(entry.spot)
+    entry.status = 'unavailable'
+    const key = keyOf(entry.scope)
     if (watched.get(key) === entry) {
       watched.delete(key)
       shares.add(entry.tenant, -1)
     }
-    for (const reader of entry.readers) reader.blind(entry.spot, why)
+    for (const subscriber of entry.subscribers) subscriber.ended(entry.scope, why)
   }
   const open = (entry: Watched): Promise<void> => {
-    if (!entry.isDue || entry.word === 'blind') return Promise.resolve()
+    if (!entry.isDue || entry.status === 'unavailable') return Promise.resolve()
     entry.ending.abort()
-    Object.assign(entry, { word: 'told', isDue: false, ending: new AbortController() })
+    Object.assign(entry, { status: 'watching', isDue: false, ending: new AbortController() })
     const first = Promise.withResolvers<void>()
-    const { spot, from, ending } = entry
+    const { from, ending } = entry
+    const { kube, kind, namespace } = entry.scope
     const failed = (failure: Failure) => {
       first.resolve()
       // The tenant may not watch there, or the kind is gone: to ask again and again would not help.
       if (isFailure(failure, 'forbidden', 'unauthorized', 'not-found')) end(entry, failure)
     }
-    const scope = { namespace: spot.namespace, labels: OWNER_LABEL }
-    const feed = { kube: spot.kube, kind: spot.kind, scope, store: sinkOf(entry), keep, from, shared: true }
+    const feed = { kube, kind, scope: { namespace, labels: OWNER_LABEL }, store: sinkOf(entry), keep, from, shared: true }
     void keepFed({ ...feed, clock, log, listed: first.resolve, failed }, ending.signal).finally(first.resolve)
     return from === undefined ? first.promise : Promise.resolve()
   }
 
   const isRoomFor = (tenant: string) => shares.of(tenant) < TIMES_THE_FREE * (most - shares.sum)
-  const begin = (spot: Spot, tenant: string, from: string | undefined): Watched => {
-    const entry: Watched = { spot, tenant, readers: new Set(), word: 'waiting', from, isDue: true, ending: new AbortController() }
-    watched.set(keyOf(spot), entry)
+  const begin = (scope: WatchScope, tenant: string, from: string | undefined): Watched => {
+    const entry = newlyQueued(scope, tenant, from)
+    watched.set(keyOf(scope), entry)
     shares.add(tenant, 1)
-    line.add(entry)
+    queue.add(entry)
     return entry
   }
-  const sit = (entry: Watched, reader: Reader): Seat => {
-    entry.readers.add(reader)
-    return seatOf(entry, reader, { hurry: () => void open(entry), end: () => end(entry) })
+  const subscribe = (entry: Watched, subscriber: Subscriber): Subscription => {
+    entry.subscribers.add(subscriber)
+    return subscriptionTo(entry, subscriber, { openNow: () => void open(entry), end: () => end(entry) })
   }
 
   return {
-    join(spot, reader, from) {
-      const known = watched.get(keyOf(spot))
-      if (!known) return isClosed || !isRoomFor(reader.tenant) ? blindSeat(spot) : sit(begin(spot, reader.tenant, from), reader)
+    subscribe(scope, subscriber, from) {
+      const known = watched.get(keyOf(scope))
+      if (!known)
+        return isClosed || !isRoomFor(subscriber.tenant)
+          ? unavailable(scope)
+          : subscribe(begin(scope, subscriber.tenant, from), subscriber)
       if (known.isDue) known.from = earlier(known.from, from)
       else if (from === undefined) {
         Object.assign(known, { from, isDue: true })
-        line.add(known, LATE)
+        queue.add(known, LATE)
       }
-      return sit(known, reader)
+      return subscribe(known, subscriber)
     },
-    joinOpen(spot, reader) {
-      const known = watched.get(keyOf(spot))
-      return known && sit(known, reader)
+    subscribeIfOpen(scope, subscriber) {
+      const known = watched.get(keyOf(scope))
+      return known && subscribe(known, subscriber)
     },
-    hold: line.hold,
+    beginWrite: queue.beginWrite,
     get count() {
       return watched.size
     },
     close() {
       isClosed = true
-      line.close()
+      queue.close()
       for (const entry of [...watched.values()]) end(entry)
     },
   }
 }
 
-function seatOf(entry: Watched, reader: Reader, { hurry, end }: { hurry: () => void; end: () => void }): Seat {
+/** Two clients of one server are two identities, and each may watch other objects. */
+function createScopeKeys(): (scope: WatchScope) => string {
+  const names = new WeakMap<Kube, number>()
+  let identities = 0
+  return ({ kube, kind, namespace = '' }) => {
+    const name = names.get(kube) ?? ++identities
+    names.set(kube, name)
+    return `${name} ${apiVersionOf(kind)} ${kind.plural} ${namespace}`
+  }
+}
+
+const newlyQueued = (scope: WatchScope, tenant: string, from: string | undefined): Watched => ({
+  ...{ scope, tenant, from, status: 'queued', isDue: true },
+  subscribers: new Set(),
+  ending: new AbortController(),
+})
+
+function subscriptionTo(
+  entry: Watched,
+  subscriber: Subscriber,
+  { openNow, end }: { openNow: () => void; end: () => void },
+): Subscription {
   return {
-    spot: entry.spot,
-    get word() {
-      return entry.word
+    scope: entry.scope,
+    get status() {
+      return entry.status
     },
-    hurry,
-    leave() {
-      entry.readers.delete(reader)
-      if (entry.readers.size === 0) end()
+    openNow,
+    unsubscribe() {
+      entry.subscribers.delete(subscriber)
+      if (entry.subscribers.size === 0) end()
     },
   }
 }
 
-const blindSeat = (spot: Spot): Seat => ({ spot, word: 'blind', hurry: () => undefined, leave: () => undefined })
+const unavailable = (scope: WatchScope): Subscription => ({
+  scope,
+  status: 'unavailable',
+  openNow: () => undefined,
+  unsubscribe: () => undefined,
+})
 
 /** Bodies are looked at and dropped, managedFields too: they say who it was. */
 const keep = (object: AnyObject): AnyObject => object
 
-const sinkOf = ({ spot, readers }: Watched): Sink<AnyObject> => ({
+const sinkOf = ({ scope, subscribers }: Watched): Sink<AnyObject> => ({
   put(object) {
-    for (const reader of readers) reader.saw(object)
+    for (const subscriber of subscribers) subscriber.changed(object)
   },
   remove(object) {
-    for (const reader of readers) reader.lost(object)
+    for (const subscriber of subscribers) subscriber.removed(object)
   },
   list() {
-    const listings = [...readers].map((reader) => ({ reader, listing: reader.list(spot) }))
-    const stillThere = () => listings.filter(({ reader }) => readers.has(reader))
+    const listings = [...subscribers].map((subscriber) => ({ subscriber, listing: subscriber.list(scope) }))
+    const stillThere = () => listings.filter(({ subscriber }) => subscribers.has(subscriber))
     return {
       page(objects) {
         for (const { listing } of stillThere()) listing.page(objects)

@@ -15,14 +15,14 @@ import {
 } from '../../../api/index.ts'
 import { type Controller, createWakeups, settled, type Watch, type Workshop } from '../../../engines/controller/index.ts'
 import { credentialsFinder, watchCredentials } from '../../../engines/targets/index.ts'
-import { createJudge } from './credentials.ts'
+import { createCredentialsAssessment } from './credentials.ts'
 import { createReachability } from './reachability.ts'
 import { type Lifecycle, reconcileTarget } from './reconcile.ts'
 import { statusAfter } from './status.ts'
 
 const byClass = indexBy(({ spec }: DeploymentTarget) => [spec.deploymentTargetClassName])
 
-export interface LifecycleSettings {
+interface LifecycleSettings {
   /** Where targets may lead; everywhere without it. */
   reach?: Reach
 }
@@ -41,7 +41,7 @@ export function targetLifecycle(workshop: Workshop, { reach }: LifecycleSettings
     classes: caches.of(DeploymentTargetClasses),
     secretOf,
     requests: caches.of(SpaceRequests),
-    judge: createJudge(caches.isOpen),
+    assess: createCredentialsAssessment(caches.isOpen),
     reachability,
   }
   const watches: Watch[] = [
@@ -75,6 +75,6 @@ export function targetLifecycle(workshop: Workshop, { reach }: LifecycleSettings
       return settled()
     },
     wakeups,
-    failed: (target, failure) => statusAfter(target, failure, lifecycle.judge(target, secretOf(target))),
+    failed: (target, failure) => statusAfter(target, failure, lifecycle.assess(target, secretOf(target))),
   }
 }

@@ -12,18 +12,18 @@ import {
 import { createKubeconfigCheck } from '../../../engines/targets/index.ts'
 import { sayFailure } from '../../../std/index.ts'
 
-/** What can be said of a target's credentials without calling anybody. */
-export interface Opinion {
+/** A judgement of a target's credentials that needs no request. */
+export interface CredentialsAssessment {
   usable: boolean
   reason: string
   message: string
 }
 
-const USABLE: Opinion = { usable: true, reason: 'Valid', message: 'the Secret holds a kubeconfig for the API URL' }
+const USABLE: CredentialsAssessment = { usable: true, reason: 'Valid', message: 'the Secret holds a kubeconfig for the API URL' }
 
-export type Judge = (target: DeploymentTarget, secret: CoreSecret | undefined) => Opinion
+export type AssessCredentials = (target: DeploymentTarget, secret: CoreSecret | undefined) => CredentialsAssessment
 
-export function createJudge(isOpen: (namespace: string) => boolean): Judge {
+export function createCredentialsAssessment(isOpen: (namespace: string) => boolean): AssessCredentials {
   const check = createKubeconfigCheck()
   return (target, secret) => {
     if (!secret) return missing(target, isOpen)
@@ -40,7 +40,7 @@ export function createJudge(isOpen: (namespace: string) => boolean): Judge {
   }
 }
 
-function missing(target: DeploymentTarget, isOpen: (namespace: string) => boolean): Opinion {
+function missing(target: DeploymentTarget, isOpen: (namespace: string) => boolean): CredentialsAssessment {
   const { namespace = '' } = target.metadata
   const { clusterCredentialsSecret: name } = target.spec.kubernetesCredentials
   if (isPrivate(target))
@@ -55,4 +55,4 @@ function missing(target: DeploymentTarget, isOpen: (namespace: string) => boolea
   )
 }
 
-const bad = (reason: string, message: string): Opinion => ({ usable: false, reason, message })
+const bad = (reason: string, message: string): CredentialsAssessment => ({ usable: false, reason, message })

@@ -6,16 +6,16 @@ import {
   type Statement,
 } from '../../../api/index.ts'
 import { redactUrls } from '../../../std/index.ts'
-import type { Opinion } from './credentials.ts'
+import type { CredentialsAssessment } from './credentials.ts'
 
 export const REACHABLE = 'Reachable'
 
-/** What an answer, or its absence, depends on as far as it can be seen from here. It stands in the status, so that a restart asks nobody. */
+/** An answer, or its absence, depends on this, as far as it can be seen from here. It stands in the status, so that a restart asks nobody. */
 export type Question = NonNullable<DeploymentTargetStatus['asked']>
 
 export type Answer = Pick<Statement, 'status' | 'reason' | 'message'>
 
-/** What the status says of the way to the target's API: the condition, and which question it answers. */
+/** The condition about the target's API, and which question it answers. */
 export interface Finding {
   answer: Answer
   asked?: Question | undefined
@@ -35,7 +35,7 @@ export const isSame = (one: Question | undefined, other: Question | undefined): 
   one?.secretVersion === other?.secretVersion &&
   (one?.allowInsecureSkipTLSVerify ?? false) === (other?.allowInsecureSkipTLSVerify ?? false)
 
-/** What the status says now. */
+/** As the status tells it now. */
 export function toldFinding({ status }: DeploymentTarget): Finding | undefined {
   const condition = conditionOf(status?.conditions, REACHABLE)
   if (!condition) return undefined
@@ -43,7 +43,7 @@ export function toldFinding({ status }: DeploymentTarget): Finding | undefined {
 }
 
 /** While the answer is under way: what was said of the same address stands, a token that is renewed is no news. */
-export function meanwhile(target: DeploymentTarget): Finding {
+export function whileAsking(target: DeploymentTarget): Finding {
   const told = toldFinding(target)
   const apiURL = redactUrls(target.spec.kubernetesCredentials.apiURL)
   if (told?.asked?.apiURL === apiURL) return told
@@ -51,7 +51,7 @@ export function meanwhile(target: DeploymentTarget): Finding {
 }
 
 /** Nobody is asked with credentials that cannot be used. */
-export const unasked = ({ reason }: Opinion): Finding => ({
+export const unasked = ({ reason }: CredentialsAssessment): Finding => ({
   answer: {
     status: 'Unknown',
     reason: 'CredentialsNotUsable',

@@ -15,18 +15,18 @@ import type { Wakeups, Workshop } from '../../../engines/controller/index.ts'
 import { waitAfterFailure } from '../../../engines/targets/index.ts'
 import { createWorkQueue, hours, minutes, pause, seconds, type WorkQueue } from '../../../std/index.ts'
 import { askVersion } from './ask.ts'
-import type { Opinion } from './credentials.ts'
+import type { CredentialsAssessment } from './credentials.ts'
 import {
   type Answer,
   type Finding,
   isSame,
-  meanwhile,
   OWN_CLUSTER,
   type Question,
   questionOf,
   REACHABLE,
   toldFinding,
   unasked,
+  whileAsking,
 } from './finding.ts'
 
 /** How many strangers' clusters are asked at once, in turns between namespaces; and how long each may think. */
@@ -40,7 +40,7 @@ const LINGER = seconds(10)
 const SOONEST = minutes(1)
 const LATEST = hours(1)
 
-export interface ReachabilityOptions {
+interface ReachabilityOptions {
   workshop: Workshop
   targets: Cache<DeploymentTarget>
   secretOf: (target: DeploymentTarget) => CoreSecret | undefined
@@ -50,7 +50,7 @@ export interface ReachabilityOptions {
   wakeups: Wakeups
 }
 
-/** What is being asked, or was answered and is not in the status yet. */
+/** A question that is being asked, or whose answer is not in the status yet. */
 interface Inquiry {
   question: Question
   answer?: Answer
@@ -61,7 +61,7 @@ interface Inquiry {
 
 /** Whether the APIs behind targets answer: asked on change only, and again while they don't. Nothing waits for an answer but a moment. */
 export interface Reachability {
-  of(target: DeploymentTarget, secret: CoreSecret | undefined, credentials: Opinion): Promise<Finding>
+  of(target: DeploymentTarget, secret: CoreSecret | undefined, credentials: CredentialsAssessment): Promise<Finding>
   forget(ref: Ref): void
 }
 
@@ -128,7 +128,7 @@ export function createReachability({ workshop, targets, secretOf, reach, wakeups
       }
       // Who comes second does not wait a second time.
       const answer = inquiry ? inquiry.answer : await answerTo(key, asked)
-      return answer ? { answer, asked } : meanwhile(target)
+      return answer ? { answer, asked } : whileAsking(target)
     },
     forget(ref) {
       inquiries.delete(keyOf(ref))

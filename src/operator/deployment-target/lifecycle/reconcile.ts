@@ -24,10 +24,10 @@ import {
 } from '../../../api/index.ts'
 import { type Next, settled, type Workshop } from '../../../engines/controller/index.ts'
 import { minutes, timestamp } from '../../../std/index.ts'
-import type { Judge } from './credentials.ts'
+import type { AssessCredentials } from './credentials.ts'
 import { toldFinding } from './finding.ts'
 import type { Reachability } from './reachability.ts'
-import { failed, had, type Outlook, onOffer, released, statusOf } from './status.ts'
+import { available, bound, failed, released, statusOf, type TargetAccess } from './status.ts'
 
 const MANAGER = 'target-lifecycle'
 /** ADR 8: a release that takes longer and says that it can't is Failed. */
@@ -40,13 +40,13 @@ export interface Lifecycle {
   classes: Cache<DeploymentTargetClass>
   secretOf: (target: DeploymentTarget) => CoreSecret | undefined
   requests: Cache<SpaceRequest>
-  judge: Judge
+  assess: AssessCredentials
   reachability: Reachability
 }
 
 /** A target's life: Pending, Available, Bound, Released or Failed, gone. Its claims come and go; the claims' controller binds. */
 export async function reconcileTarget(target: DeploymentTarget, lifecycle: Lifecycle): Promise<Next> {
-  if (isDeleting(target)) return seeOff(target, lifecycle)
+  if (isDeleting(target)) return finishDeletion(target, lifecycle)
 
   const outlook = outlookOn(target, lifecycle)
   // Before anybody can have it: or a deletion would leave what it stands for behind.
@@ -55,21 +55,24 @@ export async function reconcileTarget(target: DeploymentTarget, lifecycle: Lifec
 
   const holder = claimRefOf(object)
   // A name alone is a wish: it makes nobody the holder, and gives back nothing that was released.
-  if (holder?.uid === undefined) return offer(object, holder?.name, credentials, lifecycle)
+  if (holder?.uid === undefined) return reportAvailable(object, holder?.name, credentials, lifecycle)
   if (isReleased(object)) return afterRelease(object, credentials, lifecycle)
 
   const claim = await livingClaim(object, holder, lifecycle)
   if (!claim) return release(object, holder, credentials, lifecycle)
   if (isSurplus(object, claim, lifecycle)) return giveBack(object, credentials, lifecycle)
-  return belong(object, claim, credentials, lifecycle)
+  return reportBound(object, claim, credentials, lifecycle)
 }
 
 const isReleased = ({ status }: DeploymentTarget): boolean => status?.phase === 'Released' || status?.phase === 'Failed'
 
 /** Its credentials, and whether the API answers: that is told, and nothing waits for it (design 3.1). */
-async function outlookOn(target: DeploymentTarget, { workshop, judge, reachability, secretOf }: Lifecycle): Promise<Outlook> {
+async function outlookOn(
+  target: DeploymentTarget,
+  { workshop, assess, reachability, secretOf }: Lifecycle,
+): Promise<TargetAccess> {
   const secret = secretOf(target)
-  const credentials = judge(target, secret)
+  const credentials = assess(target, secret)
   const finding = await reachability.of(target, secret, credentials)
   const before = toldFinding(target)?.answer.status
   const { status, reason, message } = finding.answer
@@ -102,7 +105,7 @@ function isSurplus({ metadata }: DeploymentTarget, claim: DeploymentTargetClaim,
 }
 
 /** It was never used: what was made for the claim goes, everything else is on offer again. */
-async function giveBack(target: DeploymentTarget, credentials: Outlook, { workshop }: Lifecycle): Promise<Next> {
+async function giveBack(target: DeploymentTarget, credentials: TargetAccess, { workshop }: Lifecycle): Promise<Next> {
   const { uid, resourceVersion } = target.metadata
   if (provisionedByOf(target) !== undefined) {
     await workshop.kube.delete(DeploymentTargets, refOf(target), { uid })
@@ -114,19 +117,19 @@ async function giveBack(target: DeploymentTarget, credentials: Outlook, { worksh
     { metadata: { resourceVersion }, spec: { claimRef: null } },
     { manager: MANAGER },
   )
-  return settled({ object, status: statusOf(onOffer(credentials, undefined)) })
+  return settled({ object, status: statusOf(available(credentials, undefined)) })
 }
 
-async function belong(
+async function reportBound(
   target: DeploymentTarget,
   claim: DeploymentTargetClaim,
-  credentials: Outlook,
+  credentials: TargetAccess,
   lifecycle: Lifecycle,
 ): Promise<Next> {
   const status =
     credentials.usable || target.status?.phase === 'Bound'
-      ? had(claim.metadata.name, credentials, policyOf(target, lifecycle))
-      : { ...onOffer(credentials, claim.metadata.name), policy: policyOf(target, lifecycle) }
+      ? bound(claim.metadata.name, credentials, policyOf(target, lifecycle))
+      : { ...available(credentials, claim.metadata.name), policy: policyOf(target, lifecycle) }
   return settled({ object: target, status: statusOf(status) })
 }
 
@@ -138,18 +141,18 @@ function policyOf(target: DeploymentTarget, { classes, requests }: Lifecycle): R
 }
 
 /** No claim has it, though it may wait for one of that name. Once had, it stays Released until somebody says that it may be had again. */
-async function offer(
+async function reportAvailable(
   target: DeploymentTarget,
   reservedFor: string | undefined,
-  credentials: Outlook,
+  credentials: TargetAccess,
   { workshop }: Lifecycle,
 ): Promise<Next> {
-  if (!isReleased(target)) return settled({ object: target, status: statusOf(onOffer(credentials, reservedFor)) })
+  if (!isReleased(target)) return settled({ object: target, status: statusOf(available(credentials, reservedFor)) })
   if (target.metadata.annotations?.[annotations.recycle] !== YES) {
     return settled({ object: target, status: statusOf(released(target, credentials, timestamp(workshop.clock.now()))) })
   }
   const { resourceVersion } = target.metadata
-  const status = statusOf(onOffer(credentials, reservedFor))
+  const status = statusOf(available(credentials, reservedFor))
   // Status first: with the annotation gone and the phase still Released, nobody would try again.
   if (target.status?.phase === 'Released') {
     const { conditions: _, ...phase } = status
@@ -173,7 +176,7 @@ async function offer(
 async function release(
   target: DeploymentTarget,
   holder: { name: string; uid?: string },
-  credentials: Outlook,
+  credentials: TargetAccess,
   lifecycle: Lifecycle,
 ): Promise<Next> {
   const { workshop } = lifecycle
@@ -186,7 +189,7 @@ async function release(
 }
 
 /** Released and still naming the former claim: delete what was made for it, give everything else free of the name. */
-async function afterRelease(target: DeploymentTarget, credentials: Outlook, lifecycle: Lifecycle): Promise<Next> {
+async function afterRelease(target: DeploymentTarget, credentials: TargetAccess, lifecycle: Lifecycle): Promise<Next> {
   const { kube, clock } = lifecycle.workshop
   const { uid, resourceVersion } = target.metadata
   // A target that nobody provisioned is never deleted with its claim.
@@ -204,9 +207,9 @@ async function afterRelease(target: DeploymentTarget, credentials: Outlook, life
 }
 
 /** Deleting: provisioners that hold it with finalizers of their own free what it stands for; then it may go. */
-async function seeOff(target: DeploymentTarget, lifecycle: Lifecycle): Promise<Next> {
-  const { workshop, judge, secretOf } = lifecycle
-  const credentials = { ...judge(target, secretOf(target)), finding: toldFinding(target) }
+async function finishDeletion(target: DeploymentTarget, lifecycle: Lifecycle): Promise<Next> {
+  const { workshop, assess, secretOf } = lifecycle
+  const credentials = { ...assess(target, secretOf(target)), finding: toldFinding(target) }
   const others = target.metadata.finalizers?.filter((name) => name !== finalizers.target) ?? []
   if (others.length === 0) {
     if (!hasFinalizer(target, finalizers.target)) return settled()

@@ -10,21 +10,21 @@ import {
 } from '../../../api/index.ts'
 import { sentenceOf } from '../../../engines/controller/index.ts'
 import type { Failure } from '../../../std/index.ts'
-import type { Opinion } from './credentials.ts'
+import type { CredentialsAssessment } from './credentials.ts'
 import { type Finding, REACHABLE } from './finding.ts'
 
 type Phase = NonNullable<DeploymentTargetStatus['phase']>
 
-/** What is known of the way into a target: its credentials, and whether its API answers with them. */
-export interface Outlook extends Opinion {
+/** The way into a target: its credentials, and whether its API answers with them. */
+export interface TargetAccess extends CredentialsAssessment {
   finding: Finding | undefined
 }
 
-export interface Verdict {
+interface Verdict {
   phase: Phase
   reason: string
   message: string
-  credentials: Outlook
+  credentials: TargetAccess
   policy?: ReclaimPolicy | undefined
   lastClaim?: DeploymentTargetStatus['lastClaim']
   releasedAt?: string | undefined
@@ -49,7 +49,7 @@ export function statusOf(verdict: Verdict) {
   }
 }
 
-const credentialsCondition = ({ usable, reason, message }: Opinion): Statement => ({
+const credentialsCondition = ({ usable, reason, message }: CredentialsAssessment): Statement => ({
   type: 'CredentialsValid',
   status: usable ? 'True' : 'False',
   reason,
@@ -62,7 +62,7 @@ const errorCondition = (error: string | undefined): Statement =>
     : { type: 'ErrorOccurred', status: 'True', reason: 'ErrorOccurred', message: error }
 
 /** Not claimed: usable credentials make it Available. */
-export const onOffer = (credentials: Outlook, reservedFor: string | undefined): Verdict =>
+export const available = (credentials: TargetAccess, reservedFor: string | undefined): Verdict =>
   credentials.usable
     ? {
         phase: 'Available',
@@ -72,7 +72,7 @@ export const onOffer = (credentials: Outlook, reservedFor: string | undefined): 
       }
     : { phase: 'Pending', reason: credentials.reason, message: credentials.message, credentials }
 
-export const had = (claim: string, credentials: Outlook, policy: ReclaimPolicy): Verdict => ({
+export const bound = (claim: string, credentials: TargetAccess, policy: ReclaimPolicy): Verdict => ({
   phase: 'Bound',
   reason: credentials.usable ? 'Bound' : credentials.reason,
   message: credentials.usable ? `belongs to DeploymentTargetClaim ${claim}` : credentials.message,
@@ -80,7 +80,7 @@ export const had = (claim: string, credentials: Outlook, policy: ReclaimPolicy):
   policy,
 })
 
-export const released = (target: DeploymentTarget, credentials: Outlook, now: string): Verdict => {
+export const released = (target: DeploymentTarget, credentials: TargetAccess, now: string): Verdict => {
   const lastClaim = target.status?.lastClaim
   const next = isDeleting(target)
     ? 'being freed by its provisioner'
@@ -96,7 +96,7 @@ export const released = (target: DeploymentTarget, credentials: Outlook, now: st
   }
 }
 
-export const failed = (target: DeploymentTarget, credentials: Outlook, why: string, now: string): Verdict => ({
+export const failed = (target: DeploymentTarget, credentials: TargetAccess, why: string, now: string): Verdict => ({
   ...released(target, credentials, now),
   phase: 'Failed',
   reason: 'ReclaimFailed',
@@ -105,7 +105,7 @@ export const failed = (target: DeploymentTarget, credentials: Outlook, why: stri
 })
 
 /** After a failure the phase stays. Ready stays only where the target goes on serving its claim; nothing new is promised. */
-export function statusAfter(target: DeploymentTarget, failure: Failure, credentials: Opinion) {
+export function statusAfter(target: DeploymentTarget, failure: Failure, credentials: CredentialsAssessment) {
   const { conditions, observedGeneration: _, ...rest } = target.status ?? {}
   const serves = rest.phase === 'Bound' && isTrue(conditions, 'Ready') && credentials.usable && !isDeleting(target)
   const message = failure.code === 'internal' ? 'unexpected internal error occurred in DT controller' : sentenceOf(failure)

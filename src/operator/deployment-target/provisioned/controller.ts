@@ -27,7 +27,7 @@ interface TargetSettings {
 export function sandboxTargets(workshop: Workshop, settings: TargetSettings = {}): Controller<SpaceRequest> {
   const { caches } = workshop
   const requests = caches.of(SpaceRequests)
-  const making = {
+  const provisioning = {
     workshop,
     claims: caches.of(DeploymentTargetClaims),
     classes: caches.of(DeploymentTargetClasses),
@@ -52,7 +52,7 @@ export function sandboxTargets(workshop: Workshop, settings: TargetSettings = {}
     ],
     async reconcile(request) {
       try {
-        return await makeTarget(request, making)
+        return await makeTarget(request, provisioning)
       } catch (failure) {
         // The namespace is being deleted, and the claim, the request and everything else in it.
         if (isNamespaceTerminating(failure)) return settled()

@@ -15,7 +15,7 @@ import {
   type SpaceRequest,
 } from '../../../api/index.ts'
 
-/** What a request that is ready gives access to. */
+/** The namespace to which a request that is ready gives access. */
 export interface Access {
   apiURL: string
   namespace: string

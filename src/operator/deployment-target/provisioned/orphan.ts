@@ -9,13 +9,11 @@ import {
   type SpaceRequest,
 } from '../../../api/index.ts'
 
-export type Verdict = 'keep' | 'delete' | 'unknown'
-
-/** What becomes of a request whose claim is gone. */
-export function isOrphan(
+/** Says what becomes of a request whose claim is gone. */
+export function orphanPolicy(
   request: SpaceRequest,
   { targets, classes }: { targets: Cache<DeploymentTarget>; classes: Cache<DeploymentTargetClass> },
-): Verdict {
+): 'keep' | 'delete' | 'unknown' {
   const { namespace, labels: marks = {}, annotations: notes = {} } = request.metadata
   const name = marks[labels.target]
   // The target goes first, and takes the request along or leaves it, as its policy says.

@@ -23,12 +23,12 @@ import { createOnce } from '../../../engines/apply/index.ts'
 import { type Next, settled, type Workshop } from '../../../engines/controller/index.ts'
 import { Failure } from '../../../std/index.ts'
 import { type Access, targetNames, targetOf } from './desired.ts'
-import { isOrphan } from './orphan.ts'
+import { orphanPolicy } from './orphan.ts'
 
 export const MANAGER = 'devsandbox-targets'
 const LONGEST_LABEL = 63
 
-export interface Making {
+interface Provisioning {
   workshop: Workshop
   claims: Cache<DeploymentTargetClaim>
   classes: Cache<DeploymentTargetClass>
@@ -37,31 +37,31 @@ export interface Making {
 }
 
 /** A SpaceRequest that is ready and was made for a claim becomes the claim's target. Its status is the space controller's. */
-export async function makeTarget(request: SpaceRequest, making: Making): Promise<Next> {
+export async function makeTarget(request: SpaceRequest, provisioning: Provisioning): Promise<Next> {
   // Made by a person, for whatever it is.
   if (request.metadata.labels?.[labels.claim] === undefined || isDeleting(request)) return settled()
 
-  const claim = claimOf(request, making)
-  if (!claim) return lookAfterOrphan(request, making)
-  const access = accessOf(request, making)
+  const claim = claimOf(request, provisioning)
+  if (!claim) return handleOrphan(request, provisioning)
+  const access = accessOf(request, provisioning)
   if (isDeleting(claim)) return settled()
-  if (isSurplus(request, claim, making)) {
-    await making.workshop.kube.delete(SpaceRequests, refOf(request), { uid: request.metadata.uid })
+  if (isSurplus(request, claim, provisioning)) {
+    await provisioning.workshop.kube.delete(SpaceRequests, refOf(request), { uid: request.metadata.uid })
     return settled()
   }
   if (!access) return settled()
 
-  const target = targetFor(claim, request, making)
-  if (target) return follow(target, request, making)
+  const target = targetFor(claim, request, provisioning)
+  if (target) return updateTarget(target, request, provisioning)
   // A claim that lost its target, or took another one, is not given one behind its back.
   if (claim.status?.phase === 'Lost' || (claim.status?.phase === 'Bound' && claim.spec.targetName)) return settled()
-  const made = await create(claim, request, access, making)
-  await nameIt(request, made, making)
+  const made = await create(claim, request, access, provisioning)
+  await labelRequest(request, made, provisioning)
   return settled()
 }
 
 /** The claim took another target while this was asked for: nobody ever had it, and nobody will. */
-function isSurplus({ metadata }: SpaceRequest, claim: DeploymentTargetClaim, { targets }: Making): boolean {
+function isSurplus({ metadata }: SpaceRequest, claim: DeploymentTargetClaim, { targets }: Provisioning): boolean {
   const { [labels.managedBy]: maker, [labels.target]: made } = metadata.labels ?? {}
   if (maker !== MANAGED_BY_BERTH || made !== undefined || claim.status?.phase !== 'Bound') return false
   const had = targets.get({ name: claim.spec.targetName ?? '', namespace: metadata.namespace })
@@ -69,7 +69,7 @@ function isSurplus({ metadata }: SpaceRequest, claim: DeploymentTargetClaim, { t
 }
 
 /** Its name may be too long for the label; then only the UID says which one it is. */
-function claimOf(request: SpaceRequest, { claims }: Making): DeploymentTargetClaim | undefined {
+function claimOf(request: SpaceRequest, { claims }: Provisioning): DeploymentTargetClaim | undefined {
   const { namespace = '', labels: marks = {} } = request.metadata
   const uid = marks[labels.claimUid]
   const named = claims.get({ name: marks[labels.claim] ?? '', namespace })
@@ -77,7 +77,7 @@ function claimOf(request: SpaceRequest, { claims }: Making): DeploymentTargetCla
   return found && isMadeFor(request, found) ? found : undefined
 }
 
-function accessOf(request: SpaceRequest, { workshop, insecureSkipTLSVerify }: Making): Access | undefined {
+function accessOf(request: SpaceRequest, { workshop, insecureSkipTLSVerify }: Provisioning): Access | undefined {
   const ready = conditionOf(request.status?.conditions, 'Ready')
   const { namespaceAccess = [], targetClusterURL = '' } = request.status ?? {}
   const [first, second] = namespaceAccess
@@ -98,7 +98,7 @@ function accessOf(request: SpaceRequest, { workshop, insecureSkipTLSVerify }: Ma
 }
 
 /** The one that was made of this request before, or that holds the claim already. */
-function targetFor(claim: DeploymentTargetClaim, request: SpaceRequest, { targets }: Making): DeploymentTarget | undefined {
+function targetFor(claim: DeploymentTargetClaim, request: SpaceRequest, { targets }: Provisioning): DeploymentTarget | undefined {
   const { metadata } = request
   // Those of private claims only Berth makes.
   const isGood = (target: DeploymentTarget) => isPrivate(target) || !isPrivate(request)
@@ -113,7 +113,7 @@ async function create(
   claim: DeploymentTargetClaim,
   request: SpaceRequest,
   access: Access,
-  { workshop }: Making,
+  { workshop }: Provisioning,
 ): Promise<DeploymentTarget> {
   for (const name of targetNames(claim)) {
     const target = targetOf(name, claim, request, access)
@@ -129,21 +129,21 @@ async function create(
 }
 
 /** The label by which people, and whoever waits for the end of the request, find the one from the other. */
-async function nameIt(request: SpaceRequest, { metadata }: DeploymentTarget, { workshop }: Making): Promise<void> {
+async function labelRequest(request: SpaceRequest, { metadata }: DeploymentTarget, { workshop }: Provisioning): Promise<void> {
   if (request.metadata.labels?.[labels.target] === metadata.name) return
   const mark = { [labels.target]: metadata.name, [labels.claimUid]: metadata.labels?.[labels.claimUid] ?? '' }
   await workshop.kube.patch(SpaceRequests, refOf(request), { metadata: { labels: mark } }, { manager: MANAGER })
 }
 
 /** After an interruption the label is missing; after an expansion the target must say what it has now. */
-async function follow(target: DeploymentTarget, request: SpaceRequest, making: Making): Promise<Next> {
+async function updateTarget(target: DeploymentTarget, request: SpaceRequest, provisioning: Provisioning): Promise<Next> {
   if (isDeleting(target)) return settled()
-  await nameIt(request, target, making)
+  await labelRequest(request, target, provisioning)
   const { resources } = request.spec
   const seen = conditionOf(request.status?.conditions, 'Ready')?.observedGeneration ?? request.metadata.generation
   if (!resources || seen !== request.metadata.generation || isDeepStrictEqual(resources, target.spec.resources)) return settled()
   const { resourceVersion } = target.metadata
-  await making.workshop.kube.patch(
+  await provisioning.workshop.kube.patch(
     DeploymentTargets,
     refOf(target),
     { metadata: { resourceVersion }, spec: { resources } },
@@ -153,8 +153,8 @@ async function follow(target: DeploymentTarget, request: SpaceRequest, making: M
 }
 
 /** Nobody asks for it any more, and no target was made of it that would be reclaimed. */
-async function lookAfterOrphan(request: SpaceRequest, { workshop, ...making }: Making): Promise<Next> {
-  const verdict = isOrphan(request, making)
+async function handleOrphan(request: SpaceRequest, { workshop, ...provisioning }: Provisioning): Promise<Next> {
+  const verdict = orphanPolicy(request, provisioning)
   if (verdict === 'unknown') {
     const message = `the DeploymentTargetClaim of SpaceRequest ${request.metadata.name} is gone, and no DeploymentTargetClass says whether to keep it. Delete it if it is not needed`
     workshop.events.record(request, { type: 'Warning', reason: 'ClaimGone', message })

@@ -25,24 +25,24 @@ import { isFailure } from '../../../std/index.ts'
 
 export const MANAGER = 'devsandbox-reclaim'
 
-export interface Reclaim {
+interface Reclaim {
   workshop: Workshop
   classes: Cache<DeploymentTargetClass>
   requests: Cache<SpaceRequest>
 }
 
 /** A target that this provisioner made and that is being deleted: what is behind it goes first, unless it is to be kept. */
-export async function reclaim(target: DeploymentTarget, context: Reclaim): Promise<Next> {
+export async function reclaim(target: DeploymentTarget, reclaiming: Reclaim): Promise<Next> {
   if (!SPACE_PROVISIONERS.includes(provisionedByOf(target) ?? '')) return settled()
   if (!isDeleting(target) || !hasFinalizer(target, finalizers.provisioner)) return settled()
 
-  const requests = requestsOf(target, context)
-  const ofClass = context.classes.get({ name: target.spec.deploymentTargetClassName })
-  if (reclaimPolicyOf(target, { ofClass, madeFrom: requests }) !== 'Delete') return release(target, context)
-  const left = requests.length > 0 ? requests : await askAgain(target, context)
-  if (left.length === 0) return release(target, context)
+  const requests = requestsOf(target, reclaiming)
+  const ofClass = reclaiming.classes.get({ name: target.spec.deploymentTargetClassName })
+  if (reclaimPolicyOf(target, { ofClass, madeFrom: requests }) !== 'Delete') return dropFinalizer(target, reclaiming)
+  const left = requests.length > 0 ? requests : await requestsAsOfNow(target, reclaiming)
+  if (left.length === 0) return dropFinalizer(target, reclaiming)
   for (const request of left.filter((each) => !isDeleting(each))) {
-    await context.workshop.kube.delete(SpaceRequests, refOf(request), { uid: request.metadata.uid })
+    await reclaiming.workshop.kube.delete(SpaceRequests, refOf(request), { uid: request.metadata.uid })
   }
   return settled() // The end of the request wakes the target.
 }
@@ -56,14 +56,14 @@ function requestsOf({ metadata }: DeploymentTarget, { requests }: Reclaim): Spac
 }
 
 /** Before the last thing that holds the target goes: the cache may not show yet what was made a moment ago. */
-async function askAgain({ metadata }: DeploymentTarget, { workshop }: Reclaim): Promise<SpaceRequest[]> {
+async function requestsAsOfNow({ metadata }: DeploymentTarget, { workshop }: Reclaim): Promise<SpaceRequest[]> {
   const [key, uid] = [metadata.annotations?.[annotations.spaceRequest], metadata.labels?.[labels.claimUid]]
   const ref = key === undefined ? undefined : refFromKey(key)
   const request = ref && ref.namespace === metadata.namespace ? await workshop.kube.get(SpaceRequests, ref) : undefined
   return request && uid !== undefined && request.metadata.labels?.[labels.claimUid] === uid ? [request] : []
 }
 
-async function release(target: DeploymentTarget, { workshop }: Reclaim): Promise<Next> {
+async function dropFinalizer(target: DeploymentTarget, { workshop }: Reclaim): Promise<Next> {
   const patch = withoutFinalizer(target, finalizers.provisioner)
   try {
     await workshop.kube.patch(DeploymentTargets, refOf(target), patch, { manager: MANAGER })

@@ -6,8 +6,8 @@ import type { Outcome } from '../status/outcome.ts'
 
 export type Notification = NonNullable<GitOpsDeployment['spec']['notifications']>[number]
 
-/** What is told, whatever the way. */
-export interface News {
+/** A message, whatever the way it goes. */
+interface News {
   deployment: GitOpsDeployment
   outcome: Outcome
   /** RFC 3339. */
@@ -120,7 +120,7 @@ export function placeOf(repoURL: string): Place {
 
 interface Contents {
   need(key: string): string
-  /** What fits into a header. */
+  /** A value that fits into a header. */
   word(key: string): string
   url(key: string): URL | undefined
 }

@@ -6,22 +6,14 @@ import { createTally, createWorkQueue, Failure, isFailure, seconds, timestamp, w
 import { newsIn, type Outcome } from '../status/outcome.ts'
 import { letterFor, type Notification } from './letters.ts'
 
-/** Tells the world what came of commits, aside: nothing waits for it, and nothing fails with it. */
-export interface Notifier {
-  /** Looks at a deployment as it is by now; what is news is told soon. What was so when it was first seen is no news. */
-  look(deployment: GitOpsDeployment): void
-  forget(ref: Ref): void
-  close(): void
-}
-
-export interface NotifierOptions {
+interface NotifierOptions {
   workshop: Pick<Workshop, 'clock' | 'events' | 'log'>
   send: Send
   /** The own cluster as the tenant of a deployment. */
   asTenant: (deployment: GitOpsDeployment) => Kube
 }
 
-interface Errand {
+interface Notice {
   deployment: GitOpsDeployment
   notification: Notification
   field: string
@@ -39,35 +31,36 @@ const PATIENT = { base: seconds(1), max: seconds(30), factor: 5, jitter: 0.3 }
 /** By namespace. */
 const groupOf = (key: string): string => key.slice(0, key.indexOf('/'))
 
-export function createNotifier({ workshop, send, asTenant }: NotifierOptions): Notifier {
+/** Tells the world the outcomes of commits, aside: nothing waits for it, and nothing fails with it. */
+export function createNotifier({ workshop, send, asTenant }: NotifierOptions) {
   const { clock, events, log } = workshop
   const seen = new Map<string, { uid: string | undefined; outcome: Outcome | undefined }>()
-  const errands = new Map<string, Errand>()
+  const notices = new Map<string, Notice>()
   const waiting = createTally()
   const closing = new AbortController()
 
   const drop = (key: string) => {
-    if (errands.delete(key)) waiting.add(groupOf(key), -1)
+    if (notices.delete(key)) waiting.add(groupOf(key), -1)
   }
-  const give = (errand: Errand, failure: Failure) => {
-    const message = `${errand.field} (${errand.notification.kind}): ${sentenceOf(failure)}`
-    log.info('notification failed', { key: keyOf(errand.deployment.metadata), failure })
-    events.record(errand.deployment, { type: 'Warning', reason: 'NotificationFailed', message })
+  const giveUp = (notice: Notice, failure: Failure) => {
+    const message = `${notice.field} (${notice.notification.kind}): ${sentenceOf(failure)}`
+    log.info('notification failed', { key: keyOf(notice.deployment.metadata), failure })
+    events.record(notice.deployment, { type: 'Warning', reason: 'NotificationFailed', message })
   }
   const work = async (key: string): Promise<void> => {
-    const errand = errands.get(key)
-    if (!errand) return
+    const notice = notices.get(key)
+    if (!notice) return
     try {
-      await run(errand, { send, kube: asTenant(errand.deployment), signal: closing.signal })
+      await run(notice, { send, kube: asTenant(notice.deployment), signal: closing.signal })
       drop(key)
     } catch (thrown) {
       const failure = Failure.from(thrown)
-      errand.tries++
+      notice.tries++
       if (closing.signal.aborted) return
-      if (errand.tries < TRIES && isFailure(failure, 'unavailable', 'timeout'))
-        return queue.addAfter(key, waitOf(PATIENT, errand.tries - 1))
+      if (notice.tries < TRIES && isFailure(failure, 'unavailable', 'timeout'))
+        return queue.addAfter(key, waitOf(PATIENT, notice.tries - 1))
       drop(key)
-      give(errand, failure)
+      giveUp(notice, failure)
     }
   }
   // Groups in turn: receivers of one namespace that hang delay nobody else's for long.
@@ -76,20 +69,21 @@ export function createNotifier({ workshop, send, asTenant }: NotifierOptions): N
   const tell = (deployment: GitOpsDeployment, outcome: Outcome) => {
     for (const [index, notification] of (deployment.spec.notifications ?? []).entries()) {
       const field = `spec.notifications[${index}]`
-      const errand = { deployment, notification, field, outcome, at: timestamp(clock.now()), tries: 0 }
+      const notice = { deployment, notification, field, outcome, at: timestamp(clock.now()), tries: 0 }
       const key = `${keyOf(deployment.metadata)} ${index} ${outcome.revision} ${outcome.result}`
       if (waiting.of(groupOf(key)) >= MOST_WAITING)
-        give(errand, new Failure('unavailable', `more than ${MOST_WAITING} notifications of the namespace wait`))
+        giveUp(notice, new Failure('unavailable', `more than ${MOST_WAITING} notifications of the namespace wait`))
       else {
-        if (!errands.has(key)) waiting.add(groupOf(key), 1)
-        errands.set(key, errand)
+        if (!notices.has(key)) waiting.add(groupOf(key), 1)
+        notices.set(key, notice)
         queue.add(key)
       }
     }
   }
 
   return {
-    look(deployment) {
+    /** Looks at a deployment as it is by now; what is news is told soon. What was so when it was first seen is no news. */
+    look(deployment: GitOpsDeployment): void {
       const { metadata, status } = deployment
       const key = keyOf(metadata)
       const before = seen.get(key)
@@ -98,21 +92,21 @@ export function createNotifier({ workshop, send, asTenant }: NotifierOptions): N
       const news = newsIn(before.outcome, status?.lastOutcome)
       if (news) tell(deployment, news)
     },
-    forget: (ref) => void seen.delete(keyOf(ref)),
-    close() {
+    forget: (ref: Ref): void => void seen.delete(keyOf(ref)),
+    close(): void {
       closing.abort()
       void queue.stop()
     },
   }
 }
 
-interface Means {
+interface Delivery {
   send: Send
   kube: Kube
   signal: AbortSignal
 }
 
-async function run({ deployment, notification, field, outcome, at }: Errand, { send, kube, signal }: Means): Promise<void> {
+async function run({ deployment, notification, field, outcome, at }: Notice, { send, kube, signal }: Delivery): Promise<void> {
   const { name } = notification.secretRef
   const ref = { name, namespace: deployment.metadata.namespace }
   const secret = await kube.get(Secrets, ref, signal).catch((thrown: unknown) => {
@@ -140,7 +134,7 @@ function inSecret<T>(name: string, read: () => T): T {
 }
 
 /**
- * What was answered may quote what was sent, so that only its number is told; and of a host in the own networks not even that,
+ * An answer may quote the request, so that only its number is told; and of a host in the own networks not even that,
  * in no way: by its numbers, and by what is tried again, a tenant could find out what is there.
  */
 function refusal({ hostname }: URL, { status, isOwn }: Receipt, secret: string): Failure {

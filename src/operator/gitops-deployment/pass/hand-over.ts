@@ -2,27 +2,31 @@ import { type GitOpsDeployment, isDeleting, keyOf, refOf } from '../../../api/in
 import type { Snapshot } from '../../../engines/render/index.ts'
 import { seconds } from '../../../std/index.ts'
 import { ownerOf, type SyncServices } from '../services/services.ts'
-import { byRepository, sameRepository } from '../source/caches.ts'
+import { byRepository, type SyncCaches, sameRepository } from '../source/caches.ts'
 import { revisionOf } from '../source/repository.ts'
 
-/** Whoever has not looked at a commit by then (suspended, broken, slow) is not waited for. */
+/** A deployment that has not looked at a commit by then (suspended, broken, slow) is not waited for. */
 const PATIENCE = seconds(10)
 
 /**
  * A commit may move an object from one deployment to another. Whoever looks at it first must not delete what the other is
  * about to take over: it waits until all that follow the same revision have said what they want of this commit.
  */
-export function isEarly(deployment: GitOpsDeployment, { commitId }: Snapshot, services: SyncServices): boolean {
+export function isEarly(
+  deployment: GitOpsDeployment,
+  { commitId }: Snapshot,
+  services: Pick<SyncServices, 'arrivals' | 'caches' | 'wants' | 'workshop'>,
+): boolean {
   const { wants, arrivals, workshop } = services
   const since = arrivals.get(keyOf(refOf(deployment)))
   if (since?.commitId !== commitId || workshop.clock.now() - since.at > PATIENCE) return false
-  return othersAt(deployment, services).some((other) => wants.of(ownerOf(other).id)?.commitId !== commitId)
+  return othersAt(deployment, services.caches).some((other) => wants.of(ownerOf(other).id)?.commitId !== commitId)
 }
 
-function othersAt(deployment: GitOpsDeployment, { caches }: SyncServices): GitOpsDeployment[] {
+function othersAt(deployment: GitOpsDeployment, { deployments }: Pick<SyncCaches, 'deployments'>): GitOpsDeployment[] {
   const { source } = deployment.spec
   const revision = JSON.stringify(revisionOf(source))
-  return caches.deployments
+  return deployments
     .by(byRepository.deployments, sameRepository(source.repoURL))
     .filter((other) => other.metadata.uid !== deployment.metadata.uid)
     .filter((other) => !isDeleting(other) && !other.spec.suspend && other.spec.type === 'automated')

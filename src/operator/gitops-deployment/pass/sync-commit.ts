@@ -5,11 +5,9 @@ import {
   type Destination,
   type Entry,
   entriesOf,
-  type Ledger,
   type Observed,
   objectionToNamespace,
   observe,
-  observedIn,
   type SyncRequest,
   type SyncResult,
   sync,
@@ -17,14 +15,13 @@ import {
 import type { Render, Snapshot } from '../../../engines/render/index.ts'
 import { Failure, minutes, seconds, timestamp, waitOf } from '../../../std/index.ts'
 import { intervalOf } from '../services/interval.ts'
-import { inventoryName, inventoryOf, judgeOf, type LastPass, ledgerOf, ownerOf, type SyncServices } from '../services/services.ts'
+import { inventoryName, inventoryOf, type LastPass, memoryOf, ownerOf, rulesOf, type SyncServices } from '../services/services.ts'
 import { destinationOf } from '../services/targets.ts'
 import { nameOfProject } from '../source/repository.ts'
+import { pendingPruneOf } from '../status/attention.ts'
 import { tellChanges, tellContested, tellFights, tellLeftBehind, tellPending, tellRepairs } from '../status/events.ts'
-import { guardsOf, pendingPruneOf } from '../status/prune-guard.ts'
+import { askedOf, isConfirmed, useUp } from '../status/requests.ts'
 import { statusAfter, statusBetweenRuns, withHealth } from '../status/status.ts'
-import { askedOf } from '../status/sync-request.ts'
-import { isConfirmed, useUp } from './confirmation.ts'
 import { isEarly } from './hand-over.ts'
 import { withoutMessages } from './masked.ts'
 
@@ -41,7 +38,7 @@ export interface Pass {
 
 /** For what takes long, namespaces take turns; and of the objects that are kept, each has so many. */
 const renderFor =
-  ({ metadata }: GitOpsDeployment, { render, objects }: SyncServices): Render =>
+  ({ metadata }: GitOpsDeployment, { render, objects }: Pick<SyncServices, 'render' | 'objects'>): Render =>
   async (snapshot, path, signal) => {
     const { namespace = '' } = metadata
     const manifests = await render(snapshot, path, signal, namespace)
@@ -76,10 +73,10 @@ export async function syncCommit(pass: Pass, services: SyncServices, signal: Abo
   tellFights(events, deployment, result.fights)
   tellLeftBehind(events, deployment, [...result.leftBehind], 'they are on another server than the destination is now')
   const done = { commitId: result.commitId, entries: result.changes, isPostponed: result.postponed.length > 0 }
-  await useUp(deployment, done, services)
+  await useUp(deployment, done, services.workshop.kube)
   const now = rememberPass(pass, note, result, services)
   // The watches have just been opened, and ring when they have told everything: until then the status stands.
-  if (result.isYoung && now.wroteAt === undefined && isTold(deployment, result)) return settled({ recheck: seconds(30) })
+  if (result.isListing && now.wroteAt === undefined && isTold(deployment, result)) return settled({ recheck: seconds(30) })
   // For a moment only: what others want of this commit decides whether it is deleted or theirs.
   if (result.postponed.length > 0) return again({ after: SHORTLY, why: 'others have yet to look at this commit' })
   // Nobody else would: of a manual deployment nothing is set back between two syncs.
@@ -125,14 +122,14 @@ function nextAfter(pass: Pass, { note, result, destination }: Done, services: Sy
   const failed = entriesOf(result.changes, 'failed').length > 0
   tellHealth(deployment, status, result, services)
   tellContested(services.workshop.events, deployment, status.conditions)
-  if (isUndone(result) || isPolled(result, ledgerOf(deployment, services))) return soon(status, failed, note.tries)
+  if (isUndone(result) || isPolled(result, memoryOf(deployment, services))) return soon(status, failed, note.tries)
   return settled({ status, recheck: Math.min(recheckOf(observed, interval, source), restOf(result, clock.now())) })
 }
 
 function noteWrite(
   { metadata }: GitOpsDeployment,
   { commitId, changes }: SyncResult,
-  { arrivals, workshop }: SyncServices,
+  { arrivals, workshop }: Pick<SyncServices, 'arrivals' | 'workshop'>,
 ): void {
   const arrival = arrivals.get(keyOf(metadata))
   const wrote = entriesOf(changes, 'created', 'configured').length > 0
@@ -140,16 +137,21 @@ function noteWrite(
 }
 
 /** How long a commit took to be healthy, told when it is so for the first time. */
-function tellHealth(deployment: GitOpsDeployment, status: StatusDraft, { commitId }: SyncResult, services: SyncServices): void {
-  const arrival = services.arrivals.get(keyOf(deployment.metadata))
+function tellHealth(
+  deployment: GitOpsDeployment,
+  status: StatusDraft,
+  { commitId }: SyncResult,
+  { arrivals, meter, workshop }: Pick<SyncServices, 'arrivals' | 'meter' | 'workshop'>,
+): void {
+  const arrival = arrivals.get(keyOf(deployment.metadata))
   if (arrival?.commitId !== commitId) return
-  const now = services.workshop.clock.now()
+  const now = workshop.clock.now()
   const isNew = deployment.status?.history?.[0]?.revision !== commitId
   const isHealthy = status.conditions?.some(({ type, status: word }) => type === 'Ready' && word === 'True')
-  if (isNew && isHealthy) services.meter.took('health', now - (arrival.wroteAt ?? arrival.at))
+  if (isNew && isHealthy) meter?.took('health', now - (arrival.wroteAt ?? arrival.at))
 }
 
-/** What is in effect goes on living between two runs: its health is followed, and nothing is written. */
+/** Between two runs the health of the objects is followed, and nothing is written. */
 export async function watchHealth(
   { deployment, snapshot }: Pick<Pass, 'deployment' | 'snapshot'>,
   services: SyncServices,
@@ -159,18 +161,18 @@ export async function watchHealth(
   const { held } = (await inventoryOf(deployment, services).load()) ?? { held: [] }
   if (held.length === 0) return settled({ status })
   const { clock } = services.workshop
-  const { kube } = destinationFor(deployment, services)
-  const { book } = ledgerOf(deployment, services)
-  const look = { kube, judge: { ...(await judgeOf(deployment, services)), now: clock.now }, desired: [] }
-  await book.follow({ ...look, held })
-  const unwatched = book.unwatched(held)
-  if (unwatched.length > 0) book.read(await observe(unwatched, { ...look, owner: ownerOf(deployment).id }, signal))
-  if (book.isYoung) return settled({ status, recheck: seconds(30) })
-  const seen = observedIn(book.lines, held, new Map(), clock.now())
+  const request = {
+    destination: destinationFor(deployment, services),
+    owner: ownerOf(deployment),
+    memory: memoryOf(deployment, services),
+    held,
+    rules: await rulesOf(deployment, services),
+  }
+  const { observed: seen, isListing, isWatched } = await observe(request, clock, signal)
+  if (isListing) return settled({ status, recheck: seconds(30) })
   const observed = (await services.variables.learn(deployment)) ? seen : withoutMessages(seen)
   const interval = intervalOf(deployment.spec.interval)
   const now = withHealth(status, deployment, { observed, newest: snapshot.commitId, now: timestamp(clock.now()) })
-  const isWatched = unwatched.length === 0
   return settled({ status: now, recheck: isWatched || !isUnderWay(observed) ? interval : Math.min(interval, seconds(5)) })
 }
 
@@ -181,8 +183,10 @@ function withoutRepairs({ changes, repairs }: SyncResult): readonly Entry[] {
   return changes.filter(({ id }) => !keys.has(keyOfId(id)))
 }
 
-const destinationFor = (deployment: GitOpsDeployment, { caches, workshop: { kube }, targets }: SyncServices): Destination =>
-  destinationOf(deployment, caches, { kube, targets })
+const destinationFor = (
+  deployment: GitOpsDeployment,
+  { caches, workshop: { kube }, targets }: Pick<SyncServices, 'caches' | 'targets' | 'workshop'>,
+): Destination => destinationOf(deployment, caches, { kube, targets })
 
 const isAsked = ({ deployment, run }: Pass): boolean => run !== undefined || askedOf(deployment) !== undefined
 
@@ -195,23 +199,23 @@ async function requestOf(
   const { deployment, snapshot } = pass
   const { spec } = deployment
   if (isAsked(pass)) services.variables.forget(keyOf(deployment.metadata))
-  const ledger = ledgerOf(deployment, services)
-  ledger.store ??= inventoryOf(deployment, services)
+  const memory = memoryOf(deployment, services)
+  memory.store ??= inventoryOf(deployment, services)
   return {
     snapshot,
     path: spec.source.path,
     destination,
     owner: ownerOf(deployment),
-    inventory: ledger.store,
-    ledger,
+    inventory: memory.store,
+    memory,
     compare: isAsked(pass) ? 'all' : isCompareDue(note, intervalOf(spec.interval), services.workshop.clock.now()),
     isAsked: isAsked(pass),
-    judge: await judgeOf(deployment, services),
+    rules: await rulesOf(deployment, services),
     detectOnly: spec.drift === 'Detect',
     force: spec.force ?? false,
     prune: spec.prune ?? true,
     pruneLast: spec.syncPolicy?.syncOptions?.includes('PruneLast=true') ?? false,
-    guards: guardsOf(deployment),
+    guards: spec.pruneGuard,
     confirmed: isConfirmed(deployment, snapshot.commitId),
     variables: await services.variables.of(deployment, snapshot.commitId),
     wants: services.wants,
@@ -219,7 +223,7 @@ async function requestOf(
   }
 }
 
-/** What no watch tells about is read after each start and change of the spec, then every interval, and while it is on its way. */
+/** Objects that no watch tells about are read after each start and change of the spec, then every interval, and while it is on its way. */
 const isCompareDue = (note: LastPass | undefined, interval: number, now: number): boolean =>
   !note || now - note.comparedAt >= interval || isUnderWay(note.observed)
 
@@ -229,12 +233,12 @@ const isUndone = ({ changes, putOff }: SyncResult): boolean =>
   entriesOf(changes, 'failed', 'terminating', 'waiting').length + putOff.length > 0
 
 /** Whether somebody must ask again and again, for no watch tells how it goes on. */
-const isPolled = ({ observed, inventory }: SyncResult, { book }: Ledger): boolean =>
-  isUnderWay(observed) && book.unwatched(inventory.held).length > 0
+const isPolled = ({ observed, inventory }: SyncResult, { states }: ReturnType<typeof memoryOf>): boolean =>
+  isUnderWay(observed) && states.unwatched(inventory.held).length > 0
 
 const isTold = ({ status }: GitOpsDeployment, { commitId }: SyncResult): boolean => status?.sync?.revision === commitId
 
-/** Whoever asks for a sync while others go on changing what it sets back gets an answer all the same. */
+/** A sync that was asked for gets an answer even while others go on changing the objects that it sets back. */
 const MOST_PASSES = 30
 
 const MOMENT = seconds(2)
@@ -247,8 +251,8 @@ const isWorthAMoment = (
   result: SyncResult,
 ): boolean => !run && wroteAt !== undefined && before?.wroteAt === undefined && !isUndone(result) && isUnderWay(observed)
 
-/** What was seen under another spec says nothing. */
-function lastPassOf({ metadata }: GitOpsDeployment, { lastPasses }: SyncServices): LastPass | undefined {
+/** A pass under another spec says nothing. */
+function lastPassOf({ metadata }: GitOpsDeployment, { lastPasses }: Pick<SyncServices, 'lastPasses'>): LastPass | undefined {
   const note = lastPasses.get(keyOf(metadata))
   return note?.generation === metadata.generation && note?.uid === metadata.uid ? note : undefined
 }
@@ -257,7 +261,7 @@ function rememberPass(
   { deployment: { metadata }, snapshot: { commitId } }: Pass,
   note: LastPass | undefined,
   result: SyncResult,
-  { lastPasses, workshop: { clock } }: SyncServices,
+  { lastPasses, workshop: { clock } }: Pick<SyncServices, 'lastPasses' | 'workshop'>,
 ): LastPass {
   const now = clock.now()
   const isAgain = note?.commitId === commitId

@@ -1,5 +1,5 @@
+import type { Kube } from '../../../adapters/kube/index.ts'
 import { finalizers, type GitOpsDeployment, GitOpsDeployments, hasFinalizer, refOf, withFinalizer } from '../../../api/index.ts'
-import type { SyncServices } from '../services/services.ts'
 
 export type DeletionPolicy = NonNullable<GitOpsDeployment['spec']['deletionPolicy']>
 
@@ -19,7 +19,7 @@ const isOurs = (finalizer: string): boolean =>
  * A policy is kept only if the deletion waits for it, so our finalizer is there before the first object is, and goes when no
  * policy is stated any more. Answers whether it had to write.
  */
-export async function keepFinalizer(deployment: GitOpsDeployment, { workshop: { kube } }: SyncServices): Promise<boolean> {
+export async function keepFinalizer(deployment: GitOpsDeployment, kube: Kube): Promise<boolean> {
   const wanted = deployment.spec.deletionPolicy !== undefined
   if (hasFinalizer(deployment, finalizers.gitopsObjects) === wanted) return false
   const patch = wanted
@@ -30,10 +30,7 @@ export async function keepFinalizer(deployment: GitOpsDeployment, { workshop: { 
 }
 
 /** The deletion does not wait for us any more. Answers the object if others still hold it. */
-export async function dropFinalizers(
-  deployment: GitOpsDeployment,
-  { workshop: { kube } }: SyncServices,
-): Promise<GitOpsDeployment | undefined> {
+export async function dropFinalizers(deployment: GitOpsDeployment, kube: Kube): Promise<GitOpsDeployment | undefined> {
   const written = await kube.patch(GitOpsDeployments, refOf(deployment), withoutFinalizers(deployment, isOurs))
   return (written.metadata.finalizers?.length ?? 0) > 0 ? written : undefined
 }

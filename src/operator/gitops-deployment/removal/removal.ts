@@ -1,3 +1,4 @@
+import type { EventRecorder } from '../../../adapters/kube/index.ts'
 import { conditionOf, type GitOpsDeployment, keyOf, type Ref, refOf, type Statement } from '../../../api/index.ts'
 import { keyOfId, sayId, sayIds } from '../../../engines/apply/index.ts'
 import { again, type Next, type StatusDraft, settled } from '../../../engines/controller/index.ts'
@@ -9,20 +10,20 @@ import {
   type Inventory,
   type InventoryStore,
   OWNER_LABEL,
-  type Removal,
-  type RemovalRequest,
-  releaseAll,
   removeAll,
 } from '../../../engines/gitops/index.ts'
-import { Failure, isFailure, minutes, seconds } from '../../../std/index.ts'
-import { isConfirmed } from '../pass/confirmation.ts'
+import { type Clock, Failure, isFailure, minutes, seconds } from '../../../std/index.ts'
 import { inventoryInStatus, inventoryName, inventoryOf, ownerOf, type SyncServices } from '../services/services.ts'
 import { destinationOf } from '../services/targets.ts'
 import { tellChanges, tellLeftBehind, tellReleased } from '../status/events.ts'
+import { isConfirmed } from '../status/requests.ts'
 import { type DeletionPolicy, dropFinalizers, isHeld, policyOf } from './deletion-policy.ts'
 
+type RemovalRequest = Parameters<typeof removeAll>[0]
+type Removal = Awaited<ReturnType<typeof removeAll>>
+
 /** How long a deployment is held by objects to which no way leads, that may not be deleted any more, or that cannot be for now. */
-const WITHOUT_WAY = seconds(30)
+const WITHOUT_DESTINATION = seconds(30)
 const WITHOUT_RIGHTS = seconds(30)
 const OTHERWISE = minutes(5)
 /** Watches ring when an object is gone; where there are none, it is asked ever more seldom. */
@@ -43,34 +44,36 @@ export async function remove(deployment: GitOpsDeployment, services: SyncService
 
   // Only to hide them in what is told; where they are gone already, the deletion goes on.
   await services.variables.learn(deployment)
-  const inventory = await readable(deployment, services)
-  const destination = reach(deployment, services)
-  if (destination instanceof Failure) return missWay(deployment, (await inventory.load())?.held ?? [], destination, services)
+  const inventory = await loadableInventory(deployment, services)
+  const destination = destinationOrFailure(deployment, services)
+  if (destination instanceof Failure)
+    return waitForDestination(deployment, (await inventory.load())?.held ?? [], destination, services)
 
   const policy = policyOf(deployment)
   const request = requestOf(deployment, destination, inventory, services)
-  // Whoever wants something of it is told now, and takes it before it is deleted.
+  // A sync that wants one of the objects is told now, and takes it over before it is deleted.
   services.wants.leave(request.owner.id)
-  const removal = await carryOut(policy, request, services, signal)
-  tellProgress(policy, deployment, removal, services)
+  const removal = await removeAll({ ...request, isReleased: policy === 'Orphan' }, services.workshop.clock, signal)
+  tellProgress(policy, deployment, removal, services.workshop.events)
   const blocked = entriesOf(removal.entries, 'failed')
-  if (!isOver(policy, removal) && !isOverdue(deployment, blocked, services)) return comeBack(deployment, removal, services)
-  await releaseWithheld(removal, request, services, signal)
+  if (!isOver(policy, removal) && !isOverdue(deployment, blocked, services.workshop.clock))
+    return retryLater(deployment, removal, services.workshop.clock)
+  await releaseWithheld(removal, request, services.workshop.clock, signal)
   return finish(deployment, removal, services)
 }
 
 /** A Secret that is replaced is gone for a moment, and so is an environment that is made anew: the watches ring. */
-function missWay(
+function waitForDestination(
   deployment: GitOpsDeployment,
   held: readonly Held[],
   { message }: Failure,
   services: SyncServices,
 ): Promise<Next> | Next {
   services.caches.requireWhole(deployment.metadata.namespace ?? '')
-  const isMissed = held.length > 0 && blockedFor('Unknown', deployment, services) < WITHOUT_WAY
-  if (!isMissed) return leave(deployment, services, held, message)
+  const isWorthWaiting = held.length > 0 && blockedFor('Unknown', deployment, services.workshop.clock) < WITHOUT_DESTINATION
+  if (!isWorthWaiting) return finishWith(deployment, services, held, message)
   return again({
-    after: patienceOf(deployment, services),
+    after: patienceOf(deployment, services.workshop.clock),
     why: 'no way leads to the objects',
     status: statusOf(deployment, [
       { type: 'Ready', status: 'False', reason: 'Deleting', message: `${held.length} objects are still there: ${message}` },
@@ -79,27 +82,24 @@ function missWay(
   })
 }
 
-const carryOut = (policy: DeletionPolicy, request: RemovalRequest, { workshop: { clock } }: SyncServices, signal: AbortSignal) =>
-  policy === 'Orphan' ? releaseAll(request, clock, signal) : removeAll(request, clock, signal)
-
-/** What a guard kept from being deleted belongs to nobody any more. */
+/** An object that a guard kept from being deleted belongs to nobody any more. */
 async function releaseWithheld(
   { entries, held }: Removal,
   request: RemovalRequest,
-  services: SyncServices,
+  clock: Clock,
   signal: AbortSignal,
 ): Promise<void> {
   const keys = new Set(entriesOf(entries, 'withheld').map(({ id }) => keyOfId(id)))
   if (keys.size === 0) return
   const kept = { server: request.destination.kube.server, held: held.filter(({ id }) => keys.has(keyOfId(id))) }
-  await releaseAll({ ...request, inventory: fixed(kept) }, services.workshop.clock, signal)
+  await removeAll({ ...request, inventory: fixed(kept), isReleased: true }, clock, signal)
 }
 
 function requestOf(
   deployment: GitOpsDeployment,
   destination: Destination,
   inventory: InventoryStore,
-  services: SyncServices,
+  { wants }: Pick<SyncServices, 'wants'>,
 ): RemovalRequest {
   const owner = ownerOf(deployment)
   const { server } = destination.kube
@@ -108,12 +108,15 @@ function requestOf(
     owner,
     inventory,
     confirmed: isConfirmed(deployment, deployment.status?.sync?.revision ?? ''),
-    heir: ({ id }) => services.wants.offer(owner.id, server, keyOfId(id))?.title,
+    successorOf: ({ id }) => wants.successorOf(owner.id, server, keyOfId(id))?.title,
   }
 }
 
 /** An inventory that is damaged must not hold a deletion for ever: the status is the second memory. */
-async function readable(deployment: GitOpsDeployment, services: SyncServices): Promise<InventoryStore> {
+async function loadableInventory(
+  deployment: GitOpsDeployment,
+  services: Pick<SyncServices, 'caches' | 'workshop'>,
+): Promise<InventoryStore> {
   const store = inventoryOf(deployment, services)
   tellLost(deployment, services)
   try {
@@ -126,7 +129,10 @@ async function readable(deployment: GitOpsDeployment, services: SyncServices): P
 }
 
 /** The status lists some hundred objects; of those beyond, only their mark is left. */
-function tellLost(deployment: GitOpsDeployment, { caches, workshop: { events } }: SyncServices): void {
+function tellLost(
+  deployment: GitOpsDeployment,
+  { caches, workshop: { events } }: Pick<SyncServices, 'caches' | 'workshop'>,
+): void {
   const { name, namespace } = { name: inventoryName(deployment), namespace: deployment.metadata.namespace }
   const { inventory, resources = [] } = deployment.status ?? {}
   const unknown = (inventory?.count ?? 0) - resources.length
@@ -140,7 +146,10 @@ const fixed = (inventory: Inventory | undefined): InventoryStore => ({
   save: () => Promise.resolve(),
 })
 
-function reach(deployment: GitOpsDeployment, { caches, workshop: { kube }, targets }: SyncServices): Destination | Failure {
+function destinationOrFailure(
+  deployment: GitOpsDeployment,
+  { caches, workshop: { kube }, targets }: Pick<SyncServices, 'caches' | 'targets' | 'workshop'>,
+): Destination | Failure {
   try {
     return destinationOf(deployment, caches, { kube, targets })
   } catch (thrown) {
@@ -148,36 +157,36 @@ function reach(deployment: GitOpsDeployment, { caches, workshop: { kube }, targe
   }
 }
 
-/** What a guard holds back is not waited for: nobody could confirm the deletion of what is being deleted. */
+/** An object that a guard holds back is not waited for: nobody could confirm its deletion while the deployment is being deleted. */
 function isOver(policy: DeletionPolicy, { entries, held }: Removal): boolean {
   if (held.length === 0) return true
   if (entriesOf(entries, 'failed', 'waiting').length > 0) return false
   return policy !== 'Wait' || entriesOf(entries, 'terminating').length === 0
 }
 
-function isOverdue(deployment: GitOpsDeployment, blocked: readonly Entry[], services: SyncServices): boolean {
+function isOverdue(deployment: GitOpsDeployment, blocked: readonly Entry[], clock: Clock): boolean {
   if (blocked.length === 0) return false
   const hasNoRights = blocked.every(({ failure }) => isFailure(failure, 'forbidden', 'unauthorized'))
-  return blockedFor('True', deployment, services) >= (hasNoRights ? WITHOUT_RIGHTS : OTHERWISE)
+  return blockedFor('True', deployment, clock) >= (hasNoRights ? WITHOUT_RIGHTS : OTHERWISE)
 }
 
 /** Milliseconds; none where it is not blocked so. `Unknown`: not even whether the objects can be deleted is known. */
-function blockedFor(how: 'True' | 'Unknown', { status }: GitOpsDeployment, { workshop: { clock } }: SyncServices): number {
+function blockedFor(how: 'True' | 'Unknown', { status }: GitOpsDeployment, clock: Clock): number {
   const condition = conditionOf(status?.conditions, BLOCKED)
   return condition?.status === how ? clock.now() - Date.parse(condition.lastTransitionTime) : 0
 }
 
 /** The longer it takes, the more seldom it is asked. */
-function patienceOf({ metadata }: GitOpsDeployment, { workshop: { clock } }: SyncServices): number {
+function patienceOf({ metadata }: GitOpsDeployment, clock: Clock): number {
   const age = clock.now() - Date.parse(metadata.deletionTimestamp ?? '')
   return Math.min(Math.max(age / 4, SOONEST), LATEST)
 }
 
-function comeBack(deployment: GitOpsDeployment, { entries, held }: Removal, services: SyncServices): Next {
+function retryLater(deployment: GitOpsDeployment, { entries, held }: Removal, clock: Clock): Next {
   const blocked = entriesOf(entries, 'failed')
   const message = sentence(blocked.length > 0 ? blocked : entriesOf(entries, 'terminating', 'waiting'))
   return again({
-    after: patienceOf(deployment, services),
+    after: patienceOf(deployment, clock),
     why: 'objects are being deleted',
     status: statusOf(deployment, [
       { type: 'Ready', status: 'False', reason: 'Deleting', message: `${held.length} objects are still there: ${message}` },
@@ -188,7 +197,7 @@ function comeBack(deployment: GitOpsDeployment, { entries, held }: Removal, serv
   })
 }
 
-/** What could not be deleted stays; so does what stands on another server than the destination is now. */
+/** Objects that could not be deleted stay; so do those on another server than the destination is now. */
 function finish(deployment: GitOpsDeployment, { entries, held, leftBehind }: Removal, services: SyncServices): Promise<Next> {
   const staying = entriesOf(entries, 'failed', 'waiting', 'withheld')
   const why = [
@@ -197,16 +206,21 @@ function finish(deployment: GitOpsDeployment, { entries, held, leftBehind }: Rem
   ]
   const leaving = new Set(entriesOf(entries, 'terminating').map(({ id }) => keyOfId(id)))
   const left = [...held.filter(({ id }) => !leaving.has(keyOfId(id))), ...leftBehind]
-  return leave(deployment, services, left, why.join('; '))
+  return finishWith(deployment, services, left, why.join('; '))
 }
 
-async function leave(deployment: GitOpsDeployment, services: SyncServices, left: readonly Held[], why: string): Promise<Next> {
+async function finishWith(
+  deployment: GitOpsDeployment,
+  services: SyncServices,
+  left: readonly Held[],
+  why: string,
+): Promise<Next> {
   const { id } = ownerOf(deployment)
   tellLeftBehind(services.workshop.events, deployment, [...left], why)
-  services.ledgers.end(id)
+  services.memories.end(id)
   services.wants.withdraw(id)
   services.seen.delete(keyOf(refOf(deployment)))
-  const object = await dropFinalizers(deployment, services)
+  const object = await dropFinalizers(deployment, services.workshop.kube)
   if (!object) return settled()
   const message = left.length > 0 ? `${sayIds(left.map((held) => held.id))} stay where they are: ${why}` : ''
   const reason = left.length > 0 ? 'LeftBehind' : 'Deleted'
@@ -232,28 +246,23 @@ export async function releaseFormer(
   if (present && !isHeld(present)) services.seen.set(key, present)
   else services.seen.delete(key)
   if (!former || former.metadata.uid === present?.metadata.uid) return
-  const { ledgers, wants, workshop } = services
-  const destination = reach(former, services)
+  const { memories, wants, workshop } = services
+  const destination = destinationOrFailure(former, services)
   if (!(destination instanceof Failure)) {
-    const inventory = await (await readable(former, services)).load()
+    const inventory = await (await loadableInventory(former, services)).load()
     // Nothing is written down: the name of the inventory is the next deployment's by now.
-    const request = requestOf(former, destination, fixed(inventory), services)
-    const { entries } = await releaseAll(request, workshop.clock, signal)
+    const request = { ...requestOf(former, destination, fixed(inventory), services), isReleased: true }
+    const { entries } = await removeAll(request, workshop.clock, signal)
     workshop.log.info('released', { deployment: key, objects: entriesOf(entries, 'skipped').length })
   }
   const { id } = ownerOf(former)
-  ledgers.end(id)
+  memories.end(id)
   wants.withdraw(id)
 }
 
-function tellProgress(
-  policy: DeletionPolicy,
-  deployment: GitOpsDeployment,
-  { entries }: Removal,
-  { workshop }: SyncServices,
-): void {
-  if (policy === 'Orphan') tellReleased(workshop.events, deployment, entriesOf(entries, 'skipped'))
-  else tellChanges(workshop.events, deployment, 'deleted', entries)
+function tellProgress(policy: DeletionPolicy, deployment: GitOpsDeployment, { entries }: Removal, events: EventRecorder): void {
+  if (policy === 'Orphan') tellReleased(events, deployment, entriesOf(entries, 'skipped'))
+  else tellChanges(events, deployment, 'deleted', entries)
 }
 
 function statusOf({ status }: GitOpsDeployment, conditions: Statement[]): StatusDraft {

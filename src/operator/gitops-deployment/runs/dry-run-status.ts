@@ -1,11 +1,12 @@
 import type { GitOpsDeploymentSyncRun } from '../../../api/index.ts'
 import type { ObjectId } from '../../../engines/apply/index.ts'
-import { type Difference, type Entry, entriesOf, type FieldChange, type Preview } from '../../../engines/gitops/index.ts'
+import { type Entry, entriesOf, type Preview } from '../../../engines/gitops/index.ts'
 
 type DryRun = NonNullable<NonNullable<GitOpsDeploymentSyncRun['status']>['dryRun']>
+type Difference = Preview['differences'][number]
 type Listed = NonNullable<DryRun['objects']>[number]
 
-/** What the schema takes. */
+/** The schema takes so many. */
 const MOST_OBJECTS = 500
 const MOST_FIELDS = 100
 const MOST_TEXT = 1024
@@ -14,7 +15,7 @@ const MOST = 256_000
 
 const WORD_OF = { create: 'Create', change: 'Change', nothing: 'Leave', refused: 'Refuse' } as const
 
-/** What a run says that only looked. Pure. What is too much to be listed is counted. */
+/** The status of a dry run. Pure. Objects that are too many to be listed are counted. */
 export function dryRunOf({ differences, refused, leaving }: Preview): DryRun {
   const all = [
     ...entriesOf(refused, 'failed', 'waiting').map((entry) => fromEntry(entry, 'Refuse')),
@@ -68,7 +69,7 @@ const headOf = ({ group, kind, namespace, name }: ObjectId, source: string | und
 
 const messageOf = (why: string | undefined) => (why === undefined ? {} : { message: cut(why) })
 
-const textsOf = ({ path, from, to }: FieldChange) => ({
+const textsOf = ({ path, from, to }: Difference['fields'][number]) => ({
   path: cut(path),
   ...(from !== undefined && { from: cut(jsonOf(from)) }),
   ...(to !== undefined && { to: cut(jsonOf(to)) }),

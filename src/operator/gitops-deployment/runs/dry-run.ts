@@ -19,14 +19,13 @@ import {
 import { ignoreRules, type Preview, preview } from '../../../engines/gitops/index.ts'
 import type { Snapshot } from '../../../engines/render/index.ts'
 import { type Buckets, createBuckets, Failure, isFailure, minutes, type Rate, timestamp } from '../../../std/index.ts'
-import { isConfirmed } from '../pass/confirmation.ts'
 import { type GitOpsSettings, inventoryOf, ownerOf } from '../services/services.ts'
 import { createTargets, destinationOf } from '../services/targets.ts'
 import { readVariables } from '../services/variables.ts'
 import { openCaches, type SyncCaches } from '../source/caches.ts'
 import { createFollowing, type Following } from '../source/following.ts'
 import { projectOf, wishOf } from '../source/repository.ts'
-import { guardsOf } from '../status/prune-guard.ts'
+import { isConfirmed } from '../status/requests.ts'
 import { dryRunOf } from './dry-run-status.ts'
 import { isOver, over, ready } from './sync-run.ts'
 
@@ -83,7 +82,7 @@ async function reconcileDryRun(run: GitOpsDeploymentSyncRun, services: DryRunSer
   // A result is final. What is no dry run is told by sync-run.ts.
   if (!isDue(run)) {
     following.end(refOf(run))
-    return run.spec.dryRun ? letGo(run, workshop) : settled()
+    return run.spec.dryRun ? deleteWhenOld(run, workshop) : settled()
   }
   const now = timestamp(workshop.clock.now())
   try {
@@ -111,7 +110,7 @@ const BUSY = 'dry runs of this namespace had very much to look through for secre
 /** An answer may be large, and every replica of the operator remembers it. */
 const KEPT = minutes(10)
 
-async function letGo(run: GitOpsDeploymentSyncRun, { kube, clock }: Workshop): Promise<Next> {
+async function deleteWhenOld(run: GitOpsDeploymentSyncRun, { kube, clock }: Workshop): Promise<Next> {
   const left = Date.parse(run.status?.completedAt ?? '') + KEPT - clock.now()
   if (left > 0) return settled({ recheck: left })
   await kube.delete(GitOpsDeploymentSyncRuns, refOf(run), { uid: run.metadata.uid })
@@ -152,7 +151,7 @@ async function look(
       knows: (keeper: string) => caches.deployments.by(byUid, keeper).length > 0,
       detectOnly: spec.drift === 'Detect',
       prune: spec.prune ?? true,
-      guards: guardsOf(deployment),
+      guards: spec.pruneGuard,
       confirmed: isConfirmed(deployment, snapshot.commitId),
       variables: await readVariables(deployment, kube),
     }

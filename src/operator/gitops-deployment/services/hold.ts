@@ -26,7 +26,7 @@ export interface Rules {
 }
 
 /**
- * What has to come first: every dependency Ready at its own newest generation (and, when it follows the same revision of the
+ * Says what a commit waits for: every dependency Ready at its own newest generation (and, when it follows the same revision of the
  * same repository, with the same commit), then a sync window. Mistakes in either are `invalid` failures.
  */
 export function holdOf(

@@ -1,7 +1,6 @@
 import type { Metrics } from '../../../adapters/http/index.ts'
 import { type SyncMeter, syncMeter } from '../../../engines/gitops/index.ts'
 
-/** What the controller tells about itself. */
 export interface GitOpsMeter extends SyncMeter {
   /** How many watches are open, asked for now and then. */
   watches(read: () => number): void

@@ -8,11 +8,10 @@ import {
   type InventoryStore,
   ignoreRules,
   inventoryInConfigMaps,
-  type Judge,
-  type Ledger,
-  type Ledgers,
   type Observed,
   type Owner,
+  type SyncMemories,
+  type SyncRequest,
   type Wants,
 } from '../../../engines/gitops/index.ts'
 import { type CompiledRules, type HealthRule, type HealthRules, healthRules } from '../../../engines/health/index.ts'
@@ -48,7 +47,7 @@ export interface GitOpsSettings {
   meter?: GitOpsMeter
 }
 
-/** What was seen last of one deployment, so that nothing is read again without need. Lost at a restart, at no harm. */
+/** The last pass of one deployment, so that nothing is read again without need. Lost at a restart, at no harm. */
 export interface LastPass {
   uid: string | undefined
   generation: number | undefined
@@ -62,7 +61,7 @@ export interface LastPass {
 }
 
 /** When a deployment was first given a commit, and when it was written last on its behalf. */
-export interface Arrival {
+interface Arrival {
   commitId: string
   at: number
   wroteAt?: number
@@ -87,15 +86,16 @@ export interface SyncServices {
   seen: Map<string, GitOpsDeployment>
   /** When each deployment was first given its present commit. */
   arrivals: Map<string, Arrival>
-  meter: GitOpsMeter
-  ledgers: Ledgers
+  meter: GitOpsMeter | undefined
+  memories: SyncMemories
   wants: Wants
   wakeups: Wakeups
 }
 
-export function ledgerOf(deployment: GitOpsDeployment, { ledgers, wakeups }: SyncServices): Ledger {
+/** The memory of a deployment between two passes, kept up to date by watches. */
+export function memoryOf(deployment: GitOpsDeployment, { memories, wakeups }: Pick<SyncServices, 'memories' | 'wakeups'>) {
   const { ignore, healthRules: rules } = deployment.spec
-  return ledgers.of(ownerOf(deployment).id, {
+  return memories.of(ownerOf(deployment).id, {
     tenant: deployment.metadata.namespace ?? '',
     rules: JSON.stringify([ignore, rules]),
     ring: () => wakeups.wake(refOf(deployment)),
@@ -103,7 +103,10 @@ export function ledgerOf(deployment: GitOpsDeployment, { ledgers, wakeups }: Syn
 }
 
 /** By which rules the objects are looked at. A rule that is none is a failure that says where. */
-export async function judgeOf({ spec, metadata }: GitOpsDeployment, { rules }: SyncServices): Promise<Omit<Judge, 'now'>> {
+export async function rulesOf(
+  { spec, metadata }: GitOpsDeployment,
+  { rules }: Pick<SyncServices, 'rules'>,
+): Promise<NonNullable<SyncRequest['rules']>> {
   return {
     ignore: spec.ignore && ignoreRules(spec.ignore),
     healthRules: spec.healthRules && (await rules(spec.healthRules, metadata.namespace ?? '')),

@@ -15,17 +15,10 @@ import { credentialsForEnvironment, openTarget } from '../../../engines/targets/
 import { type Clock, Failure, minutes, pause, type Secret } from '../../../std/index.ts'
 import { byEnvironment, environmentNames, noEnvironment, type SyncCaches } from '../source/caches.ts'
 
-/** Clients for targets, kept while the credentials are the same. */
-export interface Targets {
-  of(environment: GitOpsDeploymentManagedEnvironment, secret: CoreSecret): Kube
-  /** The own cluster as this tenant: the same client for all of his deployments, so that they share their watches. */
-  as(kube: Kube, tenant: Identity): Kube
-  /** Closes and forgets all others, with their credentials: `used` are keys of environments, and users. */
-  keepOnly(used: ReadonlySet<string>): void
-  close(): void
-}
+export type Targets = ReturnType<typeof createTargets>
 
-export function createTargets(reach: Reach | undefined): Targets {
+/** Clients for targets, kept while the credentials are the same. */
+export function createTargets(reach: Reach | undefined) {
   const open = new Map<string, { version: string; kube: Kube }>()
   const tenants = new Map<string, Kube>()
   const keepOnly = (used: ReadonlySet<string>) => {
@@ -37,7 +30,7 @@ export function createTargets(reach: Reach | undefined): Targets {
     }
   }
   return {
-    of(environment, secret) {
+    of(environment: GitOpsDeploymentManagedEnvironment, secret: CoreSecret): Kube {
       const key = keyOf(refOf(environment))
       const { apiURL, allowInsecureSkipTLSVerify } = environment.spec
       const version = JSON.stringify([secret.metadata.uid, secret.metadata.resourceVersion, apiURL, allowInsecureSkipTLSVerify])
@@ -48,17 +41,19 @@ export function createTargets(reach: Reach | undefined): Targets {
       open.set(key, { version, kube })
       return kube
     },
-    as(kube, tenant) {
+    /** The own cluster as this tenant: the same client for all of his deployments, so that they share their watches. */
+    as(kube: Kube, tenant: Identity): Kube {
       const known = tenants.get(tenant.user) ?? kube.as(tenant)
       tenants.set(tenant.user, known)
       return known
     },
+    /** Closes and forgets all others, with their credentials: `used` are keys of environments, and users. */
     keepOnly,
-    close: () => keepOnly(new Set()),
+    close: (): void => keepOnly(new Set()),
   }
 }
 
-/** What nobody uses any more is closed by then. */
+/** Clients that nobody uses any more are closed by then. */
 const PAUSE = minutes(5)
 
 /** Until the signal aborts, which closes all. */
@@ -73,7 +68,7 @@ export async function keepTidy(
   }
 }
 
-/** What anybody still uses: environments by their keys, and tenants by their users. */
+/** The targets in use: environments by their keys, and tenants by their users. */
 export function targetsIn({ environments, deployments }: SyncCaches): ReadonlySet<string> {
   const keys = [...environments.all()].map((environment) => keyOf(refOf(environment)))
   const users = [...deployments.all()].map((deployment) => tenantOf(deployment).user)

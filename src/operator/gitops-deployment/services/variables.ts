@@ -5,25 +5,15 @@ import { type Clock, Failure, isFailure } from '../../../std/index.ts'
 import { intervalOf } from './interval.ts'
 import { tenantOf } from './targets.ts'
 
-/** The values of `spec.variables`, kept until the spec or the commit changes or an interval is over. */
-export interface VariableReader {
-  of(deployment: GitOpsDeployment, commitId: string): Promise<Variables | undefined>
-  /** Knows `secretsOf`, if that can be: for who needs the values only to hide them. Tells whether it does. */
-  learn(deployment: GitOpsDeployment): Promise<boolean>
-  /** What came from Secrets, the values that were there before a change included: objects may still have them. The same set until it changes. */
-  secretsOf(key: string): ReadonlySet<string> | undefined
-  forget(key: string): void
-  /** The deployment is no more. */
-  drop(key: string): void
-}
+export type VariableReader = ReturnType<typeof createVariableReader>
 
 /** Of one deployment. */
 interface Kept {
-  /** What the values were read for; `undefined` when they are to be read again. */
+  /** The generation and commit for which they were read; `undefined` when they are to be read again. */
   version: string | undefined
   at: number
   variables: Variables
-  /** What came from Secrets before it changed last. */
+  /** The values of Secrets before the last change. */
   before: ReadonlySet<string>
   /** And all that did. */
   secrets: ReadonlySet<string>
@@ -35,7 +25,8 @@ interface Kept {
 /** For what the deployments of each namespace read: with a program's heap of 512 MiB, 16 MiB for one and 64 for all. */
 export const createVariableMemory = (): Memory => createMemoryOfHeap({ all: 8, each: 32 })
 
-export function createVariableReader(kube: Kube, clock: Clock, memory: Memory): VariableReader {
+/** The values of `spec.variables`, kept until the spec or the commit changes or an interval is over. */
+export function createVariableReader(kube: Kube, clock: Clock, memory: Memory) {
   const kept = new Map<string, Kept>()
   const keep = ({ metadata }: GitOpsDeployment, version: string | undefined, { variables, bytes }: Found) => {
     const { namespace = '' } = metadata
@@ -60,7 +51,7 @@ export function createVariableReader(kube: Kube, clock: Clock, memory: Memory): 
     kept.delete(key)
   }
   return {
-    async of(deployment, commitId) {
+    async of(deployment: GitOpsDeployment, commitId: string): Promise<Variables | undefined> {
       const { metadata, spec } = deployment
       const key = keyOf(metadata)
       if (!spec.variables) return drop(key)
@@ -72,7 +63,8 @@ export function createVariableReader(kube: Kube, clock: Clock, memory: Memory): 
       keep(deployment, version, { variables: counted, bytes })
       return counted
     },
-    async learn(deployment) {
+    /** Knows `secretsOf`, if that can be: for a deployment whose values are needed only to hide them. Tells whether it does. */
+    async learn(deployment: GitOpsDeployment): Promise<boolean> {
       const { metadata, spec } = deployment
       if (!spec.variables || kept.has(keyOf(metadata))) return true
       try {
@@ -82,8 +74,9 @@ export function createVariableReader(kube: Kube, clock: Clock, memory: Memory): 
         return false
       }
     },
-    secretsOf: (key) => kept.get(key)?.secrets,
-    forget(key) {
+    /** The values that came from Secrets, those before the last change included: objects may still have them. The same set until it changes. */
+    secretsOf: (key: string): ReadonlySet<string> | undefined => kept.get(key)?.secrets,
+    forget(key: string): void {
       const known = kept.get(key)
       if (known) known.version = undefined
     },
@@ -109,7 +102,7 @@ const noRoom = (namespace: string, memory: Memory): Failure =>
     },
   )
 
-/** What the sources of one deployment may have in sum. */
+/** The sources of one deployment may have so much in sum. */
 const MOST_BYTES = 2 ** 20
 
 type Wanted = NonNullable<GitOpsDeployment['spec']['variables']>

@@ -96,13 +96,13 @@ function changeAfter(now: number, isOpen: boolean, windows: readonly Window[]): 
   return at
 }
 
-/** What is closed stays so until the last Deny window that is open closes; where none is, until an Allow window opens. */
+/** Closed windows stay so until the last Deny window that is open closes; where none is, until an Allow window opens. */
 function mayOpenAt(after: number, windows: readonly Window[]): number | undefined {
   const denied = endsOf(windows.filter(denies), after)
   return denied.length > 0 ? Math.max(...denied) : earliest(openingsOf(windows.filter(allows), after))
 }
 
-/** What is open stays so until a Deny window opens, or the last Allow window that is open closes. */
+/** Open windows stay so until a Deny window opens, or the last Allow window that is open closes. */
 function mayCloseAt(after: number, windows: readonly Window[]): number | undefined {
   const allowed = endsOf(windows.filter(allows), after)
   const denied = openingsOf(windows.filter(denies), after)

@@ -1,26 +1,14 @@
 import { createTally, unlessAborted } from '../../../std/index.ts'
 
-/** What is kept in memory on behalf of each namespace: so much at most, so that nobody fills a program with what is his. */
-export interface Allotments {
-  /** Of one namespace. */
-  readonly most: number
-  /**
-   * From now on so much is kept under the key, instead of what was. false, and all is as before, where the namespace would have more than
-   * it may; what is more than that by itself is kept if it is the only one.
-   */
-  keep(key: string, namespace: string, amount: number): boolean
-  release(key: string): void
-  /** Resolves when so much is kept under the key, or the signal aborts. */
-  keepLater(key: string, namespace: string, amount: number, signal: AbortSignal): Promise<void>
-}
+export type Allotments = ReturnType<typeof createAllotments>
 
 interface Kept {
   namespace: string
   amount: number
 }
 
-/** `most` of each namespace, in whatever is counted. */
-export function createAllotments(most: number): Allotments {
+/** Shares of memory, by namespace: each has `most` of what is counted, so that none fills the program. */
+export function createAllotments(most: number) {
   const kept = new Map<string, Kept>()
   const sums = createTally()
   const waiting = new Map<string, PromiseWithResolvers<void>>()
@@ -30,7 +18,7 @@ export function createAllotments(most: number): Allotments {
     waiting.get(namespace)?.resolve()
     waiting.delete(namespace)
   }
-  const keep = (key: string, namespace: string, amount: number) => {
+  const keep = (key: string, namespace: string, amount: number): boolean => {
     const had = kept.get(key)?.amount ?? 0
     const others = sums.of(namespace) - had
     if (others > 0 && others + amount > most) return false
@@ -40,14 +28,19 @@ export function createAllotments(most: number): Allotments {
   }
   return {
     most,
+    /**
+     * From now on so much is kept under the key, instead of what was. false, and all is as before, where the namespace would have more
+     * than it may; what is more than that by itself is kept if it is the only one.
+     */
     keep,
-    release(key) {
+    release(key: string): void {
       const had = kept.get(key)
       if (!had) return
       kept.delete(key)
       add(had.namespace, -had.amount)
     },
-    async keepLater(key, namespace, amount, signal) {
+    /** Resolves when so much is kept under the key, or the signal aborts. */
+    async keepLater(key: string, namespace: string, amount: number, signal: AbortSignal): Promise<void> {
       while (!signal.aborted && !keep(key, namespace, amount)) {
         const room = waiting.get(namespace) ?? Promise.withResolvers<void>()
         waiting.set(namespace, room)

@@ -26,10 +26,9 @@ import type { Watch, Workshop } from '../../../engines/controller/index.ts'
 import { INVENTORY_LABEL } from '../../../engines/gitops/index.ts'
 import { Failure } from '../../../std/index.ts'
 
-export const INVENTORIES = { labels: INVENTORY_LABEL }
-export const CREDENTIALS = { fields: `type=${secretTypes.managedEnvironment}` }
+const INVENTORIES = { labels: INVENTORY_LABEL }
+const CREDENTIALS = { fields: `type=${secretTypes.managedEnvironment}` }
 
-/** What this controller reads. */
 export interface SyncCaches {
   /** Throws why not all of a namespace is among them. */
   requireWhole(namespace: string): void
@@ -47,7 +46,7 @@ export const byRepository = {
   projects: indexBy(({ spec }: GitProject) => [sameRepository(spec.url)]),
 }
 /** By the deployments that one waits for. */
-export const byDependency = indexBy((deployment: GitOpsDeployment) => dependenciesOf(deployment).map(keyOf))
+const byDependency = indexBy((deployment: GitOpsDeployment) => dependenciesOf(deployment).map(keyOf))
 /** By the managed environments that may be meant. */
 export const byEnvironment = indexBy((deployment: GitOpsDeployment) =>
   environmentNames(deployment.spec).flatMap((name) => keysBeside(deployment, name)),

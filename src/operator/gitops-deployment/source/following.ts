@@ -10,7 +10,7 @@ import { createAllotments } from './allotments.ts'
 /** Where commits come from: kas, through its object stream. */
 export type Source = Pick<ObjectStream, 'follow'>
 
-/** What one deployment wants from a repository. */
+/** The revision and path that one deployment follows. */
 export interface Wish {
   projectId: string
   /** The very GitProject that was chosen by its URL, should another have the same path. */
@@ -22,7 +22,7 @@ export interface Wish {
   path: string
 }
 
-/** What is known of it by now. Both may be there: the last commit, and why none came since. */
+/** Both may be there: the last commit, and why none came since. */
 export interface Seen {
   snapshot?: Snapshot
   failure?: Failure
@@ -51,7 +51,7 @@ const MOST_FILES = 64
 const CROWD = 100
 const LATER = seconds(1)
 
-export interface FollowingOptions {
+interface FollowingOptions {
   source: Source
   clock: Clock
   wakeups: Wakeups
@@ -73,7 +73,7 @@ export function createFollowing({
 }: FollowingOptions): Following {
   /** By what is wished. */
   const streams = new Map<string, Stream>()
-  /** What each deployment wishes. */
+  /** The wish of each deployment, by its key. */
   const wishes = new Map<string, string>()
   const room = createAllotments(mostFiles * 2 ** 20)
   let heardAt = Number.NEGATIVE_INFINITY

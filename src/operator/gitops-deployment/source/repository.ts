@@ -67,7 +67,7 @@ const ageOf = ({ metadata }: GitProject): string => `${metadata.creationTimestam
 const isGrantedTo = ({ spec: { grants } }: GitProject, namespace: string, account: string): boolean =>
   (grants?.serviceAccounts ?? []).some((grantee) => covers({ namespace: '', ...grantee }, { namespace, name: account }))
 
-/** What a source follows. A plain name is a branch or else a tag: kas looks which of them is there. */
+/** The revision that a source follows. A plain name is a branch or else a tag: kas looks which of them is there. */
 export function revisionOf({ targetRevision, semver }: { targetRevision?: string; semver?: string }): GitRef {
   if (semver?.trim()) return { kind: 'semver', name: semver.trim() }
   const name = targetRevision?.trim() ?? ''
@@ -78,7 +78,7 @@ export function revisionOf({ targetRevision, semver }: { targetRevision?: string
   return name.startsWith('refs/') ? { kind: 'full', name } : { kind: 'short', name }
 }
 
-/** What a deployment wants from which repository; for a run, at the revision that the run names. */
+/** For a run, the revision is the one that the run names. */
 export function wishOf(deployment: GitOpsDeployment, project: GitProject, revisionID?: string): Wish {
   const { source, serviceAccountName } = deployment.spec
   return {

@@ -1,18 +1,10 @@
 import type { EventRecorder } from '../../../adapters/kube/index.ts'
 import { conditionOf, type GitOpsDeployment, type Statement } from '../../../api/index.ts'
 import { sayId, sayIds } from '../../../engines/apply/index.ts'
-import {
-  type Change,
-  type Entry,
-  entriesOf,
-  type Fight,
-  type Held,
-  type Repair,
-  sayFight,
-} from '../../../engines/gitops/index.ts'
-import type { PendingPrune } from './prune-guard.ts'
+import { type Entry, entriesOf, type Held, type SyncResult, sayFight } from '../../../engines/gitops/index.ts'
+import type { PendingPrune } from './attention.ts'
 
-const TOLD: [Change, string][] = [
+const TOLD: [Entry['change'], string][] = [
   ['created', 'Created'],
   ['configured', 'Configured'],
   ['pruned', 'Pruned'],
@@ -57,8 +49,8 @@ export function tellLeftBehind(events: EventRecorder, deployment: GitOpsDeployme
   })
 }
 
-/** What was changed by hand and set back, and by whom. */
-export function tellRepairs(events: EventRecorder, deployment: GitOpsDeployment, repairs: readonly Repair[]): void {
+/** Tells which objects were changed by hand and set back, and who changed them. */
+export function tellRepairs(events: EventRecorder, deployment: GitOpsDeployment, repairs: SyncResult['repairs']): void {
   if (repairs.length === 0) return
   const said = repairs.slice(0, 8).map(({ id, fields, by }) => {
     const what = `: ${fields.slice(0, 4).join(', ')}`
@@ -69,7 +61,7 @@ export function tellRepairs(events: EventRecorder, deployment: GitOpsDeployment,
   events.record(deployment, { type: 'Normal', reason: 'DriftRepaired', message: said.join('; ') + more })
 }
 
-export function tellFights(events: EventRecorder, deployment: GitOpsDeployment, fights: readonly Fight[]): void {
+export function tellFights(events: EventRecorder, deployment: GitOpsDeployment, fights: SyncResult['fights']): void {
   for (const fight of fights.slice(0, 5))
     events.record(deployment, { type: 'Warning', reason: 'Fight', message: sayFight(fight) })
 }

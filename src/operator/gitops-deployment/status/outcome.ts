@@ -1,6 +1,5 @@
 import type { GitOpsDeployment, Statement } from '../../../api/index.ts'
 
-/** What came of a commit. */
 export type Outcome = NonNullable<NonNullable<GitOpsDeployment['status']>['lastOutcome']>
 
 /** A commit that succeeded once does not fail afterwards: what becomes of it later is health, not its outcome. */
@@ -15,13 +14,13 @@ export function resultIn(conditions: readonly Statement[]): Outcome['result'] | 
   return hasFailed || ready?.reason === 'Degraded' ? 'Failed' : undefined
 }
 
-/** What is told to the world: each outcome of each commit once. */
+/** Notifications tell each outcome of each commit once. */
 export const newsIn = (before: Outcome | undefined, after: Outcome | undefined): Outcome | undefined =>
   after && (before?.revision !== after.revision || before.result !== after.result) ? after : undefined
 
 export type History = NonNullable<NonNullable<GitOpsDeployment['status']>['history']>
 
-/** What the schema takes. */
+/** The schema takes so many. */
 const MOST = 10
 
 /** The revisions that were in effect as a whole, newest first. One that still is enters once; one that comes back, again. */

@@ -1,23 +1,22 @@
 import { conditionOf, type GitOpsDeployment, isTrue, type Statement } from '../../../api/index.ts'
 import { keyOfId, sayId } from '../../../engines/apply/index.ts'
 import { type StatusDraft, sentenceOf } from '../../../engines/controller/index.ts'
-import { type Contested, type Entry, entriesOf, type Fight, type Observed, sayFight } from '../../../engines/gitops/index.ts'
+import { type Entry, entriesOf, type Observed, type SyncResult, sayFight } from '../../../engines/gitops/index.ts'
 import type { Snapshot } from '../../../engines/render/index.ts'
 import { type Failure, isFailure, redactUrls, timestamp } from '../../../std/index.ts'
 import type { Hold } from '../services/hold.ts'
-import { contestedIn } from './contested.ts'
+import { contestedIn, type PendingPrune, pendingPruneOf } from './attention.ts'
 import { type Outcome as CommitOutcome, type History, historyAfter, outcomeAfter, resultIn } from './outcome.ts'
-import { type PendingPrune, pendingPruneOf } from './prune-guard.ts'
-import { answerTo } from './sync-request.ts'
+import { answerTo } from './requests.ts'
 
 /** A status is written whole with each change of health: more would make it megabytes. What is not well comes first. */
 const MOST_RESOURCES = 500
-/** What the schema takes. */
+/** The schema takes so many. */
 const MOST_FIELDS = 16
-/** What keeps a commit from being in effect as a whole. */
+/** Changes that keep a commit from being in effect as a whole. */
 const UNDONE = ['failed', 'terminating', 'waiting', 'withheld'] as const
 
-export interface Outcome {
+interface Outcome {
   revision: string
   entries: readonly Entry[]
   observed: Observed
@@ -31,14 +30,14 @@ export interface Outcome {
   at: string | undefined
   /** Somebody asked for it, whatever the sync windows say. */
   isAsked: boolean
-  /** What was changed in the cluster, and is set back later. */
+  /** Objects that were changed in the cluster, and are set back later. */
   putOff: readonly Entry[]
-  fights: readonly Fight[]
-  contested: readonly Contested[]
+  fights: SyncResult['fights']
+  contested: SyncResult['contested']
   now: string
 }
 
-/** What the status says after a sync. */
+/** The status after a sync. */
 export function statusAfter(deployment: GitOpsDeployment, outcome: Outcome): StatusDraft {
   const { entries, observed, revision, inventory } = outcome
   const failed = entriesOf(entries, 'failed')
@@ -106,7 +105,7 @@ function conditionsAfter(outcome: Outcome, failed: Entry[], pending: PendingPrun
   return [readinessAfter(outcome), sync, fine('ErrorOccurred'), ...beside]
 }
 
-/** What keeps it from being ready, the first that holds; at the end, how the objects do. */
+/** Not ready for the first reason that holds; at the end, for how the objects do. */
 function readinessAfter({ entries, putOff, observed, revision }: Outcome): Statement {
   const waiting = [...entriesOf(entries, 'waiting'), ...putOff]
   if (waiting.length > 0) return unready('Waiting', sentence(waiting))
@@ -263,7 +262,7 @@ const neverApplied = ({ id, why = '' }: Entry) => ({
   health: { status: 'Missing' },
 })
 
-/** What the schema takes: such an object may be refused for its very name. */
+/** The schema takes no longer names, and such an object may be refused for its very name. */
 const isListable = ({ kind, namespace = '', name }: Entry['id']): boolean =>
   kind.length <= 63 && namespace.length <= 63 && name.length <= 253
 

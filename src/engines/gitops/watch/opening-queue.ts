@@ -1,14 +1,5 @@
 import { type Clock, pause, seconds } from '../../../std/index.ts'
 
-/** Watches are opened one after the other, when nothing more urgent goes on. */
-export interface Line<T> {
-  add(entry: T, after?: number): void
-  /** Until the answer is called, something is being written. */
-  hold(): () => void
-  /** What waits is dropped, and what was to come later does not come. */
-  close(): void
-}
-
 /** Nothing written for this long, milliseconds: then the next one is opened. */
 const CALM = seconds(0.2)
 /** A watch that waited for this long is opened also while something is written, but only so many a second: each costs as much as a write. */
@@ -17,7 +8,8 @@ const LATE_PER_SECOND = 16
 /** So many are opened at once. */
 const OPENING = 8
 
-export function createLine<T>(clock: Clock, open: (entry: T) => Promise<void>): Line<T> {
+/** Watches are opened one after the other, when nothing more urgent goes on. */
+export function createOpeningQueue<T>(clock: Clock, open: (entry: T) => Promise<void>) {
   const waiting: { entry: T; since: number }[] = []
   const closing = new AbortController()
   let writing = 0
@@ -46,21 +38,23 @@ export function createLine<T>(clock: Clock, open: (entry: T) => Promise<void>): 
     workers--
   }
   return {
-    add(entry, after = 0) {
+    add(entry: T, after = 0): void {
       clock.after(after, () => {
         if (closing.signal.aborted) return
         waiting.push({ entry, since: clock.now() })
         if (workers < OPENING) void work()
       })
     },
-    hold() {
+    /** Until the function that it returns is called, something is being written. */
+    beginWrite(): () => void {
       writing++
       return () => {
         writing--
         wrote = clock.now()
       }
     },
-    close() {
+    /** Entries that wait are dropped, and so are those that were to be added later. */
+    close(): void {
       closing.abort()
       waiting.length = 0
     },

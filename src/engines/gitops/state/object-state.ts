@@ -4,15 +4,14 @@ import { seconds } from '../../../std/index.ts'
 import { differences, type ObjectId, partsOf, valueAt } from '../../apply/index.ts'
 import { endsByGoing, type Health, type HealthRules, healthOf, UNJUDGED } from '../../health/index.ts'
 import { type IgnoreRules, isLeftAlone, ourFields, withoutIgnored } from '../fields/ignore.ts'
-import { wishesOf } from '../objects/annotations.ts'
-import { dependenciesOf } from '../objects/depends-on.ts'
+import { dependenciesOf, wishesOf } from '../objects/annotations.ts'
 import type { Desired } from '../objects/place.ts'
 
-/** The memory of one object in the cluster. Its body is not kept, for there may be ten thousand. */
-export type Line = There | Absent | Unreadable
+/** One object as it was seen last in the cluster. Its body is not kept, for there may be ten thousand. */
+export type ObjectState = PresentObject | AbsentObject | UnreadableObject
 
-export interface There {
-  readonly word: 'there'
+export interface PresentObject {
+  readonly presence: 'present'
   readonly uid: string | undefined
   /** resourceVersion. */
   readonly version: string
@@ -29,104 +28,109 @@ export interface There {
   readonly leftAlone?: true
   /** It asks to stay when it leaves the repository, or to be asked for. */
   readonly prune?: 'disabled' | 'confirm'
-  /** What must not be deleted before it. */
+  /** Objects that must not be deleted before it. */
   readonly needs?: readonly ObjectId[]
-  readonly isLeaving?: true
-  /** It carries the mark of another sync: nothing is done to it on the word of a watch. */
-  readonly isOthers?: true
+  readonly isTerminating?: true
+  /** It carries the label of another sync: nothing is done to it because of what a watch told. */
+  readonly hasOtherOwner?: true
 }
 
 /** A watch vouches for this, so that a deletion needs no other look. */
-export interface Mark extends Pick<There, 'version' | 'prune' | 'needs' | 'isLeaving'> {
+export interface WatchedObject extends Pick<PresentObject, 'version' | 'prune' | 'needs' | 'isTerminating'> {
   readonly uid: string
 }
 
-/** It is not there, or does not carry our mark any more. */
-export interface Absent {
-  readonly word: 'absent'
+/** It is not there, or does not carry our label any more. */
+interface AbsentObject {
+  readonly presence: 'absent'
   /** Of the event that said so; empty where it was read. */
   readonly version: string
 }
 
 /** The tenant may not read it. What is recorded of it is all there is. */
-export interface Unreadable {
-  readonly word: 'unreadable'
+export interface UnreadableObject {
+  readonly presence: 'unreadable'
   readonly why: string
 }
 
 /** The objects of a sync as they were seen last, by key. */
-export type Book = ReadonlyMap<string, Line>
+export type ObjectStates = ReadonlyMap<string, ObjectState>
 
-export type Rewritten = ReadonlyMap<string, string>
+type Rewritten = ReadonlyMap<string, string>
 
-/** How a sync looks at its objects. */
-export interface Judge {
+/** The rules by which a sync looks at its objects. */
+export interface ObservationRules {
   /** Fields that others may change. */
   ignore?: IgnoreRules | undefined
   healthRules?: HealthRules | undefined
   now(): number
 }
 
-/** The verdict on an object that was seen. Without `desired` only its health counts: it waits to be pruned. */
-export function lineOf(object: AnyObject, desired: Desired | undefined, judge: Judge, before?: Line): There {
-  const rewritten = before?.word === 'there' ? before.rewritten : undefined
-  const drift = desired ? driftOf(object, desired, judge).filter((pointer) => !isRewritten(rewritten, pointer, object)) : []
+/** The state of an object that was seen. Without `desired` only its health counts: it waits to be pruned. */
+export function stateOf(
+  object: AnyObject,
+  desired: Desired | undefined,
+  rules: ObservationRules,
+  before?: ObjectState,
+): PresentObject {
+  const rewritten = before?.presence === 'present' ? before.rewritten : undefined
+  const drift = desired ? driftOf(object, desired, rules).filter((pointer) => !isRewritten(rewritten, pointer, object)) : []
   return {
-    word: 'there',
+    presence: 'present',
     uid: object.metadata.uid,
     version: object.metadata.resourceVersion ?? '',
     drift,
-    ...healthsOf(object, judge),
+    ...healthsOf(object, rules),
     ...(rewritten && { rewritten }),
     ...(isLeftAlone(object) && { leftAlone: true }),
     ...pruneWishOf(object),
     ...needsOf(object),
-    ...(isDeleting(object) && { isLeaving: true }),
+    ...(isDeleting(object) && { isTerminating: true }),
   }
 }
 
-/** A pod that cannot be placed now is sick in a while, and no event says so. */
+/** A pod that cannot be scheduled now is Degraded in a while, and no event says so. */
 const WHILE = seconds(15)
 
-function healthsOf(object: AnyObject, { now, healthRules }: Judge): Pick<There, 'health' | 'later'> {
+function healthsOf(object: AnyObject, { now, healthRules }: ObservationRules): Pick<PresentObject, 'health' | 'later'> {
   let verdict: Health | undefined
   // A rule says the same at any time, and takes the most.
-  const rules = healthRules && {
+  const once = healthRules && {
     judge() {
       verdict ??= healthRules.judge(object)
       return verdict
     },
   }
-  const health = healthOf(object, now(), rules)
+  const health = healthOf(object, now(), once)
   if (health.status !== 'Progressing') return { health }
-  const later = { at: now() + WHILE, health: healthOf(object, now() + WHILE, rules) }
+  const later = { at: now() + WHILE, health: healthOf(object, now() + WHILE, once) }
   return later.health.status === health.status ? { health } : { health, later }
 }
 
-function pruneWishOf(object: AnyObject): Pick<There, 'prune'> {
+function pruneWishOf(object: AnyObject): Pick<PresentObject, 'prune'> {
   const { prune, apply } = wishesOf(object)
   if (apply === 'ignore') return { prune: 'disabled' }
   return prune === 'enabled' ? {} : { prune }
 }
 
-function needsOf(object: AnyObject): Pick<There, 'needs'> {
+function needsOf(object: AnyObject): Pick<PresentObject, 'needs'> {
   const { ids } = dependenciesOf(object)
   return ids.length > 0 ? { needs: ids } : {}
 }
 
-export const markIn = (line: Line | undefined): Mark | undefined =>
-  line?.word === 'there' && !line.isOthers && line.uid !== undefined && line.version !== ''
-    ? { ...line, uid: line.uid }
+export const watchedIn = (state: ObjectState | undefined): WatchedObject | undefined =>
+  state?.presence === 'present' && !state.hasOtherOwner && state.uid !== undefined && state.version !== ''
+    ? { ...state, uid: state.uid }
     : undefined
 
 /** The answer to our own write. What differs in it differs by the server's will, and is no drift from then on. */
-export function lineAfterWrite(object: AnyObject, desired: Desired, judge: Judge): There {
-  const pointers = isDeleting(object) ? [] : driftOf(object, desired, judge)
+export function stateAfterWrite(object: AnyObject, desired: Desired, rules: ObservationRules): PresentObject {
+  const pointers = isDeleting(object) ? [] : driftOf(object, desired, rules)
   const rewritten = new Map(pointers.map((pointer) => [pointer, digestAt(object, pointer)]))
-  return { ...lineOf(object, undefined, judge), ...(rewritten.size > 0 && { rewritten }) }
+  return { ...stateOf(object, undefined, rules), ...(rewritten.size > 0 && { rewritten }) }
 }
 
-function driftOf(object: AnyObject, desired: Desired, { ignore }: Judge): string[] {
+function driftOf(object: AnyObject, desired: Desired, { ignore }: ObservationRules): string[] {
   const wish = wishesOf(desired.object).apply
   // Made once, or not at all: whatever became of it is as it should be.
   if (wish === 'if-not-present' || wish === 'ignore' || isLeftAlone(object)) return []
@@ -143,18 +147,19 @@ const digestAt = (object: AnyObject, pointer: string): string =>
     .update(JSON.stringify([valueAt(object, partsOf(pointer)) ?? null]))
     .digest('base64url')
 
-export const isAsDesired = (line: Line, desired: Desired): boolean =>
-  line.word === 'unreadable' || (line.word === 'there' ? line.drift.length === 0 : endsByGoing(desired.object))
+export const isAsDesired = (state: ObjectState, desired: Desired): boolean =>
+  state.presence === 'unreadable' || (state.presence === 'present' ? state.drift.length === 0 : endsByGoing(desired.object))
 
-export function healthIn(line: Line | undefined, now: number, desired?: Desired): Health {
-  if (!line) return { status: 'Unknown', message: 'was not looked at yet' }
-  if (line.word === 'there') return line.later && now >= line.later.at ? line.later.health : line.health
-  if (line.word === 'unreadable') return { status: 'Unknown', message: line.why }
+export function healthIn(state: ObjectState | undefined, now: number, desired?: Desired): Health {
+  if (!state) return { status: 'Unknown', message: 'was not looked at yet' }
+  if (state.presence === 'present') return state.later && now >= state.later.at ? state.later.health : state.health
+  if (state.presence === 'unreadable') return { status: 'Unknown', message: state.why }
   return desired && endsByGoing(desired.object) ? { status: 'Healthy' } : healthOf(undefined, 0)
 }
 
 /** A rule is for it, and had no time: whoever reads it again may learn more. */
-export const isUnjudged = (line: Line | undefined): boolean => line?.word === 'there' && line.health === UNJUDGED
+export const isUnjudged = (state: ObjectState | undefined): boolean => state?.presence === 'present' && state.health === UNJUDGED
 
 /** Empty where none is known. */
-export const versionOf = (line: Line | undefined): string => (!line || line.word === 'unreadable' ? '' : line.version)
+export const versionOf = (state: ObjectState | undefined): string =>
+  !state || state.presence === 'unreadable' ? '' : state.version

@@ -1,43 +1,42 @@
-import { type Clock, createBuckets, type Log, type Rate } from '../../../std/index.ts'
+import { type Buckets, type Clock, createBuckets, type Log, type Rate } from '../../../std/index.ts'
 import type { Held, InventoryStore } from '../inventory/inventory.ts'
 import type { Plan } from '../plan/plan.ts'
 import type { Remembered, Wanted } from '../plan/wanted.ts'
-import type { Observed } from '../state/observed.ts'
+import type { Observed } from '../state/read-states.ts'
 import { createFights, type Fights } from './fights.ts'
-import { createLiveBook, type LiveBook } from './live-book.ts'
-import { type AdmitRepairs, createRepairPace, REPAIRS } from './repair-pace.ts'
+import { createWatchedStates, type WatchedStates } from './watched-states.ts'
 import { createWatches } from './watches.ts'
 
 /** The memory of a sync between two passes. A restart loses it, and nothing is wrong then. */
-export interface Ledger {
-  readonly book: LiveBook
+export interface SyncMemory {
+  readonly states: WatchedStates
   readonly fights: Fights
   /** By which rules objects are looked at: what was seen by others says nothing. */
   readonly rules: string
   /** Something is to be done or said. */
   readonly ring: () => void
-  /** Until the answer is called, something is being written. */
-  readonly hold: () => () => void
+  /** Until the function that it returns is called, something is being written. */
+  readonly beginWrite: () => () => void
   readonly admitRepairs: AdmitRepairs
   wanted?: Remembered | undefined
   /** Where the inventory is kept; it knows what it read last. */
   store?: InventoryStore | undefined
   /** Everything was in effect after the last pass, and this is what it was. */
-  steady?: Steady | undefined
+  settled?: SettledPass | undefined
 }
 
-export interface Steady {
+export interface SettledPass {
   wanted: Wanted
   held: readonly Held[]
-  /** What was seen then, in this edition of the book. */
+  /** As it was seen then, in this generation of the states. */
   observed: Observed
-  edition: number
+  generation: number
   /** There was nothing to do, and there is nothing as long as nothing else is seen. */
   plan: Plan | undefined
 }
 
 /** The identity and the rules by which the objects of a sync are looked at. */
-export interface Viewer {
+interface SyncIdentity {
   /** On whose behalf: each tenant has its share of the watches. */
   tenant: string
   rules: string
@@ -45,9 +44,9 @@ export interface Viewer {
   ring: () => void
 }
 
-export interface Ledgers {
+export interface SyncMemories {
   /** Other rules begin a new one. */
-  of(owner: string, viewer: Viewer): Ledger
+  of(owner: string, identity: SyncIdentity): SyncMemory
   /** Its watches end, and it is forgotten. */
   end(owner: string): void
   /** Watches that are open or about to be. */
@@ -55,12 +54,12 @@ export interface Ledgers {
   close(): void
 }
 
-export interface LedgersOptions {
+interface SyncMemoriesOptions {
   clock: Clock
   log: Log
   /** Watches that are open at once; beyond it, objects are read each interval. */
   mostWatches?: number | undefined
-  /** What one tenant's syncs set back of what was changed in the cluster. */
+  /** How many objects the syncs of one tenant may set back that were changed in the cluster. */
   repairs?: Rate
 }
 
@@ -73,38 +72,74 @@ const MOST_WATCHES = 20_000
  */
 const LOOKS: Rate = { burst: 200_000, perSecond: 40_000 }
 
-export function createLedgers({ clock, log, mostWatches = MOST_WATCHES, repairs = REPAIRS }: LedgersOptions): Ledgers {
+export function createSyncMemories({
+  clock,
+  log,
+  mostWatches = MOST_WATCHES,
+  repairs = REPAIRS,
+}: SyncMemoriesOptions): SyncMemories {
   const watches = createWatches({ clock, log, most: mostWatches })
   const looks = createBuckets(LOOKS, clock)
   const ofRepairs = { usual: createBuckets(repairs, clock), asked: createBuckets(repairs, clock) }
-  const ledgers = new Map<string, Ledger>()
+  const ledgers = new Map<string, SyncMemory>()
   return {
     of(owner, { tenant, rules, ring }) {
       const known = ledgers.get(owner)
       if (known?.rules === rules) return known
-      known?.book.end()
+      known?.states.end()
       const ledger = {
-        book: createLiveBook({ watches, clock, owner, tenant, looks, ring }),
+        states: createWatchedStates({ watches, clock, owner, tenant, looks, ring }),
         fights: createFights(clock),
         rules,
         ring,
-        hold: watches.hold,
+        beginWrite: watches.beginWrite,
         admitRepairs: createRepairPace(ofRepairs, tenant),
       }
       ledgers.set(owner, ledger)
       return ledger
     },
     end(owner) {
-      ledgers.get(owner)?.book.end()
+      ledgers.get(owner)?.states.end()
       ledgers.delete(owner)
     },
     get watches() {
       return watches.count
     },
     close() {
-      for (const { book } of ledgers.values()) book.end()
+      for (const { states } of ledgers.values()) states.end()
       ledgers.clear()
       watches.close()
     },
+  }
+}
+
+/**
+ * How many objects the syncs of one tenant may set back that were changed in the cluster. Ten thousand objects that were deleted by mistake are there again
+ * at once. To set back what somebody goes on changing takes the API server as much as each change, at everybody's cost.
+ */
+export const REPAIRS: Rate = { burst: 10_000, perSecond: 100 }
+
+/** Of what has drifted in a sync, by key, what is set back now. Whoever asks for a sync has as much again of their own. */
+type AdmitRepairs = (keys: readonly string[], isAsked: boolean) => ReadonlySet<string>
+
+interface RepairBuckets {
+  readonly usual: Buckets
+  readonly asked: Buckets
+}
+
+/** Where not all may, it is the turn of what waited the longest: an object that is refused, or changed, each time keeps no other waiting. */
+export function createRepairPace({ usual, asked }: RepairBuckets, tenant: string): AdmitRepairs {
+  /** The pass since which each waits. */
+  let waiting = new Map<string, number>()
+  let pass = 0
+  return (keys, isAsked) => {
+    const mayOne = () => usual.take(tenant) === 0 || (isAsked && asked.take(tenant) === 0)
+    let room = 0
+    while (room < keys.length && mayOne()) room++
+    pass++
+    const sinceOf = (key: string) => waiting.get(key) ?? pass
+    const inOrder = room === keys.length ? keys : [...keys].sort((one, other) => sinceOf(one) - sinceOf(other))
+    waiting = new Map(inOrder.slice(room).map((key) => [key, sinceOf(key)]))
+    return new Set(inOrder.slice(0, room))
   }
 }
